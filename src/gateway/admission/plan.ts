@@ -1,0 +1,47 @@
+import type { Limits, Refill } from './bucket.js';
+
+/** When refusals turn into a ban, and how long it lasts (DESIGN: ban). Durations in ms. */
+export interface BanRule {
+  /** This many refusals … */
+  readonly after: number;
+  /** … within this time, counted from the first of them, start a ban … */
+  readonly withinMs: number;
+  /** … this long … */
+  readonly forMs: number;
+  /** … times this for each ban that began less than `BAN_MEMORY_MS` after the one before ended … */
+  readonly factor: number;
+  /** … but never longer than this. */
+  readonly capMs: number;
+}
+
+/** How long a ban that is over still makes the next one longer. */
+export const BAN_MEMORY_MS = 86_400_000;
+
+/** A plan of `config/plans.yaml`. `custom` limits stand on each key itself. */
+export interface Plan {
+  readonly name: string;
+  readonly limits: Limits | 'custom';
+  readonly refill: Refill;
+  readonly ban: BanRule;
+}
+
+/** The plan of whoever shows no good key; its subject is an address. */
+export const ANONYMOUS_PLAN = 'anonymous';
+export type Plans = ReadonlyMap<string, Plan>;
+
+/** What binds one subject: its plan with the limits that hold for it. */
+export interface Terms {
+  readonly plan: string;
+  readonly limits: Limits;
+  readonly refill: Refill;
+  readonly ban: BanRule;
+}
+
+/** The terms of a key on `planName`; undefined when the plan is gone or asks for limits the key lacks. */
+export function termsOf(plans: Plans, planName: string, ownLimits: Limits | null): Terms | undefined {
+  const plan = plans.get(planName);
+  if (plan === undefined) return undefined;
+  const limits = plan.limits === 'custom' ? ownLimits : plan.limits;
+  if (limits === null) return undefined;
+  return { plan: plan.name, limits, refill: plan.refill, ban: plan.ban };
+}

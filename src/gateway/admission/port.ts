@@ -1,0 +1,101 @@
+import type { AuditEntry, KeyRecord } from '../keys/record.js';
+import type { Verdict } from './verdict.js';
+
+/** Who asks. A token carries its id and secret, so neither needs a look-up. */
+export type Subject =
+  | { readonly kind: 'key'; readonly id: string; readonly secretHash: string }
+  /** `address` is normal form: dotted IPv4, or the first four groups of an IPv6 (its /64). */
+  | { readonly kind: 'address'; readonly address: string };
+
+export interface AdmissionRequest {
+  readonly subject: Subject;
+  /** Operation id of the contract, or `unmatched`; what the ledger counts under. */
+  readonly operation: string;
+  /** The scope the operation asks for; null when any good key will do. */
+  readonly scope: string | null;
+  /** 1 takes a token and is counted; 0 only shows the figures and changes nothing. */
+  readonly cost: 0 | 1;
+  /** Tests only: stands in for the store's clock, ms. */
+  readonly nowMs?: number;
+}
+
+/** An admitted request that ended in a 5xx. The day is that of the admission, store ms. */
+export interface Failure {
+  readonly keyId: string;
+  readonly plan: string;
+  readonly operation: string;
+  readonly admittedAtMs: number;
+}
+
+/** Cumulative counts of one key, plan, operation and UTC day. */
+export interface UsageCounts {
+  readonly requests: number;
+  readonly limited: number;
+  readonly banned: number;
+  readonly failed: number;
+}
+export interface UsageRow extends UsageCounts {
+  readonly key: string;
+  readonly plan: string;
+  readonly operation: string;
+  /** `2026-11-21` */
+  readonly day: string;
+}
+
+/** A ban in force. */
+export interface Ban {
+  readonly keyId: string;
+  readonly untilMs: number;
+  readonly level: number;
+}
+
+/** The store did not answer in time, or answered that it cannot. Nothing may be assumed of the request. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/** Somebody else changed the record since it was read, or it exists already. Read again and retry. */
+export class VersionConflict extends Error {
+  override readonly name = 'VersionConflict';
+}
+
+/** Key records. Every change holds on the next admission of every gateway, and is durable when the promise ends. */
+export interface KeyStore {
+  read(id: string): Promise<KeyRecord | undefined>;
+  /** Writes `record` and its audit entry in one step if the stored version is `record.version - 1` (0: absent). */
+  write(record: KeyRecord, entry: AuditEntry): Promise<void>;
+  /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */
+  page(afterId: string | null, count: number): Promise<readonly KeyRecord[]>;
+  history(id: string): Promise<readonly AuditEntry[]>;
+}
+
+export interface BanStore {
+  read(keyId: string): Promise<Ban | undefined>;
+  /** Bans now until `untilMs`, level 1; also when one is in force already. */
+  start(keyId: string, untilMs: number): Promise<void>;
+  /** Ends the ban and forgets strikes and level. False when there was none. */
+  lift(keyId: string): Promise<boolean>;
+}
+
+export interface UsageStore {
+  /** Rows of the days `from` to `to` (both included, `2026-11-21`), key by key, a batch at a time. */
+  rows(from: string, to: string, keyId?: string): AsyncIterable<readonly UsageRow[]>;
+}
+
+/**
+ * One admission engine. Both engines pass `test/conformance`.
+ * Every call rejects with StoreUnavailable within the deadline when the store is away.
+ */
+export interface AdmissionEngine {
+  readonly name: 'redis' | 'embedded';
+  /** Decides a whole batch, in order, each request as one atomic step. Answers in the same order. */
+  admit(requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]>;
+  /** Counts 5xx ends of admitted requests. */
+  fail(failures: readonly Failure[]): Promise<void>;
+  readonly keys: KeyStore;
+  readonly bans: BanStore;
+  readonly usage: UsageStore;
+  /** Proves the store can decide now, by running the real admission with cost 0. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,51 @@
+import type { WindowFigures, WindowName } from './bucket.js';
+
+/** Where a subject stands after the decision. `atMs` is the store's clock at that moment. */
+export interface Standing {
+  /** The key's id; null when an address was judged. */
+  readonly keyId: string | null;
+  readonly plan: string;
+  readonly minute: WindowFigures;
+  readonly day: WindowFigures;
+  readonly atMs: number;
+}
+
+/** One token was taken from both buckets and counted, or none was asked for (cost 0). */
+export interface AdmittedVerdict extends Standing {
+  readonly outcome: 'admitted';
+  /** False: the key is good and was charged, but lacks the operation's scope. */
+  readonly inScope: boolean;
+}
+
+/** A bucket was empty; nothing was taken. */
+export interface LimitedVerdict extends Standing {
+  readonly outcome: 'limited';
+  /** The empty window that fills last. */
+  readonly violated: WindowName;
+  /** The first moment a retry can succeed, store ms. */
+  readonly retryAtMs: number;
+}
+
+/** A ban is in force, or began with this very refusal; nothing was taken. */
+export interface BannedVerdict extends Standing {
+  readonly outcome: 'banned';
+  readonly bannedUntilMs: number;
+  /** 1 for a first ban, 2 for the next within a day of its end, … */
+  readonly level: number;
+  /** True when this refusal began the ban. */
+  readonly started: boolean;
+  /** The first moment a retry can succeed: the end of the ban, or later when a bucket is empty longer. */
+  readonly retryAtMs: number;
+}
+
+export type UnknownReason = 'unknown' | 'disabled' | 'expired' | 'revoked' | 'no_plan';
+
+/** The key is not good; nothing was taken or counted. Judge the caller's address next. */
+export interface UnknownKeyVerdict {
+  readonly outcome: 'unknown_key';
+  /** For the log, never for the client. */
+  readonly reason: UnknownReason;
+}
+
+export type Verdict = AdmittedVerdict | LimitedVerdict | BannedVerdict | UnknownKeyVerdict;
+export type StandingVerdict = Exclude<Verdict, UnknownKeyVerdict>;

@@ -1,0 +1,69 @@
+import type { Plans } from '../admission/plan.js';
+
+/** Everything the gateway runs on, checked and complete. `load` makes it from files and environment. */
+export interface Settings {
+  readonly environment: 'development' | 'staging' | 'production';
+  /** Public listener. */
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Operators' listener: metrics, health, admin API. */
+  readonly admin: { readonly host: string; readonly port: number };
+  /** Processes that serve the public port; 1 means no children. `auto` is resolved to the CPUs there are. */
+  readonly workers: number;
+  /** Absolute path of the folder for everything the gateway keeps on disk. */
+  readonly dataFolder: string;
+  readonly store: StoreSettings;
+  /** By the name openapi.yaml calls the service; one without addresses is announced but not there yet. */
+  readonly upstreams: Readonly<Record<string, UpstreamSettings>>;
+  readonly limits: EdgeLimits;
+  /** Peers whose X-Forwarded-For is believed: addresses or CIDR blocks. */
+  readonly trustedProxies: readonly string[];
+  /** Realm of WWW-Authenticate. */
+  readonly realm: string;
+  readonly plans: Plans;
+  readonly keys: {
+    /** Whether tokens not of our form are looked up at all. */
+    readonly acceptImported: boolean;
+  };
+  readonly log: { readonly level: LogLevel; readonly access: boolean };
+  readonly shutdownMs: number;
+}
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export interface StoreSettings {
+  /** null: the embedded engine in `dataFolder`. */
+  readonly redisUrl: string | null;
+  /** Deadline of every store command. */
+  readonly deadlineMs: number;
+  /** Days the usage ledger is kept. */
+  readonly usageDays: number;
+  /** Upper bound of the embedded store's file. */
+  readonly mapBytes: number;
+}
+
+export interface UpstreamSettings {
+  /** `http://host:port` or `unix:/path`. */
+  readonly addresses: readonly string[];
+  /** Connections per address; as many requests run at once, some more wait. */
+  readonly connections: number;
+  readonly connectMs: number;
+  /** From dispatch to the last byte of the answer. */
+  readonly deadlineMs: number;
+}
+
+/** Bounds of what a client may send; each has its refusal. */
+export interface EdgeLimits {
+  readonly headerBytes: number;
+  readonly headerFields: number;
+  readonly urlBytes: number;
+  readonly bodyBytes: number;
+  /** For a request's whole header. */
+  readonly headersMs: number;
+  /** For a whole request, body included. */
+  readonly requestMs: number;
+  readonly keepAliveMs: number;
+  readonly connections: number;
+  readonly requestsPerConnection: number;
+  /** Exchanges at once; above it 503 `overloaded`. */
+  readonly exchanges: number;
+}

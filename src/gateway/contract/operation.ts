@@ -1,0 +1,34 @@
+/** One operation of `config/openapi.yaml`, with all that the gateway needs of it worked out at load time. */
+export interface Operation {
+  /** `operationId`; the label in metrics, log and ledger. */
+  readonly id: string;
+  readonly method: string;
+  /** With base path and braces: `/v1/pets/{petId}`. */
+  readonly path: string;
+  /** Name of the service behind (a key of `upstreams`); `gateway` when the gateway answers itself. */
+  readonly upstream: string;
+  /** 0 for what only shows figures. */
+  readonly cost: 0 | 1;
+  /** False: anyone may ask, with or without a key. */
+  readonly secured: boolean;
+  readonly scope: string | null;
+  readonly hasBody: boolean;
+  readonly stability: 'experimental' | 'beta' | null;
+  /** Unix ms after which the operation answers 410; null for never. */
+  readonly sunsetAtMs: number | null;
+  /** Deprecation, Sunset, Link and X-Stability, flat `[name, value, …]`, put on every answer of the operation. */
+  readonly headers: readonly string[];
+}
+
+export type Match =
+  | { readonly kind: 'operation'; readonly operation: Operation }
+  /** The path exists; `allow` is the value of Allow (`GET, HEAD, POST, OPTIONS`). */
+  | { readonly kind: 'options'; readonly allow: string }
+  | { readonly kind: 'method_not_allowed'; readonly allow: string }
+  | { readonly kind: 'not_found' };
+
+export interface RouteTable {
+  readonly operations: readonly Operation[];
+  /** `path` is normal form (no query, no dot segments, nothing escaped that need not be). HEAD is served as GET. */
+  match(method: string, path: string): Match;
+}
