@@ -13,7 +13,8 @@ import { isKeyId, looksLikeToken, makeToken, parseToken } from './token.js';
 
 export interface RegistryParts {
   readonly engine: Pick<AdmissionEngine, 'keys' | 'admit'>;
-  readonly plans: Plans;
+  /** Asked each time: a reload may change them. */
+  readonly plans: () => Plans;
   /** Every scope of the contract. */
   readonly scopes: readonly string[];
   /** Stands in each token. */
@@ -63,7 +64,7 @@ export class KeyRegistry {
       if (!Object.hasOwn(body, field)) problems.push(`${field}: is required`);
     }
     const imported = this.#importedToken(body, problems);
-    const plan = fields.plan === undefined ? undefined : this.#parts.plans.get(fields.plan);
+    const plan = fields.plan === undefined ? undefined : this.#parts.plans().get(fields.plan);
     const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, problems);
     if (problems.length > 0) throw new KeyRefused('invalid', problems);
     return this.#insert({ ...fields, limits }, imported, nowMs);
@@ -94,7 +95,7 @@ export class KeyRegistry {
       const problems: string[] = [];
       const fields = readFields(body, CHANGE_FIELDS, this.#rules(nowMs), problems);
       if (Object.keys(body).length === 0) problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
-      const plan = this.#parts.plans.get(fields.plan ?? record.plan);
+      const plan = this.#parts.plans().get(fields.plan ?? record.plan);
       // A problem with the plan or the limits themselves is told once, not twice.
       const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, problems);
       if (problems.length > 0) throw new KeyRefused('invalid', problems);
@@ -142,7 +143,7 @@ export class KeyRegistry {
   }
 
   #rules(nowMs: number): FieldRules {
-    return { plans: this.#parts.plans, scopes: this.#parts.scopes, nowMs };
+    return { plans: this.#parts.plans(), scopes: this.#parts.scopes, nowMs };
   }
 
   #importedToken(body: Body, problems: string[]): string | null {
