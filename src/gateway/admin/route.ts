@@ -1,15 +1,10 @@
 import type { AdmissionEngine } from '../admission/port.js';
 import type { Body } from '../keys/fields.js';
 import type { KeyRegistry } from '../keys/registry.js';
+import type { Readiness } from '../health.js';
 import type { Log } from '../../shared/log.js';
 import type { Answer } from './answer.js';
 import type { Query } from './query.js';
-
-/** Whether the gateway can serve, part by part, as `/readyz` tells it. */
-export interface Readiness {
-  readonly ready: boolean;
-  readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
-}
 
 export interface AdminParts {
   readonly registry: KeyRegistry;
