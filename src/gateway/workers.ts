@@ -52,7 +52,7 @@ export function startWorkers(count: number, log: Log): Workers {
   return {
     listening,
     metrics: async (own) => {
-      if (dead.length > 1) dead.push(await AggregatorRegistry.aggregate(dead.splice(0)).getMetricsAsJSON() as Snapshot);
+      if (dead.length > 1) dead.push(await AggregatorRegistry.aggregate(dead.splice(0)).getMetricsAsJSON());
       const snapshots = [await own.getMetricsAsJSON(), ...latest.values(), ...dead];
       return AggregatorRegistry.aggregate(snapshots).metrics();
     },
