@@ -120,19 +120,19 @@ export function toRouted(exchange: Stripped, demand: Demand): Routed {
   const next = exchange as unknown as Mutable<Routed>;
   next.demand = demand;
   next.story.operation = demand.operation;
-  return next as Routed;
+  return next;
 }
 
 export function toIdentified(exchange: Routed, subject: Subject, credential: Credential): Identified {
   const next = exchange as unknown as Mutable<Identified>;
   next.subject = subject;
   next.credential = credential;
-  return next as Identified;
+  return next;
 }
 
 export function toAdmitted(exchange: Identified, operation: Operation, verdict: StandingVerdict): Admitted {
   const next = exchange as unknown as Mutable<Admitted>;
   next.operation = operation;
   next.verdict = verdict;
-  return next as Admitted;
+  return next;
 }

@@ -25,7 +25,7 @@ export interface Workers {
 export function startWorkers(count: number, log: Log): Workers {
   const latest = new Map<number, Snapshot>();
   /** Counts of the dead: without them a counter would fall when a worker is replaced. */
-  let dead: Snapshot[] = [];
+  const dead: Snapshot[] = [];
   let stopping = false;
   let listeningCount = 0;
   let markListening = (): void => undefined;
@@ -41,7 +41,7 @@ export function startWorkers(count: number, log: Log): Workers {
     worker.on('exit', (code, signal) => {
       const last = latest.get(worker.id);
       latest.delete(worker.id);
-      if (last !== undefined) dead = [merged([...dead, countersOf(last)])];
+      if (last !== undefined) dead.push(countersOf(last));
       if (stopping) return;
       log.error({ worker: worker.process.pid, code, signal }, 'a worker died and is replaced');
       setTimeout(start, performance.now() - bornMs < YOUNG_MS ? YOUNG_MS : 0);
@@ -52,6 +52,7 @@ export function startWorkers(count: number, log: Log): Workers {
   return {
     listening,
     metrics: async (own) => {
+      if (dead.length > 1) dead.push(await AggregatorRegistry.aggregate(dead.splice(0)).getMetricsAsJSON());
       const snapshots = [await own.getMetricsAsJSON(), ...latest.values(), ...dead];
       return AggregatorRegistry.aggregate(snapshots).metrics();
     },
@@ -93,9 +94,4 @@ function stopWorker(worker: Worker, deadlineMs: number): Promise<void> {
 /** What only ever grows; a gauge of a dead worker says nothing. */
 function countersOf(snapshot: Snapshot): Snapshot {
   return snapshot.filter((metric) => ['counter', 'histogram'].includes(String(metric.type)));
-}
-
-function merged(snapshots: Snapshot[]): Snapshot {
-  const sums = AggregatorRegistry.aggregate(snapshots);
-  return sums.getMetricsAsArray().map((metric) => metric as unknown as Snapshot[number]);
 }

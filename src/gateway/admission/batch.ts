@@ -1,3 +1,4 @@
+import { StoreUnavailable } from './port.js';
 import type { AdmissionEngine, AdmissionRequest } from './port.js';
 import type { Verdict } from './verdict.js';
 
@@ -39,7 +40,12 @@ export function batchAdmission(engine: AdmissionEngine, onBatch: (size: number) 
         for (let index = 0; index < answers.length; index += 1) answers[index]!.resolve(verdicts[index]!);
       },
       (error: unknown) => {
-        for (const answer of answers) answer.reject(error);
+        const decided = error instanceof StoreUnavailable ? error.decided : [];
+        answers.forEach((answer, index) => {
+          const verdict = decided[index];
+          if (verdict === undefined) answer.reject(error);
+          else answer.resolve(verdict);
+        });
       },
     );
   };

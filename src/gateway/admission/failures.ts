@@ -15,10 +15,13 @@ export interface Failures {
 export function collectFailures(engine: AdmissionEngine, onDropped: (count: number) => void): Failures {
   let waiting: Failure[] = [];
   let scheduled = false;
+  let again: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
   const write = async (): Promise<void> => {
     scheduled = false;
+    clearTimeout(again);
+    again = undefined;
     const batch = waiting;
     waiting = [];
     if (batch.length === 0) return;
@@ -27,8 +30,7 @@ export function collectFailures(engine: AdmissionEngine, onDropped: (count: numb
     } catch {
       waiting = [...batch, ...waiting];
       if (waiting.length > MAX_WAITING) onDropped(waiting.splice(0, waiting.length - MAX_WAITING).length);
-      if (!scheduled) setTimeout(start, RETRY_MS).unref();
-      scheduled = true;
+      again ??= setTimeout(start, RETRY_MS).unref();
     }
   };
   const start = (): void => {

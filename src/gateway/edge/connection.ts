@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { HttpClient } from './client.js';
+import type { Refusal } from '../refusal.js';
 
 /** How long, and for how many bytes, a closing connection is still read, so that the client gets its answer. */
 const LINGER_MS = 2000;
@@ -8,7 +8,7 @@ const LINGER_BYTES = 4 * 1024 * 1024;
 /** What the gateway remembers of one connection. */
 export interface Connection {
   /** The newest exchange on it, until its answer ended. */
-  latest: HttpClient | null;
+  latest: { breakOff(refusal: Refusal): void } | null;
   /** Exchanges begun on it. */
   served: number;
   /** No further request is read from it. */

@@ -26,14 +26,14 @@ export function parseTarget(target: string, method: string): Target | null {
 }
 
 function decodeUnreserved(path: string): string | null {
-  let valid = true;
+  const broken: string[] = [];
   const decoded = path.replace(PERCENT, (escape) => {
     const code = /^%[0-9A-Fa-f]{2}$/.test(escape) ? Number.parseInt(escape.slice(1), 16) : -1;
-    if (code === -1) valid = false;
+    if (code === -1) broken.push(escape);
     const character = String.fromCharCode(Math.max(code, 0));
     return UNRESERVED.test(character) ? character : escape.toUpperCase();
   });
-  return valid ? decoded : null;
+  return broken.length === 0 ? decoded : null;
 }
 
 function removeDotSegments(path: string): string {

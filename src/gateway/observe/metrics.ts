@@ -71,7 +71,7 @@ function held<Child>(make: (first: string, second: string) => Child): (first: st
   const children = new Map<string, Map<string, Child>>();
   return (first, second) => {
     let row = children.get(first);
-    if (row === undefined) children.set(first, (row = new Map()));
+    if (row === undefined) children.set(first, (row = new Map<string, Child>()));
     let child = row.get(second);
     if (child === undefined) row.set(second, (child = make(first, second)));
     return child;

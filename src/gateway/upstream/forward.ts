@@ -33,10 +33,7 @@ export function createForward(
       if (!Buffer.isBuffer(read)) return read;
       body = read;
     }
-    const sentMs = performance.now();
-    const end = await deliver(exchange, upstream, requestHeaders(exchange, internalToken), body);
-    story.upstreamMs = performance.now() - sentMs;
-    return end ?? exchange;
+    return (await deliver(exchange, upstream, requestHeaders(exchange, internalToken), body)) ?? exchange;
   };
 }
 
@@ -46,12 +43,14 @@ function deliver(exchange: Admitted, upstream: Upstream, headers: string[], body
     const { client } = exchange;
     let attempt: Attempt | null = null;
     let retried = false;
+    const sentMs = performance.now();
 
     const deadline = setTimeout(() => attempt?.stop(REFUSALS.upstream_timeout), upstream.deadlineMs);
     client.onGone(() => attempt?.stop('answered'));
 
     const settle = (refusal: Refusal | null): void => {
       clearTimeout(deadline);
+      exchange.story.upstreamMs = performance.now() - sentMs;
       resolve(refusal);
     };
     const send = (except: Address | null): void => {
@@ -68,14 +67,13 @@ function deliver(exchange: Admitted, upstream: Upstream, headers: string[], body
       address.pool.dispatch({ path: exchange.path + exchange.query, method: exchange.method, headers, body }, attempt);
     };
     const ended = (address: Address, end: End): void => {
-      if (end === 'answered') return settle(null);
-      if (end !== 'not_sent' && end !== 'lost') return settle(end);
       if (end === 'not_sent') markDown(address);
-      if (!retried && !client.gone && (end === 'not_sent' || isSafe(exchange.method))) {
+      if (end === 'answered') settle(null);
+      else if (end !== 'not_sent' && end !== 'lost') settle(end);
+      else if (!retried && !client.gone && (end === 'not_sent' || isSafe(exchange.method))) {
         retried = true;
-        return send(address);
-      }
-      settle(end === 'not_sent' ? REFUSALS.upstream_unavailable : REFUSALS.upstream_failed);
+        send(address);
+      } else settle(end === 'not_sent' ? REFUSALS.upstream_unavailable : REFUSALS.upstream_failed);
     };
     send(null);
   });
