@@ -1,18 +1,20 @@
-import { freshState } from '../../decide.js';
-import type { SubjectState } from '../../decide.js';
-import { journalRow, packCounts, packState, unpackCounts, unpackState } from './rows.js';
-import type { Counts } from './rows.js';
-import type { Stores } from './stores.js';
+import type { UsageCounts } from '../../port.js';
+import { journalRow, keyRow, stateRow, usageLabel, usageRow } from './rows.js';
+import type { Store, Stores } from './stores.js';
+import { SubjectRow } from './subject-row.js';
+
+/** Labels as bytes; cleared when it has grown, which takes months of new days. */
+const labels = new Map<string, Buffer>();
+const LABELS_MOST = 10_000;
 
 /**
  * The working set of one transaction on `recent`: each row is read once, inside the write lock that
- * all processes share, and written once at the end. Changed rows are named in the journal in the
+ * all processes share, and written once at the end. Changed key rows are named in the journal in the
  * same transaction, which is what lets any process bring `durable` up to date after any kill.
  */
 export class Turn {
   readonly #stores: Stores;
-  readonly #states = new Map<string, SubjectState>();
-  readonly #counts = new Map<string, Counts>();
+  readonly #rows = new Map<string, SubjectRow>();
   readonly #changed = new Set<string>();
 
   constructor(stores: Stores) {
@@ -21,45 +23,68 @@ export class Turn {
     stores.durable.resetReadTxn();
   }
 
-  /** What is remembered under a state row. Changes count only after `change`. */
-  state(row: string): SubjectState {
-    let state = this.#states.get(row);
-    if (state === undefined) {
-      const bytes = this.#stores.recent.getBinaryFast(row) ?? this.#stores.durable.getBinaryFast(row);
-      state = bytes === undefined ? freshState() : unpackState(bytes);
-      this.#states.set(row, state);
-    }
-    return state;
+  /** What is remembered of a key, to be changed in place; counts only after `change`. */
+  key(id: string): SubjectRow {
+    const name = keyRow(id);
+    return this.#rows.get(name) ?? this.#load(name, () => copyOf(this.#stores.durable, stateRow(id)));
   }
 
-  change(row: string): void {
-    this.#changed.add(row);
+  /** The same for a row of `recent` that holds an address. */
+  address(name: string): SubjectRow {
+    return this.#rows.get(name) ?? this.#load(name, () => undefined);
   }
 
-  /** Counts of a usage row, to be added to. */
-  counts(row: string): Counts {
-    let counts = this.#counts.get(row);
-    if (counts === undefined) {
-      const bytes = this.#stores.recent.getBinaryFast(row) ?? this.#stores.durable.getBinaryFast(row);
-      counts = bytes === undefined ? { requests: 0, limited: 0, banned: 0, failed: 0 } : unpackCounts(bytes);
-      this.#counts.set(row, counts);
-    }
-    this.#changed.add(row);
-    return counts;
+  changeKey(id: string): SubjectRow {
+    this.#changed.add(keyRow(id));
+    return this.key(id);
+  }
+
+  changeAddress(name: string): SubjectRow {
+    this.#changed.add(name);
+    return this.address(name);
+  }
+
+  /** Counts one for the ledger in a changed key's row, on the day of `atMs`. */
+  count(row: SubjectRow, keyId: string, plan: string, operation: string, atMs: number, field: keyof UsageCounts): void {
+    const label = usageLabel(atMs, plan, operation);
+    row.count(bytesOf(label), field, () => copyOf(this.#stores.durable, usageRow(keyId, label)));
   }
 
   /** Writes all changes, as the last thing in the transaction. */
   finish(): void {
     if (this.#changed.size === 0) return;
     const { recent } = this.#stores;
-    const journal: string[] = [];
-    for (const row of this.#changed) {
-      const state = this.#states.get(row);
-      const counts = this.#counts.get(row);
-      if (state !== undefined) recent.putSync(row, packState(state));
-      else if (counts !== undefined) recent.putSync(row, packCounts(counts));
-      if (!row.startsWith('a')) journal.push(row);
+    let journal = '';
+    for (const name of this.#changed) {
+      const row = this.#rows.get(name);
+      if (row !== undefined) recent.putSync(name, row.packed());
+      if (name.startsWith('r')) journal += `${name.slice(1)}\n`;
     }
-    if (journal.length > 0) recent.putSync(journalRow(recent.getWriteTxnId()), Buffer.from(journal.join('\n')));
+    if (journal !== '') recent.putSync(journalRow(recent.getWriteTxnId()), Buffer.from(journal));
   }
+
+  #load(name: string, seed: () => Buffer | undefined): SubjectRow {
+    const row = new SubjectRow(copyOf(this.#stores.recent, name) ?? seed());
+    this.#rows.set(name, row);
+    return row;
+  }
+}
+
+function bytesOf(label: string): Buffer {
+  let bytes = labels.get(label);
+  if (bytes === undefined) {
+    if (labels.size >= LABELS_MOST) labels.clear();
+    bytes = Buffer.from(label);
+    labels.set(label, bytes);
+  }
+  return bytes;
+}
+
+/** lmdb answers from one buffer that the next read overwrites. */
+function copyOf(store: Store, name: string): Buffer | undefined {
+  const bytes = store.getBinaryFast(name);
+  if (bytes === undefined) return undefined;
+  const copy = Buffer.allocUnsafe(bytes.length);
+  copy.set(bytes.subarray(0, copy.length));
+  return copy;
 }
