@@ -1,6 +1,7 @@
 import type { Ban, BanStore } from '../../port.js';
 import type { Checkpoint } from './checkpoint.js';
 import type { Stores } from './stores.js';
+import type { SubjectRow } from './subject-row.js';
 import { Turn } from './turn.js';
 import { attempt } from './unavailable.js';
 
@@ -12,7 +13,7 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
       await attempt(stores, () =>
         stores.recent.transactionSync(() => {
           const turn = new Turn(stores);
-          Object.assign(turn.changeKey(keyId).state, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 });
+          Object.assign(changed(turn, keyId).state, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 });
           turn.finish();
         }),
       );
@@ -33,9 +34,15 @@ function banOf(stores: Stores, keyId: string): Ban | undefined {
 
 function lift(stores: Stores, keyId: string): boolean {
   const turn = new Turn(stores);
-  const { state } = turn.changeKey(keyId);
+  const { state } = changed(turn, keyId);
   const inForce = state.bannedUntilMs > Date.now();
   Object.assign(state, { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 });
   turn.finish();
   return inForce;
+}
+
+function changed(turn: Turn, keyId: string): SubjectRow {
+  const row = turn.key(keyId);
+  row.changed = true;
+  return row;
 }

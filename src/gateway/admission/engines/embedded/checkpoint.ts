@@ -55,7 +55,8 @@ export class Checkpoint {
 
   /** Copies the keys the journal names. Read after the lock on `durable` is ours, so that no older copy can land on a newer. */
   #copy(): readonly string[] {
-    const { recent, durable } = this.#stores;
+    const { recent, durable, durableRoom } = this.#stores;
+    durableRoom.claim();
     recent.resetReadTxn();
     const { names, keyIds } = readJournal(recent, JOURNAL_MOST);
     for (const id of keyIds) {

@@ -35,8 +35,8 @@ const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' 
  *
  * Promised: `kill -9` of any process loses nothing that was answered. A power cut loses at most the
  * last second of admissions and never corrupts; key changes and bans set by hand are on disk before
- * they are acknowledged. Not for network file systems; one machine, all processes with the same
- * `mapBytes`. Throws StoreUnavailable when the folder cannot be used.
+ * they are acknowledged. Not for network file systems, nor for more than one machine.
+ * Throws StoreUnavailable when the folder cannot be used.
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);
@@ -78,16 +78,17 @@ function admitOne(turn: Turn, judge: Judge, addresses: Addresses, request: Admis
   if (subject.kind === 'address') {
     const terms = termsOf(judge.plans, ANONYMOUS_PLAN, null);
     if (terms === undefined) throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
-    const row = addresses.row(subject.address);
-    if (cost === 0) return decide(copyOf(turn.address(row).state), terms, null, true, 0, nowMs);
-    return decide(turn.changeAddress(row).state, terms, null, true, 1, nowMs);
+    const known = turn.address(addresses.row(subject.address));
+    if (cost === 0) return decide(copyOf(known.state), terms, null, true, 0, nowMs);
+    known.changed = true;
+    return decide(known.state, terms, null, true, 1, nowMs);
   }
   const key = judge.key(subject.id, subject.secretHash, nowMs);
   if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
   const { record, terms } = key;
   const inScope = request.scope === null || record.scopes === null || record.scopes.includes(request.scope);
-  if (cost === 0) return decide(copyOf(turn.key(subject.id).state), terms, subject.id, inScope, 0, nowMs);
-  const row = turn.changeKey(subject.id);
+  const row = turn.key(subject.id);
+  if (cost === 0) return decide(copyOf(row.state), terms, subject.id, inScope, 0, nowMs);
   const verdict = decide(row.state, terms, subject.id, inScope, 1, nowMs);
   turn.count(row, subject.id, terms.plan, request.operation, nowMs, COUNTED_AS[verdict.outcome]);
   return verdict;
@@ -101,7 +102,7 @@ function copyOf(state: SubjectState): SubjectState {
 function countFailures(stores: Stores, failures: readonly Failure[]): void {
   const turn = new Turn(stores);
   for (const { keyId, plan, operation, admittedAtMs } of failures) {
-    turn.count(turn.changeKey(keyId), keyId, plan, operation, admittedAtMs, 'failed');
+    turn.count(turn.key(keyId), keyId, plan, operation, admittedAtMs, 'failed');
   }
   turn.finish();
 }

@@ -1,5 +1,3 @@
-import { dayOf } from './day.js';
-
 /**
  * Names of rows, one letter for the kind. A part never holds the separator (ids and operations are
  * plain words), which sorts below all of them: rows of one kind stand in the order of their parts.
@@ -20,11 +18,8 @@ export const journalRow = (transaction: number): string => `j${String(transactio
 export const stateRow = (keyId: string): string => `s${keyId}`;
 export const recordRow = (keyId: string): string => `k${keyId}`;
 export const historyRow = (keyId: string, version: number): string => `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
-/** The ledger's row for what a key row counts under `label`. */
+/** The ledger's row for what a key row counts under `label`: its day, plan and operation. */
 export const usageRow = (keyId: string, label: string): string => `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
-
-/** What a key row counts under: day, plan and operation. */
-export const usageLabel = (atMs: number, plan: string, operation: string): string => dayOf(atMs) + SEPARATOR + plan + SEPARATOR + operation;
 
 /** The range of all rows of one kind. */
 export function rangeOf(kind: string): { start: string; end: string } {

@@ -16,6 +16,7 @@ export const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = { requests:
 
 export class SubjectRow {
   readonly state: SubjectState;
+  changed = false;
   #bytes: Buffer;
 
   /** @param bytes a copy of its own, of a whole row or of a state alone; undefined for a subject never seen */

@@ -1,11 +1,8 @@
 import type { UsageCounts } from '../../port.js';
-import { journalRow, keyRow, stateRow, usageLabel, usageRow } from './rows.js';
+import { labelOf } from './label.js';
+import { journalRow, keyRow, stateRow, usageRow } from './rows.js';
 import type { Store, Stores } from './stores.js';
 import { SubjectRow } from './subject-row.js';
-
-/** Labels as bytes; cleared when it has grown, which takes months of new days. */
-const labels = new Map<string, Buffer>();
-const LABELS_MOST = 10_000;
 
 /**
  * The working set of one transaction on `recent`: each row is read once, inside the write lock that
@@ -14,8 +11,8 @@ const LABELS_MOST = 10_000;
  */
 export class Turn {
   readonly #stores: Stores;
-  readonly #rows = new Map<string, SubjectRow>();
-  readonly #changed = new Set<string>();
+  readonly #keys = new Map<string, SubjectRow>();
+  readonly #addresses = new Map<string, SubjectRow>();
 
   constructor(stores: Stores) {
     this.#stores = stores;
@@ -23,61 +20,48 @@ export class Turn {
     stores.durable.resetReadTxn();
   }
 
-  /** What is remembered of a key, to be changed in place; counts only after `change`. */
+  /** What is remembered of a key. Written at the end when its `changed` is set. */
   key(id: string): SubjectRow {
-    const name = keyRow(id);
-    return this.#rows.get(name) ?? this.#load(name, () => copyOf(this.#stores.durable, stateRow(id)));
+    let row = this.#keys.get(id);
+    if (row === undefined) {
+      row = new SubjectRow(copyOf(this.#stores.recent, keyRow(id)) ?? copyOf(this.#stores.durable, stateRow(id)));
+      this.#keys.set(id, row);
+    }
+    return row;
   }
 
   /** The same for a row of `recent` that holds an address. */
   address(name: string): SubjectRow {
-    return this.#rows.get(name) ?? this.#load(name, () => undefined);
+    let row = this.#addresses.get(name);
+    if (row === undefined) {
+      row = new SubjectRow(copyOf(this.#stores.recent, name));
+      this.#addresses.set(name, row);
+    }
+    return row;
   }
 
-  changeKey(id: string): SubjectRow {
-    this.#changed.add(keyRow(id));
-    return this.key(id);
-  }
-
-  changeAddress(name: string): SubjectRow {
-    this.#changed.add(name);
-    return this.address(name);
-  }
-
-  /** Counts one for the ledger in a changed key's row, on the day of `atMs`. */
+  /** Counts one for the ledger in a key's row, on the day of `atMs`. */
   count(row: SubjectRow, keyId: string, plan: string, operation: string, atMs: number, field: keyof UsageCounts): void {
-    const label = usageLabel(atMs, plan, operation);
-    row.count(bytesOf(label), field, () => copyOf(this.#stores.durable, usageRow(keyId, label)));
+    row.changed = true;
+    const label = labelOf(atMs, plan, operation);
+    row.count(label.bytes, field, () => copyOf(this.#stores.durable, usageRow(keyId, label.text)));
   }
 
-  /** Writes all changes, as the last thing in the transaction. */
+  /** Writes all changes, as the last thing in the transaction. Throws StoreUnavailable when there is no room. */
   finish(): void {
-    if (this.#changed.size === 0) return;
-    const { recent } = this.#stores;
+    const { recent, recentRoom } = this.#stores;
+    const keys = [...this.#keys].filter(([, row]) => row.changed);
+    const addresses = [...this.#addresses].filter(([, row]) => row.changed);
+    if (keys.length + addresses.length === 0) return;
+    recentRoom.claim();
+    for (const [name, row] of addresses) recent.putSync(name, row.packed());
     let journal = '';
-    for (const name of this.#changed) {
-      const row = this.#rows.get(name);
-      if (row !== undefined) recent.putSync(name, row.packed());
-      if (name.startsWith('r')) journal += `${name.slice(1)}\n`;
+    for (const [id, row] of keys) {
+      recent.putSync(keyRow(id), row.packed());
+      journal += `${id}\n`;
     }
     if (journal !== '') recent.putSync(journalRow(recent.getWriteTxnId()), Buffer.from(journal));
   }
-
-  #load(name: string, seed: () => Buffer | undefined): SubjectRow {
-    const row = new SubjectRow(copyOf(this.#stores.recent, name) ?? seed());
-    this.#rows.set(name, row);
-    return row;
-  }
-}
-
-function bytesOf(label: string): Buffer {
-  let bytes = labels.get(label);
-  if (bytes === undefined) {
-    if (labels.size >= LABELS_MOST) labels.clear();
-    bytes = Buffer.from(label);
-    labels.set(label, bytes);
-  }
-  return bytes;
 }
 
 /** lmdb answers from one buffer that the next read overwrites. */
