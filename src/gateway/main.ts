@@ -36,11 +36,12 @@ interface Base {
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
   const settings = loadSettings(environment);
+  const log = createLog('gateway', settings.log.level);
   const base: Base = {
     settings,
     contract: loadContract(),
-    log: createLog('gateway', settings.log.level),
-    engine: openEngine(settings, createLog('gateway', settings.log.level)),
+    log,
+    engine: openEngine(settings, log),
     internalToken: environment['PETGATE_INTERNAL_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'internal-token'),
     adminToken: environment['PETGATE_ADMIN_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'admin-token'),
   };
