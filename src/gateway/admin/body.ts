@@ -1,11 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { parse } from 'lossless-json';
 import { quote } from '../keys/fields.js';
 import type { Body } from '../keys/fields.js';
 import { AdminRefusal } from './answer.js';
 
 const BODY_BYTES = 65_536;
-const BODY_DEPTH = 8;
 
 /**
  * The request's body: one JSON object of at most 64 KiB, no field twice; `{}` for an empty one.
@@ -20,8 +18,6 @@ export async function readBody(req: IncomingMessage): Promise<Body> {
     throw new AdminRefusal(400, 'invalid_body', 'The body is not UTF-8. Send one JSON object.');
   }
   if (text.trim() === '') return {};
-  // The parser calls itself for each level: a body of brackets would use up the stack.
-  if (depthOf(text) > BODY_DEPTH) throw new AdminRefusal(400, 'invalid_body', `The body is nested more than ${BODY_DEPTH} deep.`);
   const value = parseStrictly(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AdminRefusal(400, 'invalid_body', 'The body must be one JSON object, such as {"plan":"free","name":"My app"}.');
@@ -41,30 +37,32 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
 }
 
 function parseStrictly(text: string): unknown {
+  let value: unknown;
   try {
-    return parse(text, undefined, { parseNumber: Number, onDuplicateKey: refuseDuplicate });
-  } catch (error) {
-    if (error instanceof AdminRefusal) throw error;
-    // The parser's own message may quote the body, and a body may hold a key.
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the body, and a body may hold a key.
     throw new AdminRefusal(400, 'invalid_body', 'The body is not valid JSON.');
   }
+  const repeated = repeatedField(text);
+  if (repeated !== undefined) throw new AdminRefusal(400, 'invalid_body', `The body has the field ${quote(repeated)} twice.`);
+  return value;
 }
 
-function refuseDuplicate({ key }: { readonly key: string }): never {
-  throw new AdminRefusal(400, 'invalid_body', `The body has the field ${quote(key)} twice.`);
-}
-
-/** How deep brackets and braces nest, those inside strings not counted. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text[index];
-    if (inString && character === '\\') index += 1;
-    else if (character === '"') inString = !inString;
-    else if (!inString && (character === '{' || character === '[')) deepest = Math.max(deepest, (depth += 1));
-    else if (!inString && (character === '}' || character === ']')) depth -= 1;
+/** A field that `text`, which is valid JSON, names twice in one object: which of the two was meant, nobody knows. */
+function repeatedField(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  let lastString = '""';
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}:]/g)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (token !== ':') lastString = token;
+    else {
+      // Unescaped, because "\u0061" and "a" are one name.
+      const field = String(JSON.parse(lastString));
+      if (open.at(-1)?.has(field) === true) return field;
+      open.at(-1)?.add(field);
+    }
   }
-  return deepest;
+  return undefined;
 }

@@ -1,7 +1,7 @@
 import type { Ban, BanStore } from '../../port.js';
 import type { Checkpoint } from './checkpoint.js';
-import { stateRow } from './rows.js';
 import type { Stores } from './stores.js';
+import type { SubjectRow } from './subject-row.js';
 import { Turn } from './turn.js';
 import { attempt } from './unavailable.js';
 
@@ -13,9 +13,7 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
       await attempt(stores, () =>
         stores.recent.transactionSync(() => {
           const turn = new Turn(stores);
-          const state = turn.state(stateRow(keyId));
-          Object.assign(state, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 });
-          turn.change(stateRow(keyId));
+          Object.assign(changed(turn, keyId).state, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 });
           turn.finish();
         }),
       );
@@ -30,16 +28,21 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
 }
 
 function banOf(stores: Stores, keyId: string): Ban | undefined {
-  const { bannedUntilMs, banLevel } = new Turn(stores).state(stateRow(keyId));
+  const { bannedUntilMs, banLevel } = new Turn(stores).key(keyId).state;
   return bannedUntilMs > Date.now() ? { keyId, untilMs: bannedUntilMs, level: banLevel } : undefined;
 }
 
 function lift(stores: Stores, keyId: string): boolean {
   const turn = new Turn(stores);
-  const state = turn.state(stateRow(keyId));
+  const { state } = changed(turn, keyId);
   const inForce = state.bannedUntilMs > Date.now();
   Object.assign(state, { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 });
-  turn.change(stateRow(keyId));
   turn.finish();
   return inForce;
+}
+
+function changed(turn: Turn, keyId: string): SubjectRow {
+  const row = turn.key(keyId);
+  row.changed = true;
+  return row;
 }

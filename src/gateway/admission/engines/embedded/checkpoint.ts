@@ -1,4 +1,5 @@
-import { AFTER_ALL } from './rows.js';
+import { keyRow, rangeOf, stateRow, usageRow } from './rows.js';
+import { slotsOf, stateBytesOf } from './subject-row.js';
 import type { Store, Stores } from './stores.js';
 import { translated } from './unavailable.js';
 
@@ -17,8 +18,9 @@ export class Checkpoint {
 
   /** Whether any process committed something that no checkpoint has saved yet. */
   isDue(): boolean {
-    this.#stores.recent.resetReadTxn();
-    return !isEmpty(this.#stores.recent, 'j');
+    const { recent } = this.#stores;
+    recent.resetReadTxn();
+    return readJournal(recent, 1).names.length > 0;
   }
 
   /**
@@ -51,21 +53,19 @@ export class Checkpoint {
     }
   }
 
-  /** Copies the rows the journal names. Read after the lock on `durable` is ours, so that no older copy can land on a newer. */
+  /** Copies the keys the journal names. Read after the lock on `durable` is ours, so that no older copy can land on a newer. */
   #copy(): readonly string[] {
-    const { recent, durable } = this.#stores;
+    const { recent, durable, durableRoom } = this.#stores;
+    durableRoom.claim();
     recent.resetReadTxn();
-    const journal: string[] = [];
-    const rows = new Set<string>();
-    for (const { key, value } of recent.getRange({ ...rangeOf('j'), limit: JOURNAL_MOST })) {
-      journal.push(key);
-      for (const row of value.toString().split('\n')) rows.add(row);
+    const { names, keyIds } = readJournal(recent, JOURNAL_MOST);
+    for (const id of keyIds) {
+      const row = recent.getBinary(keyRow(id));
+      if (row === undefined) continue;
+      putChanged(durable, stateRow(id), stateBytesOf(row));
+      for (const { label, counts } of slotsOf(row)) putChanged(durable, usageRow(id, label), counts);
     }
-    for (const row of rows) {
-      const bytes = recent.getBinary(row);
-      if (bytes !== undefined) durable.putSync(row, bytes);
-    }
-    return journal;
+    return names;
   }
 
   /** Only after the copy is on disk; a kill before this only means that the rows are copied once more. */
@@ -73,17 +73,25 @@ export class Checkpoint {
     if (journal.length === 0) return;
     const { recent } = this.#stores;
     recent.transactionSync(() => {
-      for (const row of journal) recent.removeSync(row);
+      for (const name of journal) recent.removeSync(name);
     });
   }
 }
 
-/** The range of all rows of one kind. */
-export function rangeOf(kind: string): { start: string; end: string } {
-  return { start: kind, end: kind + AFTER_ALL };
+/** The oldest `most` journal rows, and the keys they name. */
+export function readJournal(recent: Store, most: number): { readonly names: readonly string[]; readonly keyIds: ReadonlySet<string> } {
+  const names: string[] = [];
+  const keyIds = new Set<string>();
+  for (const { key, value } of recent.getRange({ ...rangeOf('j'), limit: most })) {
+    names.push(key);
+    for (const id of value.toString('utf8', 0, value.length - 1).split('\n')) keyIds.add(id);
+  }
+  return { names, keyIds };
 }
 
-/** Whether the store, as now read, has no row of `kind`. */
-export function isEmpty(store: Store, kind: string): boolean {
-  return Array.from(store.getKeys({ ...rangeOf(kind), limit: 1 })).length === 0;
+/** A page that stays as it is need not go to the disk. */
+function putChanged(durable: Store, name: string, bytes: Buffer): void {
+  const stored = durable.getBinaryFast(name);
+  if (stored?.length === bytes.length && bytes.compare(stored, 0, stored.length) === 0) return;
+  durable.putSync(name, bytes);
 }

@@ -10,7 +10,6 @@ import { bansOf } from './bans.js';
 import { Checkpoint } from './checkpoint.js';
 import { Judge } from './judge.js';
 import { keysOf } from './keys.js';
-import { dayOf, stateRow, usageRow } from './rows.js';
 import { openStores } from './stores.js';
 import type { StoreOptions, Stores } from './stores.js';
 import { Sweep } from './sweep.js';
@@ -36,8 +35,8 @@ const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' 
  *
  * Promised: `kill -9` of any process loses nothing that was answered. A power cut loses at most the
  * last second of admissions and never corrupts; key changes and bans set by hand are on disk before
- * they are acknowledged. Not for network file systems; one machine, all processes with the same
- * `mapBytes`. Throws StoreUnavailable when the folder cannot be used.
+ * they are acknowledged. Not for network file systems, nor for more than one machine.
+ * Throws StoreUnavailable when the folder cannot be used.
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);
@@ -79,20 +78,19 @@ function admitOne(turn: Turn, judge: Judge, addresses: Addresses, request: Admis
   if (subject.kind === 'address') {
     const terms = termsOf(judge.plans, ANONYMOUS_PLAN, null);
     if (terms === undefined) throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
-    const row = addresses.row(subject.address);
-    if (cost === 0) return decide(copyOf(turn.state(row)), terms, null, true, 0, nowMs);
-    turn.change(row);
-    return decide(turn.state(row), terms, null, true, 1, nowMs);
+    const known = turn.address(addresses.row(subject.address));
+    if (cost === 0) return decide(copyOf(known.state), terms, null, true, 0, nowMs);
+    known.changed = true;
+    return decide(known.state, terms, null, true, 1, nowMs);
   }
   const key = judge.key(subject.id, subject.secretHash, nowMs);
   if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
   const { record, terms } = key;
   const inScope = request.scope === null || record.scopes === null || record.scopes.includes(request.scope);
-  const row = stateRow(subject.id);
-  if (cost === 0) return decide(copyOf(turn.state(row)), terms, subject.id, inScope, 0, nowMs);
-  turn.change(row);
-  const verdict = decide(turn.state(row), terms, subject.id, inScope, 1, nowMs);
-  turn.counts(usageRow(dayOf(nowMs), subject.id, terms.plan, request.operation))[COUNTED_AS[verdict.outcome]] += 1;
+  const row = turn.key(subject.id);
+  if (cost === 0) return decide(copyOf(row.state), terms, subject.id, inScope, 0, nowMs);
+  const verdict = decide(row.state, terms, subject.id, inScope, 1, nowMs);
+  turn.count(row, subject.id, terms.plan, request.operation, nowMs, COUNTED_AS[verdict.outcome]);
   return verdict;
 }
 
@@ -104,7 +102,7 @@ function copyOf(state: SubjectState): SubjectState {
 function countFailures(stores: Stores, failures: readonly Failure[]): void {
   const turn = new Turn(stores);
   for (const { keyId, plan, operation, admittedAtMs } of failures) {
-    turn.counts(usageRow(dayOf(admittedAtMs), keyId, plan, operation)).failed += 1;
+    turn.count(turn.key(keyId), keyId, plan, operation, admittedAtMs, 'failed');
   }
   turn.finish();
 }

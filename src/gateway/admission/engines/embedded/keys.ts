@@ -26,9 +26,10 @@ export function keysOf(stores: Stores): KeyStore {
 }
 
 async function write(stores: Stores, record: KeyRecord, entry: AuditEntry): Promise<void> {
-  const { durable } = stores;
+  const { durable, durableRoom } = stores;
   try {
     await durable.transaction(() => {
+      durableRoom.claim();
       const stored = durable.getBinary(recordRow(record.id));
       const storedVersion = stored === undefined ? 0 : (JSON.parse(stored.toString()) as KeyRecord).version;
       if (storedVersion !== record.version - 1) {

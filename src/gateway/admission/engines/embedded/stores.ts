@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import { StoreUnavailable } from '../../port.js';
+import { Room } from './room.js';
 
 /** Rows are bytes under text names; `rows.ts` says which. */
 export type Store = RootDatabase<Buffer, string>;
@@ -24,13 +25,15 @@ export type Store = RootDatabase<Buffer, string>;
 export interface Stores {
   readonly recent: Store;
   readonly durable: Store;
+  readonly recentRoom: Room;
+  readonly durableRoom: Room;
   readonly folder: string;
   readonly mapBytes: number;
 }
 
 export interface StoreOptions {
   readonly folder: string;
-  /** Upper bound of each of the two files, the same in every process that shares them. */
+  /** Upper bound of what each of the two files holds. */
   readonly mapBytes: number;
   /** Tests only: pretends another boot of the machine. */
   readonly bootId?: string;
@@ -47,7 +50,7 @@ export function openStores(options: StoreOptions): Stores {
     const durable = open<Buffer, string>(join(folder, 'durable.mdb'), common);
     removeOtherBoots(folder, recentName);
     const recent = open<Buffer, string>(join(folder, recentName), { ...common, noSync: true });
-    return { recent, durable, folder, mapBytes };
+    return { recent, durable, recentRoom: new Room(recent, folder, mapBytes), durableRoom: new Room(durable, folder, mapBytes), folder, mapBytes };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(

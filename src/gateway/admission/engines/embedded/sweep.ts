@@ -1,21 +1,24 @@
 import { DAY_MS } from '../../bucket.js';
-import type { SubjectState } from '../../decide.js';
 import { BAN_MEMORY_MS } from '../../plan.js';
-import { isEmpty, rangeOf } from './checkpoint.js';
-import { dayOf, unpackState } from './rows.js';
+import { readJournal } from './checkpoint.js';
+import { dayOf } from './day.js';
+import { keyRow, rangeOf } from './rows.js';
 import type { Store, Stores } from './stores.js';
+import { slotsOf, unpackState } from './subject-row.js';
 import { translated } from './unavailable.js';
 
 /** A subject not seen for so long is forgotten: all its windows are over, so that it starts afresh either way. */
 const FORGET_AFTER_MS = 2 * DAY_MS;
-/** Rows looked at per kind and sweep, bounding how long the files stay locked. */
-const SWEEP_ROWS = 1_000;
+/** Rows looked at per kind and step, bounding how long the files stay locked. */
+const STEP_ROWS = 1_000;
+/** More unsaved transactions than this: the checkpoint is behind, and sweeping can wait. */
+const JOURNAL_MOST = 10_000;
 
 /** Removes what nobody needs any more, a little at a time. */
 export class Sweep {
   readonly #stores: Stores;
   readonly #usageDays: number;
-  /** Where the next sweep goes on, by file and kind. */
+  /** Where the next step goes on, by kind of row. */
   readonly #resumeAt = new Map<string, string>();
 
   constructor(stores: Stores, usageDays: number) {
@@ -26,50 +29,57 @@ export class Sweep {
   /** One step. `nowMs` is the store's time. Rejects with StoreUnavailable. */
   async run(nowMs: number): Promise<void> {
     const { recent, durable } = this.#stores;
-    const firstDayKept = dayOf(nowMs - this.#usageDays * DAY_MS);
-    const yesterday = dayOf(nowMs - DAY_MS);
     try {
       recent.transactionSync(() => {
-        this.#removeStale(recent, 'a', nowMs);
-        // While the journal names rows that are not on disk yet, `recent` is their only home.
-        if (!isEmpty(recent, 'j')) return;
-        this.#removeStale(recent, 's', nowMs);
-        removeDaysBefore(recent, yesterday);
+        this.#step(recent, 'a', (row) => isForgotten(row, nowMs));
+        this.#dropSaved(nowMs);
       });
       await durable.transaction(() => {
-        this.#removeStale(durable, 's', nowMs);
-        removeDaysBefore(durable, firstDayKept);
+        this.#step(durable, 's', (row) => isForgotten(row, nowMs));
+        removeDaysBefore(durable, dayOf(nowMs - this.#usageDays * DAY_MS));
       });
     } catch (error) {
       throw await translated(this.#stores, error);
     }
   }
 
-  #removeStale(store: Store, kind: 's' | 'a', nowMs: number): void {
-    const place = kind + (store === this.#stores.recent ? 'r' : 'd');
-    const { end } = rangeOf(kind);
-    const stale: string[] = [];
+  /** Key rows with usage from before yesterday leave `recent`; the next admission finds them in `durable`. */
+  #dropSaved(nowMs: number): void {
+    const { recent } = this.#stores;
+    const { names, keyIds } = readJournal(recent, JOURNAL_MOST);
+    if (names.length === JOURNAL_MOST) return;
+    const unsaved = new Set(Array.from(keyIds, keyRow));
+    const yesterday = dayOf(nowMs - DAY_MS);
+    this.#step(recent, 'r', (row, name) => {
+      if (unsaved.has(name)) return false;
+      const oldest = slotsOf(row).next();
+      return oldest.done === true || oldest.value.label < yesterday;
+    });
+  }
+
+  #step(store: Store, kind: string, isOver: (row: Buffer, name: string) => boolean): void {
+    const over: string[] = [];
     let seen = 0;
-    let last: string = kind;
-    for (const { key, value } of store.getRange({ start: this.#resumeAt.get(place) ?? kind, end, limit: SWEEP_ROWS })) {
+    let last = kind;
+    for (const { key, value } of store.getRange({ start: this.#resumeAt.get(kind) ?? kind, end: rangeOf(kind).end, limit: STEP_ROWS })) {
       seen += 1;
       last = key;
-      if (isStale(unpackState(value), nowMs)) stale.push(key);
+      if (isOver(value, key)) over.push(key);
     }
-    this.#resumeAt.set(place, seen < SWEEP_ROWS ? kind : last);
-    for (const key of stale) store.removeSync(key);
+    this.#resumeAt.set(kind, seen < STEP_ROWS ? kind : last);
+    for (const name of over) store.removeSync(name);
   }
 }
 
 /** Nothing of it can change a decision any more. */
-function isStale(state: SubjectState, nowMs: number): boolean {
+function isForgotten(row: Buffer, nowMs: number): boolean {
+  const state = unpackState(row);
   const seenAtMs = Math.max(state.minute.atMs, state.day.atMs, state.strikesSinceMs);
   return nowMs - seenAtMs > FORGET_AFTER_MS && nowMs - state.bannedUntilMs > BAN_MEMORY_MS;
 }
 
-function removeDaysBefore(store: Store, day: string): void {
+function removeDaysBefore(durable: Store, day: string): void {
   const old: string[] = [];
-  for (const key of store.getKeys({ start: 'u', end: `u${day}`, limit: SWEEP_ROWS })) old.push(key);
-  for (const key of old) store.removeSync(key);
+  for (const key of durable.getKeys({ start: 'u', end: `u${day}`, limit: STEP_ROWS })) old.push(key);
+  for (const key of old) durable.removeSync(key);
 }
-

@@ -1,19 +1,18 @@
-import { freshState } from '../../decide.js';
-import type { SubjectState } from '../../decide.js';
-import { journalRow, packCounts, packState, unpackCounts, unpackState } from './rows.js';
-import type { Counts } from './rows.js';
-import type { Stores } from './stores.js';
+import type { UsageCounts } from '../../port.js';
+import { labelOf } from './label.js';
+import { journalRow, keyRow, stateRow, usageRow } from './rows.js';
+import type { Store, Stores } from './stores.js';
+import { SubjectRow } from './subject-row.js';
 
 /**
  * The working set of one transaction on `recent`: each row is read once, inside the write lock that
- * all processes share, and written once at the end. Changed rows are named in the journal in the
+ * all processes share, and written once at the end. Changed key rows are named in the journal in the
  * same transaction, which is what lets any process bring `durable` up to date after any kill.
  */
 export class Turn {
   readonly #stores: Stores;
-  readonly #states = new Map<string, SubjectState>();
-  readonly #counts = new Map<string, Counts>();
-  readonly #changed = new Set<string>();
+  readonly #keys = new Map<string, SubjectRow>();
+  readonly #addresses = new Map<string, SubjectRow>();
 
   constructor(stores: Stores) {
     this.#stores = stores;
@@ -21,45 +20,55 @@ export class Turn {
     stores.durable.resetReadTxn();
   }
 
-  /** What is remembered under a state row. Changes count only after `change`. */
-  state(row: string): SubjectState {
-    let state = this.#states.get(row);
-    if (state === undefined) {
-      const bytes = this.#stores.recent.getBinaryFast(row) ?? this.#stores.durable.getBinaryFast(row);
-      state = bytes === undefined ? freshState() : unpackState(bytes);
-      this.#states.set(row, state);
+  /** What is remembered of a key. Written at the end when its `changed` is set. */
+  key(id: string): SubjectRow {
+    let row = this.#keys.get(id);
+    if (row === undefined) {
+      row = new SubjectRow(copyOf(this.#stores.recent, keyRow(id)) ?? copyOf(this.#stores.durable, stateRow(id)));
+      this.#keys.set(id, row);
     }
-    return state;
+    return row;
   }
 
-  change(row: string): void {
-    this.#changed.add(row);
-  }
-
-  /** Counts of a usage row, to be added to. */
-  counts(row: string): Counts {
-    let counts = this.#counts.get(row);
-    if (counts === undefined) {
-      const bytes = this.#stores.recent.getBinaryFast(row) ?? this.#stores.durable.getBinaryFast(row);
-      counts = bytes === undefined ? { requests: 0, limited: 0, banned: 0, failed: 0 } : unpackCounts(bytes);
-      this.#counts.set(row, counts);
+  /** The same for a row of `recent` that holds an address. */
+  address(name: string): SubjectRow {
+    let row = this.#addresses.get(name);
+    if (row === undefined) {
+      row = new SubjectRow(copyOf(this.#stores.recent, name));
+      this.#addresses.set(name, row);
     }
-    this.#changed.add(row);
-    return counts;
+    return row;
   }
 
-  /** Writes all changes, as the last thing in the transaction. */
+  /** Counts one for the ledger in a key's row, on the day of `atMs`. */
+  count(row: SubjectRow, keyId: string, plan: string, operation: string, atMs: number, field: keyof UsageCounts): void {
+    row.changed = true;
+    const label = labelOf(atMs, plan, operation);
+    row.count(label.bytes, field, () => copyOf(this.#stores.durable, usageRow(keyId, label.text)));
+  }
+
+  /** Writes all changes, as the last thing in the transaction. Throws StoreUnavailable when there is no room. */
   finish(): void {
-    if (this.#changed.size === 0) return;
-    const { recent } = this.#stores;
-    const journal: string[] = [];
-    for (const row of this.#changed) {
-      const state = this.#states.get(row);
-      const counts = this.#counts.get(row);
-      if (state !== undefined) recent.putSync(row, packState(state));
-      else if (counts !== undefined) recent.putSync(row, packCounts(counts));
-      if (!row.startsWith('a')) journal.push(row);
+    const { recent, recentRoom } = this.#stores;
+    const keys = [...this.#keys].filter(([, row]) => row.changed);
+    const addresses = [...this.#addresses].filter(([, row]) => row.changed);
+    if (keys.length + addresses.length === 0) return;
+    recentRoom.claim();
+    for (const [name, row] of addresses) recent.putSync(name, row.packed());
+    let journal = '';
+    for (const [id, row] of keys) {
+      recent.putSync(keyRow(id), row.packed());
+      journal += `${id}\n`;
     }
-    if (journal.length > 0) recent.putSync(journalRow(recent.getWriteTxnId()), Buffer.from(journal.join('\n')));
+    if (journal !== '') recent.putSync(journalRow(recent.getWriteTxnId()), Buffer.from(journal));
   }
+}
+
+/** lmdb answers from one buffer that the next read overwrites. */
+function copyOf(store: Store, name: string): Buffer | undefined {
+  const bytes = store.getBinaryFast(name);
+  if (bytes === undefined) return undefined;
+  const copy = Buffer.allocUnsafe(bytes.length);
+  copy.set(bytes.subarray(0, copy.length));
+  return copy;
 }

@@ -2,7 +2,6 @@ import { setTimeout as later } from 'node:timers/promises';
 import { StoreUnavailable, VersionConflict } from '../../port.js';
 import type { Stores } from './stores.js';
 
-const MDB_MAP_FULL = -30792;
 const ENOSPC = 28;
 
 /** Runs synchronous store work; what it throws becomes a rejection that says what to do. */
@@ -34,9 +33,6 @@ async function commitErrorOf(error: Error): Promise<Error> {
 }
 
 function messageOf(stores: Stores, code: unknown, reason: string): string {
-  if (code === MDB_MAP_FULL || reason.includes('MDB_MAP_FULL')) {
-    return `The embedded store in ${stores.folder} has reached its bound of ${stores.mapBytes} bytes. Raise store.map_bytes and restart, or keep usage for fewer days.`;
-  }
   if (code === ENOSPC || reason.includes('No space left')) {
     return `The disk that holds ${stores.folder} is full. Free space there; admission goes on by itself afterwards.`;
   }

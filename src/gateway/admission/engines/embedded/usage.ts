@@ -1,8 +1,10 @@
 import { DAY_MS } from '../../bucket.js';
 import type { UsageRow, UsageStore } from '../../port.js';
 import type { Checkpoint } from './checkpoint.js';
-import { AFTER_ALL, dayOf, SEPARATOR, unpackCounts } from './rows.js';
+import { dayOf } from './day.js';
+import { AFTER_ALL, SEPARATOR } from './rows.js';
 import type { Stores } from './stores.js';
+import { unpackCounts } from './subject-row.js';
 import { attempt } from './unavailable.js';
 
 const PAGE_ROWS = 500;
