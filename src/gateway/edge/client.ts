@@ -4,6 +4,9 @@ import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Connection } from './connection.js';
 
+/** Bodies up to this size are worth copying beside their header. */
+const JOINED_BYTES = 16 * 1024;
+
 /** The client's side of an exchange over Node's HTTP/1.1 server. */
 export class HttpClient implements Client {
   gone = false;
@@ -76,9 +79,16 @@ export class HttpClient implements Client {
 
   send(status: number, headers: string[], body: Buffer | string): void {
     if (this.gone) return;
-    this.bytesOut += typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     this.#response.writeHead(status, headers);
-    this.#response.end(body);
+    if (typeof body === 'string') {
+      this.bytesOut += Buffer.byteLength(body);
+      this.#response.end(body);
+      return;
+    }
+    this.bytesOut += body.length;
+    // As latin1 text a small body goes out in one piece with the header: one write instead of a vector of two.
+    if (body.length <= JOINED_BYTES) this.#response.end(body.toString('latin1'), 'latin1');
+    else this.#response.end(body);
   }
 
   start(status: number, headers: string[]): void {

@@ -117,12 +117,12 @@ const KEY = `
 local function unfit(record, secret, now)
   local secrets = record[7]
   if not secrets then return UNKNOWN end
+  if record[2] == 'disabled' then return DISABLED end
+  if record[2] == 'revoked' then return REVOKED end
   local _, last = find(secrets, ' ' .. secret .. ':', 1, true)
   if not last then return UNKNOWN end
   local ends = match(secrets, '^%d+', last + 1)
   if ends and now >= tonumber(ends) then return EXPIRED end
-  if record[2] == 'disabled' then return DISABLED end
-  if record[2] == 'revoked' then return REVOKED end
   if record[3] ~= '' and now >= tonumber(record[3]) then return EXPIRED end
 end
 

@@ -63,13 +63,14 @@ export class Link {
   /** A plain command on the node of `key`. */
   async command(name: string, key: string, ...args: readonly Argument[]): Promise<unknown> {
     const lane = this.#laneOf(key);
-    if (!lane.up) await lane.ready();
+    await lane.ready();
     return this.#guarded(lane, () => this.#send(name, [key, ...args]), this.#deadlineMs);
   }
 
   /** Runs the probe on the node of `key`, and asks that every node known so far is up. */
   async check(key: string): Promise<void> {
     const lane = this.#laneOf(key);
+    await lane.ready();
     await this.#runProbe(lane, key);
     for (const each of this.#lanes.values()) if (!each.up) await each.ready();
   }
