@@ -10,7 +10,7 @@ export function whole(least: number, most: number, or = ''): z.ZodInt {
 
 /** `5s` → 5000, from `least` to `most` (durations themselves). */
 export function duration(least: string, most: string) {
-  const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${most}, such as ${least}`;
+  const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${most}`;
   const [leastMs, mostMs] = [parseDurationMs(least)!, parseDurationMs(most)!];
   const inRange = (text: string): boolean => between(parseDurationMs(text), leastMs, mostMs);
   return z.string({ error }).regex(DURATION, { error, abort: true }).refine(inRange, error).transform((text) => parseDurationMs(text)!);
@@ -18,7 +18,7 @@ export function duration(least: string, most: string) {
 
 /** `1MiB` → 1048576, from `least` to `most` (sizes themselves). */
 function size(least: string, most: string) {
-  const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${most}, such as ${least}`;
+  const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${most}`;
   const [leastBytes, mostBytes] = [parseBytes(least)!, parseBytes(most)!];
   const inRange = (text: string): boolean => between(parseBytes(text), leastBytes, mostBytes);
   return z.string({ error }).regex(SIZE, { error, abort: true }).refine(inRange, error).transform((text) => parseBytes(text)!);
