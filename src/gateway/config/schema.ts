@@ -72,7 +72,8 @@ const limits = mapping({
   connections: whole(1, 1_000_000).prefault(10_000).describe('Client connections per process.'),
   requests_per_connection: whole(1, 100_000_000).prefault(10_000).describe('Then the connection is closed.'),
   exchanges: whole(1, 1_000_000).prefault(1000).describe('Requests at once per process; 503 overloaded above.'),
-});
+  // Node refuses to listen otherwise.
+}).refine((given) => given.headers_time <= given.request_time, { path: ['headers_time'], error: 'must not be longer than request_time' });
 
 const store = mapping({
   redis: redis.optional().describe('Shared by all gateways. Left out: the embedded store in the data folder, for one machine.'),

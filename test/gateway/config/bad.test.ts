@@ -1,5 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import fc from 'fast-check';
 import t from 'tap';
 import type { Test } from 'tap';
 import { ConfigError, loadSettings, renderProblems } from '../../../src/gateway/config/load.js';
@@ -19,6 +20,7 @@ const settingsFixtures: readonly (readonly [string, string, RegExp])[] = [
   ['empty', '1:1', /empty; write \{\}/],
   ['environment', '1:14 environment', /development, staging or production/],
   ['fraction', '1:26 limits.header_fields', /whole number from 10 to 1000/],
+  ['header-outlasts-request', '1:25 limits.headers_time', /not be longer than request_time/],
   ['host', '1:17 listen.host', /host name or an address/],
   ['list', '1:1', /mapping/],
   ['log-level', '1:15 log.level', /trace, debug/],
@@ -159,5 +161,21 @@ t.test('a file nested without bound is refused, not crashed on', (t) => {
   const path = join(t.testdir({}), 'deep.yaml');
   writeFileSync(path, `realm: ${'['.repeat(100_000)}`);
   t.equal(refusal({ PETGATE_CONFIG: path }).problems.length, 1);
+  t.end();
+});
+
+t.test('whatever a file holds, it is loaded or refused with a place, never crashed on', (t) => {
+  const path = join(t.testdir({}), 'any.yaml');
+  const word = fc.constantFrom('listen', 'port', 'store', 'redis', 'upstreams', 'pets', 'plans', 'extends', ': ', ':\n  ', '\n', '- ', '{', '}', '[', ']', '&a ', '*a', '!!str ', '? ', '"', '|', '\t', '8080', 'null', '__proto__', '---', '%', '<<');
+  const text = fc.oneof(fc.array(word, { maxLength: 25 }).map((words) => words.join('')), fc.string());
+  fc.assert(fc.property(text, (text) => {
+    writeFileSync(path, text);
+    try {
+      loadSettings({ PETGATE_CONFIG: path });
+    } catch (error) {
+      return error instanceof ConfigError && error.problems.length > 0 && error.problems.every(({ file, message }) => file !== '' && message !== '');
+    }
+    return true;
+  }), { numRuns: 1000 });
   t.end();
 });
