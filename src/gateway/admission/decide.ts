@@ -18,37 +18,52 @@ export function freshState(): SubjectState {
   return { minute: { level: 0, atMs: 0 }, day: { level: 0, atMs: 0 }, strikes: 0, strikesSinceMs: 0, bannedUntilMs: 0, banLevel: 0 };
 }
 
+/** What was ruled; `ban_started`: this very refusal began the ban. */
+export type Ruling = 'admitted' | 'limited' | 'banned' | 'ban_started';
+
 /**
  * The decision, on plain data. Changes `state` in place unless cost is 0; the caller writes it back
- * in the same transaction. The Lua of the redis engine is this, line by line, and the property test
- * drives both in lock step.
+ * in the same transaction.
  */
 export function decide(state: SubjectState, terms: Terms, keyId: string | null, inScope: boolean, cost: 0 | 1, nowMs: number): StandingVerdict {
+  const ruling = rule(state, terms, cost, nowMs);
+  return verdictOf(state, terms, ruling, keyId, inScope, nowMs);
+}
+
+/**
+ * Settles and charges. The Lua of the redis engine is this, line by line, and the property test
+ * drives both in lock step.
+ */
+export function rule(state: SubjectState, terms: Terms, cost: 0 | 1, nowMs: number): Ruling {
   const { limits, refill } = terms;
   settle(state.minute, SHAPES.minute, limits.minute, refill, nowMs);
   settle(state.day, SHAPES.day, limits.day, refill, nowMs);
-  const minuteHolds = holds(state.minute, SHAPES.minute, limits.minute);
-  const dayHolds = holds(state.day, SHAPES.day, limits.day);
-  const banned = nowMs < state.bannedUntilMs;
-  let started = false;
-  if (!banned && cost === 1) {
-    if (minuteHolds && dayHolds) {
+  if (nowMs < state.bannedUntilMs) return 'banned';
+  if (holds(state.minute, SHAPES.minute, limits.minute) && holds(state.day, SHAPES.day, limits.day)) {
+    if (cost === 1) {
       spend(state.minute, SHAPES.minute);
       spend(state.day, SHAPES.day);
-    } else {
-      started = strike(state, terms.ban, nowMs);
     }
+    return 'admitted';
   }
+  return cost === 1 && strike(state, terms.ban, nowMs) ? 'ban_started' : 'limited';
+}
+
+/** What a ruling means for the one who asked, read off the state it left behind. */
+export function verdictOf(state: SubjectState, terms: Terms, ruling: Ruling, keyId: string | null, inScope: boolean, nowMs: number): StandingVerdict {
+  const { limits, refill } = terms;
   const minute = figuresOf(state.minute, SHAPES.minute, limits.minute, refill);
   const day = figuresOf(state.day, SHAPES.day, limits.day, refill);
   const standing = { keyId, plan: terms.plan, minute, day, atMs: nowMs };
-  if (minuteHolds && dayHolds && !banned) return { outcome: 'admitted', ...standing, inScope };
+  if (ruling === 'admitted') return { outcome: 'admitted', ...standing, inScope };
+  // A refusal took nothing, so the buckets still show what it was about.
+  const minuteHolds = holds(state.minute, SHAPES.minute, limits.minute);
+  const dayHolds = holds(state.day, SHAPES.day, limits.day);
   const retryAtMs = retryOf(state, terms, minuteHolds, dayHolds);
-  if (banned || started) {
-    const bannedUntilMs = state.bannedUntilMs;
-    return { outcome: 'banned', ...standing, bannedUntilMs, level: state.banLevel, started, retryAtMs: Math.max(bannedUntilMs, retryAtMs) };
-  }
-  return { outcome: 'limited', ...standing, violated: violatedOf(minute, day, minuteHolds, dayHolds), retryAtMs };
+  if (ruling === 'limited') return { outcome: 'limited', ...standing, violated: violatedOf(minute, day, minuteHolds, dayHolds), retryAtMs };
+  const bannedUntilMs = state.bannedUntilMs;
+  const started = ruling === 'ban_started';
+  return { outcome: 'banned', ...standing, bannedUntilMs, level: state.banLevel, started, retryAtMs: Math.max(bannedUntilMs, retryAtMs) };
 }
 
 /** Counts one refusal; true when it starts a ban. */

@@ -52,6 +52,13 @@ export interface Ban {
 /** The store did not answer in time, or answered that it cannot. Nothing may be assumed of the request. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+  /** Of a batch of which only a part failed: what was decided (and charged) all the same, by place. */
+  readonly decided: readonly (Verdict | undefined)[];
+
+  constructor(message: string, options: ErrorOptions & { readonly decided?: readonly (Verdict | undefined)[] } = {}) {
+    super(message, options);
+    this.decided = options.decided ?? [];
+  }
 }
 
 /** Somebody else changed the record since it was read, or it exists already. Read again and retry. */

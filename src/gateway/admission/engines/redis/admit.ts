@@ -1,0 +1,97 @@
+import type { Plans } from '../../plan.js';
+import { StoreUnavailable } from '../../port.js';
+import type { AdmissionRequest } from '../../port.js';
+import type { Verdict } from '../../verdict.js';
+import { admissionScript, ANSWER_BYTES } from './admission-script.js';
+import { planTable, readAnswer } from './answers.js';
+import type { PlanTable } from './answers.js';
+import type { Link, Probe } from './link.js';
+import { prefixOf } from './names.js';
+import type { Script } from './script.js';
+
+/** Requests per script run, so that Redis is never busy with one for long (some 2 ms). */
+const MAX_BATCH = 256;
+
+/** The admission script with the plans that are part of it. */
+export interface Edition {
+  readonly script: Script;
+  readonly table: PlanTable;
+}
+
+export function editionOf(plans: Plans, usageDays: number): Edition {
+  return { script: admissionScript(plans, usageDays), table: planTable(plans) };
+}
+
+/** The real script about an address, cost 0: what a node must be able to do. */
+export function probeOf(edition: Edition): Probe {
+  return { script: edition.script, args: ['1', '', '', '', 'a0'] };
+}
+
+/** One script run: the places in the batch of its requests, subject by subject. */
+interface Call {
+  readonly keys: string[];
+  readonly args: string[];
+  readonly places: number[];
+}
+
+/**
+ * Decides a batch: on a single Redis in one run, in a Cluster in one run per subject, all sent at once.
+ * When a run fails the whole batch rejects; the error holds what the others decided.
+ */
+export async function admit(link: Link, edition: Edition, requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> {
+  const verdicts = new Array<Verdict | undefined>(requests.length).fill(undefined);
+  const calls = callsOf(requests, link.cluster);
+  const runs = await Promise.allSettled(calls.map((call) => run(link, edition, call, requests, verdicts)));
+  const failed = runs.find((each) => each.status === 'rejected');
+  if (failed === undefined) return verdicts as Verdict[];
+  const reason: unknown = failed.reason;
+  if (!(reason instanceof StoreUnavailable)) throw reason;
+  throw new StoreUnavailable(reason.message, { decided: verdicts });
+}
+
+async function run(link: Link, edition: Edition, call: Call, requests: readonly AdmissionRequest[], verdicts: (Verdict | undefined)[]): Promise<void> {
+  const answers = await link.run(edition.script, call.keys, call.args);
+  call.places.forEach((place, n) => {
+    const request = requests[place];
+    if (request !== undefined) verdicts[place] = readAnswer(answers, n * ANSWER_BYTES, edition.table, request.subject);
+  });
+}
+
+/** Requests of one subject go together: the script reads its state once and decides them in order. */
+function callsOf(requests: readonly AdmissionRequest[], onePerSubject: boolean): readonly Call[] {
+  const calls: Call[] = [];
+  for (let start = 0; start < requests.length; start += MAX_BATCH) {
+    const end = Math.min(start + MAX_BATCH, requests.length);
+    let call: Call | undefined;
+    for (const [prefix, places] of bySubject(requests, start, end)) {
+      if (call === undefined || onePerSubject) calls.push((call = { keys: [], args: [], places: [] }));
+      call.keys.push(prefix);
+      call.args.push(places.length.toString());
+      for (const place of places) {
+        call.places.push(place);
+        pushArgs(call.args, requests[place]);
+      }
+    }
+  }
+  return calls;
+}
+
+function bySubject(requests: readonly AdmissionRequest[], start: number, end: number): Map<string, number[]> {
+  const subjects = new Map<string, number[]>();
+  for (let place = start; place < end; place += 1) {
+    const request = requests[place];
+    if (request === undefined) continue;
+    const prefix = prefixOf(request.subject);
+    const places = subjects.get(prefix);
+    if (places === undefined) subjects.set(prefix, [place]);
+    else places.push(place);
+  }
+  return subjects;
+}
+
+function pushArgs(args: string[], request: AdmissionRequest | undefined): void {
+  if (request === undefined) return;
+  const { subject, operation, scope, cost, nowMs } = request;
+  const isKey = subject.kind === 'key';
+  args.push(isKey ? subject.secretHash : '', operation, scope === null ? '' : ` ${scope} `, `${isKey ? 'k' : 'a'}${cost}${nowMs ?? ''}`);
+}

@@ -1,0 +1,70 @@
+import { Cluster, Redis } from 'ioredis';
+import type { RedisTarget } from './url.js';
+
+export type Client = Redis | Cluster;
+
+/** A black hole is noticed after this many deadlines without a byte: the socket is given up. */
+const SILENCE_DEADLINES = 3;
+const SENTINEL_MS = 1_000;
+
+/**
+ * Dials, and keeps dialling. Nothing is queued for later and nothing is ever sent twice: a command
+ * whose answer was lost may have been carried out.
+ */
+export function connect(target: RedisTarget, deadlineMs: number): Client {
+  const client = target.kind === 'cluster' ? clusterOf(target, deadlineMs) : singleOf(target, deadlineMs);
+  // Every failure shows in the call it spoils; without a listener it would end the process.
+  client.on('error', () => undefined);
+  return client;
+}
+
+function commonOptions(target: RedisTarget, deadlineMs: number) {
+  return {
+    ...(target.username === null ? {} : { username: target.username }),
+    ...(target.password === null ? {} : { password: target.password }),
+    ...(target.tls ? { tls: {} } : {}),
+    connectionName: 'petgate',
+    connectTimeout: SENTINEL_MS,
+    socketTimeout: deadlineMs * SILENCE_DEADLINES,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    // After a failover the old master answers READONLY: dial again, to find the new one.
+    reconnectOnError: (error: Error) => error.message.includes('READONLY'),
+  };
+}
+
+function singleOf(target: Exclude<RedisTarget, { kind: 'cluster' }>, deadlineMs: number): Redis {
+  const options = { ...commonOptions(target, deadlineMs), enableOfflineQueue: false, retryStrategy: redialDelayMs };
+  if (target.kind === 'single') return new Redis({ ...options, ...target.address, db: target.database });
+  return new Redis({
+    ...options,
+    sentinels: target.sentinels.map((address) => ({ ...address })),
+    name: target.master,
+    ...(target.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+    sentinelRetryStrategy: redialDelayMs,
+    sentinelReconnectStrategy: () => SENTINEL_MS,
+    sentinelCommandTimeout: SENTINEL_MS,
+    failoverDetector: true,
+  });
+}
+
+function clusterOf(target: Extract<RedisTarget, { kind: 'cluster' }>, deadlineMs: number): Cluster {
+  return new Cluster(target.nodes.map((address) => ({ ...address })), {
+    redisOptions: commonOptions(target, deadlineMs),
+    clusterRetryStrategy: redialDelayMs,
+    // A node is dialled at the first command for it, which may wait for that as long as its deadline lasts.
+    enableOfflineQueue: true,
+    // These would send a command again whose answer was lost.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    slotsRefreshTimeout: SENTINEL_MS,
+    slotsRefreshInterval: 5_000,
+    ...(target.tls ? { dnsLookup: (host, callback) => callback(null, host) } : {}),
+  });
+}
+
+/** Soon, because every request waits for it, and not all gateways at once. */
+function redialDelayMs(attempt: number): number {
+  return Math.min(attempt * 20, 80) * (0.75 + Math.random() / 4);
+}

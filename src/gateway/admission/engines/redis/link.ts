@@ -1,0 +1,179 @@
+import { Cluster } from 'ioredis';
+import type { Log } from '../../../../shared/log.js';
+import { StoreUnavailable } from '../../port.js';
+import type { Client } from './connect.js';
+import { Lane } from './lane.js';
+import { neighbourOf } from './names.js';
+import type { Script } from './script.js';
+import { slotOf } from './slot.js';
+
+export type Argument = string | Buffer;
+/** The script that proves a node can decide: keys and arguments of a run that changes nothing. */
+export interface Probe {
+  readonly script: Script;
+  readonly args: readonly string[];
+}
+
+const CLOCK_BYTES = 8;
+/** Answers that say the whole node cannot serve; any other error is about one key or one call. */
+const NODE_ERRORS = /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|CLUSTERDOWN|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)$/;
+const REDIS_WORD = /^[A-Z]+(?= )/;
+/** The probe may come late: it changes nothing. */
+const ANY_TIME = '9000000000000000';
+
+/**
+ * Calls to Redis, each with a hard deadline and one lane per node.
+ * Every method rejects with StoreUnavailable and nothing else.
+ */
+export class Link {
+  readonly #client: Client;
+  readonly #deadlineMs: number;
+  readonly #probe: () => Probe;
+  readonly #log: Log | undefined;
+  readonly #lanes = new Map<string, Lane>();
+
+  constructor(client: Client, deadlineMs: number, probe: () => Probe, log: Log | undefined) {
+    this.#client = client;
+    this.#deadlineMs = deadlineMs;
+    this.#probe = probe;
+    this.#log = log;
+  }
+
+  get cluster(): boolean {
+    return this.#client.isCluster;
+  }
+
+  /** Runs a script on the node of keys[0]; all keys share one hash tag in a Cluster. Its answer, without the clock. */
+  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Buffer> {
+    const startedMs = performance.now();
+    const lane = this.#laneOf(keys[0] ?? '');
+    if (!lane.up) await lane.ready();
+    const untilMs = startedMs + this.#deadlineMs;
+    const answer = await this.#evaluate(lane, script, keys, args, untilMs);
+    // Late by the store's clock: nothing was done. The clock was set forward, or the answer tells the truth.
+    return answer ?? (await this.#evaluate(lane, script, keys, args, untilMs)) ?? unavailable('the call reached Redis too late');
+  }
+
+  /** All fields of a hash; empty when there is none. */
+  async hash(key: string): Promise<ReadonlyMap<string, string>> {
+    const fields = (await this.command('hgetall', key)) as Record<string, Buffer>;
+    return new Map(Object.entries(fields).map(([name, value]) => [name, value.toString()]));
+  }
+
+  /** A plain command on the node of `key`. */
+  async command(name: string, key: string, ...args: readonly Argument[]): Promise<unknown> {
+    const lane = this.#laneOf(key);
+    await lane.ready();
+    return this.#guarded(lane, () => this.#send(name, [key, ...args]), this.#deadlineMs);
+  }
+
+  /** Runs the probe on the node of `key`, and asks that every node known so far is up. */
+  async check(key: string): Promise<void> {
+    const lane = this.#laneOf(key);
+    await lane.ready();
+    await this.#runProbe(lane, key);
+    for (const each of this.#lanes.values()) if (!each.up) await each.ready();
+  }
+
+  async close(): Promise<void> {
+    for (const lane of this.#lanes.values()) lane.close();
+    if (this.#client.status === 'ready') await within(this.#client.quit(), this.#deadlineMs).catch(() => undefined);
+    this.#client.disconnect();
+  }
+
+  #laneOf(key: string): Lane {
+    const name = this.#client instanceof Cluster ? (this.#client.slots[slotOf(key)]?.[0] ?? '') : '';
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const lane: Lane = new Lane(() => this.#runProbe(lane, key), this.#deadlineMs, (up, reason) => this.#report(name, up, reason));
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  /** undefined: the call came too late and did nothing. */
+  async #evaluate(lane: Lane, script: Script, keys: readonly string[], args: readonly Argument[], untilMs: number): Promise<Buffer | undefined> {
+    const guard = lane.storeMsAt(untilMs) ?? unavailable('the connection was lost');
+    const answer = await this.#guarded(lane, () => this.#eval(script, keys, guard.toString(), args), untilMs - performance.now());
+    lane.note(answer.readDoubleLE(0));
+    return answer.length > CLOCK_BYTES ? answer.subarray(CLOCK_BYTES) : undefined;
+  }
+
+  async #runProbe(lane: Lane, key: string): Promise<void> {
+    const { script, args } = this.#probe();
+    try {
+      const answer = await within(this.#eval(script, [neighbourOf(key)], ANY_TIME, args), this.#deadlineMs);
+      lane.note(answer.readDoubleLE(0));
+    } catch (error) {
+      const reason = reasonOf(error);
+      lane.fail(reason);
+      unavailable(reason);
+    }
+  }
+
+  async #guarded<T>(lane: Lane, call: () => Promise<T>, ms: number): Promise<T> {
+    try {
+      return await within(call(), ms);
+    } catch (error) {
+      if (isNodeError(error)) lane.fail(reasonOf(error));
+      return unavailable(reasonOf(error));
+    }
+  }
+
+  async #eval(script: Script, keys: readonly string[], guard: string, args: readonly Argument[]): Promise<Buffer> {
+    const rest: Argument[] = [keys.length.toString(), ...keys, guard, ...args];
+    try {
+      return (await this.#send('evalsha', [script.sha, ...rest])) as Buffer;
+    } catch (error) {
+      // Redis forgets scripts when it restarts, fails over or is told to; it has done nothing yet.
+      if (wordOf(error) !== 'NOSCRIPT') throw error;
+      return (await this.#send('eval', [script.text, ...rest])) as Buffer;
+    }
+  }
+
+  #send(name: string, args: Argument[]): Promise<unknown> {
+    // A Cluster client would queue the command for as long as the Cluster is away.
+    if (this.#client.status !== 'ready') return Promise.reject(new Error('not connected'));
+    return this.#client.callBuffer(name, args);
+  }
+
+  #report(node: string, up: boolean, reason: string): void {
+    const about = { engine: 'redis', ...(node === '' ? {} : { node }) };
+    if (up) this.#log?.info(about, 'store is there');
+    else this.#log?.warn({ ...about, reason }, 'store is away');
+  }
+}
+
+class Overdue extends Error {}
+
+/** Rejects when `call` takes longer than `ms`; the call itself cannot be taken back. */
+function within<T>(call: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    // After a stall of our own loop the timer comes before the answer that waits in the socket: let that in first.
+    const timer = setTimeout(() => setImmediate(() => reject(new Overdue())), Math.max(ms, 0));
+    call.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function unavailable(reason: string): never {
+  throw new StoreUnavailable(reason);
+}
+
+/** First word of a Redis error, such as OOM; also when a script passed it on. */
+function wordOf(error: unknown): string | undefined {
+  return error instanceof Error ? REDIS_WORD.exec(error.message)?.[0] : undefined;
+}
+
+function isNodeError(error: unknown): boolean {
+  const word = wordOf(error);
+  return word === undefined || NODE_ERRORS.test(word);
+}
+
+/** For people. Never the error itself: ioredis hangs the command's arguments on it. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Overdue) return 'Redis did not answer in time';
+  const word = wordOf(error);
+  if (word === undefined) return 'no connection to Redis';
+  if (word === 'OOM') return 'Redis is out of memory (OOM): raise its maxmemory';
+  if (word === 'NOAUTH' || word === 'WRONGPASS' || word === 'NOPERM') return `Redis refuses our user (${word}): check user, password and rights in REDIS_URL`;
+  return `Redis answered ${word}`;
+}

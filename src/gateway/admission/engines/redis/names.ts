@@ -1,0 +1,51 @@
+/**
+ * Names of everything in Redis. All that belongs to one subject shares the hash tag `{…}`, so that a
+ * Cluster keeps it on one node and one script can touch all of it:
+ *
+ *     petgate:{<id>}:key          record of a key (hash)             no TTL
+ *     petgate:{<id>}:history      audit entries of a key (list)      no TTL
+ *     petgate:{<id>}:state        buckets, strikes and ban (state.ts) TTL
+ *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
+ *     petgate:{ip:<address>}:state
+ *     petgate:keys                ids of all keys (sorted set)       no TTL
+ *
+ * `<day>` is the number of the day since 1970-01-01, which a script can work out from the clock.
+ */
+import { DAY_MS } from '../../bucket.js';
+import type { Subject } from '../../port.js';
+
+export const KEY_INDEX = 'petgate:keys';
+
+/** What the names of one key's belongings begin with. */
+export function keyPrefix(id: string): string {
+  return `petgate:{${id}}:`;
+}
+
+export function prefixOf(subject: Subject): string {
+  return subject.kind === 'key' ? keyPrefix(subject.id) : `petgate:{ip:${subject.address}}:`;
+}
+
+/** A subject prefix in the same Cluster slot as any of our names. */
+export function neighbourOf(name: string): string {
+  return `petgate:{${/\{([^}]+)\}/.exec(name)?.[1] ?? name}}:`;
+}
+
+/** Number of the UTC day of a store time, ms. */
+export function dayNumber(atMs: number): number {
+  return Math.floor(atMs / DAY_MS);
+}
+
+/** Number of a day written `2026-11-21`. */
+export function dayNumberOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+}
+
+/** `2026-11-21` */
+export function dayName(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Name of one count in a day's ledger. */
+export function usageField(plan: string, operation: string, count: string): string {
+  return `${plan}|${operation}|${count}`;
+}

@@ -1,0 +1,112 @@
+import type { Test } from 'tap';
+import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
+import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import { ask, askMany, banned, change, count, freshId, limited, newKey, NOON_MS, standing } from './cast.js';
+import type { Actor } from './cast.js';
+
+/** Asks with a key on the plan `strict` until it is banned; the verdict that began the ban. */
+async function provoke(engine: AdmissionEngine, key: Actor, nowMs: number): Promise<ReturnType<typeof banned>> {
+  const verdicts = await askMany(engine, key, 8, nowMs);
+  return banned(verdicts.find((verdict) => verdict.outcome === 'banned')!);
+}
+
+/** Bans: DESIGN, Where the contract is silent. */
+export function bans(t: Test, engine: AdmissionEngine): void {
+  t.test('so many refusals within the time start a ban, with the last of them', async (t) => {
+    const key = await newKey(engine, 'free');
+    const verdicts = await askMany(engine, key, 60 + 35, NOON_MS);
+    t.same([count(verdicts, 'admitted'), count(verdicts, 'limited'), count(verdicts, 'banned')], [60, 29, 6]);
+    const first = banned(verdicts[89]!);
+    t.same([first.started, first.level, first.bannedUntilMs, first.retryAtMs], [true, 1, NOON_MS + 300_000, NOON_MS + 300_000]);
+    t.same(verdicts.slice(90).map((verdict) => banned(verdict).started), [false, false, false, false, false]);
+    t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 300_000, level: 1 });
+  });
+
+  t.test('refusals further apart start none', async (t) => {
+    const key = await newKey(engine, 'strict');
+    await ask(engine, key, NOON_MS);
+    for (const [atMs, outcome] of [[1_000, 'limited'], [10_999, 'limited'], [11_000, 'limited'], [20_999, 'limited'], [20_999, 'banned']] as const) {
+      t.equal((await ask(engine, key, NOON_MS + atMs)).outcome, outcome, `at ${atMs} ms`);
+    }
+  });
+
+  t.test('a ban ends by itself; requests during it do not lengthen it and cost nothing', async (t) => {
+    const key = await newKey(engine, 'strict');
+    const { bannedUntilMs } = await provoke(engine, key, NOON_MS);
+    t.equal(bannedUntilMs, NOON_MS + 100_000);
+    const during = await askMany(engine, key, 50, NOON_MS + 90_000);
+    t.ok(during.every((verdict) => banned(verdict).bannedUntilMs === bannedUntilMs && verdict.outcome === 'banned' && !verdict.started));
+    t.equal((await ask(engine, key, bannedUntilMs - 1)).outcome, 'banned');
+    const after = standing(await ask(engine, key, bannedUntilMs));
+    t.equal(after.outcome, 'admitted');
+    t.equal(after.day.remaining, 998);
+    t.equal((await ask(engine, key, bannedUntilMs)).outcome, 'limited', 'strikes begin anew');
+  });
+
+  t.test('the next ban within 24 h is longer, up to the cap; later it begins small again', async (t) => {
+    const key = await newKey(engine, 'strict');
+    let nowMs = NOON_MS;
+    for (const [level, lengthMs] of [[1, 100_000], [2, 150_000], [3, 200_000], [4, 200_000]] as const) {
+      const ban = await provoke(engine, key, nowMs);
+      t.same([ban.level, ban.bannedUntilMs - nowMs], [level, lengthMs]);
+      nowMs = ban.bannedUntilMs;
+    }
+    const last = await provoke(engine, key, nowMs + DAY_MS - 1);
+    t.equal(last.level, 5, 'a moment less than 24 h after the end counts');
+    t.equal((await provoke(engine, key, last.bannedUntilMs + DAY_MS)).level, 1, 'after 24 h it is forgotten');
+  });
+
+  t.test('a retry is promised for when ban and buckets allow it', async (t) => {
+    const key = await newKey(engine, 'calm');
+    await askMany(engine, key, 3, NOON_MS);
+    await engine.bans.start(key.id, NOON_MS + 10_000);
+    t.equal(banned(await ask(engine, key, NOON_MS + 1)).retryAtMs, NOON_MS + MINUTE_MS, 'the minute is empty longer than the ban lasts');
+    t.equal(limited(await ask(engine, key, NOON_MS + 10_000)).retryAtMs, NOON_MS + MINUTE_MS);
+  });
+
+  t.test('an operator starts a ban, moves and lifts it', async (t) => {
+    const key = await newKey(engine, 'free');
+    t.equal(await engine.bans.read(key.id), undefined);
+    await ask(engine, key, NOON_MS);
+    await engine.bans.start(key.id, NOON_MS + 50_000);
+    const verdict = banned(await ask(engine, key, NOON_MS));
+    t.same([verdict.level, verdict.bannedUntilMs, verdict.minute.remaining], [1, NOON_MS + 50_000, 59], 'what was spent stays');
+    await engine.bans.start(key.id, NOON_MS + 90_000);
+    t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 90_000, level: 1 });
+    t.equal(await engine.bans.lift(key.id), true);
+    t.equal(await engine.bans.read(key.id), undefined);
+    t.equal(standing(await ask(engine, key, NOON_MS)).minute.remaining, 58);
+    t.equal(await engine.bans.lift(key.id), false, 'there was none');
+    t.equal(await engine.bans.lift(freshId()), false, 'nor for a key nobody knows');
+    const unseen = await newKey(engine, 'free');
+    await engine.bans.start(unseen.id, NOON_MS + 1_000);
+    t.equal((await ask(engine, unseen, NOON_MS)).outcome, 'banned', 'a key that never asked can be banned');
+    t.equal((await ask(engine, unseen, NOON_MS + 1_000)).outcome, 'admitted');
+  });
+
+  t.test('lifting forgets strikes and level', async (t) => {
+    const key = await newKey(engine, 'strict');
+    const first = await provoke(engine, key, NOON_MS);
+    await engine.bans.lift(key.id);
+    t.same((await askMany(engine, key, 3, NOON_MS + 1)).map((verdict) => verdict.outcome), ['limited', 'limited', 'banned']);
+    t.equal(banned(await ask(engine, key, NOON_MS + 2)).level, 1);
+    t.ok(first.started);
+  });
+
+  t.test('a ban outlives a plan change, and an address is banned like a key', async (t) => {
+    const key = await newKey(engine, 'strict');
+    const { bannedUntilMs } = await provoke(engine, key, NOON_MS);
+    await change(engine, key, { plan: 'open' });
+    t.equal(banned(await ask(engine, key, NOON_MS + 5)).bannedUntilMs, bannedUntilMs);
+    const address = { kind: 'address', address: `2001:db8:${freshId().slice(0, 4)}:${freshId().slice(0, 4)}` } as const;
+    const verdicts = await askMany(engine, address, 16, NOON_MS);
+    t.same([count(verdicts, 'admitted'), count(verdicts, 'limited'), count(verdicts, 'banned')], [5, 9, 2]);
+  });
+
+  t.test('a look during a ban shows it and a clock that steps back does not end it', async (t) => {
+    const key = await newKey(engine, 'strict');
+    const { bannedUntilMs } = await provoke(engine, key, NOON_MS);
+    for (const atMs of [NOON_MS + 5, NOON_MS - DAY_MS, bannedUntilMs - 1]) t.equal(banned(await ask(engine, key, atMs, { cost: 0 })).bannedUntilMs, bannedUntilMs);
+    t.not((await ask(engine, key, bannedUntilMs, { cost: 0 })).outcome, 'banned');
+  });
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { DAY_MS } from '../../src/gateway/admission/bucket.js';
+import type { Limits } from '../../src/gateway/admission/bucket.js';
+import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
+import type { AdmissionEngine, AdmissionRequest, Subject, UsageRow } from '../../src/gateway/admission/port.js';
+import type { BannedVerdict, LimitedVerdict, StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
+import type { KeyRecord } from '../../src/gateway/keys/record.js';
+
+const BAN: BanRule = { after: 30, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: DAY_MS };
+/** Bans nobody meets by accident. */
+const NEVER: BanRule = { ...BAN, after: 1_000_000 };
+
+function plan(name: string, limits: Plan['limits'], refill: Plan['refill'] = 'interval', ban: BanRule = BAN): [string, Plan] {
+  return [name, { name, limits, refill, ban }];
+}
+
+/** The plans every engine under test is opened with. */
+export const PLANS: Plans = new Map([
+  plan('free', { minute: 60, day: 1_000 }),
+  plan('pro', { minute: 300, day: 10_000 }, 'interval', { ...BAN, after: 150 }),
+  plan('enterprise', 'custom'),
+  plan('anonymous', { minute: 5, day: 12 }, 'interval', { ...BAN, after: 10 }),
+  plan('calm', { minute: 3, day: 5 }, 'interval', NEVER),
+  plan('drip', { minute: 7, day: 1_000 }, 'greedy', NEVER),
+  plan('trickle', { minute: 10, day: 3 }, 'greedy', NEVER),
+  plan('open', { minute: 'unlimited', day: 'unlimited' }),
+  plan('strict', { minute: 1, day: 1_000 }, 'interval', { after: 3, withinMs: 10_000, forMs: 100_000, factor: 1.5, capMs: 200_000 }),
+]);
+
+/** Noon of a UTC day to come: a ban that begins then is in force for the real clock too. */
+export const NOON_MS = (Math.floor(Date.now() / DAY_MS) + 10) * DAY_MS + DAY_MS / 2;
+export const DAY_START_MS = NOON_MS - DAY_MS / 2;
+
+export function dayName(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+/** A key that is in the store, and how one asks with it. */
+export interface Actor {
+  readonly id: string;
+  readonly subject: Subject;
+  /** The record as last written. */
+  record: KeyRecord;
+}
+
+export function freshId(): string {
+  return randomBytes(6).toString('hex');
+}
+
+export async function newKey(engine: AdmissionEngine, plan: string, changes: Partial<KeyRecord> = {}): Promise<Actor> {
+  const id = changes.id ?? freshId();
+  const secretHash = randomBytes(32).toString('base64url');
+  const record: KeyRecord = {
+    id,
+    plan,
+    name: 'a key',
+    note: '',
+    status: 'enabled',
+    createdAtMs: DAY_START_MS,
+    expiresAtMs: null,
+    scopes: null,
+    limits: null,
+    secrets: [{ hash: secretHash, endsAtMs: null }],
+    version: 1,
+    ...changes,
+  };
+  await engine.keys.write(record, { atMs: DAY_START_MS, action: 'created', changed: { plan } });
+  return { id, subject: { kind: 'key', id, secretHash }, record };
+}
+
+export async function change(engine: AdmissionEngine, actor: Actor, changes: Partial<KeyRecord>): Promise<void> {
+  const record = { ...actor.record, ...changes, version: actor.record.version + 1 };
+  await engine.keys.write(record, { atMs: DAY_START_MS, action: 'changed', changed: changes });
+  actor.record = record;
+}
+
+export function custom(minute: Limits['minute'], day: Limits['day']): Partial<KeyRecord> {
+  return { limits: { minute, day } };
+}
+
+export interface Ask {
+  readonly cost?: 0 | 1;
+  readonly operation?: string;
+  readonly scope?: string | null;
+}
+
+export function requestOf(subject: Subject, nowMs: number, { cost = 1, operation = 'listPets', scope = null }: Ask = {}): AdmissionRequest {
+  return { subject, operation, scope, cost, nowMs };
+}
+
+export async function ask(engine: AdmissionEngine, who: Actor | Subject, nowMs: number, how: Ask = {}): Promise<Verdict> {
+  const [verdict] = await engine.admit([requestOf('subject' in who ? who.subject : who, nowMs, how)]);
+  if (verdict === undefined) throw new Error('the engine gave no verdict');
+  return verdict;
+}
+
+/** Asks `times` in one batch. */
+export async function askMany(engine: AdmissionEngine, who: Actor | Subject, times: number, nowMs: number, how: Ask = {}): Promise<readonly Verdict[]> {
+  const subject = 'subject' in who ? who.subject : who;
+  return engine.admit(Array.from({ length: times }, () => requestOf(subject, nowMs, how)));
+}
+
+export function standing(verdict: Verdict): StandingVerdict {
+  if (verdict.outcome === 'unknown_key') throw new Error(`the key is not good: ${verdict.reason}`);
+  return verdict;
+}
+export function limited(verdict: Verdict): LimitedVerdict {
+  if (verdict.outcome !== 'limited') throw new Error(`expected limited, got ${verdict.outcome}`);
+  return verdict;
+}
+export function banned(verdict: Verdict): BannedVerdict {
+  if (verdict.outcome !== 'banned') throw new Error(`expected banned, got ${verdict.outcome}`);
+  return verdict;
+}
+
+export function count(verdicts: readonly Verdict[], outcome: Verdict['outcome']): number {
+  return verdicts.filter((verdict) => verdict.outcome === outcome).length;
+}
+
+/** Usage rows of a range, in one order for every engine. */
+export async function rowsOf(engine: AdmissionEngine, from: string, to: string, keyId?: string): Promise<readonly UsageRow[]> {
+  const rows: UsageRow[] = [];
+  for await (const some of engine.usage.rows(from, to, keyId)) rows.push(...some);
+  const nameOf = (row: UsageRow): string => [row.key, row.day, row.plan, row.operation].join(' ');
+  return rows.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}

@@ -1,0 +1,31 @@
+import type { Test } from 'tap';
+import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import { bans } from './bans.js';
+import { buckets } from './buckets.js';
+import { ask, freshId, newKey, NOON_MS } from './cast.js';
+import { judgement } from './judgement.js';
+import { keys } from './keys.js';
+import { ledger } from './ledger.js';
+
+/**
+ * What every admission engine promises (port.ts, DESIGN §2 to §5). `open` gives an engine with `PLANS`
+ * of cast.ts and a ledger of 400 days; the suite closes it.
+ */
+export async function conformance(t: Test, name: string, open: () => Promise<AdmissionEngine>): Promise<void> {
+  await t.test(name, async (t) => {
+    const engine = await open();
+    t.teardown(() => engine.close());
+    await engine.check();
+    for (const part of [buckets, judgement, bans, ledger, keys]) await t.test(part.name, (t) => (part(t, engine), t.end()));
+
+    await t.test('a check passes while the store serves, and after the end every call is refused', async (t) => {
+      const key = await newKey(engine, 'free');
+      await engine.check();
+      await engine.close();
+      await t.rejects(engine.check(), { name: 'StoreUnavailable' });
+      await t.rejects(ask(engine, key, NOON_MS), { name: 'StoreUnavailable' });
+      await t.rejects(engine.keys.read(freshId()), { name: 'StoreUnavailable' });
+      await t.rejects(engine.bans.read(freshId()), { name: 'StoreUnavailable' });
+    });
+  });
+}

@@ -1,0 +1,69 @@
+import type { Test } from 'tap';
+import { VersionConflict } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import type { KeyRecord } from '../../src/gateway/keys/record.js';
+import { change, freshId, newKey, NOON_MS } from './cast.js';
+
+/** The key store: port.ts, KeyStore. */
+export function keys(t: Test, engine: AdmissionEngine): void {
+  t.test('a record comes back as it was written', async (t) => {
+    const full: Partial<KeyRecord> = {
+      name: 'Zoë’s “shop” \n % {x} 🐾',
+      note: '|:, \'"\\ ',
+      expiresAtMs: NOON_MS,
+      scopes: ['pets:read', 'pets:write'],
+      limits: { minute: 5_000, day: 'unlimited' },
+      secrets: [{ hash: 'a-_b', endsAtMs: NOON_MS + 1 }, { hash: 'c', endsAtMs: null }],
+    };
+    for (const changes of [{}, full, { ...full, scopes: [], secrets: [] }, { status: 'disabled', scopes: null } as const]) {
+      const key = await newKey(engine, 'free', changes);
+      t.same(await engine.keys.read(key.id), key.record);
+      await change(engine, key, { plan: 'pro', limits: null, expiresAtMs: null });
+      t.same(await engine.keys.read(key.id), key.record, 'and after a change');
+    }
+    t.equal(await engine.keys.read(freshId()), undefined);
+  });
+
+  t.test('of two changes to one version the second loses, and leaves nothing', async (t) => {
+    const key = await newKey(engine, 'free');
+    const mine = { ...key.record, plan: 'pro', version: 2 };
+    const yours = { ...key.record, plan: 'calm', version: 2 };
+    const entry = { atMs: NOON_MS, action: 'changed', changed: {} } as const;
+    const outcomes = await Promise.allSettled([engine.keys.write(mine, entry), engine.keys.write(yours, entry)]);
+    t.same(outcomes.map((each) => each.status).sort(), ['fulfilled', 'rejected']);
+    const lost = outcomes.find((each) => each.status === 'rejected');
+    t.ok(lost?.reason instanceof VersionConflict);
+    t.equal((await engine.keys.read(key.id))?.version, 2);
+    t.equal((await engine.keys.history(key.id)).length, 2);
+    for (const version of [1, 2, 4]) await t.rejects(engine.keys.write({ ...mine, version }, entry), { name: 'VersionConflict' }, `version ${version}`);
+    await t.rejects(engine.keys.write({ ...mine, id: freshId(), version: 2 }, entry), { name: 'VersionConflict' }, 'nothing there to change');
+  });
+
+  t.test('a list is a chain of pages that has every key once, by id', async (t) => {
+    const made = await Promise.all(Array.from({ length: 150 }, () => newKey(engine, 'free')));
+    // A name in the index whose record was never written must not end the list early.
+    await t.rejects(engine.keys.write({ ...made[0]!.record, id: made[0]!.id, version: 1 }, { atMs: 0, action: 'created', changed: {} }));
+    const seen: string[] = [];
+    for (const count of [7, 64, 100]) {
+      seen.length = 0;
+      let after: string | null = null;
+      for (;;) {
+        const page: readonly KeyRecord[] = await engine.keys.page(after, count);
+        seen.push(...page.map((record) => record.id));
+        if (page.length < count) break;
+        after = page.at(-1)?.id ?? null;
+      }
+      t.same(seen, [...new Set(seen)].sort(), `pages of ${count}`);
+      t.ok(made.every((key) => seen.includes(key.id)));
+    }
+    t.same(await engine.keys.page('~', 10), []);
+  });
+
+  t.test('the history has every change in order', async (t) => {
+    const key = await newKey(engine, 'free');
+    await change(engine, key, { plan: 'pro' });
+    await change(engine, key, { status: 'disabled' });
+    t.same((await engine.keys.history(key.id)).map((entry) => entry.changed), [{ plan: 'free' }, { plan: 'pro' }, { status: 'disabled' }]);
+    t.same(await engine.keys.history(freshId()), []);
+  });
+}

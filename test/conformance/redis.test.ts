@@ -1,0 +1,9 @@
+import t from 'tap';
+import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
+import { startRedis } from '../servers/redis.js';
+import { PLANS } from './cast.js';
+import { conformance } from './engine.js';
+
+const server = await startRedis();
+t.teardown(() => server.stop());
+await conformance(t, 'redis', () => Promise.resolve(openRedisEngine({ url: server.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400 })));
