@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../shared/package-root.js';
+import { exitWithParent } from '../shared/parent.js';
 import { findAdmin } from './admin-address.js';
 import { bansCommand } from './bans.js';
 import { AdminClient } from './client.js';
@@ -28,16 +29,23 @@ function createProgram(): Command {
     process.exitCode = await start(process.env);
   });
   program.command('gateway').description('run the gateway').action(async () => {
+    exitWithParent(stopMyself);
     const { runGateway } = await import('../gateway/main.js');
     await runGateway(process.env);
   });
   program.command('pets').description('run the internal pets service').action(async () => {
+    exitWithParent(stopMyself);
     const { runPets } = await import('../pets/main.js');
     await runPets(process.env);
   });
   for (const command of [keysCommand(connect), bansCommand(connect), usageCommand(connect), configCommand()]) program.addCommand(command);
   throwInsteadOfExit(program);
   return program;
+}
+
+/** The way out that both programs have for `kill` serves as well when the process above them is gone. */
+function stopMyself(): void {
+  process.kill(process.pid, 'SIGTERM');
 }
 
 /** Commander's own exit code for wrong use is 1; ours is 2. */
