@@ -3,9 +3,6 @@ import type { Logger } from 'pino';
 
 export type Log = Logger;
 
-/** Below it sonic-boom gathers; it must stay under 16 KiB, or a full buffer is dropped. */
-const GATHER_BYTES = 8192;
-
 /**
  * A JSON-lines log on standard output. Lines of one event-loop turn are written together when the
  * turn ends: as safe as one by one but for the turn that a `kill -9` cuts, at a fraction of the cost.
@@ -13,19 +10,19 @@ const GATHER_BYTES = 8192;
  * @param level pino level, `silent` included
  */
 export function createLog(program: string, level: string): Log {
-  const out = pino.destination({ sync: true, minLength: GATHER_BYTES });
-  let scheduled = false;
+  let gathered = '';
   const flush = (): void => {
-    scheduled = false;
-    out.flushSync();
+    const text = gathered;
+    gathered = '';
+    if (text !== '') process.stdout.write(text);
   };
   const write = (line: string): void => {
-    out.write(line);
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(flush);
+    if (gathered === '') setImmediate(flush);
+    gathered += line;
   };
   process.on('exit', flush);
+  // Whoever read the log is gone: that is no reason to stop serving.
+  process.stdout.on('error', () => undefined);
   return pino(
     {
       level,
