@@ -8,14 +8,14 @@ const JOBS = 2;
 
 /**
  * Runs built test files under tap and counts into `tally`, a line of progress for each file.
- * The modules are found only now, because before the tests ran for the first time they are not installed.
+ * `node` is the program to run them with. tap itself is found only now: on a bare clone it was not there before.
  */
-export async function runTap(files, tally) {
+export async function runTap(files, tally, { node = process.execPath, env = process.env } = {}) {
   const { resolve } = createRequire(import.meta.url);
   const { Parser } = await import(resolve('tap-parser'));
   const run = resolve('tap').replace(/dist.*$/, 'dist/esm/run.mjs');
   const args = ['run', '--disable-coverage', '--reporter=tap', `--jobs=${JOBS}`, `--timeout=${FILE_TIMEOUT_S}`, ...files];
-  const tap = spawn(process.execPath, [run, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const tap = spawn(node, [run, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const parser = new Parser();
   const seen = new Set();
   follow(parser, [], tally, (file, ok, counts, timeMs) => {
