@@ -11,9 +11,9 @@ module.exports = {
     arrow('src-knows-no-test', { path: '^src' }, { path: '^test' }, 'Nothing that ships imports a test.'),
     arrow(
       'admission-sees-plain-data',
-      { path: '^src/gateway/admission' },
+      { path: '^src/gateway/admission', pathNot: '^src/gateway/admission/admit' },
       { path: '^(node:)?(http|http2|net|tls)$|^src/gateway/(app|main|pipeline|exchange|refusal|upstream|observe|admin)' },
-      'The heart decides on plain data: no request, no response, no socket.',
+      'The heart decides on plain data; only its step, admit.ts, knows of exchanges.',
     ),
     arrow('only-upstream-dials', { path: '^src/gateway', pathNot: '^src/gateway/upstream' }, { path: 'node_modules/(undici|http-proxy)/' }, 'One place reaches the service behind.'),
     arrow('only-the-redis-engine-speaks-redis', { path: '^src', pathNot: '^src/gateway/admission/engines/redis' }, { path: 'node_modules/ioredis/' }, 'One place speaks to Redis.'),

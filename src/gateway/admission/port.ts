@@ -55,9 +55,9 @@ export class StoreUnavailable extends Error {
   /** Of a batch of which only a part failed: what was decided (and charged) all the same, by place. */
   readonly decided: readonly (Verdict | undefined)[];
 
-  constructor(message: string, decided: readonly (Verdict | undefined)[] = []) {
-    super(message);
-    this.decided = decided;
+  constructor(message: string, options: ErrorOptions & { readonly decided?: readonly (Verdict | undefined)[] } = {}) {
+    super(message, options);
+    this.decided = options.decided ?? [];
   }
 }
 

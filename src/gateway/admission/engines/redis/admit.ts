@@ -46,7 +46,7 @@ export async function admit(link: Link, edition: Edition, requests: readonly Adm
   if (failed === undefined) return verdicts as Verdict[];
   const reason: unknown = failed.reason;
   if (!(reason instanceof StoreUnavailable)) throw reason;
-  throw new StoreUnavailable(reason.message, verdicts);
+  throw new StoreUnavailable(reason.message, { decided: verdicts });
 }
 
 async function run(link: Link, edition: Edition, call: Call, requests: readonly AdmissionRequest[], verdicts: (Verdict | undefined)[]): Promise<void> {

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from './failure.js';
+
+/** Where the admin API is and what opens it. */
+export interface AdminAddress {
+  readonly url: URL;
+  /** Where the token came from, for messages. */
+  readonly tokenSource: string;
+  readonly token: string;
+}
+
+/**
+ * The admin API of `adminUrl`, else of the configured listener; the token from PETGATE_ADMIN_TOKEN,
+ * else from the file that the gateway wrote into its data folder. Never from the command line, which `ps` shows.
+ */
+export async function findAdmin(environment: NodeJS.ProcessEnv, adminUrl: string | undefined): Promise<AdminAddress> {
+  const given = environment['PETGATE_ADMIN_TOKEN'] ?? '';
+  if (adminUrl !== undefined && given !== '') return { url: readUrl(adminUrl), token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
+  // Only now, because reading the configuration is most of the time a short command takes.
+  const { loadSettings } = await import('../gateway/config/load.js');
+  const { admin, dataFolder } = loadSettings(environment);
+  const url = adminUrl === undefined ? new URL(`http://${dialed(admin.host)}:${admin.port}`) : readUrl(adminUrl);
+  if (given !== '') return { url, token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
+  const file = join(dataFolder, 'admin-token');
+  return { url, token: readTokenFile(file), tokenSource: file };
+}
+
+/** The host to dial for a listener on `host`: one that listens everywhere is near as well. In brackets for IPv6. */
+export function dialed(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function readTokenFile(file: string): string {
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    if (token !== '') return token;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw new Failure(`The admin token in ${file} can't be read (${code ?? 'unknown reason'}). Run this as the user the gateway runs as, or set PETGATE_ADMIN_TOKEN.`);
+  }
+  throw new Failure(`There is no admin token: ${file} does not exist and PETGATE_ADMIN_TOKEN is not set.\nThe gateway writes the file when it starts (npm start); for another data folder set PETGATE_DATA.`);
+}
+
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '') return url;
+  throw new Failure('--admin-url must be like http://127.0.0.1:9090, without a user or password in it.', 2);
+}

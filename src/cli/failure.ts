@@ -1,0 +1,10 @@
+/** What went wrong, for the person at the terminal. `exitCode` 1: refused or failed; 2: the command was used wrongly. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { packageRoot } from '../shared/package-root.js';
+import { exitWithParent } from '../shared/parent.js';
+import { findAdmin } from './admin-address.js';
+import { bansCommand } from './bans.js';
+import { AdminClient } from './client.js';
+import { configCommand } from './config.js';
+import { Failure } from './failure.js';
+import { keysCommand } from './keys.js';
+import { styled } from './output.js';
+import { usageCommand } from './usage.js';
+
+function createProgram(): Command {
+  const program = new Command('petgate')
+    .description('The front door of the animal store API.')
+    .version(versionOf(), '-V, --version')
+    .option('--admin-url <url>', 'where the admin API is (else ADMIN_HOST and ADMIN_PORT)')
+    .showSuggestionAfterError()
+    .showHelpAfterError('(--help says more)')
+    .addHelpText('after', EXAMPLES);
+  const connect = async (): Promise<AdminClient> => new AdminClient(await findAdmin(process.env, program.opts<{ adminUrl?: string }>().adminUrl));
+
+  // Each program loads only its own half: the two deploy separately.
+  program.command('start').description('run gateway and pets together').action(async () => {
+    const { start } = await import('./start/start.js');
+    process.exitCode = await start(process.env);
+  });
+  program.command('gateway').description('run the gateway').action(async () => {
+    exitWithParent(stopMyself);
+    const { runGateway } = await import('../gateway/main.js');
+    await runGateway(process.env);
+  });
+  program.command('pets').description('run the internal pets service').action(async () => {
+    exitWithParent(stopMyself);
+    const { runPets } = await import('../pets/main.js');
+    await runPets(process.env);
+  });
+  for (const command of [keysCommand(connect), bansCommand(connect), usageCommand(connect), configCommand()]) program.addCommand(command);
+  throwInsteadOfExit(program);
+  return program;
+}
+
+/** The way out that both programs have for `kill` serves as well when the process above them is gone. */
+function stopMyself(): void {
+  process.kill(process.pid, 'SIGTERM');
+}
+
+/** Commander's own exit code for wrong use is 1; ours is 2. */
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  for (const child of command.commands) throwInsteadOfExit(child.copyInheritedSettings(command));
+}
+
+function versionOf(): string {
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  return version;
+}
+
+/** The exit code for what a command threw; says on standard error what a person can do about it. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const complain = (message: string): void => void process.stderr.write(`${styled('red', 'error:', process.stderr)} ${message}\n`);
+  if (error instanceof Failure) {
+    complain(error.message);
+    return error.exitCode;
+  }
+  // By name, so that the configuration's half is not loaded for this alone.
+  if (error instanceof Error && ['ConfigError', 'StartFailure', 'StoreUnavailable'].includes(error.name)) complain(error.message);
+  else complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return 1;
+}
+
+const EXAMPLES = `
+Examples:
+  petgate start
+  petgate keys create --plan free --name "My app"
+  petgate usage --by key --format csv
+Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`;
+
+// "petgate keys list | head" closes the pipe early; that is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  process.exitCode = report(error);
+}

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '../failure.js';
+import { say, styled } from '../output.js';
+import { answersReady } from './ready.js';
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+/** Who ran this long without a crash starts again at once after the next. */
+const STEADY_MS = 30_000;
+const READY_MS = 60_000;
+const POLL_MS = 40;
+
+/** One of the two programs, kept running: a crash is told in a line and it is started again. */
+export class Child {
+  readonly name: string;
+  readonly #command: readonly string[];
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #readyUrl: URL;
+  readonly #stopping = new AbortController();
+  #process: ChildProcess | undefined;
+  #startedMs = 0;
+  #crashes = 0;
+
+  /** @param command arguments for Node, the program's file first */
+  constructor(name: string, command: readonly string[], environment: NodeJS.ProcessEnv, readyUrl: URL) {
+    this.name = name;
+    this.#command = command;
+    this.#environment = environment;
+    this.#readyUrl = readyUrl;
+  }
+
+  /** Starts the program for the first time. Resolves when it is ready; rejects with Failure when it ends before, or is stopped. */
+  async start(): Promise<void> {
+    const first = this.#spawn();
+    const deadlineMs = Date.now() + READY_MS;
+    while (!(await answersReady(this.#readyUrl))) {
+      if (this.#stopping.signal.aborted) throw new Failure('Stopped while starting.');
+      if (hasEnded(first)) throw new Failure(`${this.name} ended while starting (${endOf(first)}). What it said stands above.`);
+      if (Date.now() > deadlineMs) throw new Failure(`${this.name} is not ready after ${READY_MS / 1000} s; ${this.#readyUrl.href} says why.`);
+      await delay(POLL_MS);
+    }
+    if (hasEnded(first)) throw new Failure(`${this.name} ended while starting (${endOf(first)}), and something else answers at ${this.#readyUrl.origin}.`);
+    void this.#watch(first);
+  }
+
+  /** Asks the program to end and waits; kills it after `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
+    const current = this.#process;
+    if (current === undefined || hasEnded(current)) return;
+    const ended = once(current, 'exit');
+    current.kill('SIGTERM');
+    const timer = setTimeout(() => {
+      say(`${this.name} did not stop within ${graceMs / 1000} s and was killed.`);
+      current.kill('SIGKILL');
+    }, graceMs);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  /** Ends the program at once. */
+  kill(): void {
+    this.#stopping.abort();
+    this.#process?.kill('SIGKILL');
+  }
+
+  #spawn(): ChildProcess {
+    // A group of its own: Ctrl-C in the terminal reaches this process alone, which then stops both in order.
+    // The channel is there for its end: it breaks when this process is killed, and the child leaves.
+    const child = spawn(process.execPath, this.#command, { env: this.#environment, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
+    child.on('error', () => undefined);
+    this.#process = child;
+    this.#startedMs = Date.now();
+    return child;
+  }
+
+  async #watch(first: ChildProcess): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let child = first; ; child = this.#spawn()) {
+      if (!hasEnded(child)) await once(child, 'exit');
+      if (signal.aborted) return;
+      this.#crashes = Date.now() - this.#startedMs > STEADY_MS ? 0 : this.#crashes + 1;
+      const pauseMs = this.#crashes === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (this.#crashes - 1), LONGEST_PAUSE_MS);
+      say(`${styled('yellow', `${this.name} ended by itself`)} (${endOf(child)}); starting it again${pauseMs === 0 ? '' : ` in ${pauseMs / 1000} s`}.`);
+      // Cut short by a stop; then the signal is aborted, and there is nothing left to start.
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+      if (isAborted(signal)) return;
+    }
+  }
+}
+
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+function endOf(child: ChildProcess): string {
+  if (child.pid === undefined) return 'it could not be started';
+  return child.signalCode === null ? `exit code ${child.exitCode ?? '?'}` : `signal ${child.signalCode}`;
+}

@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { Failure } from '../failure.js';
+
+/** A port that one of the programs is going to listen on. */
+export interface WantedPort {
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  /** What it is for, and the variable that changes it. */
+  readonly purpose: string;
+  readonly variable: string;
+}
+
+/**
+ * Listens on `wanted` for a moment, so that a taken port is named here and not in the log of a child.
+ * Gives the port's number, which is news when any was wanted. Throws Failure.
+ */
+export async function claimPort({ host, port, purpose, variable }: WantedPort): Promise<number> {
+  const server = createServer();
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  } catch (error) {
+    throw new Failure(`${reasonOf((error as NodeJS.ErrnoException).code, host, port)}, but it is for ${purpose}. Free it, or choose another: ${variable}=${port + 100} npm start`);
+  } finally {
+    server.close();
+  }
+}
+
+function reasonOf(code: string | undefined, host: string, port: number): string {
+  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is taken`;
+  if (code === 'EACCES') return `Port ${port} on ${host} may not be opened by this user`;
+  return `Port ${port} on ${host} can't be opened (${code ?? 'unknown reason'})`;
+}

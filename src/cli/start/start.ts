@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { loadSettings } from '../../gateway/config/load.js';
+import type { Settings } from '../../gateway/config/settings.js';
+import { packageRoot } from '../../shared/package-root.js';
+import { exitWithParent } from '../../shared/parent.js';
+import { dialed, findAdmin } from '../admin-address.js';
+import { AdminClient } from '../client.js';
+import { Failure } from '../failure.js';
+import { say, styled } from '../output.js';
+import { Child } from './child.js';
+import { claimPort } from './ports.js';
+import { welcome } from './welcome.js';
+
+const PETS_HOST = '127.0.0.1';
+const PETS_PORT = '8081';
+/** What a child gets beyond the gateway's own deadline for finishing what is in flight. */
+const EXTRA_GRACE_MS = 3_000;
+/** One Ctrl-C arrives more than once: from the terminal and again through npm. */
+const SAME_SIGNAL_MS = 1_000;
+
+interface Addresses {
+  readonly gateway: string;
+  readonly admin: string;
+  readonly pets: string;
+}
+
+/** Runs gateway and pets as two processes until a signal, or the end of whoever started this. Gives the exit code. */
+export async function start(environment: NodeJS.ProcessEnv): Promise<number> {
+  const settings = loadSettings(environment);
+  const { childEnvironment, addresses } = await prepare(settings, environment);
+  const program = join(packageRoot, 'dist/src/cli/main.js');
+  const pets = new Child('pets', [program, 'pets'], childEnvironment, new URL('/readyz', addresses.pets));
+  const gateway = new Child('gateway', [program, 'gateway'], childEnvironment, new URL('/readyz', addresses.admin));
+  const stopped = stopOnSignal(gateway, pets, settings.shutdownMs + EXTRA_GRACE_MS);
+  try {
+    await Promise.all([begin(pets, addresses.pets), begin(gateway, addresses.gateway)]);
+    await welcome(new AdminClient(await findAdmin(childEnvironment, undefined)), addresses.gateway);
+    say(`\nMetrics and admin API: ${addresses.admin}  Docs: ${addresses.gateway}/docs\nCtrl-C stops.`);
+  } catch (error) {
+    if (stopped.began()) return await stopped.done;
+    await Promise.all([gateway.stop(EXTRA_GRACE_MS), pets.stop(EXTRA_GRACE_MS)]);
+    throw error;
+  }
+  return stopped.done;
+}
+
+async function begin(child: Child, address: string): Promise<void> {
+  const beganMs = performance.now();
+  await child.start();
+  say(`${styled('green', 'ready')}  ${child.name.padEnd(7)}  ${address}  ${styled('dim', `(${((performance.now() - beganMs) / 1000).toFixed(1)} s)`)}`);
+}
+
+/** Claims the three ports and writes into the children's environment what both must agree on. */
+async function prepare(settings: Settings, environment: NodeJS.ProcessEnv): Promise<{ childEnvironment: NodeJS.ProcessEnv; addresses: Addresses }> {
+  const petsHost = environment['PETS_HOST']?.trim() || PETS_HOST;
+  const port = await claimPort({ ...settings.listen, purpose: "the gateway's public side", variable: 'PORT' });
+  const adminPort = await claimPort({ ...settings.admin, purpose: "the gateway's admin side", variable: 'ADMIN_PORT' });
+  const petsPort = await claimPort({ host: petsHost, port: petsPortOf(environment), purpose: 'the pets service', variable: 'PETS_PORT' });
+  const addresses = {
+    gateway: `http://${dialed(settings.listen.host)}:${port}`,
+    admin: `http://${dialed(settings.admin.host)}:${adminPort}`,
+    pets: `http://${dialed(petsHost)}:${petsPort}`,
+  };
+  const shared = { PORT: String(port), ADMIN_PORT: String(adminPort), PETS_HOST: petsHost, PETS_PORT: String(petsPort), PETGATE_DATA: settings.dataFolder };
+  const defaults = {
+    PETS_URL: environment['PETS_URL']?.trim() || addresses.pets,
+    // A terminal is for people; who wants every line sets the level.
+    LOG_LEVEL: environment['LOG_LEVEL']?.trim() || 'warn',
+  };
+  return { childEnvironment: { ...environment, ...shared, ...defaults }, addresses };
+}
+
+function petsPortOf(environment: NodeJS.ProcessEnv): number {
+  const text = environment['PETS_PORT']?.trim() || PETS_PORT;
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new Failure('PETS_PORT must be a port: a whole number from 0 to 65535.');
+  return port;
+}
+
+interface Stop {
+  readonly began: () => boolean;
+  /** The exit code, once both programs have ended. */
+  readonly done: Promise<number>;
+}
+
+/** The first signal stops gateway, then pets, so that what is in flight is still answered; the next one kills both. */
+function stopOnSignal(gateway: Child, pets: Child, graceMs: number): Stop {
+  let beganMs: number | undefined;
+  let finish: (code: number) => void;
+  const done = new Promise<number>((resolve) => (finish = resolve));
+  const stopBoth = async (): Promise<void> => {
+    await gateway.stop(graceMs);
+    await pets.stop(graceMs);
+    finish(0);
+  };
+  const onSignal = (): void => {
+    const nowMs = Date.now();
+    if (beganMs === undefined) {
+      beganMs = nowMs;
+      say('\nStopping; Ctrl-C again kills at once.');
+      void stopBoth();
+    } else if (nowMs - beganMs > SAME_SIGNAL_MS) {
+      gateway.kill();
+      pets.kill();
+      process.exit(130);
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  exitWithParent(onSignal);
+  return { began: () => beganMs !== undefined, done };
+}

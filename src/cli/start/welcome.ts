@@ -1,0 +1,18 @@
+import type { AdminClient } from '../client.js';
+import { listIn } from '../client.js';
+import { cell, say, styled } from '../output.js';
+
+/**
+ * Tells how to make the first request. A store without any key gets one on plan free, shown this once;
+ * where keys are, nobody needs a stranger among them.
+ */
+export async function welcome(client: AdminClient, publicUrl: string): Promise<void> {
+  const keys = listIn(await client.ask('GET', '/admin/v1/keys?limit=1'), 'keys');
+  if (keys.length > 0) {
+    say(`\nThe data of the last start is kept. Another key:\n  npx petgate keys create --plan free --name "My app"`);
+    return;
+  }
+  const made = await client.ask('POST', '/admin/v1/keys', { plan: 'free', name: 'Demo', note: 'made by the first start' });
+  const key = cell(made['key']);
+  say(`\nA demo key on plan free, shown only this once:\n  ${styled('bold', key)}\n\nTry it:\n  curl -i -H 'Authorization: Bearer ${key}' ${publicUrl}/v1/pets\n\nAnother key:\n  npx petgate keys create --plan free --name "My app"`);
+}

@@ -1,0 +1,86 @@
+import type { Ban } from '../admission/port.js';
+import { parseDurationMs } from '../config/quantity.js';
+import { unknownFields } from '../keys/fields.js';
+import { KeyRefused } from '../keys/refused.js';
+import { AdminRefusal } from './answer.js';
+import type { Answer } from './answer.js';
+import { readPaging } from './query.js';
+import type { Call, Route } from './route.js';
+
+/** Bans of keys; those of addresses end by themselves and can't be listed. */
+export const BAN_ROUTES: readonly Route[] = [
+  { method: 'GET', path: '/admin/v1/bans', query: ['limit', 'cursor'], handle: list },
+  { method: 'GET', path: '/admin/v1/bans/{id}', handle: show },
+  { method: 'PUT', path: '/admin/v1/bans/{id}', handle: start },
+  { method: 'DELETE', path: '/admin/v1/bans/{id}', handle: lift },
+];
+
+const MIN_MS = 1_000;
+const MAX_MS = 366 * 86_400_000;
+const REASON_LENGTH = 200;
+/** Keys looked at for one answer, and how many of them at once. */
+const SCAN_COUNT = 10_000;
+const BATCH_COUNT = 250;
+
+async function list({ parts, query }: Call): Promise<Answer> {
+  const { count, cursor } = readPaging(query);
+  const bans: Ban[] = [];
+  let next = cursor;
+  for (let scanned = 0; scanned < SCAN_COUNT; scanned += BATCH_COUNT) {
+    const page = await parts.registry.list({}, next, BATCH_COUNT);
+    const found = await Promise.all(page.keys.map(({ id }) => parts.engine.bans.read(id)));
+    for (const [index, ban] of found.entries()) {
+      if (ban !== undefined && bans.push(ban) === count) return listed(bans, page.keys[index]!.id);
+    }
+    next = page.cursor;
+    if (next === null) break;
+  }
+  return listed(bans, next);
+}
+
+function listed(bans: readonly Ban[], cursor: string | null): Answer {
+  return { status: 200, json: { bans: bans.map(viewOf), cursor } };
+}
+
+async function show({ parts, id }: Call): Promise<Answer> {
+  const { id: keyId } = await parts.registry.get(id);
+  const ban = await parts.engine.bans.read(keyId);
+  if (ban === undefined) throw notBanned();
+  return { status: 200, json: viewOf(ban) };
+}
+
+async function start({ parts, id, body }: Call): Promise<Answer> {
+  const { forMs, reason } = readStart(body);
+  const { id: keyId } = await parts.registry.get(id);
+  const untilMs = (await parts.registry.nowMs()) + forMs;
+  await parts.engine.bans.start(keyId, untilMs);
+  await parts.registry.note(keyId, 'banned', { until: new Date(untilMs).toISOString(), ...(reason === null ? {} : { reason }) });
+  return { status: 200, json: viewOf({ keyId, untilMs, level: 1 }) };
+}
+
+async function lift({ parts, id }: Call): Promise<Answer> {
+  const { id: keyId } = await parts.registry.get(id);
+  if (!(await parts.engine.bans.lift(keyId))) throw notBanned();
+  await parts.registry.note(keyId, 'lifted', {});
+  return { status: 204 };
+}
+
+function readStart(body: Call['body']): { readonly forMs: number; readonly reason: string | null } {
+  const problems = [...unknownFields(body, ['for', 'reason'])];
+  const length = body['for'];
+  const forMs = (typeof length === 'string' ? parseDurationMs(length) : undefined) ?? 0;
+  if (forMs < MIN_MS || forMs > MAX_MS) problems.push('for: must be a duration from 1s to 366d, such as 1h');
+  const reason = body['reason'] ?? null;
+  const isText = typeof reason === 'string' && reason.length <= REASON_LENGTH && !/\p{Cc}|ptg_/u.test(reason);
+  if (reason !== null && !isText) problems.push(`reason: must be a text of at most ${REASON_LENGTH} characters without a key in it`);
+  if (problems.length > 0) throw new KeyRefused('invalid', problems);
+  return { forMs, reason: isText ? reason : null };
+}
+
+function viewOf({ keyId, untilMs, level }: Ban): Record<string, unknown> {
+  return { key: keyId, until: new Date(untilMs).toISOString(), level };
+}
+
+function notBanned(): AdminRefusal {
+  return new AdminRefusal(404, 'not_banned', 'No ban of this key is in force.');
+}

@@ -1,0 +1,113 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { StoreUnavailable } from '../admission/port.js';
+import { KeyRefused } from '../keys/refused.js';
+import type { KeyRefusedKind } from '../keys/refused.js';
+import { AdminRefusal, send, sendRefusal } from './answer.js';
+import type { Answer } from './answer.js';
+import { BAN_ROUTES } from './bans.js';
+import { readBody } from './body.js';
+import { KEY_ROUTES } from './keys.js';
+import { PROBE_ROUTES } from './probes.js';
+import { readQuery } from './query.js';
+import { matchRoute } from './route.js';
+import type { AdminParts, Route } from './route.js';
+import { USAGE_ROUTES } from './usage.js';
+
+const ROUTES: readonly Route[] = [...PROBE_ROUTES, ...KEY_ROUTES, ...BAN_ROUTES, ...USAGE_ROUTES];
+
+const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: string]>> = {
+  invalid: [400, 'invalid_fields'],
+  not_found: [404, 'key_not_found'],
+  conflict: [409, 'conflict'],
+};
+
+/** The operators' listener: metrics, health and the admin API. Made, not yet listening. */
+export function createAdmin(parts: AdminParts): Server {
+  const tokenHash = sha256(parts.token);
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }, (req, res) => {
+    void serve(parts, tokenHash, req, res);
+  });
+  // Node's own answer to bytes that are no HTTP has no body a client could read.
+  server.on('clientError', (_error: Error, socket: Socket) => {
+    if (socket.writable) socket.end(MALFORMED);
+    else socket.destroy();
+  });
+  return server;
+}
+
+const MALFORMED_BODY = JSON.stringify({ code: 'bad_request', message: 'This is not valid HTTP/1.1.', status: 400 });
+const MALFORMED = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${MALFORMED_BODY.length}\r\nConnection: close\r\n\r\n${MALFORMED_BODY}`;
+
+async function serve(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  try {
+    await send(res, await answer(parts, tokenHash, req));
+  } catch (error) {
+    if (res.headersSent) {
+      // Part of the answer is out: cut it, so that nobody takes it for the whole.
+      if (!res.destroyed) res.destroy();
+      parts.log.warn({ err: nameOf(error) }, 'an admin answer was cut short');
+    } else {
+      sendRefusal(res, refusalOf(parts, error));
+    }
+  } finally {
+    // What is left of a refused body must be read, else the connection is reset under the answer.
+    req.resume();
+  }
+}
+
+async function answer(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage): Promise<Answer> {
+  const method = req.method ?? '';
+  const url = req.url ?? '';
+  const mark = url.indexOf('?');
+  const path = mark === -1 ? url : url.slice(0, mark);
+  const search = mark === -1 ? '' : url.slice(mark + 1);
+  const match = matchRoute(ROUTES, method, path);
+  const isOpen = match.kind === 'route' && match.route.open === true;
+  if (!isOpen) authorize(req, tokenHash);
+  if (match.kind === 'not_found') throw new AdminRefusal(404, 'not_found', 'There is nothing at this path. The admin API begins with /admin/v1/keys, /admin/v1/bans and /admin/v1/usage.');
+  if (match.kind === 'method_not_allowed') {
+    throw new AdminRefusal(405, 'method_not_allowed', `This path knows ${match.allow}.`, { Allow: match.allow });
+  }
+  const { route, id } = match;
+  const query = readQuery(new URLSearchParams(search), route.query ?? []);
+  const body = route.method === 'GET' || route.method === 'DELETE' ? {} : await readBody(req);
+  const result = await route.handle({ parts, id, query, body });
+  // Who changed what is in the keys' history; the log says that something was. The path may hold a key by mistake.
+  if (route.method !== 'GET') parts.log.info({ method, route: route.path, status: result.status }, 'admin change');
+  return result;
+}
+
+function authorize(req: IncomingMessage, tokenHash: Buffer): void {
+  const header = req.headers.authorization;
+  const scheme = header?.slice(0, 7).toLowerCase();
+  // Hashes have one length: the comparison tells nothing of the token, not even how long it is.
+  if (header !== undefined && scheme === 'bearer ' && timingSafeEqual(sha256(header.slice(7).trim()), tokenHash)) return;
+  const challenge = `Bearer realm="petgate-admin"${header === undefined ? '' : ', error="invalid_token"'}`;
+  const message = 'Send the admin token: "Authorization: Bearer <token>". It is PETGATE_ADMIN_TOKEN, or the file admin-token in the data folder.';
+  throw new AdminRefusal(401, header === undefined ? 'missing_admin_token' : 'invalid_admin_token', message, { 'WWW-Authenticate': challenge });
+}
+
+function refusalOf(parts: AdminParts, error: unknown): AdminRefusal {
+  if (error instanceof AdminRefusal) return error;
+  if (error instanceof KeyRefused) {
+    const [status, code] = REFUSALS[error.kind];
+    return new AdminRefusal(status, code, error.message);
+  }
+  if (error instanceof StoreUnavailable) {
+    return new AdminRefusal(503, 'store_unavailable', 'The store does not answer. Nothing is known to have changed: look, then try again.', { 'Retry-After': '1' });
+  }
+  parts.log.error({ err: nameOf(error) }, 'an admin request failed');
+  return new AdminRefusal(500, 'internal_error', 'Something went wrong here; the log has the details.');
+}
+
+/** An error for the log: where it came from, not what was sent. */
+function nameOf(error: unknown): Record<string, unknown> {
+  return error instanceof Error ? { type: error.name, message: error.message, stack: error.stack } : { type: typeof error };
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

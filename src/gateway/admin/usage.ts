@@ -1,0 +1,60 @@
+import { DAY_MS } from '../admission/bucket.js';
+import { suggestion } from '../config/nearest.js';
+import { quote } from '../keys/fields.js';
+import type { Answer } from './answer.js';
+import { invalidQuery, readChoice } from './query.js';
+import type { Query } from './query.js';
+import { DIMENSIONS, reportAsCsv, reportAsJson } from './report.js';
+import type { Dimension, ReportRange } from './report.js';
+import type { Call, Route } from './route.js';
+
+export const USAGE_ROUTES: readonly Route[] = [
+  { method: 'GET', path: '/admin/v1/usage', query: ['from', 'to', 'by', 'format', 'key'], handle: usage },
+];
+
+/** An exchange admitted just before midnight may still fail after it; then the day stands. */
+const SETTLE_MS = 3_600_000;
+
+async function usage({ parts, query }: Call): Promise<Answer> {
+  const range = readRange(query, await parts.registry.nowMs());
+  const format = readChoice(query, 'format', ['json', 'csv']) ?? 'json';
+  const key = query.get('key');
+  // A key that isn't there is a slip, not a customer without traffic.
+  const keyId = key === undefined ? undefined : (await parts.registry.get(key)).id;
+  const ledger = parts.engine.usage.rows(range.from, range.to, keyId);
+  if (format === 'csv') return { status: 200, type: 'text/csv; charset=utf-8', chunks: reportAsCsv(range, ledger) };
+  return { status: 200, type: 'application/json', chunks: reportAsJson(range, ledger) };
+}
+
+/** From the first of this month to today, by plan, where nothing else is said. */
+function readRange(query: Query, nowMs: number): ReportRange {
+  const today = dayOf(nowMs);
+  const to = readDay(query, 'to') ?? today;
+  const from = readDay(query, 'from') ?? `${to.slice(0, 8)}01`;
+  if (from > to) throw invalidQuery('from must not lie after to.');
+  return { from, to, by: readDimensions(query), openFrom: dayOf(nowMs - SETTLE_MS) };
+}
+
+function readDay(query: Query, name: string): string | undefined {
+  const day = query.get(name);
+  if (day === undefined) return undefined;
+  const atMs = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN;
+  // Date.parse takes 31 February for a day in March.
+  if (Number.isNaN(atMs) || atMs % DAY_MS !== 0 || dayOf(atMs) !== day) throw invalidQuery(`${name} must be a day such as 2026-11-21.`);
+  return day;
+}
+
+function readDimensions(query: Query): readonly Dimension[] {
+  const names = (query.get('by') ?? 'plan').split(',');
+  const by = names.map((name) => {
+    const dimension = DIMENSIONS.find((one) => one === name);
+    if (dimension === undefined) throw invalidQuery(`by: there is no ${quote(name)}; ${suggestion(name.slice(0, 64), DIMENSIONS)}`);
+    return dimension;
+  });
+  if (new Set(by).size < by.length) throw invalidQuery('by names something twice.');
+  return by;
+}
+
+function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,86 @@
+import type { Operation } from '../contract/operation.js';
+import { toAdmitted } from '../exchange.js';
+import type { Admitted, Identified } from '../exchange.js';
+import { REFUSALS, withHeaders } from '../refusal.js';
+import type { Refusal } from '../refusal.js';
+import type { Admission } from './batch.js';
+import { StoreUnavailable } from './port.js';
+import type { AdmissionRequest } from './port.js';
+import type { StandingVerdict, Verdict } from './verdict.js';
+
+/** Told of every verdict that took or refused a token. */
+export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
+
+/** What answers OPTIONS; it stands in no contract. */
+const OPTIONS: Operation = {
+  id: 'options', method: 'OPTIONS', path: '*', upstream: 'gateway', cost: 0, secured: false, scope: null,
+  hasBody: false, stability: null, sunsetAtMs: null, headers: [],
+};
+
+/**
+ * Fifth step, the gate: asks the store, and gives the permit or the refusal. A key that is not good
+ * costs its caller's address a token; a fault or a missing path is only told to those let in.
+ */
+export function createAdmit(admission: Admission, realm: string, onVerdict: OnVerdict): (exchange: Identified) => Promise<Admitted | Refusal> {
+  const missing = withHeaders(REFUSALS.missing_api_key, 'WWW-Authenticate', `Bearer realm="${realm}"`);
+  const invalid = withHeaders(REFUSALS.invalid_api_key, 'WWW-Authenticate', `Bearer realm="${realm}", error="invalid_token"`);
+
+  const ask = async (exchange: Identified, request: AdmissionRequest): Promise<Verdict> => {
+    const verdict = await admission.admit(request);
+    const { story } = exchange;
+    story.judgedMs = performance.now();
+    if (verdict.outcome === 'unknown_key') {
+      story.credential = verdict.reason;
+      return verdict;
+    }
+    story.standing = verdict;
+    if (request.cost === 1) {
+      story.counted = verdict.outcome === 'admitted' && verdict.keyId !== null;
+      onVerdict(verdict, request.operation);
+    }
+    return verdict;
+  };
+
+  const judge = async (exchange: Identified): Promise<Admitted | Refusal> => {
+    const { demand, subject, credential } = exchange;
+    if (subject.kind === 'key') {
+      const verdict = await ask(exchange, { subject, operation: demand.operation, scope: demand.scope, cost: demand.cost });
+      if (verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
+    } else {
+      exchange.story.credential = credential;
+    }
+    const address = { kind: 'address', address: exchange.addressBucket } as const;
+    const cost = demand.secured ? 1 : 0;
+    const verdict = await ask(exchange, { subject: address, operation: demand.operation, scope: null, cost });
+    if (!demand.secured && verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
+    if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
+    if (verdict.outcome === 'banned') return REFUSALS.address_banned;
+    return credential === 'missing' ? missing : invalid;
+  };
+
+  return async (exchange) => {
+    const askedMs = performance.now();
+    try {
+      return await judge(exchange);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      exchange.story.standing = null;
+      return exchange.demand.refusal !== null && exchange.demand.cost === 0 ? exchange.demand.refusal : REFUSALS.store_unavailable;
+    } finally {
+      exchange.story.admissionMs = performance.now() - askedMs;
+    }
+  };
+}
+
+/** What a subject with a standing gets: free requests pass whatever the figures say. */
+function decided(exchange: Identified, verdict: StandingVerdict): Admitted | Refusal {
+  const { demand } = exchange;
+  if (demand.cost === 1) {
+    if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
+    if (verdict.outcome === 'banned') return REFUSALS.key_banned;
+  }
+  if (verdict.outcome === 'admitted' && !verdict.inScope) return REFUSALS.insufficient_scope;
+  if (demand.refusal !== null) return demand.refusal;
+  const { match } = demand;
+  return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict);
+}

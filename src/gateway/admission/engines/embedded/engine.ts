@@ -1,0 +1,108 @@
+import { decide } from '../../decide.js';
+import type { SubjectState } from '../../decide.js';
+import { ANONYMOUS_PLAN, termsOf } from '../../plan.js';
+import type { Plans } from '../../plan.js';
+import { StoreUnavailable } from '../../port.js';
+import type { AdmissionEngine, AdmissionRequest, Failure } from '../../port.js';
+import type { Verdict } from '../../verdict.js';
+import { Addresses } from './addresses.js';
+import { bansOf } from './bans.js';
+import { Checkpoint } from './checkpoint.js';
+import { Judge } from './judge.js';
+import { keysOf } from './keys.js';
+import { openStores } from './stores.js';
+import type { StoreOptions, Stores } from './stores.js';
+import { Sweep } from './sweep.js';
+import { Turn } from './turn.js';
+import { attempt } from './unavailable.js';
+import { Upkeep } from './upkeep.js';
+import { usageOf } from './usage.js';
+
+export interface EmbeddedOptions extends StoreOptions {
+  readonly plans: Plans;
+  /** Days the usage ledger is kept. */
+  readonly usageDays: number;
+}
+export type EmbeddedEngine = AdmissionEngine & {
+  /** Holds from the next admission of this process on. */
+  setPlans(plans: Plans): void;
+};
+
+const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' } as const;
+
+/**
+ * The embedded engine: LMDB files in `folder`, shared exactly by all processes of one machine.
+ *
+ * Promised: `kill -9` of any process loses nothing that was answered. A power cut loses at most the
+ * last second of admissions and never corrupts; key changes and bans set by hand are on disk before
+ * they are acknowledged. Not for network file systems, nor for more than one machine.
+ * Throws StoreUnavailable when the folder cannot be used.
+ */
+export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
+  const stores = openStores(options);
+  const judge = new Judge(stores, options.plans);
+  const addresses = new Addresses(stores);
+  const checkpoint = new Checkpoint(stores);
+  const upkeep = new Upkeep(stores, checkpoint, new Sweep(stores, options.usageDays), addresses);
+  const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
+    attempt(stores, () =>
+      stores.recent.transactionSync(() => {
+        const turn = new Turn(stores);
+        const clockMs = Date.now();
+        const verdicts = requests.map((request) => admitOne(turn, judge, addresses, request, request.nowMs ?? clockMs));
+        upkeep.nowMs = requests.at(-1)?.nowMs ?? clockMs;
+        turn.finish();
+        return verdicts;
+      }),
+    );
+  return {
+    name: 'embedded',
+    admit,
+    fail: (failures) => attempt(stores, () => stores.recent.transactionSync(() => countFailures(stores, failures))),
+    keys: keysOf(stores),
+    bans: bansOf(stores, checkpoint),
+    usage: usageOf(stores, checkpoint),
+    check: async () => {
+      await admit([{ subject: { kind: 'address', address: '0.0.0.0' }, operation: 'check', scope: null, cost: 0 }]);
+      await upkeep.check();
+    },
+    close: () => upkeep.close(),
+    setPlans: (plans) => {
+      judge.plans = plans;
+    },
+  };
+}
+
+function admitOne(turn: Turn, judge: Judge, addresses: Addresses, request: AdmissionRequest, nowMs: number): Verdict {
+  const { subject, cost } = request;
+  if (subject.kind === 'address') {
+    const terms = termsOf(judge.plans, ANONYMOUS_PLAN, null);
+    if (terms === undefined) throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
+    const known = turn.address(addresses.row(subject.address));
+    if (cost === 0) return decide(copyOf(known.state), terms, null, true, 0, nowMs);
+    known.changed = true;
+    return decide(known.state, terms, null, true, 1, nowMs);
+  }
+  const key = judge.key(subject.id, subject.secretHash, nowMs);
+  if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
+  const { record, terms } = key;
+  const inScope = request.scope === null || record.scopes === null || record.scopes.includes(request.scope);
+  const row = turn.key(subject.id);
+  if (cost === 0) return decide(copyOf(row.state), terms, subject.id, inScope, 0, nowMs);
+  const verdict = decide(row.state, terms, subject.id, inScope, 1, nowMs);
+  turn.count(row, subject.id, terms.plan, request.operation, nowMs, COUNTED_AS[verdict.outcome]);
+  return verdict;
+}
+
+/** Looking at figures brings a state up to date; that must not be written back. */
+function copyOf(state: SubjectState): SubjectState {
+  return { ...state, minute: { ...state.minute }, day: { ...state.day } };
+}
+
+function countFailures(stores: Stores, failures: readonly Failure[]): void {
+  const turn = new Turn(stores);
+  for (const { keyId, plan, operation, admittedAtMs } of failures) {
+    turn.count(turn.key(keyId), keyId, plan, operation, admittedAtMs, 'failed');
+  }
+  turn.finish();
+}

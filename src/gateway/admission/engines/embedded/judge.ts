@@ -1,0 +1,80 @@
+import type { KeyRecord } from '../../../keys/record.js';
+import { termsOf } from '../../plan.js';
+import type { Plans, Terms } from '../../plan.js';
+import type { UnknownReason } from '../../verdict.js';
+import { recordRow } from './rows.js';
+import type { Stores } from './stores.js';
+
+/** A key record as stored, decoded. */
+interface Decoded {
+  readonly bytes: Buffer;
+  readonly record: KeyRecord;
+  readonly terms: Terms | undefined;
+}
+/** A key that is good, with what binds it. */
+export interface GoodKey {
+  readonly record: KeyRecord;
+  readonly terms: Terms;
+}
+
+const DECODED_MOST = 20_000;
+
+/**
+ * Finds key records and says whether a key is good. A record is read from the store each time and
+ * decoded again only when its bytes changed: what is kept is the decoding, never the permission.
+ */
+export class Judge {
+  readonly #stores: Stores;
+  readonly #decoded = new Map<string, Decoded>();
+  #plans: Plans;
+
+  constructor(stores: Stores, plans: Plans) {
+    this.#stores = stores;
+    this.#plans = plans;
+  }
+
+  get plans(): Plans {
+    return this.#plans;
+  }
+
+  set plans(plans: Plans) {
+    this.#plans = plans;
+    this.#decoded.clear();
+  }
+
+  /** The good key, or why it is not good. Status first, so that a revoked key is called revoked. */
+  key(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
+    const decoded = this.#read(id);
+    if (decoded === undefined) return 'unknown';
+    const { record, terms } = decoded;
+    if (record.status !== 'enabled') return record.status;
+    const secret = record.secrets.find((one) => one.hash === secretHash);
+    if (secret === undefined) return 'unknown';
+    if (isOver(secret.endsAtMs, nowMs) || isOver(record.expiresAtMs, nowMs)) return 'expired';
+    return terms === undefined ? 'no_plan' : { record, terms };
+  }
+
+  #read(id: string): Decoded | undefined {
+    const bytes = this.#stores.durable.getBinaryFast(recordRow(id));
+    if (bytes === undefined) return undefined;
+    const known = this.#decoded.get(id);
+    if (known !== undefined && known.bytes.length === bytes.length && known.bytes.compare(bytes, 0, bytes.length) === 0) return known;
+    const copy = Buffer.from(bytes.subarray(0, bytes.length));
+    const record = JSON.parse(copy.toString()) as KeyRecord;
+    const decoded = { bytes: copy, record, terms: termsOf(this.#plans, record.plan, record.limits) };
+    this.#keep(id, decoded);
+    return decoded;
+  }
+
+  #keep(id: string, decoded: Decoded): void {
+    if (this.#decoded.size >= DECODED_MOST && !this.#decoded.has(id)) {
+      const oldest = this.#decoded.keys().next();
+      if (oldest.done !== true) this.#decoded.delete(oldest.value);
+    }
+    this.#decoded.set(id, decoded);
+  }
+}
+
+function isOver(endMs: number | null, nowMs: number): boolean {
+  return endMs !== null && nowMs >= endMs;
+}

@@ -1,0 +1,59 @@
+import type { AuditEntry, KeyRecord } from '../../../keys/record.js';
+import { VersionConflict } from '../../port.js';
+import type { KeyStore } from '../../port.js';
+import { AFTER_ALL, historyRow, recordRow, SEPARATOR } from './rows.js';
+import type { Store } from './store.js';
+import type { Stores } from './stores.js';
+import { attempt, translated } from './unavailable.js';
+
+/** Key records live in `durable` alone: synced to disk before a change is acknowledged, read by every admission. */
+export function keysOf(stores: Stores): KeyStore {
+  const { durable } = stores;
+  return {
+    read: (id) => attempt(stores, () => readRecord(durable, id)),
+    write: (record, entry) => write(stores, record, entry),
+    page: (afterId, count) =>
+      attempt(stores, () => {
+        const start = recordRow(afterId ?? '');
+        const range = { start, end: recordRow(AFTER_ALL), limit: count, exclusiveStart: true };
+        return rowsOf(durable, range).map((bytes) => JSON.parse(bytes.toString()) as KeyRecord);
+      }),
+    history: (id) =>
+      attempt(stores, () => {
+        const range = { start: historyRow(id, 0), end: `h${id}${SEPARATOR}${AFTER_ALL}` };
+        return rowsOf(durable, range).map((bytes) => JSON.parse(bytes.toString()) as AuditEntry);
+      }),
+  };
+}
+
+async function write(stores: Stores, record: KeyRecord, entry: AuditEntry): Promise<void> {
+  const { durable, durableRoom } = stores;
+  try {
+    await durable.transaction(() => {
+      durableRoom.claim();
+      const stored = durable.getBinary(recordRow(record.id));
+      const storedVersion = stored === undefined ? 0 : (JSON.parse(stored.toString()) as KeyRecord).version;
+      if (storedVersion !== record.version - 1) {
+        throw new VersionConflict(`Key ${record.id} is at version ${storedVersion}, not ${record.version - 1}: read it again and repeat the change.`);
+      }
+      // A put that fails spoils the whole transaction, so that neither row is ever there alone.
+      durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
+      durable.putSync(recordRow(record.id), Buffer.from(JSON.stringify(record)));
+    });
+  } catch (error) {
+    throw await translated(stores, error);
+  }
+}
+
+function readRecord(durable: Store, id: string): KeyRecord | undefined {
+  durable.resetReadTxn();
+  const bytes = durable.getBinary(recordRow(id));
+  return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as KeyRecord);
+}
+
+function rowsOf(durable: Store, range: { start: string; end: string; limit?: number; exclusiveStart?: boolean }): readonly Buffer[] {
+  durable.resetReadTxn();
+  const values: Buffer[] = [];
+  for (const { value } of durable.getRange(range)) values.push(value);
+  return values;
+}

@@ -1,0 +1,27 @@
+/**
+ * Names of rows, one letter for the kind. A part never holds the separator (ids and operations are
+ * plain words), which sorts below all of them: rows of one kind stand in the order of their parts.
+ *
+ * In `recent`: `r` a key with its state and newest usage, `a` an address, `j` the journal.
+ * In `durable`: `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history.
+ */
+export const SEPARATOR = '\u001f';
+/** Sorts above any part. */
+export const AFTER_ALL = '\uffff';
+
+export const keyRow = (keyId: string): string => `r${keyId}`;
+/** Known to `recent` only: an address starts afresh after the machine restarts. */
+export const addressRow = (address: string): string => `a${address}`;
+/** Names of the key rows that one transaction changed, waiting for the checkpoint. */
+export const journalRow = (transaction: number): string => `j${String(transaction).padStart(16, '0')}`;
+
+export const stateRow = (keyId: string): string => `s${keyId}`;
+export const recordRow = (keyId: string): string => `k${keyId}`;
+export const historyRow = (keyId: string, version: number): string => `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
+/** The ledger's row for what a key row counts under `label`: its day, plan and operation. */
+export const usageRow = (keyId: string, label: string): string => `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
+
+/** The range of all rows of one kind. */
+export function rangeOf(kind: string): { start: string; end: string } {
+  return { start: kind, end: kind + AFTER_ALL };
+}

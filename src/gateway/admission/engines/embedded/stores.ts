@@ -1,0 +1,74 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { open } from 'lmdb';
+import { StoreUnavailable } from '../../port.js';
+import { Room } from './room.js';
+import type { Store } from './store.js';
+
+/**
+ * Two LMDB files, because no one setting of LMDB gives both speed and safety:
+ *
+ * - `recent`: what admissions write, committed without waiting for the disk. Each commit is in the
+ *   page cache when it returns, so `kill -9` loses nothing. After a power cut the disk may hold its
+ *   newest header without the pages behind it: such a file cannot be trusted. Its name therefore
+ *   carries the id of this boot of the machine, and one from another boot is never opened again.
+ * - `durable`: key records, their history, the ledger and every subject's state, at most a second
+ *   behind `recent` (`checkpoint.ts`). Each commit is synced, data first and header after, so that
+ *   it survives a power cut whole.
+ *
+ * `recent` is read first, `durable` where it has no row. lmdb's own `overlappingSync` would do in
+ * one file, but syncs on the calling thread after each synchronous commit.
+ */
+export interface Stores {
+  readonly recent: Store;
+  readonly durable: Store;
+  readonly recentRoom: Room;
+  readonly durableRoom: Room;
+  readonly folder: string;
+  readonly mapBytes: number;
+}
+
+export interface StoreOptions {
+  readonly folder: string;
+  /** Upper bound of what each of the two files holds. */
+  readonly mapBytes: number;
+  /** Tests only: pretends another boot of the machine. */
+  readonly bootId?: string;
+}
+
+/** Opens both files in `folder`, which is made if need be. Throws StoreUnavailable saying what to mend. */
+export function openStores(options: StoreOptions): Stores {
+  const { folder, mapBytes } = options;
+  const recentName = `recent-${options.bootId ?? bootId()}.mdb`;
+  // Hashes of secrets are in there: for the gateway's own user only.
+  const common = { mapSize: mapBytes, encoding: 'binary' as const, maxReaders: 1024, permissionsMode: 0o600, overlappingSync: false };
+  try {
+    mkdirSync(folder, { recursive: true });
+    // With its batching on, a commit that fails (disk full) also rejects a promise nobody holds, and the process ends.
+    const durable = open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false });
+    removeOtherBoots(folder, recentName);
+    const recent = open<Buffer, string>(join(folder, recentName), { ...common, noSync: true });
+    return { recent, durable, recentRoom: new Room(recent, folder, mapBytes), durableRoom: new Room(durable, folder, mapBytes), folder, mapBytes };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StoreUnavailable(
+      `Cannot open the embedded store in ${folder} (${reason}). Give the user that runs the gateway a local folder it can write to, with PETGATE_DATA.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Same for every process until the machine restarts; where the system has none, the files are trusted always. */
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return 'any-boot';
+  }
+}
+
+function removeOtherBoots(folder: string, ours: string): void {
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith('recent-') && !name.startsWith(ours)) rmSync(join(folder, name), { force: true });
+  }
+}

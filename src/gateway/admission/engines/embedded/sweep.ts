@@ -1,0 +1,86 @@
+import { DAY_MS } from '../../bucket.js';
+import { BAN_MEMORY_MS } from '../../plan.js';
+import { readJournal } from './checkpoint.js';
+import { dayOf } from './day.js';
+import { keyRow, rangeOf } from './rows.js';
+import type { Store } from './store.js';
+import type { Stores } from './stores.js';
+import { slotsOf, unpackState } from './subject-row.js';
+import { translated } from './unavailable.js';
+
+/** A subject not seen for so long is forgotten: all its windows are over, so that it starts afresh either way. */
+const FORGET_AFTER_MS = 2 * DAY_MS;
+/** Rows looked at per kind and step, bounding how long the files stay locked. */
+const STEP_ROWS = 1_000;
+/** More unsaved transactions than this: the checkpoint is behind, and sweeping can wait. */
+const JOURNAL_MOST = 10_000;
+
+/** Removes what nobody needs any more, a little at a time. */
+export class Sweep {
+  readonly #stores: Stores;
+  readonly #usageDays: number;
+  /** Where the next step goes on, by kind of row. */
+  readonly #resumeAt = new Map<string, string>();
+
+  constructor(stores: Stores, usageDays: number) {
+    this.#stores = stores;
+    this.#usageDays = usageDays;
+  }
+
+  /** One step. `nowMs` is the store's time. Rejects with StoreUnavailable. */
+  async run(nowMs: number): Promise<void> {
+    const { recent, durable } = this.#stores;
+    try {
+      recent.transactionSync(() => {
+        this.#step(recent, 'a', (row) => isForgotten(row, nowMs));
+        this.#dropSaved(nowMs);
+      });
+      await durable.transaction(() => {
+        this.#step(durable, 's', (row) => isForgotten(row, nowMs));
+        removeDaysBefore(durable, dayOf(nowMs - this.#usageDays * DAY_MS));
+      });
+    } catch (error) {
+      throw await translated(this.#stores, error);
+    }
+  }
+
+  /** Key rows with usage from before yesterday leave `recent`; the next admission finds them in `durable`. */
+  #dropSaved(nowMs: number): void {
+    const { recent } = this.#stores;
+    const { names, keyIds } = readJournal(recent, JOURNAL_MOST);
+    if (names.length === JOURNAL_MOST) return;
+    const unsaved = new Set(Array.from(keyIds, keyRow));
+    const yesterday = dayOf(nowMs - DAY_MS);
+    this.#step(recent, 'r', (row, name) => {
+      if (unsaved.has(name)) return false;
+      const oldest = slotsOf(row).next();
+      return oldest.done === true || oldest.value.label < yesterday;
+    });
+  }
+
+  #step(store: Store, kind: string, isOver: (row: Buffer, name: string) => boolean): void {
+    const over: string[] = [];
+    let seen = 0;
+    let last = kind;
+    for (const { key, value } of store.getRange({ start: this.#resumeAt.get(kind) ?? kind, end: rangeOf(kind).end, limit: STEP_ROWS })) {
+      seen += 1;
+      last = key;
+      if (isOver(value, key)) over.push(key);
+    }
+    this.#resumeAt.set(kind, seen < STEP_ROWS ? kind : last);
+    for (const name of over) store.removeSync(name);
+  }
+}
+
+/** Nothing of it can change a decision any more. */
+function isForgotten(row: Buffer, nowMs: number): boolean {
+  const state = unpackState(row);
+  const seenAtMs = Math.max(state.minute.atMs, state.day.atMs, state.strikesSinceMs);
+  return nowMs - seenAtMs > FORGET_AFTER_MS && nowMs - state.bannedUntilMs > BAN_MEMORY_MS;
+}
+
+function removeDaysBefore(durable: Store, day: string): void {
+  const old: string[] = [];
+  for (const key of durable.getKeys({ start: 'u', end: `u${day}`, limit: STEP_ROWS })) old.push(key);
+  for (const key of old) durable.removeSync(key);
+}

@@ -1,0 +1,80 @@
+import type { StoreUnavailable } from '../../port.js';
+import type { Addresses } from './addresses.js';
+import type { Checkpoint } from './checkpoint.js';
+import type { Stores } from './stores.js';
+import type { Sweep } from './sweep.js';
+import { attempt } from './unavailable.js';
+
+/** Half of the second that a power cut may cost: the other half is for the disk. */
+const CHECKPOINT_MS = 500;
+const SWEEP_MS = 10_000;
+
+/** What an open engine does by itself: checkpoints, sweeps, and the orderly end. */
+export class Upkeep {
+  readonly #stores: Stores;
+  readonly #checkpoint: Checkpoint;
+  readonly #sweep: Sweep;
+  readonly #addresses: Addresses;
+  readonly #timer: NodeJS.Timeout;
+  #round: Promise<void> = Promise.resolve();
+  #failure: unknown;
+  #sweptAtMs = performance.now();
+  #closed = false;
+  /** The store's time at the last admission; 0 before the first. A sweep judges age by it. */
+  nowMs = 0;
+
+  constructor(stores: Stores, checkpoint: Checkpoint, sweep: Sweep, addresses: Addresses) {
+    this.#stores = stores;
+    this.#checkpoint = checkpoint;
+    this.#sweep = sweep;
+    this.#addresses = addresses;
+    let busy = false;
+    this.#timer = setInterval(() => {
+      if (busy) return;
+      busy = true;
+      this.#round = this.#tick().finally(() => (busy = false));
+    }, CHECKPOINT_MS).unref();
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      if (this.#checkpoint.isDue()) await this.#checkpoint.run();
+      if (this.nowMs > 0 && performance.now() - this.#sweptAtMs >= SWEEP_MS) {
+        this.#sweptAtMs = performance.now();
+        await this.#sweep.run(this.nowMs);
+      }
+      this.#addresses.recount();
+      this.#failure = undefined;
+    } catch (error) {
+      // Admissions go on; `check` tells, and the next tick tries again.
+      this.#failure = error;
+    }
+  }
+
+  /** Rejects when the store could not write: now, or at the last checkpoint. */
+  async check(): Promise<void> {
+    const { recent } = this.#stores;
+    await attempt(this.#stores, () => {
+      recent.transactionSync(() => {
+        // The row is there only if it was written, and never stays.
+        recent.putSync('z', Buffer.from('probe'));
+        recent.removeSync('z');
+      });
+    });
+    if (this.#failure !== undefined) throw this.#failure as StoreUnavailable;
+  }
+
+  /** Saves what is not on disk yet and closes both files. Rejects with StoreUnavailable if that saving failed. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await this.#round;
+    try {
+      await this.#checkpoint.run();
+    } finally {
+      await this.#stores.recent.close();
+      await this.#stores.durable.close();
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { createAdmit } from './admission/admit.js';
+import { batchAdmission } from './admission/batch.js';
+import { collectFailures } from './admission/failures.js';
+import type { AdmissionEngine } from './admission/port.js';
+import type { Settings } from './config/settings.js';
+import { answerOptions, createDocumentAnswer } from './contract/answers.js';
+import type { Contract } from './contract/load.js';
+import { createRoute } from './contract/route.js';
+import { createAddressReader } from './edge/address.js';
+import { createListener } from './edge/listener.js';
+import type { Listener } from './edge/listener.js';
+import { strip } from './edge/strip.js';
+import type { Exchange } from './exchange.js';
+import { createIdentify } from './keys/identify.js';
+import { createMetrics } from './observe/metrics.js';
+import type { Metrics } from './observe/metrics.js';
+import { createFinish } from './observe/record.js';
+import { pipeline } from './pipeline.js';
+import { createForward } from './upstream/forward.js';
+import { openUpstreams } from './upstream/pools.js';
+import type { Upstreams } from './upstream/pools.js';
+import type { Log } from '../shared/log.js';
+
+export interface AppParts {
+  readonly settings: Settings;
+  readonly engine: AdmissionEngine;
+  readonly contract: Contract;
+  readonly internalToken: string;
+  readonly log: Log;
+  /** Unix ms, for sunset dates; the real clock when left out. */
+  readonly now?: () => number;
+}
+
+export interface App {
+  readonly listener: Listener;
+  readonly metrics: Metrics;
+  readonly upstreams: Upstreams;
+  /** The pipeline's steps, in order, `open` and `finish` included. */
+  readonly steps: readonly string[];
+  /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
+  close(): Promise<void>;
+}
+
+/** The composition root: the only file that sees every part. Builds, and listens to nothing yet. */
+export function createApp(parts: AppParts): App {
+  const { settings, engine, contract, log } = parts;
+  const metrics = createMetrics(engine.name);
+  const upstreams = openUpstreams(settings.upstreams);
+  const addresses = createAddressReader(settings.trustedProxies);
+  const admission = batchAdmission(engine, (size) => metrics.batch(size));
+  const failures = collectFailures(engine, (count) => log.error({ count }, 'credits for failed requests were dropped: the store was away too long'));
+  const ownAnswers = new Map([
+    ['options', answerOptions],
+    ['getOpenapi', createDocumentAnswer(contract.document)],
+  ]);
+
+  const steps = pipeline<Exchange>()
+    .then('strip', strip)
+    .then('route', createRoute(contract.routes, (name) => upstreams.has(name), parts.now ?? Date.now))
+    .then('identify', createIdentify(settings.environment, settings.keys.acceptImported))
+    .then('admit', createAdmit(admission, settings.realm, (verdict, operation) => metrics.verdict(verdict, operation)))
+    .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes));
+  const finish = createFinish(metrics, settings.log.access ? log : null, (failure) => failures.add(failure));
+
+  const listener = createListener(settings.limits, addresses, {
+    run: (exchange) => steps.run(exchange),
+    showFigures: async (exchange) => {
+      const subject = { kind: 'address', address: exchange.addressBucket } as const;
+      const verdict = await admission.admit({ subject, operation: 'malformed', scope: null, cost: 0 }).catch(() => null);
+      if (verdict === null || verdict.outcome === 'unknown_key') return;
+      exchange.story.standing = verdict;
+      exchange.story.judgedMs = performance.now();
+    },
+    finish,
+    onBug: (error, exchange) => log.error({ err: error, request: exchange.id, operation: exchange.story.operation }, 'a request met a fault of the gateway'),
+  });
+  return {
+    listener,
+    metrics,
+    upstreams,
+    steps: ['open', ...steps.names, 'finish'],
+    close: async () => {
+      const lost = await failures.flush();
+      if (lost > 0) log.error({ count: lost }, 'credits for failed requests were lost: the store is away');
+      await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { Path } from './yaml-file.js';
+
+/** One variable that wins over the files. `read` brings its text into the form the file would have. */
+interface Variable {
+  readonly name: string;
+  readonly path: Path;
+  readonly read: (text: string) => unknown;
+}
+
+const asText = (text: string): unknown => text;
+/** What isn't a whole number stays text, so that the schema says what would be right. */
+const asNumber = (text: string): unknown => (/^[0-9]{1,15}$/.test(text) ? Number(text) : text);
+const asList = (text: string): unknown => text.split(',').map((part) => part.trim());
+
+/** PETGATE_CONFIG is read before any file. PETGATE_DATA is relative to the working directory, so `load` resolves it. */
+const VARIABLES: readonly Variable[] = [
+  { name: 'PORT', path: ['listen', 'port'], read: asNumber },
+  { name: 'HOST', path: ['listen', 'host'], read: asText },
+  { name: 'ADMIN_PORT', path: ['admin', 'port'], read: asNumber },
+  { name: 'ADMIN_HOST', path: ['admin', 'host'], read: asText },
+  { name: 'PETGATE_DATA', path: ['data'], read: asText },
+  { name: 'REDIS_URL', path: ['store', 'redis'], read: asText },
+  { name: 'PETS_URL', path: ['upstreams', 'pets', 'addresses'], read: asList },
+  { name: 'STORE_URL', path: ['upstreams', 'store', 'addresses'], read: asList },
+  { name: 'PETGATE_WORKERS', path: ['workers'], read: asNumber },
+  { name: 'LOG_LEVEL', path: ['log', 'level'], read: asText },
+];
+
+/** The variables that are set, with what they say. An empty one counts as not set. */
+export function readEnvironment(environment: NodeJS.ProcessEnv): readonly { name: string; path: Path; value: unknown }[] {
+  return VARIABLES.flatMap(({ name, path, read }) => {
+    const text = environment[name]?.trim() ?? '';
+    return text === '' ? [] : [{ name, path, value: read(text) }];
+  });
+}

@@ -1,0 +1,63 @@
+import type { z } from 'zod';
+import { inputSchema, mappingOf } from './json-schema.js';
+import type { Node } from './json-schema.js';
+import { at } from './layers.js';
+import type { Layers } from './layers.js';
+import { loadSources } from './load.js';
+import { plansFile } from './plans.js';
+import { renderPlace } from './problem.js';
+import { gatewayFile } from './schema.js';
+import type { Path } from './yaml-file.js';
+
+/** One setting, as people write it, and who said so. */
+export interface ExplainedSetting {
+  /** `store.deadline`; plans begin with `plans.`. */
+  readonly path: string;
+  /** `100ms`; a password is shown as `***`, and what nobody set as null. */
+  readonly value: unknown;
+  /** `config/gateway.yaml:12`, `environment variable PORT` or `default`. */
+  readonly source: string;
+}
+
+/**
+ * Every setting with its value and source, in the order of the schema.
+ * @throws ConfigError as `loadSettings`
+ */
+export function explainSettings(environment: NodeJS.ProcessEnv): ExplainedSetting[] {
+  const { settings, gateway, plans } = loadSources(environment);
+  const rows = explain(gateway, gatewayFile, '').filter(({ path }) => path !== 'extends');
+  // The schema has no default for the folder: that depends on where the program is installed.
+  const complete = rows.map((row) => (row.path === 'data' ? { ...row, value: settings.dataFolder } : row));
+  return [...complete, ...explain(plans, plansFile, 'plans.')];
+}
+
+function explain(layers: Layers, schema: z.ZodType, prefix: string): ExplainedSetting[] {
+  return leavesOf(inputSchema(schema), layers.value, []).map(({ path, fallback }) => {
+    const said = at(layers.value, path);
+    const place = layers.decides(path)?.locate(path, 'value');
+    return {
+      path: prefix + path.map(String).join('.'),
+      value: masked(said ?? fallback ?? null),
+      source: place === undefined ? 'default' : renderPlace(place),
+    };
+  });
+}
+
+/** The settings below `node`; of a mapping with free names those that `value` has. */
+function leavesOf(node: Node, value: unknown, path: Path): { path: Path; fallback: unknown }[] {
+  const said = at(value, path);
+  const mapping = said === undefined || typeof said === 'object' ? mappingOf(node) : undefined;
+  if (mapping === undefined) return [{ path, fallback: node.default }];
+  if (mapping.properties !== undefined) {
+    return Object.entries(mapping.properties).flatMap(([key, child]) => leavesOf(child, value, [...path, key]));
+  }
+  const free = mapping.additionalProperties;
+  if (typeof free !== 'object' || said === undefined) return [];
+  return Object.keys(said as object).flatMap((key) => leavesOf(free, value, [...path, key]));
+}
+
+/** An address keeps its host; user, password and options of a Redis address go. */
+function masked(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^rediss?(?:\+[a-z]+)?:/.test(value)) return value;
+  return value.replace(/\/\/.*@/, '//***@').replace(/\?.*/, '?***');
+}

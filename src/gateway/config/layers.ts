@@ -1,0 +1,108 @@
+import { dirname, resolve } from 'node:path';
+import { readEnvironment } from './environment.js';
+import { ConfigError } from './problem.js';
+import type { Place } from './problem.js';
+import { readYaml } from './yaml-file.js';
+import type { Path, YamlFile } from './yaml-file.js';
+
+/** One source of values: a file, an environment variable, or what holds when nobody says anything. */
+export interface Layer {
+  readonly value: unknown;
+  /** What its relative paths are relative to. */
+  readonly folder: string;
+  locate(path: Path, part: 'key' | 'value'): Place | undefined;
+}
+
+/** Layers laid over each other, the first on top; at least one is a file. */
+export interface Layers {
+  readonly value: unknown;
+  /** The lowest file. */
+  readonly base: Layer;
+  /** The layer that decides `path`; undefined when none says it. */
+  decides(path: Path): Layer | undefined;
+  /** Where `path` is said; where what holds it is said, when nobody says it. */
+  place(path: Path, part: 'key' | 'value'): Place;
+}
+
+/** Mappings are merged key by key; anything else, lists too, is taken whole from the upper layer. */
+export function layOver(layers: readonly Layer[]): Layers {
+  const decides = (path: Path): Layer | undefined => layers.find((layer) => layer.locate(path, 'value') !== undefined);
+  const files = layers.filter((layer) => layer.locate([], 'value')!.line > 0);
+  const base = files.at(-1)!;
+  // Something missing is to be added to a file, so only a file can be the place of what holds it.
+  const holder = (path: Path): Place => files.find((file) => file.locate(path, 'key') !== undefined)?.locate(path, 'key') ?? holder(path.slice(0, -1));
+  const place = (path: Path, part: 'key' | 'value'): Place => decides(path)?.locate(path, part) ?? holder(path);
+  return { value: layers.map(({ value }) => value).reduce(merge), base, decides, place };
+}
+
+/** The file at `path`, named by `key` of `from`, and those it extends, the nearest first. */
+export function readChain(path: string, named: Layer | undefined, key: string): Layer[] {
+  const chain: Layer[] = [];
+  const seen = new Set<string>();
+  let next: string | undefined = resolve(path);
+  let [from, by] = [named, key];
+  while (next !== undefined) {
+    if (seen.has(next)) throw refusedAt(from!, by, 'this file extends itself, over others or directly; break the circle');
+    seen.add(next);
+    const layer: Layer = readNamed(next, from, by);
+    chain.push(layer);
+    const base = (layer.value as { extends?: unknown }).extends;
+    next = typeof base === 'string' ? resolve(layer.folder, base) : undefined;
+    [from, by] = [layer, 'extends'];
+  }
+  return chain;
+}
+
+/** Reads a file that `key` of `from` names; when it can't be read, the problem stands there. */
+export function readNamed(path: string, from: Layer | undefined, key: string): Layer {
+  try {
+    return fileLayer(readYaml(path, 'refused'), path);
+  } catch (error) {
+    const [first] = error instanceof ConfigError ? error.problems : [];
+    if (first?.line !== 0 || from?.locate([key], 'value') === undefined) throw error;
+    throw refusedAt(from, key, `${first.file}: ${first.message}`);
+  }
+}
+
+/** A layer per variable, so that each value is known by the name of its own. */
+export function environmentLayers(environment: NodeJS.ProcessEnv): Layer[] {
+  return readEnvironment(environment).map(({ name, path, value }) => {
+    const place = { file: `environment variable ${name}`, line: 0, column: 0 };
+    return plainLayer(path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value), place);
+  });
+}
+
+/** A layer that stands in no file. */
+export function plainLayer(value: unknown, place: Place): Layer {
+  return { value, folder: process.cwd(), locate: (path) => (at(value, path) === undefined ? undefined : place) };
+}
+
+/** The value at `path` of a tree; undefined when there is none. */
+export function at(tree: unknown, path: Path): unknown {
+  let value = tree;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}
+
+function fileLayer(file: YamlFile, path: string): Layer {
+  return { value: file.value, folder: dirname(path), locate: (wanted, part) => file.locate(wanted, part) };
+}
+
+function refusedAt(layer: Layer, key: string, message: string): ConfigError {
+  const place = layer.locate([key], 'value')!;
+  return new ConfigError([{ ...place, path: place.line === 0 ? '' : key, message }]);
+}
+
+function merge(upper: unknown, lower: unknown): unknown {
+  if (!isMapping(upper) || !isMapping(lower)) return upper;
+  const merged = new Map(Object.entries(lower));
+  for (const [key, value] of Object.entries(upper)) merged.set(key, merged.has(key) ? merge(value, merged.get(key)) : value);
+  return Object.fromEntries(merged);
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,131 @@
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { z } from 'zod';
+import { packageRoot } from '../../shared/package-root.js';
+import type { Plans } from '../admission/plan.js';
+import { problemsOf } from './issues.js';
+import { inputSchema, knownKeys } from './json-schema.js';
+import { environmentLayers, layOver, plainLayer, readChain, readNamed } from './layers.js';
+import type { Layers } from './layers.js';
+import { plansFile, toPlans } from './plans.js';
+import { ConfigError } from './problem.js';
+import type { Problem } from './problem.js';
+import { gatewayFile } from './schema.js';
+import type { GatewayFile } from './schema.js';
+import type { Settings, UpstreamSettings } from './settings.js';
+
+export { ConfigError, renderProblems } from './problem.js';
+export type { Problem } from './problem.js';
+
+/** What holds for the services behind when no file speaks of them; other defaults stand in the schema. */
+const DEFAULTS = plainLayer({ upstreams: { pets: { addresses: ['http://127.0.0.1:8081'] }, store: { addresses: [] } } }, { file: 'default', line: 0, column: 0 });
+
+/** The settings with the layers they came from. */
+export interface Sources {
+  readonly settings: Settings;
+  readonly gateway: Layers;
+  readonly plans: Layers;
+}
+
+/**
+ * Reads `PETGATE_CONFIG` (default `config/gateway.yaml`), what it extends, its plans, and the environment over them.
+ * @throws ConfigError with everything that is wrong, each problem with its place; no value of a setting is shown
+ */
+export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
+  return loadSources(environment).settings;
+}
+
+/** As `loadSettings`, and where each value came from. */
+export function loadSources(environment: NodeJS.ProcessEnv): Sources {
+  const problems: Problem[] = [];
+  const gateway = collect(problems, () => readGateway(environment));
+  const file = gateway && check(problems, gateway, gatewayFile);
+  const plans = gateway && collect(problems, () => readPlans(gateway));
+  const planFile = plans && check(problems, plans, plansFile);
+  if (gateway && file) problems.push(...sharedPort(gateway, file));
+  if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems);
+  return { settings: toSettings(file, toPlans(planFile), dataFolder(gateway, file)), gateway, plans };
+}
+
+function readGateway(environment: NodeJS.ProcessEnv): Layers {
+  const named = environment['PETGATE_CONFIG']?.trim() ?? '';
+  const source = plainLayer({ PETGATE_CONFIG: named }, { file: 'environment variable PETGATE_CONFIG', line: 0, column: 0 });
+  const path = named === '' ? join(packageRoot, 'config/gateway.yaml') : resolve(named);
+  const files = readChain(path, named === '' ? undefined : source, 'PETGATE_CONFIG');
+  return layOver([...environmentLayers(environment), ...files, DEFAULTS]);
+}
+
+function readPlans(gateway: Layers): Layers | undefined {
+  const { plans } = gateway.value as { plans?: unknown };
+  if (plans !== undefined && typeof plans !== 'string') return undefined;
+  const from = gateway.decides(['plans']) ?? gateway.base;
+  return layOver([readNamed(resolve(from.folder, plans ?? 'plans.yaml'), from, 'plans')]);
+}
+
+/** Runs `read`; what it refuses joins the problems, so that one mistake does not hide the others. */
+function collect<T>(problems: Problem[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    problems.push(...error.problems);
+    return undefined;
+  }
+}
+
+function check<T extends z.ZodType>(problems: Problem[], layers: Layers, schema: T): z.output<T> | undefined {
+  const parsed = schema.safeParse(layers.value);
+  if (parsed.success) return parsed.data;
+  const keys = inputSchema(schema);
+  problems.push(...problemsOf(parsed.error.issues, {
+    place: (path, part) => layers.place(path, part),
+    says: (path) => layers.decides(path) !== undefined,
+    known: (path) => knownKeys(keys, path),
+  }));
+  return undefined;
+}
+
+/** Two listeners on one port: the second would fail to start. Port 0 is any free one. */
+function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] {
+  if (listen.port === 0 || listen.port !== admin.port) return [];
+  const path = gateway.decides(['admin', 'port']) === undefined ? ['listen', 'port'] : ['admin', 'port'];
+  return [{ ...gateway.place(path, 'value'), path: path.join('.'), message: `the public listener and that of operators are both on port ${listen.port}; give them different ports` }];
+}
+
+function dataFolder(gateway: Layers, { data }: GatewayFile): string {
+  const from = gateway.decides(['data']);
+  return data === undefined || from === undefined ? join(packageRoot, 'data') : resolve(from.folder, data);
+}
+
+function toSettings(file: GatewayFile, plans: Plans, folder: string): Settings {
+  const { store, limits } = file;
+  return {
+    environment: file.environment,
+    listen: file.listen,
+    admin: file.admin,
+    workers: file.workers === 'auto' ? availableParallelism() : file.workers,
+    dataFolder: folder,
+    store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, mapBytes: store.map_size },
+    upstreams: toUpstreams(file),
+    limits: {
+      headerBytes: limits.header_size, headerFields: limits.header_fields, urlBytes: limits.url_size, bodyBytes: limits.body_size,
+      headersMs: limits.headers_time, requestMs: limits.request_time, keepAliveMs: limits.keep_alive,
+      connections: limits.connections, requestsPerConnection: limits.requests_per_connection, exchanges: limits.exchanges,
+    },
+    trustedProxies: file.trusted_proxies,
+    realm: file.realm,
+    plans,
+    keys: { acceptImported: file.keys.accept_imported },
+    log: file.log,
+    shutdownMs: file.shutdown,
+  };
+}
+
+/** Without a prototype: the names come from files, and `constructor` is as good a name as any. */
+function toUpstreams({ upstreams }: GatewayFile): Readonly<Record<string, UpstreamSettings>> {
+  const byName = Object.create(null) as Record<string, UpstreamSettings>;
+  for (const [name, { addresses, connections, connect, deadline }] of Object.entries(upstreams)) {
+    byName[name] = { addresses, connections, connectMs: connect, deadlineMs: deadline };
+  }
+  return byName;
+}

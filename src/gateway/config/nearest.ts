@@ -1,0 +1,37 @@
+/** The known name that `name` is most likely a slip of; undefined when none is near. */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
+  // A slip is short: a longer name may differ more, but a stranger is no slip.
+  const reach = Math.max(1, Math.floor(name.length / 3));
+  let best: string | undefined;
+  let bestDistance = reach + 1;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) > reach) continue;
+    const distance = editDistance(name, candidate);
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** `did you mean "port"?`, else the names there are. */
+export function suggestion(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  if (near !== undefined) return `did you mean "${near}"?`;
+  return known.length === 0 ? 'remove it' : `known here: ${known.join(', ')}`;
+}
+
+/** Levenshtein's distance, two neighbours swapped counting as one slip. */
+function editDistance(a: string, b: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1];
+      let least = Math.min(previous[j]! + 1, current[j - 1]! + 1, previous[j - 1]! + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, beforePrevious[j - 2]! + 1);
+      current.push(least);
+    }
+    [beforePrevious, previous] = [previous, current];
+  }
+  return previous[b.length]!;
+}

@@ -1,0 +1,121 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { DURATION, parseBytes, parseDurationMs, SIZE } from './quantity.js';
+
+/** A whole number from `least` to `most`; `or` names what else may stand there. */
+export function whole(least: number, most: number, or = ''): z.ZodInt {
+  const error = `must be a whole number from ${least} to ${most}${or}`;
+  return z.int({ error }).min(least, error).max(most, error);
+}
+
+/** `5s` → 5000, from `least` to `most` (durations themselves). */
+export function duration(least: string, most: string) {
+  const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${most}`;
+  const [leastMs, mostMs] = [parseDurationMs(least)!, parseDurationMs(most)!];
+  const inRange = (text: string): boolean => between(parseDurationMs(text), leastMs, mostMs);
+  return z.string({ error }).regex(DURATION, { error, abort: true }).refine(inRange, error).transform((text) => parseDurationMs(text)!);
+}
+
+/** `1MiB` → 1048576, from `least` to `most` (sizes themselves). */
+function size(least: string, most: string) {
+  const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${most}`;
+  const [leastBytes, mostBytes] = [parseBytes(least)!, parseBytes(most)!];
+  const inRange = (text: string): boolean => between(parseBytes(text), leastBytes, mostBytes);
+  return z.string({ error }).regex(SIZE, { error, abort: true }).refine(inRange, error).transform((text) => parseBytes(text)!);
+}
+
+function between(value: number | undefined, least: number, most: number): boolean {
+  return value !== undefined && value >= least && value <= most;
+}
+
+/** A mapping whose keys are known; `error` says so when something else stands there. */
+export function mapping<T extends z.ZodRawShape>(shape: T) {
+  return z.strictObject(shape, { error: (issue) => (issue.code === 'invalid_type' ? `must be a mapping of ${Object.keys(shape).join(', ')}` : undefined) });
+}
+
+function text(error: string, pattern: RegExp) {
+  return z.string({ error }).regex(pattern, error);
+}
+
+const HOST = /^(?:[0-9A-Fa-f:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})?)$/;
+const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
+const yes = z.boolean({ error: 'must be true or false' });
+const host = text('must be a host name or an address, such as 127.0.0.1', HOST);
+const port = whole(0, 65_535);
+const path = text('must be a path', /^[^\0]+$/);
+// Neither the whole of a Redis address nor a part of it stands in a message: it may hold a password.
+const redis = text('must be an address such as redis://host:6379, rediss://user:password@host:6379/0, redis+cluster://h1:6379,h2:6379 or redis+sentinel://h1:26379,h2:26379/name', /^rediss?(?:\+cluster|\+sentinel)?:\/\/[^\s/]+(?:\/\S*)?$/);
+const address = z.string({ error: 'must be an address such as http://127.0.0.1:8081 or unix:/run/pets.sock' })
+  .refine(isUpstreamAddress, 'must be http://host:port, without path, query or password, or unix:/path').describe('http://host:port or unix:/path');
+const peer = z.string({ error: 'must be an address or a block' })
+  .refine(isPeer, 'must be an address or a block such as 10.0.0.0/8 or fd00::/8');
+
+/** One more wait than setTimeout can hold would fire at once; no time limit comes near it. */
+const LONGEST = '24h';
+
+const upstream = mapping({
+  addresses: z.array(address, { error: 'must be a list of addresses' }).max(256, 'must be at most 256 addresses').prefault([])
+    .describe('Where the service answers. None: its operations answer 501.'),
+  connections: whole(1, 10_000).prefault(64).describe('Connections per address.'),
+  connect: duration('1ms', '1m').prefault('1s').describe('Deadline of a connection attempt.'),
+  deadline: duration('1ms', LONGEST).prefault('15s').describe('From dispatch to the last byte of the answer.'),
+});
+
+const limits = mapping({
+  header_size: size('1KiB', '1MiB').prefault('16KiB').describe('All header fields of a request; 431 above.'),
+  header_fields: whole(10, 1000).prefault(100).describe('Number of header fields; 431 above.'),
+  url_size: size('256B', '64KiB').prefault('8KiB').describe('Path and query; 414 above.'),
+  body_size: size('1B', '1GiB').prefault('1MiB').describe('Body of a request; 413 above.'),
+  headers_time: duration('100ms', '5m').prefault('10s').describe('For a whole header to arrive; 408 after.'),
+  request_time: duration('100ms', LONGEST).prefault('30s').describe('For a whole request to arrive; 408 after.'),
+  keep_alive: duration('100ms', '1h').prefault('65s').describe('How long an idle connection stays open.'),
+  connections: whole(1, 1_000_000).prefault(10_000).describe('Client connections per process.'),
+  requests_per_connection: whole(1, 100_000_000).prefault(10_000).describe('Then the connection is closed.'),
+  exchanges: whole(1, 1_000_000).prefault(1000).describe('Requests at once per process; 503 overloaded above.'),
+  // Node refuses to listen otherwise.
+}).refine((given) => given.headers_time <= given.request_time, { path: ['headers_time'], error: 'must not be longer than request_time' });
+
+const store = mapping({
+  redis: redis.optional().describe('Shared by all gateways. Left out: the embedded store in the data folder, for one machine.'),
+  deadline: duration('1ms', '10s').prefault('100ms').describe('Deadline of every store command.'),
+  usage: duration('1d', '36500d').refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 400d').prefault('400d').describe('How long the usage ledger is kept.'),
+  map_size: size('16MiB', '1TiB').prefault('16GiB').describe('Upper bound of the embedded store; takes disk only as it fills.'),
+});
+
+/** `gateway.yaml` and the files that extend it. Its input form is `config/schema/gateway.schema.json`. */
+export const gatewayFile = mapping({
+  extends: path.optional().describe('A file whose values hold where this one is silent; relative to this file.'),
+  environment: z.enum(['development', 'staging', 'production'], { error: 'must be development, staging or production' }).prefault('development')
+    .describe('Stands in each key; a key of one environment is refused in another.'),
+  listen: mapping({ host: host.prefault('0.0.0.0'), port: port.prefault(8080) }).prefault({}).describe('The public listener.'),
+  admin: mapping({ host: host.prefault('127.0.0.1'), port: port.prefault(9090) }).prefault({}).describe('The listener of operators: metrics, health, admin API.'),
+  workers: z.union([z.literal('auto'), whole(1, 1024, ', or auto')], { error: 'must be a whole number from 1 to 1024, or auto' }).prefault(1).describe('Processes that serve the public port; auto is one per CPU.'),
+  data: path.optional().describe('Folder for all the gateway keeps on disk; relative to this file.'),
+  plans: path.prefault('plans.yaml').describe('The file of plans; relative to this file.'),
+  store: store.prefault({}),
+  upstreams: z.record(z.string().regex(NAME, 'must be a name of lower-case letters, digits, - and _, such as pets').refine((name) => name !== 'gateway', 'gateway means the gateway itself; choose another name'), upstream, { error: 'must be a mapping of services' })
+    .prefault({}).describe('The services behind, by the name openapi.yaml calls them.'),
+  limits: limits.prefault({}),
+  trusted_proxies: z.array(peer, { error: 'must be a list of addresses or blocks' }).prefault([]).describe('Peers whose X-Forwarded-For is believed.'),
+  realm: text('must be 1 to 64 visible characters without quotes and backslashes', /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/).prefault('petgate').describe('Realm of WWW-Authenticate.'),
+  keys: mapping({ accept_imported: yes.prefault(false).describe('Whether keys of a foreign form are looked up at all.') }).prefault({}),
+  log: mapping({
+    level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], { error: 'must be trace, debug, info, warn, error or silent' }).prefault('info'),
+    access: yes.prefault(true).describe('One line per exchange.'),
+  }).prefault({}),
+  shutdown: duration('100ms', '1h').prefault('10s').describe('How long what is in flight may take to end after SIGTERM.'),
+});
+export type GatewayFile = z.output<typeof gatewayFile>;
+
+function isUpstreamAddress(given: string): boolean {
+  if (given.startsWith('unix:')) return /^unix:\/[^\0]+$/.test(given);
+  if (!/^http:\/\/[^/?#@\\\s]+\/?$/.test(given) || !URL.canParse(given)) return false;
+  return new URL(given).hostname !== '';
+}
+
+function isPeer(given: string): boolean {
+  const [host_, bits, ...rest] = given.split('/');
+  const family = isIP(host_!);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { isAbsolute, relative } from 'node:path';
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document } from 'yaml';
+import { ConfigError } from './problem.js';
+import type { Place, Problem } from './problem.js';
+
+export type Path = readonly PropertyKey[];
+
+/** One YAML file, read and free of syntax errors. */
+export interface YamlFile {
+  /** Name for people: relative to the working directory where it lies below it. */
+  readonly file: string;
+  readonly value: unknown;
+  /** Where `path` stands: its value, or with `key` the name before it; undefined when the file doesn't say it. */
+  locate(path: Path, part: 'key' | 'value'): Place | undefined;
+}
+
+/** Names the mistakes people make. The parser's own words quote the file, which may hold a password. */
+const SYNTAX = new Map<string, string>([
+  ['DUPLICATE_KEY', 'this key stands here twice; keep one'],
+  ['TAB_AS_INDENT', 'a tab indents this line; use spaces'],
+  ['BAD_INDENT', 'the indentation does not fit the lines above; align it with its neighbours'],
+  ['BAD_ALIAS', 'an alias with no anchor before it; write the value itself'],
+  ['MULTIPLE_DOCS', 'a second document begins here; keep one document per file'],
+  ['MISSING_CHAR', 'a closing quote or bracket, a colon or a comma is missing near here'],
+  ['BAD_SCALAR_START', 'a plain value cannot start with this character; put the value in quotes'],
+  ['TAG_RESOLVE_FAILED', 'unknown tag; write the plain value'],
+  ['NON_STRING_KEY', 'a key must be plain text'],
+]);
+
+/**
+ * Reads one YAML 1.2 file.
+ * @param aliases whether `&anchor` and `*alias` are welcome; where nobody needs them they only serve alias bombs
+ * @throws ConfigError with every syntax problem, or why the file can't be read
+ */
+export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile {
+  const file = displayName(path);
+  const text = readText(path, file);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
+  const place = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line, column: col };
+  };
+  const problems = syntaxProblems(document, aliases, place);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const value = toValue(document, file);
+  return {
+    file,
+    value,
+    locate: (wanted, part) => {
+      const offset = offsetOf(document, wanted, part);
+      return offset === undefined ? undefined : place(offset);
+    },
+  };
+}
+
+/** The first problem of each line: what follows it there is mostly its echo. */
+function syntaxProblems(document: Document.Parsed, aliases: 'allowed' | 'refused', place: (offset: number) => Place): Problem[] {
+  const byLine = new Map<number, Problem>();
+  const report = (offset: number, message: string): void => {
+    const at = place(offset);
+    if (!byLine.has(at.line)) byLine.set(at.line, { ...at, path: '', message });
+  };
+  for (const { code, pos } of [...document.errors, ...document.warnings]) report(pos[0], SYNTAX.get(code) ?? `no valid YAML here (${code})`);
+  visit(document, {
+    Alias: (_key, node) => {
+      if (aliases === 'refused') report(node.range![0], 'aliases are not used here; write the value itself');
+    },
+    Pair: (_key, { key }) => {
+      if (isScalar(key) && key.value === '__proto__') report(key.range![0], 'no name for anything here; remove it');
+    },
+  });
+  return [...byLine.values()];
+}
+
+function readText(path: string, file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = new Map([['ENOENT', 'no such file'], ['EISDIR', 'this is a folder; name a file'], ['EACCES', 'no permission to read it'], ['ERR_ENCODING_INVALID_ENCODED_DATA', 'not UTF-8; save it as UTF-8']]);
+    throw new ConfigError([{ file, line: 0, column: 0, path: '', message: why.get(code ?? '') ?? `cannot be read (${code ?? 'unknown reason'})` }]);
+  }
+}
+
+function toValue(document: Document, file: string): unknown {
+  const fail = (message: string): never => {
+    throw new ConfigError([{ file, line: 1, column: 1, path: '', message }]);
+  };
+  if (!isMap(document.contents)) {
+    // Empty is refused: a file cut short must not silently mean "all defaults".
+    if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) return fail('the file is empty; write {} to run on the defaults');
+    return fail('the file must be a mapping: lines of `name: value`');
+  }
+  try {
+    return document.toJS();
+  } catch {
+    return fail('aliases here multiply without bound or contain themselves; write the values out');
+  }
+}
+
+function offsetOf(document: Document, path: Path, part: 'key' | 'value'): number | undefined {
+  let node: unknown = document.contents;
+  let keyOffset: number | undefined;
+  for (const segment of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    keyOffset = undefined;
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && key.value === segment);
+      if (pair === undefined) return undefined;
+      keyOffset = isNode(pair.key) ? pair.key.range?.[0] : undefined;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(segment)];
+      if (node === undefined) return undefined;
+    } else {
+      return undefined;
+    }
+  }
+  const valueOffset = isNode(node) ? node.range?.[0] : undefined;
+  return part === 'key' ? (keyOffset ?? valueOffset) : (valueOffset ?? keyOffset);
+}
+
+function displayName(path: string): string {
+  const near = relative(process.cwd(), path);
+  return near === '' || near.startsWith('..') || isAbsolute(near) ? path : near;
+}

@@ -1,0 +1,20 @@
+import { commonHeaders } from '../edge/answer.js';
+import type { Admitted } from '../exchange.js';
+
+/** OPTIONS: what the path takes, without a token spent. */
+export function answerOptions(exchange: Admitted): undefined {
+  const { match } = exchange.demand;
+  const headers = commonHeaders(exchange);
+  if (match?.kind === 'options') headers.push('Allow', match.allow);
+  exchange.client.send(204, headers, '');
+}
+
+/** `/openapi.json`: the contract itself. */
+export function createDocumentAnswer(document: string): (exchange: Admitted) => undefined {
+  const length = String(Buffer.byteLength(document));
+  return (exchange) => {
+    const headers = commonHeaders(exchange);
+    headers.push('Content-Type', 'application/json', 'Content-Length', length, 'Cache-Control', 'public, max-age=300');
+    exchange.client.send(200, headers, document);
+  };
+}

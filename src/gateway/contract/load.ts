@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { packageRoot } from '../../shared/package-root.js';
+import { problemsOf } from '../config/issues.js';
+import { ConfigError } from '../config/problem.js';
+import type { Place, Problem } from '../config/problem.js';
+import { readYaml } from '../config/yaml-file.js';
+import type { Path, YamlFile } from '../config/yaml-file.js';
+import { documentShape, METHODS } from './document.js';
+import type { ContractDocument, DocumentOperation, Servers } from './document.js';
+import { fixedHeaders } from './headers.js';
+import type { Operation, RouteTable } from './operation.js';
+import { buildRoutes, clash } from './routes.js';
+
+export interface Contract {
+  readonly routes: RouteTable;
+  /** The document as JSON text, served at /openapi.json. */
+  readonly document: string;
+}
+
+/** An operation with where it stands, so that a clash can name both places. */
+interface Found {
+  readonly operation: Operation;
+  readonly path: Path;
+}
+
+/**
+ * Reads the OpenAPI document and derives the routes from it.
+ * @param path default `config/openapi.yaml`
+ * @throws ConfigError with every problem, each with file, line and column
+ */
+export function loadContract(path = join(packageRoot, 'config/openapi.yaml')): Contract {
+  const file = readYaml(path, 'allowed');
+  const parsed = documentShape.safeParse(file.value);
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error.issues, checkedOf(file)));
+  const problems: Problem[] = [];
+  const report = (at: Path, part: 'key' | 'value', message: string): void => {
+    problems.push({ ...placeIn(file, at, part), path: at.join('.'), message });
+  };
+  const found = findOperations(parsed.data, report);
+  checkClashes(found, file, report);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { routes: buildRoutes(found.map(({ operation }) => operation)), document: JSON.stringify(file.value) };
+}
+
+type Report = (at: Path, part: 'key' | 'value', message: string) => void;
+
+function findOperations(document: ContractDocument, report: Report): Found[] {
+  const found: Found[] = [];
+  for (const [template, item] of Object.entries(document.paths)) {
+    const at = ['paths', template];
+    checkTemplate(template, at, report);
+    const servers = item.servers ?? document.servers;
+    const base = basePath(servers, item.servers === undefined ? ['servers'] : [...at, 'servers'], report);
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (operation === undefined) continue;
+      const ways = operation.security ?? document.security ?? [];
+      // An empty way to authenticate is OpenAPI's word for "or not at all".
+      const secured = ways.length > 0 && ways.every((way) => Object.keys(way).length > 0);
+      found.push({ path: [...at, method], operation: toOperation(method.toUpperCase(), base + template, operation, secured) });
+    }
+  }
+  return found;
+}
+
+function toOperation(method: string, path: string, source: DocumentOperation, secured: boolean): Operation {
+  const { upstream, cost, scope, stability } = source['x-petgate'];
+  const sunset = source['x-sunset'];
+  return {
+    id: source.operationId,
+    method,
+    path,
+    upstream,
+    cost,
+    secured,
+    scope,
+    hasBody: source.requestBody !== undefined,
+    stability,
+    sunsetAtMs: sunset === undefined ? null : Date.parse(sunset),
+    headers: fixedHeaders(source),
+  };
+}
+
+function checkTemplate(template: string, at: Path, report: Report): void {
+  for (const segment of template.slice(1).split('/')) {
+    if (/[{}]/.test(segment) && !/^\{[A-Za-z][A-Za-z0-9_]*\}$/.test(segment)) {
+      report(at, 'key', `the segment "${segment}" mixes text and parameter; a parameter takes a whole segment, as in /pets/{petId}`);
+    }
+  }
+}
+
+/** The path all servers of one list share, without a slash at its end. Variables stand for their defaults. */
+function basePath(servers: Servers, at: Path, report: Report): string {
+  const paths = servers.map(({ url, variables }) => {
+    const expanded = url.replace(/\{([^{}]*)\}/g, (_all, name: string) => new Map(Object.entries(variables ?? {})).get(name)?.default ?? '');
+    return URL.canParse(expanded, 'http://relative') ? new URL(expanded, 'http://relative').pathname.replace(/\/$/, '') : null;
+  });
+  const [first] = paths;
+  if (first === undefined || first === null || paths.some((path) => path !== first)) {
+    report(at, 'value', 'these servers differ in their path; give all the same, such as /v1');
+    return '';
+  }
+  return first;
+}
+
+function checkClashes(found: readonly Found[], file: YamlFile, report: Report): void {
+  found.forEach(({ operation, path }, index) => {
+    for (const earlier of found.slice(0, index)) {
+      const { line } = placeIn(file, earlier.path, 'key');
+      if (earlier.operation.id === operation.id) report([...path, 'operationId'], 'value', `${operation.id} is the name of the operation in line ${line} too; choose another`);
+      if (clash(earlier.operation, operation)) report(path, 'key', `a request may mean ${earlier.operation.method} ${earlier.operation.path} in line ${line} too; make the paths differ`);
+    }
+  });
+}
+
+function checkedOf(file: YamlFile): Parameters<typeof problemsOf>[1] {
+  return {
+    place: (path, part) => placeIn(file, path, part),
+    says: (path) => file.locate(path, 'value') !== undefined,
+    known: (path) => (path.at(-1) === 'x-petgate' ? ['upstream', 'cost', 'scope', 'stability'] : METHODS),
+  };
+}
+
+function placeIn(file: YamlFile, path: Path, part: 'key' | 'value'): Place {
+  const place = file.locate(path, part);
+  if (place !== undefined) return place;
+  return path.length === 0 ? { file: file.file, line: 1, column: 1 } : placeIn(file, path.slice(0, -1), 'key');
+}

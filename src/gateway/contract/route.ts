@@ -1,0 +1,48 @@
+import { toRouted } from '../exchange.js';
+import type { Demand, Routed, Stripped } from '../exchange.js';
+import { REFUSALS, withHeaders } from '../refusal.js';
+import type { Refusal } from '../refusal.js';
+import type { Match, Operation, RouteTable } from './operation.js';
+
+/** What the ledger calls a request for which the contract has no operation. */
+export const UNMATCHED = 'unmatched';
+/** What metrics and log call a request that was wrong before it could be routed. */
+const MALFORMED = 'malformed';
+
+/**
+ * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
+ * @param isConfigured whether an upstream of this name has addresses
+ * @param now unix ms; decides on sunset
+ */
+export function createRoute(table: RouteTable, isConfigured: (upstream: string) => boolean, now: () => number): (exchange: Stripped) => Routed {
+  const unmatched = (match: Match, refusal: Refusal): Demand => ({ operation: UNMATCHED, scope: null, cost: 1, secured: true, match, refusal });
+  const demands = new Map<Operation, Demand>(
+    table.operations.map((operation) => [operation, { operation: operation.id, scope: operation.scope, cost: operation.cost, secured: operation.secured, match: { kind: 'operation', operation }, refusal: null }]),
+  );
+
+  const demandOf = (exchange: Stripped): Demand => {
+    if (exchange.fault !== null) return { operation: MALFORMED, scope: null, cost: 0, secured: false, match: null, refusal: exchange.fault };
+    const match = table.match(exchange.method, exchange.path);
+    switch (match.kind) {
+      case 'not_found': return unmatched(match, REFUSALS.not_found);
+      case 'method_not_allowed': return unmatched(match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
+      case 'options': return { operation: 'options', scope: null, cost: 0, secured: false, match, refusal: null };
+      case 'operation': return operationDemand(exchange, match.operation);
+    }
+  };
+
+  const operationDemand = (exchange: Stripped, operation: Operation): Demand => {
+    exchange.story.headers = operation.headers;
+    const demand = demands.get(operation)!;
+    const refusal = standingRefusal(exchange, operation);
+    return refusal === null ? demand : { ...demand, refusal };
+  };
+
+  const standingRefusal = (exchange: Stripped, operation: Operation): Refusal | null => {
+    if (operation.sunsetAtMs !== null && now() >= operation.sunsetAtMs) return REFUSALS.operation_removed;
+    if (operation.upstream !== 'gateway' && !isConfigured(operation.upstream)) return REFUSALS.not_implemented;
+    return exchange.hasBody && !operation.hasBody ? REFUSALS.unexpected_body : null;
+  };
+
+  return (exchange) => toRouted(exchange, demandOf(exchange));
+}

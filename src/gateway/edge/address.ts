@@ -1,0 +1,62 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+
+/** Reads the caller's address: the socket's, or what trusted proxies say of it. */
+export interface AddressReader {
+  /**
+   * @param remote the socket's peer; undefined once it was reset
+   * @param forwardedFor all values of X-Forwarded-For in order, joined by commas; null when absent
+   */
+  read(remote: string | undefined, forwardedFor: string | null): string;
+}
+
+/** Stands for a peer that was gone before its address could be read. */
+const UNKNOWN_ADDRESS = '0.0.0.0';
+
+/** @param trustedProxies addresses or CIDR blocks whose X-Forwarded-For is believed */
+export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
+  const trusted = new BlockList();
+  for (const block of trustedProxies) addBlock(trusted, block);
+  const isTrusted = (address: string): boolean => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return {
+    read(remote, forwardedFor) {
+      let address = plainAddress(remote ?? '') ?? UNKNOWN_ADDRESS;
+      if (forwardedFor === null || trustedProxies.length === 0) return address;
+      // From the nearest hop outwards: each is believed as long as the one who says it is trusted.
+      const hops = forwardedFor.split(',');
+      while (hops.length > 0 && isTrusted(address)) {
+        const next = plainAddress(hops.pop()!.trim());
+        if (next === null) return address;
+        address = next;
+      }
+      return address;
+    },
+  };
+}
+
+/** The bucket an address falls into: an IPv4 itself, an IPv6 its /64, the least a caller can be given. */
+export function bucketOf(address: string): string {
+  return isIPv6(address) ? expandIPv6(address).slice(0, 4).join(':') : address;
+}
+
+/** Without port, brackets, zone or IPv4-in-IPv6 spelling; null when it is no address. */
+function plainAddress(text: string): string | null {
+  const bare = /^\[(.*)\](:\d+)?$/.exec(text)?.[1] ?? (/^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text);
+  const address = bare.split('%', 1)[0]!;
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
+  return isIPv4(mapped) || isIPv6(mapped) ? mapped : null;
+}
+
+function expandIPv6(address: string): string[] {
+  const [head = '', tail] = address.split('::');
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === undefined || tail === '' ? [] : tail.split(':');
+  const gap = tail === undefined ? [] : Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0');
+  return [...front, ...gap, ...back].map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''));
+}
+
+function addBlock(list: BlockList, block: string): void {
+  const [address = '', bits] = block.split('/');
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+  if (bits === undefined) list.addAddress(address, family);
+  else list.addSubnet(address, Number(bits), family);
+}

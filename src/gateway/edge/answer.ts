@@ -1,0 +1,42 @@
+import type { Exchange } from '../exchange.js';
+import { closedHeaders, rateHeaders, retryAfterS } from '../admission/headers.js';
+import type { Refusal } from '../refusal.js';
+
+/** Seconds a client is told to wait when no verdict can be had. */
+const CLOSED_RETRY_S = 1;
+
+/**
+ * The fields every answer carries: the rate figures, the request id, and what the contract says of the operation.
+ * Flat `[name, value, …]`.
+ */
+export function commonHeaders(exchange: Exchange): string[] {
+  const { standing, judgedMs, headers } = exchange.story;
+  const rates = standing === null ? closedHeaders(Date.now(), CLOSED_RETRY_S) : rateHeaders(standing, performance.now() - judgedMs);
+  rates.push('X-Request-Id', exchange.id);
+  if (headers.length > 0) rates.push(...headers);
+  return rates;
+}
+
+/** The fields and body of a refusal; also for answers written past Node's HTTP server. */
+export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: string[]; body: string } {
+  const headers = commonHeaders(exchange);
+  headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(refusal.body)));
+  const { standing, judgedMs } = exchange.story;
+  const limited = refusal.status === 429 && standing !== null ? retryAfterS(standing, performance.now() - judgedMs) : null;
+  const waitS = limited ?? refusal.retryAfterS;
+  if (waitS !== null) headers.push('Retry-After', String(waitS));
+  headers.push(...refusal.headers);
+  if (refusal.closes) headers.push('Connection', 'close');
+  return { headers, body: refusal.body };
+}
+
+/** The one renderer of refusals. After an answer has begun it can only cut the connection (HAZARDS 13). */
+export function refuse(exchange: Exchange, refusal: Refusal): void {
+  exchange.story.refusal = refusal;
+  if (exchange.client.started) {
+    exchange.client.abort();
+    return;
+  }
+  const { headers, body } = renderRefusal(exchange, refusal);
+  exchange.client.send(refusal.status, headers, body);
+}

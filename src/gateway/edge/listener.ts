@@ -1,0 +1,164 @@
+import { createServer, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { EdgeLimits } from '../config/settings.js';
+import type { Client, Exchange } from '../exchange.js';
+import { isRefusal, REFUSALS } from '../refusal.js';
+import type { Refusal } from '../refusal.js';
+import { nextTraceparent, requestIdOf } from '../observe/trace.js';
+import { bucketOf } from './address.js';
+import type { AddressReader } from './address.js';
+import { refuse, renderRefusal } from './answer.js';
+import { HttpClient } from './client.js';
+import { connectionOf, lingerOnClose } from './connection.js';
+import { freshStory, open } from './open.js';
+
+/** What the listener does with an exchange it opened. */
+export interface Gate {
+  /** All steps between `open` and `finish`; gives the refusal to render, if any. Never throws for a client's fault. */
+  run(exchange: Exchange): Promise<object>;
+  /** For what Node refused before a request could be read: sets the figures of the address. */
+  showFigures(exchange: Exchange): Promise<void>;
+  finish(exchange: Exchange, status: number): void;
+  /** A fault of ours: logged, and the client gets a 500. */
+  onBug(error: unknown, exchange: Exchange): void;
+}
+
+export interface Listener {
+  readonly server: Server;
+  /** Exchanges begun and not ended. */
+  inFlight(): number;
+  /** From now on every answer ends its connection. */
+  drain(): void;
+  /** Ends every connection now. */
+  destroy(): void;
+}
+
+/** The public HTTP/1.1 server. Everything Node would answer by itself is answered here instead (HAZARDS 4). */
+export function createListener(limits: EdgeLimits, addresses: AddressReader, gate: Gate): Listener {
+  const sockets = new Set<Socket>();
+  let active = 0;
+  let draining = false;
+
+  const onRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue = false): void => {
+    const connection = connectionOf(request.socket);
+    if (connection.closing) return;
+    active += 1;
+    const client = new HttpClient(request, response, connection, expectsContinue, () => {
+      active -= 1;
+      gate.finish(exchange, response.statusCode);
+    });
+    connection.latest = client;
+    connection.served += 1;
+    const exchange = open(request, client, addresses, limits);
+    if (draining || connection.served >= limits.requestsPerConnection) client.closeAfter();
+    if (active > limits.exchanges) refuse(exchange, REFUSALS.overloaded);
+    else void travel(exchange, gate);
+  };
+
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: 1000,
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+    noDelay: true,
+  });
+  // Own count of fields: Node drops those beyond its own, but still frames by them (HAZARDS 2).
+  server.maxHeadersCount = 0;
+  server.maxConnections = limits.connections;
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    lingerOnClose(socket);
+  });
+  server.on('request', onRequest);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response, true));
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => onClientError(error, socket, addresses, gate));
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => answerRaw(socket, REFUSALS.malformed_request, addresses, gate));
+  return {
+    server,
+    inFlight: () => active,
+    drain: () => {
+      draining = true;
+      for (const socket of sockets) if (connectionOf(socket).latest === null) socket.destroySoon();
+    },
+    destroy: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+async function travel(exchange: Exchange, gate: Gate): Promise<void> {
+  try {
+    const result = await gate.run(exchange);
+    if (isRefusal(result)) refuse(exchange, result);
+  } catch (error) {
+    gate.onBug(error, exchange);
+    refuse(exchange, REFUSALS.internal_error);
+  }
+}
+
+/** The parser gave up. An exchange still on its way keeps its place (HAZARDS 5); else the answer is written here. */
+function onClientError(error: NodeJS.ErrnoException, socket: Socket, addresses: AddressReader, gate: Gate): void {
+  const connection = connectionOf(socket);
+  if (connection.closing) return;
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const refusal = refusalOf(error.code);
+  if (connection.latest === null) answerRaw(socket, refusal, addresses, gate);
+  else connection.latest.breakOff(refusal);
+}
+
+function refusalOf(code: string | undefined): Refusal {
+  switch (code) {
+    case undefined: return REFUSALS.malformed_request;
+    case 'HPE_HEADER_OVERFLOW': return REFUSALS.headers_too_large;
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW': return REFUSALS.body_too_large;
+    case 'ERR_HTTP_REQUEST_TIMEOUT': return REFUSALS.request_timeout;
+    default: return REFUSALS.malformed_request;
+  }
+}
+
+/** An answer past Node's HTTP server, with all that every answer carries. */
+function answerRaw(socket: Socket, refusal: Refusal, addresses: AddressReader, gate: Gate): void {
+  connectionOf(socket).closing = true;
+  socket.on('error', () => socket.destroy());
+  const exchange = rawExchange(socket, addresses);
+  exchange.story.refusal = refusal;
+  void gate.showFigures(exchange).then(() => {
+    const { headers, body } = renderRefusal(exchange, refusal);
+    let text = `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}\r\nDate: ${new Date().toUTCString()}\r\n`;
+    for (let index = 0; index < headers.length; index += 2) text += `${headers[index]!}: ${headers[index + 1]!}\r\n`;
+    if (!refusal.closes) text += 'Connection: close\r\n';
+    if (!socket.destroyed) socket.write(`${text}\r\n${body}`);
+    socket.destroySoon();
+    gate.finish(exchange, refusal.status);
+  });
+}
+
+/** Stands for a client whose request could not be read; its answer goes to the socket itself. */
+const NOBODY: Client = {
+  gone: false, started: true, bytesOut: 0,
+  onGone: () => undefined, readBody: () => Promise.resolve('gone'), send: () => undefined, start: () => undefined,
+  write: () => true, onDrain: () => undefined, end: () => undefined, abort: () => undefined,
+};
+
+function rawExchange(socket: Socket, addresses: AddressReader): Exchange {
+  const address = addresses.read(socket.remoteAddress, null);
+  return {
+    id: requestIdOf(null), ...nextTrace(), method: '', path: '', query: '', headers: [], authorization: null,
+    hasBody: false, contentLength: null, address, addressBucket: bucketOf(address),
+    startedMs: performance.now(), fault: null, client: NOBODY, story: freshStory(),
+  };
+}
+
+function nextTrace(): { traceparent: string; traceContinued: boolean } {
+  const { traceparent, continued } = nextTraceparent(null);
+  return { traceparent, traceContinued: continued };
+}

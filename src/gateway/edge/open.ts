@@ -1,0 +1,114 @@
+import type { IncomingMessage } from 'node:http';
+import type { Client, Exchange, Story } from '../exchange.js';
+import { nextTraceparent, requestIdOf } from '../observe/trace.js';
+import { REFUSALS } from '../refusal.js';
+import type { Refusal } from '../refusal.js';
+import type { EdgeLimits } from '../config/settings.js';
+import { bucketOf } from './address.js';
+import type { AddressReader } from './address.js';
+import { lowerName } from './fields.js';
+import { parseTarget } from './target.js';
+
+/** The fields that framing, identity and tracing hang on, with how often each came. */
+interface Seen {
+  host: string | null;
+  hosts: number;
+  authorization: string | null;
+  authorizations: number;
+  transferEncoding: string | null;
+  transferEncodings: number;
+  contentLength: string | null;
+  contentLengths: number;
+  expect: string | null;
+  forwardedFor: string | null;
+  requestId: string | null;
+  traceparent: string | null;
+}
+
+const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
+const DIGITS = /^\d{1,15}$/;
+
+/**
+ * First step: what came over the wire becomes plain data. Node's parser lets much through that a
+ * server behind may read otherwise (HAZARDS 2, 3, 6), so framing, Host, version and target are
+ * judged here again; what is wrong stands as the exchange's `fault`.
+ */
+export function open(request: IncomingMessage, client: Client, addresses: AddressReader, limits: EdgeLimits): Exchange {
+  const seen = readFields(request.rawHeaders);
+  const method = request.method ?? '';
+  const target = parseTarget(request.url ?? '', method);
+  const address = addresses.read(request.socket.remoteAddress, seen.forwardedFor);
+  const { traceparent, continued } = nextTraceparent(seen.traceparent);
+  return {
+    id: requestIdOf(seen.requestId),
+    traceparent,
+    traceContinued: continued,
+    method,
+    path: target?.path ?? '',
+    query: target?.query ?? '',
+    headers: request.rawHeaders,
+    // Two credentials are none: which one a reader picks is anybody's guess.
+    authorization: seen.authorizations > 1 ? '' : seen.authorization,
+    hasBody: seen.transferEncoding !== null || (seen.contentLength !== null && seen.contentLength !== '0'),
+    contentLength: seen.contentLength === null ? null : Number(seen.contentLength),
+    address,
+    addressBucket: bucketOf(address),
+    startedMs: performance.now(),
+    fault: faultOf(request, seen, target !== null, limits),
+    client,
+    story: freshStory(),
+  };
+}
+
+export function freshStory(): Story {
+  return {
+    operation: 'malformed', standing: null, judgedMs: 0, admissionMs: 0, upstreamMs: 0, upstream: null,
+    refusal: null, counted: false, credential: null, headers: [],
+  };
+}
+
+function readFields(raw: readonly string[]): Seen {
+  const seen: Seen = {
+    host: null, hosts: 0, authorization: null, authorizations: 0, transferEncoding: null, transferEncodings: 0,
+    contentLength: null, contentLengths: 0, expect: null, forwardedFor: null, requestId: null, traceparent: null,
+  };
+  for (let index = 0; index < raw.length; index += 2) {
+    const value = raw[index + 1]!;
+    switch (lowerName(raw[index]!)) {
+      case 'host': seen.host = value; seen.hosts += 1; break;
+      case 'authorization': seen.authorization = value; seen.authorizations += 1; break;
+      case 'transfer-encoding': seen.transferEncoding = value; seen.transferEncodings += 1; break;
+      case 'content-length': seen.contentLength = value; seen.contentLengths += 1; break;
+      case 'expect': seen.expect = value; break;
+      case 'x-forwarded-for': seen.forwardedFor = seen.forwardedFor === null ? value : `${seen.forwardedFor},${value}`; break;
+      case 'x-request-id': seen.requestId = value; break;
+      case 'traceparent': seen.traceparent = value; break;
+      default:
+    }
+  }
+  return seen;
+}
+
+function faultOf(request: IncomingMessage, seen: Seen, targetValid: boolean, limits: EdgeLimits): Refusal | null {
+  const version = request.httpVersion;
+  if (version !== '1.1' && version !== '1.0') return REFUSALS.http_version_not_supported;
+  if (request.rawHeaders.length / 2 > limits.headerFields) return REFUSALS.headers_too_large;
+  if ((request.url ?? '').length > limits.urlBytes) return REFUSALS.uri_too_long;
+  if (!targetValid || !hostValid(seen, version) || !framingValid(seen, version)) return REFUSALS.malformed_request;
+  if (seen.expect !== null && seen.expect.toLowerCase() !== '100-continue') return REFUSALS.expectation_failed;
+  return null;
+}
+
+/** Exactly one Host on HTTP/1.1, at most one on 1.0 (RFC 9112 §3.2). */
+function hostValid(seen: Seen, version: string): boolean {
+  if (seen.hosts === 0) return version === '1.0';
+  return seen.hosts === 1 && HOST.test(seen.host!);
+}
+
+/** One framing or none: exactly `chunked`, never on 1.0, never beside Content-Length (RFC 9112 §6). */
+function framingValid(seen: Seen, version: string): boolean {
+  if (seen.transferEncodings > 0) {
+    return seen.transferEncodings === 1 && seen.contentLengths === 0 && version === '1.1' && seen.transferEncoding!.toLowerCase() === 'chunked';
+  }
+  return seen.contentLengths === 0 || (seen.contentLengths === 1 && DIGITS.test(seen.contentLength!));
+}

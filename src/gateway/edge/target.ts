@@ -1,0 +1,48 @@
+/** A request target in normal form: `path` as it is routed and forwarded, `query` with its `?` or empty. */
+export interface Target {
+  readonly path: string;
+  readonly query: string;
+}
+
+/** Everything a target may hold: visible ASCII without the bytes that other servers read as something else. */
+const ODD = /[^\x21-\x7e]|[#\\"<>^`{|}]/;
+const PERCENT = /%(..?)?/g;
+const UNRESERVED = /[A-Za-z0-9\-._~]/;
+
+/**
+ * Normal form of an origin-form target (RFC 3986 §6.2.2: case and percent-encoding of unreserved
+ * bytes, dot segments), so that what is routed is what is forwarded. `*` stays for OPTIONS.
+ * @returns null when it is another form (absolute, authority) or not valid
+ */
+export function parseTarget(target: string, method: string): Target | null {
+  if (target === '*' && method === 'OPTIONS') return { path: '*', query: '' };
+  if (target.charCodeAt(0) !== 47 || ODD.test(target)) return null;
+  const mark = target.indexOf('?');
+  const path = mark === -1 ? target : target.slice(0, mark);
+  const query = mark === -1 ? '' : target.slice(mark);
+  if (!path.includes('%') && !path.includes('/.')) return { path, query };
+  const decoded = decodeUnreserved(path);
+  return decoded === null ? null : { path: removeDotSegments(decoded), query };
+}
+
+function decodeUnreserved(path: string): string | null {
+  const broken: string[] = [];
+  const decoded = path.replace(PERCENT, (escape) => {
+    const code = /^%[0-9A-Fa-f]{2}$/.test(escape) ? Number.parseInt(escape.slice(1), 16) : -1;
+    if (code === -1) broken.push(escape);
+    const character = String.fromCharCode(Math.max(code, 0));
+    return UNRESERVED.test(character) ? character : escape.toUpperCase();
+  });
+  return broken.length === 0 ? decoded : null;
+}
+
+function removeDotSegments(path: string): string {
+  const kept: string[] = [];
+  const segments = path.split('/').slice(1);
+  segments.forEach((segment, index) => {
+    if (segment === '..') kept.pop();
+    if (segment !== '.' && segment !== '..') kept.push(segment);
+    else if (index === segments.length - 1) kept.push('');
+  });
+  return `/${kept.join('/')}`;
+}

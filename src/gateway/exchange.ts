@@ -1,0 +1,138 @@
+import type { Match, Operation } from './contract/operation.js';
+import type { Subject } from './admission/port.js';
+import type { StandingVerdict } from './admission/verdict.js';
+import type { Refusal } from './refusal.js';
+
+/**
+ * The client's side of one exchange: the only way to its socket. `edge/` implements it, so that
+ * every other step sees plain data. After `gone` is true all writes are swallowed.
+ */
+export interface Client {
+  readonly gone: boolean;
+  /** True once a status line was written: from then on a failure can only abort. */
+  readonly started: boolean;
+  /** Bytes of body written so far. */
+  readonly bytesOut: number;
+  /** Called once if the client leaves before its answer ended. */
+  onGone(listener: () => void): void;
+  /** The whole body, or why there is none: too large, late, broken (a refusal), or the client left. */
+  readBody(maxBytes: number): Promise<Buffer | Refusal | 'gone'>;
+  /** A whole answer. Headers are flat `[name, value, …]`. */
+  send(status: number, headers: string[], body: Buffer | string): void;
+  /** A streamed answer: start, then write (false asks to wait for drain), then end. */
+  start(status: number, headers: string[]): void;
+  write(chunk: Buffer): boolean;
+  onDrain(listener: () => void): void;
+  end(): void;
+  /** Cuts the connection: the only honest end for an answer that broke after it started. */
+  abort(): void;
+}
+
+/** One request and what became of it so far. Each later type adds what its step found out. */
+export interface Exchange {
+  /** X-Request-Id, the client's when it was well-formed. */
+  readonly id: string;
+  /** W3C trace context of this hop: what the service behind sees. */
+  readonly traceparent: string;
+  /** False: a new trace began here, so the caller's tracestate must not travel on. */
+  readonly traceContinued: boolean;
+  readonly method: string;
+  /** Normal form, no query. */
+  readonly path: string;
+  /** With its `?`, or empty. */
+  readonly query: string;
+  /** As they came, flat; after `strip` only what may travel on. */
+  readonly headers: readonly string[];
+  /** The value of Authorization; null when there is none. Never logged, never forwarded. */
+  readonly authorization: string | null;
+  /** Whether a body follows, by its framing. */
+  readonly hasBody: boolean;
+  /** Declared by Content-Length, bytes; null when chunked. */
+  readonly contentLength: number | null;
+  /** The caller's address, and its bucket form (an IPv6 by its /64). */
+  readonly address: string;
+  readonly addressBucket: string;
+  /** `performance.now()` when the request was complete enough to judge. */
+  readonly startedMs: number;
+  /** What was wrong already when the request came in. */
+  readonly fault: Refusal | null;
+  readonly client: Client;
+  /** What the record tells of this exchange; filled in as it travels. */
+  readonly story: Story;
+}
+
+/** What metrics and the access log know of an exchange when it ends. */
+export interface Story {
+  operation: string;
+  /** The verdict whose figures the answer shows; null while none was reached or the store is away. */
+  standing: StandingVerdict | null;
+  /** `performance.now()` when the verdict came. */
+  judgedMs: number;
+  admissionMs: number;
+  upstreamMs: number;
+  upstream: string | null;
+  refusal: Refusal | null;
+  /** True when a token was taken from a key's buckets: the ledger has counted it. */
+  counted: boolean;
+  /** Why a credential was no good, for the log. */
+  credential: string | null;
+  /** Headers every answer of the operation carries. */
+  headers: readonly string[];
+}
+
+declare const stripped: unique symbol;
+declare const routed: unique symbol;
+declare const identified: unique symbol;
+declare const admitted: unique symbol;
+
+/** Rid of every field that must not travel. */
+export type Stripped = Exchange & { readonly [stripped]: true };
+/** Its operation is known, or the refusal that stands unless admission says 401 or 429. */
+export type Routed = Stripped & { readonly [routed]: true; readonly demand: Demand };
+/** It is known who asks. */
+export type Identified = Routed & { readonly [identified]: true; readonly subject: Subject; readonly credential: Credential };
+/** The permit. Only `admit` makes one, and nothing reaches the service behind without it. */
+export type Admitted = Identified & { readonly [admitted]: true; readonly operation: Operation; readonly verdict: StandingVerdict };
+
+export type Credential = 'missing' | 'malformed' | 'key';
+
+/** What the route asks of admission. */
+export interface Demand {
+  /** What the ledger counts under. */
+  readonly operation: string;
+  readonly scope: string | null;
+  readonly cost: 0 | 1;
+  readonly secured: boolean;
+  readonly match: Match | null;
+  /** Stands once admission let the request in: 404, 405, 410, 501 or what was wrong from the start. */
+  readonly refusal: Refusal | null;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The four promotions. Each step calls its own and no other; a lint rule names the callers. */
+export function toStripped(exchange: Exchange, headers: readonly string[]): Stripped {
+  (exchange as Mutable<Exchange>).headers = headers;
+  return exchange as Stripped;
+}
+
+export function toRouted(exchange: Stripped, demand: Demand): Routed {
+  const next = exchange as unknown as Mutable<Routed>;
+  next.demand = demand;
+  next.story.operation = demand.operation;
+  return next;
+}
+
+export function toIdentified(exchange: Routed, subject: Subject, credential: Credential): Identified {
+  const next = exchange as unknown as Mutable<Identified>;
+  next.subject = subject;
+  next.credential = credential;
+  return next;
+}
+
+export function toAdmitted(exchange: Identified, operation: Operation, verdict: StandingVerdict): Admitted {
+  const next = exchange as unknown as Mutable<Admitted>;
+  next.operation = operation;
+  next.verdict = verdict;
+  return next;
+}

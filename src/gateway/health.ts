@@ -1,0 +1,62 @@
+import type { AdmissionEngine } from './admission/port.js';
+import type { Upstreams } from './upstream/pools.js';
+
+/** Whether the gateway can serve, part by part, as `/readyz` tells it. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
+}
+
+export interface Health {
+  readiness(): Readiness;
+  /** From now on not ready: whoever balances should send requests elsewhere. */
+  drain(): void;
+  stop(): void;
+}
+
+const CHECK_MS = 1000;
+
+/**
+ * Keeps an eye on the parts. The store is checked by the real admission, because a green PING says
+ * nothing about the script (HAZARDS 17). An upstream that is down does not take the gateway away:
+ * its 503 is a better answer than none.
+ */
+export function watchHealth(engine: AdmissionEngine, upstreams: Upstreams): Health {
+  let storeOk = false;
+  let storeDetail = 'not checked yet';
+  let draining = false;
+  let checking = false;
+
+  const check = async (): Promise<void> => {
+    if (checking) return;
+    checking = true;
+    try {
+      await engine.check();
+      storeOk = true;
+    } catch (error) {
+      storeOk = false;
+      storeDetail = error instanceof Error ? error.message : 'the store does not answer';
+    }
+    checking = false;
+  };
+  void check();
+  const timer = setInterval(() => void check(), CHECK_MS).unref();
+
+  return {
+    readiness: () => {
+      const parts: Record<string, { ok: boolean; detail?: string }> = {
+        store: storeOk ? { ok: true, detail: engine.name } : { ok: false, detail: `${engine.name}: ${storeDetail}` },
+        draining: draining ? { ok: false, detail: 'shutting down' } : { ok: true },
+      };
+      for (const [name, { addresses }] of upstreams) {
+        const up = addresses.filter(({ downUntilMs }) => downUntilMs <= performance.now()).length;
+        parts[`upstream:${name}`] = { ok: up > 0, detail: `${up} of ${addresses.length} addresses up` };
+      }
+      return { ready: storeOk && !draining, parts };
+    },
+    drain: () => {
+      draining = true;
+    },
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,26 @@
+import { toIdentified } from '../exchange.js';
+import type { Identified, Routed } from '../exchange.js';
+import { parseToken } from './token.js';
+
+/** Scheme and credential of RFC 6750 §2.1; the scheme in any case, one or more spaces. */
+const BEARER = /^bearer +([^ ]+) *$/i;
+
+/**
+ * Fourth step: who asks. A token of good form names its key and proves its secret by hash, so
+ * nothing is looked up here; a bad one leaves the caller's address as the subject.
+ */
+export function createIdentify(environment: string, acceptImported: boolean): (exchange: Routed) => Identified {
+  return (exchange) => {
+    const { authorization, addressBucket } = exchange;
+    if (authorization === null) return toIdentified(exchange, { kind: 'address', address: addressBucket }, 'missing');
+    const token = bearerOf(authorization);
+    const parsed = token === null ? null : parseToken(token, environment, acceptImported);
+    if (parsed === null) return toIdentified(exchange, { kind: 'address', address: addressBucket }, 'malformed');
+    return toIdentified(exchange, { kind: 'key', id: parsed.id, secretHash: parsed.secretHash }, 'key');
+  };
+}
+
+function bearerOf(authorization: string): string | null {
+  if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7);
+  return BEARER.exec(authorization)?.[1] ?? null;
+}

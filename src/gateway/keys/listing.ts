@@ -1,0 +1,43 @@
+import type { KeyStore } from '../admission/port.js';
+import type { KeyRecord, KeyStatus } from './record.js';
+
+/** Which keys to list; what is left out doesn't matter. */
+export interface KeyFilter {
+  readonly plan?: string;
+  readonly status?: KeyStatus;
+  /** What the name begins with. */
+  readonly namePrefix?: string;
+}
+
+/** `cursor` is null after the last page. A page may be short, even empty, and not be the last. */
+export interface KeyPage {
+  readonly keys: readonly KeyRecord[];
+  readonly cursor: string | null;
+}
+
+/** Records read for one page at most, so that a rare filter can't hold the gateway up for long. */
+const SCAN_COUNT = 10_000;
+const BATCH_COUNT = 500;
+
+/** Up to `count` keys with an id after `cursor` that pass `filter`, by id. */
+export async function scanKeys(store: KeyStore, filter: KeyFilter, cursor: string | null, count: number): Promise<KeyPage> {
+  const keys: KeyRecord[] = [];
+  let afterId = cursor;
+  for (let scanned = 0; scanned < SCAN_COUNT; scanned += BATCH_COUNT) {
+    const batch = await store.page(afterId, BATCH_COUNT);
+    for (const record of batch) {
+      afterId = record.id;
+      if (passes(record, filter) && keys.push(record) === count) return { keys, cursor: afterId };
+    }
+    if (batch.length < BATCH_COUNT) return { keys, cursor: null };
+  }
+  return { keys, cursor: afterId };
+}
+
+function passes(record: KeyRecord, filter: KeyFilter): boolean {
+  return (
+    (filter.plan === undefined || record.plan === filter.plan) &&
+    (filter.status === undefined || record.status === filter.status) &&
+    (filter.namePrefix === undefined || record.name.startsWith(filter.namePrefix))
+  );
+}

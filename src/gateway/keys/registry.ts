@@ -1,0 +1,215 @@
+import { VersionConflict } from '../admission/port.js';
+import type { AdmissionEngine, KeyStore } from '../admission/port.js';
+import type { Plans } from '../admission/plan.js';
+import { storeClock } from './clock.js';
+import type { Clock } from './clock.js';
+import { limitsOn, readFields } from './fields.js';
+import type { Body, FieldRules, KeyFields } from './fields.js';
+import { scanKeys } from './listing.js';
+import type { KeyFilter, KeyPage } from './listing.js';
+import type { AuditEntry, KeyRecord, SecretHash } from './record.js';
+import { KeyRefused } from './refused.js';
+import { isKeyId, looksLikeToken, makeToken, parseToken } from './token.js';
+
+export interface RegistryParts {
+  readonly engine: Pick<AdmissionEngine, 'keys' | 'admit'>;
+  /** Asked each time: a reload may change them. */
+  readonly plans: () => Plans;
+  /** Every scope of the contract. */
+  readonly scopes: readonly string[];
+  /** Stands in each token. */
+  readonly environment: string;
+  /** Whether tokens of another form may be brought in. */
+  readonly acceptImported: boolean;
+  /** The store's clock unless a test says otherwise. */
+  readonly clock?: Clock;
+}
+
+/** A key with its token, which is shown this once and then nowhere. */
+export interface IssuedKey {
+  readonly record: KeyRecord;
+  readonly token: string;
+}
+
+const CREATE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'key'];
+const CHANGE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'status'];
+const ATTEMPTS = 8;
+export const MAX_OVERLAP_MS = 90 * 86_400_000;
+
+/** A change worked out on one version of a record; null when there is nothing to change. */
+type Edit = (record: KeyRecord, nowMs: number) => { readonly next: KeyRecord; readonly action: AuditEntry['action']; readonly changed: AuditEntry['changed'] } | null;
+
+/**
+ * The life of keys: create, find, change, rotate, revoke. Every change is checked whole before
+ * anything is written, and lands in the key's history.
+ * All methods reject with KeyRefused for what the caller can put right, StoreUnavailable when the store is away.
+ */
+export class KeyRegistry {
+  readonly #store: KeyStore;
+  readonly #clock: Clock;
+  readonly #parts: RegistryParts;
+
+  constructor(parts: RegistryParts) {
+    this.#store = parts.engine.keys;
+    this.#clock = parts.clock ?? storeClock(parts.engine);
+    this.#parts = parts;
+  }
+
+  /** @param body `{plan, name, note?, limits?, scopes?, expires?, key?}`; `key` brings in a token of another form */
+  async create(body: Body): Promise<IssuedKey> {
+    const nowMs = await this.#clock();
+    const problems: string[] = [];
+    const fields = readFields(body, CREATE_FIELDS, this.#rules(nowMs), problems);
+    for (const field of ['plan', 'name']) {
+      if (!Object.hasOwn(body, field)) problems.push(`${field}: is required`);
+    }
+    const imported = this.#importedToken(body, problems);
+    const plan = fields.plan === undefined ? undefined : this.#parts.plans().get(fields.plan);
+    const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, problems);
+    if (problems.length > 0) throw new KeyRefused('invalid', problems);
+    return this.#insert({ ...fields, limits }, imported, nowMs);
+  }
+
+  async get(id: string): Promise<KeyRecord> {
+    const record = isKeyId(id) ? await this.#store.read(id) : undefined;
+    if (record !== undefined) return record;
+    const hint = looksLikeToken(id) ? 'a whole key was given: give its id, the 12 characters after the environment' : 'no key has this id';
+    throw new KeyRefused('not_found', [hint]);
+  }
+
+  /** Keys by id, a page at a time. */
+  list(filter: KeyFilter, cursor: string | null, count: number): Promise<KeyPage> {
+    return scanKeys(this.#store, filter, cursor, count);
+  }
+
+  /** What happened to the key, in the store's order. */
+  async history(id: string): Promise<readonly AuditEntry[]> {
+    const { id: known } = await this.get(id);
+    return this.#store.history(known);
+  }
+
+  /** @param body some of `{plan, name, note, limits, scopes, expires, status}` */
+  async change(id: string, body: Body): Promise<KeyRecord> {
+    return this.#edit(id, (record, nowMs) => {
+      refuseRevoked(record);
+      const problems: string[] = [];
+      const fields = readFields(body, CHANGE_FIELDS, this.#rules(nowMs), problems);
+      if (Object.keys(body).length === 0) problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
+      const plan = this.#parts.plans().get(fields.plan ?? record.plan);
+      // A problem with the plan or the limits themselves is told once, not twice.
+      const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, problems);
+      if (problems.length > 0) throw new KeyRefused('invalid', problems);
+      const next = { ...record, ...fields, limits };
+      const changed = differences(record, next);
+      return Object.keys(changed).length === 0 ? null : { next, action: 'changed', changed };
+    });
+  }
+
+  /**
+   * Gives the key a new secret. The one in force until now stays good for `overlapMs`;
+   * one that was already in its overlap ends at once, so that two are good at most.
+   */
+  async rotate(id: string, overlapMs: number): Promise<IssuedKey> {
+    if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > MAX_OVERLAP_MS) {
+      throw new KeyRefused('invalid', ['overlap: must be a duration from 0s to 90d, such as 24h']);
+    }
+    let token = '';
+    const record = await this.#edit(id, (record, nowMs) => {
+      refuseRevoked(record);
+      const made = makeToken(this.#parts.environment, record.id);
+      token = made.token;
+      const endsAtMs = nowMs + overlapMs;
+      const old = overlapMs === 0 ? [] : record.secrets.filter((secret) => secret.endsAtMs === null).map((secret) => ({ ...secret, endsAtMs }));
+      const next = { ...record, secrets: [{ hash: made.secretHash, endsAtMs: null }, ...old] };
+      return { next, action: 'rotated', changed: { oldSecretEnds: new Date(endsAtMs).toISOString() } };
+    });
+    return { record, token };
+  }
+
+  /** Ends the key for ever; the record stays, because the ledger names it. Revoking twice is no error. */
+  async revoke(id: string): Promise<KeyRecord> {
+    return this.#edit(id, (record) =>
+      record.status === 'revoked' ? null : { next: { ...record, status: 'revoked', secrets: [] }, action: 'revoked', changed: { status: 'revoked' } },
+    );
+  }
+
+  /** Writes into the key's history what happened to it elsewhere: a ban begun or lifted by hand. */
+  async note(id: string, action: 'banned' | 'lifted', changed: AuditEntry['changed']): Promise<void> {
+    await this.#edit(id, (record) => ({ next: record, action, changed }));
+  }
+
+  nowMs(): Promise<number> {
+    return this.#clock();
+  }
+
+  #rules(nowMs: number): FieldRules {
+    return { plans: this.#parts.plans(), scopes: this.#parts.scopes, nowMs };
+  }
+
+  #importedToken(body: Body, problems: string[]): string | null {
+    if (!Object.hasOwn(body, 'key')) return null;
+    const token = body['key'];
+    if (!this.#parts.acceptImported) {
+      problems.push('key: bringing in keys of another form is off; leave it out to have one made, or turn on keys.accept_imported');
+    } else if (typeof token !== 'string' || looksLikeToken(token) || parseToken(token, this.#parts.environment, true) === null) {
+      problems.push('key: must be 16 to 512 visible ASCII characters that do not begin with ptg_');
+    } else {
+      return token;
+    }
+    return null;
+  }
+
+  async #insert(fields: KeyFields & Pick<KeyRecord, 'limits'>, imported: string | null, nowMs: number): Promise<IssuedKey> {
+    const { plan = '', name = '', note = '', scopes = null, expiresAtMs = null, limits } = fields;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const made = imported === null ? makeToken(this.#parts.environment) : { token: imported, ...parseToken(imported, this.#parts.environment, true)! };
+      const secrets: readonly SecretHash[] = [{ hash: made.secretHash, endsAtMs: null }];
+      const record: KeyRecord = { id: made.id, plan, name, note, status: 'enabled', createdAtMs: nowMs, expiresAtMs, scopes, limits, secrets, version: 1 };
+      const changed = { plan, name, ...(note === '' ? {} : { note }), limits, scopes, expires: isoOrNull(expiresAtMs) };
+      try {
+        await this.#store.write(record, { atMs: nowMs, action: imported === null ? 'created' : 'imported', changed });
+        return { record, token: made.token };
+      } catch (error) {
+        if (!(error instanceof VersionConflict)) throw error;
+        if (imported !== null) throw new KeyRefused('conflict', ['key: this key is here already, or was until it was revoked']);
+      }
+    }
+    throw new KeyRefused('conflict', ['no free id was found; try again']);
+  }
+
+  /** Reads, edits, writes; starts again when somebody else wrote in between. */
+  async #edit(id: string, edit: Edit): Promise<KeyRecord> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const record = await this.get(id);
+      const nowMs = await this.#clock();
+      const edited = edit(record, nowMs);
+      if (edited === null) return record;
+      const next = { ...edited.next, version: record.version + 1 };
+      try {
+        await this.#store.write(next, { atMs: nowMs, action: edited.action, changed: edited.changed });
+        return next;
+      } catch (error) {
+        if (!(error instanceof VersionConflict)) throw error;
+      }
+    }
+    throw new KeyRefused('conflict', ['the key is being changed by somebody else; try again']);
+  }
+}
+
+function refuseRevoked(record: KeyRecord): void {
+  if (record.status === 'revoked') throw new KeyRefused('conflict', ['the key is revoked, and that is final; create a new one']);
+}
+
+/** The fields in which `next` differs, with their new values, as history shows them. */
+function differences(record: KeyRecord, next: KeyRecord): Record<string, unknown> {
+  const changed: Record<string, unknown> = {};
+  for (const field of ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const) {
+    if (JSON.stringify(record[field]) !== JSON.stringify(next[field])) changed[field] = next[field];
+  }
+  if (record.expiresAtMs !== next.expiresAtMs) changed['expires'] = isoOrNull(next.expiresAtMs);
+  return changed;
+}
+
+function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}

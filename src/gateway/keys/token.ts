@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { encodeBase62, isBase62From, randomBase62 } from './base62.js';
+
+/**
+ * The form of a key (DESIGN: Keys):
+ * `ptg_<environment>_<12 base62 id><26 base62 secret><6 base62 CRC-32 of all before>`.
+ * The checksum only saves the store a question about typing slips; the secret alone is the proof.
+ */
+export const ID_LENGTH = 12;
+const SECRET_LENGTH = 26;
+const CHECKSUM_LENGTH = 6;
+const BODY_LENGTH = ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
+const OWN_PREFIX = 'ptg_';
+const IMPORTED_MIN_LENGTH = 16;
+const IMPORTED_MAX_LENGTH = 512;
+
+/** What a token says of itself. Whether the key exists, only the store knows. */
+export interface TokenParts {
+  readonly id: string;
+  /** SHA-256 of the whole token, base64url. */
+  readonly secretHash: string;
+}
+
+/** A new token, the only place where it ever stands in full. */
+export interface NewToken extends TokenParts {
+  readonly token: string;
+}
+
+/** Makes a token for a new key, or with `id` another secret for a key there is (rotation). */
+export function makeToken(environment: string, id: string = randomBase62(ID_LENGTH)): NewToken {
+  const head = `${OWN_PREFIX}${environment}_${id}${randomBase62(SECRET_LENGTH)}`;
+  const token = head + checksumOf(head);
+  return { token, id, secretHash: hashOf(token) };
+}
+
+/**
+ * Reads a bearer token without asking anybody; null when it can't be a key of `environment`.
+ * With `acceptImported`, tokens not beginning with `ptg_` are keys too: 16 to 512 visible ASCII characters.
+ */
+export function parseToken(token: string, environment: string, acceptImported: boolean): TokenParts | null {
+  if (!token.startsWith(OWN_PREFIX)) return acceptImported ? parseImported(token) : null;
+  const idStart = OWN_PREFIX.length + environment.length + 1;
+  if (token.length !== idStart + BODY_LENGTH) return null;
+  if (!token.startsWith(environment, OWN_PREFIX.length) || token[idStart - 1] !== '_') return null;
+  if (!isBase62From(token, idStart)) return null;
+  const head = token.slice(0, -CHECKSUM_LENGTH);
+  if (checksumOf(head) !== token.slice(-CHECKSUM_LENGTH)) return null;
+  return { id: token.slice(idStart, idStart + ID_LENGTH), secretHash: hashOf(token) };
+}
+
+/** True when `text` has the form of a key id. */
+export function isKeyId(text: string): boolean {
+  return text.length === ID_LENGTH && isBase62From(text, 0);
+}
+
+/** True when `text` looks like a whole key where an id is wanted: it must not be repeated in any answer. */
+export function looksLikeToken(text: string): boolean {
+  return text.startsWith(OWN_PREFIX);
+}
+
+function parseImported(token: string): TokenParts | null {
+  if (token.length < IMPORTED_MIN_LENGTH || token.length > IMPORTED_MAX_LENGTH) return null;
+  for (let index = 0; index < token.length; index += 1) {
+    const code = token.charCodeAt(index);
+    if (code < 0x21 || code > 0x7e) return null;
+  }
+  const secretHash = hashOf(token);
+  return { id: importedIdOf(secretHash), secretHash };
+}
+
+/** `i` and 11 base62 digits of the hash: the same token has the same id on every gateway. */
+function importedIdOf(secretHash: string): string {
+  const bytes = Buffer.from(secretHash, 'base64url');
+  // 48 bits fill 8 digits (62^8 < 2^48), 24 bits the other 3.
+  return `i${encodeBase62(bytes.readUIntBE(0, 6), 8)}${encodeBase62(bytes.readUIntBE(6, 3), 3)}`;
+}
+
+function checksumOf(head: string): string {
+  return encodeBase62(crc32(head), CHECKSUM_LENGTH);
+}
+
+function hashOf(token: string): string {
+  return hash('sha256', token, 'base64url');
+}

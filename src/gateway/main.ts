@@ -1,0 +1,127 @@
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdmin } from './admin/server.js';
+import { openEngine } from './admission/engines/open.js';
+import type { Engine } from './admission/engines/open.js';
+import { createApp } from './app.js';
+import type { App } from './app.js';
+import { loadSettings } from './config/load.js';
+import type { Settings } from './config/settings.js';
+import { loadContract } from './contract/load.js';
+import type { Contract } from './contract/load.js';
+import { watchHealth } from './health.js';
+import { KeyRegistry } from './keys/registry.js';
+import { createMetrics } from './observe/metrics.js';
+import { drain, listen } from './server.js';
+import { reportToPrimary, startWorkers } from './workers.js';
+import { createLog } from '../shared/log.js';
+import type { Log } from '../shared/log.js';
+import { onStopSignal } from '../shared/stop.js';
+import { readOrCreateSecret } from '../shared/secret-file.js';
+
+/** What every gateway process starts from. */
+interface Base {
+  readonly settings: Settings;
+  readonly contract: Contract;
+  readonly log: Log;
+  readonly engine: Engine;
+  readonly internalToken: string;
+  readonly adminToken: string;
+}
+
+/**
+ * The gateway process: settings → app → listen → signals. Resolves once it serves.
+ * Rejects with ConfigError, StoreUnavailable or Node's error for a port that cannot be had.
+ */
+export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
+  const settings = loadSettings(environment);
+  const log = createLog('gateway', settings.log.level);
+  const base: Base = {
+    settings,
+    contract: loadContract(),
+    log,
+    engine: openEngine(settings, log),
+    internalToken: environment['PETGATE_INTERNAL_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'internal-token'),
+    adminToken: environment['PETGATE_ADMIN_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'admin-token'),
+  };
+  if (settings.workers === 1) await runAlone(base);
+  else if (cluster.isPrimary) await runPrimary(base);
+  else await runWorker(base);
+}
+
+/** One process serves both listeners. */
+async function runAlone(base: Base): Promise<void> {
+  const { settings, log, engine } = base;
+  const app = createApp(base);
+  const health = watchHealth(engine, app.upstreams);
+  const admin = await openAdmin(base, () => app.metrics.registry.metrics(), () => health.readiness());
+  announce(base, await listen(app.listener.server, settings.listen), admin);
+  onStopSignal(async () => {
+    health.drain();
+    await drain(app, settings.shutdownMs);
+    health.stop();
+    await closeAdmin(admin);
+    await engine.close();
+    log.info('stopped');
+  });
+}
+
+/** Serves the operators, and keeps the workers that serve the public. */
+async function runPrimary(base: Base): Promise<void> {
+  const { settings, log, engine } = base;
+  const own = createMetrics(engine.name).registry;
+  const health = watchHealth(engine, new Map());
+  const workers = startWorkers(settings.workers, log);
+  const admin = await openAdmin(base, () => workers.metrics(own), () => health.readiness());
+  announce(base, await workers.listening, admin);
+  onStopSignal(async () => {
+    health.drain();
+    await workers.stop(settings.shutdownMs + 1000);
+    health.stop();
+    await closeAdmin(admin);
+    await engine.close();
+    log.info('stopped');
+  });
+}
+
+async function runWorker(base: Base): Promise<void> {
+  const { settings, engine } = base;
+  const app: App = createApp(base);
+  const report = reportToPrimary(app.metrics.registry);
+  report.listening(await listen(app.listener.server, settings.listen));
+  const stop = async (): Promise<void> => {
+    await drain(app, settings.shutdownMs);
+    await report.stop();
+    await engine.close();
+    process.disconnect();
+  };
+  onStopSignal(stop);
+}
+
+async function openAdmin(base: Base, metrics: () => Promise<string>, ready: () => ReturnType<ReturnType<typeof watchHealth>['readiness']>): Promise<Server> {
+  const { settings, contract, engine, log, adminToken } = base;
+  const scopes = [...new Set(contract.routes.operations.flatMap(({ scope }) => scope ?? []))];
+  const registry = new KeyRegistry({ engine, plans: () => settings.plans, scopes, environment: settings.environment, acceptImported: settings.keys.acceptImported });
+  const admin = createAdmin({ registry, engine, token: adminToken, metrics, ready, log });
+  await listen(admin, settings.admin);
+  return admin;
+}
+
+async function closeAdmin(admin: Server): Promise<void> {
+  admin.closeAllConnections();
+  await new Promise<void>((resolve) => admin.close(() => resolve()));
+}
+
+function announce({ settings, engine, log }: Base, port: number, admin: Server): void {
+  log.info(
+    {
+      public: `${settings.listen.host}:${port}`, admin: `${settings.admin.host}:${(admin.address() as AddressInfo).port}`,
+      engine: engine.name, workers: settings.workers, cpus: availableParallelism(), environment: settings.environment,
+      upstreams: Object.fromEntries(Object.entries(settings.upstreams).map(([name, { addresses }]) => [name, addresses])),
+      plans: [...settings.plans.keys()], node: process.version,
+    },
+    'serving',
+  );
+}

@@ -1,0 +1,29 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { App } from './app.js';
+
+/** How often a drain looks whether the last exchange has ended. */
+const POLL_MS = 20;
+
+/** Listens, and gives the port it got. Rejects with Node's error when it cannot be had. */
+export function listen(server: Server, { host, port }: { readonly host: string; readonly port: number }): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/** Stops accepting, lets what is in flight end, then closes; within `deadlineMs` everything is cut. */
+export async function drain(app: App, deadlineMs: number): Promise<void> {
+  const { listener } = app;
+  const closed = new Promise<void>((resolve) => listener.server.close(() => resolve()));
+  listener.drain();
+  const endMs = performance.now() + deadlineMs;
+  while (listener.inFlight() > 0 && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  listener.destroy();
+  await closed;
+  await app.close();
+}

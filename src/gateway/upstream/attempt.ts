@@ -1,0 +1,116 @@
+import type { Dispatcher } from 'undici';
+import { commonHeaders } from '../edge/answer.js';
+import type { Admitted } from '../exchange.js';
+import { REFUSALS } from '../refusal.js';
+import type { Refusal } from '../refusal.js';
+import { appendResponseHeaders } from './headers.js';
+
+/** Answers up to this size are held until complete: if the upstream breaks, they can still become a 502. */
+const HELD_BYTES = 64 * 1024;
+
+/** How one attempt ended: the answer is written, a refusal is due, or nothing reached the upstream. */
+export type End = 'answered' | Refusal | 'not_sent' | 'lost';
+
+type Headers = Record<string, string | string[] | undefined>;
+
+/**
+ * One request on one connection, as undici tells of it. Ends once, by `onEnd`, whatever comes when.
+ */
+export class Attempt implements Dispatcher.DispatchHandler {
+  readonly #exchange: Admitted;
+  readonly #onEnd: (end: End) => void;
+  #controller: Dispatcher.DispatchController | null = null;
+  #ended = false;
+  #status = 0;
+  #headers: Headers | null = null;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #streaming = false;
+
+  constructor(exchange: Admitted, onEnd: (end: End) => void) {
+    this.#exchange = exchange;
+    this.#onEnd = onEnd;
+  }
+
+  /** Ends the attempt from outside: deadline or client gone. */
+  stop(end: Refusal | 'answered'): void {
+    this.#finish(end);
+    this.#controller?.abort(new Error('stopped'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#ended) controller.abort(new Error('stopped'));
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    if (status < 200 || this.#ended) return;
+    if (!answersClient(status)) {
+      this.#finish(REFUSALS.upstream_failed);
+      controller.abort(new Error('not an answer for a client'));
+      return;
+    }
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return;
+    if (!this.#streaming && this.#heldBytes + chunk.length <= HELD_BYTES) {
+      this.#held.push(chunk);
+      this.#heldBytes += chunk.length;
+      return;
+    }
+    const { client } = this.#exchange;
+    if (!this.#streaming) this.#startStreaming();
+    if (client.write(chunk)) return;
+    controller.pause();
+    client.onDrain(() => controller.resume());
+  }
+
+  onResponseEnd(): void {
+    if (this.#ended) return;
+    const { client } = this.#exchange;
+    if (this.#streaming) client.end();
+    else client.send(this.#status, this.#answerHeaders(true), this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held));
+    this.#finish('answered');
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    this.#finish(this.#controller === null ? notSentEnd(error) : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
+  }
+
+  #startStreaming(): void {
+    const { client } = this.#exchange;
+    this.#streaming = true;
+    client.start(this.#status, this.#answerHeaders(false));
+    for (const chunk of this.#held) client.write(chunk);
+    this.#held = [];
+  }
+
+  #answerHeaders(complete: boolean): string[] {
+    const headers = commonHeaders(this.#exchange);
+    const received = this.#headers!;
+    appendResponseHeaders(headers, received);
+    const bodiless = this.#status === 204 || this.#status === 304 || this.#exchange.method === 'HEAD';
+    if (complete && !bodiless && received['content-length'] === undefined) headers.push('Content-Length', String(this.#heldBytes));
+    return headers;
+  }
+
+  #finish(end: End): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#onEnd(end);
+  }
+}
+
+/** 401, 403, 407 and 429 of a service behind speak about the gateway, not about the client (HAZARDS 11). */
+function answersClient(status: number): boolean {
+  return status <= 599 && status !== 401 && status !== 403 && status !== 407 && status !== 429;
+}
+
+/** Nothing was sent: another address may be tried. What undici refuses to send at all will not get better there. */
+function notSentEnd(error: Error): End {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  return code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED' ? REFUSALS.internal_error : 'not_sent';
+}

@@ -1,0 +1,52 @@
+import { connectionOptions, HOP_BY_HOP } from '../edge/fields.js';
+import type { Admitted } from '../exchange.js';
+
+/** Fields of an upstream's answer that are the gateway's to say, or nobody's. */
+const OWN: ReadonlySet<string> = new Set([
+  'alt-svc', 'ratelimit', 'ratelimit-policy', 'retry-after', 'server', 'traceparent', 'tracestate', 'www-authenticate', 'x-powered-by', 'x-request-id',
+]);
+const OWN_PREFIXES = ['x-ratelimit-', 'x-petgate-'] as const;
+/** What Node writes as a field value; anything else would make `writeHead` throw. */
+const ODD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** What the service behind is told: the client's fields, then who asks, by the gateway's word alone. */
+export function requestHeaders(exchange: Admitted, internalToken: string): string[] {
+  const { verdict } = exchange;
+  const headers = [
+    ...exchange.headers,
+    'Authorization', `Bearer ${internalToken}`,
+    'X-Request-Id', exchange.id,
+    'traceparent', exchange.traceparent,
+    'X-Forwarded-For', exchange.address,
+    'X-Petgate-Plan', verdict.plan,
+  ];
+  if (verdict.keyId !== null) headers.push('X-Petgate-Key-Id', verdict.keyId);
+  return headers;
+}
+
+/** What the client is told of the upstream's fields, flat, appended to `target`. */
+export function appendResponseHeaders(target: string[], received: Readonly<Record<string, string | string[] | undefined>>): void {
+  const connection = received['connection'];
+  const named = typeof connection === 'string' && connection !== 'keep-alive' ? connectionOptions(connection) : null;
+  for (const name of Object.keys(received)) {
+    if (!returns(name) || named?.includes(name) === true) continue;
+    const value = received[name]!;
+    if (typeof value === 'string') appendField(target, name, value);
+    else for (const one of value) appendField(target, name, one);
+  }
+}
+
+function appendField(target: string[], name: string, value: string): void {
+  if (!ODD_VALUE.test(value)) target.push(name, value);
+}
+
+const verdicts = new Map<string, boolean>();
+const MAX_VERDICTS = 1000;
+
+function returns(name: string): boolean {
+  const known = verdicts.get(name);
+  if (known !== undefined) return known;
+  const returned = !HOP_BY_HOP.has(name) && !OWN.has(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
+  if (verdicts.size < MAX_VERDICTS) verdicts.set(name, returned);
+  return returned;
+}

@@ -1,0 +1,117 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { fastify } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Log } from '../shared/log.js';
+import { Refusal, rawAnswer } from './refusal.js';
+import { addPetRoutes, refuse, unmatched } from './routes.js';
+import { StoreUnavailable } from './store/port.js';
+import type { PetStore } from './store/port.js';
+
+export interface PetsParts {
+  readonly store: PetStore;
+  readonly internalToken: string;
+  readonly log: Log;
+  /** True from the moment the service was told to stop. */
+  readonly isDraining: () => boolean;
+}
+
+const BODY_BYTES = 1_048_576;
+/** Longer than the gateway's pool keeps a connection idle, so that it is never us who closes one just taken. */
+const KEEP_ALIVE_MS = 75_000;
+const HEALTH = ['/livez', '/readyz'];
+
+/** The service, complete but not listening. */
+export function buildPetsApp(parts: PetsParts): FastifyInstance {
+  const isCaller = tokenCheck(parts.internalToken);
+  const app: FastifyInstance = fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: 30_000,
+    // Requests on connections that were open when the stop came are still answered.
+    return503OnClosing: false,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
+    // Any length that fits in a header, so that a long petId is told what is wrong with it.
+    routerOptions: { maxParamLength: 65_536 },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error.code, socket),
+    frameworkErrors: (_error, request, reply) => {
+      refuse(reply, isCaller(request) ? new Refusal('malformed_request', 'The path has a broken percent escape. Send % followed by two hex digits.') : unauthorized());
+    },
+  });
+
+  // The body is ours to read: fastify's JSON would round integers.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addHook('onRequest', (request, reply, next) => {
+    if (HEALTH.includes(request.routeOptions.url ?? '') || isCaller(request)) next();
+    else refuse(reply, unauthorized());
+  });
+  // When the answer is sent, not when the request came: the stop may have come in between.
+  app.addHook('onSend', (_request, reply, _payload, next) => {
+    if (parts.isDraining()) reply.header('connection', 'close');
+    next();
+  });
+  app.setNotFoundHandler((request, reply) => refuse(reply, unmatched(request)));
+  app.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request, parts.log)));
+
+  addHealthRoutes(app, parts);
+  addPetRoutes(app, parts.store);
+  app.server.on('checkExpectation', (_request, response) => {
+    const refusal = new Refusal('expectation_failed', 'Leave the Expect header out.');
+    response.writeHead(refusal.status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' }).end(refusal.body);
+  });
+  app.server.on('connect', (_request, socket: Socket) => answerBrokenRequest('CONNECT', socket));
+  return app;
+}
+
+function addHealthRoutes(app: FastifyInstance, { store, isDraining }: PetsParts): void {
+  app.get('/livez', (_request, reply) => reply.send({ live: true }));
+  app.get('/readyz', async (_request, reply) => {
+    const answer = await store.check().then(
+      () => 'ok' as const,
+      () => 'unavailable' as const,
+    );
+    const draining = isDraining();
+    const ready = answer === 'ok' && !draining;
+    return reply.code(ready ? 200 : 503).send({ ready, store: answer, draining });
+  });
+}
+
+/** Compares digests, so that neither the length nor the first wrong character shows in the time taken. */
+function tokenCheck(internalToken: string): (request: FastifyRequest) => boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const expected = digest(internalToken);
+  return (request) => {
+    const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    return sent !== undefined && timingSafeEqual(digest(sent), expected);
+  };
+}
+
+function unauthorized(): Refusal {
+  return new Refusal('unauthorized', 'This service answers the gateway only. Send the internal token as Authorization: Bearer.', { 'www-authenticate': 'Bearer realm="pets"' });
+}
+
+/** What fastify and the store throw, as a refusal. */
+function refusalOf(error: unknown, request: FastifyRequest, log: Log): Refusal {
+  if (error instanceof StoreUnavailable) {
+    log.warn({ err: error, requestId: request.headers['x-request-id'] }, 'store unavailable');
+    return new Refusal('store_unavailable', 'The catalogue cannot be reached just now. Try again in a moment.', { 'retry-after': '1' });
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('body_too_large', `The body is over ${BODY_BYTES} bytes. Send a smaller one.`);
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return new Refusal('invalid_body', 'The body is not as long as Content-Length says.');
+  log.error({ err: error, requestId: request.headers['x-request-id'] }, 'request failed');
+  return new Refusal('internal_error', 'The service failed. Try again; if it goes on, tell its operators.');
+}
+
+/** Answers what HTTP parsing refused. Where an answer is under way already, only the connection is ended. */
+function answerBrokenRequest(code: string | undefined, socket: Socket & { _httpMessage?: unknown }): void {
+  if (!socket.writable || socket._httpMessage) {
+    socket.destroy();
+    return;
+  }
+  if (code === 'HPE_HEADER_OVERFLOW') socket.end(rawAnswer(new Refusal('headers_too_large', 'The request line and headers are too long.'), 'Request Header Fields Too Large'));
+  else if (code === 'ERR_HTTP_REQUEST_TIMEOUT') socket.end(rawAnswer(new Refusal('request_timeout', 'The request took too long to arrive.'), 'Request Timeout'));
+  else socket.end(rawAnswer(new Refusal('malformed_request', 'This is not a request the service can read. Send HTTP/1.1.'), 'Bad Request'));
+}

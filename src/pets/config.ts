@@ -1,0 +1,62 @@
+import { resolve } from 'node:path';
+import { readOrCreateSecret } from '../shared/secret-file.js';
+
+export interface PetsConfig {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Absolute folder of the embedded store and of a token made by ourselves. */
+  readonly dataFolder: string;
+  /** null: the embedded store. Holds a password: never for a log or message. */
+  readonly databaseUrl: string | null;
+  readonly internalToken: string;
+  readonly logLevel: string;
+}
+
+/** What keeps the service from starting, one line for a person. */
+export class StartFailure extends Error {
+  override readonly name = 'StartFailure';
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
+
+/** The settings of DESIGN section 10 from the environment; an empty variable counts as not set. Throws StartFailure with all mistakes at once. */
+export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
+  const mistakes: string[] = [];
+  const setting = (name: string): string | undefined => environment[name] || undefined;
+  const check = (holds: boolean, mistake: string): void => {
+    if (!holds) mistakes.push(mistake);
+  };
+
+  const port = setting('PETS_PORT') ?? '8081';
+  check(/^[0-9]{1,5}$/.test(port) && Number(port) <= 65_535, 'PETS_PORT must be a number from 0 to 65535');
+  const logLevel = setting('LOG_LEVEL') ?? 'info';
+  check(LOG_LEVELS.includes(logLevel), `LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`);
+  const databaseUrl = setting('DATABASE_URL') ?? null;
+  check(databaseUrl === null || isPostgresUrl(databaseUrl), 'DATABASE_URL must look like postgres://user:password@host:5432/database');
+  const token = setting('PETGATE_INTERNAL_TOKEN');
+  check(token === undefined || /^[\x21-\x7e]+$/.test(token), 'PETGATE_INTERNAL_TOKEN must be visible ASCII characters without spaces');
+  if (mistakes.length > 0) throw new StartFailure(mistakes.join('; '));
+
+  const dataFolder = resolve(setting('PETGATE_DATA') ?? 'data');
+  const host = setting('PETS_HOST') ?? '127.0.0.1';
+  return { host, port: Number(port), dataFolder, databaseUrl, internalToken: token ?? ownToken(dataFolder), logLevel };
+}
+
+function isPostgresUrl(text: string): boolean {
+  return URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol);
+}
+
+/** The token that the gateway beside us finds in the same folder. */
+function ownToken(dataFolder: string): string {
+  let token: string;
+  try {
+    token = readOrCreateSecret(dataFolder, 'internal-token');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown reason';
+    throw new StartFailure(`cannot keep the internal token in ${dataFolder} (${reason}): make PETGATE_DATA a folder that can be written to, or set PETGATE_INTERNAL_TOKEN`);
+  }
+  // An empty token would let in anyone who sends an empty one.
+  if (token === '') throw new StartFailure(`the file internal-token in ${dataFolder} is empty: remove it and start again, or set PETGATE_INTERNAL_TOKEN`);
+  return token;
+}

@@ -1,0 +1,89 @@
+import { readFlatObject } from './json.js';
+import type { Scalar } from './json.js';
+import { Refusal, shown } from './refusal.js';
+
+/** PetStatus of the contract, section 2. */
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+export interface NewPet {
+  /** 1 to 200 characters, none of them a control character. */
+  readonly name: string;
+  /** int64 */
+  readonly categoryId: bigint;
+  readonly status?: PetStatus;
+}
+
+export interface Pet extends NewPet {
+  /** int64, 1 or more */
+  readonly id: bigint;
+}
+
+const NAME_CHARACTERS = 200;
+/** Counts whole characters (code points), not UTF-16 halves. */
+const NAME = new RegExp(`^.{1,${NAME_CHARACTERS}}$`, 'su');
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+const INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/;
+const CONTROL = /\p{Control}/u;
+
+/** The int64 written in `text` the one way it comes back: digits, no `+`, no leading zero, no `-0`, `1.0` or `1e0`. */
+export function parseInt64(text: string): bigint | undefined {
+  if (!INTEGER.test(text)) return undefined;
+  const value = BigInt(text);
+  return value < INT64_MIN || value > INT64_MAX ? undefined : value;
+}
+
+/** The id of a pet in a path: an int64 of 1 or more. */
+export function parsePetId(text: string): bigint | Refusal {
+  const id = parseInt64(text);
+  if (id !== undefined && id > 0n) return id;
+  return new Refusal('invalid_parameter', `petId must be a whole number from 1 to ${INT64_MAX.toString()}, not ${shown(text)}.`);
+}
+
+export function parseStatus(text: string): PetStatus | undefined {
+  return PET_STATUSES.find((status) => status === text);
+}
+
+/** A NewPet from a request body, or a refusal that names the field to mend. */
+export function parseNewPet(body: Uint8Array): NewPet | Refusal {
+  const fields = readFlatObject(body);
+  if (fields instanceof Refusal) return fields;
+  for (const field of fields.keys()) {
+    if (field !== 'name' && field !== 'categoryId' && field !== 'status') {
+      return new Refusal('invalid_body', `The field ${shown(field)} is not known. Send name, categoryId and, if you like, status.`);
+    }
+  }
+  const name = parseName(fields.get('name'));
+  if (name instanceof Refusal) return name;
+  const categoryId = parseCategoryId(fields.get('categoryId'));
+  if (categoryId instanceof Refusal) return categoryId;
+  const sent = fields.get('status');
+  if (sent === undefined) return { name, categoryId };
+  const status = sent.kind === 'string' ? parseStatus(sent.text) : undefined;
+  if (status === undefined) return new Refusal('invalid_body', `status must be one of ${PET_STATUSES.join(', ')}, or be left out.`);
+  return { name, categoryId, status };
+}
+
+function parseName(field: Scalar | undefined): string | Refusal {
+  if (field === undefined) return new Refusal('invalid_body', 'name is missing. Send it as a string.');
+  if (field.kind !== 'string') return new Refusal('invalid_body', 'name must be a string.');
+  if (!NAME.test(field.text)) {
+    return new Refusal('invalid_body', `name must have 1 to ${NAME_CHARACTERS} characters.`);
+  }
+  if (CONTROL.test(field.text)) return new Refusal('invalid_body', 'name must not contain control characters.');
+  return field.text;
+}
+
+function parseCategoryId(field: Scalar | undefined): bigint | Refusal {
+  if (field === undefined) return new Refusal('invalid_body', 'categoryId is missing. Send it as a whole number.');
+  const value = field.kind === 'number' ? parseInt64(field.text) : undefined;
+  if (value !== undefined) return value;
+  return new Refusal('invalid_body', `categoryId must be a whole number from ${INT64_MIN.toString()} to ${INT64_MAX.toString()}, written in digits only.`);
+}
+
+/** A Pet of the contract as JSON, integers digit by digit. */
+export function petJson(pet: Pet): string {
+  const status = pet.status === undefined ? '' : `,"status":"${pet.status}"`;
+  return `{"id":${pet.id.toString()},"name":${JSON.stringify(pet.name)},"categoryId":${pet.categoryId.toString()}${status}}`;
+}

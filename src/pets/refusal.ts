@@ -1,0 +1,57 @@
+/** The closed catalogue of "no": every code a caller can meet, with its status. */
+const STATUS_OF = {
+  invalid_body: 400,
+  invalid_parameter: 400,
+  malformed_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  pet_not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  expectation_failed: 417,
+  headers_too_large: 431,
+  internal_error: 500,
+  store_unavailable: 503,
+} as const;
+
+export type RefusalCode = keyof typeof STATUS_OF;
+
+/**
+ * A request that gets no for an answer: a value that is returned, not an exception.
+ * The message tells the caller what to do and quotes input only through `shown`.
+ */
+export class Refusal {
+  readonly code: RefusalCode;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: RefusalCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    this.code = code;
+    this.message = message;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return STATUS_OF[this.code];
+  }
+
+  /** The Error body of the contract, section 2. */
+  get body(): string {
+    return JSON.stringify({ code: this.code, message: this.message, status: this.status });
+  }
+}
+
+/** A short piece of what the caller sent, in quotes and in plain ASCII, for a message. */
+export function shown(input: string): string {
+  const short = input.length > 40 ? `${input.slice(0, 40)}...` : input;
+  return `"${short.replace(/[^\x20-\x7e]|["\\]/gu, '?')}"`;
+}
+
+/** A whole HTTP/1.1 answer, for the places where there is a socket but no request. */
+export function rawAnswer(refusal: Refusal, reason: string): string {
+  const { status, body } = refusal;
+  const head = `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n`;
+  return `${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+}

@@ -1,0 +1,109 @@
+import pg from 'pg';
+import type { NewPet, Pet, PetStatus } from '../pet.js';
+import { migrate } from './migrations.js';
+import { StoreUnavailable } from './port.js';
+import type { Page, PetStore } from './port.js';
+
+/** With the wait for a connection in front of it, a call ends within two seconds whatever the database does. */
+const CONNECT_MS = 800;
+const QUERY_MS = 1_000;
+const CONNECTIONS = 10;
+
+/** Integrity, data and syntax errors: our own mistakes, which no retry mends. */
+const MISTAKE = /^(?:22|23|42)/;
+
+/** pg gives int8 as text, which keeps every digit. */
+interface PetRow {
+  readonly id: string;
+  readonly name: string;
+  readonly category_id: string;
+  readonly status: PetStatus | null;
+}
+
+/** Migrates the database at `url` and serves the catalogue from it. Rejects when it can't be reached or used. */
+export async function openPostgresStore(url: string, onIdleError: (error: Error) => void): Promise<PetStore> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 60_000, application_name: 'petgate-pets' });
+  client.on('error', onIdleError);
+  try {
+    await client.connect();
+    await requireUnicode(client);
+    await migrate(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+  return new PostgresStore(url, onIdleError);
+}
+
+/** Any other encoding would refuse some names, and SQL_ASCII would keep anything. */
+async function requireUnicode(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
+  const encoding = rows[0]?.server_encoding;
+  if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding ?? 'not known'}: create the database with encoding UTF8`);
+}
+
+class PostgresStore implements PetStore {
+  readonly #pool: pg.Pool;
+
+  constructor(url: string, onIdleError: (error: Error) => void) {
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      application_name: 'petgate-pets',
+      max: CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: QUERY_MS,
+      statement_timeout: QUERY_MS,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+    });
+    // A connection that breaks while idle; the pool has dropped it already.
+    this.#pool.on('error', onIdleError);
+  }
+
+  async add(pet: NewPet): Promise<Pet> {
+    const [row] = await this.#query<{ id: string }>('insert into pets (name, category_id, status) values ($1, $2, $3) returning id', [
+      pet.name,
+      pet.categoryId,
+      pet.status ?? null,
+    ]);
+    return { id: BigInt(row!.id), ...pet };
+  }
+
+  async read(id: bigint): Promise<Pet | undefined> {
+    const [row] = await this.#query<PetRow>('select id, name, category_id, status from pets where id = $1', [id]);
+    return row === undefined ? undefined : petOf(row);
+  }
+
+  /**
+   * Of two adds at the same time the one with the smaller id may commit last; a list that has passed
+   * that id by then does not show it. Whatever was committed when the list began is met exactly once.
+   */
+  async page({ afterId, count, status }: Page): Promise<readonly Pet[]> {
+    const rows =
+      status === undefined
+        ? await this.#query<PetRow>('select id, name, category_id, status from pets where id > $1 order by id limit $2', [afterId, count])
+        : await this.#query<PetRow>('select id, name, category_id, status from pets where status = $3 and id > $1 order by id limit $2', [afterId, count, status]);
+    return rows.map(petOf);
+  }
+
+  async check(): Promise<void> {
+    await this.#query('select 1 from pets limit 1', []);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #query<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    try {
+      return (await this.#pool.query<Row>(sql, [...values])).rows;
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && MISTAKE.test(error.code ?? '')) throw error;
+      const reason = error instanceof Error ? error.message : 'unknown reason';
+      throw new StoreUnavailable(`PostgreSQL did not answer (${reason}).`, { cause: error });
+    }
+  }
+}
+
+function petOf({ id, name, category_id: categoryId, status }: PetRow): Pet {
+  return { id: BigInt(id), name, categoryId: BigInt(categoryId), ...(status !== null && { status }) };
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import type { Test } from 'tap';
+import type { EmbeddedEngine } from '../../../src/gateway/admission/engines/embedded/engine.js';
+import { createAdmin } from '../../../src/gateway/admin/server.js';
+import type { AdminParts } from '../../../src/gateway/admin/route.js';
+import type { KeyRegistry } from '../../../src/gateway/keys/registry.js';
+import type { RegistryParts } from '../../../src/gateway/keys/registry.js';
+import { openRegistry, openStore } from '../keys/store.js';
+
+export const ADMIN_TOKEN = 'operators-only-0123456789';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON, `{}` when it is none. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+export interface Listener {
+  readonly engine: EmbeddedEngine;
+  readonly registry: KeyRegistry;
+  readonly folder: string;
+  readonly port: number;
+  /** All log lines so far. */
+  readonly logged: () => string;
+  readonly ask: (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Reply>;
+}
+
+/** An admin listener on a real store and a free port, gone with the test. */
+export async function listen(t: Test, more: Partial<AdminParts> = {}, rules: Partial<RegistryParts> = {}): Promise<Listener> {
+  const { engine, folder } = openStore(t);
+  const registry = openRegistry(engine, rules);
+  let logged = '';
+  const sink = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      logged += chunk.toString();
+      done();
+    },
+  });
+  const server = createAdmin({
+    registry,
+    engine,
+    token: ADMIN_TOKEN,
+    metrics: () => Promise.resolve('petgate_up 1\n'),
+    ready: () => ({ ready: true, parts: { store: { ok: true } } }),
+    log: pino({ level: 'trace' }, sink),
+    ...more,
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const ask: Listener['ask'] = (method, path, body, headers = { authorization: `Bearer ${ADMIN_TOKEN}` }) => send(port, method, path, body, headers);
+  return { engine, registry, folder, port, logged: () => logged, ask };
+}
+
+function send(port: number, method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const req = request({ port, host: '127.0.0.1', method, path, headers, agent: false }, (res) => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('error', reject);
+      res.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json: parse(text) });
+      });
+    });
+    req.on('error', reject);
+    req.end(body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+  });
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,70 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
+import { openStore } from '../keys/store.js';
+import { ADMIN_TOKEN, listen } from './listener.js';
+
+t.test('probes and metrics need no token', async (t: Test) => {
+  const { ask } = await listen(t);
+  const metrics = await ask('GET', '/metrics', undefined, {});
+  t.same([metrics.status, metrics.text], [200, 'petgate_up 1\n']);
+  t.match(metrics.headers['content-type'], 'text/plain; version=0.0.4');
+  t.same((await ask('GET', '/livez', undefined, {})).json, { alive: true });
+  t.same((await ask('GET', '/readyz', undefined, {})).json, { ready: true, parts: { store: { ok: true } } });
+});
+
+t.test('503: not ready, part by part', async (t: Test) => {
+  const { ask } = await listen(t, { ready: () => ({ ready: false, parts: { store: { ok: false, detail: 'away' }, pets: { ok: true } } }) });
+  const reply = await ask('GET', '/readyz', undefined, {});
+  t.equal(reply.status, 503);
+  t.same(reply.json, { ready: false, parts: { store: { ok: false, detail: 'away' }, pets: { ok: true } } });
+});
+
+t.test('401: everything under /admin, and what is not there, asks for the token', async (t: Test) => {
+  const { ask } = await listen(t);
+  const credentials = ['', 'Bearer', 'Bearer ', `Bearer ${ADMIN_TOKEN}x`, `Bearer ${ADMIN_TOKEN.slice(0, -1)}`, `Basic ${ADMIN_TOKEN}`, ADMIN_TOKEN];
+  const paths = ['/admin/v1/keys', '/admin/v1/bans', '/admin/v1/usage', '/admin/v1/keys/abcdefghijkl/history', '/nothing'];
+  for (const path of paths) {
+    const missing = await ask('GET', path, undefined, {});
+    t.match(missing, { status: 401, json: { code: 'missing_admin_token', status: 401 } });
+    t.equal(missing.headers['www-authenticate'], 'Bearer realm="petgate-admin"');
+    for (const authorization of credentials) {
+      const refused = await ask('GET', path, undefined, { authorization });
+      t.equal(refused.status, 401, authorization);
+      t.notMatch(refused.text, ADMIN_TOKEN);
+    }
+  }
+  t.equal((await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' }, {})).status, 401);
+  t.equal((await ask('GET', '/admin/v1/keys', undefined, { authorization: `bearer  ${ADMIN_TOKEN}` })).status, 200, 'the scheme knows no case');
+});
+
+t.test('503: a store that is away is told as such, with a time to retry', async (t: Test) => {
+  const { engine } = openStore(t);
+  const away = () => Promise.reject(new StoreUnavailable('away'));
+  const { ask, logged } = await listen(t, {}, { engine: { admit: away, keys: engine.keys } });
+  const reply = await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' });
+  t.match(reply, { status: 503, json: { code: 'store_unavailable', status: 503 }, headers: { 'retry-after': '1' } });
+  t.equal((await ask('GET', '/admin/v1/usage')).status, 503);
+  t.notMatch(logged(), 'failed');
+});
+
+t.test('500: a bug is logged, and the client learns nothing of it', async (t: Test) => {
+  const { ask, logged } = await listen(t, { metrics: () => Promise.reject(new Error('inner workings')) });
+  const reply = await ask('GET', '/metrics', undefined, {});
+  t.match(reply, { status: 500, json: { code: 'internal_error' } });
+  t.notMatch(reply.text, 'inner workings');
+  t.match(logged(), 'inner workings');
+});
+
+t.test('400: bytes that are no HTTP get an Error body too', async (t: Test) => {
+  const { port } = await listen(t);
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  socket.write('what is this\r\n\r\n');
+  await once(socket, 'close');
+  t.match(text, /^HTTP\/1\.1 400 /);
+  t.same(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)), { code: 'bad_request', message: 'This is not valid HTTP/1.1.', status: 400 });
+});
