@@ -1,3 +1,4 @@
+import { openEmbeddedEngine } from '../../src/gateway/admission/engines/embedded/engine.js';
 import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
 import { PLANS } from './cast.js';
 import type { SteeredEngine } from './reference.js';
@@ -5,17 +6,9 @@ import type { SteeredEngine } from './reference.js';
 /** An engine by name, so that a child process can be told which one to drive. */
 export type Choice = { readonly engine: 'redis'; readonly url: string } | { readonly engine: 'embedded'; readonly folder: string };
 
-const MAP_BYTES = 256 * 1024 * 1024;
+const MAP_BYTES = 256 * 1_048_576;
 
-interface EmbeddedModule {
-  readonly openEmbeddedEngine: (options: { folder: string; plans: typeof PLANS; usageDays: number; mapBytes: number }) => SteeredEngine;
-}
-
-export async function openEngine(choice: Choice): Promise<SteeredEngine> {
+export function openEngine(choice: Choice): SteeredEngine {
   if (choice.engine === 'redis') return openRedisEngine({ url: choice.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
-  const { openEmbeddedEngine } = (await import(EMBEDDED)) as EmbeddedModule;
   return openEmbeddedEngine({ folder: choice.folder, plans: PLANS, usageDays: 400, mapBytes: MAP_BYTES });
 }
-
-/** Loaded only when asked for. */
-const EMBEDDED: string = '../../src/gateway/admission/engines/embedded/engine.js';

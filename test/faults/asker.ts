@@ -15,7 +15,7 @@ export interface Outcome {
   readonly refused: number;
 }
 
-const engine = await openEngine(JSON.parse(process.argv[2] ?? '') as Choice);
+const engine = openEngine(JSON.parse(process.argv[2] ?? '') as Choice);
 await engine.check();
 
 process.on('message', (order: Order) => void obey(order));

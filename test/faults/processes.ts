@@ -19,7 +19,7 @@ const BATCHES = [1, 16, 5];
 
 /** Several processes on one store: together they admit the limit, not one more and not one less. */
 export async function exactWithManyProcesses(t: Test, choice: Choice): Promise<void> {
-  const engine = await openEngine(choice);
+  const engine = openEngine(choice);
   t.teardown(() => engine.close());
   await engine.check();
   const askers = await Promise.all(Array.from({ length: PROCESSES }, () => startAsker(choice)));
