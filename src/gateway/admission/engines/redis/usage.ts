@@ -6,7 +6,7 @@ import { scriptOf } from './script.js';
 import type { Script } from './script.js';
 
 /** Day ledgers read at once. */
-const READ_AT_ONCE = 64;
+const READ_AT_ONCE = 128;
 
 /** KEYS[1]: the key's prefix. ARGV: seconds the ledger is kept, then day, field, count, and so on. */
 const FAIL: Script = scriptOf(`
@@ -36,8 +36,10 @@ export function usageStore(link: Link): UsageStore {
       const last = dayNumberOf(to);
       if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
       for await (const ids of keyId === undefined ? idsAfter(link, null) : [[keyId]]) {
-        for (const id of ids) {
-          const rows = await rowsOf(link, id, first, last);
+        const keysAtOnce = Math.max(1, Math.floor(READ_AT_ONCE / (last - first + 1)));
+        for (let from = 0; from < ids.length; from += keysAtOnce) {
+          const some = ids.slice(from, from + keysAtOnce);
+          const rows = (await Promise.all(some.map((id) => rowsOf(link, id, first, last)))).flat();
           if (rows.length > 0) yield rows;
         }
       }
