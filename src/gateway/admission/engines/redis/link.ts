@@ -18,6 +18,7 @@ const CLOCK_BYTES = 8;
 /** Answers that say the whole node cannot serve; any other error is about one key or one call. */
 const NODE_ERRORS = /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|CLUSTERDOWN|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)$/;
 const REDIS_WORD = /^[A-Z]+(?= )/;
+const REDIAL_MS = 50;
 /** The probe may come late: it changes nothing. */
 const ANY_TIME = '9000000000000000';
 
@@ -31,6 +32,7 @@ export class Link {
   readonly #probe: () => Probe;
   readonly #log: Log | undefined;
   readonly #lanes = new Map<string, Lane>();
+  #closed = false;
   /** Why dialling failed last. */
   #trouble: string | undefined;
 
@@ -43,6 +45,8 @@ export class Link {
     client.on('error', remember);
     client.on('node error', remember);
     client.on('ready', () => (this.#trouble = undefined));
+    // ioredis gives up for good when a failover is told while it is dialling.
+    client.on('end', () => setTimeout(() => this.#redial(), REDIAL_MS));
   }
 
   get cluster(): boolean {
@@ -82,9 +86,14 @@ export class Link {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     for (const lane of this.#lanes.values()) lane.close();
     if (this.#client.status === 'ready') await within(this.#client.quit(), this.#deadlineMs).catch(() => undefined);
     this.#client.disconnect();
+  }
+
+  #redial(): void {
+    if (!this.#closed) this.#client.connect().catch(() => undefined);
   }
 
   #laneOf(key: string): Lane {
