@@ -71,3 +71,23 @@ t.test('one master dies and comes back', async (t) => {
   await until('its keys are judged again', async () => (await ask(engine, mine, Date.now())).outcome === 'unknown_key', 5_000);
   t.pass('a master without persistence comes back empty');
 });
+
+t.test('the whole Cluster dies and comes back', async (t) => {
+  const cluster = await startCluster();
+  const engine = openRedisEngine({ url: cluster.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
+  t.teardown(async () => {
+    await engine.close();
+    await cluster.stop();
+  });
+  await until('the engine decides', async () => (await engine.check(), true));
+  await newKey(engine, 'free');
+  await Promise.all(cluster.masters.map((master) => master.kill()));
+  for (let n = 0; n < 200; n += 1) {
+    const startMs = performance.now();
+    await t.rejects(engine.check(), { name: 'StoreUnavailable' });
+    if (performance.now() - startMs > DEADLINE_MS + 150) t.fail('a refusal took too long');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await Promise.all(cluster.masters.map((master) => master.restart()));
+  await until('the engine decides again', async () => (await engine.check(), (await ask(engine, await newKey(engine, 'free'), Date.now())).outcome === 'admitted'), 15_000);
+});
