@@ -65,7 +65,7 @@ function writeConfig(dataFolder: string, { config = {}, plans }: GatewayOptions)
   let planFile = join(packageRoot, 'config/plans.yaml');
   if (plans !== undefined) {
     planFile = join(folder, 'plans.yaml');
-    writeFileSync(planFile, stringify(plans));
+    writeFileSync(planFile, stringify(plans, { aliasDuplicateObjects: false }));
   }
   const file = join(folder, 'gateway.yaml');
   writeFileSync(file, stringify({ extends: join(packageRoot, 'config/gateway.yaml'), plans: planFile, ...config }));

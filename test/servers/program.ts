@@ -49,10 +49,10 @@ export function startProgram(args: readonly string[], environment: Readonly<Reco
       let found: Record<string, unknown> | undefined;
       await until(`the program logged "${msg}"`, () => {
         found = lines().find((line) => line['msg'] === msg);
-        if (found === undefined && ended) throw new Error(`the program ended: ${output}`);
-        return found !== undefined;
+        return found !== undefined || ended;
       }, 20_000);
-      return found!;
+      if (found === undefined) throw new Error(`the program ended: ${output}`);
+      return found;
     },
     stop: async (signal = 'SIGTERM') => {
       if (!ended) child.kill(signal);

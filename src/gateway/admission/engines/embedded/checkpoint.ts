@@ -1,6 +1,7 @@
 import { keyRow, rangeOf, stateRow, usageRow } from './rows.js';
 import { slotsOf, stateBytesOf } from './subject-row.js';
-import type { Store, Stores } from './stores.js';
+import type { Store } from './store.js';
+import type { Stores } from './stores.js';
 import { translated } from './unavailable.js';
 
 /** Journal rows copied per transaction: bounds how long the files stay locked. */

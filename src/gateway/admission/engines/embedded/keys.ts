@@ -2,7 +2,8 @@ import type { AuditEntry, KeyRecord } from '../../../keys/record.js';
 import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
 import { AFTER_ALL, historyRow, recordRow, SEPARATOR } from './rows.js';
-import type { Store, Stores } from './stores.js';
+import type { Store } from './store.js';
+import type { Stores } from './stores.js';
 import { attempt, translated } from './unavailable.js';
 
 /** Key records live in `durable` alone: synced to disk before a change is acknowledged, read by every admission. */

@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../../port.js';
-import type { Store } from './stores.js';
+import type { Store } from './store.js';
 
 /** Claims between two looks at the file: a look costs 4 µs. */
 const CLAIMS_PER_LOOK = 16;

@@ -1,12 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import type { RootDatabase } from 'lmdb';
 import { StoreUnavailable } from '../../port.js';
 import { Room } from './room.js';
-
-/** Rows are bytes under text names; `rows.ts` says which. */
-export type Store = RootDatabase<Buffer, string>;
+import type { Store } from './store.js';
 
 /**
  * Two LMDB files, because no one setting of LMDB gives both speed and safety:
@@ -47,7 +44,8 @@ export function openStores(options: StoreOptions): Stores {
   const common = { mapSize: mapBytes, encoding: 'binary' as const, maxReaders: 1024, permissionsMode: 0o600, overlappingSync: false };
   try {
     mkdirSync(folder, { recursive: true });
-    const durable = open<Buffer, string>(join(folder, 'durable.mdb'), common);
+    // With its batching on, a commit that fails (disk full) also rejects a promise nobody holds, and the process ends.
+    const durable = open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false });
     removeOtherBoots(folder, recentName);
     const recent = open<Buffer, string>(join(folder, recentName), { ...common, noSync: true });
     return { recent, durable, recentRoom: new Room(recent, folder, mapBytes), durableRoom: new Room(durable, folder, mapBytes), folder, mapBytes };

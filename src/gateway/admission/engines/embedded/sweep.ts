@@ -3,7 +3,8 @@ import { BAN_MEMORY_MS } from '../../plan.js';
 import { readJournal } from './checkpoint.js';
 import { dayOf } from './day.js';
 import { keyRow, rangeOf } from './rows.js';
-import type { Store, Stores } from './stores.js';
+import type { Store } from './store.js';
+import type { Stores } from './stores.js';
 import { slotsOf, unpackState } from './subject-row.js';
 import { translated } from './unavailable.js';
 

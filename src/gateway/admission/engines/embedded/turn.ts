@@ -1,7 +1,8 @@
 import type { UsageCounts } from '../../port.js';
 import { labelOf } from './label.js';
 import { journalRow, keyRow, stateRow, usageRow } from './rows.js';
-import type { Store, Stores } from './stores.js';
+import { copyOf } from './store.js';
+import type { Stores } from './stores.js';
 import { SubjectRow } from './subject-row.js';
 
 /**
@@ -62,13 +63,4 @@ export class Turn {
     }
     if (journal !== '') recent.putSync(journalRow(recent.getWriteTxnId()), Buffer.from(journal));
   }
-}
-
-/** lmdb answers from one buffer that the next read overwrites. */
-function copyOf(store: Store, name: string): Buffer | undefined {
-  const bytes = store.getBinaryFast(name);
-  if (bytes === undefined) return undefined;
-  const copy = Buffer.allocUnsafe(bytes.length);
-  copy.set(bytes.subarray(0, copy.length));
-  return copy;
 }

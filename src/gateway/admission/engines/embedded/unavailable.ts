@@ -2,7 +2,8 @@ import { setTimeout as later } from 'node:timers/promises';
 import { StoreUnavailable, VersionConflict } from '../../port.js';
 import type { Stores } from './stores.js';
 
-const ENOSPC = 28;
+/** A full disk is told as either, depending on which write found it. */
+const DISK_CODES: readonly unknown[] = [5, 28];
 
 /** Runs synchronous store work; what it throws becomes a rejection that says what to do. */
 export function attempt<Result>(stores: Stores, work: () => Result): Promise<Result> {
@@ -33,8 +34,8 @@ async function commitErrorOf(error: Error): Promise<Error> {
 }
 
 function messageOf(stores: Stores, code: unknown, reason: string): string {
-  if (code === ENOSPC || reason.includes('No space left')) {
-    return `The disk that holds ${stores.folder} is full. Free space there; admission goes on by itself afterwards.`;
+  if (DISK_CODES.includes(code)) {
+    return `The disk that holds ${stores.folder} is full or failing (${reason}). Free space there; admission goes on by itself afterwards.`;
   }
   return `The embedded store in ${stores.folder} failed: ${reason}`;
 }

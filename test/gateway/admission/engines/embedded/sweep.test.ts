@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Checkpoint } from '../../../../../src/gateway/admission/engines/embedded/checkpoint.js';
 import { openStores } from '../../../../../src/gateway/admission/engines/embedded/stores.js';
-import type { Store } from '../../../../../src/gateway/admission/engines/embedded/stores.js';
+import type { Store } from '../../../../../src/gateway/admission/engines/embedded/store.js';
 import { Sweep } from '../../../../../src/gateway/admission/engines/embedded/sweep.js';
 import { addressRequest, DAY_MS, engineOn, ENTRY, ledgerOf, NOON_MS, recordOf, requestOf, tempFolder } from './fixture.js';
 

@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Programs the tests start themselves, and the Debian package that brings each. */
+const NEEDS = [
+  { program: 'redis-server', package: 'redis-server' },
+  { program: 'initdb', package: 'postgresql' },
+];
+const POSTGRES = '/usr/lib/postgresql';
+const POLICY = '/usr/sbin/policy-rc.d';
+
+/** Installs from Debian's packages what is absent, when root; else says in one line what to install, and exits with 1. */
+export function ensureNeeds() {
+  const packages = NEEDS.filter(({ program }) => !isThere(program)).map((need) => need.package);
+  if (packages.length === 0) return;
+  const command = `apt-get install --no-install-recommends ${packages.join(' ')}`;
+  if (process.getuid?.() !== 0 || !inPath('apt-get')) stop(`The tests need ${packages.join(' and ')}. On Debian, as root: ${command}`);
+  console.log(`installing ${packages.join(', ')} from Debian's packages`);
+  withoutServices(() => {
+    apt(['update', '-qq']);
+    apt(['install', '-y', '-qq', '--no-install-recommends', ...packages]);
+  });
+  const missing = NEEDS.filter(({ program }) => !isThere(program));
+  if (missing.length > 0) stop(`${missing.map(({ program }) => program).join(' and ')} still missing after: ${command}`);
+}
+
+function isThere(program) {
+  if (inPath(program)) return true;
+  const versions = existsSync(POSTGRES) ? readdirSync(POSTGRES) : [];
+  return versions.some((version) => isProgram(join(POSTGRES, version, 'bin', program)));
+}
+
+function inPath(program) {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => isProgram(join(folder, program)));
+}
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Debian starts what it installs. The tests start their own, on free ports: nothing of it may stay behind on 6379 or 5432. */
+function withoutServices(install) {
+  const ours = !existsSync(POLICY);
+  if (ours) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    install();
+  } finally {
+    if (ours) rmSync(POLICY, { force: true });
+  }
+}
+
+function apt(args) {
+  const { status } = spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+  if (status !== 0) throw new Error(`apt-get ${args.join(' ')} failed: see above, then run it by hand and repeat npm test`);
+}
+
+function stop(message) {
+  console.error(message);
+  process.exit(1);
+}
