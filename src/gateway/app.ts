@@ -5,6 +5,7 @@ import type { AdmissionEngine } from './admission/port.js';
 import type { Settings } from './config/settings.js';
 import { answerOptions, createDocumentAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
+import type { Operation } from './contract/operation.js';
 import { createRoute } from './contract/route.js';
 import { createAddressReader } from './edge/address.js';
 import { createListener } from './edge/listener.js';
@@ -54,9 +55,11 @@ export function createApp(parts: AppParts): App {
     ['getOpenapi', createDocumentAnswer(contract.document)],
   ]);
 
+  const isServed = ({ id, upstream }: Operation): boolean => (upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream));
+
   const steps = pipeline<Exchange>()
     .then('strip', strip)
-    .then('route', createRoute(contract.routes, (name) => upstreams.has(name), parts.now ?? Date.now))
+    .then('route', createRoute(contract.routes, isServed, parts.now ?? Date.now))
     .then('identify', createIdentify(settings.environment, settings.keys.acceptImported))
     .then('admit', createAdmit(admission, settings.realm, (verdict, operation) => metrics.verdict(verdict, operation)))
     .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes));

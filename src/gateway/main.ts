@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createAdmin } from './admin/server.js';
 import { openEngine } from './admission/engines/open.js';
 import type { Engine } from './admission/engines/open.js';
@@ -56,8 +57,7 @@ async function runAlone(base: Base): Promise<void> {
   const app = createApp(base);
   const health = watchHealth(engine, app.upstreams);
   const admin = await openAdmin(base, () => app.metrics.registry.metrics(), () => health.readiness());
-  await listen(app, settings);
-  announce(base);
+  announce(base, await listen(app.listener.server, settings.listen), admin);
   onStopSignal(async () => {
     health.drain();
     await drain(app, settings.shutdownMs);
@@ -75,8 +75,7 @@ async function runPrimary(base: Base): Promise<void> {
   const health = watchHealth(engine, new Map());
   const workers = startWorkers(settings.workers, log);
   const admin = await openAdmin(base, () => workers.metrics(own), () => health.readiness());
-  await workers.listening;
-  announce(base);
+  announce(base, await workers.listening, admin);
   onStopSignal(async () => {
     health.drain();
     await workers.stop(settings.shutdownMs + 1000);
@@ -91,8 +90,7 @@ async function runWorker(base: Base): Promise<void> {
   const { settings, engine } = base;
   const app: App = createApp(base);
   const report = reportToPrimary(app.metrics.registry);
-  await listen(app, settings);
-  report.listening();
+  report.listening(await listen(app.listener.server, settings.listen));
   const stop = async (): Promise<void> => {
     await drain(app, settings.shutdownMs);
     await report.stop();
@@ -107,10 +105,7 @@ async function openAdmin(base: Base, metrics: () => Promise<string>, ready: () =
   const scopes = [...new Set(contract.routes.operations.flatMap(({ scope }) => scope ?? []))];
   const registry = new KeyRegistry({ engine, plans: () => settings.plans, scopes, environment: settings.environment, acceptImported: settings.keys.acceptImported });
   const admin = createAdmin({ registry, engine, token: adminToken, metrics, ready, log });
-  await new Promise<void>((resolve, reject) => {
-    admin.once('error', reject);
-    admin.listen(settings.admin.port, settings.admin.host, resolve);
-  });
+  await listen(admin, settings.admin);
   return admin;
 }
 
@@ -119,10 +114,10 @@ async function closeAdmin(admin: Server): Promise<void> {
   await new Promise<void>((resolve) => admin.close(() => resolve()));
 }
 
-function announce({ settings, engine, log }: Base): void {
+function announce({ settings, engine, log }: Base, port: number, admin: Server): void {
   log.info(
     {
-      public: `${settings.listen.host}:${settings.listen.port}`, admin: `${settings.admin.host}:${settings.admin.port}`,
+      public: `${settings.listen.host}:${port}`, admin: `${settings.admin.host}:${(admin.address() as AddressInfo).port}`,
       engine: engine.name, workers: settings.workers, cpus: availableParallelism(), environment: settings.environment,
       upstreams: Object.fromEntries(Object.entries(settings.upstreams).map(([name, { addresses }]) => [name, addresses])),
       plans: [...settings.plans.keys()], node: process.version,

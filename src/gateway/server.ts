@@ -1,17 +1,17 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { App } from './app.js';
-import type { Settings } from './config/settings.js';
 
 /** How often a drain looks whether the last exchange has ended. */
 const POLL_MS = 20;
 
-/** Listens on the public address. Rejects with Node's error when the port is taken. */
-export function listen(app: App, settings: Settings): Promise<void> {
-  const { server } = app.listener;
+/** Listens, and gives the port it got. Rejects with Node's error when it cannot be had. */
+export function listen(server: Server, { host, port }: { readonly host: string; readonly port: number }): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(settings.listen.port, settings.listen.host, () => {
+    server.listen(port, host, () => {
       server.off('error', reject);
-      resolve();
+      resolve((server.address() as AddressInfo).port);
     });
   });
 }

@@ -5,7 +5,7 @@ import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
 import type { Log } from '../shared/log.js';
 
 type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
-type Message = { readonly type: 'snapshot'; readonly metrics: Snapshot } | { readonly type: 'listening' };
+type Message = { readonly type: 'snapshot'; readonly metrics: Snapshot } | { readonly type: 'listening'; readonly port: number };
 
 /** How often a worker tells its figures; a worker killed with -9 loses at most this much of them. */
 const SNAPSHOT_MS = 500;
@@ -14,8 +14,8 @@ const YOUNG_MS = 1000;
 
 /** The worker processes behind one public port, and the sum of their metrics. */
 export interface Workers {
-  /** Resolves when every worker listens. */
-  readonly listening: Promise<void>;
+  /** Resolves with their port when every worker listens. */
+  readonly listening: Promise<number>;
   metrics(own: Registry): Promise<string>;
   /** Asks all to drain; kills what is left after the deadline. */
   stop(deadlineMs: number): Promise<void>;
@@ -28,15 +28,15 @@ export function startWorkers(count: number, log: Log): Workers {
   const dead: Snapshot[] = [];
   let stopping = false;
   let listeningCount = 0;
-  let markListening = (): void => undefined;
-  const listening = new Promise<void>((resolve) => (markListening = resolve));
+  let markListening: (port: number) => void;
+  const listening = new Promise<number>((resolve) => (markListening = resolve));
 
   const start = (): void => {
     const bornMs = performance.now();
     const worker = cluster.fork();
     worker.on('message', (message: Message) => {
       if (message.type === 'snapshot') latest.set(worker.id, message.metrics);
-      else if (++listeningCount >= count) markListening();
+      else if (++listeningCount >= count) markListening(message.port);
     });
     worker.on('exit', (code, signal) => {
       const last = latest.get(worker.id);
@@ -65,14 +65,14 @@ export function startWorkers(count: number, log: Log): Workers {
 }
 
 /** The worker's side: tells the primary its figures from time to time, and once more before it goes. */
-export function reportToPrimary(registry: Registry): { listening(): void; stop(): Promise<void> } {
+export function reportToPrimary(registry: Registry): { listening(port: number): void; stop(): Promise<void> } {
   const tell = async (): Promise<void> => {
     const metrics = await registry.getMetricsAsJSON();
     if (process.connected) await new Promise<void>((resolve) => process.send!({ type: 'snapshot', metrics }, () => resolve()));
   };
   const timer = setInterval(() => void tell(), SNAPSHOT_MS).unref();
   return {
-    listening: () => process.send?.({ type: 'listening' }),
+    listening: (port) => process.send?.({ type: 'listening', port }),
     stop: async () => {
       clearInterval(timer);
       await tell();

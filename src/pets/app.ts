@@ -44,9 +44,13 @@ export function buildPetsApp(parts: PetsParts): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, next) => {
-    if (parts.isDraining()) reply.header('connection', 'close');
     if (HEALTH.includes(request.routeOptions.url ?? '') || isCaller(request)) next();
     else refuse(reply, unauthorized());
+  });
+  // When the answer is sent, not when the request came: the stop may have come in between.
+  app.addHook('onSend', (_request, reply, _payload, next) => {
+    if (parts.isDraining()) reply.header('connection', 'close');
+    next();
   });
   app.setNotFoundHandler((request, reply) => refuse(reply, unmatched(request)));
   app.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request, parts.log)));

@@ -31,7 +31,7 @@ function problemsOfIssue(issue: Issue, above: Path, checked: Checked): Problem[]
     const deepest = deepestBranch(issue.errors);
     if (deepest !== undefined) return deepest.flatMap((inner) => problemsOfIssue(inner, path, checked));
   }
-  if (issue.code === 'invalid_key') return [problem(path, 'key', issue.message, checked)];
+  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => problem(path, 'key', message, checked));
   const missing = checked.says(path) ? '' : 'missing; ';
   return [problem(path, 'value', missing + issue.message, checked)];
 }
@@ -42,5 +42,11 @@ function deepestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[
 }
 
 function problem(path: Path, part: 'key' | 'value', message: string, checked: Checked): Problem {
-  return { ...checked.place(path, part), path: path.map(String).join('.'), message };
+  return { ...checked.place(path, part), path: path.map(shown).join('.'), message };
+}
+
+/** A slip of punctuation can turn an address with its password into a key. */
+function shown(key: PropertyKey): string {
+  const name = String(key);
+  return /@|:\/\//.test(name) ? '***' : name;
 }

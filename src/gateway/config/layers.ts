@@ -92,7 +92,8 @@ function fileLayer(file: YamlFile, path: string): Layer {
 }
 
 function refusedAt(layer: Layer, key: string, message: string): ConfigError {
-  return new ConfigError([{ ...layer.locate([key], 'value')!, path: key, message }]);
+  const place = layer.locate([key], 'value')!;
+  return new ConfigError([{ ...place, path: place.line === 0 ? '' : key, message }]);
 }
 
 function merge(upper: unknown, lower: unknown): unknown {

@@ -10,7 +10,7 @@ export function whole(least: number, most: number, or = ''): z.ZodInt {
 
 /** `5s` → 5000, from `least` to `most` (durations themselves). */
 export function duration(least: string, most: string) {
-  const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${most}, such as ${least}`;
+  const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${most}`;
   const [leastMs, mostMs] = [parseDurationMs(least)!, parseDurationMs(most)!];
   const inRange = (text: string): boolean => between(parseDurationMs(text), leastMs, mostMs);
   return z.string({ error }).regex(DURATION, { error, abort: true }).refine(inRange, error).transform((text) => parseDurationMs(text)!);
@@ -18,7 +18,7 @@ export function duration(least: string, most: string) {
 
 /** `1MiB` → 1048576, from `least` to `most` (sizes themselves). */
 function size(least: string, most: string) {
-  const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${most}, such as ${least}`;
+  const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${most}`;
   const [leastBytes, mostBytes] = [parseBytes(least)!, parseBytes(most)!];
   const inRange = (text: string): boolean => between(parseBytes(text), leastBytes, mostBytes);
   return z.string({ error }).regex(SIZE, { error, abort: true }).refine(inRange, error).transform((text) => parseBytes(text)!);
@@ -72,7 +72,8 @@ const limits = mapping({
   connections: whole(1, 1_000_000).prefault(10_000).describe('Client connections per process.'),
   requests_per_connection: whole(1, 100_000_000).prefault(10_000).describe('Then the connection is closed.'),
   exchanges: whole(1, 1_000_000).prefault(1000).describe('Requests at once per process; 503 overloaded above.'),
-});
+  // Node refuses to listen otherwise.
+}).refine((given) => given.headers_time <= given.request_time, { path: ['headers_time'], error: 'must not be longer than request_time' });
 
 const store = mapping({
   redis: redis.optional().describe('Shared by all gateways. Left out: the embedded store in the data folder, for one machine.'),

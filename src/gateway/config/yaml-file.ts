@@ -3,7 +3,7 @@ import { isAbsolute, relative } from 'node:path';
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document } from 'yaml';
 import { ConfigError } from './problem.js';
-import type { Place } from './problem.js';
+import type { Place, Problem } from './problem.js';
 
 export type Path = readonly PropertyKey[];
 
@@ -43,16 +43,7 @@ export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile
     const { line, col } = lines.linePos(offset);
     return { file, line, column: col };
   };
-  const problems = [...document.errors, ...document.warnings].map(({ code, pos }) => ({
-    ...place(pos[0]), path: '', message: SYNTAX.get(code) ?? `no valid YAML here (${code})`,
-  }));
-  if (aliases === 'refused') {
-    visit(document, {
-      Alias: (_key, node) => {
-        problems.push({ ...place(node.range?.[0] ?? 0), path: '', message: 'aliases are not used here; write the value itself' });
-      },
-    });
-  }
+  const problems = syntaxProblems(document, aliases, place);
   if (problems.length > 0) throw new ConfigError(problems);
   const value = toValue(document, file);
   return {
@@ -63,6 +54,25 @@ export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile
       return offset === undefined ? undefined : place(offset);
     },
   };
+}
+
+/** The first problem of each line: what follows it there is mostly its echo. */
+function syntaxProblems(document: Document.Parsed, aliases: 'allowed' | 'refused', place: (offset: number) => Place): Problem[] {
+  const byLine = new Map<number, Problem>();
+  const report = (offset: number, message: string): void => {
+    const at = place(offset);
+    if (!byLine.has(at.line)) byLine.set(at.line, { ...at, path: '', message });
+  };
+  for (const { code, pos } of [...document.errors, ...document.warnings]) report(pos[0], SYNTAX.get(code) ?? `no valid YAML here (${code})`);
+  visit(document, {
+    Alias: (_key, node) => {
+      if (aliases === 'refused') report(node.range![0], 'aliases are not used here; write the value itself');
+    },
+    Pair: (_key, { key }) => {
+      if (isScalar(key) && key.value === '__proto__') report(key.range![0], 'no name for anything here; remove it');
+    },
+  });
+  return [...byLine.values()];
 }
 
 function readText(path: string, file: string): string {

@@ -15,6 +15,8 @@ export class HttpClient implements Client {
   readonly #response: ServerResponse;
   readonly #expectsContinue: boolean;
   #leave: (() => void) | null = null;
+  /** Set once the body is known never to come whole. */
+  #broken: Refusal | null = null;
   #failBody: ((refusal: Refusal) => void) | null = null;
 
   /**
@@ -49,6 +51,7 @@ export class HttpClient implements Client {
 
   readBody(maxBytes: number): Promise<Buffer | Refusal | 'gone'> {
     const request = this.#request;
+    if (this.#broken !== null) return Promise.resolve(this.#broken);
     if (this.#expectsContinue) this.#response.writeContinue();
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];
@@ -67,7 +70,10 @@ export class HttpClient implements Client {
 
   /** The parser gave up on this connection: a body still on its way will not come. */
   breakOff(refusal: Refusal): void {
-    if (!this.#request.complete) this.#failBody?.(refusal);
+    if (!this.#request.complete) {
+      this.#broken = refusal;
+      this.#failBody?.(refusal);
+    }
     this.closeAfter();
   }
 

@@ -14,9 +14,12 @@ const MAP_BYTES = 2 ** 30;
  * `overlappingSync: false` makes a commit end only after the disk has it: an acknowledged pet
  * survives `kill -9` and a power cut. Commits happen on a thread of lmdb's, and the pets added while
  * one is under way share the next, so waiting for the disk costs once for many.
+ *
+ * `eventTurnBatching: false` because with it lmdb makes a promise of its own for each batch that
+ * nobody can await, and one failed commit (a full disk) then ends the process as unhandled.
  */
 export function openEmbeddedStore(folder: string): PetStore {
-  return new EmbeddedStore(open({ path: folder, mapSize: MAP_BYTES, maxDbs: 2, overlappingSync: false }));
+  return new EmbeddedStore(open({ path: folder, mapSize: MAP_BYTES, maxDbs: 2, overlappingSync: false, eventTurnBatching: false }));
 }
 
 class EmbeddedStore implements PetStore {

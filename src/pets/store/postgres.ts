@@ -22,7 +22,7 @@ interface PetRow {
 
 /** Migrates the database at `url` and serves the catalogue from it. Rejects when it can't be reached or used. */
 export async function openPostgresStore(url: string, onIdleError: (error: Error) => void): Promise<PetStore> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, application_name: 'petgate-pets' });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 60_000, application_name: 'petgate-pets' });
   client.on('error', onIdleError);
   try {
     await client.connect();

@@ -1,0 +1,144 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ADMIN_TOKEN, listen } from '../gateway/admin/listener.js';
+import { dataFolder, petgate, surroundings } from './programs.js';
+import type { Finished } from './programs.js';
+
+/** The command line against a real admin listener in this process. */
+async function operator(t: Test): Promise<(...args: string[]) => Promise<Finished>> {
+  const { port } = await listen(t, {}, { acceptImported: true });
+  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  return (...args) => petgate(args, env);
+}
+
+t.test('a key is created, shown, listed, changed, rotated, disabled, enabled, revoked; exit code 0 each time', async (t: Test) => {
+  const run = await operator(t);
+  const made = await run('keys', 'create', '--plan', 'free', '--name', 'My app', '--scope', 'pets:read', '--json');
+  t.equal(made.code, 0, made.stderr);
+  const { id, key } = JSON.parse(made.stdout) as { id: string; key: string };
+  t.match(key, /^ptg_staging_/);
+  const steps: readonly (readonly [RegExp, ...string[]])[] = [
+    [/My app/, 'keys', 'show', id],
+    [/My app/, 'keys', 'list'],
+    [/plan +pro/, 'keys', 'change', id, '--plan', 'pro', '--all-scopes', '--expires', '2030-12-05'],
+    [/New secret made.*only this once/, 'keys', 'rotate', id, '--overlap', '1h'],
+    [/is disabled/, 'keys', 'disable', id],
+    [/is enabled/, 'keys', 'enable', id],
+    [/until/, 'bans', 'start', id, '--for', '1h', '--reason', 'runs in a loop'],
+    [new RegExp(id), 'bans', 'list'],
+    [/is lifted/, 'bans', 'lift', id],
+    [/No bans/, 'bans', 'list'],
+    [/runs in a loop/, 'keys', 'history', id],
+    [/is revoked/, 'keys', 'revoke', id],
+    [/revoked/, 'keys', 'list', '--status', 'revoked'],
+    [/total/, 'usage', '--by', 'plan,day'],
+    [/^key,requests,limited,banned,failed\r\n$/, 'usage', '--by', 'key', '--format', 'csv'],
+  ];
+  for (const [expected, ...args] of steps) {
+    const { code, stdout, stderr } = await run(...args);
+    t.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+    t.match(stdout, expected);
+    t.equal(stderr, '');
+    t.notOk(stdout.includes(key), 'the key is shown by create alone');
+    t.notMatch(stdout, '\u001b', 'no colours off a terminal');
+  }
+});
+
+t.test('every listing speaks JSON', async (t: Test) => {
+  const run = await operator(t);
+  const { id } = JSON.parse((await run('keys', 'create', '--plan', 'enterprise', '--name', 'Big', '--minute', '5000', '--day', 'unlimited', '--json')).stdout) as { id: string };
+  await run('bans', 'start', id, '--for', '1h');
+  const json = async (...args: string[]): Promise<unknown> => JSON.parse((await run(...args, '--json')).stdout);
+  t.match(await json('keys', 'list'), { keys: [{ id, limits: { minute: 5000, day: 'unlimited' } }] });
+  t.match(await json('keys', 'show', id), { id });
+  t.match(await json('bans', 'list'), { bans: [{ key: id }] });
+  t.match(await json('keys', 'history', id), { history: [{}, {}] });
+  t.match(await json('usage'), { rows: [], totals: { requests: 0 } });
+});
+
+t.test('a key of another form is read from standard input, never from the command line', async (t: Test) => {
+  const { port } = await listen(t, {}, { acceptImported: true });
+  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  const made = await petgate(['keys', 'create', '--plan', 'free', '--name', 'Old app', '--import', '--json'], env, 'sk-live-0123456789abcdef\n');
+  t.match(JSON.parse(made.stdout), { id: /^i/, key: 'sk-live-0123456789abcdef' });
+  const whole = await petgate(['keys', 'show', 'ptg_staging_3hT9sQ0aZk1Bsecretsecretsecret'], env);
+  t.equal(whole.code, 2);
+  t.match(whole.stderr, 'whole key');
+  t.notMatch(whole.stderr, 'secretsecret', 'and not repeated');
+});
+
+t.test('exit code 1: what the gateway refuses, in its own words', async (t: Test) => {
+  const run = await operator(t);
+  for (const [expected, ...args] of [
+    ['did you mean "free"', 'keys', 'create', '--plan', 'fre', '--name', 'x'],
+    ['limits', 'keys', 'create', '--plan', 'enterprise', '--name', 'x', '--minute', 'many', '--day', '5'],
+    ['no key has this id', 'keys', 'show', 'abcdefghijkl'],
+    ['no key has this id', 'keys', 'show', '../bans'],
+    ['for: must be', 'bans', 'start', 'abcdefghijkl', '--for', 'ever'],
+    ['must be a day', 'usage', '--from', 'yesterday'],
+    ['did you mean "key"', 'usage', '--by', 'kye'],
+  ] as const) {
+    const { code, stderr, stdout } = await run(...args);
+    t.equal(code, 1, args.join(' '));
+    t.match(stderr, expected);
+    t.equal(stdout, '');
+    t.notMatch(stderr, '    at ', 'no stack trace');
+  }
+});
+
+t.test('exit code 2: wrong use, with a hint', async (t: Test) => {
+  const env = surroundings(dataFolder(t));
+  for (const [expected, ...args] of [
+    ['Did you mean keys?', 'kyes'],
+    ['Did you mean create?', 'keys', 'craete'],
+    ['--plan', 'keys', 'create', '--name', 'x'],
+    ['Did you mean --plan?', 'keys', 'list', '--plna', 'free'],
+    ['Usage', 'keys'],
+    ['Usage'],
+    ['missing required argument', 'keys', 'show'],
+    ['Allowed choices', 'usage', '--format', 'xml'],
+    ['--admin-url must be', '--admin-url', 'nowhere', 'keys', 'list'],
+    ['--admin-url must be', '--admin-url', 'http://user:secret@127.0.0.1', 'keys', 'list'],
+  ] as const) {
+    const { code, stderr } = await petgate(args, { ...env, PETGATE_ADMIN_TOKEN: 'x' });
+    t.equal(code, 2, args.join(' '));
+    t.match(stderr, expected);
+  }
+});
+
+t.test('exit code 0: help and version, with examples, without a gateway', async (t: Test) => {
+  const env = surroundings(dataFolder(t));
+  for (const args of [['--help'], ['keys', '--help'], ['bans', '--help'], ['usage', '--help'], ['config', '--help']]) {
+    const { code, stdout } = await petgate(args, env);
+    t.equal(code, 0);
+    t.match(stdout, 'Examples:');
+  }
+  t.match(await petgate(['--version'], env), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/ });
+});
+
+t.test('a gateway that is not running, and a token that is missing or wrong, are each told in a clear line', async (t: Test) => {
+  const folder = dataFolder(t);
+  const missing = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: '1' }));
+  t.match(missing, { code: 1, stderr: /no admin token.*admin-token does not exist/ });
+  writeFileSync(join(folder, 'admin-token'), 'not-the-one-0123456789\n');
+  const away = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: '1' }));
+  t.match(away, { code: 1, stderr: /The gateway is not running at http:\/\/127\.0\.0\.1:1\. Start it with/ });
+  const { port } = await listen(t);
+  const wrong = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }));
+  t.match(wrong, { code: 1, stderr: /does not take the admin token from .*admin-token/ });
+  t.notMatch(wrong.stderr, 'not-the-one');
+  writeFileSync(join(folder, 'admin-token'), `${ADMIN_TOKEN}\n`);
+  t.equal((await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }))).code, 0, 'the file is enough');
+});
+
+t.test('config check reads what the gateway would read', async (t: Test) => {
+  const folder = dataFolder(t);
+  t.match(await petgate(['config', 'check'], surroundings(folder, { ADMIN_PORT: '9191' })), { code: 0, stdout: /The configuration is good/ });
+  const bad = join(folder, 'bad.yaml');
+  writeFileSync(bad, 'listne:\n  port: 1\n');
+  const refused = await petgate(['config', 'check'], surroundings(folder, { PETGATE_CONFIG: bad }));
+  t.match(refused, { code: 1, stderr: /bad\.yaml:1/ });
+  t.notMatch(refused.stderr, '    at ');
+});

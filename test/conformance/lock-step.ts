@@ -1,0 +1,185 @@
+import type { Test } from 'tap';
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { DAY_MS } from '../../src/gateway/admission/bucket.js';
+import { BAN_MEMORY_MS } from '../../src/gateway/admission/plan.js';
+import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
+import type { StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
+import type { KeyRecord } from '../../src/gateway/keys/record.js';
+import { dayName, freshId, NOON_MS, rowsOf } from './cast.js';
+import type { SteeredEngine } from './reference.js';
+import { EDITIONS, initialRecord, KEYS, story, SUBJECTS } from './sequence.js';
+import type { Event, Request } from './sequence.js';
+
+const RUNS = Number(process.env['PETGATE_PROPERTY_RUNS'] ?? 1_000);
+
+/**
+ * Drives all `engines` with the same random stories and asks for the same verdicts, byte for byte, and
+ * for what holds whatever the story: no window admits more than its limit, and the ledger is what was
+ * decided. A failure names seed and path: PETGATE_PROPERTY_SEED runs it again.
+ */
+export async function lockStep(t: Test, engines: readonly SteeredEngine[]): Promise<void> {
+  await Promise.all(engines.map((engine) => engine.check()));
+  const seed = Number(process.env['PETGATE_PROPERTY_SEED'] ?? Date.now() % 2 ** 31);
+  t.comment(`seed ${seed}, ${RUNS} stories`);
+  let verdicts = 0;
+  const records = fc.array(initialRecord(NOON_MS), { minLength: KEYS, maxLength: KEYS });
+  const property = fc.asyncProperty(records, story(NOON_MS), async (initial, events) => {
+    verdicts += await tell(engines, initial, events);
+  });
+  const startMs = performance.now();
+  const outcome = await fc.check(property, { numRuns: RUNS, seed, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: true });
+  if (outcome.failed) t.fail(fc.defaultReportMessage(outcome) ?? 'failed');
+  else t.pass(`${verdicts} verdicts equal and sound in ${Math.round(performance.now() - startMs)} ms`);
+}
+
+/** Plays one story; the number of verdicts compared. */
+async function tell(engines: readonly SteeredEngine[], initial: readonly Partial<KeyRecord>[], events: readonly Event[]): Promise<number> {
+  const run = new Story(engines);
+  await run.begin(initial);
+  for (const event of events) await run.play(event);
+  await run.end();
+  return run.verdicts;
+}
+
+class Story {
+  readonly #engines: readonly SteeredEngine[];
+  readonly #run = freshId();
+  readonly #records: KeyRecord[] = [];
+  /** Admitted so far by subject and window. */
+  readonly #admitted = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
+  readonly #last = new Map<string, StandingVerdict>();
+  #nowMs = NOON_MS;
+  #firstMs = NOON_MS;
+  #lastMs = NOON_MS;
+  verdicts = 0;
+
+  constructor(engines: readonly SteeredEngine[]) {
+    this.#engines = engines;
+  }
+
+  async begin(initial: readonly Partial<KeyRecord>[]): Promise<void> {
+    this.#setPlans(0);
+    const records = initial.map((changes, who): KeyRecord => ({
+      ...{ id: `${this.#run}${who}`, name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, version: 1 },
+      ...{ plan: 'wave', scopes: null, limits: null, secrets: [] },
+      // fast-check makes objects without a prototype, which no store gives back.
+      ...structuredClone(changes),
+    }));
+    this.#records.push(...records);
+    await this.#all((engine) => Promise.all(records.map((record) => engine.keys.write(record, { atMs: 0, action: 'created', changed: {} }))));
+  }
+
+  async play(event: Event): Promise<void> {
+    switch (event.kind) {
+      case 'admit':
+        return this.#admit(event.requests);
+      case 'jump':
+        this.#jump(event);
+        return;
+      case 'change':
+        return this.#change(event.who, event.changes);
+      case 'plans':
+        this.#setPlans(event.edition);
+        return;
+      case 'ban':
+        return this.#all((engine) => engine.bans.start(this.#idOf(event.who), this.#nowMs + event.forMs));
+      case 'lift':
+        return this.#all((engine) => engine.bans.lift(this.#idOf(event.who)));
+      case 'fail':
+        return this.#all((engine) => engine.fail([{ keyId: this.#idOf(event.who), plan: 'wave', operation: 'listPets', admittedAtMs: this.#nowMs - event.backMs }]));
+    }
+  }
+
+  async end(): Promise<void> {
+    for (const { id } of this.#records) {
+      await this.#all((engine) => engine.bans.read(id));
+      await this.#all((engine) => engine.keys.read(id));
+      const rows = await this.#same((engine) => rowsOf(engine, dayName(this.#firstMs - DAY_MS), dayName(this.#lastMs), id));
+      for (const outcome of ['requests', 'limited', 'banned'] as const) {
+        const counted = rows.reduce((sum, row) => sum + row[outcome], 0);
+        assert.equal(counted, this.#counts.get(`${id} ${outcome}`) ?? 0, `ledger of ${outcome}`);
+      }
+    }
+  }
+
+  async #admit(requests: readonly Request[]): Promise<void> {
+    const batch = requests.map((request) => this.#requestOf(request));
+    const verdicts = await this.#same((engine) => engine.admit(batch));
+    verdicts.forEach((verdict, n) => this.#mark(batch[n]!, verdict));
+    this.verdicts += verdicts.length;
+  }
+
+  #jump({ who, to, byMs }: Extract<Event, { kind: 'jump' }>): void {
+    const last = this.#last.get(this.#nameOf(who));
+    if (last === undefined) return;
+    if (to === 'minute' || to === 'day') this.#nowMs = last[to].resetAtMs + byMs;
+    else if (to === 'memory') this.#nowMs = (last.outcome === 'banned' ? last.bannedUntilMs : last.atMs) + BAN_MEMORY_MS + byMs;
+    else if (last.outcome !== 'admitted') this.#nowMs = last.retryAtMs + byMs;
+  }
+
+  /** What must hold of every verdict, whatever the other engines say. */
+  #mark(request: AdmissionRequest, verdict: Verdict): void {
+    const { subject } = request;
+    const name = subject.kind === 'key' ? subject.id : subject.address;
+    if (verdict.outcome === 'unknown_key') return;
+    this.#last.set(name, verdict);
+    if (request.cost === 0) return;
+    const outcome = verdict.outcome === 'admitted' ? 'requests' : verdict.outcome;
+    if (subject.kind === 'key') this.#counts.set(`${name} ${outcome}`, (this.#counts.get(`${name} ${outcome}`) ?? 0) + 1);
+    if (verdict.outcome === 'admitted') this.#bound(name, verdict);
+    else assert.ok(verdict.retryAtMs > verdict.atMs, 'a refusal promises a later moment');
+  }
+
+  #bound(name: string, verdict: StandingVerdict): void {
+    for (const window of ['minute', 'day'] as const) {
+      const { limit, resetAtMs, remaining } = verdict[window];
+      if (limit === 'unlimited' || EDITIONS.some((plans) => [...plans.values()].some((plan) => plan.name === verdict.plan && plan.refill === 'greedy'))) continue;
+      const slot = `${name} ${window} ${resetAtMs}`;
+      const admitted = (this.#admitted.get(slot) ?? 0) + 1;
+      this.#admitted.set(slot, admitted);
+      assert.ok(admitted <= limit, `${admitted} admitted in a ${window} of ${limit}`);
+      assert.ok(remaining <= limit - admitted, 'remaining is never more than what is left');
+    }
+  }
+
+  async #change(who: number, changes: Partial<KeyRecord>): Promise<void> {
+    const before = this.#records[who]!;
+    const record = { ...before, ...structuredClone(changes), version: before.version + 1 };
+    this.#records[who] = record;
+    await this.#all((engine) => engine.keys.write(record, { atMs: 0, action: 'changed', changed: {} }));
+  }
+
+  #setPlans(edition: number): void {
+    for (const engine of this.#engines) engine.setPlans(EDITIONS[edition]!);
+  }
+
+  #requestOf({ who, secret, operation, scope, cost, stepMs }: Request): AdmissionRequest {
+    this.#nowMs += stepMs;
+    this.#firstMs = Math.min(this.#firstMs, this.#nowMs);
+    this.#lastMs = Math.max(this.#lastMs, this.#nowMs);
+    const name = this.#nameOf(who);
+    const subject: Subject = who < KEYS ? { kind: 'key', id: name, secretHash: secret } : { kind: 'address', address: name };
+    return { subject, operation, scope, cost, nowMs: this.#nowMs };
+  }
+
+  #idOf(who: number): string {
+    return this.#records[who]!.id;
+  }
+
+  #nameOf(who: number): string {
+    return who < KEYS ? this.#idOf(who) : `${this.#run}:${SUBJECTS - who}`;
+  }
+
+  /** Asks all engines and wants one answer. */
+  async #same<T>(ask: (engine: SteeredEngine) => Promise<T>): Promise<T> {
+    const [first, ...others] = await Promise.all(this.#engines.map(ask));
+    for (const other of others) assert.deepStrictEqual(other, first);
+    return first!;
+  }
+
+  async #all(tell: (engine: SteeredEngine) => Promise<unknown>): Promise<void> {
+    await this.#same(tell);
+  }
+}

@@ -1,0 +1,97 @@
+import { DAY_MS } from '../../src/gateway/admission/bucket.js';
+import { decide, freshState } from '../../src/gateway/admission/decide.js';
+import type { SubjectState } from '../../src/gateway/admission/decide.js';
+import { ANONYMOUS_PLAN, termsOf } from '../../src/gateway/admission/plan.js';
+import type { Plans } from '../../src/gateway/admission/plan.js';
+import { VersionConflict } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine, AdmissionRequest, UsageCounts, UsageRow } from '../../src/gateway/admission/port.js';
+import type { UnknownReason, Verdict } from '../../src/gateway/admission/verdict.js';
+import type { AuditEntry, KeyRecord } from '../../src/gateway/keys/record.js';
+
+export type SteeredEngine = AdmissionEngine & { setPlans(plans: Plans): void };
+
+/** The engine in its plainest form: maps and `decide()`. What the others are compared with. */
+export function referenceEngine(firstPlans: Plans): SteeredEngine {
+  let plans = firstPlans;
+  const records = new Map<string, KeyRecord>();
+  const histories = new Map<string, AuditEntry[]>();
+  const states = new Map<string, SubjectState>();
+  const ledger = new Map<string, UsageRow>();
+
+  const stateOf = (name: string): SubjectState => structuredClone(states.get(name) ?? freshState());
+  const tally = (key: string, plan: string, operation: string, atMs: number, count: keyof UsageCounts): void => {
+    const day = new Date(Math.floor(atMs / DAY_MS) * DAY_MS).toISOString().slice(0, 10);
+    const name = [key, plan, operation, day].join(' ');
+    const row = ledger.get(name) ?? { key, plan, operation, day, requests: 0, limited: 0, banned: 0, failed: 0 };
+    ledger.set(name, { ...row, [count]: row[count] + 1 });
+  };
+  const admitOne = ({ subject, operation, scope, cost, nowMs = Date.now() }: AdmissionRequest): Verdict => {
+    const record = subject.kind === 'key' ? records.get(subject.id) : undefined;
+    const unfit = subject.kind === 'key' ? unfitness(record, subject.secretHash, nowMs) : undefined;
+    if (unfit !== undefined) return { outcome: 'unknown_key', reason: unfit };
+    const terms = termsOf(plans, record?.plan ?? ANONYMOUS_PLAN, record?.limits ?? null);
+    if (terms === undefined) return { outcome: 'unknown_key', reason: 'no_plan' };
+    const name = subject.kind === 'key' ? subject.id : `ip ${subject.address}`;
+    const state = stateOf(name);
+    const inScope = scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope);
+    const verdict = decide(state, terms, subject.kind === 'key' ? subject.id : null, inScope, cost, nowMs);
+    if (cost === 0) return verdict;
+    states.set(name, state);
+    if (subject.kind === 'key') tally(subject.id, terms.plan, operation, nowMs, verdict.outcome === 'admitted' ? 'requests' : verdict.outcome);
+    return verdict;
+  };
+  const setBan = (keyId: string, bannedUntilMs: number, banLevel: number): boolean => {
+    const state = stateOf(keyId);
+    const inForce = state.bannedUntilMs > Date.now();
+    states.set(keyId, { ...state, strikes: 0, strikesSinceMs: 0, bannedUntilMs, banLevel });
+    return inForce;
+  };
+
+  /** Like a store: answers later, and a throw rejects. */
+  const later = <T>(answer: () => T): Promise<T> => Promise.resolve().then(answer);
+
+  return {
+    name: 'embedded',
+    admit: (requests) => Promise.resolve(requests.map(admitOne)),
+    fail: (failures) => later(() => failures.forEach((each) => tally(each.keyId, each.plan, each.operation, each.admittedAtMs, 'failed'))),
+    keys: {
+      read: (id) => Promise.resolve(records.get(id)),
+      write: (record, entry) =>
+        later(() => {
+          if ((records.get(record.id)?.version ?? 0) !== record.version - 1) throw new VersionConflict('changed by somebody else');
+          records.set(record.id, record);
+          histories.set(record.id, [...(histories.get(record.id) ?? []), entry]);
+        }),
+      page: (afterId, count) => Promise.resolve([...records.values()].filter((each) => afterId === null || each.id > afterId).sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, count)),
+      history: (id) => Promise.resolve(histories.get(id) ?? []),
+    },
+    bans: {
+      read: (keyId) =>
+        later(() => {
+          const { bannedUntilMs, banLevel } = stateOf(keyId);
+          return bannedUntilMs > Date.now() ? { keyId, untilMs: bannedUntilMs, level: banLevel } : undefined;
+        }),
+      start: (keyId, untilMs) => later(() => void setBan(keyId, untilMs, 1)),
+      lift: (keyId) => later(() => setBan(keyId, 0, 0)),
+    },
+    usage: {
+      async *rows(from, to, keyId) {
+        yield await later(() => [...ledger.values()].filter((row) => row.day >= from && row.day <= to && (keyId === undefined || row.key === keyId)));
+      },
+    },
+    check: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+    setPlans(next) {
+      plans = next;
+    },
+  };
+}
+
+function unfitness(record: KeyRecord | undefined, secretHash: string, nowMs: number): UnknownReason | undefined {
+  if (record === undefined) return 'unknown';
+  if (record.status !== 'enabled') return record.status;
+  const secret = record.secrets.find((each) => each.hash === secretHash);
+  if (secret === undefined) return 'unknown';
+  const ends = [secret.endsAtMs, record.expiresAtMs];
+  return ends.some((endMs) => endMs !== null && nowMs >= endMs) ? 'expired' : undefined;
+}

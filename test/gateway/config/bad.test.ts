@@ -1,0 +1,181 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import type { Test } from 'tap';
+import { ConfigError, loadSettings, renderProblems } from '../../../src/gateway/config/load.js';
+import { packageRoot } from '../../../src/shared/package-root.js';
+
+const folder = join(packageRoot, 'test/gateway/config/fixtures');
+
+/** One mistake per fixture: `line:column path`, and what the message must say. */
+const settingsFixtures: readonly (readonly [string, string, RegExp])[] = [
+  ['alias-bomb', '2:8', /aliases/],
+  ['base-missing', '2:10 extends', /nowhere\.yaml: no such file/],
+  ['boolean', '1:16 log.access', /true or false/],
+  ['duplicate-key', '3:1', /twice/],
+  ['duration-out-of-range', '2:13 store.deadline', /from 1ms to 10s/],
+  ['duration-with-space', '2:13 store.deadline', /unit/],
+  ['duration-without-unit', '2:13 store.deadline', /unit/],
+  ['empty', '1:1', /empty; write \{\}/],
+  ['environment', '1:14 environment', /development, staging or production/],
+  ['fraction', '1:26 limits.header_fields', /whole number from 10 to 1000/],
+  ['header-outlasts-request', '1:25 limits.headers_time', /not be longer than request_time/],
+  ['host', '1:17 listen.host', /host name or an address/],
+  ['list', '1:1', /mapping/],
+  ['log-level', '1:15 log.level', /trace, debug/],
+  ['null-mapping', '1:7 store', /mapping of redis, deadline/],
+  ['only-comment', '1:1', /empty/],
+  ['open-quote', '2:1', /closing quote/],
+  ['plans-missing', '1:8 plans', /nowhere\.yaml: no such file/],
+  ['port', '1:17 listen.port', /whole number from 0 to 65535/],
+  ['port-text', '1:17 listen.port', /whole number from 0 to 65535/],
+  ['proto', '2:3', /no name/],
+  ['realm', '1:8 realm', /without quotes/],
+  ['redis-as-key', '1:10 store.***', /unknown key/],
+  ['redis-scheme', '2:10 store.redis', /redis\+sentinel:/],
+  ['self-extending', '1:10 extends', /circle/],
+  ['shared-port', '1:17 listen.port', /both on port 9090/],
+  ['size-out-of-range', '1:22 limits.body_size', /from 1B to 1GiB/],
+  ['size-unit', '2:13 store.map_size', /KiB, MiB/],
+  ['tab', '2:1', /use spaces/],
+  ['trusted-block', '3:5 trusted_proxies.1', /10\.0\.0\.0\/8/],
+  ['two-documents', '2:1', /second document/],
+  ['unknown-key', '3:3 listen.hots', /did you mean "host"\?/],
+  ['unknown-stranger', '1:1 xylophone', /known here: extends, environment/],
+  ['unknown-tag', '1:8', /tag/],
+  ['unknown-top-key', '1:1 lisen', /did you mean "listen"\?/],
+  ['unknown-upstream-key', '3:5 upstreams.pets.adresses', /did you mean "addresses"\?/],
+  ['upstream-gateway', '2:3 upstreams.gateway', /gateway itself/],
+  ['upstream-name', '2:3 upstreams.Pets', /lower-case/],
+  ['upstream-password', '2:23 upstreams.pets.addresses.0', /without path, query or password/],
+  ['upstream-path', '2:23 upstreams.pets.addresses.0', /without path/],
+  ['upstream-scheme', '2:23 upstreams.pets.addresses.0', /http:\/\/host:port/],
+  ['usage-half-days', '2:10 store.usage', /whole days/],
+  ['workers', '1:10 workers', /from 1 to 1024, or auto/],
+];
+
+const plansFixtures: readonly (readonly [string, string, RegExp])[] = [
+  ['anonymous-custom', '1:22 anonymous.limits', /two numbers/],
+  ['anonymous-missing', '1:1', /plan anonymous is missing/],
+  ['anonymous-unlimited', '1:22 anonymous.limits', /two numbers/],
+  ['ban-after-missing', '4:3 free.ban.after', /^missing; .*whole number/],
+  ['ban-cap', '4:35 free.ban.cap', /not be shorter/],
+  ['ban-factor', '4:29 free.ban.factor', /from 1 to 100/],
+  ['ban-missing', '2:1 free.ban', /^missing; .*after, within/],
+  ['ban-unknown-key', '4:21 free.ban.witin', /did you mean "within"\?/],
+  ['duplicate', '2:1', /twice/],
+  ['empty', '1:1', /empty/],
+  ['limit-missing', '2:9 free.limits.day', /^missing; /],
+  ['limit-too-large', '2:36 free.limits.day', /100000000, or unlimited/],
+  ['limit-word', '2:36 free.limits.day', /or unlimited/],
+  ['limit-zero', '2:27 free.limits.minute', /from 1 to/],
+  ['limits-unknown-window', '2:42 free.limits.hour', /known here: minute, day/],
+  ['limits-word', '2:23 enterprise.limits', /custom/],
+  ['name', '2:1 Free', /lower-case/],
+  ['refill', '2:52 free.refill', /interval .* or greedy/],
+];
+
+function refusal(environment: NodeJS.ProcessEnv): ConfigError {
+  try {
+    loadSettings(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('the mistake was not noticed');
+}
+
+function check(t: Test, error: ConfigError, file: string, where: string, what: RegExp): void {
+  const problem = error.problems[0]!;
+  t.equal(basename(problem.file), file);
+  t.equal(`${problem.line}:${problem.column} ${problem.path}`.trim(), where);
+  t.match(problem.message, what);
+  t.notMatch(renderProblems(error), 'sesame', 'no secret is shown');
+  // The bomb is noticed in three lines; any other mistake is told once.
+  if (file !== 'alias-bomb.yaml') t.equal(error.problems.length, 1);
+}
+
+for (const [name, where, what] of settingsFixtures) {
+  t.test(`${name}.yaml is refused at ${where}`, (t) => {
+    check(t, refusal({ PETGATE_CONFIG: join(folder, `${name}.yaml`) }), `${name}.yaml`, where, what);
+    t.end();
+  });
+}
+
+for (const [name, where, what] of plansFixtures) {
+  t.test(`plans/${name}.yaml is refused at ${where}`, (t) => {
+    const config = join(t.testdir({}), 'gateway.yaml');
+    writeFileSync(config, `plans: ${JSON.stringify(join(folder, 'plans', `${name}.yaml`))}\n`);
+    check(t, refusal({ PETGATE_CONFIG: config }), `${name}.yaml`, where, what);
+    t.end();
+  });
+}
+
+t.test('every fixture has its row', (t) => {
+  const named = (rows: readonly (readonly [string, ...unknown[]])[]): string[] => rows.map(([name]) => `${name}.yaml`).sort();
+  const others = ['base-broken.yaml', 'plans.yaml', 'several.yaml'];
+  t.same(readdirSync(folder).filter((name) => name.endsWith('.yaml') && !others.includes(name)).sort(), named(settingsFixtures));
+  t.same(readdirSync(join(folder, 'plans')).sort(), named(plansFixtures));
+  t.end();
+});
+
+t.test('all mistakes of all files and the environment are told at once, in order', (t) => {
+  const error = refusal({ PETGATE_CONFIG: join(folder, 'several.yaml'), LOG_LEVEL: 'loud' });
+  t.same(error.problems.map(({ file, line, path }) => `${basename(file)}:${line} ${path}`), [
+    'environment variable LOG_LEVEL:0 log.level', 'several.yaml:1 realm', 'several.yaml:2 listen.port', 'limit-zero.yaml:2 free.limits.minute',
+  ]);
+  t.match(renderProblems(error), /several\.yaml:2:17: listen\.port: must be/);
+  t.match(renderProblems(error), /\n4 problems, nothing was started or changed\.$/);
+  t.end();
+});
+
+t.test('a mistake in a file that is extended is told at its place there', (t) => {
+  const [problem] = refusal({ PETGATE_CONFIG: join(folder, 'base-broken.yaml') }).problems;
+  t.match(problem, { line: 3, column: 3, path: 'listen.hots' });
+  t.equal(basename(problem!.file), 'unknown-key.yaml');
+  t.end();
+});
+
+t.test('a bad variable is refused by its name, its value unseen', (t) => {
+  const bad = {
+    PORT: '80a', HOST: 'sesame host', ADMIN_PORT: '-1', ADMIN_HOST: 'sesame/', REDIS_URL: 'http://:sesame@host', PETS_URL: 'http://ok:1,sesame',
+    STORE_URL: 'ftp://sesame', PETGATE_WORKERS: '1.5', LOG_LEVEL: 'sesame',
+  };
+  const error = refusal(bad);
+  t.same(error.problems.map(({ file }) => file).sort(), Object.keys(bad).map((name) => `environment variable ${name}`).sort());
+  t.notMatch(renderProblems(error), 'sesame');
+  t.end();
+});
+
+t.test('a PETGATE_CONFIG that cannot be read is refused by that name', (t) => {
+  const empty = t.testdir({});
+  t.match(refusal({ PETGATE_CONFIG: join(empty, 'no.yaml') }).message, /^environment variable PETGATE_CONFIG: .*no\.yaml: no such file$/);
+  t.match(refusal({ PETGATE_CONFIG: empty }).message, /this is a folder/);
+  writeFileSync(join(empty, 'latin.yaml'), Buffer.from([0x72, 0x3a, 0x20, 0xff]));
+  t.match(refusal({ PETGATE_CONFIG: join(empty, 'latin.yaml') }).message, /not UTF-8/);
+  t.end();
+});
+
+t.test('a file nested without bound is refused, not crashed on', (t) => {
+  const path = join(t.testdir({}), 'deep.yaml');
+  writeFileSync(path, `realm: ${'['.repeat(100_000)}`);
+  t.equal(refusal({ PETGATE_CONFIG: path }).problems.length, 1);
+  t.end();
+});
+
+t.test('whatever a file holds, it is loaded or refused with a place, never crashed on', (t) => {
+  const path = join(t.testdir({}), 'any.yaml');
+  const word = fc.constantFrom('listen', 'port', 'store', 'redis', 'upstreams', 'pets', 'plans', 'extends', ': ', ':\n  ', '\n', '- ', '{', '}', '[', ']', '&a ', '*a', '!!str ', '? ', '"', '|', '\t', '8080', 'null', '__proto__', '---', '%', '<<');
+  const text = fc.oneof(fc.array(word, { maxLength: 25 }).map((words) => words.join('')), fc.string());
+  fc.assert(fc.property(text, (text) => {
+    writeFileSync(path, text);
+    try {
+      loadSettings({ PETGATE_CONFIG: path });
+    } catch (error) {
+      return error instanceof ConfigError && error.problems.length > 0 && error.problems.every(({ file, message }) => file !== '' && message !== '');
+    }
+    return true;
+  }), { numRuns: 1000 });
+  t.end();
+});

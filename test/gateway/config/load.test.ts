@@ -1,0 +1,150 @@
+import { availableParallelism } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+import { explainSettings } from '../../../src/gateway/config/explain.js';
+import { loadSettings } from '../../../src/gateway/config/load.js';
+import type { Settings } from '../../../src/gateway/config/settings.js';
+import { packageRoot } from '../../../src/shared/package-root.js';
+
+const plansPath = join(packageRoot, 'config/plans.yaml');
+
+/** A folder with these files, and plans.yaml beside them unless given. */
+function write(t: Test, files: Readonly<Record<string, string>>): string {
+  const folder = t.testdir({});
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
+  environment: 'development',
+  listen: { host: '0.0.0.0', port: 8080 },
+  admin: { host: '127.0.0.1', port: 9090 },
+  workers: 1,
+  dataFolder: join(packageRoot, 'data'),
+  store: { redisUrl: null, deadlineMs: 100, usageDays: 400, mapBytes: 16 * 2 ** 30 },
+  limits: {
+    headerBytes: 16_384, headerFields: 100, urlBytes: 8192, bodyBytes: 1_048_576, headersMs: 10_000, requestMs: 30_000,
+    keepAliveMs: 65_000, connections: 10_000, requestsPerConnection: 10_000, exchanges: 1000,
+  },
+  trustedProxies: [],
+  realm: 'petgate',
+  keys: { acceptImported: false },
+  log: { level: 'info', access: true },
+  shutdownMs: 10_000,
+};
+const expectedUpstreams = {
+  pets: { addresses: ['http://127.0.0.1:8081'], connections: 64, connectMs: 1000, deadlineMs: 15_000 },
+  store: { addresses: [], connections: 64, connectMs: 1000, deadlineMs: 15_000 },
+};
+
+t.test('gateway.yaml as shipped says the defaults', (t) => {
+  const { plans, upstreams, ...rest } = loadSettings({});
+  t.same(rest, expectedDefaults);
+  t.same({ ...upstreams }, expectedUpstreams);
+  t.same([...plans.keys()], ['free', 'pro', 'business', 'enterprise', 'anonymous']);
+  t.end();
+});
+
+t.test('a file may leave anything out', (t) => {
+  const folder = write(t, { 'bare.yaml': `plans: ${JSON.stringify(plansPath)}\n` });
+  const { plans, upstreams, ...rest } = loadSettings({ PETGATE_CONFIG: join(folder, 'bare.yaml') });
+  t.same(rest, expectedDefaults);
+  t.same({ ...upstreams }, expectedUpstreams);
+  t.equal(plans.size, 5);
+  t.end();
+});
+
+t.test('the plans are those of the contract', (t) => {
+  const { plans } = loadSettings({});
+  const limits = Object.fromEntries([...plans].map(([name, plan]) => [name, plan.limits]));
+  t.same(limits, {
+    free: { minute: 60, day: 1000 },
+    pro: { minute: 300, day: 10_000 },
+    business: { minute: 1000, day: 100_000 },
+    enterprise: 'custom',
+    anonymous: { minute: 300, day: 10_000 },
+  });
+  t.same(plans.get('free'), {
+    name: 'free', limits: { minute: 60, day: 1000 }, refill: 'interval',
+    ban: { after: 30, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: 86_400_000 },
+  });
+  t.same(['pro', 'business'].map((name) => plans.get(name)?.ban.after), [150, 500]);
+  t.end();
+});
+
+t.test('production and staging load, and differ from development only where they say so', (t) => {
+  for (const environment of ['production', 'staging'] as const) {
+    const settings = loadSettings({ PETGATE_CONFIG: join(packageRoot, `config/${environment}.yaml`) });
+    t.equal(settings.environment, environment);
+    t.equal(settings.workers, availableParallelism());
+    t.same(settings.limits, expectedDefaults.limits);
+    t.equal(settings.plans.size, 5);
+  }
+  t.end();
+});
+
+t.test('the environment wins over the file', (t) => {
+  const folder = write(t, {
+    'gateway.yaml': `plans: ${JSON.stringify(plansPath)}\nlisten: { host: 10.0.0.1, port: 1000 }\nworkers: 3\nupstreams: { pets: { addresses: ['http://a:1'], deadline: 2s } }\n`,
+  });
+  const settings = loadSettings({
+    PETGATE_CONFIG: join(folder, 'gateway.yaml'), PORT: '2000', ADMIN_HOST: '::1', ADMIN_PORT: '0', PETGATE_DATA: 'elsewhere',
+    REDIS_URL: 'rediss+cluster://user:p@ss@h1:1,h2:2', PETS_URL: 'http://b:1, unix:/run/pets.sock', STORE_URL: 'http://[::1]:7', PETGATE_WORKERS: 'auto', LOG_LEVEL: 'warn',
+  });
+  t.match(settings, {
+    listen: { host: '10.0.0.1', port: 2000 },
+    admin: { host: '::1', port: 0 },
+    workers: availableParallelism(),
+    dataFolder: resolve('elsewhere'),
+    store: { redisUrl: 'rediss+cluster://user:p@ss@h1:1,h2:2' },
+    upstreams: {
+      pets: { addresses: ['http://b:1', 'unix:/run/pets.sock'], deadlineMs: 2000 },
+      store: { addresses: ['http://[::1]:7'] },
+    },
+    log: { level: 'warn', access: true },
+  });
+  t.end();
+});
+
+t.test('an empty variable counts as not set', (t) => {
+  t.same(loadSettings({ PORT: '', REDIS_URL: ' ', PETS_URL: '', PETGATE_CONFIG: '' }), loadSettings({}));
+  t.end();
+});
+
+t.test('what extends wins, mapping by mapping; lists are taken whole; paths are relative to their file', (t) => {
+  const folder = write(t, {
+    'base.yaml': `plans: ${JSON.stringify(plansPath)}\ndata: here\ntrusted_proxies: [10.0.0.1, 10.0.0.2]\nlimits: { exchanges: 5, url_size: 1KiB }\n`,
+    'middle.yaml': 'extends: base.yaml\nlimits: { exchanges: 6 }\ntrusted_proxies: [10.0.0.3]\n',
+    'top.yaml': 'extends: middle.yaml\nlimits: { headers_time: 2s }\n',
+  });
+  const settings = loadSettings({ PETGATE_CONFIG: join(folder, 'top.yaml') });
+  t.match(settings.limits, { exchanges: 6, urlBytes: 1024, headersMs: 2000 });
+  t.same(settings.trustedProxies, ['10.0.0.3']);
+  t.equal(settings.dataFolder, join(folder, 'here'));
+  t.end();
+});
+
+t.test('a service may be called constructor, and no other name is one', (t) => {
+  const folder = write(t, { 'gateway.yaml': `plans: ${JSON.stringify(plansPath)}\nupstreams: { constructor: { addresses: ['http://a:1'] } }\n` });
+  const { upstreams } = loadSettings({ PETGATE_CONFIG: join(folder, 'gateway.yaml') });
+  t.same(upstreams['constructor']?.addresses, ['http://a:1']);
+  t.notOk('toString' in upstreams);
+  t.end();
+});
+
+t.test('every setting tells who said it, and passwords stay unseen', (t) => {
+  const folder = write(t, { 'gateway.yaml': `realm: zoo\nplans: ${JSON.stringify(plansPath)}\n` });
+  const file = join(folder, 'gateway.yaml');
+  const rows = explainSettings({ PETGATE_CONFIG: file, PORT: '81', REDIS_URL: 'redis://user:se/s@me@host:6379/0?password=sesame' });
+  const row = (path: string): unknown => rows.find((row) => row.path === path);
+  t.match(row('realm'), { value: 'zoo', source: /gateway\.yaml:1$/ });
+  t.same(row('listen.port'), { path: 'listen.port', value: 81, source: 'environment variable PORT' });
+  t.same(row('listen.host'), { path: 'listen.host', value: '0.0.0.0', source: 'default' });
+  t.same(row('upstreams.pets.addresses'), { path: 'upstreams.pets.addresses', value: ['http://127.0.0.1:8081'], source: 'default' });
+  t.same(row('store.redis'), { path: 'store.redis', value: 'redis://***@host:6379/0?***', source: 'environment variable REDIS_URL' });
+  t.match(row('data'), { value: join(packageRoot, 'data'), source: 'default' });
+  t.match(row('plans.free.limits.minute'), { value: 60, source: /plans\.yaml:\d+$/ });
+  t.end();
+});

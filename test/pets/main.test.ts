@@ -1,0 +1,191 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import type { Test } from 'tap';
+import { startPostgres } from '../servers/postgres.js';
+import { callerOf, runProgram, startProgram, temporaryFolder, TOKEN } from './service.js';
+import type { Answer, Caller } from './service.js';
+
+/** Adds pets over several connections until `count` are acknowledged or the service is gone; what was acknowledged, by id. */
+async function flood(pets: Caller, count: number, label: string): Promise<Map<string, string>> {
+  const acknowledged = new Map<string, string>();
+  const worker = async (lane: number): Promise<void> => {
+    for (let turn = 0; acknowledged.size < count; turn += 1) {
+      let answer: Answer;
+      try {
+        answer = await pets.send('POST', '/v1/pets', `{"name":"${label} ${lane}.${turn}","categoryId":${lane}${turn % 3 === 0 ? ',"status":"sold"' : ''}}`);
+      } catch {
+        return;
+      }
+      if (answer.status !== 201) throw new Error(answer.text);
+      const id = /^\{"id":([0-9]+)/.exec(answer.text)?.[1] ?? '';
+      if (acknowledged.has(id)) throw new Error(`id ${id} twice`);
+      acknowledged.set(id, answer.text);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, (_, lane) => worker(lane)));
+  return acknowledged;
+}
+
+async function everyPet(pets: Caller, filter = ''): Promise<string[]> {
+  const seen: string[] = [];
+  for (let path: string | undefined = `/v1/pets?limit=100${filter}`; path !== undefined; ) {
+    const page = await pets.send('GET', path);
+    seen.push(...(page.text.match(/\{[^}]*\}/g) ?? []));
+    path = /^<([^>]+)>/.exec(page.headers.get('link') ?? '')?.[1];
+  }
+  return seen;
+}
+
+async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const giveUpAtMs = Date.now() + 10_000;
+  while (!(await condition())) {
+    if (Date.now() > giveUpAtMs) throw new Error(`waited in vain: ${what}`);
+    await pause(10);
+  }
+}
+
+async function killNine(t: Test, environment: Record<string, string>): Promise<void> {
+  const acknowledged = new Map<string, string>();
+  for (let round = 1; round <= 3; round += 1) {
+    const { child, caller, ended } = await startProgram(t, environment);
+    const adding = flood(caller, 1_000_000, `round ${round}`);
+    await until(async () => (await caller.send('GET', `/v1/pets/${acknowledged.size + 150}`)).status === 200, 'some pets');
+    child.kill('SIGKILL');
+    t.equal((await ended).signal, 'SIGKILL');
+    for (const [id, pet] of await adding) {
+      t.notOk(acknowledged.has(id), `id ${id} given twice`);
+      acknowledged.set(id, pet);
+    }
+  }
+  const { caller } = await startProgram(t, environment);
+  const kept = await everyPet(caller);
+  const all = new Set(kept);
+  t.ok(acknowledged.size >= 300, `${acknowledged.size} acknowledged, ${kept.length} kept`);
+  t.same([...acknowledged.values()].filter((pet) => !all.has(pet)), [], 'every acknowledged pet is there as it was');
+  t.equal(new Set(kept.map((pet) => pet.split(',', 1)[0])).size, kept.length, 'no id twice');
+  t.same(await everyPet(caller, '&status=sold'), kept.filter((pet) => pet.includes('"sold"')), 'the index of statuses agrees');
+}
+
+t.test('an acknowledged pet survives kill -9, and its id is never given again (embedded)', (t) => killNine(t, { PETGATE_DATA: temporaryFolder(t) }));
+
+t.test('an acknowledged pet survives kill -9, and its id is never given again (postgres)', async (t) => {
+  const server = await startPostgres();
+  t.teardown(() => server.stop());
+  await killNine(t, { DATABASE_URL: server.url });
+});
+
+t.test('two processes on one folder never give an id twice', async (t) => {
+  const environment = { PETGATE_DATA: temporaryFolder(t) };
+  const [one, two] = await Promise.all([startProgram(t, environment), startProgram(t, environment)]);
+  const [mine, yours] = await Promise.all([flood(one.caller, 200, 'one'), flood(two.caller, 200, 'two')]);
+  t.same([...mine.keys()].filter((id) => yours.has(id)), []);
+  t.same((await everyPet(two.caller)).length, mine.size + yours.size);
+});
+
+t.test('a full disk is 503 store_unavailable, loses nothing, and passes when there is room again', async (t) => {
+  // The limit on a file's size stands in for the disk: writing past it fails in the same call.
+  const { child, caller } = await startProgram(t, { PETGATE_DATA: temporaryFolder(t) }, ['sh', '-c', 'ulimit -S -f 1024; exec "$@"', 'sh']);
+  const acknowledged: string[] = [];
+  let answer: Answer;
+  for (;;) {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => caller.send('POST', '/v1/pets', `{"name":"${'x'.repeat(200)}","categoryId":1,"status":"sold"}`)));
+    acknowledged.push(...answers.filter(({ status }) => status === 201).map(({ text }) => text));
+    const refused = answers.find(({ status }) => status !== 201);
+    if (refused !== undefined) {
+      answer = refused;
+      break;
+    }
+  }
+  t.equal(answer.status, 503);
+  t.match(JSON.parse(answer.text), { code: 'store_unavailable', status: 503 });
+  t.ok(acknowledged.length > 100, `${acknowledged.length} fitted`);
+  t.same(await everyPet(caller), acknowledged.sort((a, b) => idOf(a) - idOf(b)), 'nothing lost, nothing half there');
+  t.equal((await everyPet(caller, '&status=sold')).length, acknowledged.length);
+
+  t.equal(spawnSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited']).status, 0);
+  const after = await caller.send('POST', '/v1/pets', '{"name":"Rex","categoryId":1}');
+  t.equal(after.status, 201);
+  t.ok(idOf(after.text) > idOf(acknowledged.at(-1) ?? ''));
+});
+
+function idOf(pet: string): number {
+  return Number(/^\{"id":([0-9]+)/.exec(pet)?.[1]);
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  t.test(`${signal} lets what is in flight finish, and ends with 0`, async (t) => {
+    const folder = temporaryFolder(t);
+    const { child, caller, ended } = await startProgram(t, { PETGATE_DATA: folder });
+    // One connection in the middle of a request, one idle after a request, one that never sent a byte.
+    const body = '{"name":"Rex","categoryId":1}';
+    const slow = connect(caller.port, '127.0.0.1');
+    let received = '';
+    slow.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    const slowEnded = new Promise((resolve) => slow.once('close', resolve));
+    slow.write(`POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
+    await until(() => received.includes('100 Continue'), 'the request to be in flight');
+    const silent = connect(caller.port, '127.0.0.1').on('error', () => undefined);
+    await new Promise((resolve) => silent.once('connect', resolve));
+    await caller.send('GET', '/livez');
+
+    child.kill(signal);
+    await until(() => refusesConnections(caller.port), 'no new connections');
+    slow.write(body);
+    await slowEnded;
+    t.match(received, /HTTP\/1\.1 201 Created\r\n.*connection: close\r\n.*"id":1/is);
+    const { code, stderr } = await ended;
+    t.equal(code, 0);
+    t.equal(stderr, '');
+    const again = await startProgram(t, { PETGATE_DATA: folder });
+    t.equal((await again.caller.send('GET', '/v1/pets/1')).status, 200);
+  });
+}
+
+function refusesConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(port, '127.0.0.1', () => {
+      probe.destroy();
+      resolve(false);
+    });
+    probe.on('error', () => resolve(true));
+  });
+}
+
+t.test('what keeps it from starting is one line and exit code 1', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => taken.once('listening', resolve));
+  t.teardown(() => taken.close());
+  const port = String((taken.address() as AddressInfo).port);
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'file'), '');
+  for (const [environment, says] of [
+    [{ PETS_PORT: port, PETGATE_DATA: folder }, new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}`)],
+    [{ PETS_PORT: 'x', LOG_LEVEL: 'y' }, /PETS_PORT must .*; LOG_LEVEL must/],
+    [{ PETS_HOST: 'nowhere.invalid', PETGATE_DATA: folder }, /cannot listen on nowhere\.invalid/],
+    [{ DATABASE_URL: 'nonsense' }, /DATABASE_URL must look like/],
+    [{ DATABASE_URL: `postgres://u:hunter2@127.0.0.1:1/d` }, /cannot use the database of DATABASE_URL \(connect ECONNREFUSED/],
+    [{ PETGATE_DATA: join(folder, 'file') }, /cannot open the store in/],
+  ] as const) {
+    const { code, stdout, stderr } = await runProgram(t, environment).ended;
+    t.equal(code, 1, stderr);
+    t.match(stderr, /^pets cannot start: [^\n]+\n$/);
+    t.match(stderr, says);
+    t.notMatch(stdout + stderr, /hunter2|\n\s+at |internal-token-of/);
+  }
+});
+
+t.test('without a token in the environment it takes the one in the data folder, and never logs it', async (t) => {
+  const folder = temporaryFolder(t);
+  const { child, caller, ended } = await startProgram(t, { PETGATE_DATA: folder, PETGATE_INTERNAL_TOKEN: '', LOG_LEVEL: 'trace' });
+  const token = readFileSync(join(folder, 'internal-token'), 'utf8').trim();
+  t.equal((await caller.send('GET', '/v1/pets')).status, 401);
+  t.equal((await callerOf(caller.url).send('GET', '/v1/pets', undefined, { authorization: `Bearer ${token}` })).status, 200);
+  child.kill('SIGTERM');
+  const { stdout, stderr } = await ended;
+  t.notMatch(stdout + stderr, token);
+});

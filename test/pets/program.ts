@@ -1,0 +1,3 @@
+import { runPets } from '../../src/pets/main.js';
+
+await runPets(process.env);

@@ -1,0 +1,41 @@
+import t from 'tap';
+import { StoreUnavailable } from '../../../src/pets/store/port.js';
+import { openPostgresStore } from '../../../src/pets/store/postgres.js';
+import { startPostgres } from '../../servers/postgres.js';
+import { startProxy } from '../../servers/stalling-proxy.js';
+import { storeContract } from './contract.js';
+
+const server = await startPostgres();
+t.teardown(() => server.stop());
+const databases = new Map<string, Promise<string>>();
+const quiet = (): undefined => undefined;
+
+storeContract(t, async (data) => {
+  let url = databases.get(data);
+  if (url === undefined) databases.set(data, (url = server.createDatabase(data.toLowerCase().slice(0, 60))));
+  return openPostgresStore(await url, quiet);
+});
+
+t.test('a database that stalls or goes away is StoreUnavailable within two seconds, and comes back by itself', async (t) => {
+  const target = new URL(await server.createDatabase('stalled'));
+  const proxy = await startProxy(Number(target.port));
+  t.teardown(() => proxy.stop());
+  target.port = String(proxy.port);
+  const store = await openPostgresStore(target.href, quiet);
+  t.teardown(() => store.close());
+  const rex = await store.add({ name: 'Rex', categoryId: 1n });
+
+  for (const mode of ['stall', 'refuse'] as const) {
+    proxy.set(mode);
+    const startedAtMs = Date.now();
+    // More calls than connections: the wait for a free one is in the bound too.
+    const calls = Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? store.add({ name: 'Max', categoryId: 1n }) : store.read(rex.id)));
+    const results = await Promise.allSettled([...calls, store.check()]);
+    const tookMs = Date.now() - startedAtMs;
+    t.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof StoreUnavailable), `${mode}: all refused`);
+    t.ok(tookMs < 2_300, `${mode}: ${tookMs} ms`);
+    proxy.set('pass');
+    t.same(await store.read(rex.id), rex, `${mode}: back`);
+    t.ok((await store.add({ name: 'Max', categoryId: 1n })).id > rex.id);
+  }
+});

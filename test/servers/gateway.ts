@@ -1,0 +1,73 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { packageRoot } from '../../src/shared/package-root.js';
+import { startProgram, temporaryFolder } from './program.js';
+import type { Program, Teardown } from './program.js';
+
+export const ADMIN_TOKEN = 'admin-token-of-the-tests';
+export const INTERNAL_TOKEN = 'internal-token-of-the-tests';
+
+export interface Gateway {
+  readonly program: Program;
+  readonly url: string;
+  readonly port: number;
+  readonly adminUrl: string;
+  readonly dataFolder: string;
+  admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
+  createKey(fields: Readonly<Record<string, unknown>>): Promise<{ id: string; key: string }>;
+}
+
+export interface GatewayOptions {
+  /** Laid over config/gateway.yaml. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Replaces config/plans.yaml. */
+  readonly plans?: Readonly<Record<string, unknown>>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly dataFolder?: string;
+}
+
+/** A real gateway process on free ports; ends with the test. */
+export async function startGateway(t: Teardown, options: GatewayOptions = {}): Promise<Gateway> {
+  const dataFolder = options.dataFolder ?? temporaryFolder(t);
+  const program = startProgram(['gateway'], {
+    HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', PETGATE_DATA: dataFolder,
+    PETGATE_ADMIN_TOKEN: ADMIN_TOKEN, PETGATE_INTERNAL_TOKEN: INTERNAL_TOKEN,
+    PETGATE_CONFIG: writeConfig(dataFolder, options), ...options.environment,
+  });
+  t.teardown(() => program.stop('SIGKILL'));
+  const serving = await program.logged('serving');
+  const url = `http://${String(serving['public'])}`;
+  const adminUrl = `http://${String(serving['admin'])}`;
+  const admin: Gateway['admin'] = async (method, path, body) => {
+    const answer = await fetch(adminUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: text === '' ? null : (JSON.parse(text) as unknown) };
+  };
+  return {
+    program, url, adminUrl, dataFolder, admin,
+    port: Number(new URL(url).port),
+    createKey: async (fields) => {
+      const { status, body } = await admin('POST', '/admin/v1/keys', { name: 'test', ...fields });
+      if (status !== 201) throw new Error(`no key: ${status} ${JSON.stringify(body)}`);
+      return body as { id: string; key: string };
+    },
+  };
+}
+
+function writeConfig(dataFolder: string, { config = {}, plans }: GatewayOptions): string {
+  const folder = join(dataFolder, 'config');
+  mkdirSync(folder, { recursive: true });
+  let planFile = join(packageRoot, 'config/plans.yaml');
+  if (plans !== undefined) {
+    planFile = join(folder, 'plans.yaml');
+    writeFileSync(planFile, stringify(plans, { aliasDuplicateObjects: false }));
+  }
+  const file = join(folder, 'gateway.yaml');
+  writeFileSync(file, stringify({ extends: join(packageRoot, 'config/gateway.yaml'), plans: planFile, ...config }));
+  return file;
+}

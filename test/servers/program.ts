@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/shared/package-root.js';
+import { until } from './until.js';
+
+const CLI = join(packageRoot, 'dist/src/cli/main.js');
+
+/** A program of ours as a real process, with what it logged. */
+export interface Program {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** All that came on standard output and error so far. */
+  output(): string;
+  /** The JSON lines logged so far. */
+  lines(): readonly Readonly<Record<string, unknown>>[];
+  /** Resolves with the first logged line whose `msg` is this. */
+  logged(msg: string): Promise<Readonly<Record<string, unknown>>>;
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Runs `petgate <args>` with only the environment given (and PATH). */
+export function startProgram(args: readonly string[], environment: Readonly<Record<string, string>>): Program {
+  const child = spawn(process.execPath, ['--enable-source-maps', CLI, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+  let ended = false;
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('exit', (code, signal) => {
+      ended = true;
+      resolve({ code, signal });
+    });
+  });
+  const lines = (): Record<string, unknown>[] => output.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}')).map((line) => JSON.parse(line) as Record<string, unknown>);
+  return {
+    child,
+    pid: child.pid!,
+    output: () => output,
+    lines,
+    exited,
+    logged: async (msg) => {
+      let found: Record<string, unknown> | undefined;
+      await until(`the program logged "${msg}"`, () => {
+        found = lines().find((line) => line['msg'] === msg);
+        return found !== undefined || ended;
+      }, 20_000);
+      if (found === undefined) throw new Error(`the program ended: ${output}`);
+      return found;
+    },
+    stop: async (signal = 'SIGTERM') => {
+      if (!ended) child.kill(signal);
+      await exited;
+    },
+  };
+}
+
+/** The part of a tap test that cleans up. */
+export interface Teardown {
+  teardown(handler: () => unknown): void;
+}
+
+/** A folder that goes with the test. */
+export function temporaryFolder(t: Teardown): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petgate-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

@@ -1,0 +1,51 @@
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+
+export interface StallingProxy {
+  readonly port: number;
+  /** `stall`: connections stay open and nothing moves; `refuse`: all are reset, new ones too. */
+  set(mode: 'pass' | 'stall' | 'refuse'): void;
+  stop(): Promise<void>;
+}
+
+/** A TCP proxy before `targetPort` on 127.0.0.1, for what a network does to a store. */
+export async function startProxy(targetPort: number): Promise<StallingProxy> {
+  const sockets = new Set<Socket>();
+  let mode: 'pass' | 'stall' | 'refuse' = 'pass';
+  const track = (socket: Socket, other: Socket): void => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      other.destroy();
+    });
+    socket.on('data', (data) => other.write(data));
+    if (mode === 'stall') socket.pause();
+  };
+  const server = createServer((near) => {
+    if (mode === 'refuse') {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect(targetPort, '127.0.0.1');
+    track(near, far);
+    track(far, near);
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    set(next) {
+      mode = next;
+      for (const socket of sockets) {
+        if (mode === 'refuse') socket.resetAndDestroy();
+        else if (mode === 'stall') socket.pause();
+        else socket.resume();
+      }
+    },
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
