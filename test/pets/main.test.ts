@@ -62,13 +62,15 @@ async function killNine(t: Test, environment: Record<string, string>): Promise<v
       acknowledged.set(id, pet);
     }
   }
-  const { caller } = await startProgram(t, environment);
+  const { child, caller, ended } = await startProgram(t, environment);
   const kept = await everyPet(caller);
   const all = new Set(kept);
   t.ok(acknowledged.size >= 300, `${acknowledged.size} acknowledged, ${kept.length} kept`);
   t.same([...acknowledged.values()].filter((pet) => !all.has(pet)), [], 'every acknowledged pet is there as it was');
   t.equal(new Set(kept.map((pet) => pet.split(',', 1)[0])).size, kept.length, 'no id twice');
   t.same(await everyPet(caller, '&status=sold'), kept.filter((pet) => pet.includes('"sold"')), 'the index of statuses agrees');
+  child.kill('SIGTERM');
+  t.equal((await ended).code, 0, 'and it stops when told to');
 }
 
 t.test('an acknowledged pet survives kill -9, and its id is never given again (embedded)', (t) => killNine(t, { PETGATE_DATA: temporaryFolder(t) }));
@@ -84,6 +86,8 @@ t.test('two processes on one folder never give an id twice', async (t) => {
   const [one, two] = await Promise.all([startProgram(t, environment), startProgram(t, environment)]);
   const [mine, yours] = await Promise.all([flood(one.caller, 200, 'one'), flood(two.caller, 200, 'two')]);
   t.same([...mine.keys()].filter((id) => yours.has(id)), []);
+  const last = [...yours.keys()].at(-1) ?? '';
+  t.equal((await one.caller.send('GET', `/v1/pets/${last}`)).text, yours.get(last), 'one sees at once what the other acknowledged');
   t.same((await everyPet(two.caller)).length, mine.size + yours.size);
 });
 
