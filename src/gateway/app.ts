@@ -5,7 +5,9 @@ import type { AdmissionEngine } from './admission/port.js';
 import type { Settings } from './config/settings.js';
 import { answerOptions, createDocumentAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
+import type { Operation } from './contract/operation.js';
 import { createRoute } from './contract/route.js';
+import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/address.js';
 import { createListener } from './edge/listener.js';
 import type { Listener } from './edge/listener.js';
@@ -17,6 +19,7 @@ import type { Metrics } from './observe/metrics.js';
 import { createFinish } from './observe/record.js';
 import { pipeline } from './pipeline.js';
 import { createForward } from './upstream/forward.js';
+import type { OwnAnswer } from './upstream/forward.js';
 import { openUpstreams } from './upstream/pools.js';
 import type { Upstreams } from './upstream/pools.js';
 import type { Log } from '../shared/log.js';
@@ -49,14 +52,17 @@ export function createApp(parts: AppParts): App {
   const addresses = createAddressReader(settings.trustedProxies);
   const admission = batchAdmission(engine, (size) => metrics.batch(size));
   const failures = collectFailures(engine, (count) => log.error({ count }, 'credits for failed requests were dropped: the store was away too long'));
-  const ownAnswers = new Map([
+  const ownAnswers = new Map<string, OwnAnswer>([
     ['options', answerOptions],
     ['getOpenapi', createDocumentAnswer(contract.document)],
+    ...createDocsAnswers(contract, () => settings.plans),
   ]);
+
+  const isServed = ({ id, upstream }: Operation): boolean => (upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream));
 
   const steps = pipeline<Exchange>()
     .then('strip', strip)
-    .then('route', createRoute(contract.routes, (name) => upstreams.has(name), parts.now ?? Date.now))
+    .then('route', createRoute(contract.routes, isServed, parts.now ?? Date.now))
     .then('identify', createIdentify(settings.environment, settings.keys.acceptImported))
     .then('admit', createAdmit(admission, settings.realm, (verdict, operation) => metrics.verdict(verdict, operation)))
     .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes));

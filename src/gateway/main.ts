@@ -58,6 +58,7 @@ async function runAlone(base: Base): Promise<void> {
   const health = watchHealth(engine, app.upstreams);
   const admin = await openAdmin(base, () => app.metrics.registry.metrics(), () => health.readiness());
   announce(base, await listen(app.listener.server, settings.listen), admin);
+  health.serving();
   onStopSignal(async () => {
     health.drain();
     await drain(app, settings.shutdownMs);
@@ -76,6 +77,7 @@ async function runPrimary(base: Base): Promise<void> {
   const workers = startWorkers(settings.workers, log);
   const admin = await openAdmin(base, () => workers.metrics(own), () => health.readiness());
   announce(base, await workers.listening, admin);
+  health.serving();
   onStopSignal(async () => {
     health.drain();
     await workers.stop(settings.shutdownMs + 1000);

@@ -34,7 +34,7 @@ export async function start(environment: NodeJS.ProcessEnv): Promise<number> {
   const stopped = stopOnSignal(gateway, pets, settings.shutdownMs + EXTRA_GRACE_MS);
   try {
     await Promise.all([begin(pets, addresses.pets), begin(gateway, addresses.gateway)]);
-    await welcome(new AdminClient(await findAdmin(childEnvironment, undefined)), addresses.gateway);
+    await greet(childEnvironment, addresses.gateway);
     say(`\nMetrics and admin API: ${addresses.admin}  Docs: ${addresses.gateway}/docs\nCtrl-C stops.`);
   } catch (error) {
     if (stopped.began()) return await stopped.done;
@@ -42,6 +42,16 @@ export async function start(environment: NodeJS.ProcessEnv): Promise<number> {
     throw error;
   }
   return stopped.done;
+}
+
+/** A store that is away keeps the gateway from making keys, not from serving: no reason to stop. */
+async function greet(childEnvironment: NodeJS.ProcessEnv, publicUrl: string): Promise<void> {
+  try {
+    await welcome(new AdminClient(await findAdmin(childEnvironment, undefined)), publicUrl);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    say(`\nNo key was made: ${error.message}`);
+  }
 }
 
 async function begin(child: Child, address: string): Promise<void> {

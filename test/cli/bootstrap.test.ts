@@ -1,0 +1,74 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { packageRoot } from '../../src/shared/package-root.js';
+
+/** A small project of the same shape, whose `petgate` says how it was called and ends with code 7. */
+function project(t: Test, more: Readonly<Record<string, string>> = {}): { readonly write: (path: string, text: string) => void; readonly at: (path: string) => string } {
+  const folder = mkdtempSync(join(tmpdir(), 'petgate-bootstrap-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const at = (path: string): string => join(folder, path);
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(at(path)), { recursive: true });
+    writeFileSync(at(path), text);
+  };
+  mkdirSync(at('src'));
+  mkdirSync(at('test'));
+  for (const file of ['package-lock.json', 'tsconfig.json', 'src/bootstrap.mjs']) copyFileSync(join(packageRoot, file), at(file));
+  // What is installed is the real thing; only what is built from it is tried here.
+  symlinkSync(join(packageRoot, 'node_modules'), at('node_modules'));
+  const files = { 'package.json': readFileSync(join(packageRoot, 'package.json'), 'utf8'), 'src/cli/main.ts': 'process.stdout.write(`called ${process.argv[2]}\\n`);\nprocess.exitCode = 7;\n', ...more };
+  for (const [path, text] of Object.entries(files)) write(path, text);
+  return { write, at };
+}
+
+async function bootstrap(script: string, ...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [script, ...args], { env: { PATH: process.env['PATH'], NODE_ENV: 'production' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+t.test('start builds once, hands over, and ends with the same exit code', async (t: Test) => {
+  const { at } = project(t);
+  const first = await bootstrap(at('src/bootstrap.mjs'), 'start');
+  t.match(first, { code: 7, stdout: /^Building …\nBuilt in [\d.]+ s\.\ncalled start\n$/, stderr: '' });
+  t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 7, stdout: /^called start\n$/, stderr: '' });
+});
+
+t.test('a changed source, a lost output and a lost source are each built again', async (t: Test) => {
+  const { at, write } = project(t, { 'test/old.test.ts': 'export const old = 1;\n' });
+  await bootstrap(at('src/bootstrap.mjs'), 'start');
+  t.ok(existsSync(at('dist/test/old.test.js')));
+  write('src/cli/main.ts', "process.stdout.write('changed\\n');\n");
+  t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 0, stdout: /Built in[^]*changed\n$/ });
+  rmSync(at('dist/src/cli/main.js'));
+  t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 0, stdout: /Built in[^]*changed\n$/ });
+  rmSync(at('test/old.test.ts'));
+  t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 0, stdout: /Built in/ });
+  t.notOk(existsSync(at('dist/test/old.test.js')), 'a test without a source would still pass');
+  t.notOk(existsSync(at('dist/test/old.test.js.map')));
+});
+
+t.test('a build that fails says why, ends with 1, and is tried again', async (t: Test) => {
+  const { at } = project(t, { 'src/wrong.ts': "export const wrong: number = 'text';\n" });
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const failed = await bootstrap(at('src/bootstrap.mjs'), 'start');
+    t.match(failed, { code: 1, stderr: /src\/wrong\.ts\(1,14\): error TS2322[^]*The build failed/ });
+    t.notMatch(failed.stdout, 'called');
+  }
+});
+
+t.test('too old a Node is one clear line, and an unknown command is exit code 2', async (t: Test) => {
+  const { at, write } = project(t);
+  t.match(await bootstrap(at('src/bootstrap.mjs'), 'strat'), { code: 2, stderr: /start \| dev \| lint/ });
+  write('package.json', JSON.stringify({ type: 'module', engines: { node: '>=99.0.0' } }));
+  t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 1, stdout: '', stderr: /^Petgate needs Node 99\.0\.0 or newer; this is [\d.]+\. Install a newer one from \S+\n$/ });
+});
