@@ -9,6 +9,8 @@ export interface Readiness {
 
 export interface Health {
   readiness(): Readiness;
+  /** Whether the store's last check went through. */
+  storeOk(): boolean;
   /** From now on not ready: whoever balances should send requests elsewhere. */
   drain(): void;
   stop(): void;
@@ -54,6 +56,7 @@ export function watchHealth(engine: AdmissionEngine, upstreams: Upstreams): Heal
       }
       return { ready: storeOk && !draining, parts };
     },
+    storeOk: () => storeOk,
     drain: () => {
       draining = true;
     },
