@@ -7,6 +7,7 @@ import { answerOptions, createDocumentAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
 import type { Operation } from './contract/operation.js';
 import { createRoute, MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
+import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/address.js';
 import { createListener } from './edge/listener.js';
 import type { Listener } from './edge/listener.js';
@@ -19,6 +20,7 @@ import { createFinish } from './observe/record.js';
 import { watchSaturation } from './observe/saturation.js';
 import { pipeline } from './pipeline.js';
 import { createForward } from './upstream/forward.js';
+import type { OwnAnswer } from './upstream/forward.js';
 import { openUpstreams } from './upstream/pools.js';
 import type { Upstreams } from './upstream/pools.js';
 import type { Log } from '../shared/log.js';
@@ -51,9 +53,10 @@ export function createApp(parts: AppParts): App {
   const addresses = createAddressReader(settings.trustedProxies);
   const admission = batchAdmission(engine, (size) => metrics.batch(size));
   const failures = collectFailures(engine, (count) => log.error({ count }, 'credits for failed requests were dropped: the store was away too long'));
-  const ownAnswers = new Map([
+  const ownAnswers = new Map<string, OwnAnswer>([
     ['options', answerOptions],
     ['getOpenapi', createDocumentAnswer(contract.document)],
+    ...createDocsAnswers(contract, () => settings.plans),
   ]);
 
   const isServed = ({ id, upstream }: Operation): boolean => (upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream));

@@ -63,6 +63,7 @@ async function runAlone(base: Base): Promise<void> {
   watchStore(registry, engine.name, health);
   const admin = await openAdmin(base, () => registry.metrics(), () => health.readiness());
   announce(base, await listen(app.listener.server, settings.listen), admin);
+  health.serving();
   onStopSignal(async () => {
     health.drain();
     await drain(app, settings.shutdownMs);
@@ -83,6 +84,7 @@ async function runPrimary(base: Base): Promise<void> {
   const workers = startWorkers(settings.workers, own, log);
   const admin = await openAdmin(base, () => workers.metrics(), () => health.readiness());
   announce(base, await workers.listening, admin);
+  health.serving();
   onStopSignal(async () => {
     health.drain();
     await workers.stop(settings.shutdownMs + 1000);
