@@ -9,6 +9,8 @@ export interface Readiness {
 
 export interface Health {
   readiness(): Readiness;
+  /** Whether the store's last check went through. */
+  storeOk(): boolean;
   /** The public port is open: from now on ready, if the parts are. */
   serving(): void;
   /** From now on not ready: whoever balances should send requests elsewhere. */
@@ -61,6 +63,7 @@ export function watchHealth(engine: AdmissionEngine, upstreams: Upstreams): Heal
     serving: () => {
       serving = true;
     },
+    storeOk: () => storeOk,
     drain: () => {
       draining = true;
     },
