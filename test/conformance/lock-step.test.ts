@@ -1,16 +1,17 @@
 import t from 'tap';
-import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
 import { startRedis } from '../servers/redis.js';
+import { tempFolder } from '../gateway/admission/engines/embedded/fixture.js';
 import { PLANS } from './cast.js';
 import { lockStep } from './lock-step.js';
+import { openEngine } from './open.js';
 import { referenceEngine } from './reference.js';
 
 t.test('every engine decides as decide() does, whatever the story', async (t) => {
   const server = await startRedis();
-  const redis = openRedisEngine({ url: server.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
+  const engines = [openEngine({ engine: 'redis', url: server.url }), openEngine({ engine: 'embedded', folder: tempFolder(t) })];
   t.teardown(async () => {
-    await redis.close();
+    await Promise.all(engines.map((engine) => engine.close()));
     await server.stop();
   });
-  await lockStep(t, [referenceEngine(PLANS), redis]);
+  await lockStep(t, [referenceEngine(PLANS), ...engines]);
 });

@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
+import { BAN_MEMORY_MS } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
 import type { StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
 import type { KeyRecord } from '../../src/gateway/keys/record.js';
@@ -48,6 +49,7 @@ class Story {
   /** Admitted so far by subject and window. */
   readonly #admitted = new Map<string, number>();
   readonly #counts = new Map<string, number>();
+  readonly #last = new Map<string, StandingVerdict>();
   #nowMs = NOON_MS;
   #firstMs = NOON_MS;
   #lastMs = NOON_MS;
@@ -73,6 +75,9 @@ class Story {
     switch (event.kind) {
       case 'admit':
         return this.#admit(event.requests);
+      case 'jump':
+        this.#jump(event);
+        return;
       case 'change':
         return this.#change(event.who, event.changes);
       case 'plans':
@@ -106,11 +111,21 @@ class Story {
     this.verdicts += verdicts.length;
   }
 
+  #jump({ who, to, byMs }: Extract<Event, { kind: 'jump' }>): void {
+    const last = this.#last.get(this.#nameOf(who));
+    if (last === undefined) return;
+    if (to === 'minute' || to === 'day') this.#nowMs = last[to].resetAtMs + byMs;
+    else if (to === 'memory') this.#nowMs = (last.outcome === 'banned' ? last.bannedUntilMs : last.atMs) + BAN_MEMORY_MS + byMs;
+    else if (last.outcome !== 'admitted') this.#nowMs = last.retryAtMs + byMs;
+  }
+
   /** What must hold of every verdict, whatever the other engines say. */
   #mark(request: AdmissionRequest, verdict: Verdict): void {
-    if (verdict.outcome === 'unknown_key' || request.cost === 0) return;
     const { subject } = request;
     const name = subject.kind === 'key' ? subject.id : subject.address;
+    if (verdict.outcome === 'unknown_key') return;
+    this.#last.set(name, verdict);
+    if (request.cost === 0) return;
     const outcome = verdict.outcome === 'admitted' ? 'requests' : verdict.outcome;
     if (subject.kind === 'key') this.#counts.set(`${name} ${outcome}`, (this.#counts.get(`${name} ${outcome}`) ?? 0) + 1);
     if (verdict.outcome === 'admitted') this.#bound(name, verdict);
@@ -144,12 +159,17 @@ class Story {
     this.#nowMs += stepMs;
     this.#firstMs = Math.min(this.#firstMs, this.#nowMs);
     this.#lastMs = Math.max(this.#lastMs, this.#nowMs);
-    const subject: Subject = who < KEYS ? { kind: 'key', id: this.#idOf(who), secretHash: secret } : { kind: 'address', address: `${this.#run}:${SUBJECTS - who}` };
+    const name = this.#nameOf(who);
+    const subject: Subject = who < KEYS ? { kind: 'key', id: name, secretHash: secret } : { kind: 'address', address: name };
     return { subject, operation, scope, cost, nowMs: this.#nowMs };
   }
 
   #idOf(who: number): string {
     return this.#records[who]!.id;
+  }
+
+  #nameOf(who: number): string {
+    return who < KEYS ? this.#idOf(who) : `${this.#run}:${SUBJECTS - who}`;
   }
 
   /** Asks all engines and wants one answer. */

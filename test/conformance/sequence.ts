@@ -16,6 +16,8 @@ export interface Request {
 }
 export type Event =
   | { readonly kind: 'admit'; readonly requests: readonly Request[] }
+  /** To a moment that the subject's last verdict spoke of, or just beside it. */
+  | { readonly kind: 'jump'; readonly who: number; readonly to: 'minute' | 'day' | 'retry' | 'memory'; readonly byMs: number }
   | { readonly kind: 'change'; readonly who: number; readonly changes: Partial<KeyRecord> }
   | { readonly kind: 'plans'; readonly edition: number }
   | { readonly kind: 'ban'; readonly who: number; readonly forMs: number }
@@ -106,8 +108,10 @@ function changes(noonMs: number): fc.Arbitrary<Partial<KeyRecord>> {
 
 export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
   const who = fc.integer({ min: 0, max: KEYS - 1 });
+  const to = fc.constantFrom('minute' as const, 'minute' as const, 'retry' as const, 'retry' as const, 'day' as const, 'memory' as const);
   const event: fc.Arbitrary<Event> = fc.oneof(
     { weight: 30, arbitrary: fc.record({ kind: fc.constant('admit' as const), requests: fc.array(request, { minLength: 1, maxLength: 14 }) }) },
+    { weight: 10, arbitrary: fc.record({ kind: fc.constant('jump' as const), who: fc.integer({ min: 0, max: SUBJECTS - 1 }), to, byMs: fc.integer({ min: -1, max: 1 }) }) },
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('change' as const), who, changes: changes(noonMs) }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('plans' as const), edition: fc.integer({ min: 0, max: EDITIONS.length - 1 }) }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('ban' as const), who, forMs: fc.integer({ min: 0, max: 2 * MINUTE_MS }) }) },

@@ -3,8 +3,11 @@ import type { RedisTarget } from './url.js';
 
 export type Client = Redis | Cluster;
 
-/** A black hole is noticed after this many deadlines without a byte: the socket is given up. */
-const SILENCE_DEADLINES = 3;
+/**
+ * A black hole is noticed after this time without a byte: the socket is given up. Long enough that a
+ * stall of our own event loop is not taken for one.
+ */
+const SILENCE_MS = 1_000;
 const SENTINEL_MS = 1_000;
 
 /**
@@ -25,7 +28,8 @@ function commonOptions(target: RedisTarget, deadlineMs: number) {
     ...(target.tls ? { tls: {} } : {}),
     connectionName: 'petgate',
     connectTimeout: SENTINEL_MS,
-    socketTimeout: deadlineMs * SILENCE_DEADLINES,
+    disconnectTimeout: deadlineMs,
+    socketTimeout: deadlineMs + SILENCE_MS,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,

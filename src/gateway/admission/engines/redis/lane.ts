@@ -85,7 +85,7 @@ export class Lane {
       this.#reason = error instanceof Error ? error.message : 'no answer';
       const again = new Promise<void>((resolve) => {
         if (this.#closed) resolve();
-        else this.#timer = setTimeout(() => resolve(this.#open(patientUntilMs)), PROBE_EVERY_MS).unref();
+        else this.#timer = setTimeout(() => resolve(this.#open(patientUntilMs)), PROBE_EVERY_MS);
       });
       if (performance.now() < patientUntilMs) await again;
     }

@@ -31,6 +31,22 @@ t.test('400 concurrent admissions in four processes on a free key: exactly 60', 
   t.equal(await requestsOf(engine, 'k'), 60);
 });
 
+t.test('what one process changes of a key holds in the next admission of another', async (t) => {
+  const folder = tempFolder(t);
+  const engine = engineOn(t, folder);
+  await engine.keys.write(recordOf('k'), ENTRY);
+  const child = await started(t, folder);
+  const four = { admit: 4, batch: 4 };
+  t.equal(await admittedBy(child, four), 4);
+  for (let version = 2; version <= 9; version += 1) {
+    const status = version % 2 === 0 ? 'disabled' : 'enabled';
+    await engine.keys.write(recordOf('k', { status, version }), { ...ENTRY, action: 'changed' });
+    t.equal(await admittedBy(child, four), status === 'enabled' ? 4 : 0, `version ${version}: ${status}`);
+  }
+  await engine.bans.start('k', Date.now() + 60_000);
+  t.equal(await admittedBy(child, four), 0, 'banned');
+});
+
 t.test('kill -9 in the middle: all that was answered is in the ledger, and the others go on', async (t) => {
   const folder = tempFolder(t);
   const engine = engineOn(t, folder);

@@ -1,0 +1,14 @@
+/** Files that run as a process of their own instead of being imported: what they import counts as loaded. */
+export const PROGRAMS: readonly string[] = [
+  'src/bootstrap.mjs',
+  'src/cli/main.ts',
+  'src/gateway/main.ts',
+  'src/pets/main.ts',
+  // Run by hand after a change of the settings.
+  'src/gateway/config/write-schemas.ts',
+];
+
+/** Folders of src without tests in the same folder of test, and where theirs are. */
+export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['src/gateway/admission/engines/redis', 'test/conformance: an engine is judged by what every engine promises'],
+]);
