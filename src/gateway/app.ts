@@ -79,7 +79,6 @@ export function createApp(parts: AppParts): App {
       exchange.story.judgedMs = performance.now();
     },
     finish,
-    inFlight: (change) => metrics.inFlight(change),
     onBug: (error, exchange) => log.error({ err: error, request: exchange.id, operation: exchange.story.operation }, 'a request met a fault of the gateway'),
   });
   watchSaturation(metrics.registry, listener, upstreams, settings.limits);

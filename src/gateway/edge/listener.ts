@@ -20,8 +20,6 @@ export interface Gate {
   /** For what Node refused before a request could be read: sets the figures of the address. */
   showFigures(exchange: Exchange): Promise<void>;
   finish(exchange: Exchange, status: number): void;
-  /** An exchange began (1) or ended (-1). */
-  inFlight(change: 1 | -1): void;
   /** A fault of ours: logged, and the client gets a 500. */
   onBug(error: unknown, exchange: Exchange): void;
 }
@@ -46,10 +44,8 @@ export function createListener(limits: EdgeLimits, addresses: AddressReader, gat
     const { socket } = request;
     const connection = connectionOf(socket);
     active += 1;
-    gate.inFlight(1);
     const client = new HttpClient(request, response, expectsContinue, limits.requestMs, () => {
       active -= 1;
-      gate.inFlight(-1);
       gate.finish(exchange, response.statusCode);
       proceed(socket);
     });

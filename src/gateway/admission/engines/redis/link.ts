@@ -15,6 +15,8 @@ export interface Probe {
 }
 
 const CLOCK_BYTES = 8;
+/** Members read at once from a sorted set. */
+const IDS_AT_ONCE = 64;
 /** Answers that say the whole node cannot serve; any other error is about one key or one call. */
 const NODE_ERRORS = /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|CLUSTERDOWN|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)$/;
 const REDIS_WORD = /^[A-Z]+(?= )/;
@@ -75,6 +77,18 @@ export class Link {
     const lane = this.#laneOf(key);
     await lane.ready();
     return this.#guarded(lane, () => this.#send(name, [key, ...args]), this.#deadlineMs);
+  }
+
+  /** Members of the sorted set `key` after `afterId`, in order, some at a time. */
+  async *idsIn(key: string, afterId: string | null): AsyncGenerator<readonly string[]> {
+    for (let after = afterId; ; ) {
+      const from = after === null ? '-' : `(${after}`;
+      const found = (await this.command('zrangebylex', key, from, '+', 'LIMIT', '0', IDS_AT_ONCE.toString())) as Buffer[];
+      if (found.length === 0) return;
+      const ids = found.map((id) => id.toString());
+      yield ids;
+      after = ids.at(-1) ?? null;
+    }
   }
 
   /** Runs the probe on the node of `key`, and asks that every node known so far is up. */
