@@ -18,8 +18,10 @@ import type { Metrics } from './observe/metrics.js';
 import { createFinish } from './observe/record.js';
 import { pipeline } from './pipeline.js';
 import { createForward } from './upstream/forward.js';
+import type { OwnAnswer } from './upstream/forward.js';
 import { openUpstreams } from './upstream/pools.js';
 import type { Upstreams } from './upstream/pools.js';
+import { createOwnUsage } from './usage/own.js';
 import type { Log } from '../shared/log.js';
 
 export interface AppParts {
@@ -50,9 +52,10 @@ export function createApp(parts: AppParts): App {
   const addresses = createAddressReader(settings.trustedProxies);
   const admission = batchAdmission(engine, (size) => metrics.batch(size));
   const failures = collectFailures(engine, (count) => log.error({ count }, 'credits for failed requests were dropped: the store was away too long'));
-  const ownAnswers = new Map([
+  const ownAnswers = new Map<string, OwnAnswer>([
     ['options', answerOptions],
     ['getOpenapi', createDocumentAnswer(contract.document)],
+    ['getOwnUsage', createOwnUsage(engine.usage)],
   ]);
 
   const isServed = ({ id, upstream }: Operation): boolean => (upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream));

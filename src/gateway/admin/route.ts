@@ -32,6 +32,8 @@ export interface Route {
   readonly path: string;
   /** True: asked without the token (probes and scrapes). */
   readonly open?: boolean;
+  /** True: a browser may ask, with the token as the password of HTTP Basic. For what only reads. */
+  readonly browser?: boolean;
   /** The query parameters it knows. */
   readonly query?: readonly string[];
   readonly handle: (call: Call) => Answer | Promise<Answer>;

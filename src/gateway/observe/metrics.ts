@@ -32,6 +32,7 @@ export function createMetrics(engine: string): Metrics {
   const admission = new Histogram({ name: 'petgate_admission_duration_seconds', help: 'From asking the store to its verdict.', labelNames: ['engine'], buckets: ADMISSION_BUCKETS, registers }).labels(engine);
   const batch = new Histogram({ name: 'petgate_admission_batch_requests', help: 'Requests decided by one store call.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256], registers });
   const upstream = new Histogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
+  new Gauge({ name: 'petgate_start_time_seconds', help: 'Unix time since which these figures count.', registers, aggregator: 'min' }).set(Math.round(performance.timeOrigin) / 1000);
   const inFlight = new Gauge({ name: 'petgate_exchanges_in_flight', help: 'Exchanges begun and not ended.', registers });
 
   const requestChild = held((operation: string, group: string) => requests.labels(operation, group));
