@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 const NEEDS = [
   { program: 'redis-server', package: 'redis-server' },
   { program: 'initdb', package: 'postgresql' },
+  { program: 'chromium', package: 'chromium' },
 ];
 const POSTGRES = '/usr/lib/postgresql';
 const POLICY = '/usr/sbin/policy-rc.d';
