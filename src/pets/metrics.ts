@@ -20,7 +20,7 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export function addMetrics(app: FastifyInstance, store: PetStore): void {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Counter({ name: 'petgate_pets_requests_total', help: 'Requests answered, by operation and status.', labelNames: ['operation', 'status'], registers });
+  const requests = new Counter({ name: 'petgate_pets_requests_total', help: 'Requests answered, by operation and status; those that could not be read as HTTP are not among them.', labelNames: ['operation', 'status'], registers });
   const duration = new Histogram({ name: 'petgate_pets_request_duration_seconds', help: 'From a request read to its answer written.', labelNames: ['operation'], buckets: BUCKETS, registers });
   for (const operation of NAMES) duration.zero({ operation });
   new Gauge({

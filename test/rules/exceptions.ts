@@ -10,7 +10,6 @@ export const PROGRAMS: readonly string[] = [
 
 /** Folders of src without tests in the same folder of test, and where theirs are. */
 export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ['src/gateway', 'test/answers: the pipeline is judged by what it answers'],
   ['src/gateway/admission/engines', 'test/e2e and test/conformance: it only chooses one of the two engines'],
   ['src/cli/start', 'test/cli/start.test.ts, as a process'],
 ]);
