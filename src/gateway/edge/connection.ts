@@ -92,5 +92,7 @@ function linger(socket: Socket): void {
     bytes += chunk.length;
     if (bytes > LINGER_BYTES) cut();
   });
+  // Node's parser read the socket past its stream, which still believes to be reading; an empty push wakes it.
+  socket.push(Buffer.alloc(0));
   socket.resume();
 }
