@@ -24,6 +24,7 @@ import type { OwnAnswer } from './upstream/forward.js';
 import { openUpstreams } from './upstream/pools.js';
 import type { Upstreams } from './upstream/pools.js';
 import { createOwnUsage } from './usage/own.js';
+import { writeLine } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
 
 export interface AppParts {
@@ -69,7 +70,7 @@ export function createApp(parts: AppParts): App {
     .then('identify', createIdentify(settings.environment, settings.keys.acceptImported))
     .then('admit', createAdmit(admission, settings.realm, metrics.verdict))
     .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes, metrics.upstreamFailed));
-  const finish = createFinish(metrics, settings.log.access ? log : null, (failure) => failures.add(failure));
+  const finish = createFinish(metrics, settings.log.access && log.isLevelEnabled('info') ? writeLine : null, (failure) => failures.add(failure));
 
   const listener = createListener(settings.limits, addresses, {
     run: (exchange) => steps.run(exchange),
