@@ -4,11 +4,13 @@ import type { Socket } from 'node:net';
 import { StoreUnavailable } from '../admission/port.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { KeyRefusedKind } from '../keys/refused.js';
+import { isKeyId } from '../keys/token.js';
+import { readActor } from './actor.js';
 import { AdminRefusal, send, sendRefusal } from './answer.js';
 import type { Answer } from './answer.js';
 import { authorize, tokenHashOf } from './authorize.js';
 import { BAN_ROUTES } from './bans.js';
-import { readBody } from './body.js';
+import { bytesOf, readBody } from './body.js';
 import { KEY_ROUTES } from './keys.js';
 import { PROBE_ROUTES } from './probes.js';
 import { readQuery } from './query.js';
@@ -27,7 +29,7 @@ const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: 
 /** The operators' listener: metrics, health and the admin API. Made, not yet listening. */
 export function createAdmin(parts: AdminParts): Server {
   const tokenHash = tokenHashOf(parts.token);
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }, (req, res) => {
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 0, connectionsCheckingInterval: 1_000 }, (req, res) => {
     void serve(parts, tokenHash, req, res);
   });
   // Node's own answer to bytes that are no HTTP has no body a client could read.
@@ -49,7 +51,7 @@ async function serve(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage,
       // Part of the answer is out: cut it, so that nobody takes it for the whole.
       if (!res.destroyed) res.destroy();
       parts.log.warn({ err: nameOf(error) }, 'an admin answer was cut short');
-    } else {
+    } else if (req.errored === null) {
       sendRefusal(res, refusalOf(parts, error));
     }
   } finally {
@@ -73,10 +75,12 @@ async function answer(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage
   }
   const { route, id } = match;
   const query = readQuery(new URLSearchParams(search), route.query ?? []);
-  const body = route.method === 'GET' || route.method === 'DELETE' ? {} : await readBody(req);
-  const result = await route.handle({ parts, id, query, body });
-  // Who changed what is in the keys' history; the log says that something was. The path may hold a key by mistake.
-  if (route.method !== 'GET') parts.log.info({ method, route: route.path, status: result.status }, 'admin change');
+  const actor = readActor(req);
+  const isBare = route.method === 'GET' || route.method === 'DELETE' || route.streams === true;
+  const body = isBare ? {} : await readBody(req);
+  const result = await route.handle({ parts, id, query, body, bytes: bytesOf(req), actor });
+  // What changed is in the keys' history; the log says that something was. The path may hold a key by mistake.
+  if (route.method !== 'GET') parts.log.info({ method, route: route.path, status: result.status, actor, ...(isKeyId(id) ? { key: id } : {}) }, 'admin change');
   return result;
 }
 

@@ -1,7 +1,6 @@
 import type { Failure, UsageCounts, UsageRow, UsageStore } from '../../port.js';
-import { idsAfter } from './keys.js';
 import type { Link } from './link.js';
-import { dayName, dayNumber, dayNumberOf, keyPrefix, usageField } from './names.js';
+import { dayName, dayNumber, dayNumberOf, KEY_INDEX, keyPrefix, usageField } from './names.js';
 import { scriptOf } from './script.js';
 import type { Script } from './script.js';
 
@@ -54,7 +53,7 @@ export function usageStore(link: Link): UsageStore {
       const first = dayNumberOf(from);
       const last = dayNumberOf(to);
       if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
-      for await (const ids of keyId === undefined ? idsAfter(link, null) : [[keyId]]) {
+      for await (const ids of keyId === undefined ? link.idsIn(KEY_INDEX, null) : [[keyId]]) {
         for (const group of groupsOf(ids, link.cluster ? RUNS_AT_ONCE : Math.floor(READ_AT_ONCE / (last - first + 1)))) {
           const rows = await rowsOf(link, group, first, last);
           if (rows.length > 0) yield rows;
