@@ -1,11 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
-import type { AdminClient, Json } from './client.js';
+import type { Connect, Json } from './client.js';
 import { Failure } from './failure.js';
+import { exportCommand, importCommand } from './keys-transfer.js';
 import { cell, facts, say, sayJson, styled, table } from './output.js';
-
-/** Opens the admin API for the command's options; later, because help needs no gateway. */
-export type Connect = () => Promise<AdminClient>;
 
 interface FieldOptions {
   readonly plan?: string;
@@ -53,6 +51,7 @@ export function keysCommand(connect: Connect): Command {
       showIssued(await (await connect()).ask('POST', `${pathOf(id)}/rotate`, { overlap }), json, 'New secret made.');
     });
   lifeCommands(keys, connect);
+  for (const command of [importCommand(connect), exportCommand(connect)]) keys.addCommand(command);
   return keys;
 }
 
@@ -74,7 +73,7 @@ function lifeCommands(keys: Command, connect: Connect): void {
       const answer = await (await connect()).ask('GET', `${pathOf(id)}/history`);
       const entries = answer['history'] as readonly Json[];
       if (json === true) sayJson(answer);
-      else say(table(['at', 'action', 'changed'], entries.map(({ at, action, changed }) => [cell(at), cell(action), cell(changed)])));
+      else say(table(['at', 'by', 'action', 'changed'], entries.map(({ at, actor, action, changed }) => [cell(at), cell(actor), cell(action), changesIn(changed)])));
     });
 }
 
@@ -118,6 +117,16 @@ function showKey(key: Json, json: true | undefined): void {
   else say(facts(Object.entries(key).filter(([name]) => name !== 'key').map(([name, value]) => [name, cell(value)])));
 }
 
+/** `plan: free → pro, name: My app` */
+function changesIn(changed: unknown): string {
+  const one = (value: unknown): string => {
+    const step = value as { readonly from?: unknown; readonly to?: unknown } | null;
+    return typeof step === 'object' && step !== null && 'from' in step && 'to' in step ? `${cell(step.from)} → ${cell(step.to)}` : cell(value);
+  };
+  const fields = Object.entries(changed as Json).filter(([, value]) => value !== null);
+  return fields.length === 0 ? '-' : fields.map(([field, value]) => `${field}: ${one(value)}`).join(', ');
+}
+
 function dayIn(date: unknown): string {
   return typeof date === 'string' ? date.slice(0, 10) : '-';
 }
@@ -129,4 +138,6 @@ Examples:
   petgate keys list --plan pro --json
   petgate keys change 3hT9sQ0aZk1B --plan pro
   petgate keys rotate 3hT9sQ0aZk1B --overlap 24h
-  petgate keys create --plan free --name "Old app" --import < key.txt`;
+  petgate keys create --plan free --name "Old app" --import < key.txt
+  petgate keys import old-keys.jsonl
+  petgate keys export --hashes --output keys.jsonl`;

@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander';
 import { listIn } from './client.js';
-import type { Json } from './client.js';
+import type { Connect, Json } from './client.js';
 import { pathOf } from './keys.js';
-import type { Connect } from './keys.js';
 import { cell, say, sayJson, styled, table } from './output.js';
 
 interface UsageOptions {
