@@ -1,6 +1,5 @@
-import { createReadStream, createWriteStream, statSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { finished } from 'node:stream/promises';
+import { createReadStream, statSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
@@ -73,18 +72,19 @@ function unreadable(file: string, error: unknown): Failure {
 /** Half an export must not look like a whole one: the file gets its name at the end. */
 async function intoFile(file: string, write: (out: Writable) => Promise<void>): Promise<void> {
   const part = `${file}.part`;
-  const out = createWriteStream(part, { mode: 0o600 });
   try {
-    await write(out);
-    out.end();
-    await finished(out);
+    const out = (await open(part, 'w', 0o600)).createWriteStream();
+    try {
+      await write(out);
+    } finally {
+      await new Promise<void>((resolve) => out.end(resolve));
+    }
     await rename(part, file);
   } catch (error) {
-    out.destroy();
     await rm(part, { force: true });
     const { code, syscall } = error as NodeJS.ErrnoException;
-    if (syscall === 'open' || syscall === 'rename' || syscall === 'write') throw new Failure(`${file} can't be written (${code ?? 'unknown reason'}).`);
-    throw error;
+    if (syscall === undefined || error instanceof Failure) throw error;
+    throw new Failure(`${file} can't be written (${code ?? 'unknown reason'}).`);
   }
 }
 
