@@ -31,11 +31,11 @@ export class AdminClient {
     return text === '' ? {} : readJson(text);
   }
 
-  /** All of a paged listing, page after page. */
-  async askAll(path: string, query: URLSearchParams, list: string): Promise<readonly Json[]> {
+  /** A paged listing, page after page: all of it, or the first `most`. */
+  async askAll(path: string, query: URLSearchParams, list: string, most = Infinity): Promise<readonly Json[]> {
     const items: Json[] = [];
-    query.set('limit', '1000');
-    for (let cursor: unknown = ''; typeof cursor === 'string'; ) {
+    for (let cursor: unknown = ''; typeof cursor === 'string' && items.length < most; ) {
+      query.set('limit', String(Math.min(most - items.length, 1_000)));
       if (cursor !== '') query.set('cursor', cursor);
       const page = await this.ask('GET', `${path}?${query.toString()}`);
       items.push(...listIn(page, list));

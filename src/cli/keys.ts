@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { Connect, Json } from './client.js';
 import { Failure } from './failure.js';
 import { exportCommand, importCommand } from './keys-transfer.js';
@@ -29,9 +29,10 @@ export function keysCommand(connect: Connect): Command {
     .option('--plan <plan>', 'only those on this plan')
     .option('--status <status>', 'only enabled, disabled or revoked ones')
     .option('--name <prefix>', 'only those whose name begins so')
+    .option('--limit <count>', 'the first so many', countOf)
     .option('--json', 'print JSON')
-    .action(async ({ json, ...filter }: Readonly<Record<string, string>> & { json?: true }) => {
-      const found = await (await connect()).askAll('/admin/v1/keys', new URLSearchParams(filter), 'keys');
+    .action(async ({ json, limit, ...filter }: Readonly<Record<string, string>> & { json?: true; limit?: number }) => {
+      const found = await (await connect()).askAll('/admin/v1/keys', new URLSearchParams(filter), 'keys', limit);
       if (json === true) sayJson({ keys: found });
       else say(found.length === 0 ? 'No keys.' : table(['id', 'name', 'plan', 'status', 'created', 'expires'], found.map((key) => [cell(key['id']), cell(key['name']), cell(key['plan']), cell(key['status']), dayIn(key['created']), dayIn(key['expires'])])));
     });
@@ -95,6 +96,11 @@ function fieldsOf({ plan, name, note, scope, expires, minute, day }: FieldOption
 /** A figure as a number; anything else goes to the gateway as it is, which says what is wrong with it. */
 function limitOf(text: string): number | string {
   return /^[0-9]{1,15}$/.test(text) ? Number(text) : text;
+}
+
+function countOf(text: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
 /** The key's path. A whole key is refused, unrepeated: it stands in the shell's history and in `ps` already. */
