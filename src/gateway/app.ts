@@ -23,6 +23,7 @@ import { createForward } from './upstream/forward.js';
 import type { OwnAnswer } from './upstream/forward.js';
 import { openUpstreams } from './upstream/pools.js';
 import type { Upstreams } from './upstream/pools.js';
+import { createOwnUsage } from './usage/own.js';
 import type { Log } from '../shared/log.js';
 
 export interface AppParts {
@@ -57,6 +58,7 @@ export function createApp(parts: AppParts): App {
     ['options', answerOptions],
     ['getOpenapi', createDocumentAnswer(contract.document)],
     ...createDocsAnswers(contract, () => settings.plans),
+    ['getOwnUsage', createOwnUsage(engine.usage)],
   ]);
 
   const isServed = ({ id, upstream }: Operation): boolean => (upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream));

@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 const NEEDS = [
   { program: 'redis-server', package: 'redis-server' },
   { program: 'initdb', package: 'postgresql' },
+  { program: 'chromium', package: 'chromium' },
   { program: 'promtool', package: 'prometheus' },
 ];
 const POSTGRES = '/usr/lib/postgresql';

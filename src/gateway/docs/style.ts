@@ -16,6 +16,7 @@ pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6p
 table { border-collapse: collapse; width: 100%; font-size: .925rem; }
 th, td { text-align: left; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; }
+td:last-child { min-width: 13rem; }
 td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .badge { display: inline-block; border: 1px solid currentColor; border-radius: 999px; padding: 0 .5rem; font-size: .75rem; color: var(--accent); }
 .badge.warn { color: #b3541e; }

@@ -47,6 +47,10 @@ export function createForward(
 function deliver(exchange: Admitted, upstream: Upstream, headers: string[], body: Buffer | null, onFailure: OnUpstreamFailure): Promise<Refusal | null> {
   return new Promise((resolve) => {
     const { client } = exchange;
+    if (client.gone) {
+      resolve(null);
+      return;
+    }
     let attempt: Attempt | null = null;
     let retried = false;
     const sentMs = performance.now();
