@@ -20,7 +20,7 @@ export const limitsAndBans: readonly Row[] = [
   {
     title: 'Bans',
     panels: [
-      graph({ title: 'Bans started', unit: 'short', stacked: true, description: 'Bans that refusals started in each quarter of an hour, by plan.' }, { '{{plan}}': 'sum by (plan) (increase(petgate_bans_started_total[15m]))' }),
+      graph({ title: 'Bans started by plan', unit: 'short', stacked: true, description: 'Bans that refusals started in each quarter of an hour, by plan.' }, { '{{plan}}': 'sum by (plan) (increase(petgate_bans_started_total[15m]))' }),
       graph({ title: 'Requests during a ban', unit: 'reqps', stacked: true, description: 'What the banned go on sending. It costs them nothing more and does not make the ban longer.' }, { '{{plan}}': rate('petgate_banned_total', 'plan') }),
     ],
   },
