@@ -52,12 +52,12 @@ t.test('a real Prometheus, a real gateway, real traffic: every panel and every a
   const prometheus = await startPrometheus(t, { petgate: gateway.adminUrl, 'petgate-pets': pets.url }, SCRAPE_MS);
   // What was counted before the first scrape no rate can see.
   await until('it scraped the gateway', async () => (await prometheus.query('petgate_info')).length > 0);
-  let going = true;
+  const stop = new AbortController();
   const traffic = (async () => {
-    while (going) await round(gateway, keys);
+    while (!stop.signal.aborted) await round(gateway, keys);
   })();
   t.teardown(() => {
-    going = false;
+    stop.abort();
     return traffic;
   });
   await until('rates can be had and every rule was evaluated', async () => {
