@@ -13,7 +13,7 @@ const STEP_ROWS = 500;
 /** Staged rows and the mark that decides over them all live in `durable`: each step is on disk when it ends. */
 export function importsOf(stores: Stores): ImportStore {
   const { durable, importLeaseMs } = stores;
-  const mark = (next: Mark): void => void durable.putSync(IMPORT_MARK, Buffer.from(JSON.stringify(next)));
+  const mark = (next: Mark): void => durable.putSync(IMPORT_MARK, Buffer.from(JSON.stringify(next)));
   const leaseMs = (): number => Date.now() + importLeaseMs;
   return {
     read: () => attempt(stores, () => (durable.resetReadTxn(), underWay(markIn(durable)))),
