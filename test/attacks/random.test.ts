@@ -50,7 +50,7 @@ interface Message {
 const message: fc.Arbitrary<Message> = fc.record({
   line, rest, withKey: fc.boolean(),
   fields: fc.tuple(host, fc.array(field, { maxLength: 3 })).map(([first, more]) => [first, ...more]),
-  slip: fc.option(fc.tuple(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.nat(255)), { freq: 2 }),
+  slip: fc.option(fc.tuple(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.nat(255)), { freq: 1 }),
   split: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 const raw = fc.uint8Array({ minLength: 1, maxLength: 300 }).map((bytes) => ({ bytes: Buffer.from(bytes), split: 0.5 }));
@@ -103,7 +103,7 @@ t.test(`${RUNS} random messages: the gateway lives, answers honestly, and forwar
   await front.idle();
   t.same(front.gateway.program.lines().filter(({ level }) => level === 'error' || level === 50), [], 'and met no fault of its own');
   t.comment(`answers by status: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))}; forwarded ${upstream.seen.length}`);
-  t.ok(upstream.seen.length > 100 && statuses.size > 6, 'the messages were not all alike');
+  t.ok(upstream.seen.length > 50 && statuses.size > 6, 'the messages were not all alike');
   for (const { method, url, headers, rawHeaders } of upstream.seen) {
     const forged = rawHeaders.some((text, index) => index % 2 === 0 && /_|^(?:te|upgrade|expect|connection|transfer-encoding)$/i.test(text) && !(text === 'connection' && /^(?:keep-alive|close)$/.test(rawHeaders[index + 1]!)));
     t.ok(['GET', 'HEAD', 'POST'].includes(method) && /^\/v1\/pets[!-~]*$/.test(url) && !forged, 'well-formed', { method, url, rawHeaders });
