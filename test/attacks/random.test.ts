@@ -64,7 +64,9 @@ function converse(port: number, bytes: Buffer, split: number): Promise<string> {
     socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
     socket.on('error', () => undefined).on('close', () => resolve(text));
     const at = Math.floor(bytes.length * split);
-    socket.write(bytes.subarray(0, at), () => setImmediate(() => void (socket.destroyed || socket.write(bytes.subarray(at)))));
+    socket.write(bytes.subarray(0, at), () => setImmediate(() => {
+      if (!socket.destroyed) socket.write(bytes.subarray(at));
+    }));
   });
 }
 

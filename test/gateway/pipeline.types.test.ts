@@ -57,12 +57,12 @@ function compile(): ts.Program {
   delete checked.tsBuildInfoFile;
   const virtual = new Map(snippets.map(([, text], index) => [fileOf(index), `${PRELUDE}\n${text}\n`]));
   const host = ts.createCompilerHost(checked);
-  const { getSourceFile, fileExists, readFile } = host;
-  host.fileExists = (path) => virtual.has(path) || fileExists(path);
-  host.readFile = (path) => virtual.get(path) ?? readFile(path);
+  const real = ts.createCompilerHost(checked);
+  host.fileExists = (path) => virtual.has(path) || real.fileExists(path);
+  host.readFile = (path) => virtual.get(path) ?? real.readFile(path);
   host.getSourceFile = (path, language, ...rest) => {
     const text = virtual.get(path);
-    return text === undefined ? getSourceFile(path, language, ...rest) : ts.createSourceFile(path, text, language);
+    return text === undefined ? real.getSourceFile(path, language, ...rest) : ts.createSourceFile(path, text, language);
   };
   return ts.createProgram([...virtual.keys()], checked, host);
 }

@@ -18,7 +18,7 @@ async function failedOf(engine: AdmissionEngine, keyId: string): Promise<number>
 function flaky(engine: AdmissionEngine): { engine: AdmissionEngine; calls: number; away: boolean } {
   const state = { engine, calls: 0, away: false };
   state.engine = new Proxy(engine, {
-    get: (target, name: keyof AdmissionEngine) => (name !== 'fail' ? target[name] : (batch: readonly Failure[]) => {
+    get: (target, name: keyof AdmissionEngine) => (name !== 'fail' ? Reflect.get(target, name) as unknown : (batch: readonly Failure[]) => {
       state.calls += 1;
       return state.away ? Promise.reject(new StoreUnavailable('away')) : target.fail(batch);
     }),
