@@ -10,8 +10,8 @@ import { startUpstream } from '../servers/upstream.js';
 interface Pair {
   readonly gateway: Gateway;
   /** So many requests, a connection each, so that both workers get their share; gives how many were answered 200. */
-  ask(count: number): Promise<number>;
-  admitted(): Promise<number>;
+  readonly ask: (count: number) => Promise<number>;
+  readonly admitted: () => Promise<number>;
 }
 
 async function startPair(t: Test): Promise<Pair> {

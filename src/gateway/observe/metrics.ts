@@ -1,4 +1,4 @@
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Registry } from 'prom-client';
 import type { OnVerdict } from '../admission/admit.js';
 import { REFUSALS } from '../refusal.js';
 import { UPSTREAM_FAILURES } from '../upstream/failure.js';
@@ -46,7 +46,6 @@ export function createMetrics({ engine, plans, operations, charged, upstreams }:
   const batch = new QuickHistogram({ name: 'petgate_admission_batch_requests', help: 'Requests decided by one store call.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256], registers }).series({});
   const upstream = new QuickHistogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer, or to giving up.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
   const failures = new Counter({ name: 'petgate_upstream_failures_total', help: 'Attempts at an upstream that failed, by kind; one that was repeated with success is among them.', labelNames: ['upstream', 'kind'], registers });
-  new Gauge({ name: 'petgate_start_time_seconds', help: 'Unix time since which these figures count.', registers, aggregator: 'min' }).set(Math.round(performance.timeOrigin) / 1000);
 
   const requestChild = held((operation, group) => requests.labels(operation, group));
   const durationChild = held((operation) => duration.series({ operation }));
