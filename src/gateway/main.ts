@@ -17,6 +17,7 @@ import { KeyRegistry } from './keys/registry.js';
 import { watchProcess } from './observe/process.js';
 import { watchStore } from './observe/store.js';
 import { drain, listen } from './server.js';
+import { runTask } from './usage/task.js';
 import { reportToPrimary, startWorkers } from './workers.js';
 import { createLog } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
@@ -114,7 +115,7 @@ async function openAdmin(base: Base, metrics: () => Promise<string>, ready: () =
   const { settings, contract, engine, log, adminToken } = base;
   const scopes = [...new Set(contract.routes.operations.flatMap(({ scope }) => scope ?? []))];
   const registry = new KeyRegistry({ engine, plans: () => settings.plans, scopes, environment: settings.environment, acceptImported: settings.keys.acceptImported });
-  const admin = createAdmin({ registry, engine, token: adminToken, metrics, ready, log });
+  const admin = createAdmin({ registry, engine, token: adminToken, metrics, ready, log, report: (format, range) => runTask({ format, range, settings: { dataFolder: settings.dataFolder, store: settings.store } }) });
   await listen(admin, settings.admin);
   return admin;
 }
