@@ -21,7 +21,7 @@ const REASON_CHARACTERS = 500;
  * that process fails. A reader that stops early ends it.
  */
 export async function* runTask(task: Task): AsyncGenerator<Buffer, void> {
-  const child = spawn(process.execPath, ['--max-semi-space-size=2', '--max-old-space-size=128', PROGRAM], { stdio: ['pipe', 'pipe', 'pipe'], env: childEnvironment() });
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', '--max-old-space-size=128', PROGRAM], { stdio: ['pipe', 'pipe', 'pipe'], env: childEnvironment() });
   const ended = once(child, 'close') as Promise<[code: number | null]>;
   // Told by `ended`, which rejects as well when there is no such process.
   ended.catch(() => undefined);

@@ -8,7 +8,7 @@ import { mergeDays } from './merge.js';
 import type { Store } from './store.js';
 
 /** Rows read before the file is opened anew: what was read stays mapped, and counts as memory, until then. */
-const RENEW_ROWS = 50_000;
+const RENEW_ROWS = 100_000;
 
 /**
  * The whole ledger of the engine in `folder`, for a process that opens it for nothing else: memory
