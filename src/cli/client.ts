@@ -14,8 +14,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Connect = () => Promise<AdminClient>;
 
 const SILENCE_MS = 30_000;
-/** After the last line of a long import the gateway has still to put a million keys in their place. */
-const IMPORT_SILENCE_MS = 600_000;
+/** A report over a large ledger is worked out before its first row is told, a long import is put in place before it is. */
+const LONG_SILENCE_MS = 900_000;
 
 /** Asks the admin API. Whatever isn't a success becomes a Failure with the gateway's own words. */
 export class AdminClient {
@@ -47,7 +47,7 @@ export class AdminClient {
   /** Copies the answer to `out` as it comes. */
   async pour(path: string, out: Writable = process.stdout): Promise<void> {
     try {
-      await pipeline(await this.#send('GET', path), out, { end: false });
+      await pipeline(await this.open(path), out, { end: false });
     } catch (error) {
       if (error instanceof Failure || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
       throw new Failure('The gateway cut the answer short: what came is not the whole. Look at its log, then try again.');
@@ -56,11 +56,16 @@ export class AdminClient {
 
   /** Sends `lines` as they come, as the body of a POST; the answer's JSON. */
   async upload(path: string, lines: Readable): Promise<Json> {
-    return readJson(await textOf(await this.#send('POST', path, lines)));
+    return readJson(await textOf(await this.#send('POST', path, lines, LONG_SILENCE_MS)));
   }
 
-  async #send(method: Method, path: string, body?: Json | Readable): Promise<IncomingMessage> {
-    const response = await this.#exchange(method, path, body);
+  /** The answer as a stream, which fails if it is cut short. */
+  open(path: string): Promise<IncomingMessage> {
+    return this.#send('GET', path, undefined, LONG_SILENCE_MS);
+  }
+
+  async #send(method: Method, path: string, body?: Json | Readable, silenceMs = SILENCE_MS): Promise<IncomingMessage> {
+    const response = await this.#exchange(method, path, body, silenceMs);
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     const { message } = readJson(await textOf(response));
@@ -69,18 +74,17 @@ export class AdminClient {
     throw new Failure(said.includes('\n') ? said : said.split('; ').join('\n'));
   }
 
-  #exchange(method: Method, path: string, body?: Json | Readable): Promise<IncomingMessage> {
+  #exchange(method: Method, path: string, body: Json | Readable | undefined, silenceMs: number): Promise<IncomingMessage> {
     const { url, token } = this.#address;
     const stream = body !== undefined && isReadable(body) ? body : undefined;
     const payload = body === undefined || stream !== undefined ? undefined : JSON.stringify(body);
     const type = stream === undefined ? 'application/json' : 'application/x-ndjson';
     const headers = { Authorization: `Bearer ${token}`, 'X-Petgate-Actor': ACTOR, ...(body === undefined ? {} : { 'Content-Type': type }) };
-    const timeoutMs = stream === undefined ? SILENCE_MS : IMPORT_SILENCE_MS;
     const target = new URL(url.pathname.replace(/\/$/, '') + path, url);
     return new Promise((resolve, reject) => {
       const request = url.protocol === 'https:' ? requestHttps : requestHttp;
-      const req = request(target, { method, headers, agent: false, timeout: timeoutMs }, resolve);
-      req.on('timeout', () => req.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)));
+      const req = request(target, { method, headers, agent: false, timeout: silenceMs }, resolve);
+      req.on('timeout', () => req.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
       req.on('error', (error) => reject(this.#unreachable(error)));
       if (stream === undefined) req.end(payload);
       else stream.on('error', (error) => (reject(error), req.destroy())).pipe(req);

@@ -9,6 +9,10 @@ export interface Readiness {
 
 export interface Health {
   readiness(): Readiness;
+  /** Whether the store's last check went through. */
+  storeOk(): boolean;
+  /** The public port is open: from now on ready, if the parts are. */
+  serving(): void;
   /** From now on not ready: whoever balances should send requests elsewhere. */
   drain(): void;
   stop(): void;
@@ -24,6 +28,7 @@ const CHECK_MS = 1000;
 export function watchHealth(engine: AdmissionEngine, upstreams: Upstreams): Health {
   let storeOk = false;
   let storeDetail = 'not checked yet';
+  let serving = false;
   let draining = false;
   let checking = false;
 
@@ -46,14 +51,19 @@ export function watchHealth(engine: AdmissionEngine, upstreams: Upstreams): Heal
     readiness: () => {
       const parts: Record<string, { ok: boolean; detail?: string }> = {
         store: storeOk ? { ok: true, detail: engine.name } : { ok: false, detail: `${engine.name}: ${storeDetail}` },
+        listening: serving ? { ok: true } : { ok: false, detail: 'the public port is not open yet' },
         draining: draining ? { ok: false, detail: 'shutting down' } : { ok: true },
       };
       for (const [name, { addresses }] of upstreams) {
         const up = addresses.filter(({ downUntilMs }) => downUntilMs <= performance.now()).length;
         parts[`upstream:${name}`] = { ok: up > 0, detail: `${up} of ${addresses.length} addresses up` };
       }
-      return { ready: storeOk && !draining, parts };
+      return { ready: storeOk && serving && !draining, parts };
     },
+    serving: () => {
+      serving = true;
+    },
+    storeOk: () => storeOk,
     drain: () => {
       draining = true;
     },

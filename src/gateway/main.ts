@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Registry } from 'prom-client';
 import { createAdmin } from './admin/server.js';
 import { openEngine } from './admission/engines/open.js';
 import type { Engine } from './admission/engines/open.js';
@@ -13,7 +14,8 @@ import { loadContract } from './contract/load.js';
 import type { Contract } from './contract/load.js';
 import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
-import { createMetrics } from './observe/metrics.js';
+import { watchProcess } from './observe/process.js';
+import { watchStore } from './observe/store.js';
 import { drain, listen } from './server.js';
 import { reportToPrimary, startWorkers } from './workers.js';
 import { createLog } from '../shared/log.js';
@@ -56,8 +58,12 @@ async function runAlone(base: Base): Promise<void> {
   const { settings, log, engine } = base;
   const app = createApp(base);
   const health = watchHealth(engine, app.upstreams);
-  const admin = await openAdmin(base, () => app.metrics.registry.metrics(), () => health.readiness());
+  const { registry } = app.metrics;
+  watchProcess(registry, settings);
+  watchStore(registry, engine.name, health);
+  const admin = await openAdmin(base, () => registry.metrics(), () => health.readiness());
   announce(base, await listen(app.listener.server, settings.listen), admin);
+  health.serving();
   onStopSignal(async () => {
     health.drain();
     await drain(app, settings.shutdownMs);
@@ -71,11 +77,14 @@ async function runAlone(base: Base): Promise<void> {
 /** Serves the operators, and keeps the workers that serve the public. */
 async function runPrimary(base: Base): Promise<void> {
   const { settings, log, engine } = base;
-  const own = createMetrics(engine.name).registry;
+  const own = new Registry();
   const health = watchHealth(engine, new Map());
-  const workers = startWorkers(settings.workers, log);
-  const admin = await openAdmin(base, () => workers.metrics(own), () => health.readiness());
+  watchProcess(own, settings);
+  watchStore(own, engine.name, health);
+  const workers = startWorkers(settings.workers, own, log);
+  const admin = await openAdmin(base, () => workers.metrics(), () => health.readiness());
   announce(base, await workers.listening, admin);
+  health.serving();
   onStopSignal(async () => {
     health.drain();
     await workers.stop(settings.shutdownMs + 1000);
@@ -89,6 +98,7 @@ async function runPrimary(base: Base): Promise<void> {
 async function runWorker(base: Base): Promise<void> {
   const { settings, engine } = base;
   const app: App = createApp(base);
+  watchProcess(app.metrics.registry, settings);
   const report = reportToPrimary(app.metrics.registry);
   report.listening(await listen(app.listener.server, settings.listen));
   const stop = async (): Promise<void> => {

@@ -39,6 +39,8 @@ export interface Route {
   readonly open?: boolean;
   /** True: the body is as long as it wants to be, and is read by the route. */
   readonly streams?: boolean;
+  /** True: a browser may ask, with the token as the password of HTTP Basic. For what only reads. */
+  readonly browser?: boolean;
   /** The query parameters it knows. */
   readonly query?: readonly string[];
   readonly handle: (call: Call) => Answer | Promise<Answer>;

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,6 +9,7 @@ import { isKeyId } from '../keys/token.js';
 import { readActor } from './actor.js';
 import { AdminRefusal, send, sendRefusal } from './answer.js';
 import type { Answer } from './answer.js';
+import { authorize, tokenHashOf } from './authorize.js';
 import { BAN_ROUTES } from './bans.js';
 import { bytesOf, readBody } from './body.js';
 import { KEY_ROUTES } from './keys.js';
@@ -32,7 +32,7 @@ const DRAIN_MS = 10_000;
 
 /** The operators' listener: metrics, health and the admin API. Made, not yet listening. */
 export function createAdmin(parts: AdminParts): Server {
-  const tokenHash = sha256(parts.token);
+  const tokenHash = tokenHashOf(parts.token);
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 0, connectionsCheckingInterval: 1_000 }, (req, res) => {
     void serve(parts, tokenHash, req, res);
   });
@@ -77,8 +77,8 @@ async function answer(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage
   const path = mark === -1 ? url : url.slice(0, mark);
   const search = mark === -1 ? '' : url.slice(mark + 1);
   const match = matchRoute(ROUTES, method, path);
-  const isOpen = match.kind === 'route' && match.route.open === true;
-  if (!isOpen) authorize(req, tokenHash);
+  const known = match.kind === 'route' ? match.route : undefined;
+  if (known?.open !== true) authorize(req.headers.authorization, tokenHash, known?.browser === true);
   if (match.kind === 'not_found') throw new AdminRefusal(404, 'not_found', 'There is nothing at this path. The admin API begins with /admin/v1/keys, /admin/v1/bans and /admin/v1/usage.');
   if (match.kind === 'method_not_allowed') {
     throw new AdminRefusal(405, 'method_not_allowed', `This path knows ${match.allow}.`, { Allow: match.allow });
@@ -92,16 +92,6 @@ async function answer(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage
   // What changed is in the keys' history; the log says that something was. The path may hold a key by mistake.
   if (route.method !== 'GET') parts.log.info({ method, route: route.path, status: result.status, actor, ...(isKeyId(id) ? { key: id } : {}) }, 'admin change');
   return result;
-}
-
-function authorize(req: IncomingMessage, tokenHash: Buffer): void {
-  const header = req.headers.authorization;
-  const scheme = header?.slice(0, 7).toLowerCase();
-  // Hashes have one length: the comparison tells nothing of the token, not even how long it is.
-  if (header !== undefined && scheme === 'bearer ' && timingSafeEqual(sha256(header.slice(7).trim()), tokenHash)) return;
-  const challenge = `Bearer realm="petgate-admin"${header === undefined ? '' : ', error="invalid_token"'}`;
-  const message = 'Send the admin token: "Authorization: Bearer <token>". It is PETGATE_ADMIN_TOKEN, or the file admin-token in the data folder.';
-  throw new AdminRefusal(401, header === undefined ? 'missing_admin_token' : 'invalid_admin_token', message, { 'WWW-Authenticate': challenge });
 }
 
 function refusalOf(parts: AdminParts, error: unknown): AdminRefusal {
@@ -120,8 +110,4 @@ function refusalOf(parts: AdminParts, error: unknown): AdminRefusal {
 /** An error for the log: where it came from, not what was sent. */
 function nameOf(error: unknown): Record<string, unknown> {
   return error instanceof Error ? { type: error.name, message: error.message, stack: error.stack } : { type: typeof error };
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

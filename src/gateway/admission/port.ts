@@ -136,7 +136,10 @@ export interface BanStore {
 }
 
 export interface UsageStore {
-  /** Rows of the days `from` to `to` (both included, `2026-11-21`), key by key, a batch at a time. */
+  /**
+   * Rows of the days `from` to `to` (both included, `2026-11-21`): keys in the order of their ids, all of a key
+   * together and by day, a small batch at a time. Reading gives way to admissions. With `keyId` that key's alone.
+   */
   rows(from: string, to: string, keyId?: string): AsyncIterable<readonly UsageRow[]>;
 }
 

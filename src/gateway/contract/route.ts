@@ -7,14 +7,16 @@ import type { Match, Operation, RouteTable } from './operation.js';
 /** What the ledger calls a request for which the contract has no operation. */
 export const UNMATCHED = 'unmatched';
 /** What metrics and log call a request that was wrong before it could be routed. */
-const MALFORMED = 'malformed';
+export const MALFORMED = 'malformed';
+/** What answers OPTIONS on any path. */
+export const OPTIONS = 'options';
 
 /**
  * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
- * @param isConfigured whether an upstream of this name has addresses
+ * @param isServed false for what the contract announces but nobody answers yet
  * @param now unix ms; decides on sunset
  */
-export function createRoute(table: RouteTable, isConfigured: (upstream: string) => boolean, now: () => number): (exchange: Stripped) => Routed {
+export function createRoute(table: RouteTable, isServed: (operation: Operation) => boolean, now: () => number): (exchange: Stripped) => Routed {
   const unmatched = (match: Match, refusal: Refusal): Demand => ({ operation: UNMATCHED, scope: null, cost: 1, secured: true, match, refusal });
   const demands = new Map<Operation, Demand>(
     table.operations.map((operation) => [operation, { operation: operation.id, scope: operation.scope, cost: operation.cost, secured: operation.secured, match: { kind: 'operation', operation }, refusal: null }]),
@@ -26,7 +28,7 @@ export function createRoute(table: RouteTable, isConfigured: (upstream: string) 
     switch (match.kind) {
       case 'not_found': return unmatched(match, REFUSALS.not_found);
       case 'method_not_allowed': return unmatched(match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
-      case 'options': return { operation: 'options', scope: null, cost: 0, secured: false, match, refusal: null };
+      case 'options': return { operation: OPTIONS, scope: null, cost: 0, secured: false, match, refusal: null };
       case 'operation': return operationDemand(exchange, match.operation);
     }
   };
@@ -40,7 +42,7 @@ export function createRoute(table: RouteTable, isConfigured: (upstream: string) 
 
   const standingRefusal = (exchange: Stripped, operation: Operation): Refusal | null => {
     if (operation.sunsetAtMs !== null && now() >= operation.sunsetAtMs) return REFUSALS.operation_removed;
-    if (operation.upstream !== 'gateway' && !isConfigured(operation.upstream)) return REFUSALS.not_implemented;
+    if (!isServed(operation)) return REFUSALS.not_implemented;
     return exchange.hasBody && !operation.hasBody ? REFUSALS.unexpected_body : null;
   };
 

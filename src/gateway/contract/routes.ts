@@ -23,6 +23,8 @@ export function buildRoutes(operations: readonly Operation[]): RouteTable {
     if (path.includes('{')) templates.push({ ...route, segments: segmentsOf(path) });
     else statics.set(path, route);
   }
+  // `*` asks what the server as a whole can do (RFC 9110 §9.3.7); only OPTIONS has that target.
+  statics.set('*', routeOf(operations));
   return {
     operations,
     match(method, path) {

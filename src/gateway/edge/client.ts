@@ -2,32 +2,35 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
-import type { Connection } from './connection.js';
+import type { Ongoing } from './connection.js';
 
 /** Bodies up to this size are worth copying beside their header. */
 const JOINED_BYTES = 16 * 1024;
 
 /** The client's side of an exchange over Node's HTTP/1.1 server. */
-export class HttpClient implements Client {
+export class HttpClient implements Client, Ongoing {
   gone = false;
   bytesOut = 0;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #expectsContinue: boolean;
+  readonly #stallMs: number;
   #leave: (() => void) | null = null;
   /** Set once the body is known never to come whole. */
   #broken: Refusal | null = null;
   #failBody: ((refusal: Refusal) => void) | null = null;
+  #closing = false;
 
   /**
+   * @param stallMs how long a client may take nothing of an answer that waits for it
    * @param onClosed called once, when the answer ended or the client left; always
    */
-  constructor(request: IncomingMessage, response: ServerResponse, connection: Connection, expectsContinue: boolean, onClosed: () => void) {
+  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, stallMs: number, onClosed: () => void) {
     this.#request = request;
     this.#response = response;
     this.#expectsContinue = expectsContinue;
+    this.#stallMs = stallMs;
     response.on('close', () => {
-      if (connection.latest === this) connection.latest = null;
       if (!response.writableFinished) {
         this.gone = true;
         this.#leave?.();
@@ -40,10 +43,6 @@ export class HttpClient implements Client {
     return this.#response.headersSent;
   }
 
-  get status(): number {
-    return this.#response.statusCode;
-  }
-
   onGone(listener: () => void): void {
     if (this.gone) listener();
     else this.#leave = listener;
@@ -52,16 +51,22 @@ export class HttpClient implements Client {
   readBody(maxBytes: number): Promise<Buffer | Refusal | 'gone'> {
     const request = this.#request;
     if (this.#broken !== null) return Promise.resolve(this.#broken);
+    if (this.gone) return Promise.resolve('gone');
     if (this.#expectsContinue) this.#response.writeContinue();
     return new Promise((resolve) => {
-      const chunks: Buffer[] = [];
+      let chunks: Buffer[] = [];
       let bytes = 0;
       this.#failBody = resolve;
       this.#leave = () => resolve('gone');
       request.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > maxBytes) resolve(REFUSALS.body_too_large);
-        else chunks.push(chunk);
+        if (bytes <= maxBytes) {
+          chunks.push(chunk);
+          return;
+        }
+        // What still comes is read and dropped, and what came is let go of.
+        chunks = [];
+        resolve(REFUSALS.body_too_large);
       });
       request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
       request.on('error', () => resolve('gone'));
@@ -79,26 +84,32 @@ export class HttpClient implements Client {
 
   /** The connection ends after this answer. */
   closeAfter(): void {
+    if (this.#closing) return;
+    this.#closing = true;
     if (!this.#response.headersSent) this.#response.shouldKeepAlive = false;
-    else this.#response.once('close', () => this.#request.socket.destroySoon());
+    else this.#response.once('finish', () => this.#request.socket.destroySoon());
   }
 
   send(status: number, headers: string[], body: Buffer | string): void {
     if (this.gone) return;
-    this.#response.writeHead(status, headers);
+    this.start(status, headers);
     if (typeof body === 'string') {
       this.bytesOut += Buffer.byteLength(body);
       this.#response.end(body);
-      return;
+    } else {
+      this.bytesOut += body.length;
+      // As latin1 text a small body goes out in one piece with the header: one write instead of a vector of two.
+      if (body.length <= JOINED_BYTES) this.#response.end(body.toString('latin1'), 'latin1');
+      else this.#response.end(body);
     }
-    this.bytesOut += body.length;
-    // As latin1 text a small body goes out in one piece with the header: one write instead of a vector of two.
-    if (body.length <= JOINED_BYTES) this.#response.end(body.toString('latin1'), 'latin1');
-    else this.#response.end(body);
+    this.#cutWhenStalled();
   }
 
   start(status: number, headers: string[]): void {
-    if (!this.gone) this.#response.writeHead(status, headers);
+    if (this.gone) return;
+    // An answer before the request's end: where the next request begins is anybody's guess (RFC 9110 §10.1.1).
+    if (!this.#request.complete) this.#response.shouldKeepAlive = false;
+    this.#response.writeHead(status, headers);
   }
 
   write(chunk: Buffer): boolean {
@@ -112,10 +123,20 @@ export class HttpClient implements Client {
   }
 
   end(): void {
-    if (!this.gone) this.#response.end();
+    if (this.gone) return;
+    this.#response.end();
+    this.#cutWhenStalled();
   }
 
   abort(): void {
-    this.#request.socket.destroy();
+    const { socket, httpVersion } = this.#request;
+    // An HTTP/1.0 answer may end with its connection: there only a reset tells that it broke.
+    if (httpVersion === '1.0') socket.resetAndDestroy();
+    else socket.destroy();
+  }
+
+  /** Nobody else watches an answer that is written but not taken; it would count as in flight for ever. */
+  #cutWhenStalled(): void {
+    if (this.#response.writableLength > 0) this.#request.socket.setTimeout(this.#stallMs);
   }
 }

@@ -10,7 +10,7 @@ import { bucketOf } from './address.js';
 import type { AddressReader } from './address.js';
 import { refuse, renderRefusal } from './answer.js';
 import { HttpClient } from './client.js';
-import { connectionOf, lingerOnClose } from './connection.js';
+import { connectionOf, lingerOnClose, proceed, queue } from './connection.js';
 import { freshStory, open } from './open.js';
 
 /** What the listener does with an exchange it opened. */
@@ -40,22 +40,59 @@ export function createListener(limits: EdgeLimits, addresses: AddressReader, gat
   let active = 0;
   let draining = false;
 
-  const onRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue = false): void => {
-    const connection = connectionOf(request.socket);
-    if (connection.closing) return;
+  const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    const { socket } = request;
+    const connection = connectionOf(socket);
     active += 1;
-    const client = new HttpClient(request, response, connection, expectsContinue, () => {
+    const client = new HttpClient(request, response, expectsContinue, limits.requestMs, () => {
       active -= 1;
       gate.finish(exchange, response.statusCode);
+      proceed(socket);
     });
-    connection.latest = client;
+    connection.current = client;
     connection.served += 1;
     const exchange = open(request, client, addresses, limits);
     if (draining || connection.served >= limits.requestsPerConnection) client.closeAfter();
-    if (active > limits.exchanges) refuse(exchange, REFUSALS.overloaded);
-    else void travel(exchange, gate);
+    if (connection.broken !== null && connection.waiting.length === 0) client.breakOff(connection.broken);
+    void travel(exchange, gate, active > limits.exchanges);
   };
 
+  const onRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue = false): void => {
+    const connection = connectionOf(request.socket);
+    if (connection.closing) return;
+    if (connection.current === null) begin(request, response, expectsContinue);
+    else queue(request.socket, () => begin(request, response, expectsContinue));
+  };
+
+  const server = createStrictServer(limits);
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    lingerOnClose(socket);
+  });
+  server.on('request', onRequest);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response, true));
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => onClientError(error, socket, addresses, gate));
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => giveUp(socket, REFUSALS.malformed_request, addresses, gate));
+  return {
+    server,
+    inFlight: () => active,
+    drain: () => {
+      draining = true;
+      for (const socket of sockets) {
+        const { current } = connectionOf(socket);
+        if (current === null) socket.destroySoon();
+        else current.closeAfter();
+      }
+    },
+    destroy: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function createStrictServer(limits: EdgeLimits): Server {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
@@ -69,50 +106,45 @@ export function createListener(limits: EdgeLimits, addresses: AddressReader, gat
   // Own count of fields: Node drops those beyond its own, but still frames by them (HAZARDS 2).
   server.maxHeadersCount = 0;
   server.maxConnections = limits.connections;
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    lingerOnClose(socket);
-  });
-  server.on('request', onRequest);
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response, true));
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => onClientError(error, socket, addresses, gate));
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => answerRaw(socket, REFUSALS.malformed_request, addresses, gate));
-  return {
-    server,
-    inFlight: () => active,
-    drain: () => {
-      draining = true;
-      for (const socket of sockets) if (connectionOf(socket).latest === null) socket.destroySoon();
-    },
-    destroy: () => {
-      for (const socket of sockets) socket.destroy();
-    },
-  };
+  return server;
 }
 
-async function travel(exchange: Exchange, gate: Gate): Promise<void> {
+async function travel(exchange: Exchange, gate: Gate, overloaded: boolean): Promise<void> {
   try {
-    const result = await gate.run(exchange);
+    const result = await (overloaded ? Promise.resolve(REFUSALS.overloaded) : gate.run(exchange));
     if (isRefusal(result)) refuse(exchange, result);
   } catch (error) {
     gate.onBug(error, exchange);
-    refuse(exchange, REFUSALS.internal_error);
+    refuseOrCut(exchange);
   }
 }
 
-/** The parser gave up. An exchange still on its way keeps its place (HAZARDS 5); else the answer is written here. */
-function onClientError(error: NodeJS.ErrnoException, socket: Socket, addresses: AddressReader, gate: Gate): void {
-  const connection = connectionOf(socket);
-  if (connection.closing) return;
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
-    socket.destroy();
-    return;
+/** After a fault of ours even the refusal may fail; one cut connection is better than a dead gateway. */
+function refuseOrCut(exchange: Exchange): void {
+  try {
+    refuse(exchange, REFUSALS.internal_error);
+  } catch {
+    exchange.client.abort();
   }
-  const refusal = refusalOf(error.code);
-  if (connection.latest === null) answerRaw(socket, refusal, addresses, gate);
-  else connection.latest.breakOff(refusal);
+}
+
+/** The parser gave up, or the client is gone. */
+function onClientError(error: NodeJS.ErrnoException, socket: Socket, addresses: AddressReader, gate: Gate): void {
+  if (connectionOf(socket).closing) return;
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
+  else giveUp(socket, refusalOf(error.code), addresses, gate);
+}
+
+/**
+ * No more requests can be read. Those read before keep their places (HAZARDS 5), and the newest of
+ * them learns that its body, if still on its way, will not come; with none, the answer is written here.
+ */
+function giveUp(socket: Socket, refusal: Refusal, addresses: AddressReader, gate: Gate): void {
+  const connection = connectionOf(socket);
+  if (connection.broken !== null) return;
+  connection.broken = refusal;
+  if (connection.current === null) answerRaw(socket, refusal, addresses, gate);
+  else if (connection.waiting.length === 0) connection.current.breakOff(refusal);
 }
 
 function refusalOf(code: string | undefined): Refusal {

@@ -23,6 +23,7 @@ interface Seen {
   forwardedFor: string | null;
   requestId: string | null;
   traceparent: string | null;
+  traceparents: number;
 }
 
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
@@ -38,7 +39,7 @@ export function open(request: IncomingMessage, client: Client, addresses: Addres
   const method = request.method ?? '';
   const target = parseTarget(request.url ?? '', method);
   const address = addresses.read(request.socket.remoteAddress, seen.forwardedFor);
-  const { traceparent, continued } = nextTraceparent(seen.traceparent);
+  const { traceparent, continued } = nextTraceparent(seen.traceparents === 1 ? seen.traceparent : null);
   return {
     id: requestIdOf(seen.requestId),
     traceparent,
@@ -70,7 +71,7 @@ export function freshStory(): Story {
 function readFields(raw: readonly string[]): Seen {
   const seen: Seen = {
     host: null, hosts: 0, authorization: null, authorizations: 0, transferEncoding: null, transferEncodings: 0,
-    contentLength: null, contentLengths: 0, expect: null, forwardedFor: null, requestId: null, traceparent: null,
+    contentLength: null, contentLengths: 0, expect: null, forwardedFor: null, requestId: null, traceparent: null, traceparents: 0,
   };
   for (let index = 0; index < raw.length; index += 2) {
     const value = raw[index + 1]!;
@@ -82,7 +83,7 @@ function readFields(raw: readonly string[]): Seen {
       case 'expect': seen.expect = value; break;
       case 'x-forwarded-for': seen.forwardedFor = seen.forwardedFor === null ? value : `${seen.forwardedFor},${value}`; break;
       case 'x-request-id': seen.requestId = value; break;
-      case 'traceparent': seen.traceparent = value; break;
+      case 'traceparent': seen.traceparent = value; seen.traceparents += 1; break;
       default:
     }
   }

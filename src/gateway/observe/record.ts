@@ -13,7 +13,8 @@ const CLIENT_GONE = 499;
 export function createFinish(metrics: Metrics, access: Log | null, onFailed: (failure: Failure) => void): (exchange: Exchange, status: number) => void {
   return (exchange, answered) => {
     const { story, client } = exchange;
-    const status = client.gone && !client.started ? CLIENT_GONE : answered;
+    // A refusal after the answer began could only cut it; what the client then holds is no success.
+    const status = client.gone && !client.started ? CLIENT_GONE : (story.refusal?.status ?? answered);
     const totalMs = performance.now() - exchange.startedMs;
     metrics.exchange(story.operation, status, totalMs / 1000);
     if (story.admissionMs > 0) metrics.admission(story.admissionMs / 1000);
@@ -46,6 +47,8 @@ function lineOf(exchange: Exchange, status: number, totalMs: number): object {
     admissionMs: round(story.admissionMs),
     upstreamMs: round(story.upstreamMs),
     counted: story.counted,
+    // By the store's clock: says on which UTC day the ledger counted it.
+    admittedAt: story.counted && story.standing !== null ? new Date(story.standing.atMs).toISOString() : null,
   };
 }
 

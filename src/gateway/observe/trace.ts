@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
-/** `00-<32 hex trace id>-<16 hex parent id>-<2 hex flags>` (W3C Trace Context, version 00). */
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+/** `<version>-<32 hex trace id>-<16 hex parent id>-<2 hex flags>` (W3C Trace Context); later versions may go on after a dash. */
+const TRACEPARENT = /^(?:00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})|(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?)$/;
 const REQUEST_ID = /^[A-Za-z0-9._~+/=-]{1,128}$/;
 const ZERO_TRACE = '0'.repeat(32);
 const ZERO_SPAN = '0'.repeat(16);
@@ -19,12 +19,19 @@ function randomHex(bytes: number): string {
   return pool.toString('hex', used - bytes, used);
 }
 
-/** This hop's traceparent: the caller's trace with an own span, or a new trace (not sampled) when theirs is not valid. */
+/**
+ * This hop's traceparent: the caller's trace with an own span, or a new trace (not sampled) when theirs
+ * is not valid. A later version is read as far as version 00 goes, and of its flags only `sampled`.
+ */
 export function nextTraceparent(received: string | null): { traceparent: string; continued: boolean } {
   const match = received === null ? null : TRACEPARENT.exec(received);
-  const continued = match !== null && match[1] !== ZERO_TRACE && match[2] !== ZERO_SPAN;
-  if (!continued) return { traceparent: `00-${randomHex(16)}-${randomHex(8)}-00`, continued };
-  return { traceparent: `00-${match[1]!}-${randomHex(8)}-${match[3]!}`, continued };
+  const trace = match?.[1] ?? match?.[4];
+  const span = match?.[2] ?? match?.[5];
+  if (trace === undefined || trace === ZERO_TRACE || span === ZERO_SPAN) {
+    return { traceparent: `00-${randomHex(16)}-${randomHex(8)}-00`, continued: false };
+  }
+  const flags = Number.parseInt(match?.[3] ?? match?.[6] ?? '00', 16);
+  return { traceparent: `00-${trace}-${randomHex(8)}-${(flags & 1) === 1 ? '01' : '00'}`, continued: true };
 }
 
 /** The caller's X-Request-Id when it is safe to repeat, else a new one. */

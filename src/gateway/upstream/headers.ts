@@ -24,16 +24,29 @@ export function requestHeaders(exchange: Admitted, internalToken: string): strin
   return headers;
 }
 
+type Received = Readonly<Record<string, string | string[] | undefined>>;
+
 /** What the client is told of the upstream's fields, flat, appended to `target`. */
-export function appendResponseHeaders(target: string[], received: Readonly<Record<string, string | string[] | undefined>>): void {
-  const connection = received['connection'];
-  const named = typeof connection === 'string' && connection !== 'keep-alive' ? connectionOptions(connection) : null;
+export function appendResponseHeaders(target: string[], status: number, received: Received): void {
+  const named = namedByConnection(received['connection']);
   for (const name of Object.keys(received)) {
     if (!returns(name) || named?.includes(name) === true) continue;
     const value = received[name]!;
     if (typeof value === 'string') appendField(target, name, value);
     else for (const one of value) appendField(target, name, one);
   }
+  if (status === 503) target.push('Retry-After', String(retryAfterS(received['retry-after'])));
+}
+
+function namedByConnection(connection: string | string[] | undefined): readonly string[] | null {
+  return connection === undefined || connection === 'keep-alive' ? null : connectionOptions(String(connection));
+}
+
+/** Whole seconds a 503 of the service behind asks to wait, as it said them (RFC 9110 §10.2.3), at least 1. */
+function retryAfterS(said: string | string[] | undefined): number {
+  if (typeof said !== 'string') return 1;
+  const seconds = /^\d{1,9}$/.test(said) ? Number(said) : Math.ceil((Date.parse(said) - Date.now()) / 1000);
+  return seconds > 1 ? seconds : 1;
 }
 
 function appendField(target: string[], name: string, value: string): void {

@@ -14,6 +14,8 @@ export interface Address {
   readonly pool: Pool;
   inFlight: number;
   downUntilMs: number;
+  /** Whether the last attempt got a connection; true before the first. */
+  reached: boolean;
 }
 
 export interface Upstream {
@@ -80,5 +82,5 @@ function openAddress(url: string, settings: UpstreamSettings): Address {
     connect: { timeout: settings.connectMs, ...(socketPath === null ? {} : { socketPath }) },
     ...(socketPath === null ? {} : { socketPath }),
   });
-  return { url, pool, inFlight: 0, downUntilMs: 0 };
+  return { url, pool, inFlight: 0, downUntilMs: 0, reached: true };
 }

@@ -1,0 +1,64 @@
+import type { Test } from 'tap';
+import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
+import type { Gateway, GatewayOptions } from '../servers/gateway.js';
+import { exchangeRaw } from '../servers/raw.js';
+import type { RawAnswer } from '../servers/raw.js';
+import { until } from '../servers/until.js';
+
+const AMPLE = { minute: 1_000_000, day: 1_000_000 };
+const ban = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
+/** Plans that never refuse: what these tests see refused is refused for another reason. */
+export const AMPLE_PLANS = { free: { limits: AMPLE, ban }, anonymous: { limits: AMPLE, ban } };
+
+/** A gateway with a good key before one upstream. */
+export interface Front {
+  readonly gateway: Gateway;
+  readonly port: number;
+  /** `Authorization: Bearer <good key>` */
+  readonly key: string;
+  readonly keyId: string;
+  /** The first answer to these bytes. */
+  send(bytes: string | Buffer): Promise<RawAnswer>;
+  /** A plain good request, to see whether all is still well. */
+  good(): Promise<number>;
+  inFlight(): Promise<number>;
+  /** Resolves when no exchange is under way any more. */
+  idle(): Promise<void>;
+}
+
+interface FrontOptions extends GatewayOptions {
+  /** Settings of the upstream, such as `connections`. */
+  readonly pets?: Readonly<Record<string, unknown>>;
+}
+
+export async function startFront(t: Test, upstreamUrl: string, { pets = {}, config = {}, ...options }: FrontOptions = {}): Promise<Front> {
+  const gateway = await startGateway(t, {
+    plans: AMPLE_PLANS, ...options,
+    config: { ...config, upstreams: { pets: { addresses: [upstreamUrl], ...pets } } },
+  });
+  const made = await gateway.createKey({ plan: 'free' });
+  const key = `Authorization: Bearer ${made.key}`;
+  const send: Front['send'] = async (bytes) => {
+    const [answer] = await exchangeRaw(gateway.port, bytes, 1);
+    if (answer === undefined) throw new Error('the connection closed without an answer');
+    return answer;
+  };
+  const inFlight = async (): Promise<number> => metricOf(gateway, 'petgate_exchanges_in_flight');
+  return {
+    gateway, port: gateway.port, key, keyId: made.id, send, inFlight,
+    good: async () => (await send(request('GET /v1/pets', key))).status,
+    idle: () => until('no exchange is under way', async () => (await inFlight()) === 0),
+  };
+}
+
+/** A request head: the line without its version, then fields. */
+export function request(line: string, ...fields: readonly string[]): string {
+  return [`${line} HTTP/1.1`, 'Host: pets.example', ...fields, '', ''].join('\r\n');
+}
+
+/** The sum of a metric's samples, 0 when it has none. */
+export async function metricOf(gateway: Gateway, name: string): Promise<number> {
+  const text = await (await fetch(`${gateway.adminUrl}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })).text();
+  const samples = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+  return samples.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}

@@ -1,0 +1,120 @@
+import { connect } from 'node:net';
+import t from 'tap';
+import { checkHonest } from '../answers/honest.js';
+import { exchangeRaw } from '../servers/raw.js';
+import { startUpstream } from '../servers/upstream.js';
+import type { Upstream } from '../servers/upstream.js';
+import { until } from '../servers/until.js';
+import { metricOf, request, startFront } from './front.js';
+
+/** Answers with the target it was asked for; the first ones slower than those that follow. */
+function echo(upstream: Upstream): void {
+  let asked = 0;
+  upstream.handle = ({ url }, response) => void setTimeout(() => response.end(url), Math.max(0, 30 - 10 * asked++));
+}
+
+/** The attack: a slow request before a quick one, so that one client's answers change places. */
+t.test('answers to pipelined requests come in the order of their requests', async (t) => {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url);
+  echo(upstream);
+  const lines = Array.from({ length: 200 }, (_, n) => (n % 7 === 3 ? 'GET /v1/cats' : `GET /v1/pets?n=${n}`));
+  const answers = await exchangeRaw(front.port, lines.map((line) => request(line, front.key)).join(''), lines.length);
+  t.same(answers.map(({ status, body }) => (status === 404 ? 'GET /v1/cats' : `GET ${body}`)), lines);
+  for (const answer of answers) checkHonest(t, answer, 'pipelined');
+  await front.idle();
+});
+
+/** The attack: a body beside its neighbours, some of it late. */
+t.test('pipelined bodies belong to their own requests', async (t) => {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url);
+  upstream.handle = ({ body }, response) => response.writeHead(201).end(body);
+  const posts = Array.from({ length: 20 }, (_, n) => ({ n, text: `{"n":${n},"pad":"${'x'.repeat(n * 977)}"}` }));
+  const bytes = posts.map(({ n, text }) => (n % 2 === 0
+    ? request('POST /v1/pets', front.key, `Content-Length: ${text.length}`) + text
+    : `${request('POST /v1/pets', front.key, 'Transfer-Encoding: chunked')}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`)).join('');
+  const socket = connect(front.port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  let received = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+  for (let at = 0; at < bytes.length; at += 1500) {
+    socket.write(bytes.slice(at, at + 1500));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await until('all bodies arrived', () => upstream.seen.length === posts.length);
+  t.same(upstream.seen.map(({ body }) => body), posts.map(({ text }) => text));
+  await until('all answers came', () => received.split('HTTP/1.1 201').length === posts.length + 1);
+});
+
+/** The attack: rubbish behind a good request, so that its 400 is read as the answer to the good one. */
+t.test('a second request that is none does not take the first one\'s place', async (t) => {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url);
+  echo(upstream);
+  const good = request('GET /v1/pets?n=1', front.key);
+  const bad = ['BLARG\r\n\r\n', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n', request('CONNECT x:80', front.key), `${request('POST /v1/pets', front.key, 'Content-Length: 1', 'Content-Length: 2')}xx`];
+  for (const rubbish of bad) {
+    upstream.seen.length = 0;
+    const name = rubbish.slice(0, 12);
+    const answers = await exchangeRaw(front.port, good + rubbish);
+    t.same(answers.map(({ status, body }) => `${status} ${body}`), ['200 /v1/pets?n=1'], `${name}: the good one is answered, then the connection ends`);
+    const three = await exchangeRaw(front.port, good + request('GET /v1/pets?n=2', front.key) + request('GET /v1/pets?n=3', front.key) + rubbish);
+    t.same(three.map(({ body }) => body), [1, 2, 3].map((n) => `/v1/pets?n=${n}`), `${name}: also behind three`);
+    t.equal(upstream.seen.length, 4);
+  }
+  const broken = `${request('POST /v1/pets?n=2', front.key, 'Transfer-Encoding: chunked')}zz\r\n`;
+  const answers = await exchangeRaw(front.port, good + broken);
+  t.same(answers.map(({ status }) => status), [200, 400], 'a request whose body breaks is told so, in its turn');
+  await front.idle();
+});
+
+/**
+ * The attack: requests behind one that ends the connection. Nobody can read their answers, but they
+ * are paid for, and take effect.
+ */
+t.test('nothing behind the last request of a connection is begun', async (t) => {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url, { config: { limits: { requests_per_connection: 3 } } });
+  const post = `${request('POST /v1/pets', front.key, 'Content-Length: 2')}{}`;
+  const last: Readonly<Record<string, readonly [string, readonly number[], number]>> = {
+    'Connection: close': [`${request('POST /v1/pets', front.key, 'Connection: close', 'Content-Length: 2')}{}${post}`, [200], 1],
+    'HTTP/1.0': [`POST /v1/pets HTTP/1.0\r\n${front.key}\r\nContent-Length: 2\r\n\r\n{}${post}`, [200], 1],
+    'the most requests a connection may make': [post.repeat(9), [200, 200, 200], 3],
+    'a fault': [request('GET /v1/pets', 'Host: y', front.key) + post, [400], 0],
+    'a body too large': [request('POST /v1/pets', front.key, 'Content-Length: 99999999') + post, [413], 0],
+    'a body on GET': [`${request('GET /v1/pets', front.key, 'Content-Length: 2')}{}${post}`, [400], 0],
+  };
+  for (const [name, [bytes, statuses, behind]] of Object.entries(last)) {
+    upstream.seen.length = 0;
+    const paid = await metricOf(front.gateway, 'petgate_admitted_total');
+    const answers = await exchangeRaw(front.port, bytes);
+    t.same(answers.map(({ status }) => status), statuses, name);
+    t.equal(answers.at(-1)?.headers.get('connection'), 'close', `${name}: the last answer says so`);
+    t.equal(upstream.seen.length, behind, `${name}: ${behind} taken on`);
+    const more = (await metricOf(front.gateway, 'petgate_admitted_total')) - paid;
+    t.ok(more <= Math.max(behind, 1), `${name}: no more is paid for`);
+  }
+  await front.idle();
+});
+
+/** The attack: thousands of requests in one packet, all begun at once, to the harm of all others. */
+t.test('one connection has one exchange at a time, however much it pipelines', async (t) => {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url, { config: { limits: { exchanges: 4 } } });
+  let atOnce = 0;
+  let most = 0;
+  upstream.handle = (_seen, response) => {
+    most = Math.max(most, ++atOnce);
+    setImmediate(() => {
+      atOnce -= 1;
+      response.end('[]');
+    });
+  };
+  const many = 2000;
+  const answers = exchangeRaw(front.port, request('GET /v1/pets', front.key).repeat(many), many, 20_000);
+  await until('it began', () => upstream.seen.length > 10);
+  t.equal(await front.good(), 200, 'another client has its turn');
+  t.ok((await answers).every(({ status }) => status === 200), 'and all are answered in the end');
+  t.ok(most <= 2, `at most ${most} at once`);
+});

@@ -1,0 +1,45 @@
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Test } from 'tap';
+
+/** A service behind that answers with whatever bytes a test likes. */
+export interface RawUpstream {
+  readonly url: string;
+  /** Every request head that came, on whichever connection; bodies are cut off. */
+  readonly heads: string[];
+  /** Connections that are open. */
+  readonly sockets: ReadonlySet<Socket>;
+  /** Called for each request that is read; writes what it likes. */
+  handle: (socket: Socket, head: string) => void;
+}
+
+export const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]';
+
+export async function startRawUpstream(t: Test): Promise<RawUpstream> {
+  const sockets = new Set<Socket>();
+  const upstream: RawUpstream = { url: '', heads: [], sockets, handle: (socket) => void socket.write(OK) };
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    let text = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+      for (;;) {
+        const end = text.indexOf('\r\n\r\n');
+        if (end === -1) return;
+        const head = text.slice(0, end);
+        const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
+        if (text.length < end + 4 + length) return;
+        text = text.slice(end + 4 + length);
+        upstream.heads.push(head);
+        upstream.handle(socket, head);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return Object.assign(upstream, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+}

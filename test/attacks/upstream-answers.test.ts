@@ -1,0 +1,187 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import t from 'tap';
+import { checkHonest, codeOf } from '../answers/honest.js';
+import { exchangeRaw } from '../servers/raw.js';
+import { request, startFront } from './front.js';
+import type { Front } from './front.js';
+import { OK, startRawUpstream } from './raw-upstream.js';
+
+const LARGE = 'x'.repeat(200_000);
+
+/** Everything the gateway wrote until it closed the connection, and whether it was reset. */
+function readAll(port: number, bytes: string): Promise<{ text: string; reset: boolean }> {
+  return new Promise((resolve) => {
+    const socket: Socket = connect(port, '127.0.0.1');
+    let text = '';
+    let reset = false;
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+    socket.on('error', () => (reset = true)).on('close', () => resolve({ text, reset }));
+    socket.write(bytes);
+  });
+}
+
+const get = (front: Front): Promise<{ status: number; code: string }> =>
+  front.send(request('GET /v1/pets', front.key)).then((answer) => {
+    checkHonest(t, answer, `${answer.status}`);
+    return { status: answer.status, code: answer.status >= 400 ? codeOf(answer) : '' };
+  });
+
+/** The attack: a service behind (or whoever took its place) answers what is no answer. */
+t.test('an answer that is none becomes a 502, and the next request is served', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url, { pets: { connections: 2, deadline: '3s' } });
+  const broken: Readonly<Record<string, string>> = {
+    'a length that is too long': 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nshort',
+    'a chunk that breaks': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
+    'chunked without an end': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n',
+    'a chunk size that is none': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+    'length and chunked': 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n[]x',
+    'a negative length': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n',
+    'half a header': 'HTTP/1.1 200 OK\r\nContent-Le',
+    'not HTTP': 'SSH-2.0-OpenSSH_9.2\r\n',
+    'status 0': 'HTTP/1.1 000 Odd\r\nContent-Length: 0\r\n\r\n',
+    'status 99': 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n',
+    'status 600': 'HTTP/1.1 600 Odd\r\nContent-Length: 0\r\n\r\n',
+    'status 999': 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n',
+    'an upgrade nobody asked for': 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
+    'a header of 40 kB': `HTTP/1.1 200 OK\r\nX-Large: ${'x'.repeat(40_000)}\r\n\r\n`,
+    'nothing at all': '',
+  };
+  for (const [name, bytes] of Object.entries(broken)) {
+    for (let n = 0; n <= 2; n += 1) {
+      upstream.handle = (socket) => void socket.end(bytes, 'latin1');
+      t.same(await get(front), { status: 502, code: 'upstream_failed' }, name);
+    }
+    upstream.handle = (socket) => void socket.write(OK);
+    t.equal(await front.good(), 200, `after ${name} a good request is 200`);
+  }
+  await front.idle();
+});
+
+/** The attack: an answer that breaks after its head went out. Ended cleanly, the client takes half of it for the whole. */
+t.test('an answer that breaks after it began is cut, never ended', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url);
+  const heads = { 'with a length': 'Content-Length: 400000\r\n', chunked: 'Transfer-Encoding: chunked\r\n' };
+  for (const [name, field] of Object.entries(heads)) {
+    const part = name === 'chunked' ? `${LARGE.length.toString(16)}\r\n${LARGE}\r\n` : LARGE;
+    upstream.handle = (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${field}\r\n${part}`, () => void setTimeout(() => socket.resetAndDestroy(), 50));
+    const { text } = await readAll(front.port, request('GET /v1/pets', front.key));
+    t.match(text, /^HTTP\/1\.1 200 /, `${name}: it had begun`);
+    t.ok(text.length > 60_000, `${name}: a part came`);
+    t.notMatch(text.slice(-5), '0\r\n\r\n', `${name}: no last chunk`);
+    t.notMatch(text, 'upstream_failed', `${name}: no error inside of the answer`);
+    const old = await readAll(front.port, `GET /v1/pets HTTP/1.0\r\n${front.key}\r\n\r\n`);
+    t.ok(old.reset, `${name}: on HTTP/1.0, where the close is the end, a reset tells`);
+  }
+  await front.idle();
+});
+
+/**
+ * The attack: bytes after the end of an answer, made to be taken for the answer to the next request
+ * on that connection: one client gets what was meant for nobody.
+ */
+t.test('surplus bytes after an answer are nobody\'s answer', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url, { pets: { connections: 1 } });
+  const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil';
+  const bodies: string[] = [];
+  for (let n = 0; n < 6; n += 1) {
+    upstream.handle = (socket) => {
+      if (n % 3 === 0) socket.write(OK + evil);
+      else if (n % 3 === 1) socket.write(OK, () => setTimeout(() => socket.write(evil), 10));
+      else socket.write(`${OK.slice(0, -2)}[]evil`);
+    };
+    const answer = await front.send(request('GET /v1/pets', front.key));
+    bodies.push(`${answer.status} ${answer.body}`);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  t.same(bodies, Array<string>(6).fill('200 []'));
+});
+
+/** The attack: interim answers, taken for the final one, or passed on where nobody expects them. */
+t.test('interim answers are passed over', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url);
+  upstream.handle = (socket) => void socket.write(`HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\nX-Early: 1\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${OK}`);
+  for (let n = 0; n < 3; n += 1) {
+    const { text } = await readAll(front.port, request('GET /v1/pets', front.key, 'Connection: close'));
+    t.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+    t.notMatch(text, /x-early/i);
+    t.ok(text.endsWith('\r\n\r\n[]'));
+  }
+});
+
+/** The attack: header fields of an answer that speak for the gateway, to its clients or its connections. */
+t.test('what an answer may say of the gateway, it may not', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url);
+  upstream.handle = (socket, head) => void socket.write([
+    'HTTP/1.1 200 OK', 'Content-Length: 2', 'Connection: X-Secret, keep-alive', 'Connection: X-Other', 'X-Secret: 1', 'X-Other: 1', 'Keep-Alive: timeout=5',
+    'Proxy-Authenticate: Basic', 'WWW-Authenticate: Internal', 'Server: pets/1', 'X-Powered-By: x', 'X-RateLimit-Limit: 7', 'X-RateLimit-Remaining: 7',
+    'RateLimit: "x";r=1;t=1', 'RateLimit-Policy: "x";q=1;w=1', 'Retry-After: 9', 'X-Request-Id: theirs', 'X-Petgate-Plan: free', 'Alt-Svc: h3=":443"',
+    'X-Latin: caf\u00e9', 'Set-Cookie: a=1', 'Set-Cookie: b=2', 'ETag: "1"', '', head.startsWith('HEAD') ? '' : '[]',
+  ].join('\r\n'), 'latin1');
+  const clean = await front.send(request('GET /v1/pets', front.key, 'X-Request-Id: mine'));
+  t.equal(clean.status, 200);
+  checkHonest(t, clean, 'clean');
+  for (const field of ['x-secret', 'x-other', 'proxy-authenticate', 'www-authenticate', 'server', 'x-powered-by', 'retry-after', 'x-petgate-plan', 'alt-svc']) {
+    t.notOk(clean.headers.has(field), `${field} stays inside`);
+  }
+  t.equal(clean.headers.get('x-request-id'), 'mine');
+  t.equal(clean.headers.get('x-latin'), 'caf\u00e9', 'Latin-1 comes through byte by byte');
+  t.equal(clean.headers.get('set-cookie'), 'a=1, b=2', 'fields that came twice stay two');
+  t.equal(clean.headers.get('etag'), '"1"');
+});
+
+/** The attack: answers without a body (HEAD, 204, 304) leave the reader waiting, or take the next answer for a body. */
+t.test('HEAD, 204 and 304 end where their header ends', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url, { pets: { connections: 1 } });
+  const status: Record<string, string> = { none: '204 No Content', same: '304 Not Modified' };
+  upstream.handle = (socket, head) => {
+    const odd = status[/\?(\w+)/.exec(head)?.[1] ?? ''];
+    if (odd !== undefined) socket.write(`HTTP/1.1 ${odd}\r\nETag: "1"\r\n\r\n`);
+    else socket.write(head.startsWith('HEAD') ? 'HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n' : OK);
+  };
+  const bytes = ['GET /v1/pets?none', 'GET /v1/pets?same', 'HEAD /v1/pets', 'HEAD /v1/cats'].map((line) => request(line, front.key)).join('') + request('GET /v1/pets', front.key, 'Connection: close');
+  const { text } = await readAll(front.port, bytes);
+  t.same(text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 204', 'HTTP/1.1 304', 'HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
+  const heads = text.split('\r\n\r\n').slice(0, 5);
+  t.match(heads[2], /content-length: 12345/i, 'HEAD tells the length there would be');
+  t.ok(text.endsWith('\r\n\r\n[]'), 'and the one body is the last');
+  t.ok(heads.every((head) => /^X-RateLimit-Remaining: \d+$/m.test(head)), 'each with its figures');
+});
+
+/** The attack: a request that may change something is sent twice because its connection broke. */
+t.test('a POST is never sent again, a GET once', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url);
+  upstream.handle = (socket) => socket.destroy();
+  const post = `${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`;
+  t.equal((await front.send(post)).status, 502);
+  t.equal(upstream.heads.length, 1, 'a POST reached the service once');
+  t.equal((await front.send(request('GET /v1/pets', front.key))).status, 502);
+  t.equal(upstream.heads.length, 3, 'a GET twice, and no more');
+  let asked = 0;
+  upstream.handle = (socket) => (++asked === 1 ? void socket.destroy() : void socket.write(OK));
+  t.equal(await front.good(), 200, 'the second try of a GET is good');
+  upstream.handle = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx', () => socket.destroy());
+  upstream.heads.length = 0;
+  t.equal((await front.send(request('GET /v1/pets', front.key))).status, 502);
+  t.equal(upstream.heads.length, 1, 'not once an answer began');
+});
+
+t.test('a 503 of the service keeps its Retry-After, in seconds, and has one in any case', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url);
+  const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+  for (const [said, expected] of [['Retry-After: 7\r\n', /^7$/], [`Retry-After: ${inAMinute}\r\n`, /^(59|60)$/], ['Retry-After: soon\r\n', /^1$/], ['Retry-After: 0\r\n', /^1$/], ['', /^1$/]] as const) {
+    upstream.handle = (socket) => void socket.write(`HTTP/1.1 503 Busy\r\n${said}Content-Length: 0\r\n\r\n`);
+    const [answer] = await exchangeRaw(front.port, request('GET /v1/pets', front.key), 1);
+    t.match(answer?.headers.get('retry-after'), expected, said.trim());
+    checkHonest(t, answer!, said.trim());
+  }
+});
