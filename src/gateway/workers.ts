@@ -24,6 +24,8 @@ export interface Workers {
   readonly listening: Promise<number>;
   /** The figures of this process and of all workers, dead or alive; at most `SCRAPE_MS` later. */
   metrics(): Promise<string>;
+  /** Tells all to read their settings again. */
+  reload(): void;
   /** Asks all to drain; kills what is left after the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -64,6 +66,9 @@ export function startWorkers(count: number, own: Registry, log: Log): Workers {
       for (const worker of living()) worker.send(TELL, () => undefined);
       await figures.news(living().map(({ id }) => id), SCRAPE_MS);
       return figures.text(own);
+    },
+    reload: () => {
+      for (const worker of living()) worker.process.kill('SIGHUP');
     },
     stop: async (deadlineMs) => {
       stopping = true;

@@ -17,8 +17,18 @@ const PLANS = {
   narrow: { limits: { minute: 1_000_000, day: 200 }, ban },
   anonymous: { limits: { minute: 1_000_000, day: 1_000_000 }, ban },
 };
-/** What Redis told anybody is then also in its file, so that kill -9 takes nothing back. */
-const DURABLE = { config: ['appendonly yes', 'appendfsync everysec'] };
+/** The deadline of the store is the one that holds anyway, and a busy machine may miss it. */
+async function createKey(gateway: Gateway, plan: string): Promise<{ id: string; key: string }> {
+  let made: { id: string; key: string } | undefined;
+  await until('a key is made', async () => {
+    made = await gateway.createKey({ plan });
+    return true;
+  });
+  return made!;
+}
+
+/** What Redis told anybody is then also in its file: with `everysec` it may write up to two seconds late. */
+const DURABLE = { config: ['appendonly yes', 'appendfsync always'] };
 
 t.test('two gateways whose Redis freezes, dies and comes back answer in time, admit nothing twice, and recover', async (t) => {
   const redis = await startRedis(DURABLE);
@@ -27,7 +37,7 @@ t.test('two gateways whose Redis freezes, dies and comes back answer in time, ad
   const config = { upstreams: { pets: { addresses: [upstream.url] } } };
   const start = (): Promise<Gateway> => startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
   const gateways = await Promise.all([start(), start()]);
-  const { id, key } = await gateways[0].createKey({ plan: 'roomy' });
+  const { id, key } = await createKey(gateways[0], 'roomy');
   const clients = gateways.map(({ url }) => openClient(t, url, EACH));
   const load = startLoad(t, clients, key, EACH);
 
@@ -73,7 +83,7 @@ t.test('an outage gives nobody more than the plan', async (t) => {
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, { plans: PLANS, config: { upstreams: { pets: { addresses: [upstream.url] } } }, environment: { REDIS_URL: redis.url } });
   const client = openClient(t, gateway.url, EACH);
-  const { id, key } = await gateway.createKey({ plan: 'narrow' });
+  const { id, key } = await createKey(gateway, 'narrow');
   const load = startLoad(t, [client], key, EACH);
   await until('a part of the day is spent', () => load.count('200') > 60);
   await redis.kill();
@@ -94,7 +104,7 @@ t.test('a gateway that starts while Redis is down refuses honestly, and serves o
   const upstream = await startUpstream(t);
   const config = { upstreams: { pets: { addresses: [upstream.url] } } };
   const first = await startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
-  const { key } = await first.createKey({ plan: 'roomy' });
+  const { key } = await createKey(first, 'roomy');
   await first.program.stop();
   await redis.kill();
 

@@ -29,31 +29,27 @@ const SAFETY = ['Content-Security-Policy', POLICY, 'X-Content-Type-Options', 'no
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 
-/**
- * `/docs` and its files, built from the contract and the plans.
- * @param plans asked at each request, so that the page follows a reload
- */
-export function createDocsAnswers(contract: Contract, plans: () => Plans): ReadonlyMap<string, OwnAnswer> {
-  const errors = errorRows(contract.document);
+const FILES = swaggerFiles();
+
+/** `/docs` and its files, built from the contract and the plans. */
+export function createDocsAnswers(contract: Contract, plans: Plans): ReadonlyMap<string, OwnAnswer> {
+  const page = once(() => asset('text/html; charset=utf-8', renderPage(contract.routes.operations, plans, errorRows(contract.document))));
+  return new Map<string, OwnAnswer>([
+    ['getDocs', (exchange) => send(exchange, page())],
+    ['getDocsFile', (exchange) => {
+      const file = FILES.get(exchange.path.slice(exchange.path.lastIndexOf('/') + 1));
+      return file === undefined ? REFUSALS.not_found : send(exchange, file());
+    }],
+  ]);
+}
+
+function swaggerFiles(): ReadonlyMap<string, () => Asset> {
   const library = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const files = new Map<string, () => Asset>([
+  return new Map([
     ['page.css', once(() => asset(CSS, STYLE))],
     ['page.js', once(() => asset(JAVASCRIPT, START))],
     ['swagger-ui.css', once(() => asset(CSS, readFileSync(join(library, 'swagger-ui.css'))))],
     ['swagger-ui-bundle.js', once(() => asset(JAVASCRIPT, readFileSync(join(library, 'swagger-ui-bundle.js'))))],
-  ]);
-  let shown: { readonly plans: Plans; readonly page: Asset } | null = null;
-  const page = (): Asset => {
-    const current = plans();
-    if (shown?.plans !== current) shown = { plans: current, page: asset('text/html; charset=utf-8', renderPage(contract.routes.operations, current, errors)) };
-    return shown.page;
-  };
-  return new Map<string, OwnAnswer>([
-    ['getDocs', (exchange) => send(exchange, page())],
-    ['getDocsFile', (exchange) => {
-      const file = files.get(exchange.path.slice(exchange.path.lastIndexOf('/') + 1));
-      return file === undefined ? REFUSALS.not_found : send(exchange, file());
-    }],
   ]);
 }
 

@@ -5,7 +5,7 @@ import type { Listener } from '../edge/listener.js';
 import type { Address, Upstreams } from '../upstream/pools.js';
 
 /** How full the gateway and its upstreams are, read at each scrape: the request path pays nothing for it. */
-export function watchSaturation(registry: Registry, listener: Listener, upstreams: Upstreams, limits: EdgeLimits): void {
+export function watchSaturation(registry: Registry, listener: Listener, upstreams: () => Upstreams, limits: () => EdgeLimits): void {
   const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
     new Gauge({
       name, help, registers: [registry],
@@ -16,20 +16,20 @@ export function watchSaturation(registry: Registry, listener: Listener, upstream
   };
   const { server } = listener;
   gauge('petgate_exchanges_in_flight', 'Exchanges begun and not ended.', () => listener.inFlight());
-  gauge('petgate_exchanges_limit', 'Exchanges at which further ones are refused as overloaded.', () => limits.exchanges);
+  gauge('petgate_exchanges_limit', 'Exchanges at which further ones are refused as overloaded.', () => limits().exchanges);
   gauge('petgate_connections', 'Client connections open.', () => new Promise((resolve) => server.getConnections((error, count) => resolve(error === null ? count : 0))));
-  gauge('petgate_connections_limit', 'Client connections at which further ones are dropped.', () => limits.connections);
+  gauge('petgate_connections_limit', 'Client connections at which further ones are dropped.', () => limits().connections);
   const dropped = new Counter({ name: 'petgate_connections_dropped_total', help: 'Client connections dropped because the limit was reached.', registers: [registry] });
   server.on('drop', () => dropped.inc());
   watchUpstreams(registry, upstreams);
 }
 
-function watchUpstreams(registry: Registry, upstreams: Upstreams): void {
+function watchUpstreams(registry: Registry, upstreams: () => Upstreams): void {
   const gauge = (name: string, help: string, read: (address: Address) => number, aggregator: 'sum' | 'average' = 'sum'): void => {
     new Gauge({
       name, help, labelNames: ['upstream'], registers: [registry], aggregator,
       collect() {
-        for (const [upstream, { addresses }] of upstreams) {
+        for (const [upstream, { addresses }] of upstreams()) {
           const total = addresses.reduce((sum, address) => sum + read(address), 0);
           this.set({ upstream }, aggregator === 'average' ? total / addresses.length : total);
         }
