@@ -14,8 +14,10 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Connect = () => Promise<AdminClient>;
 
 const SILENCE_MS = 30_000;
-/** A report over a large ledger is worked out before its first row is told, a long import is put in place before it is. */
-const LONG_SILENCE_MS = 900_000;
+/** A report over a large ledger is worked out before its first row can be told. */
+const REPORT_SILENCE_MS = 900_000;
+/** After the last line of a long import the gateway has still to put a million keys in their place. */
+const IMPORT_SILENCE_MS = 600_000;
 
 /** Asks the admin API. Whatever isn't a success becomes a Failure with the gateway's own words. */
 export class AdminClient {
@@ -54,14 +56,14 @@ export class AdminClient {
     }
   }
 
-  /** Sends `lines` as they come, as the body of a POST; the answer's JSON. */
-  async upload(path: string, lines: Readable): Promise<Json> {
-    return readJson(await textOf(await this.#send('POST', path, lines, LONG_SILENCE_MS)));
-  }
-
   /** The answer as a stream, which fails if it is cut short. */
   open(path: string): Promise<IncomingMessage> {
-    return this.#send('GET', path, undefined, LONG_SILENCE_MS);
+    return this.#send('GET', path, undefined, REPORT_SILENCE_MS);
+  }
+
+  /** Sends `lines` as they come, as the body of a POST; the answer's JSON. */
+  async upload(path: string, lines: Readable): Promise<Json> {
+    return readJson(await textOf(await this.#send('POST', path, lines, IMPORT_SILENCE_MS)));
   }
 
   async #send(method: Method, path: string, body?: Json | Readable, silenceMs = SILENCE_MS): Promise<IncomingMessage> {
