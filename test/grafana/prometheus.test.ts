@@ -4,6 +4,7 @@ import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
 import { startPets } from '../servers/pets.js';
 import { startPrometheus } from '../servers/prometheus.js';
+import type { Sample } from '../servers/prometheus.js';
 import { exchangeRaw } from '../servers/raw.js';
 import { until } from '../servers/until.js';
 import { dashboards } from './panels.js';
@@ -73,8 +74,10 @@ t.test('a real Prometheus, a real gateway, real traffic: every panel and every a
         for (const { expr, legendFormat } of targets) {
           const asked = Object.entries(WINDOWS).reduce((text, [name, window]) => text.replaceAll(name, window), expr);
           t.notMatch(asked, /\$/, 'nothing that only Grafana knows is left');
-          const samples = await prometheus.query(asked);
-          t.ok(samples.some(({ value }) => Number.isFinite(value)), `${title}, ${panel}, ${legendFormat}: ${asked}`);
+          // A series that began a moment ago gives a rate only after its second scrape.
+          let samples: readonly Sample[] = [];
+          const gives = async (): Promise<boolean> => (samples = await prometheus.query(asked)).some(({ value }) => Number.isFinite(value));
+          await t.resolves(until('it gives a figure', gives, 10 * SCRAPE_MS), `${title}, ${panel}, ${legendFormat}: ${asked}`);
           const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
           t.ok(samples.every(({ metric }) => labels.every((label) => metric[label] !== undefined)), `${panel}: the legend's labels ${labels.join(', ')} are there`);
         }
