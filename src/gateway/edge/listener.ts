@@ -123,12 +123,17 @@ function tune(server: Server, limits: EdgeLimits): void {
 
 async function travel(exchange: Exchange, gate: Gate, overloaded: boolean): Promise<void> {
   try {
-    const result = await (overloaded ? Promise.resolve(REFUSALS.overloaded) : gate.run(exchange));
+    const result = await (overloaded ? shed() : gate.run(exchange));
     if (isRefusal(result)) refuse(exchange, result);
   } catch (error) {
     gate.onBug(error, exchange);
     refuseOrCut(exchange);
   }
+}
+
+/** Comes after all that was read in this turn: a request that is complete by then keeps its connection. */
+function shed(): Promise<Refusal> {
+  return new Promise((resolve) => setImmediate(() => resolve(REFUSALS.overloaded)));
 }
 
 /** After a fault of ours even the refusal may fail; one cut connection is better than a dead gateway. */

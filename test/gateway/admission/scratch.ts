@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbeddedEngine } from '../../../src/gateway/admission/engines/embedded/engine.js';
+import type { Plan, Plans } from '../../../src/gateway/admission/plan.js';
+import type { AdmissionEngine, Subject } from '../../../src/gateway/admission/port.js';
+import { makeToken } from '../../../src/gateway/keys/token.js';
+import type { Teardown } from '../../servers/program.js';
+
+const ban = { after: 1000, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: 86_400_000 };
+const plan = (name: string, minute: number): readonly [string, Plan] => [name, { name, limits: { minute, day: 1_000_000 }, refill: 'interval', ban }];
+export const PLANS: Plans = new Map([plan('free', 60), plan('tiny', 1), plan('anonymous', 1000)]);
+
+/** A real embedded engine in a folder that goes with the test. */
+export function openScratchEngine(t: Teardown): AdmissionEngine {
+  const folder = mkdtempSync(join(tmpdir(), 'petgate-'));
+  const engine = openEmbeddedEngine({ folder: join(folder, 'admission'), plans: PLANS, usageDays: 400, mapBytes: 64 * 1024 * 1024 });
+  t.teardown(async () => {
+    await engine.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return engine;
+}
+
+/** An id that no key has. */
+export function freshId(): string {
+  return makeToken('development').id;
+}
+
+/** A new key's token, and the subject that its holder is. */
+export async function newKey(engine: AdmissionEngine, planName = 'free', scopes: readonly string[] | null = null): Promise<Extract<Subject, { kind: 'key' }> & { readonly token: string }> {
+  const { id, token, secretHash } = makeToken('development');
+  await engine.keys.write({
+    id, plan: planName, name: 'test', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes, limits: null,
+    secrets: [{ hash: secretHash, endsAtMs: null }], version: 1,
+  }, { atMs: 0, action: 'created', changed: {} });
+  return { kind: 'key', id, secretHash, token };
+}

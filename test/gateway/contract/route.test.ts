@@ -1,0 +1,73 @@
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import type { Test } from 'tap';
+import { createApp } from '../../../src/gateway/app.js';
+import type { App } from '../../../src/gateway/app.js';
+import { loadSettings } from '../../../src/gateway/config/load.js';
+import { loadContract } from '../../../src/gateway/contract/load.js';
+import { drain, listen } from '../../../src/gateway/server.js';
+import { createLog } from '../../../src/shared/log.js';
+import { checkHonest, codeOf } from '../../answers/honest.js';
+import { temporaryFolder } from '../../servers/program.js';
+import { exchangeRaw } from '../../servers/raw.js';
+import type { RawAnswer } from '../../servers/raw.js';
+import { startUpstream } from '../../servers/upstream.js';
+import { newKey, openScratchEngine } from '../admission/scratch.js';
+
+const SUNSET_MS = Date.UTC(2030, 11, 5);
+
+interface Door {
+  readonly app: App;
+  readonly upstreamSaw: () => number;
+  get(path: string, ...fields: readonly string[]): Promise<RawAnswer>;
+}
+
+/** The whole app in this process, with a clock that a test sets. */
+async function openDoor(t: Test, now: () => number): Promise<Door> {
+  const upstream = await startUpstream(t);
+  const engine = openScratchEngine(t);
+  const key = await newKey(engine);
+  const settings = loadSettings({ PETGATE_DATA: temporaryFolder(t), PETS_URL: upstream.url });
+  const app = createApp({ settings: { ...settings, log: { ...settings.log, access: false } }, engine, contract: loadContract(), internalToken: 'internal', log: createLog('gateway', 'silent'), now });
+  await listen(app.listener.server, { host: '127.0.0.1', port: 0 });
+  t.teardown(() => drain(app, 1000));
+  const { port } = app.listener.server.address() as AddressInfo;
+  return {
+    app,
+    upstreamSaw: () => upstream.seen.length,
+    get: async (path, ...fields) => (await exchangeRaw(port, [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key.token}`, ...fields, '', ''].join('\r\n'), 1))[0]!,
+  };
+}
+
+t.test('a deprecated operation says until when, and after its sunset is gone', async (t) => {
+  let nowMs = SUNSET_MS - 1;
+  const door = await openDoor(t, () => nowMs);
+  const before = await door.get('/v1/pets/1');
+  t.equal(before.status, 200, 'served to the last millisecond');
+  nowMs = SUNSET_MS;
+  const after = await door.get('/v1/pets/1');
+  t.equal(after.status, 410);
+  t.equal(codeOf(after), 'operation_removed');
+  checkHonest(t, after, '410');
+  for (const answer of [before, after]) {
+    t.equal(answer.headers.get('sunset'), 'Thu, 05 Dec 2030 00:00:00 GMT');
+    t.match(answer.headers.get('deprecation'), /^@\d+$/);
+    t.match(answer.headers.get('link'), /rel="successor-version"/);
+  }
+  t.equal(Number(before.headers.get('x-ratelimit-remaining')) - Number(after.headers.get('x-ratelimit-remaining')), 1, 'and costs like any request');
+  t.equal(door.upstreamSaw(), 1, 'nothing of it reaches the service behind');
+  t.equal((await door.get('/v1/pets')).status, 200, 'its successor stays');
+});
+
+t.test('an operation is named, or the refusal that stands', async (t) => {
+  const door = await openDoor(t, Date.now);
+  for (const [path, status, code] of [['/v1/cats', 404, 'not_found'], ['/v1/store/orders', 501, 'not_implemented']] as const) {
+    const answer = await door.get(path);
+    t.equal(answer.status, status);
+    t.equal(codeOf(answer), code);
+  }
+  t.equal((await door.get('/v1/store/orders')).headers.get('x-stability'), 'experimental');
+  t.equal((await door.get('/v1/pets', 'Content-Length: 0')).status, 200, 'a body of nothing is none');
+  t.equal(door.upstreamSaw(), 1);
+  t.same(door.app.steps, ['open', 'strip', 'route', 'identify', 'admit', 'forward', 'finish'], 'the way is the one that pipeline.ts tells');
+});

@@ -1,0 +1,40 @@
+import t from 'tap';
+import { connectionOptions, HOP_BY_HOP, lowerName } from '../../../src/gateway/edge/fields.js';
+import { strip } from '../../../src/gateway/edge/strip.js';
+import { makeExchange } from '../exchange.js';
+
+const kept = (headers: readonly string[], traceContinued = false): readonly string[] => strip(makeExchange({ headers, traceContinued }).exchange).headers;
+
+t.test('fields of one connection, of identity and of framing end here, in every spelling', (t) => {
+  for (const name of [...HOP_BY_HOP, 'Authorization', 'CONTENT-LENGTH', 'Expect', 'Host', 'Via', 'Forwarded', 'X-Real-IP', 'traceparent', 'X-Request-ID', 'x-petgate-anything', 'X-FORWARDED-FOR', 'any_name']) {
+    t.same(kept([name, 'x']), [], name);
+  }
+  t.same(kept(['Accept', 'a', 'accept', 'b', 'Content-Type', 'c/d']), ['Accept', 'a', 'accept', 'b', 'Content-Type', 'c/d'], 'others travel as they came');
+  t.end();
+});
+
+t.test('what Connection names goes too, however often and however spelled', (t) => {
+  t.same(kept(['Connection', 'close, X-One ,x-two', 'X-ONE', '1', 'X-Two', '2', 'X-Three', '3', 'connection', 'X-Four', 'X-Four', '4']), ['X-Three', '3']);
+  t.same(kept(['Connection', 'keep-alive', 'X-One', '1']), ['X-One', '1']);
+  t.end();
+});
+
+t.test('a value that cannot be sent on does not travel', (t) => {
+  for (const value of ['a\u0000b', 'a\nb', 'a\rb', 'a\u007f', 'snow \u2603']) t.same(kept(['X-Odd', value]), [], JSON.stringify(value));
+  t.same(kept(['X-Fine', 'caf\u00e9\t~']), ['X-Fine', 'caf\u00e9\t~']);
+  t.end();
+});
+
+t.test('tracestate travels with its trace only', (t) => {
+  t.same(kept(['tracestate', 'a=1'], true), ['tracestate', 'a=1']);
+  t.same(kept(['tracestate', 'a=1'], false), []);
+  t.end();
+});
+
+t.test('more spellings than are remembered are still read right', (t) => {
+  for (let n = 0; n < 1200; n += 1) t.equal(lowerName(`X-Name-${n}`), `x-name-${n}`);
+  for (let n = 0; n < 1200; n += 1) kept([`X-Fill-${n}`, 'x']);
+  t.same(kept(['X-Petgate-Late', 'x', 'X-Late', 'y']), ['X-Late', 'y']);
+  t.same(connectionOptions('A, b ,C'), ['a', 'b', 'c']);
+  t.end();
+});

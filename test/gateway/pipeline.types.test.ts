@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import t from 'tap';
+import ts from 'typescript';
+import { packageRoot } from '../../src/shared/package-root.js';
+
+/** What each snippet may use: the real types, and a step of each kind. */
+const PRELUDE = `
+import { pipeline } from '../../src/gateway/pipeline.js';
+import type { Step } from '../../src/gateway/pipeline.js';
+import type { Admitted, Exchange, Identified, Routed, Stripped } from '../../src/gateway/exchange.js';
+import { REFUSALS } from '../../src/gateway/refusal.js';
+import type { Refusal } from '../../src/gateway/refusal.js';
+declare const strip: Step<Exchange, Stripped>;
+declare const route: Step<Stripped, Routed>;
+declare const identify: Step<Routed, Identified>;
+declare const admit: Step<Identified, Admitted>;
+declare const forward: Step<Admitted, Admitted>;
+declare const exchange: Exchange;
+declare const routed: Routed;
+declare const identified: Identified;
+declare const admitted: Admitted;
+export { REFUSALS, pipeline, strip, route, identify, admit, forward, exchange, routed, identified, admitted };
+export type { Admitted, Refusal };
+`;
+
+const GOOD: Readonly<Record<string, string>> = {
+  'the steps in their order': `pipeline<Exchange>().then('strip', strip).then('route', route).then('identify', identify).then('admit', admit).then('forward', forward).run(exchange);`,
+  'forwarding what was admitted': 'forward(admitted);',
+  'leaving sideways with a refusal': `pipeline<Exchange>().then('strip', strip).then('route', (_: Stripped): Routed | Refusal => REFUSALS.not_found);`,
+};
+
+/** Each with the error that must be the reason. */
+const BAD: Readonly<Record<string, string>> = {
+  'route before strip': `pipeline<Exchange>().then('route', route);`,
+  'identify before route': `pipeline<Exchange>().then('strip', strip).then('identify', identify);`,
+  'admit before identify': `pipeline<Exchange>().then('strip', strip).then('route', route).then('admit', admit);`,
+  'forward before admit': `pipeline<Exchange>().then('strip', strip).then('route', route).then('identify', identify).then('forward', forward);`,
+  'admit and identify changed': `pipeline<Exchange>().then('strip', strip).then('route', route).then('admit', admit).then('identify', identify);`,
+  'forwarding an exchange': 'forward(exchange);',
+  'forwarding an Identified': 'forward(identified);',
+  'forwarding a refusal': 'forward(REFUSALS.rate_limited);',
+  'forwarding what admit gave, unasked whether it is a refusal': 'void (async () => forward(await admit(identified)))();',
+  'running from the middle': `pipeline<Exchange>().then('strip', strip).run(REFUSALS.not_found);`,
+  'an Admitted made by hand': 'const made: Admitted = { ...identified, operation: admitted.operation, verdict: admitted.verdict };',
+  'an Admitted made of nothing': 'const made: Admitted = {} as Identified;',
+  'a step that gives nothing': `pipeline<Exchange>().then('strip', (_: Exchange): void => undefined);`,
+};
+
+const folder = join(packageRoot, 'test/gateway');
+const fileOf = (index: number): string => join(folder, `snippet-${index}.ts`);
+const snippets = Object.entries({ ...GOOD, ...BAD });
+
+function compile(): ts.Program {
+  const { config } = ts.readConfigFile(join(packageRoot, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as { config: object };
+  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, packageRoot);
+  const checked: ts.CompilerOptions = { ...options, noEmit: true, incremental: false, noUnusedLocals: false };
+  delete checked.tsBuildInfoFile;
+  const virtual = new Map(snippets.map(([, text], index) => [fileOf(index), `${PRELUDE}\n${text}\n`]));
+  const host = ts.createCompilerHost(checked);
+  const real = ts.createCompilerHost(checked);
+  host.fileExists = (path) => virtual.has(path) || real.fileExists(path);
+  host.readFile = (path) => virtual.get(path) ?? real.readFile(path);
+  host.getSourceFile = (path, language, ...rest) => {
+    const text = virtual.get(path);
+    return text === undefined ? real.getSourceFile(path, language, ...rest) : ts.createSourceFile(path, text, language);
+  };
+  return ts.createProgram([...virtual.keys()], checked, host);
+}
+
+t.test('a wrong order of the steps, and forwarding what was not admitted, do not compile', (t) => {
+  const program = compile();
+  t.same(program.getOptionsDiagnostics().map(({ messageText }) => messageText), [], 'the options are good');
+  snippets.forEach(([name, text], index) => {
+    const source = program.getSourceFile(fileOf(index))!;
+    const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+    const codes = found.map(({ code }) => code);
+    const inSnippet = found.every(({ start = 0 }) => start > PRELUDE.length);
+    t.ok(inSnippet, `${name}: the prelude itself is good`);
+    if (name in GOOD) t.same(found.map(({ messageText }) => messageText), [], `${name} compiles`);
+    // 2322: not assignable; 2345: not assignable as an argument; 2741: a brand is missing.
+    else t.ok(codes.length > 0 && codes.every((code) => [2322, 2345, 2741].includes(code)), `${name} does not compile`, { text, codes });
+  });
+  t.end();
+});

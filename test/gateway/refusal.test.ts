@@ -1,0 +1,65 @@
+import t from 'tap';
+import { refuse, renderRefusal } from '../../src/gateway/edge/answer.js';
+import { pipeline } from '../../src/gateway/pipeline.js';
+import { isRefusal, REFUSALS, withHeaders } from '../../src/gateway/refusal.js';
+import { makeExchange } from './exchange.js';
+
+const WINDOW = { limit: 60, remaining: 0, resetAtMs: 5000 };
+const LIMITED = { outcome: 'limited', violated: 'minute', retryAtMs: 5000, keyId: 'k', plan: 'free', minute: WINDOW, day: WINDOW, atMs: 1000 } as const;
+
+t.test('every refusal of the catalogue is a whole Error that leaks nothing', (t) => {
+  for (const [code, refusal] of Object.entries(REFUSALS)) {
+    t.ok(isRefusal(refusal));
+    const body = JSON.parse(refusal.body) as Record<string, unknown>;
+    t.same(Object.keys(body), ['code', 'message', 'status'], code);
+    t.same([body['code'], body['status']], [code, refusal.status]);
+    t.notMatch(body['message'], /undici|redis|lmdb|node|stack|127\.0\.0\.1/i, `${code}: says nothing of our insides`);
+    t.equal(refusal.status === 503, refusal.retryAfterS !== null, `${code}: a 503, and only it, knows by itself how long to wait`);
+  }
+  t.end();
+});
+
+t.test('a refusal is rendered with its figures, its wait and the end of its connection', (t) => {
+  const { exchange } = makeExchange();
+  exchange.story.standing = LIMITED;
+  exchange.story.judgedMs = performance.now();
+  const field = (headers: readonly string[], name: string): string | undefined => headers[headers.indexOf(name) + 1];
+  const limited = renderRefusal(exchange, REFUSALS.rate_limited).headers;
+  t.equal(field(limited, 'Retry-After'), '4');
+  t.equal(field(limited, 'X-RateLimit-Reset'), '5');
+  t.notOk(limited.includes('Connection'));
+  t.notOk(renderRefusal(exchange, REFUSALS.not_found).headers.includes('Retry-After'), 'where waiting does not help nobody is told to');
+  t.equal(field(renderRefusal(exchange, REFUSALS.overloaded).headers, 'Retry-After'), '1');
+  t.equal(field(renderRefusal(exchange, REFUSALS.malformed_request).headers, 'Connection'), 'close');
+  t.equal(field(renderRefusal(exchange, withHeaders(REFUSALS.method_not_allowed, 'Allow', 'GET')).headers, 'Allow'), 'GET');
+  t.same(REFUSALS.method_not_allowed.headers, [], 'the catalogue itself stays as it was');
+  t.end();
+});
+
+t.test('a refusal is sent, or cuts an answer that has begun', (t) => {
+  const fresh = makeExchange();
+  refuse(fresh.exchange, REFUSALS.not_found);
+  t.match(fresh.written, { status: 404, body: REFUSALS.not_found.body, aborted: false });
+  t.equal(fresh.exchange.story.refusal, REFUSALS.not_found);
+  const { exchange, written } = makeExchange();
+  refuse({ ...exchange, client: { ...exchange.client, started: true } }, REFUSALS.upstream_failed);
+  t.match(written, { status: 0, body: '', aborted: true }, 'nothing of an error goes into the middle of it');
+  t.end();
+});
+
+t.test('the pipeline runs its steps in order, and no further than the first refusal', async (t) => {
+  const ran: string[] = [];
+  const step = (name: string) => (given: { readonly n: number }) => {
+    ran.push(name);
+    return { n: given.n + 1 };
+  };
+  const good = pipeline<{ readonly n: number }>().then('a', step('a')).then('b', (given) => Promise.resolve(step('b')(given))).then('c', step('c'));
+  t.same(good.names, ['a', 'b', 'c']);
+  t.same(await good.run({ n: 0 }), { n: 3 });
+  t.same(ran, ['a', 'b', 'c']);
+  ran.length = 0;
+  const bad = pipeline<{ readonly n: number }>().then('a', step('a')).then('no', (): { readonly n: number } | typeof REFUSALS.not_found => REFUSALS.not_found).then('c', step('c'));
+  t.equal(await bad.run({ n: 0 }), REFUSALS.not_found);
+  t.same(ran, ['a']);
+  await t.rejects(pipeline<{ readonly n: number }>().then('bug', () => { throw new TypeError('bug'); }).run({ n: 0 }), { message: 'bug' }, 'a bug is no refusal');
+});
