@@ -42,6 +42,7 @@ export const frontDoor: readonly Row[] = [
       graph({ title: 'Memory', unit: 'bytes', description: 'Resident memory of each gateway (all its processes) and of pets.' }, { '{{instance}}': 'petgate_process_resident_memory_bytes', 'pets {{instance}}': 'petgate_pets_process_resident_memory_bytes' }),
       graph({ title: 'Workers', unit: 'short', description: 'Worker processes by state, and how many died in the last quarter of an hour. Empty with PETGATE_WORKERS=1, where one process does all.' }, { '{{state}}': 'sum by (state) (petgate_workers)', 'restarts, 15 min': 'sum (increase(petgate_worker_restarts_total[15m]))' }),
       graph({ title: 'Settings loaded', unit: 's', description: 'How long ago each gateway loaded the settings it runs on.' }, { '{{instance}}': 'time() - petgate_config_loaded_timestamp_seconds' }),
+      graph({ title: 'Settings accepted', unit: 'short', max: 1, description: '0 while the files hold settings that were refused; those before stay in force. petgate config check says what is wrong.' }, { '{{instance}}': 'petgate_config_ok' }),
       graph({ title: 'Versions', unit: 'short', description: 'Gateways by version, Node and environment: more than one line while a release rolls out.' }, { '{{version}} on {{node}}, {{environment}}': 'count by (version, node, environment) (petgate_info)' }),
     ],
   },

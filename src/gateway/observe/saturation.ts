@@ -29,6 +29,8 @@ function watchUpstreams(registry: Registry, upstreams: () => Upstreams): void {
     new Gauge({
       name, help, labelNames: ['upstream'], registers: [registry], aggregator,
       collect() {
+        // A reload may have taken one away.
+        this.reset();
         for (const [upstream, { addresses }] of upstreams()) {
           const total = addresses.reduce((sum, address) => sum + read(address), 0);
           this.set({ upstream }, aggregator === 'average' ? total / addresses.length : total);
