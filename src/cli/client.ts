@@ -9,6 +9,8 @@ export type Json = Readonly<Record<string, unknown>>;
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 const SILENCE_MS = 30_000;
+/** A report over a large ledger is worked out before its first row can be told. */
+const REPORT_SILENCE_MS = 900_000;
 
 /** Asks the admin API. Whatever isn't a success becomes a Failure with the gateway's own words. */
 export class AdminClient {
@@ -39,11 +41,16 @@ export class AdminClient {
 
   /** Copies the answer to standard output as it comes. */
   async pour(path: string): Promise<void> {
-    await pipeline(await this.#send('GET', path), process.stdout, { end: false });
+    await pipeline(await this.open(path), process.stdout, { end: false });
   }
 
-  async #send(method: Method, path: string, body?: Json): Promise<IncomingMessage> {
-    const response = await this.#exchange(method, path, body);
+  /** The answer as a stream, which fails if it is cut short. */
+  open(path: string): Promise<IncomingMessage> {
+    return this.#send('GET', path, undefined, REPORT_SILENCE_MS);
+  }
+
+  async #send(method: Method, path: string, body?: Json, silenceMs = SILENCE_MS): Promise<IncomingMessage> {
+    const response = await this.#exchange(method, path, body, silenceMs);
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     const { message } = readJson(await textOf(response));
@@ -52,15 +59,15 @@ export class AdminClient {
     throw new Failure(said.split('; ').join('\n'));
   }
 
-  #exchange(method: Method, path: string, body?: Json): Promise<IncomingMessage> {
+  #exchange(method: Method, path: string, body: Json | undefined, silenceMs: number): Promise<IncomingMessage> {
     const { url, token } = this.#address;
     const payload = body === undefined ? undefined : JSON.stringify(body);
     const headers = { Authorization: `Bearer ${token}`, ...(payload === undefined ? {} : { 'Content-Type': 'application/json' }) };
     const target = new URL(url.pathname.replace(/\/$/, '') + path, url);
     return new Promise((resolve, reject) => {
       const request = url.protocol === 'https:' ? requestHttps : requestHttp;
-      const req = request(target, { method, headers, agent: false, timeout: SILENCE_MS }, resolve);
-      req.on('timeout', () => req.destroy(new Error(`no answer within ${SILENCE_MS / 1000} s`)));
+      const req = request(target, { method, headers, agent: false, timeout: silenceMs }, resolve);
+      req.on('timeout', () => req.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
       req.on('error', (error) => reject(this.#unreachable(error)));
       req.end(payload);
     });

@@ -4,24 +4,30 @@ import { cell, say, sayJson, styled, table } from './output.js';
 export function configCommand(): Command {
   const config = new Command('config').description('check and show the configuration').addHelpText('after', EXAMPLES);
   config.command('check').description('read everything the gateway would read, and start nothing')
-    .option('--json', 'print the settings as JSON')
-    .option('--show', 'list every setting, its value and where it came from')
-    .action(async ({ json, show }: { json?: true; show?: true }) => {
-      const { explainSettings } = await import('../gateway/config/explain.js');
-      const { loadContract } = await import('../gateway/contract/load.js');
-      const settings = explainSettings(process.env);
-      const { routes } = loadContract();
-      if (json === true) {
-        sayJson({ settings });
-        return;
-      }
-      if (show === true) say(`${table(['setting', 'value', 'from'], settings.map(({ path, value, source }) => [path, cell(value), source]))}\n`);
-      say(`${styled('green', 'The configuration is good')}: ${settings.length} settings, ${routes.operations.length} operations.`);
+    .option('--json', 'print the counts as JSON')
+    .action(async ({ json }: { json?: true }) => {
+      const { settings, operations } = await readAll();
+      if (json === true) sayJson({ settings: settings.length, operations });
+      else say(`${styled('green', 'The configuration is good')}: ${settings.length} settings, ${operations} operations.`);
+    });
+  config.command('show').description('list every setting, its value (secrets masked) and where it came from')
+    .option('--json', 'print it as JSON')
+    .action(async ({ json }: { json?: true }) => {
+      const { settings } = await readAll();
+      if (json === true) sayJson({ settings });
+      else say(table(['setting', 'value', 'from'], settings.map(({ path, value, source }) => [path, cell(value), source])));
     });
   return config;
+}
+
+/** Everything the gateway would read; throws ConfigError with all that is wrong. */
+async function readAll() {
+  const { explainSettings } = await import('../gateway/config/explain.js');
+  const { loadContract } = await import('../gateway/contract/load.js');
+  return { settings: explainSettings(process.env), operations: loadContract().routes.operations.length };
 }
 
 const EXAMPLES = `
 Examples:
   petgate config check
-  PETGATE_CONFIG=config/production.yaml petgate config check --show`;
+  PETGATE_CONFIG=config/production.yaml petgate config show`;

@@ -7,6 +7,7 @@ import { exitWithParent } from '../shared/parent.js';
 import { findAdmin } from './admin-address.js';
 import { bansCommand } from './bans.js';
 import { AdminClient } from './client.js';
+import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { Failure } from './failure.js';
 import { keysCommand } from './keys.js';
@@ -39,6 +40,7 @@ function createProgram(): Command {
     await runPets(process.env);
   });
   for (const command of [keysCommand(connect), bansCommand(connect), usageCommand(connect), configCommand()]) program.addCommand(command);
+  program.addCommand(completionCommand(program));
   throwInsteadOfExit(program);
   return program;
 }

@@ -1,25 +1,31 @@
 import { createAdmit } from './admission/admit.js';
 import { batchAdmission } from './admission/batch.js';
+import type { Admission } from './admission/batch.js';
 import { collectFailures } from './admission/failures.js';
+import type { Failures } from './admission/failures.js';
 import type { AdmissionEngine } from './admission/port.js';
 import type { Settings } from './config/settings.js';
 import { answerOptions, createDocumentAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
 import type { Operation } from './contract/operation.js';
-import { createRoute } from './contract/route.js';
+import { createRoute, MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
+import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/address.js';
 import { createListener } from './edge/listener.js';
-import type { Listener } from './edge/listener.js';
+import type { Gate, Listener } from './edge/listener.js';
 import { strip } from './edge/strip.js';
 import type { Exchange } from './exchange.js';
 import { createIdentify } from './keys/identify.js';
 import { createMetrics } from './observe/metrics.js';
 import type { Metrics } from './observe/metrics.js';
 import { createFinish } from './observe/record.js';
+import { watchSaturation } from './observe/saturation.js';
 import { pipeline } from './pipeline.js';
 import { createForward } from './upstream/forward.js';
+import type { OwnAnswer } from './upstream/forward.js';
 import { openUpstreams } from './upstream/pools.js';
 import type { Upstreams } from './upstream/pools.js';
+import { createOwnUsage } from './usage/own.js';
 import type { Log } from '../shared/log.js';
 
 export interface AppParts {
@@ -35,58 +41,99 @@ export interface AppParts {
 export interface App {
   readonly listener: Listener;
   readonly metrics: Metrics;
-  readonly upstreams: Upstreams;
+  /** Those of the settings in force. */
+  upstreams(): Upstreams;
   /** The pipeline's steps, in order, `open` and `finish` included. */
   readonly steps: readonly string[];
+  /** Puts other settings into force for every exchange that begins from now on. */
+  apply(settings: Settings): void;
   /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
   close(): Promise<void>;
+}
+
+/** What outlives a change of the settings. */
+interface Lasting extends AppParts {
+  readonly metrics: Metrics;
+  readonly admission: Admission;
+  readonly failures: Failures;
+  readonly ownUsage: OwnAnswer;
+}
+
+/** A gate with what it was built from. */
+interface Built {
+  readonly gate: Gate;
+  readonly upstreams: Upstreams;
+  readonly steps: readonly string[];
 }
 
 /** The composition root: the only file that sees every part. Builds, and listens to nothing yet. */
 export function createApp(parts: AppParts): App {
   const { settings, engine, contract, log } = parts;
-  const metrics = createMetrics(engine.name);
-  const upstreams = openUpstreams(settings.upstreams);
-  const addresses = createAddressReader(settings.trustedProxies);
+  const metrics = createMetrics({ engine: engine.name, plans: settings.plans.keys(), ...operationLabels(contract.routes.operations), upstreams: Object.keys(settings.upstreams) });
   const admission = batchAdmission(engine, (size) => metrics.batch(size));
   const failures = collectFailures(engine, (count) => log.error({ count }, 'credits for failed requests were dropped: the store was away too long'));
-  const ownAnswers = new Map([
+  const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.usage) };
+
+  let built = buildGate(lasting, settings, openUpstreams(settings.upstreams));
+  const listener = createListener(() => built.gate);
+  watchSaturation(metrics.registry, listener, () => built.upstreams, () => built.gate.limits);
+  return {
+    listener,
+    metrics,
+    upstreams: () => built.upstreams,
+    steps: ['open', ...built.steps, 'finish'],
+    apply: (next) => {
+      built = buildGate(lasting, next, openUpstreams(next.upstreams, built.upstreams));
+      listener.retune();
+    },
+    close: async () => {
+      const lost = await failures.flush();
+      if (lost > 0) log.error({ count: lost }, 'credits for failed requests were lost: the store is away');
+      await Promise.all([...built.upstreams.values()].map((upstream) => upstream.close()));
+    },
+  };
+}
+
+/** The way of every request under these settings. */
+function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Built {
+  const { contract, log, metrics, admission, failures } = parts;
+  const ownAnswers = new Map<string, OwnAnswer>([
     ['options', answerOptions],
     ['getOpenapi', createDocumentAnswer(contract.document)],
+    ...createDocsAnswers(contract, settings.plans),
+    ['getOwnUsage', parts.ownUsage],
   ]);
-
   const isServed = ({ id, upstream }: Operation): boolean => (upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream));
 
   const steps = pipeline<Exchange>()
     .then('strip', strip)
     .then('route', createRoute(contract.routes, isServed, parts.now ?? Date.now))
     .then('identify', createIdentify(settings.environment, settings.keys.acceptImported))
-    .then('admit', createAdmit(admission, settings.realm, (verdict, operation) => metrics.verdict(verdict, operation)))
-    .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes));
+    .then('admit', createAdmit(admission, settings.realm, metrics.verdict))
+    .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes, metrics.upstreamFailed));
   const finish = createFinish(metrics, settings.log.access ? log : null, (failure) => failures.add(failure));
-
-  const listener = createListener(settings.limits, addresses, {
+  const gate: Gate = {
+    limits: settings.limits,
+    addresses: createAddressReader(settings.trustedProxies),
     run: (exchange) => steps.run(exchange),
-    showFigures: async (exchange) => {
-      const subject = { kind: 'address', address: exchange.addressBucket } as const;
-      const verdict = await admission.admit({ subject, operation: 'malformed', scope: null, cost: 0 }).catch(() => null);
-      if (verdict === null || verdict.outcome === 'unknown_key') return;
-      exchange.story.standing = verdict;
-      exchange.story.judgedMs = performance.now();
-    },
+    showFigures: (exchange) => showFigures(admission, exchange),
     finish,
-    inFlight: (change) => metrics.inFlight(change),
     onBug: (error, exchange) => log.error({ err: error, request: exchange.id, operation: exchange.story.operation }, 'a request met a fault of the gateway'),
-  });
-  return {
-    listener,
-    metrics,
-    upstreams,
-    steps: ['open', ...steps.names, 'finish'],
-    close: async () => {
-      const lost = await failures.flush();
-      if (lost > 0) log.error({ count: lost }, 'credits for failed requests were lost: the store is away');
-      await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
-    },
   };
+  return { gate, upstreams, steps: steps.names };
+}
+
+/** For what Node refused before a request could be read: the figures of the address, without a token. */
+async function showFigures(admission: Admission, exchange: Exchange): Promise<void> {
+  const subject = { kind: 'address', address: exchange.addressBucket } as const;
+  const verdict = await admission.admit({ subject, operation: MALFORMED, scope: null, cost: 0 }).catch(() => null);
+  if (verdict === null || verdict.outcome === 'unknown_key') return;
+  exchange.story.standing = verdict;
+  exchange.story.judgedMs = performance.now();
+}
+
+/** What a metric can call an operation: those of the contract, and the names for requests that fit none. */
+function operationLabels(operations: readonly Operation[]): { readonly operations: readonly string[]; readonly charged: readonly string[] } {
+  const charged = operations.filter(({ cost }) => cost === 1).map(({ id }) => id);
+  return { operations: [...operations.map(({ id }) => id), UNMATCHED, MALFORMED, OPTIONS], charged: [...charged, UNMATCHED] };
 }

@@ -1,4 +1,5 @@
 import type { AdmissionEngine } from './admission/port.js';
+import type { ReloadState } from './config/reload.js';
 import type { Upstreams } from './upstream/pools.js';
 
 /** Whether the gateway can serve, part by part, as `/readyz` tells it. */
@@ -9,6 +10,10 @@ export interface Readiness {
 
 export interface Health {
   readiness(): Readiness;
+  /** Whether the store's last check went through. */
+  storeOk(): boolean;
+  /** The public port is open: from now on ready, if the parts are. */
+  serving(): void;
   /** From now on not ready: whoever balances should send requests elsewhere. */
   drain(): void;
   stop(): void;
@@ -21,9 +26,10 @@ const CHECK_MS = 1000;
  * nothing about the script (HAZARDS 17). An upstream that is down does not take the gateway away:
  * its 503 is a better answer than none.
  */
-export function watchHealth(engine: AdmissionEngine, upstreams: Upstreams): Health {
+export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams, config: () => ReloadState): Health {
   let storeOk = false;
   let storeDetail = 'not checked yet';
+  let serving = false;
   let draining = false;
   let checking = false;
 
@@ -46,14 +52,21 @@ export function watchHealth(engine: AdmissionEngine, upstreams: Upstreams): Heal
     readiness: () => {
       const parts: Record<string, { ok: boolean; detail?: string }> = {
         store: storeOk ? { ok: true, detail: engine.name } : { ok: false, detail: `${engine.name}: ${storeDetail}` },
+        // A refused file takes nobody away: the settings before are as good as they were.
+        config: { ok: config().ok, detail: config().detail },
+        listening: serving ? { ok: true } : { ok: false, detail: 'the public port is not open yet' },
         draining: draining ? { ok: false, detail: 'shutting down' } : { ok: true },
       };
-      for (const [name, { addresses }] of upstreams) {
+      for (const [name, { addresses }] of upstreams()) {
         const up = addresses.filter(({ downUntilMs }) => downUntilMs <= performance.now()).length;
         parts[`upstream:${name}`] = { ok: up > 0, detail: `${up} of ${addresses.length} addresses up` };
       }
-      return { ready: storeOk && !draining, parts };
+      return { ready: storeOk && serving && !draining, parts };
     },
+    serving: () => {
+      serving = true;
+    },
+    storeOk: () => storeOk,
     drain: () => {
       draining = true;
     },

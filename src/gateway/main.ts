@@ -2,18 +2,21 @@ import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Registry } from 'prom-client';
 import { createAdmin } from './admin/server.js';
 import { openEngine } from './admission/engines/open.js';
 import type { Engine } from './admission/engines/open.js';
 import { createApp } from './app.js';
-import type { App } from './app.js';
-import { loadSettings } from './config/load.js';
+import { loadSources } from './config/load.js';
+import { createReloader } from './config/reload.js';
+import type { Reloader } from './config/reload.js';
 import type { Settings } from './config/settings.js';
 import { loadContract } from './contract/load.js';
 import type { Contract } from './contract/load.js';
 import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
-import { createMetrics } from './observe/metrics.js';
+import { watchProcess } from './observe/process.js';
+import { watchStore } from './observe/store.js';
 import { drain, listen } from './server.js';
 import { reportToPrimary, startWorkers } from './workers.js';
 import { createLog } from '../shared/log.js';
@@ -23,7 +26,11 @@ import { readOrCreateSecret } from '../shared/secret-file.js';
 
 /** What every gateway process starts from. */
 interface Base {
+  /** Those of the start; what may change while running is asked of `reloader`. */
   readonly settings: Settings;
+  readonly reloader: Reloader;
+  /** Set by the process that serves the public: how it takes new settings over. */
+  apply: (settings: Settings) => void;
   readonly contract: Contract;
   readonly log: Log;
   readonly engine: Engine;
@@ -36,16 +43,23 @@ interface Base {
  * Rejects with ConfigError, StoreUnavailable or Node's error for a port that cannot be had.
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
-  const settings = loadSettings(environment);
+  const { settings } = loadSources(environment);
   const log = createLog('gateway', settings.log.level);
   const base: Base = {
     settings,
+    reloader: createReloader(environment, log, (next) => {
+      log.level = next.log.level;
+      base.engine.setPlans(next.plans);
+      base.apply(next);
+    }),
+    apply: () => undefined,
     contract: loadContract(),
     log,
     engine: openEngine(settings, log),
     internalToken: environment['PETGATE_INTERNAL_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'internal-token'),
     adminToken: environment['PETGATE_ADMIN_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'admin-token'),
   };
+  process.on('SIGHUP', () => base.reloader.reload());
   if (settings.workers === 1) await runAlone(base);
   else if (cluster.isPrimary) await runPrimary(base);
   else await runWorker(base);
@@ -55,9 +69,14 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
 async function runAlone(base: Base): Promise<void> {
   const { settings, log, engine } = base;
   const app = createApp(base);
-  const health = watchHealth(engine, app.upstreams);
-  const admin = await openAdmin(base, () => app.metrics.registry.metrics(), () => health.readiness());
+  base.apply = (next) => app.apply(next);
+  const health = watchHealth(engine, () => app.upstreams(), () => base.reloader.state());
+  const { registry } = app.metrics;
+  watchProcess(registry, settings, () => base.reloader.state());
+  watchStore(registry, engine.name, health);
+  const admin = await openAdmin(base, () => registry.metrics(), () => health.readiness());
   announce(base, await listen(app.listener.server, settings.listen), admin);
+  health.serving();
   onStopSignal(async () => {
     health.drain();
     await drain(app, settings.shutdownMs);
@@ -71,11 +90,15 @@ async function runAlone(base: Base): Promise<void> {
 /** Serves the operators, and keeps the workers that serve the public. */
 async function runPrimary(base: Base): Promise<void> {
   const { settings, log, engine } = base;
-  const own = createMetrics(engine.name).registry;
-  const health = watchHealth(engine, new Map());
-  const workers = startWorkers(settings.workers, log);
-  const admin = await openAdmin(base, () => workers.metrics(own), () => health.readiness());
+  const own = new Registry();
+  const health = watchHealth(engine, () => new Map(), () => base.reloader.state());
+  watchProcess(own, settings, () => base.reloader.state());
+  watchStore(own, engine.name, health);
+  const workers = startWorkers(settings.workers, own, log);
+  process.on('SIGHUP', () => workers.reload());
+  const admin = await openAdmin(base, () => workers.metrics(), () => health.readiness());
   announce(base, await workers.listening, admin);
+  health.serving();
   onStopSignal(async () => {
     health.drain();
     await workers.stop(settings.shutdownMs + 1000);
@@ -88,7 +111,9 @@ async function runPrimary(base: Base): Promise<void> {
 
 async function runWorker(base: Base): Promise<void> {
   const { settings, engine } = base;
-  const app: App = createApp(base);
+  const app = createApp(base);
+  base.apply = (next) => app.apply(next);
+  watchProcess(app.metrics.registry, settings, () => base.reloader.state());
   const report = reportToPrimary(app.metrics.registry);
   report.listening(await listen(app.listener.server, settings.listen));
   const stop = async (): Promise<void> => {
@@ -103,7 +128,7 @@ async function runWorker(base: Base): Promise<void> {
 async function openAdmin(base: Base, metrics: () => Promise<string>, ready: () => ReturnType<ReturnType<typeof watchHealth>['readiness']>): Promise<Server> {
   const { settings, contract, engine, log, adminToken } = base;
   const scopes = [...new Set(contract.routes.operations.flatMap(({ scope }) => scope ?? []))];
-  const registry = new KeyRegistry({ engine, plans: () => settings.plans, scopes, environment: settings.environment, acceptImported: settings.keys.acceptImported });
+  const registry = new KeyRegistry({ engine, plans: () => base.reloader.settings().plans, scopes, environment: settings.environment, acceptImported: settings.keys.acceptImported });
   const admin = createAdmin({ registry, engine, token: adminToken, metrics, ready, log });
   await listen(admin, settings.admin);
   return admin;

@@ -12,6 +12,8 @@ export interface Refusal {
   readonly headers: readonly string[];
   /** Body, rendered once at load time. */
   readonly body: string;
+  /** Rate fields in place of the verdict's, flat: of a limit that is not the plan's. */
+  readonly rates?: readonly string[];
   /** Seconds a client should wait at least; null when waiting does not help. */
   readonly retryAfterS: number | null;
   /** True when the connection cannot be read on and must end after the answer. */
@@ -40,7 +42,7 @@ const CATALOGUE = {
   body_too_large: entry(413, 'The request body is too large. Send at most 1 MiB.', { closes: true }),
   uri_too_long: entry(414, 'The request target is too long. Shorten the path or the query.', { closes: true }),
   expectation_failed: entry(417, 'Only "Expect: 100-continue" can be met. Send the request without another Expect.', { closes: true }),
-  rate_limited: entry(429, 'The rate limit of this plan is reached. Wait as long as Retry-After says, then back off exponentially.'),
+  rate_limited: entry(429, 'The rate limit is reached. Wait as long as Retry-After says, then back off exponentially.'),
   key_banned: entry(429, 'This API key is banned for a while, because it went on after being refused. Wait as long as Retry-After says.'),
   address_banned: entry(429, 'Requests without a valid API key are banned from this address for a while. Wait as long as Retry-After says, or use a valid key.'),
   headers_too_large: entry(431, 'The request header is too large or has too many fields. Send fewer or shorter ones.', { closes: true }),

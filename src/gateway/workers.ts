@@ -1,14 +1,20 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
-import { AggregatorRegistry } from 'prom-client';
-import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
+import { once } from 'node:events';
+import { Counter, Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { Figures } from './observe/figures.js';
+import type { Snapshot } from './observe/figures.js';
 import type { Log } from '../shared/log.js';
 
-type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
-type Message = { readonly type: 'snapshot'; readonly metrics: Snapshot } | { readonly type: 'listening'; readonly port: number };
+type Report = { readonly type: 'figures'; readonly figures: Snapshot } | { readonly type: 'listening'; readonly port: number };
+/** Asks a worker for its figures. */
+const TELL = 'tell';
 
-/** How often a worker tells its figures; a worker killed with -9 loses at most this much of them. */
-const SNAPSHOT_MS = 500;
+/** How often a worker tells its figures unasked; one killed with -9 takes at most this much of them along. */
+const TELL_MS = 500;
+/** How long a scrape waits for figures newer than those. */
+const SCRAPE_MS = 250;
 /** A worker that dies younger than this is replaced only after a pause, or a bad set-up would spin. */
 const YOUNG_MS = 1000;
 
@@ -16,16 +22,21 @@ const YOUNG_MS = 1000;
 export interface Workers {
   /** Resolves with their port when every worker listens. */
   readonly listening: Promise<number>;
-  metrics(own: Registry): Promise<string>;
+  /** The figures of this process and of all workers, dead or alive; at most `SCRAPE_MS` later. */
+  metrics(): Promise<string>;
+  /** Tells all to read their settings again. */
+  reload(): void;
   /** Asks all to drain; kills what is left after the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Starts `count` workers of this same program and replaces whichever dies. */
-export function startWorkers(count: number, log: Log): Workers {
-  const latest = new Map<number, Snapshot>();
-  /** Counts of the dead: without them a counter would fall when a worker is replaced. */
-  const dead: Snapshot[] = [];
+/**
+ * Starts `count` workers of this same program and replaces whichever dies.
+ * @param own the metrics of this process
+ */
+export function startWorkers(count: number, own: Registry, log: Log): Workers {
+  const figures = new Figures();
+  const restarts = countRestarts(own, figures);
   let stopping = false;
   let listeningCount = 0;
   let markListening: (port: number) => void;
@@ -34,15 +45,15 @@ export function startWorkers(count: number, log: Log): Workers {
   const start = (): void => {
     const bornMs = performance.now();
     const worker = cluster.fork();
-    worker.on('message', (message: Message) => {
-      if (message.type === 'snapshot') latest.set(worker.id, message.metrics);
-      else if (++listeningCount >= count) markListening(message.port);
+    worker.on('message', (report: Report) => {
+      if (report.type === 'figures') figures.take(worker.id, report.figures);
+      else if (++listeningCount >= count) markListening(report.port);
     });
+    // Its last figures may come after its exit, until the channel is closed.
+    void Promise.all([once(worker, 'exit'), once(worker, 'disconnect')]).then(() => figures.bury(worker.id));
     worker.on('exit', (code, signal) => {
-      const last = latest.get(worker.id);
-      latest.delete(worker.id);
-      if (last !== undefined) dead.push(countersOf(last));
       if (stopping) return;
+      restarts.inc();
       log.error({ worker: worker.process.pid, code, signal }, 'a worker died and is replaced');
       setTimeout(start, performance.now() - bornMs < YOUNG_MS ? YOUNG_MS : 0);
     });
@@ -51,33 +62,58 @@ export function startWorkers(count: number, log: Log): Workers {
 
   return {
     listening,
-    metrics: async (own) => {
-      if (dead.length > 1) dead.push(await AggregatorRegistry.aggregate(dead.splice(0)).getMetricsAsJSON());
-      const snapshots = [await own.getMetricsAsJSON(), ...latest.values(), ...dead];
-      return AggregatorRegistry.aggregate(snapshots).metrics();
+    metrics: async () => {
+      for (const worker of living()) worker.send(TELL, () => undefined);
+      await figures.news(living().map(({ id }) => id), SCRAPE_MS);
+      return figures.text(own);
+    },
+    reload: () => {
+      for (const worker of living()) worker.process.kill('SIGHUP');
     },
     stop: async (deadlineMs) => {
       stopping = true;
-      const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-      await Promise.all(workers.map((worker) => stopWorker(worker, deadlineMs)));
+      await Promise.all(living().map((worker) => stopWorker(worker, deadlineMs)));
     },
   };
 }
 
-/** The worker's side: tells the primary its figures from time to time, and once more before it goes. */
+/** The worker's side: tells the primary its figures when asked and from time to time, and once more before it goes. */
 export function reportToPrimary(registry: Registry): { listening(port: number): void; stop(): Promise<void> } {
-  const tell = async (): Promise<void> => {
-    const metrics = await registry.getMetricsAsJSON();
-    if (process.connected) await new Promise<void>((resolve) => process.send!({ type: 'snapshot', metrics }, () => resolve()));
-  };
-  const timer = setInterval(() => void tell(), SNAPSHOT_MS).unref();
+  const send = (report: Report): Promise<void> =>
+    new Promise((resolve) => {
+      // The primary may be gone; then nobody is left to tell.
+      if (process.connected) process.send!(report, undefined, undefined, () => resolve());
+      else resolve();
+    });
+  const tell = async (): Promise<void> => send({ type: 'figures', figures: await registry.getMetricsAsJSON() });
+  process.on('message', (message) => {
+    if (message === TELL) void tell();
+  });
+  const timer = setInterval(() => void tell(), TELL_MS).unref();
   return {
-    listening: (port) => process.send?.({ type: 'listening', port }),
+    listening: (port) => void send({ type: 'listening', port }),
     stop: async () => {
       clearInterval(timer);
       await tell();
     },
   };
+}
+
+function countRestarts(own: Registry, figures: Figures): Counter {
+  const registers = [own];
+  new Gauge({
+    name: 'petgate_workers', help: 'Worker processes: answering, or silent for three seconds and more.', labelNames: ['state'], registers,
+    collect() {
+      const answering = living().filter(({ id }) => figures.isHeard(id)).length;
+      this.set({ state: 'answering' }, answering);
+      this.set({ state: 'silent' }, living().length - answering);
+    },
+  });
+  return new Counter({ name: 'petgate_worker_restarts_total', help: 'Workers that died and were replaced.', registers });
+}
+
+function living(): readonly Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
 function stopWorker(worker: Worker, deadlineMs: number): Promise<void> {
@@ -89,9 +125,4 @@ function stopWorker(worker: Worker, deadlineMs: number): Promise<void> {
     });
     worker.process.kill('SIGTERM');
   });
-}
-
-/** What only ever grows; a gauge of a dead worker says nothing. */
-function countersOf(snapshot: Snapshot): Snapshot {
-  return snapshot.filter((metric) => ['counter', 'histogram'].includes(String(metric.type)));
 }

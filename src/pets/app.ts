@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Log } from '../shared/log.js';
+import { addMetrics } from './metrics.js';
 import { Refusal, rawAnswer } from './refusal.js';
 import { addPetRoutes, refuse, unmatched } from './routes.js';
 import { StoreUnavailable } from './store/port.js';
@@ -19,7 +20,7 @@ export interface PetsParts {
 const BODY_BYTES = 1_048_576;
 /** Longer than the gateway's pool keeps a connection idle, so that it is never us who closes one just taken. */
 const KEEP_ALIVE_MS = 75_000;
-const HEALTH = ['/livez', '/readyz'];
+const HEALTH = ['/livez', '/readyz', '/metrics'];
 
 /** The service, complete but not listening. */
 export function buildPetsApp(parts: PetsParts): FastifyInstance {
@@ -55,6 +56,7 @@ export function buildPetsApp(parts: PetsParts): FastifyInstance {
   app.setNotFoundHandler((request, reply) => refuse(reply, unmatched(request)));
   app.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request, parts.log)));
 
+  addMetrics(app, parts.store);
   addHealthRoutes(app, parts);
   addPetRoutes(app, parts.store);
   app.server.on('checkExpectation', (_request, response) => {

@@ -8,7 +8,7 @@ import type { PetStore } from './store/port.js';
 const PATHS: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/pets$/, 'GET, HEAD, POST'],
   [/^\/v1\/pets\/[^/]+$/, 'GET, HEAD'],
-  [/^\/(?:livez|readyz)$/, 'GET, HEAD'],
+  [/^\/(?:livez|readyz|metrics)$/, 'GET, HEAD'],
 ];
 
 /** The three operations of the contract, section 4. HEAD stands wherever GET is (fastify adds it). */

@@ -19,7 +19,7 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     const first = banned(verdicts[89]!);
     t.same([first.started, first.level, first.bannedUntilMs, first.retryAtMs], [true, 1, NOON_MS + 300_000, NOON_MS + 300_000]);
     t.same(verdicts.slice(90).map((verdict) => banned(verdict).started), [false, false, false, false, false]);
-    t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 300_000, level: 1 });
+    t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 300_000, level: 1, note: null });
   });
 
   t.test('refusals further apart start none', async (t) => {
@@ -72,7 +72,7 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     const verdict = banned(await ask(engine, key, NOON_MS));
     t.same([verdict.level, verdict.bannedUntilMs, verdict.minute.remaining], [1, NOON_MS + 50_000, 59], 'what was spent stays');
     await engine.bans.start(key.id, NOON_MS + 90_000);
-    t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 90_000, level: 1 });
+    t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 90_000, level: 1, note: null });
     t.equal(await engine.bans.lift(key.id), true);
     t.equal(await engine.bans.read(key.id), undefined);
     t.equal(standing(await ask(engine, key, NOON_MS)).minute.remaining, 58);
@@ -82,6 +82,24 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     await engine.bans.start(unseen.id, NOON_MS + 1_000);
     t.equal((await ask(engine, unseen, NOON_MS)).outcome, 'banned', 'a key that never asked can be banned');
     t.equal((await ask(engine, unseen, NOON_MS + 1_000)).outcome, 'admitted');
+  });
+
+  t.test('what an operator said of a ban stays with that ban alone', async (t) => {
+    const key = await newKey(engine, 'strict');
+    const note = { reason: 'runs in a “loop” 🐾', actor: 'Zoë' };
+    await engine.bans.start(key.id, NOON_MS + 50_000, note);
+    t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 50_000, level: 1, note });
+    await engine.bans.start(key.id, NOON_MS + 90_000, { reason: null, actor: 'Max' });
+    t.same((await engine.bans.read(key.id))?.note, { reason: null, actor: 'Max' });
+    await engine.bans.start(key.id, NOON_MS + 90_000);
+    t.equal((await engine.bans.read(key.id))?.note, null, 'nothing was said of the newest');
+    await engine.bans.start(key.id, NOON_MS + 50_000, note);
+    t.ok((await provoke(engine, key, NOON_MS + 50_000)).started);
+    t.match(await engine.bans.read(key.id), { level: 2, note: null }, 'a ban that began by itself');
+    await engine.bans.start(key.id, NOON_MS + 50_000, note);
+    await engine.bans.lift(key.id);
+    await engine.bans.start(key.id, NOON_MS + 50_000);
+    t.equal((await engine.bans.read(key.id))?.note, null, 'lifted and forgotten');
   });
 
   t.test('lifting forgets strikes and level', async (t) => {

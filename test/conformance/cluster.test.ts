@@ -3,10 +3,11 @@ import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engin
 import { startCluster } from '../servers/redis.js';
 import { PLANS } from './cast.js';
 import { conformance } from './engine.js';
+import { IMPORT_LEASE_MS } from './imports.js';
 
 const cluster = await startCluster();
 t.teardown(() => cluster.stop());
-await conformance(t, 'Redis Cluster of three masters', () => Promise.resolve(openRedisEngine({ url: cluster.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400 })));
+await conformance(t, 'Redis Cluster of three masters', () => Promise.resolve(openRedisEngine({ url: cluster.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, importLeaseMs: IMPORT_LEASE_MS })));
 
 t.test('the keys of a test are spread over all masters', async (t) => {
   for (const master of cluster.masters) t.ok(Number(await master.command('DBSIZE')) > 10);

@@ -3,5 +3,6 @@ import { openEmbeddedEngine } from '../../src/gateway/admission/engines/embedded
 import { tempFolder } from '../gateway/admission/engines/embedded/fixture.js';
 import { PLANS } from './cast.js';
 import { conformance } from './engine.js';
+import { IMPORT_LEASE_MS } from './imports.js';
 
-await conformance(t, 'embedded', () => Promise.resolve(openEmbeddedEngine({ folder: tempFolder(t), plans: PLANS, usageDays: 400, mapBytes: 64 * 1_048_576 })));
+await conformance(t, 'embedded', () => Promise.resolve(openEmbeddedEngine({ folder: tempFolder(t), plans: PLANS, usageDays: 400, importLeaseMs: IMPORT_LEASE_MS, mapBytes: 64 * 1_048_576 })));

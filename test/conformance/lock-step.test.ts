@@ -7,6 +7,7 @@ import { openEngine } from './open.js';
 import { referenceEngine } from './reference.js';
 
 t.test('every engine decides as decide() does, whatever the story', async (t) => {
+  t.setTimeout(150_000);
   const server = await startRedis();
   const engines = [openEngine({ engine: 'redis', url: server.url }), openEngine({ engine: 'embedded', folder: tempFolder(t) })];
   t.teardown(async () => {

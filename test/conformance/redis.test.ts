@@ -3,7 +3,8 @@ import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engin
 import { startRedis } from '../servers/redis.js';
 import { PLANS } from './cast.js';
 import { conformance } from './engine.js';
+import { IMPORT_LEASE_MS } from './imports.js';
 
 const server = await startRedis();
 t.teardown(() => server.stop());
-await conformance(t, 'redis', () => Promise.resolve(openRedisEngine({ url: server.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400 })));
+await conformance(t, 'redis', () => Promise.resolve(openRedisEngine({ url: server.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, importLeaseMs: IMPORT_LEASE_MS })));

@@ -64,12 +64,15 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
         }),
       page: (afterId, count) => Promise.resolve([...records.values()].filter((each) => afterId === null || each.id > afterId).sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, count)),
       history: (id) => Promise.resolve(histories.get(id) ?? []),
+      get imports(): never {
+        throw new Error('random stories bring nothing in: test/conformance/imports.ts does');
+      },
     },
     bans: {
       read: (keyId) =>
         later(() => {
           const { bannedUntilMs, banLevel } = stateOf(keyId);
-          return bannedUntilMs > Date.now() ? { keyId, untilMs: bannedUntilMs, level: banLevel } : undefined;
+          return bannedUntilMs > Date.now() ? { keyId, untilMs: bannedUntilMs, level: banLevel, note: null } : undefined;
         }),
       start: (keyId, untilMs) => later(() => void setBan(keyId, untilMs, 1)),
       lift: (keyId) => later(() => setBan(keyId, 0, 0)),

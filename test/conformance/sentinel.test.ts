@@ -4,10 +4,11 @@ import { startSentinel } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { ask, newKey, NOON_MS, PLANS, standing } from './cast.js';
 import { conformance } from './engine.js';
+import { IMPORT_LEASE_MS } from './imports.js';
 
 const sentinel = await startSentinel();
 t.teardown(() => sentinel.stop());
-const open = () => openRedisEngine({ url: sentinel.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400 });
+const open = () => openRedisEngine({ url: sentinel.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, importLeaseMs: IMPORT_LEASE_MS });
 await conformance(t, 'Redis behind a Sentinel', () => Promise.resolve(open()));
 
 t.test('an engine finds the new master by itself, and keys and figures are there', async (t) => {

@@ -23,7 +23,10 @@ async function start(t: Test, environment: Readonly<Record<string, string>>): Pr
   const child = spawn(process.execPath, [join(packageRoot, 'dist/src/cli/main.js'), 'start'], { env: { ...process.env, ...environment } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-  t.teardown(() => child.kill('SIGTERM'));
+  // The folder is removed after this: whoever still writes to it would leave it behind.
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) await once(child, 'exit');
+  });
   await until('petgate start is ready', () => {
     if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
     return Promise.resolve(/Another key:/.test(output));

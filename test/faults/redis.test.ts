@@ -98,6 +98,7 @@ t.test('Redis is down at the start: calls are refused, and the engine comes up w
   const engine = openRedisEngine({ url: server.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
   t.teardown(() => engine.close());
   await refusesAll(t, engine, DEADLINE_MS + SLACK_MS);
+  await t.rejects(engine.check(), /ECONNREFUSED/, 'and it is said why');
   await server.restart();
   await recovers(t, engine, 1_000);
   t.equal((await ask(engine, await newKey(engine, 'free'), Date.now())).outcome, 'admitted');
@@ -228,6 +229,7 @@ t.test('a wrong password is said clearly and never shown', async (t) => {
   });
   const error = await engine.check().catch((reason: unknown) => reason);
   t.ok(error instanceof StoreUnavailable);
+  t.match(String(error), /WRONGPASS.*REDIS_URL/);
   t.notMatch(JSON.stringify([error, String(error), error instanceof Error ? error.stack : '']), /sesame|plain-sight/);
   const right = openRedisEngine({ url: server.url.replace('//', '//default:hidden-in-plain-sight@'), deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
   t.teardown(() => right.close());

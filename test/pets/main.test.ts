@@ -62,13 +62,15 @@ async function killNine(t: Test, environment: Record<string, string>): Promise<v
       acknowledged.set(id, pet);
     }
   }
-  const { caller } = await startProgram(t, environment);
+  const { child, caller, ended } = await startProgram(t, environment);
   const kept = await everyPet(caller);
   const all = new Set(kept);
   t.ok(acknowledged.size >= 300, `${acknowledged.size} acknowledged, ${kept.length} kept`);
   t.same([...acknowledged.values()].filter((pet) => !all.has(pet)), [], 'every acknowledged pet is there as it was');
   t.equal(new Set(kept.map((pet) => pet.split(',', 1)[0])).size, kept.length, 'no id twice');
   t.same(await everyPet(caller, '&status=sold'), kept.filter((pet) => pet.includes('"sold"')), 'the index of statuses agrees');
+  child.kill('SIGTERM');
+  t.equal((await ended).code, 0, 'and it stops when told to');
 }
 
 t.test('an acknowledged pet survives kill -9, and its id is never given again (embedded)', (t) => killNine(t, { PETGATE_DATA: temporaryFolder(t) }));
@@ -85,6 +87,24 @@ t.test('two processes on one folder never give an id twice', async (t) => {
   const [mine, yours] = await Promise.all([flood(one.caller, 200, 'one'), flood(two.caller, 200, 'two')]);
   t.same([...mine.keys()].filter((id) => yours.has(id)), []);
   t.same((await everyPet(two.caller)).length, mine.size + yours.size);
+});
+
+t.test('a pet one process acknowledged is there at once in the other, however busy that is', async (t) => {
+  const environment = { PETGATE_DATA: temporaryFolder(t) };
+  const [one, two] = await Promise.all([startProgram(t, environment), startProgram(t, environment)]);
+  let done = false;
+  const readers = Array.from({ length: 8 }, async () => {
+    while (!done) await one.caller.send('GET', '/v1/pets?limit=100');
+  });
+  const missing: string[] = [];
+  for (let count = 0; count < 150; count += 1) {
+    const created = await two.caller.send('POST', '/v1/pets', '{"name":"Rex","categoryId":1}');
+    const place = created.headers.get('location') ?? '';
+    if ((await one.caller.send('GET', place)).text !== created.text) missing.push(place);
+  }
+  done = true;
+  await Promise.all(readers);
+  t.same(missing, []);
 });
 
 t.test('a full disk is 503 store_unavailable, loses nothing, and passes when there is room again', async (t) => {
@@ -133,6 +153,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     await new Promise((resolve) => silent.once('connect', resolve));
     await caller.send('GET', '/livez');
 
+    const toldAtMs = Date.now();
     child.kill(signal);
     await until(() => refusesConnections(caller.port), 'no new connections');
     slow.write(body);
@@ -140,6 +161,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     t.match(received, /HTTP\/1\.1 201 Created\r\n.*connection: close\r\n.*"id":1/is);
     const { code, stderr } = await ended;
     t.equal(code, 0);
+    t.ok(Date.now() - toldAtMs < 5_000, 'without waiting for those who ask nothing');
     t.equal(stderr, '');
     const again = await startProgram(t, { PETGATE_DATA: folder });
     t.equal((await again.caller.send('GET', '/v1/pets/1')).status, 200);

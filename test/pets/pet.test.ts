@@ -85,9 +85,11 @@ t.test('any JSON that JSON.parse reads into a good pet is read to the same pet, 
   const spoilt = fc.tuple(body, fc.nat(), fc.string({ maxLength: 2 })).map(([text, at, piece]) => text.slice(0, at % text.length) + piece + text.slice((at % text.length) + 1));
   fc.assert(
     fc.property(fc.oneof(body, spoilt), (text) => {
-      const ours = parseNewPet(utf8(text));
+      const body = utf8(text);
+      const ours = parseNewPet(body);
       if (ours instanceof Refusal) return true;
-      const theirs = JSON.parse(text) as Record<string, unknown>;
+      // From the bytes again: a spoilt text may hold half a surrogate pair, which no UTF-8 has.
+      const theirs = JSON.parse(body.toString()) as Record<string, unknown>;
       return theirs['name'] === ours.name && theirs['categoryId'] === Number(ours.categoryId) && theirs['status'] === ours.status;
     }),
     { numRuns: 2_000, seed },

@@ -10,5 +10,6 @@ export const PROGRAMS: readonly string[] = [
 
 /** Folders of src without tests in the same folder of test, and where theirs are. */
 export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ['src/gateway/admission/engines/redis', 'test/conformance: an engine is judged by what every engine promises'],
+  ['src/gateway/admission/engines', 'test/e2e and test/conformance: it only chooses one of the two engines'],
+  ['src/cli/start', 'test/cli/start.test.ts, as a process'],
 ]);

@@ -6,6 +6,8 @@ import { delimiter, join } from 'node:path';
 const NEEDS = [
   { program: 'redis-server', package: 'redis-server' },
   { program: 'initdb', package: 'postgresql' },
+  { program: 'chromium', package: 'chromium' },
+  { program: 'promtool', package: 'prometheus' },
 ];
 const POSTGRES = '/usr/lib/postgresql';
 const POLICY = '/usr/sbin/policy-rc.d';
@@ -44,7 +46,7 @@ function isProgram(path) {
   }
 }
 
-/** Debian starts what it installs. The tests start their own, on free ports: nothing of it may stay behind on 6379 or 5432. */
+/** Debian starts what it installs. The tests start their own, on free ports: nothing of it may stay behind on 6379, 5432 or 9090. */
 function withoutServices(install) {
   const ours = !existsSync(POLICY);
   if (ours) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });

@@ -4,56 +4,88 @@ import { createRequire } from 'node:module';
 import { relative } from 'node:path';
 
 const FILE_TIMEOUT_S = 180;
+/** For a file that was told to end because its time was over. */
+const GRACE_MS = 5_000;
 const JOBS = 2;
+const STDERR_CHARS = 4_000;
 
 /**
- * Runs built test files under tap and counts into `tally`, a line of progress for each file.
- * `node` is the program to run them with. tap itself is found only now: on a bare clone it was not there before.
+ * Runs built test files, two at a time, and counts what tap says in them into `tally`, a line for each.
+ * Each is started as a plain program, which is all a compiled tap test needs: tap's own runner would
+ * load its loaders into every process that a test starts.
+ * @param node the program to run them with
  */
 export async function runTap(files, tally, { node = process.execPath, env = process.env } = {}) {
-  const { resolve } = createRequire(import.meta.url);
-  const { Parser } = await import(resolve('tap-parser'));
-  const run = resolve('tap').replace(/dist.*$/, 'dist/esm/run.mjs');
-  const args = ['run', '--disable-coverage', '--reporter=tap', `--jobs=${JOBS}`, `--timeout=${FILE_TIMEOUT_S}`, ...files];
-  const tap = spawn(node, [run, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const parser = new Parser();
-  const seen = new Set();
-  follow(parser, [], tally, (file, ok, counts, timeMs) => {
-    seen.add(file);
-    const name = relative('dist', file).replace(/\.js$/, '');
-    if (ok && counts.passed + counts.skipped === 0) tally.fault(name, 'the file asserts nothing');
-    console.log(`${ok ? 'ok  ' : 'FAIL'} ${name}  ${counts.passed} passed${counts.failed > 0 ? `, ${counts.failed} failed` : ''}  ${(timeMs / 1000).toFixed(1)} s`);
-  });
-  tap.stdout.pipe(parser);
-  const [[code, signal]] = await Promise.all([once(tap, 'close'), once(parser, 'complete')]);
-  for (const file of files.filter((file) => !seen.has(file))) tally.fault(file, 'tap told no result of it');
-  if (code !== 0 && tally.failed === 0) tally.fault('tap', `ended with ${signal ?? code}, though no assertion failed`);
+  // Found only now: on a bare clone it was not there when this file was loaded.
+  const { Parser } = await import(createRequire(import.meta.url).resolve('tap-parser'));
+  const waiting = [...files];
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const beganMs = performance.now();
+      const name = relative('dist', file).replace(/\.js$/, '');
+      const counts = await runFile(name, [node, '--enable-source-maps', file], env, new Parser(), tally);
+      const told = `${counts.passed} passed${counts.failed > 0 ? `, ${counts.failed} failed` : ''}${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`;
+      console.log(`${counts.failed > 0 ? 'FAIL' : 'ok  '} ${name}  ${told}  ${((performance.now() - beganMs) / 1000).toFixed(1)} s`);
+    }
+  };
+  await Promise.all(Array.from({ length: JOBS }, work));
+}
+
+async function runFile(name, [command, ...args], env, parser, tally) {
+  // In a group of its own, so that nothing a test started outlives its time.
+  const child = spawn(command, args, { env: { ...env, TAP_TIMEOUT: String(FILE_TIMEOUT_S) }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk) => (stderr = (stderr + chunk).slice(-STDERR_CHARS)));
+  let timedOut = false;
+  const timers = [setTimeout(() => {
+    timedOut = true;
+    child.kill('SIGTERM');
+    timers.push(setTimeout(() => killGroup(child), GRACE_MS));
+  }, FILE_TIMEOUT_S * 1_000)];
+  const counts = follow(parser, [name], tally);
+  child.stdout.pipe(parser);
+  const [[code, signal]] = await Promise.all([once(child, 'exit'), once(parser, 'complete')]);
+  for (const timer of timers) clearTimeout(timer);
+  const fault = (reason) => {
+    counts.failed += 1;
+    tally.fault(name, stderr.trim() === '' ? reason : `${reason}\n${stderr.trimEnd()}`);
+  };
+  if (timedOut) fault(`not done after ${FILE_TIMEOUT_S} s`);
+  else if (code !== 0 && counts.failed === 0) fault(`ended with ${signal ?? code}, though no assertion failed`);
+  else if (counts.passed + counts.failed + counts.skipped === 0) fault('asserts nothing');
+  return counts;
+}
+
+function killGroup(child) {
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 /**
  * Counts the assertions of one level and the levels below. The line that closes a subtest repeats
- * what is inside; it counts only when nothing inside failed: a crash, a timeout, a broken plan.
+ * what is inside; it counts only when nothing inside failed: a timeout, a thrown error, a broken plan.
  */
-function follow(parser, place, tally, onFile) {
+function follow(parser, place, tally) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   let inner;
   parser.on('child', (child) => {
     inner = { name: child.name, counts: follow(child, [...place, child.name], tally) };
   });
-  parser.on('assert', ({ ok, name, skip, todo, diag, time }) => {
-    const closes = inner !== undefined && inner.name === name ? inner.counts : undefined;
+  parser.on('assert', ({ ok, name, skip, todo, diag }) => {
+    const closed = inner?.name === name ? inner.counts : undefined;
     inner = undefined;
-    const own = closes ?? { passed: 0, failed: 0, skipped: 0 };
-    if (skip || todo) own.skipped += 1;
-    else if (!ok && own.failed === 0) {
-      own.failed += 1;
+    for (const key of Object.keys(counts)) counts[key] += closed?.[key] ?? 0;
+    if (skip || todo) counts.skipped += 1;
+    else if (!ok && !(closed?.failed > 0)) {
+      counts.failed += 1;
       tally.fail([...place, name], diag ?? undefined);
-    } else if (closes === undefined && ok) {
-      own.passed += 1;
+    } else if (ok && closed === undefined) {
+      counts.passed += 1;
       tally.pass();
     }
-    for (const key of Object.keys(counts)) counts[key] += own[key];
-    onFile?.(name, ok, own, time ?? diag?.time ?? 0);
   });
   return counts;
 }

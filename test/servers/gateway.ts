@@ -14,8 +14,8 @@ export interface Gateway {
   readonly port: number;
   readonly adminUrl: string;
   readonly dataFolder: string;
-  admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
-  createKey(fields: Readonly<Record<string, unknown>>): Promise<{ id: string; key: string }>;
+  readonly admin: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>;
+  readonly createKey: (fields: Readonly<Record<string, unknown>>) => Promise<{ id: string; key: string }>;
 }
 
 export interface GatewayOptions {

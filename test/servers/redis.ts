@@ -167,8 +167,9 @@ export async function startSentinel(): Promise<RedisSentinel> {
   });
   const servers = [first, second];
   const master = async (): Promise<RedisServer> => {
-    const found = (await sentinel.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'petgate')) as string[];
-    return servers.find((server) => server.port === Number(found[1])) ?? first;
+    // Not GET-MASTER-ADDR-BY-NAME: that names the new one while the failover is still under way.
+    const fields = (await sentinel.command('SENTINEL', 'MASTER', 'petgate')) as string[];
+    return servers.find((server) => server.port === Number(fields[fields.indexOf('port') + 1])) ?? first;
   };
   await until('the sentinel knows the replica', async () => {
     const replicas = (await sentinel.command('SENTINEL', 'REPLICAS', 'petgate')) as unknown[];

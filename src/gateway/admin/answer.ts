@@ -1,11 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
+/** Fields of one answer, beside those of every answer. */
+export type Headers = Readonly<Record<string, string | string[]>>;
+
 /** What a handler answers: one body of JSON or text, a stream of text, or nothing (204). */
 export type Answer =
   | { readonly status: number; readonly json: unknown }
   | { readonly status: number; readonly type: string; readonly text: string }
-  | { readonly status: number; readonly type: string; readonly chunks: AsyncIterator<string, void> }
+  | { readonly status: number; readonly type: string; readonly chunks: AsyncIterator<string, void>; readonly headers?: Headers }
   | { readonly status: 204 };
 
 /** The admin API says no. The message tells the operator what to do. */
@@ -13,9 +16,9 @@ export class AdminRefusal extends Error {
   override readonly name = 'AdminRefusal';
   readonly status: number;
   readonly code: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
 
-  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, code: string, message: string, headers: Headers = {}) {
     super(message);
     this.status = status;
     this.code = code;
@@ -32,7 +35,7 @@ export async function send(res: ServerResponse, answer: Answer): Promise<void> {
   if ('chunks' in answer) {
     // The store is asked before the head is out: if it is away, a 503 can still be told.
     const first = await answer.chunks.next();
-    res.writeHead(answer.status, { ...COMMON_HEADERS, 'Content-Type': answer.type });
+    res.writeHead(answer.status, { ...COMMON_HEADERS, 'Content-Type': answer.type, ...answer.headers });
     await pipeline(replay(first, answer.chunks), res);
     return;
   }
@@ -47,7 +50,7 @@ export function sendRefusal(res: ServerResponse, refusal: AdminRefusal): void {
   sendText(res, status, JSON_TYPE, JSON.stringify({ code, message, status }), headers);
 }
 
-function sendText(res: ServerResponse, status: number, type: string, text: string, headers: Readonly<Record<string, string>> = {}): void {
+function sendText(res: ServerResponse, status: number, type: string, text: string, headers: Headers = {}): void {
   const length = Buffer.byteLength(text);
   res.writeHead(status, { ...COMMON_HEADERS, 'Content-Type': type, 'Content-Length': length, ...headers }).end(text);
 }

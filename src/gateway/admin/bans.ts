@@ -18,6 +18,8 @@ export const BAN_ROUTES: readonly Route[] = [
 const MIN_MS = 1_000;
 const MAX_MS = 366 * 86_400_000;
 const REASON_LENGTH = 200;
+/** What is shown of a ban that nobody started by hand. */
+const BY_ITSELF = { reason: 'too many requests after 429', actor: 'petgate' };
 /** Keys looked at for one answer, and how many of them at once. */
 const SCAN_COUNT = 10_000;
 const BATCH_COUNT = 250;
@@ -49,19 +51,20 @@ async function show({ parts, id }: Call): Promise<Answer> {
   return { status: 200, json: viewOf(ban) };
 }
 
-async function start({ parts, id, body }: Call): Promise<Answer> {
+async function start({ parts, id, body, actor }: Call): Promise<Answer> {
   const { forMs, reason } = readStart(body);
   const { id: keyId } = await parts.registry.get(id);
   const untilMs = (await parts.registry.nowMs()) + forMs;
-  await parts.engine.bans.start(keyId, untilMs);
-  await parts.registry.note(keyId, 'banned', { until: new Date(untilMs).toISOString(), ...(reason === null ? {} : { reason }) });
-  return { status: 200, json: viewOf({ keyId, untilMs, level: 1 }) };
+  const note = { reason, actor };
+  await parts.engine.bans.start(keyId, untilMs, note);
+  await parts.registry.note(keyId, 'banned', { until: new Date(untilMs).toISOString(), ...(reason === null ? {} : { reason }) }, actor);
+  return { status: 200, json: viewOf({ keyId, untilMs, level: 1, note }) };
 }
 
-async function lift({ parts, id }: Call): Promise<Answer> {
+async function lift({ parts, id, actor }: Call): Promise<Answer> {
   const { id: keyId } = await parts.registry.get(id);
   if (!(await parts.engine.bans.lift(keyId))) throw notBanned();
-  await parts.registry.note(keyId, 'lifted', {});
+  await parts.registry.note(keyId, 'lifted', {}, actor);
   return { status: 204 };
 }
 
@@ -77,8 +80,9 @@ function readStart(body: Call['body']): { readonly forMs: number; readonly reaso
   return { forMs, reason: isText ? reason : null };
 }
 
-function viewOf({ keyId, untilMs, level }: Ban): Record<string, unknown> {
-  return { key: keyId, until: new Date(untilMs).toISOString(), level };
+function viewOf({ keyId, untilMs, level, note }: Ban): Record<string, unknown> {
+  const { reason, actor } = note ?? BY_ITSELF;
+  return { key: keyId, until: new Date(untilMs).toISOString(), level, reason, by: actor };
 }
 
 function notBanned(): AdminRefusal {

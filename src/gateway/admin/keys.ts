@@ -3,12 +3,14 @@ import { unknownFields } from '../keys/fields.js';
 import type { AuditEntry, KeyRecord } from '../keys/record.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { Answer } from './answer.js';
-import { readChoice, readPaging } from './query.js';
+import { readPaging } from './query.js';
 import type { Call, Route } from './route.js';
+import { readFilter, TRANSFER_ROUTES } from './transfer.js';
 
 const DEFAULT_OVERLAP = '24h';
 
 export const KEY_ROUTES: readonly Route[] = [
+  ...TRANSFER_ROUTES,
   { method: 'GET', path: '/admin/v1/keys', query: ['limit', 'cursor', 'plan', 'status', 'name'], handle: list },
   { method: 'POST', path: '/admin/v1/keys', handle: create },
   { method: 'GET', path: '/admin/v1/keys/{id}', handle: show },
@@ -20,16 +22,12 @@ export const KEY_ROUTES: readonly Route[] = [
 
 async function list({ parts, query }: Call): Promise<Answer> {
   const { count, cursor } = readPaging(query);
-  const plan = query.get('plan');
-  const status = readChoice(query, 'status', ['enabled', 'disabled', 'revoked']);
-  const namePrefix = query.get('name');
-  const filter = { ...(plan === undefined ? {} : { plan }), ...(status === undefined ? {} : { status }), ...(namePrefix === undefined ? {} : { namePrefix }) };
-  const page = await parts.registry.list(filter, cursor, count);
+  const page = await parts.registry.list(readFilter(query), cursor, count);
   return { status: 200, json: { keys: page.keys.map(viewOf), cursor: page.cursor } };
 }
 
-async function create({ parts, body }: Call): Promise<Answer> {
-  const { record, token } = await parts.registry.create(body);
+async function create({ parts, body, actor }: Call): Promise<Answer> {
+  const { record, token } = await parts.registry.create(body, actor);
   return { status: 201, json: { id: record.id, key: token, ...viewOf(record) } };
 }
 
@@ -37,17 +35,17 @@ async function show({ parts, id }: Call): Promise<Answer> {
   return { status: 200, json: viewOf(await parts.registry.get(id)) };
 }
 
-async function change({ parts, id, body }: Call): Promise<Answer> {
-  return { status: 200, json: viewOf(await parts.registry.change(id, body)) };
+async function change({ parts, id, body, actor }: Call): Promise<Answer> {
+  return { status: 200, json: viewOf(await parts.registry.change(id, body, actor)) };
 }
 
-async function revoke({ parts, id }: Call): Promise<Answer> {
-  await parts.registry.revoke(id);
+async function revoke({ parts, id, actor }: Call): Promise<Answer> {
+  await parts.registry.revoke(id, actor);
   return { status: 204 };
 }
 
-async function rotate({ parts, id, body }: Call): Promise<Answer> {
-  const { record, token } = await parts.registry.rotate(id, overlapMsOf(body));
+async function rotate({ parts, id, body, actor }: Call): Promise<Answer> {
+  const { record, token } = await parts.registry.rotate(id, overlapMsOf(body), actor);
   return { status: 200, json: { id: record.id, key: token, ...viewOf(record) } };
 }
 
@@ -81,8 +79,8 @@ function viewOf(record: KeyRecord): Record<string, unknown> {
   };
 }
 
-function entryView({ atMs, action, changed }: AuditEntry): Record<string, unknown> {
-  return { at: isoOrNull(atMs), action, changed };
+function entryView({ atMs, actor, action, changed }: AuditEntry): Record<string, unknown> {
+  return { at: isoOrNull(atMs), actor: actor ?? null, action, changed };
 }
 
 function isoOrNull(atMs: number | null): string | null {

@@ -23,7 +23,12 @@ export interface Call {
   /** What stands at `{id}` in the path, empty where there is none. */
   readonly id: string;
   readonly query: Query;
+  /** `{}` where the route reads the bytes itself. */
   readonly body: Body;
+  /** The body's bytes, for a route that streams; already read for any other. */
+  readonly bytes: AsyncIterable<Buffer>;
+  /** Who asks, for the keys' history. */
+  readonly actor: string;
 }
 
 export interface Route {
@@ -32,6 +37,10 @@ export interface Route {
   readonly path: string;
   /** True: asked without the token (probes and scrapes). */
   readonly open?: boolean;
+  /** True: the body is as long as it wants to be, and is read by the route. */
+  readonly streams?: boolean;
+  /** True: a browser may ask, with the token as the password of HTTP Basic. For what only reads. */
+  readonly browser?: boolean;
   /** The query parameters it knows. */
   readonly query?: readonly string[];
   readonly handle: (call: Call) => Answer | Promise<Answer>;
@@ -52,7 +61,8 @@ export function matchRoute(routes: readonly Route[], method: string, path: strin
   const wanted = method === 'HEAD' ? 'GET' : method;
   const match = onPath.find(({ route }) => route.method === wanted);
   if (match !== undefined) return match;
-  const methods = onPath.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  const exact = onPath.filter(({ route }) => !route.path.includes('{id}'));
+  const methods = (exact.length > 0 ? exact : onPath).flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
   return { kind: 'method_not_allowed', allow: methods.join(', ') };
 }
 

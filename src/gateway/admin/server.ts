@@ -1,14 +1,16 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { StoreUnavailable } from '../admission/port.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { KeyRefusedKind } from '../keys/refused.js';
+import { isKeyId } from '../keys/token.js';
+import { readActor } from './actor.js';
 import { AdminRefusal, send, sendRefusal } from './answer.js';
 import type { Answer } from './answer.js';
+import { authorize, tokenHashOf } from './authorize.js';
 import { BAN_ROUTES } from './bans.js';
-import { readBody } from './body.js';
+import { bytesOf, readBody } from './body.js';
 import { KEY_ROUTES } from './keys.js';
 import { PROBE_ROUTES } from './probes.js';
 import { readQuery } from './query.js';
@@ -26,8 +28,8 @@ const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: 
 
 /** The operators' listener: metrics, health and the admin API. Made, not yet listening. */
 export function createAdmin(parts: AdminParts): Server {
-  const tokenHash = sha256(parts.token);
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }, (req, res) => {
+  const tokenHash = tokenHashOf(parts.token);
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 0, connectionsCheckingInterval: 1_000 }, (req, res) => {
     void serve(parts, tokenHash, req, res);
   });
   // Node's own answer to bytes that are no HTTP has no body a client could read.
@@ -49,7 +51,7 @@ async function serve(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage,
       // Part of the answer is out: cut it, so that nobody takes it for the whole.
       if (!res.destroyed) res.destroy();
       parts.log.warn({ err: nameOf(error) }, 'an admin answer was cut short');
-    } else {
+    } else if (req.errored === null) {
       sendRefusal(res, refusalOf(parts, error));
     }
   } finally {
@@ -65,29 +67,21 @@ async function answer(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage
   const path = mark === -1 ? url : url.slice(0, mark);
   const search = mark === -1 ? '' : url.slice(mark + 1);
   const match = matchRoute(ROUTES, method, path);
-  const isOpen = match.kind === 'route' && match.route.open === true;
-  if (!isOpen) authorize(req, tokenHash);
+  const known = match.kind === 'route' ? match.route : undefined;
+  if (known?.open !== true) authorize(req.headers.authorization, tokenHash, known?.browser === true);
   if (match.kind === 'not_found') throw new AdminRefusal(404, 'not_found', 'There is nothing at this path. The admin API begins with /admin/v1/keys, /admin/v1/bans and /admin/v1/usage.');
   if (match.kind === 'method_not_allowed') {
     throw new AdminRefusal(405, 'method_not_allowed', `This path knows ${match.allow}.`, { Allow: match.allow });
   }
   const { route, id } = match;
   const query = readQuery(new URLSearchParams(search), route.query ?? []);
-  const body = route.method === 'GET' || route.method === 'DELETE' ? {} : await readBody(req);
-  const result = await route.handle({ parts, id, query, body });
-  // Who changed what is in the keys' history; the log says that something was. The path may hold a key by mistake.
-  if (route.method !== 'GET') parts.log.info({ method, route: route.path, status: result.status }, 'admin change');
+  const actor = readActor(req);
+  const isBare = route.method === 'GET' || route.method === 'DELETE' || route.streams === true;
+  const body = isBare ? {} : await readBody(req);
+  const result = await route.handle({ parts, id, query, body, bytes: bytesOf(req), actor });
+  // What changed is in the keys' history; the log says that something was. The path may hold a key by mistake.
+  if (route.method !== 'GET') parts.log.info({ method, route: route.path, status: result.status, actor, ...(isKeyId(id) ? { key: id } : {}) }, 'admin change');
   return result;
-}
-
-function authorize(req: IncomingMessage, tokenHash: Buffer): void {
-  const header = req.headers.authorization;
-  const scheme = header?.slice(0, 7).toLowerCase();
-  // Hashes have one length: the comparison tells nothing of the token, not even how long it is.
-  if (header !== undefined && scheme === 'bearer ' && timingSafeEqual(sha256(header.slice(7).trim()), tokenHash)) return;
-  const challenge = `Bearer realm="petgate-admin"${header === undefined ? '' : ', error="invalid_token"'}`;
-  const message = 'Send the admin token: "Authorization: Bearer <token>". It is PETGATE_ADMIN_TOKEN, or the file admin-token in the data folder.';
-  throw new AdminRefusal(401, header === undefined ? 'missing_admin_token' : 'invalid_admin_token', message, { 'WWW-Authenticate': challenge });
 }
 
 function refusalOf(parts: AdminParts, error: unknown): AdminRefusal {
@@ -106,8 +100,4 @@ function refusalOf(parts: AdminParts, error: unknown): AdminRefusal {
 /** An error for the log: where it came from, not what was sent. */
 function nameOf(error: unknown): Record<string, unknown> {
   return error instanceof Error ? { type: error.name, message: error.message, stack: error.stack } : { type: typeof error };
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

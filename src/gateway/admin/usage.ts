@@ -1,29 +1,49 @@
 import { DAY_MS } from '../admission/bucket.js';
 import { suggestion } from '../config/nearest.js';
 import { quote } from '../keys/fields.js';
+import { reportAsPage } from '../usage/page.js';
+import { DIMENSIONS, MOST_DAYS } from '../usage/range.js';
+import type { Dimension, ReportRange } from '../usage/range.js';
+import { reportAsCsv, reportAsJson } from '../usage/report.js';
+import { CONTENT_SECURITY_POLICY } from '../usage/style.js';
 import type { Answer } from './answer.js';
 import { invalidQuery, readChoice } from './query.js';
 import type { Query } from './query.js';
-import { DIMENSIONS, reportAsCsv, reportAsJson } from './report.js';
-import type { Dimension, ReportRange } from './report.js';
 import type { Call, Route } from './route.js';
 
 export const USAGE_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/admin/v1/usage', query: ['from', 'to', 'by', 'format', 'key'], handle: usage },
+  { method: 'GET', path: '/admin/v1/usage', query: ['from', 'to', 'by', 'format', 'key'], browser: true, handle: usage },
+  { method: 'GET', path: '/admin/usage', query: ['from', 'to', 'by', 'key'], browser: true, handle: page },
 ];
 
 /** An exchange admitted just before midnight may still fail after it; then the day stands. */
 const SETTLE_MS = 3_600_000;
 
-async function usage({ parts, query }: Call): Promise<Answer> {
+function usage(call: Call): Promise<Answer> {
+  return reported(call, readChoice(call.query, 'format', ['json', 'csv', 'html']) ?? 'json');
+}
+
+function page(call: Call): Promise<Answer> {
+  return reported(call, 'html');
+}
+
+async function reported({ parts, query }: Call, format: 'json' | 'csv' | 'html'): Promise<Answer> {
   const range = readRange(query, await parts.registry.nowMs());
-  const format = readChoice(query, 'format', ['json', 'csv']) ?? 'json';
   const key = query.get('key');
   // A key that isn't there is a slip, not a customer without traffic.
   const keyId = key === undefined ? undefined : (await parts.registry.get(key)).id;
   const ledger = parts.engine.usage.rows(range.from, range.to, keyId);
-  if (format === 'csv') return { status: 200, type: 'text/csv; charset=utf-8', chunks: reportAsCsv(range, ledger) };
-  return { status: 200, type: 'application/json', chunks: reportAsJson(range, ledger) };
+  switch (format) {
+    case 'json': return { status: 200, type: 'application/json', chunks: reportAsJson(range, ledger) };
+    case 'csv': {
+      const headers = { 'Content-Disposition': `attachment; filename="usage-${range.from}-${range.to}.csv"` };
+      return { status: 200, type: 'text/csv; charset=utf-8; header=present', chunks: reportAsCsv(range, ledger), headers };
+    }
+    case 'html': {
+      const headers = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' };
+      return { status: 200, type: 'text/html; charset=utf-8', chunks: reportAsPage(range, ledger, keyId), headers };
+    }
+  }
 }
 
 /** From the first of this month to today, by plan, where nothing else is said. */
@@ -32,6 +52,7 @@ function readRange(query: Query, nowMs: number): ReportRange {
   const to = readDay(query, 'to') ?? today;
   const from = readDay(query, 'from') ?? `${to.slice(0, 8)}01`;
   if (from > to) throw invalidQuery('from must not lie after to.');
+  if (Date.parse(to) - Date.parse(from) >= MOST_DAYS * DAY_MS) throw invalidQuery(`from and to must span at most ${MOST_DAYS} days.`);
   return { from, to, by: readDimensions(query), openFrom: dayOf(nowMs - SETTLE_MS) };
 }
 

@@ -42,11 +42,18 @@ export interface UsageRow extends UsageCounts {
   readonly day: string;
 }
 
-/** A ban in force. */
+/** Why an operator banned a key, and who it was. */
+export interface BanNote {
+  readonly reason: string | null;
+  readonly actor: string;
+}
+
+/** A ban in force. `note` is null for one that began by itself, after refusals. */
 export interface Ban {
   readonly keyId: string;
   readonly untilMs: number;
   readonly level: number;
+  readonly note: BanNote | null;
 }
 
 /** The store did not answer in time, or answered that it cannot. Nothing may be assumed of the request. */
@@ -66,6 +73,11 @@ export class VersionConflict extends Error {
   override readonly name = 'VersionConflict';
 }
 
+/** The import was silent for so long that somebody else dropped it. None of its keys is or ever will be good. */
+export class ImportLost extends Error {
+  override readonly name = 'ImportLost';
+}
+
 /** Key records. Every change holds on the next admission of every gateway, and is durable when the promise ends. */
 export interface KeyStore {
   read(id: string): Promise<KeyRecord | undefined>;
@@ -74,18 +86,60 @@ export interface KeyStore {
   /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */
   page(afterId: string | null, count: number): Promise<readonly KeyRecord[]>;
   history(id: string): Promise<readonly AuditEntry[]>;
+  readonly imports: ImportStore;
+}
+
+/** A key that is to be there, with the first line of its history. Its version is 1. */
+export interface IncomingKey {
+  readonly record: KeyRecord;
+  readonly entry: AuditEntry;
+}
+
+/** `present`: a key has this id. `repeated`: this import brought the id before. Neither changes anything. */
+export type Staging = 'staged' | 'present' | 'repeated';
+
+/** The one import there is. `abandoned`: whoever ran it was silent for long. */
+export interface ImportUnderWay {
+  readonly id: string;
+  readonly phase: 'staging' | 'committed' | 'dropping';
+  readonly abandoned: boolean;
+}
+
+/** How long an import may be silent. Nothing it sent before can take effect later than this. */
+export const IMPORT_LEASE_MS = 10_000;
+
+/**
+ * Many keys brought in as one step. They are staged where neither an admission nor a reader sees them;
+ * `commit` is a single write, and with it all are good on the next admission of every gateway. Moving
+ * them to their final place comes after and changes nothing: anybody may do it, any number of times.
+ */
+export interface ImportStore {
+  read(): Promise<ImportUnderWay | undefined>;
+  /** Begins the import `importId`. When there is another, it stays, and is the answer. */
+  open(importId: string): Promise<ImportUnderWay | undefined>;
+  /** Rejects with ImportLost. */
+  stage(importId: string, keys: readonly IncomingKey[]): Promise<readonly Staging[]>;
+  /** Rejects with ImportLost. */
+  commit(importId: string): Promise<void>;
+  /** Moves the keys of a committed import to their place and ends it. Does nothing for any other. */
+  settle(importId: string): Promise<void>;
+  /** Forgets all of an import that isn't committed: one's own, or an abandoned one. Does nothing for any other. */
+  drop(importId: string, whose: 'own' | 'abandoned'): Promise<void>;
 }
 
 export interface BanStore {
   read(keyId: string): Promise<Ban | undefined>;
   /** Bans now until `untilMs`, level 1; also when one is in force already. */
-  start(keyId: string, untilMs: number): Promise<void>;
+  start(keyId: string, untilMs: number, note?: BanNote): Promise<void>;
   /** Ends the ban and forgets strikes and level. False when there was none. */
   lift(keyId: string): Promise<boolean>;
 }
 
 export interface UsageStore {
-  /** Rows of the days `from` to `to` (both included, `2026-11-21`), key by key, a batch at a time. */
+  /**
+   * Rows of the days `from` to `to` (both included, `2026-11-21`): keys in the order of their ids, all of a key
+   * together and by day, a small batch at a time. Reading gives way to admissions. With `keyId` that key's alone.
+   */
   rows(from: string, to: string, keyId?: string): AsyncIterable<readonly UsageRow[]>;
 }
 

@@ -10,6 +10,8 @@ export interface Layer {
   readonly value: unknown;
   /** What its relative paths are relative to. */
   readonly folder: string;
+  /** Absolute, of a file. */
+  readonly path?: string;
   locate(path: Path, part: 'key' | 'value'): Place | undefined;
 }
 
@@ -18,6 +20,8 @@ export interface Layers {
   readonly value: unknown;
   /** The lowest file. */
   readonly base: Layer;
+  /** Paths of the files, the uppermost first. */
+  readonly files: readonly string[];
   /** The layer that decides `path`; undefined when none says it. */
   decides(path: Path): Layer | undefined;
   /** Where `path` is said; where what holds it is said, when nobody says it. */
@@ -32,7 +36,7 @@ export function layOver(layers: readonly Layer[]): Layers {
   // Something missing is to be added to a file, so only a file can be the place of what holds it.
   const holder = (path: Path): Place => files.find((file) => file.locate(path, 'key') !== undefined)?.locate(path, 'key') ?? holder(path.slice(0, -1));
   const place = (path: Path, part: 'key' | 'value'): Place => decides(path)?.locate(path, part) ?? holder(path);
-  return { value: layers.map(({ value }) => value).reduce(merge), base, decides, place };
+  return { value: layers.map(({ value }) => value).reduce(merge), base, files: files.flatMap(({ path }) => path ?? []), decides, place };
 }
 
 /** The file at `path`, named by `key` of `from`, and those it extends, the nearest first. */
@@ -88,7 +92,7 @@ export function at(tree: unknown, path: Path): unknown {
 }
 
 function fileLayer(file: YamlFile, path: string): Layer {
-  return { value: file.value, folder: dirname(path), locate: (wanted, part) => file.locate(wanted, part) };
+  return { value: file.value, folder: dirname(path), path, locate: (wanted, part) => file.locate(wanted, part) };
 }
 
 function refusedAt(layer: Layer, key: string, message: string): ConfigError {

@@ -25,6 +25,8 @@ export interface Sources {
   readonly settings: Settings;
   readonly gateway: Layers;
   readonly plans: Layers;
+  /** Every file that was read. */
+  readonly files: readonly string[];
 }
 
 /**
@@ -44,7 +46,7 @@ export function loadSources(environment: NodeJS.ProcessEnv): Sources {
   const planFile = plans && check(problems, plans, plansFile);
   if (gateway && file) problems.push(...sharedPort(gateway, file));
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems);
-  return { settings: toSettings(file, toPlans(planFile), dataFolder(gateway, file)), gateway, plans };
+  return { settings: toSettings(file, toPlans(planFile), dataFolder(gateway, file)), gateway, plans, files: [...gateway.files, ...plans.files] };
 }
 
 function readGateway(environment: NodeJS.ProcessEnv): Layers {

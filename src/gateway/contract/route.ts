@@ -7,7 +7,9 @@ import type { Match, Operation, RouteTable } from './operation.js';
 /** What the ledger calls a request for which the contract has no operation. */
 export const UNMATCHED = 'unmatched';
 /** What metrics and log call a request that was wrong before it could be routed. */
-const MALFORMED = 'malformed';
+export const MALFORMED = 'malformed';
+/** What answers OPTIONS on any path. */
+export const OPTIONS = 'options';
 
 /**
  * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
@@ -26,7 +28,7 @@ export function createRoute(table: RouteTable, isServed: (operation: Operation) 
     switch (match.kind) {
       case 'not_found': return unmatched(match, REFUSALS.not_found);
       case 'method_not_allowed': return unmatched(match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
-      case 'options': return { operation: 'options', scope: null, cost: 0, secured: false, match, refusal: null };
+      case 'options': return { operation: OPTIONS, scope: null, cost: 0, secured: false, match, refusal: null };
       case 'operation': return operationDemand(exchange, match.operation);
     }
   };

@@ -8,10 +8,11 @@ const CLOSED_RETRY_S = 1;
 /**
  * The fields every answer carries: the rate figures, the request id, and what the contract says of the operation.
  * Flat `[name, value, …]`.
+ * @param ownRates rate fields in place of the verdict's
  */
-export function commonHeaders(exchange: Exchange): string[] {
+export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]): string[] {
   const { standing, judgedMs, headers } = exchange.story;
-  const rates = standing === null ? closedHeaders(Date.now(), CLOSED_RETRY_S) : rateHeaders(standing, performance.now() - judgedMs);
+  const rates = ownRates !== undefined ? [...ownRates] : standing === null ? closedHeaders(Date.now(), CLOSED_RETRY_S) : rateHeaders(standing, performance.now() - judgedMs);
   rates.push('X-Request-Id', exchange.id);
   if (headers.length > 0) rates.push(...headers);
   return rates;
@@ -19,10 +20,10 @@ export function commonHeaders(exchange: Exchange): string[] {
 
 /** The fields and body of a refusal; also for answers written past Node's HTTP server. */
 export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: string[]; body: string } {
-  const headers = commonHeaders(exchange);
+  const headers = commonHeaders(exchange, refusal.rates);
   headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(refusal.body)));
   const { standing, judgedMs } = exchange.story;
-  const limited = refusal.status === 429 && standing !== null ? retryAfterS(standing, performance.now() - judgedMs) : null;
+  const limited = refusal.status === 429 && refusal.rates === undefined && standing !== null ? retryAfterS(standing, performance.now() - judgedMs) : null;
   const waitS = limited ?? refusal.retryAfterS;
   if (waitS !== null) headers.push('Retry-After', String(waitS));
   headers.push(...refusal.headers);

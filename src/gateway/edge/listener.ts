@@ -13,15 +13,15 @@ import { HttpClient } from './client.js';
 import { connectionOf, lingerOnClose, proceed, queue } from './connection.js';
 import { freshStory, open } from './open.js';
 
-/** What the listener does with an exchange it opened. */
+/** What the listener opens an exchange by, and does with it. An exchange keeps its gate to the end, also when another takes over. */
 export interface Gate {
+  readonly limits: EdgeLimits;
+  readonly addresses: AddressReader;
   /** All steps between `open` and `finish`; gives the refusal to render, if any. Never throws for a client's fault. */
   run(exchange: Exchange): Promise<object>;
   /** For what Node refused before a request could be read: sets the figures of the address. */
   showFigures(exchange: Exchange): Promise<void>;
   finish(exchange: Exchange, status: number): void;
-  /** An exchange began (1) or ended (-1). */
-  inFlight(change: 1 | -1): void;
   /** A fault of ours: logged, and the client gets a 500. */
   onBug(error: unknown, exchange: Exchange): void;
 }
@@ -30,6 +30,8 @@ export interface Listener {
   readonly server: Server;
   /** Exchanges begun and not ended. */
   inFlight(): number;
+  /** Bounds connections and times by the limits that hold now. */
+  retune(): void;
   /** From now on every answer ends its connection. */
   drain(): void;
   /** Ends every connection now. */
@@ -37,19 +39,19 @@ export interface Listener {
 }
 
 /** The public HTTP/1.1 server. Everything Node would answer by itself is answered here instead (HAZARDS 4). */
-export function createListener(limits: EdgeLimits, addresses: AddressReader, gate: Gate): Listener {
+export function createListener(current: () => Gate): Listener {
   const sockets = new Set<Socket>();
   let active = 0;
   let draining = false;
 
   const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const { socket } = request;
+    const gate = current();
+    const { limits, addresses } = gate;
     const connection = connectionOf(socket);
     active += 1;
-    gate.inFlight(1);
     const client = new HttpClient(request, response, expectsContinue, limits.requestMs, () => {
       active -= 1;
-      gate.inFlight(-1);
       gate.finish(exchange, response.statusCode);
       proceed(socket);
     });
@@ -68,7 +70,7 @@ export function createListener(limits: EdgeLimits, addresses: AddressReader, gat
     else queue(request.socket, () => begin(request, response, expectsContinue));
   };
 
-  const server = createStrictServer(limits);
+  const server = createStrictServer(current().limits);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -77,11 +79,12 @@ export function createListener(limits: EdgeLimits, addresses: AddressReader, gat
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response, true));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => onClientError(error, socket, addresses, gate));
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => giveUp(socket, REFUSALS.malformed_request, addresses, gate));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => onClientError(error, socket, current()));
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => giveUp(socket, REFUSALS.malformed_request, current()));
   return {
     server,
     inFlight: () => active,
+    retune: () => tune(server, current().limits),
     drain: () => {
       draining = true;
       for (const socket of sockets) {
@@ -99,9 +102,6 @@ export function createListener(limits: EdgeLimits, addresses: AddressReader, gat
 function createStrictServer(limits: EdgeLimits): Server {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
-    headersTimeout: limits.headersMs,
-    requestTimeout: limits.requestMs,
-    keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: 1000,
     requireHostHeader: false,
     insecureHTTPParser: false,
@@ -109,8 +109,16 @@ function createStrictServer(limits: EdgeLimits): Server {
   });
   // Own count of fields: Node drops those beyond its own, but still frames by them (HAZARDS 2).
   server.maxHeadersCount = 0;
-  server.maxConnections = limits.connections;
+  tune(server, limits);
   return server;
+}
+
+/** What may change while the server runs; only the header's size is fixed when it is made. */
+function tune(server: Server, limits: EdgeLimits): void {
+  server.headersTimeout = limits.headersMs;
+  server.requestTimeout = limits.requestMs;
+  server.keepAliveTimeout = limits.keepAliveMs;
+  server.maxConnections = limits.connections;
 }
 
 async function travel(exchange: Exchange, gate: Gate, overloaded: boolean): Promise<void> {
@@ -138,21 +146,21 @@ function refuseOrCut(exchange: Exchange): void {
 }
 
 /** The parser gave up, or the client is gone. */
-function onClientError(error: NodeJS.ErrnoException, socket: Socket, addresses: AddressReader, gate: Gate): void {
+function onClientError(error: NodeJS.ErrnoException, socket: Socket, gate: Gate): void {
   if (connectionOf(socket).closing) return;
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
-  else giveUp(socket, refusalOf(error.code), addresses, gate);
+  else giveUp(socket, refusalOf(error.code), gate);
 }
 
 /**
  * No more requests can be read. Those read before keep their places (HAZARDS 5), and the newest of
  * them learns that its body, if still on its way, will not come; with none, the answer is written here.
  */
-function giveUp(socket: Socket, refusal: Refusal, addresses: AddressReader, gate: Gate): void {
+function giveUp(socket: Socket, refusal: Refusal, gate: Gate): void {
   const connection = connectionOf(socket);
   if (connection.broken !== null) return;
   connection.broken = refusal;
-  if (connection.current === null) answerRaw(socket, refusal, addresses, gate);
+  if (connection.current === null) answerRaw(socket, refusal, gate);
   else if (connection.waiting.length === 0) connection.current.breakOff(refusal);
 }
 
@@ -167,10 +175,10 @@ function refusalOf(code: string | undefined): Refusal {
 }
 
 /** An answer past Node's HTTP server, with all that every answer carries. */
-function answerRaw(socket: Socket, refusal: Refusal, addresses: AddressReader, gate: Gate): void {
+function answerRaw(socket: Socket, refusal: Refusal, gate: Gate): void {
   connectionOf(socket).closing = true;
   socket.on('error', () => socket.destroy());
-  const exchange = rawExchange(socket, addresses);
+  const exchange = rawExchange(socket, gate.addresses);
   exchange.story.refusal = refusal;
   void gate.showFigures(exchange).then(() => {
     const { headers, body } = renderRefusal(exchange, refusal);

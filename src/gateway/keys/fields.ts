@@ -168,7 +168,7 @@ function readExpires(value: unknown, fields: KeyFields, { nowMs }: FieldRules): 
 }
 
 /** Unix ms; NaN for what is no date, such as 31 February, which Date.parse takes for a day in March. */
-function parseDate(text: string): number {
+export function parseDate(text: string): number {
   if (!ISO_DATE.test(text)) return Number.NaN;
   const day = text.slice(0, 10);
   const dayMs = Date.parse(day);

@@ -27,9 +27,14 @@ export interface KeyRecord {
   readonly version: number;
 }
 
-/** One line of a key's history. `changed` holds what the change set, never a secret or its hash. */
+/**
+ * One line of a key's history. `changed` holds what the change set, never a secret or its hash;
+ * in a change of what was there before, `{from, to}` by field.
+ */
 export interface AuditEntry {
   readonly atMs: number;
+  /** Who did it: `admin-api`, or the name the caller gave. */
+  readonly actor?: string;
   readonly action: 'created' | 'imported' | 'changed' | 'rotated' | 'revoked' | 'banned' | 'lifted';
   readonly changed: Readonly<Record<string, unknown>>;
 }

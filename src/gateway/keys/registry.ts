@@ -5,6 +5,8 @@ import { storeClock } from './clock.js';
 import type { Clock } from './clock.js';
 import { limitsOn, readFields } from './fields.js';
 import type { Body, FieldRules, KeyFields } from './fields.js';
+import { importKeys } from './import.js';
+import type { ImportLine, ImportResult } from './import.js';
 import { scanKeys } from './listing.js';
 import type { KeyFilter, KeyPage } from './listing.js';
 import type { AuditEntry, KeyRecord, SecretHash } from './record.js';
@@ -34,6 +36,9 @@ export interface IssuedKey {
 const CREATE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'key'];
 const CHANGE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'status'];
 const ATTEMPTS = 8;
+const EXPORTED_AT_ONCE = 500;
+/** Who did it when nobody gave a name. */
+const ANYBODY = 'admin-api';
 export const MAX_OVERLAP_MS = 90 * 86_400_000;
 
 /** A change worked out on one version of a record; null when there is nothing to change. */
@@ -56,7 +61,7 @@ export class KeyRegistry {
   }
 
   /** @param body `{plan, name, note?, limits?, scopes?, expires?, key?}`; `key` brings in a token of another form */
-  async create(body: Body): Promise<IssuedKey> {
+  async create(body: Body, actor = ANYBODY): Promise<IssuedKey> {
     const nowMs = await this.#clock();
     const problems: string[] = [];
     const fields = readFields(body, CREATE_FIELDS, this.#rules(nowMs), problems);
@@ -67,7 +72,7 @@ export class KeyRegistry {
     const plan = fields.plan === undefined ? undefined : this.#parts.plans().get(fields.plan);
     const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, problems);
     if (problems.length > 0) throw new KeyRefused('invalid', problems);
-    return this.#insert({ ...fields, limits }, imported, nowMs);
+    return this.#insert({ ...fields, limits }, imported, nowMs, actor);
   }
 
   async get(id: string): Promise<KeyRecord> {
@@ -78,7 +83,8 @@ export class KeyRegistry {
   }
 
   /** Keys by id, a page at a time. */
-  list(filter: KeyFilter, cursor: string | null, count: number): Promise<KeyPage> {
+  async list(filter: KeyFilter, cursor: string | null, count: number): Promise<KeyPage> {
+    if (cursor === null) await this.#finishImport();
     return scanKeys(this.#store, filter, cursor, count);
   }
 
@@ -89,8 +95,8 @@ export class KeyRegistry {
   }
 
   /** @param body some of `{plan, name, note, limits, scopes, expires, status}` */
-  async change(id: string, body: Body): Promise<KeyRecord> {
-    return this.#edit(id, (record, nowMs) => {
+  async change(id: string, body: Body, actor = ANYBODY): Promise<KeyRecord> {
+    return this.#edit(id, actor, (record, nowMs) => {
       refuseRevoked(record);
       const problems: string[] = [];
       const fields = readFields(body, CHANGE_FIELDS, this.#rules(nowMs), problems);
@@ -109,12 +115,12 @@ export class KeyRegistry {
    * Gives the key a new secret. The one in force until now stays good for `overlapMs`;
    * one that was already in its overlap ends at once, so that two are good at most.
    */
-  async rotate(id: string, overlapMs: number): Promise<IssuedKey> {
+  async rotate(id: string, overlapMs: number, actor = ANYBODY): Promise<IssuedKey> {
     if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > MAX_OVERLAP_MS) {
       throw new KeyRefused('invalid', ['overlap: must be a duration from 0s to 90d, such as 24h']);
     }
     let token = '';
-    const record = await this.#edit(id, (record, nowMs) => {
+    const record = await this.#edit(id, actor, (record, nowMs) => {
       refuseRevoked(record);
       const made = makeToken(this.#parts.environment, record.id);
       token = made.token;
@@ -127,19 +133,44 @@ export class KeyRegistry {
   }
 
   /** Ends the key for ever; the record stays, because the ledger names it. Revoking twice is no error. */
-  async revoke(id: string): Promise<KeyRecord> {
-    return this.#edit(id, (record) =>
-      record.status === 'revoked' ? null : { next: { ...record, status: 'revoked', secrets: [] }, action: 'revoked', changed: { status: 'revoked' } },
+  async revoke(id: string, actor = ANYBODY): Promise<KeyRecord> {
+    return this.#edit(id, actor, (record) =>
+      record.status === 'revoked' ? null : { next: { ...record, status: 'revoked', secrets: [] }, action: 'revoked', changed: { status: { from: record.status, to: 'revoked' } } },
     );
   }
 
   /** Writes into the key's history what happened to it elsewhere: a ban begun or lifted by hand. */
-  async note(id: string, action: 'banned' | 'lifted', changed: AuditEntry['changed']): Promise<void> {
-    await this.#edit(id, (record) => ({ next: record, action, changed }));
+  async note(id: string, action: 'banned' | 'lifted', changed: AuditEntry['changed'], actor = ANYBODY): Promise<void> {
+    await this.#edit(id, actor, (record) => ({ next: record, action, changed }));
+  }
+
+  /** Every key that passes `filter`, by id, some at a time. */
+  async *all(filter: KeyFilter): AsyncGenerator<readonly KeyRecord[], void> {
+    let cursor: string | null = null;
+    do {
+      const page: KeyPage = await this.list(filter, cursor, EXPORTED_AT_ONCE);
+      if (page.keys.length > 0) yield page.keys;
+      ({ cursor } = page);
+    } while (cursor !== null);
+  }
+
+  /**
+   * Brings in many keys as one step: all or none (import.ts).
+   * Rejects with KeyRefused, every problem with its line, and ImportLost.
+   */
+  async import(lines: AsyncIterable<ImportLine>, actor = ANYBODY): Promise<ImportResult> {
+    const { acceptImported } = this.#parts;
+    return importKeys({ store: this.#store, rules: { ...this.#rules(await this.#clock()), acceptImported }, actor }, lines);
   }
 
   nowMs(): Promise<number> {
     return this.#clock();
+  }
+
+  /** Lists are of what is in its place: keys of an import that was left behind after its commit go there first. */
+  async #finishImport(): Promise<void> {
+    const there = await this.#store.imports.read();
+    if (there?.phase === 'committed') await this.#store.imports.settle(there.id);
   }
 
   #rules(nowMs: number): FieldRules {
@@ -159,7 +190,7 @@ export class KeyRegistry {
     return null;
   }
 
-  async #insert(fields: KeyFields & Pick<KeyRecord, 'limits'>, imported: string | null, nowMs: number): Promise<IssuedKey> {
+  async #insert(fields: KeyFields & Pick<KeyRecord, 'limits'>, imported: string | null, nowMs: number, actor: string): Promise<IssuedKey> {
     const { plan = '', name = '', note = '', scopes = null, expiresAtMs = null, limits } = fields;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const made = imported === null ? makeToken(this.#parts.environment) : { token: imported, ...parseToken(imported, this.#parts.environment, true)! };
@@ -167,7 +198,7 @@ export class KeyRegistry {
       const record: KeyRecord = { id: made.id, plan, name, note, status: 'enabled', createdAtMs: nowMs, expiresAtMs, scopes, limits, secrets, version: 1 };
       const changed = { plan, name, ...(note === '' ? {} : { note }), limits, scopes, expires: isoOrNull(expiresAtMs) };
       try {
-        await this.#store.write(record, { atMs: nowMs, action: imported === null ? 'created' : 'imported', changed });
+        await this.#store.write(record, { atMs: nowMs, actor, action: imported === null ? 'created' : 'imported', changed });
         return { record, token: made.token };
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;
@@ -178,7 +209,7 @@ export class KeyRegistry {
   }
 
   /** Reads, edits, writes; starts again when somebody else wrote in between. */
-  async #edit(id: string, edit: Edit): Promise<KeyRecord> {
+  async #edit(id: string, actor: string, edit: Edit): Promise<KeyRecord> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const record = await this.get(id);
       const nowMs = await this.#clock();
@@ -186,7 +217,7 @@ export class KeyRegistry {
       if (edited === null) return record;
       const next = { ...edited.next, version: record.version + 1 };
       try {
-        await this.#store.write(next, { atMs: nowMs, action: edited.action, changed: edited.changed });
+        await this.#store.write(next, { atMs: nowMs, actor, action: edited.action, changed: edited.changed });
         return next;
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;
@@ -200,13 +231,13 @@ function refuseRevoked(record: KeyRecord): void {
   if (record.status === 'revoked') throw new KeyRefused('conflict', ['the key is revoked, and that is final; create a new one']);
 }
 
-/** The fields in which `next` differs, with their new values, as history shows them. */
+/** The fields in which `next` differs, from what to what, as history shows them. */
 function differences(record: KeyRecord, next: KeyRecord): Record<string, unknown> {
   const changed: Record<string, unknown> = {};
   for (const field of ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const) {
-    if (JSON.stringify(record[field]) !== JSON.stringify(next[field])) changed[field] = next[field];
+    if (JSON.stringify(record[field]) !== JSON.stringify(next[field])) changed[field] = { from: record[field], to: next[field] };
   }
-  if (record.expiresAtMs !== next.expiresAtMs) changed['expires'] = isoOrNull(next.expiresAtMs);
+  if (record.expiresAtMs !== next.expiresAtMs) changed['expires'] = { from: isoOrNull(record.expiresAtMs), to: isoOrNull(next.expiresAtMs) };
   return changed;
 }
 

@@ -69,8 +69,8 @@ function parseImported(token: string): TokenParts | null {
   return { id: importedIdOf(secretHash), secretHash };
 }
 
-/** `i` and 11 base62 digits of the hash: the same token has the same id on every gateway. */
-function importedIdOf(secretHash: string): string {
+/** The id of a key of another form: `i` and 11 base62 digits of its hash. The same token has the same id on every gateway. */
+export function importedIdOf(secretHash: string): string {
   const bytes = Buffer.from(secretHash, 'base64url');
   // 48 bits fill 8 digits (62^8 < 2^48), 24 bits the other 3.
   return `i${encodeBase62(bytes.readUIntBE(0, 6), 8)}${encodeBase62(bytes.readUIntBE(6, 3), 3)}`;

@@ -1,79 +1,82 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { StandingVerdict } from '../admission/verdict.js';
+import type { OnVerdict } from '../admission/admit.js';
+import { REFUSALS } from '../refusal.js';
+import { UPSTREAM_FAILURES } from '../upstream/failure.js';
+import type { UpstreamFailure } from '../upstream/failure.js';
+import { held } from './held.js';
+import { countVerdicts } from './verdicts.js';
 
 /** Seconds. Admission is a store round trip; a whole exchange includes the service behind. */
 const ADMISSION_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];
 const EXCHANGE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const CLASSES = ['2xx', '4xx', '5xx'];
 
-/** What the gateway counts. Label values come from contract, plans and catalogue only: the sets are closed. */
+/** The label values there are. Nothing a client sends becomes one. */
+export interface MetricLabels {
+  readonly engine: string;
+  readonly plans: Iterable<string>;
+  readonly operations: readonly string[];
+  /** Those of them that cost a token. */
+  readonly charged: readonly string[];
+  readonly upstreams: Iterable<string>;
+}
+
+/** What the gateway counts as requests pass. What is read at each scrape instead stands in `saturation.ts`. */
 export interface Metrics {
   readonly registry: Registry;
   /** An exchange ended. Durations in seconds. */
   exchange(operation: string, status: number, seconds: number): void;
   /** A verdict that took or refused a token. */
-  verdict(verdict: StandingVerdict, operation: string): void;
+  readonly verdict: OnVerdict;
   refusal(code: string): void;
   admission(seconds: number): void;
   batch(size: number): void;
   upstream(name: string, seconds: number): void;
-  inFlight(change: 1 | -1): void;
+  readonly upstreamFailed: (upstream: string, kind: UpstreamFailure) => void;
 }
 
-export function createMetrics(engine: string): Metrics {
+export function createMetrics({ engine, plans, operations, charged, upstreams }: MetricLabels): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({ name: 'petgate_requests_total', help: 'Exchanges ended, by operation and status class.', labelNames: ['operation', 'class'], registers });
   const duration = new Histogram({ name: 'petgate_request_duration_seconds', help: 'From a request read to its answer written.', labelNames: ['operation'], buckets: EXCHANGE_BUCKETS, registers });
-  const admitted = new Counter({ name: 'petgate_admitted_total', help: 'Requests of good keys that took a token; equals the ledger.', labelNames: ['plan', 'operation'], registers });
-  const limited = new Counter({ name: 'petgate_limited_total', help: 'Requests refused by an empty bucket, by the window that fills last.', labelNames: ['plan', 'window'], registers });
-  const banned = new Counter({ name: 'petgate_banned_total', help: 'Requests refused by a ban.', labelNames: ['plan'], registers });
-  const bans = new Counter({ name: 'petgate_bans_started_total', help: 'Bans started by refusals.', labelNames: ['plan'], registers });
   const refusals = new Counter({ name: 'petgate_refusals_total', help: 'Refusals given by the gateway, by code.', labelNames: ['code'], registers });
   const admission = new Histogram({ name: 'petgate_admission_duration_seconds', help: 'From asking the store to its verdict.', labelNames: ['engine'], buckets: ADMISSION_BUCKETS, registers }).labels(engine);
   const batch = new Histogram({ name: 'petgate_admission_batch_requests', help: 'Requests decided by one store call.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256], registers });
-  const upstream = new Histogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
-  const inFlight = new Gauge({ name: 'petgate_exchanges_in_flight', help: 'Exchanges begun and not ended.', registers });
+  const upstream = new Histogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer, or to giving up.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
+  const failures = new Counter({ name: 'petgate_upstream_failures_total', help: 'Attempts at an upstream that failed, by kind; one that was repeated with success is among them.', labelNames: ['upstream', 'kind'], registers });
+  new Gauge({ name: 'petgate_start_time_seconds', help: 'Unix time since which these figures count.', registers, aggregator: 'min' }).set(Math.round(performance.timeOrigin) / 1000);
 
-  const requestChild = held((operation: string, group: string) => requests.labels(operation, group));
-  const durationChild = held((operation: string) => duration.labels(operation));
-  const admittedChild = held((plan: string, operation: string) => admitted.labels(plan, operation));
-  const upstreamChild = held((name: string) => upstream.labels(name));
+  // A rate can't see a series' first count, so what can be known beforehand stands at 0 from the start.
+  for (const operation of operations) {
+    duration.zero({ operation });
+    for (const group of CLASSES) requests.inc({ operation, class: group }, 0);
+  }
+  for (const code of Object.keys(REFUSALS)) refusals.inc({ code }, 0);
+  for (const name of upstreams) {
+    upstream.zero({ upstream: name });
+    for (const kind of UPSTREAM_FAILURES) failures.inc({ upstream: name, kind }, 0);
+  }
+
+  const requestChild = held((operation, group) => requests.labels(operation, group));
+  const durationChild = held((operation) => duration.labels(operation));
+  const refusalChild = held((code) => refusals.labels(code));
+  const upstreamChild = held((name) => upstream.labels(name));
   return {
     registry,
     exchange: (operation, status, seconds) => {
       requestChild(operation, statusClass(status)).inc();
       durationChild(operation, '').observe(seconds);
     },
-    verdict: (verdict, operation) => {
-      if (verdict.outcome === 'limited') limited.labels(verdict.plan, verdict.violated).inc();
-      else if (verdict.outcome === 'admitted' && verdict.keyId !== null) admittedChild(verdict.plan, operation).inc();
-      else if (verdict.outcome === 'banned') {
-        banned.labels(verdict.plan).inc();
-        if (verdict.started) bans.labels(verdict.plan).inc();
-      }
-    },
-    refusal: (code) => refusals.labels(code).inc(),
+    verdict: countVerdicts(registry, plans, charged),
+    refusal: (code) => refusalChild(code, '').inc(),
     admission: (seconds) => admission.observe(seconds),
     batch: (size) => batch.observe(size),
     upstream: (name, seconds) => upstreamChild(name, '').observe(seconds),
-    inFlight: (change) => inFlight.inc(change),
+    upstreamFailed: (name, kind) => failures.labels(name, kind).inc(),
   };
 }
-
-const CLASSES = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
 function statusClass(status: number): string {
-  return CLASSES[Math.floor(status / 100)] ?? '0xx';
-}
-
-/** Keeps each labelled child once made: finding it by labels costs more than counting. */
-function held<Child>(make: (first: string, second: string) => Child): (first: string, second: string) => Child {
-  const children = new Map<string, Map<string, Child>>();
-  return (first, second) => {
-    let row = children.get(first);
-    if (row === undefined) children.set(first, (row = new Map<string, Child>()));
-    let child = row.get(second);
-    if (child === undefined) row.set(second, (child = make(first, second)));
-    return child;
-  };
+  return `${Math.floor(status / 100)}xx`;
 }

@@ -47,6 +47,8 @@ function lineOf(exchange: Exchange, status: number, totalMs: number): object {
     admissionMs: round(story.admissionMs),
     upstreamMs: round(story.upstreamMs),
     counted: story.counted,
+    // By the store's clock: says on which UTC day the ledger counted it.
+    admittedAt: story.counted && story.standing !== null ? new Date(story.standing.atMs).toISOString() : null,
   };
 }
 

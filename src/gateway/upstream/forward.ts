@@ -3,12 +3,17 @@ import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import { Attempt } from './attempt.js';
 import type { End } from './attempt.js';
+import { failureOf } from './failure.js';
+import type { UpstreamFailure } from './failure.js';
 import { requestHeaders } from './headers.js';
 import { markDown } from './pools.js';
 import type { Address, Upstream, Upstreams } from './pools.js';
 
 /** Writes the answer of an operation the gateway serves itself. */
 export type OwnAnswer = (exchange: Admitted) => Refusal | undefined | Promise<Refusal | undefined>;
+
+/** Told of each attempt that failed, also when a second one then went well. */
+export type OnUpstreamFailure = (upstream: string, kind: UpstreamFailure) => void;
 
 /**
  * Sixth step: takes an admitted exchange, and only such a one, to the service behind, or to the
@@ -19,6 +24,7 @@ export function createForward(
   ownAnswers: ReadonlyMap<string, OwnAnswer>,
   internalToken: string,
   maxBodyBytes: number,
+  onFailure: OnUpstreamFailure,
 ): (exchange: Admitted) => Promise<Admitted | Refusal> {
   return async (exchange) => {
     const { operation, client, story } = exchange;
@@ -33,12 +39,12 @@ export function createForward(
       if (!Buffer.isBuffer(read)) return read;
       body = read;
     }
-    return (await deliver(exchange, upstream, requestHeaders(exchange, internalToken), body)) ?? exchange;
+    return (await deliver(exchange, upstream, requestHeaders(exchange, internalToken), body, onFailure)) ?? exchange;
   };
 }
 
 /** Tries once; and once more where nothing was sent, or where reading is all that was asked. */
-function deliver(exchange: Admitted, upstream: Upstream, headers: string[], body: Buffer | null): Promise<Refusal | null> {
+function deliver(exchange: Admitted, upstream: Upstream, headers: string[], body: Buffer | null, onFailure: OnUpstreamFailure): Promise<Refusal | null> {
   return new Promise((resolve) => {
     const { client } = exchange;
     if (client.gone) {
@@ -60,6 +66,7 @@ function deliver(exchange: Admitted, upstream: Upstream, headers: string[], body
     const send = (except: Address | null): void => {
       const address = upstream.pick(except);
       if (address === null) {
+        onFailure(upstream.name, 'full');
         settle(REFUSALS.overloaded);
         return;
       }
@@ -71,6 +78,9 @@ function deliver(exchange: Admitted, upstream: Upstream, headers: string[], body
       address.pool.dispatch({ path: exchange.path + exchange.query, method: exchange.method, headers, body }, attempt);
     };
     const ended = (address: Address, end: End): void => {
+      const failure = failureOf(end);
+      if (failure !== null) onFailure(upstream.name, failure);
+      address.reached = failure !== 'unreachable';
       if (end === 'not_sent') markDown(address);
       if (end === 'answered') settle(null);
       else if (end !== 'not_sent' && end !== 'lost') settle(end);

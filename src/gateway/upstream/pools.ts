@@ -14,23 +14,39 @@ export interface Address {
   readonly pool: Pool;
   inFlight: number;
   downUntilMs: number;
+  /** Whether the last attempt got a connection; true before the first. */
+  reached: boolean;
 }
 
 export interface Upstream {
   readonly name: string;
   readonly addresses: readonly Address[];
   readonly deadlineMs: number;
+  readonly settings: UpstreamSettings;
   /** The least loaded address that is up, else the one that was down longest; null when all are full. */
   pick(except: Address | null): Address | null;
+  /** Closes the pools when what they carry has ended. */
+  retire(): Promise<void>;
+  /** Cuts whatever there is. */
   close(): Promise<void>;
 }
 
 export type Upstreams = ReadonlyMap<string, Upstream>;
 
-/** Opens a keep-alive pool for each address; nothing is dialled yet. */
-export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings>>): Upstreams {
+/**
+ * Opens a keep-alive pool for each address; nothing is dialled yet.
+ * @param before those there are: one whose settings stay is kept with its connections, the others
+ *   are let go once their requests have ended
+ */
+export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings>>, before: Upstreams = new Map()): Upstreams {
   const named = Object.entries(settings).filter(([, upstream]) => upstream.addresses.length > 0);
-  return new Map(named.map(([name, upstream]) => [name, openUpstream(name, upstream)]));
+  const upstreams = new Map(named.map(([name, upstream]) => [name, sameOf(before.get(name), upstream) ?? openUpstream(name, upstream)]));
+  for (const [name, upstream] of before) if (upstreams.get(name) !== upstream) void upstream.retire();
+  return upstreams;
+}
+
+function sameOf(upstream: Upstream | undefined, settings: UpstreamSettings): Upstream | undefined {
+  return JSON.stringify(upstream?.settings) === JSON.stringify(settings) ? upstream : undefined;
 }
 
 function openUpstream(name: string, settings: UpstreamSettings): Upstream {
@@ -40,6 +56,7 @@ function openUpstream(name: string, settings: UpstreamSettings): Upstream {
     name,
     addresses,
     deadlineMs: settings.deadlineMs,
+    settings,
     pick(except) {
       const nowMs = performance.now();
       let best: Address | null = null;
@@ -48,6 +65,9 @@ function openUpstream(name: string, settings: UpstreamSettings): Upstream {
         if (best === null || preferred(address, best, nowMs)) best = address;
       }
       return best;
+    },
+    retire: async () => {
+      await Promise.all(addresses.map(({ pool }) => pool.close()));
     },
     close: async () => {
       await Promise.all(addresses.map(({ pool }) => pool.destroy()));
@@ -80,5 +100,5 @@ function openAddress(url: string, settings: UpstreamSettings): Address {
     connect: { timeout: settings.connectMs, ...(socketPath === null ? {} : { socketPath }) },
     ...(socketPath === null ? {} : { socketPath }),
   });
-  return { url, pool, inFlight: 0, downUntilMs: 0 };
+  return { url, pool, inFlight: 0, downUntilMs: 0, reached: true };
 }

@@ -12,14 +12,18 @@ const MAP_BYTES = 2 ** 30;
  * processes of one machine. Throws when it can't be opened.
  *
  * `overlappingSync: false` makes a commit end only after the disk has it: an acknowledged pet
- * survives `kill -9` and a power cut. Commits happen on a thread of lmdb's, and the pets added while
- * one is under way share the next, so waiting for the disk costs once for many.
- *
- * `eventTurnBatching: false` because with it lmdb makes a promise of its own for each batch that
- * nobody can await, and one failed commit (a full disk) then ends the process as unhandled.
+ * survives `kill -9` and a power cut. All pets added in one turn of the event loop share a commit.
+ * It runs on the calling thread, which waits for the disk: lmdb's asynchronous transactions would
+ * not, but of a commit that fails (a full disk) some of them never end.
  */
 export function openEmbeddedStore(folder: string): PetStore {
-  return new EmbeddedStore(open({ path: folder, mapSize: MAP_BYTES, maxDbs: 2, overlappingSync: false, eventTurnBatching: false }));
+  return new EmbeddedStore(open({ path: folder, mapSize: MAP_BYTES, maxDbs: 2, overlappingSync: false }));
+}
+
+interface Waiting {
+  readonly pet: NewPet;
+  readonly resolve: (pet: Pet) => void;
+  readonly reject: (error: StoreUnavailable) => void;
 }
 
 class EmbeddedStore implements PetStore {
@@ -29,39 +33,53 @@ class EmbeddedStore implements PetStore {
   /** status and id → nothing: a filtered page reads only its own pets. */
   readonly #byStatus: Database<string, Buffer>;
 
+  readonly #waiting: Waiting[] = [];
+
   constructor(root: RootDatabase) {
     this.#root = root;
     this.#pets = root.openDB<string, Buffer>({ name: 'pets', encoding: 'string', keyEncoding: 'binary' });
     this.#byStatus = root.openDB<string, Buffer>({ name: 'pets-by-status', encoding: 'string', keyEncoding: 'binary' });
   }
 
-  async add(pet: NewPet): Promise<Pet> {
+  add(pet: NewPet): Promise<Pet> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#commit());
+      this.#waiting.push({ pet, resolve, reject });
+    });
+  }
+
+  /** Adds all that wait, or none of them. */
+  #commit(): void {
+    const adding = this.#waiting.splice(0);
     try {
-      // A child transaction leaves nothing behind when it fails; the write lock is held by one process at a time.
-      return await this.#root.childTransaction(() => this.#insert(pet));
+      const added = this.#root.transactionSync(() => this.#insert(adding.map(({ pet }) => pet)));
+      for (const [index, { resolve }] of adding.entries()) resolve(added[index]!);
     } catch (error) {
-      throw await unavailable(error);
+      for (const { reject } of adding) reject(unavailable(error));
     }
   }
 
-  #insert(pet: NewPet): Pet {
+  /** The write lock, which one process holds at a time, makes the ids unique. */
+  #insert(pets: readonly NewPet[]): readonly Pet[] {
     let lastId = 0n;
     // Pets are never removed, so the greatest id there is was also the last one given.
     for (const key of this.#pets.getKeys({ reverse: true, limit: 1 })) lastId = idOf(key);
-    const id = lastId + 1n;
-    this.#pets.putSync(idKey(id), JSON.stringify([pet.name, pet.categoryId.toString(), ...(pet.status === undefined ? [] : [pet.status])]));
-    if (pet.status !== undefined) this.#byStatus.putSync(statusKey(pet.status, id), '');
-    return { id, ...pet };
+    return pets.map((pet, index) => {
+      const id = lastId + BigInt(index) + 1n;
+      this.#pets.putSync(idKey(id), JSON.stringify([pet.name, pet.categoryId.toString(), ...(pet.status === undefined ? [] : [pet.status])]));
+      if (pet.status !== undefined) this.#byStatus.putSync(statusKey(pet.status, id), '');
+      return { id, ...pet };
+    });
   }
 
-  async read(id: bigint): Promise<Pet | undefined> {
+  read(id: bigint): Promise<Pet | undefined> {
     return this.#reading(() => {
       const row = this.#pets.get(idKey(id));
       return row === undefined ? undefined : petOf(id, row);
     });
   }
 
-  async page({ afterId, count, status }: Page): Promise<readonly Pet[]> {
+  page({ afterId, count, status }: Page): Promise<readonly Pet[]> {
     return this.#reading(() => {
       const pets: Pet[] = [];
       if (status === undefined) {
@@ -83,17 +101,18 @@ class EmbeddedStore implements PetStore {
   }
 
   async close(): Promise<void> {
+    if (this.#waiting.length > 0) this.#commit();
     await this.#root.close();
   }
 
   /** Reads what all processes had committed by now. */
-  #reading<Result>(work: () => Result): Promise<Result> {
-    return new Promise<Result>((resolve) => {
+  async #reading<Result>(work: () => Result): Promise<Result> {
+    try {
       this.#root.resetReadTxn();
-      resolve(work());
-    }).catch(async (error: unknown) => {
-      throw await unavailable(error);
-    });
+      return await Promise.resolve(work());
+    } catch (error) {
+      throw unavailable(error);
+    }
   }
 }
 
@@ -121,12 +140,7 @@ function petOf(id: bigint, row: string): Pet {
   return { id, name, categoryId: BigInt(categoryId), ...(status !== undefined && { status }) };
 }
 
-async function unavailable(error: unknown): Promise<StoreUnavailable> {
-  let cause = error;
-  // lmdb tells why a commit failed in a promise of its own, which ends the process when nobody takes it.
-  if (error instanceof Error && 'commitError' in error) {
-    cause = await Promise.resolve(error.commitError).catch((reason: unknown) => reason);
-  }
-  const reason = cause instanceof Error ? cause.message : 'unknown reason';
-  return new StoreUnavailable(`The embedded store of pets failed (${reason}). See whether its disk is full.`, { cause });
+function unavailable(error: unknown): StoreUnavailable {
+  const reason = error instanceof Error ? error.message : 'unknown reason';
+  return new StoreUnavailable(`The embedded store of pets failed (${reason}). See whether its disk is full.`, { cause: error });
 }

@@ -18,7 +18,7 @@ t.test('a ban set and lifted by hand holds on the very next admission and stands
   t.match(await ask('GET', path), { status: 404, json: { code: 'not_banned' } });
   const beforeMs = Date.now();
   const started = await ask('PUT', path, { for: '1h', reason: 'too eager' });
-  t.match(started, { status: 200, json: { key: id, level: 1 } });
+  t.match(started, { status: 200, json: { key: id, level: 1, reason: 'too eager', by: 'admin-api' } });
   const untilMs = Date.parse(String(started.json['until']));
   t.ok(untilMs >= beforeMs + 3_600_000 && untilMs <= Date.now() + 3_600_000);
   t.equal(await outcome(listener, key), 'banned');

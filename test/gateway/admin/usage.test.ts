@@ -1,10 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import type { UsageRow } from '../../../src/gateway/admission/port.js';
-import { reportAsCsv, reportAsJson } from '../../../src/gateway/admin/report.js';
-import type { Dimension } from '../../../src/gateway/admin/report.js';
+import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { parseToken } from '../../../src/gateway/keys/token.js';
-import { listen } from './listener.js';
+import { ADMIN_TOKEN, listen } from './listener.js';
 
 t.test('the report adds up to what was admitted, by each dimension', async (t: Test) => {
   const { ask, engine, registry } = await listen(t);
@@ -35,44 +33,58 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
   t.same(byOperation.json['totals'], pro);
   const csv = await ask('GET', `/admin/v1/usage?${query}&by=plan&format=csv`);
   t.match(csv.headers['content-type'], 'text/csv');
-  t.same(csv.text.trim().split('\r\n').sort(), ['free,60,2,0,0', 'plan,requests,limited,banned,failed', 'pro,3,0,0,1']);
+  t.same(csv.text.trim().split('\r\n').sort(), ['free,60,2,0,0', 'plan,requests,limited,banned,failed', 'pro,3,0,0,1', 'total,63,2,0,1']);
 });
 
 t.test('a range without traffic is an empty report, not an error', async (t: Test) => {
   const { ask } = await listen(t);
   const reply = await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&by=key');
   t.same(reply.json, { from: '2026-01-01', to: '2026-01-31', by: ['key'], final: true, rows: [], totals: { requests: 0, limited: 0, banned: 0, failed: 0 } });
-  t.equal((await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&format=csv')).text, 'plan,requests,limited,banned,failed\r\n');
+  t.equal((await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&format=csv')).text, 'plan,requests,limited,banned,failed\r\ntotal,0,0,0,0\r\n');
 });
 
 t.test('400: bad ranges and dimensions', async (t: Test) => {
   const { ask } = await listen(t);
-  for (const query of ['from=2026-02-30', 'to=yesterday', 'from=2026-02-02&to=2026-02-01', 'by=', 'by=kay', 'by=key,key', 'format=xml', 'from=20260101', 'by=key&by=plan']) {
+  for (const query of ['from=2026-02-30', 'to=yesterday', 'from=2026-02-02&to=2026-02-01', 'by=', 'by=kay', 'by=key,key', 'format=xml', 'from=20260101', 'from=1990-01-01', 'by=key&by=plan']) {
     t.match(await ask('GET', `/admin/v1/usage?${query}`), { status: 400, json: { code: 'invalid_query' } }, query);
   }
   t.equal((await ask('GET', '/admin/v1/usage?key=abcdefghijkl')).status, 404);
 });
 
-t.test('days are final an hour after they end, and a key without end is summed in little memory', async (t: Test) => {
-  const row = (key: string, day: string): UsageRow => ({ key, plan: 'a,"b"', operation: 'o', day, requests: 1, limited: 2, banned: 3, failed: 4 });
-  const range = { from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'] as readonly Dimension[], openFrom: '2026-01-02' };
-  async function* ledger(): AsyncGenerator<readonly UsageRow[]> {
-    await Promise.resolve();
-    yield [row('k1', '2026-01-01'), row('k1', '2026-01-01')];
-    yield [row('k1', '2026-01-02'), row('k2', '2026-01-01')];
+t.test('one row per key, however many days the range has', async (t: Test) => {
+  const { ask, engine, registry } = await listen(t);
+  const made = await Promise.all(['A', 'B', 'C'].map((name) => registry.create({ plan: 'free', name })));
+  const dayMs = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  for (let back = 39; back >= 0; back -= 1) {
+    await engine.admit(made.map(({ token }) => ({ subject: { kind: 'key' as const, ...parseToken(token, 'staging', false)! }, operation: 'listPets', scope: null, cost: 1 as const, nowMs: dayMs - back * DAY_MS })));
   }
-  const pieces: string[] = [];
-  for await (const piece of reportAsJson(range, ledger())) pieces.push(piece);
-  t.equal(pieces.length, 3, 'the first key is out before the second is complete');
-  const report = JSON.parse(pieces.join('')) as { rows: unknown[] };
-  t.same(report.rows, [
-    { key: 'k1', day: '2026-01-01', requests: 2, limited: 4, banned: 6, failed: 8, final: true },
-    { key: 'k1', day: '2026-01-02', requests: 1, limited: 2, banned: 3, failed: 4, final: false },
-    { key: 'k2', day: '2026-01-01', requests: 1, limited: 2, banned: 3, failed: 4, final: true },
-  ]);
-  let csv = '';
-  for await (const piece of reportAsCsv({ ...range, by: ['plan'] }, ledger())) csv += piece;
-  t.equal(csv, 'plan,requests,limited,banned,failed\r\n"a,""b""",4,8,12,16\r\n');
+  const from = new Date(dayMs - 39 * DAY_MS).toISOString().slice(0, 10);
+  const { json } = await ask('GET', `/admin/v1/usage?from=${from}&by=key`);
+  t.same(json['rows'], made.map(({ record }) => record.id).sort().map((key) => ({ key, requests: 40, limited: 0, banned: 0, failed: 0 })));
+  const byDay = await ask('GET', `/admin/v1/usage?from=${from}&by=day`);
+  t.equal((byDay.json['rows'] as unknown[]).length, 40);
+});
+
+t.test('the page is for browsers: the token as a password, nothing from outside, nothing it may run', async (t: Test) => {
+  const { ask, registry } = await listen(t);
+  const basic = (password: string): Record<string, string> => ({ authorization: `Basic ${Buffer.from(`any:${password}`).toString('base64')}` });
+  const page = await ask('GET', '/admin/usage', undefined, basic(ADMIN_TOKEN));
+  t.equal(page.status, 200);
+  t.equal(page.headers['content-type'], 'text/html; charset=utf-8');
+  t.match(page.headers['content-security-policy'], /^default-src 'none'; style-src 'sha256-/);
+  t.notMatch(page.text, /<script|https?:|@import|url\(/);
+  t.equal((await ask('GET', '/admin/v1/usage?format=html')).status, 200, 'the same by the API');
+  for (const headers of [{}, basic('wrong'), { authorization: `Basic ${ADMIN_TOKEN}` }, { authorization: 'Bearer wrong' }, { authorization: 'Basic' }]) {
+    const refused = await ask('GET', '/admin/usage', undefined, headers);
+    t.equal(refused.status, 401);
+    t.match(refused.headers['www-authenticate'], /Basic realm=/);
+  }
+  const { record } = await registry.create({ plan: 'free', name: 'A' });
+  for (const [method, path] of [['GET', '/admin/v1/keys'], ['DELETE', `/admin/v1/keys/${record.id}`], ['POST', '/admin/v1/keys']] as const) {
+    const refused = await ask(method, path, undefined, basic(ADMIN_TOKEN));
+    t.equal(refused.status, 401, 'what a browser sends along unasked opens nothing else');
+    t.notMatch(refused.headers['www-authenticate'], /Basic/);
+  }
 });
 
 function sorted(rows: unknown, by: string): readonly Record<string, unknown>[] {

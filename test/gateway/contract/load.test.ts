@@ -39,6 +39,7 @@ t.test('the document as shipped gives the operations of the contract', (t) => {
     ['getOwnUsage', 'GET', '/v1/usage', 'gateway', 0, true, null, false, null],
     ['getOpenapi', 'GET', '/openapi.json', 'gateway', 0, false, null, false, null],
     ['getDocs', 'GET', '/docs', 'gateway', 0, false, null, false, null],
+    ['getDocsFile', 'GET', '/docs/{file}', 'gateway', 0, false, null, false, null],
   ]);
   t.end();
 });

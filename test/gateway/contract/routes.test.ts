@@ -53,7 +53,7 @@ t.test('each request of the contract finds its operation, or what stands instead
     ['GET', '/', 'not_found'],
     ['GET', '', 'not_found'],
     ['GET', 'v1/pets', 'not_found'],
-    ['OPTIONS', '*', 'not_found'],
+    ['OPTIONS', '*', 'options GET, HEAD, POST, OPTIONS'],
     ['GET', '__proto__', 'not_found'],
     ['GET', '/v1/pets/__proto__', 'getPet'],
     ['GET', '/v1/pets/{petId}', 'getPet'],

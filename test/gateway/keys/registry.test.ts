@@ -154,7 +154,7 @@ t.test('history says what changed and holds no secret', async (t: Test) => {
   await registry.revoke(id);
   const history = await registry.history(id);
   t.same(history.map(({ action }) => action).sort(), ['banned', 'changed', 'created', 'revoked', 'rotated']);
-  t.same(history.find(({ action }) => action === 'changed')?.changed, { plan: 'pro' });
+  t.same(history.find(({ action }) => action === 'changed')?.changed, { plan: { from: 'free', to: 'pro' } });
   const text = JSON.stringify(history);
   for (const secret of [token, second]) {
     t.notMatch(text, secret.slice(-32, -6));

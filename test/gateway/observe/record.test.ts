@@ -21,7 +21,7 @@ async function finished(story: Partial<Story>, status: number, client: Partial<E
   const exchange: Exchange = { ...made, client: { ...made.client, ...client }, story: { ...made.story, operation: 'listPets', ...story } };
   const failures: Failure[] = [];
   let line: Record<string, unknown> = {};
-  const metrics = createMetrics('embedded');
+  const metrics = createMetrics({ engine: 'embedded', plans: ['free'], operations: ['listPets'], charged: ['listPets'], upstreams: ['pets'] });
   const log = { info: (fields: Record<string, unknown>) => (line = fields) } as unknown as Log;
   createFinish(metrics, log, (failure) => failures.push(failure))(exchange, status);
   return { failures, line, metrics: await metrics.registry.metrics() };

@@ -1,15 +1,20 @@
-import type { Ban, BanStore } from '../../port.js';
+import type { Ban, BanNote, BanStore } from '../../port.js';
 import type { Checkpoint } from './checkpoint.js';
+import { banNoteRow } from './rows.js';
 import type { Stores } from './stores.js';
 import type { SubjectRow } from './subject-row.js';
 import { Turn } from './turn.js';
-import { attempt } from './unavailable.js';
+import { attempt, translated } from './unavailable.js';
+
+type StoredNote = BanNote & { readonly untilMs: number };
 
 /** Bans stand in the same row as the buckets; what an operator does to one is on disk when the promise ends. */
 export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
   return {
     read: (keyId) => attempt(stores, () => stores.recent.transactionSync(() => banOf(stores, keyId))),
-    start: async (keyId, untilMs) => {
+    start: async (keyId, untilMs, note) => {
+      // First the note: it is told only of the ban whose end it names.
+      await keepNote(stores, keyId, note === undefined ? undefined : { untilMs, ...note });
       await attempt(stores, () =>
         stores.recent.transactionSync(() => {
           const turn = new Turn(stores);
@@ -21,6 +26,7 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
     },
     lift: async (keyId) => {
       const lifted = await attempt(stores, () => stores.recent.transactionSync(() => lift(stores, keyId)));
+      await keepNote(stores, keyId, undefined);
       await checkpoint.run();
       return lifted;
     },
@@ -29,7 +35,27 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
 
 function banOf(stores: Stores, keyId: string): Ban | undefined {
   const { bannedUntilMs, banLevel } = new Turn(stores).key(keyId).state;
-  return bannedUntilMs > Date.now() ? { keyId, untilMs: bannedUntilMs, level: banLevel } : undefined;
+  return bannedUntilMs > Date.now() ? { keyId, untilMs: bannedUntilMs, level: banLevel, note: noteOf(stores, keyId, bannedUntilMs) } : undefined;
+}
+
+/** The note that stands by the ban until `untilMs`. A later one that began by itself has none. */
+function noteOf({ durable }: Stores, keyId: string, untilMs: number): BanNote | null {
+  const bytes = durable.getBinary(banNoteRow(keyId));
+  if (bytes === undefined) return null;
+  const { untilMs: ofBan, ...note } = JSON.parse(bytes.toString()) as StoredNote;
+  return ofBan === untilMs ? note : null;
+}
+
+async function keepNote(stores: Stores, keyId: string, note: StoredNote | undefined): Promise<void> {
+  const { durable } = stores;
+  try {
+    await durable.transaction(() => {
+      if (note !== undefined) durable.putSync(banNoteRow(keyId), Buffer.from(JSON.stringify(note)));
+      else if (durable.getBinaryFast(banNoteRow(keyId)) !== undefined) durable.removeSync(banNoteRow(keyId));
+    });
+  } catch (error) {
+    throw await translated(stores, error);
+  }
 }
 
 function lift(stores: Stores, keyId: string): boolean {

@@ -3,6 +3,7 @@ import { termsOf } from '../../plan.js';
 import type { Plans, Terms } from '../../plan.js';
 import type { UnknownReason } from '../../verdict.js';
 import { recordRow } from './rows.js';
+import { committedBytes } from './staged.js';
 import type { Stores } from './stores.js';
 
 /** A key record as stored, decoded. */
@@ -55,7 +56,8 @@ export class Judge {
   }
 
   #read(id: string): Decoded | undefined {
-    const bytes = this.#stores.durable.getBinaryFast(recordRow(id));
+    const { durable } = this.#stores;
+    const bytes = durable.getBinaryFast(recordRow(id)) ?? committedBytes(durable, id);
     if (bytes === undefined) return undefined;
     const known = this.#decoded.get(id);
     if (known !== undefined && known.bytes.length === bytes.length && known.bytes.compare(bytes, 0, bytes.length) === 0) return known;

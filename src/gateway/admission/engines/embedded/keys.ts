@@ -1,7 +1,9 @@
 import type { AuditEntry, KeyRecord } from '../../../keys/record.js';
 import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
+import { importsOf } from './imports.js';
 import { AFTER_ALL, historyRow, recordRow, SEPARATOR } from './rows.js';
+import { committedBytes, place, stagedIn } from './staged.js';
 import type { Store } from './store.js';
 import type { Stores } from './stores.js';
 import { attempt, translated } from './unavailable.js';
@@ -23,6 +25,7 @@ export function keysOf(stores: Stores): KeyStore {
         const range = { start: historyRow(id, 0), end: `h${id}${SEPARATOR}${AFTER_ALL}` };
         return rowsOf(durable, range).map((bytes) => JSON.parse(bytes.toString()) as AuditEntry);
       }),
+    imports: importsOf(stores),
   };
 }
 
@@ -31,6 +34,8 @@ async function write(stores: Stores, record: KeyRecord, entry: AuditEntry): Prom
   try {
     await durable.transaction(() => {
       durableRoom.claim();
+      const staged = stagedIn(durable, record.id);
+      if (staged !== undefined && !place(durable, staged)) throw new VersionConflict(`Key ${record.id} is just being imported.`);
       const stored = durable.getBinary(recordRow(record.id));
       const storedVersion = stored === undefined ? 0 : (JSON.parse(stored.toString()) as KeyRecord).version;
       if (storedVersion !== record.version - 1) {
@@ -47,7 +52,7 @@ async function write(stores: Stores, record: KeyRecord, entry: AuditEntry): Prom
 
 function readRecord(durable: Store, id: string): KeyRecord | undefined {
   durable.resetReadTxn();
-  const bytes = durable.getBinary(recordRow(id));
+  const bytes = durable.getBinary(recordRow(id)) ?? committedBytes(durable, id);
   return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as KeyRecord);
 }
 

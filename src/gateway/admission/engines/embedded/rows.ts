@@ -3,7 +3,8 @@
  * plain words), which sorts below all of them: rows of one kind stand in the order of their parts.
  *
  * In `recent`: `r` a key with its state and newest usage, `a` an address, `j` the journal.
- * In `durable`: `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history.
+ * In `durable`: `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `b` what an
+ * operator said of a ban, `i` a key that an import has staged, `m` the mark of that import.
  */
 export const SEPARATOR = '\u001f';
 /** Sorts above any part. */
@@ -20,6 +21,10 @@ export const recordRow = (keyId: string): string => `k${keyId}`;
 export const historyRow = (keyId: string, version: number): string => `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
 /** The ledger's row for what a key row counts under `label`: its day, plan and operation. */
 export const usageRow = (keyId: string, label: string): string => `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
+
+export const banNoteRow = (keyId: string): string => `b${keyId}`;
+export const stagedRow = (keyId: string): string => `i${keyId}`;
+export const IMPORT_MARK = 'm';
 
 /** The range of all rows of one kind. */
 export function rangeOf(kind: string): { start: string; end: string } {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { StoreUnavailable } from '../../port.js';
+import { IMPORT_LEASE_MS, StoreUnavailable } from '../../port.js';
 import { Room } from './room.js';
 import type { Store } from './store.js';
 
@@ -26,6 +26,7 @@ export interface Stores {
   readonly durableRoom: Room;
   readonly folder: string;
   readonly mapBytes: number;
+  readonly importLeaseMs: number;
 }
 
 export interface StoreOptions {
@@ -34,6 +35,8 @@ export interface StoreOptions {
   readonly mapBytes: number;
   /** Tests only: pretends another boot of the machine. */
   readonly bootId?: string;
+  /** Tests only: instead of IMPORT_LEASE_MS. */
+  readonly importLeaseMs?: number;
 }
 
 /** Opens both files in `folder`, which is made if need be. Throws StoreUnavailable saying what to mend. */
@@ -48,7 +51,7 @@ export function openStores(options: StoreOptions): Stores {
     const durable = open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false });
     removeOtherBoots(folder, recentName);
     const recent = open<Buffer, string>(join(folder, recentName), { ...common, noSync: true });
-    return { recent, durable, recentRoom: new Room(recent, folder, mapBytes), durableRoom: new Room(durable, folder, mapBytes), folder, mapBytes };
+    return { recent, durable, recentRoom: new Room(recent, folder, mapBytes), durableRoom: new Room(durable, folder, mapBytes), folder, mapBytes, importLeaseMs: options.importLeaseMs ?? IMPORT_LEASE_MS };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(

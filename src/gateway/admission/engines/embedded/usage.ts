@@ -1,45 +1,91 @@
-import { DAY_MS } from '../../bucket.js';
 import type { UsageRow, UsageStore } from '../../port.js';
 import type { Checkpoint } from './checkpoint.js';
-import { dayOf } from './day.js';
-import { AFTER_ALL, SEPARATOR } from './rows.js';
+import { DayLedger, daysOf, rowOf } from './day-ledger.js';
+import { AFTER_ALL, keyRow, SEPARATOR, usageRow } from './rows.js';
 import type { Stores } from './stores.js';
-import { unpackCounts } from './subject-row.js';
+import { slotsOf } from './subject-row.js';
 import { attempt } from './unavailable.js';
 
-const PAGE_ROWS = 500;
+/** Rows given at once. */
+const BATCH_ROWS = 256;
+/** How long reading may hold up this process's admissions at a time. */
+const TURN_MS = 0.25;
 
 /**
- * The ledger, day by day, within a day by key, plan and operation. Reading brings `durable` up to date
- * first, and so tells every admission that any process had committed before the call.
+ * The ledger, key by key, within a key by day, plan and operation. Rows stand day by day on the disk,
+ * so that all keys' rows are merged from one reader per day. All of it is read in small pieces, with
+ * the event loop given back in between.
  */
 export function usageOf(stores: Stores, checkpoint: Checkpoint): UsageStore {
   return {
-    rows: async function* (from, to, keyId) {
-      await checkpoint.run();
-      for (let dayMs = Date.parse(from); dayMs <= Date.parse(to); dayMs += DAY_MS) {
-        const prefix = keyId === undefined ? `u${dayOf(dayMs)}${SEPARATOR}` : `u${dayOf(dayMs)}${SEPARATOR}${keyId}${SEPARATOR}`;
-        let after = prefix;
-        for (;;) {
-          const page = await attempt(stores, () => pageOf(stores, after, prefix));
-          if (page.rows.length > 0) yield page.rows;
-          if (page.rows.length < PAGE_ROWS) break;
-          after = page.last;
-        }
-      }
-    },
+    rows: (from, to, keyId) => (keyId === undefined ? allRows(stores, checkpoint, from, to) : rowsOfKey(stores, keyId, from, to)),
   };
 }
 
-function pageOf(stores: Stores, after: string, prefix: string): { readonly rows: readonly UsageRow[]; readonly last: string } {
-  const { durable } = stores;
-  durable.resetReadTxn();
-  const rows: UsageRow[] = [];
-  let last = after;
-  for (const { key, value } of durable.getRange({ start: after, end: prefix + AFTER_ALL, exclusiveStart: true, limit: PAGE_ROWS })) {
-    const [day = '', id = '', plan = '', operation = ''] = key.slice(1).split(SEPARATOR);
-    rows.push({ key: id, plan, operation, day, ...unpackCounts(value) });
-    last = key;
+/** Brings `durable` up to date first, and so tells every admission that any process had committed before the call. */
+async function* allRows(stores: Stores, checkpoint: Checkpoint, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+  await checkpoint.run();
+  const breathe = breather();
+  const days: DayLedger[] = [];
+  for (const day of daysOf(from, to)) {
+    const ledger = new DayLedger(stores.durable, day);
+    await attempt(stores, () => ledger.fill());
+    await breathe();
+    if (ledger.nextKey !== null) days.push(ledger);
   }
-  return { rows, last };
+  let batch: UsageRow[] = [];
+  for (let key = leastKey(days); key !== null; key = leastKey(days)) {
+    for (const ledger of days) {
+      while (ledger.nextKey === key) {
+        ledger.take(batch);
+        if (!ledger.drained) continue;
+        await attempt(stores, () => ledger.fill());
+        await breathe();
+      }
+    }
+    if (batch.length < BATCH_ROWS) continue;
+    yield batch;
+    batch = [];
+    await breathe();
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function leastKey(days: readonly DayLedger[]): string | null {
+  let least: string | null = null;
+  for (const { nextKey } of days) if (nextKey !== null && (least === null || nextKey < least)) least = nextKey;
+  return least;
+}
+
+/**
+ * One key's rows, without waiting for the disk: what `recent` counts, over what `durable` has. `recent`
+ * is read first: what it has given up by then stands in `durable`.
+ */
+async function* rowsOfKey(stores: Stores, keyId: string, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+  const rows = await attempt(stores, () => {
+    const { recent, durable } = stores;
+    const found = new Map<string, UsageRow>();
+    recent.resetReadTxn();
+    const row = recent.getBinary(keyRow(keyId));
+    if (row !== undefined) {
+      for (const { label, counts } of slotsOf(row)) found.set(usageRow(keyId, label), rowOf(usageRow(keyId, label), counts));
+    }
+    durable.resetReadTxn();
+    for (const day of daysOf(from, to)) {
+      const start = `u${day}${SEPARATOR}${keyId}${SEPARATOR}`;
+      for (const { key, value } of durable.getRange({ start, end: start + AFTER_ALL })) if (!found.has(key)) found.set(key, rowOf(key, value));
+    }
+    return [...found].filter(([, { day }]) => day >= from && day <= to).sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
+  });
+  if (rows.length > 0) yield rows;
+}
+
+/** Gives the event loop back once `TURN_MS` were used since the last time. */
+function breather(): () => Promise<void> {
+  let sinceMs = performance.now();
+  return async () => {
+    if (performance.now() - sinceMs < TURN_MS) return;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    sinceMs = performance.now();
+  };
 }

@@ -7,7 +7,7 @@ import type { Script } from './script.js';
 import { STATE_BYTES, STATE_FORMAT } from './state.js';
 
 /** First byte of each answer. */
-export const CODES = ['admitted', 'out_of_scope', 'limited', 'banned', 'ban_started', 'unknown', 'disabled', 'expired', 'revoked', 'no_plan'] as const;
+export const CODES = ['admitted', 'out_of_scope', 'limited', 'banned', 'ban_started', 'unknown', 'disabled', 'expired', 'revoked', 'no_plan', 'staged'] as const;
 export type Code = (typeof CODES)[number];
 
 /** One answer: code, place of the plan, then doubles: store time, minute limit, day limit (-1: unlimited), state. */
@@ -114,9 +114,9 @@ end
 
 const KEY = `
 -- Why a key is not good, or nil. record: plan, status, expires, scopes, minute, day, secrets.
-local function unfit(record, secret, now)
+local function unfit(prefix, record, secret, now)
   local secrets = record[7]
-  if not secrets then return UNKNOWN end
+  if not secrets then return call('EXISTS', prefix .. 'staged') == 1 and STAGED or UNKNOWN end
   if record[2] == 'disabled' then return DISABLED end
   if record[2] == 'revoked' then return REVOKED end
   local _, last = find(secrets, ' ' .. secret .. ':', 1, true)
@@ -150,7 +150,7 @@ for k = 1, #KEYS do
     local code, name = nil, '${ANONYMOUS_PLAN}'
     if isKey then
       record = record or call('HMGET', prefix .. 'key', 'plan', 'status', 'expires', 'scopes', 'minute', 'day', 'secrets')
-      code = unfit(record, secret, now)
+      code = unfit(prefix, record, secret, now)
       name = record[1]
     end
     local place, minuteLimit, dayLimit, greedy, after, within, length, factor, cap

@@ -5,6 +5,7 @@ import type { Verdict } from '../../verdict.js';
 import { admissionScript, ANSWER_BYTES } from './admission-script.js';
 import { planTable, readAnswer } from './answers.js';
 import type { PlanTable } from './answers.js';
+import { arrive } from './imports.js';
 import type { Link, Probe } from './link.js';
 import { prefixOf } from './names.js';
 import type { Script } from './script.js';
@@ -40,21 +41,49 @@ interface Call {
  */
 export async function admit(link: Link, edition: Edition, requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> {
   const verdicts = new Array<Verdict | undefined>(requests.length).fill(undefined);
-  const calls = callsOf(requests, link.cluster);
-  const runs = await Promise.allSettled(calls.map((call) => run(link, edition, call, requests, verdicts)));
-  const failed = runs.find((each) => each.status === 'rejected');
-  if (failed === undefined) return verdicts as Verdict[];
-  const reason: unknown = failed.reason;
-  if (!(reason instanceof StoreUnavailable)) throw reason;
-  throw new StoreUnavailable(reason.message, { decided: verdicts });
+  const staged = await decide(link, edition, requests, verdicts, callsOf(requests, link.cluster));
+  if (staged.length > 0) await decideImported(link, edition, requests, verdicts, staged);
+  return verdicts as Verdict[];
 }
 
-async function run(link: Link, edition: Edition, call: Call, requests: readonly AdmissionRequest[], verdicts: (Verdict | undefined)[]): Promise<void> {
-  const answers = await link.run(edition.script, call.keys, call.args);
-  call.places.forEach((place, n) => {
-    const request = requests[place];
-    if (request !== undefined) verdicts[place] = readAnswer(answers, n * ANSWER_BYTES, edition.table, request.subject);
-  });
+/** Fills in verdicts; answers the places of keys that an import holds, about which nothing was decided. */
+async function decide(link: Link, edition: Edition, requests: readonly AdmissionRequest[], verdicts: (Verdict | undefined)[], calls: readonly Call[]): Promise<readonly number[]> {
+  const staged: number[] = [];
+  const run = async (call: Call): Promise<void> => {
+    const answers = await link.run(edition.script, call.keys, call.args);
+    call.places.forEach((place, n) => {
+      const request = requests[place];
+      if (request === undefined) return;
+      const answer = readAnswer(answers, n * ANSWER_BYTES, edition.table, request.subject);
+      if (answer === 'staged') staged.push(place);
+      else verdicts[place] = answer;
+    });
+  };
+  const runs = await Promise.allSettled(calls.map(run));
+  const failed = runs.find((each) => each.status === 'rejected');
+  if (failed !== undefined) throw withDecided(failed.reason, verdicts);
+  return staged;
+}
+
+/** The first request after an import was committed puts its key in place, and is then decided like any other. */
+async function decideImported(link: Link, edition: Edition, requests: readonly AdmissionRequest[], verdicts: (Verdict | undefined)[], staged: readonly number[]): Promise<void> {
+  const waiting = staged.flatMap((place) => requests[place] ?? []);
+  const ids = new Set(waiting.flatMap(({ subject }) => (subject.kind === 'key' ? subject.id : [])));
+  const late = new Array<Verdict | undefined>(waiting.length).fill(undefined);
+  try {
+    const isThere = await arrive(link, [...ids]);
+    // Staged once more: another import holds it by now, and that one isn't committed.
+    const still = isThere ? await decide(link, edition, waiting, late, callsOf(waiting, link.cluster)) : staged.keys();
+    for (const n of still) late[n] = { outcome: 'unknown_key', reason: 'unknown' };
+  } catch (error) {
+    throw withDecided(error, verdicts);
+  } finally {
+    staged.forEach((place, n) => (verdicts[place] = late[n]));
+  }
+}
+
+function withDecided(error: unknown, verdicts: readonly (Verdict | undefined)[]): unknown {
+  return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { decided: verdicts }) : error;
 }
 
 /** Requests of one subject go together: the script reads its state once and decides them in order. */

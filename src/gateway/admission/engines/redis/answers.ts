@@ -15,8 +15,8 @@ export function planTable(plans: Plans): PlanTable {
   return [...plans.values()].map((plan) => ({ plan, terms: termsOf(plans, plan.name, null) }));
 }
 
-/** Reads the answer at `offset` (ANSWER_FORMAT) about `subject`. */
-export function readAnswer(answers: Buffer, offset: number, table: PlanTable, subject: Subject): Verdict {
+/** Reads the answer at `offset` (ANSWER_FORMAT) about `subject`. `staged`: an import holds this key, so that nothing is decided yet. */
+export function readAnswer(answers: Buffer, offset: number, table: PlanTable, subject: Subject): Verdict | 'staged' {
   const code = CODES[answers.readUInt8(offset)];
   if (code === undefined) throw new Error('an answer of the admission script has a code that nobody knows');
   switch (code) {
@@ -26,6 +26,8 @@ export function readAnswer(answers: Buffer, offset: number, table: PlanTable, su
     case 'revoked':
     case 'no_plan':
       return { outcome: 'unknown_key', reason: code };
+    case 'staged':
+      return code;
     case 'out_of_scope':
       return standing(answers, offset, table, subject, 'admitted', false);
     case 'admitted':

@@ -16,7 +16,7 @@ const SENTINEL_MS = 1_000;
  */
 export function connect(target: RedisTarget, deadlineMs: number): Client {
   const client = target.kind === 'cluster' ? clusterOf(target, deadlineMs) : singleOf(target, deadlineMs);
-  // Every failure shows in the call it spoils; without a listener it would end the process.
+  // Without a listener a failure to dial would end the process. It shows in the calls it spoils.
   client.on('error', () => undefined);
   return client;
 }

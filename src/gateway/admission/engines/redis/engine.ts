@@ -19,6 +19,8 @@ export interface RedisEngineOptions {
   /** Days the usage ledger is kept. */
   readonly usageDays: number;
   readonly log?: Log;
+  /** Tests only: instead of IMPORT_LEASE_MS. */
+  readonly importLeaseMs?: number;
 }
 
 export interface RedisEngine extends AdmissionEngine {
@@ -39,7 +41,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     name: 'redis',
     admit: (requests) => admit(link, edition, requests),
     fail: (failures) => fail(link, failures, usageDays),
-    keys: keyStore(link),
+    keys: keyStore(link, options.importLeaseMs),
     bans: banStore(link),
     usage: usageStore(link),
     check: () => link.check(prefixOf({ kind: 'address', address: 'check' })),

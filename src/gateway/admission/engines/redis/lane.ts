@@ -1,4 +1,5 @@
 import { StoreUnavailable } from '../../port.js';
+import { StoreClock } from './clock.js';
 
 /** How often a node that is away is asked whether it is back. */
 const PROBE_EVERY_MS = 20;
@@ -10,30 +11,27 @@ const PROBE_EVERY_MS = 20;
  */
 export class Lane {
   readonly #probe: () => Promise<void>;
-  readonly #deadlineMs: number;
   readonly #changed: (up: boolean, reason: string) => void;
   #up = false;
   #reason = 'not connected yet';
   #first: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
-  /** Store clock minus ours, at most: the true difference is this or a little more. */
-  #aheadMs: number | undefined;
+  #clock = new StoreClock();
 
   constructor(probe: () => Promise<void>, deadlineMs: number, changed: (up: boolean, reason: string) => void) {
     this.#probe = probe;
-    this.#deadlineMs = deadlineMs;
     this.#changed = changed;
     this.#first = this.#open(performance.now() + deadlineMs).finally(() => (this.#first = undefined));
   }
 
-  get up(): boolean {
-    return this.#up;
+  /** The node's clock, as far as its answers tell. */
+  get clock(): StoreClock {
+    return this.#clock;
   }
 
-  /** Why the lane is down. */
-  get reason(): string {
-    return this.#reason;
+  get up(): boolean {
+    return this.#up;
   }
 
   /** Waits while the very first probe is under way. Throws StoreUnavailable when the lane is down. */
@@ -48,7 +46,7 @@ export class Lane {
     if (!this.#up || this.#closed) return;
     this.#up = false;
     // Another node with another clock may take its place.
-    this.#aheadMs = undefined;
+    this.#clock = new StoreClock();
     this.#changed(false, reason);
     void this.#open(0);
   }
@@ -58,20 +56,6 @@ export class Lane {
     this.#up = false;
     this.#reason = 'the engine is closed';
     clearTimeout(this.#timer);
-  }
-
-  /**
-   * Takes note of what the store's clock showed in an answer that has just come. The tightest note
-   * counts; a much earlier one means that the clock was set back.
-   */
-  note(storeMs: number): void {
-    const aheadMs = storeMs - performance.now();
-    if (this.#aheadMs === undefined || aheadMs > this.#aheadMs || this.#aheadMs - aheadMs > this.#deadlineMs) this.#aheadMs = aheadMs;
-  }
-
-  /** `ourMs` on the store's clock, never later than it truly will be there; undefined before the first note. */
-  storeMsAt(ourMs: number): number | undefined {
-    return this.#aheadMs === undefined ? undefined : Math.floor(ourMs + this.#aheadMs);
   }
 
   /** Probes until one comes back. The promise ends then, or at the first failure past `patientUntilMs`. */

@@ -15,9 +15,12 @@ export interface Probe {
 }
 
 const CLOCK_BYTES = 8;
+/** Members read at once from a sorted set. */
+const IDS_AT_ONCE = 64;
 /** Answers that say the whole node cannot serve; any other error is about one key or one call. */
 const NODE_ERRORS = /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|CLUSTERDOWN|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)$/;
 const REDIS_WORD = /^[A-Z]+(?= )/;
+const REDIAL_MS = 50;
 /** The probe may come late: it changes nothing. */
 const ANY_TIME = '9000000000000000';
 
@@ -31,12 +34,21 @@ export class Link {
   readonly #probe: () => Probe;
   readonly #log: Log | undefined;
   readonly #lanes = new Map<string, Lane>();
+  #closed = false;
+  /** Why dialling failed last. */
+  #trouble: string | undefined;
 
   constructor(client: Client, deadlineMs: number, probe: () => Probe, log: Log | undefined) {
     this.#client = client;
     this.#deadlineMs = deadlineMs;
     this.#probe = probe;
     this.#log = log;
+    const remember = (error: unknown): void => void (this.#trouble = codeOf(error));
+    client.on('error', remember);
+    client.on('node error', remember);
+    client.on('ready', () => (this.#trouble = undefined));
+    // ioredis gives up for good when a failover is told while it is dialling.
+    client.on('end', () => setTimeout(() => this.#redial(), REDIAL_MS));
   }
 
   get cluster(): boolean {
@@ -67,6 +79,18 @@ export class Link {
     return this.#guarded(lane, () => this.#send(name, [key, ...args]), this.#deadlineMs);
   }
 
+  /** Members of the sorted set `key` after `afterId`, in order, some at a time. */
+  async *idsIn(key: string, afterId: string | null): AsyncGenerator<readonly string[]> {
+    for (let after = afterId; ; ) {
+      const from = after === null ? '-' : `(${after}`;
+      const found = (await this.command('zrangebylex', key, from, '+', 'LIMIT', '0', IDS_AT_ONCE.toString())) as Buffer[];
+      if (found.length === 0) return;
+      const ids = found.map((id) => id.toString());
+      yield ids;
+      after = ids.at(-1) ?? null;
+    }
+  }
+
   /** Runs the probe on the node of `key`, and asks that every node known so far is up. */
   async check(key: string): Promise<void> {
     const lane = this.#laneOf(key);
@@ -76,9 +100,14 @@ export class Link {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     for (const lane of this.#lanes.values()) lane.close();
     if (this.#client.status === 'ready') await within(this.#client.quit(), this.#deadlineMs).catch(() => undefined);
     this.#client.disconnect();
+  }
+
+  #redial(): void {
+    if (!this.#closed) this.#client.connect().catch(() => undefined);
   }
 
   #laneOf(key: string): Lane {
@@ -92,9 +121,9 @@ export class Link {
 
   /** undefined: the call came too late and did nothing. */
   async #evaluate(lane: Lane, script: Script, keys: readonly string[], args: readonly Argument[], untilMs: number): Promise<Buffer | undefined> {
-    const guard = lane.storeMsAt(untilMs) ?? unavailable('the connection was lost');
+    const guard = lane.clock.at(untilMs) ?? unavailable('the connection was lost');
     const answer = await this.#guarded(lane, () => this.#eval(script, keys, guard.toString(), args), untilMs - performance.now());
-    lane.note(answer.readDoubleLE(0));
+    lane.clock.note(answer.readDoubleLE(0), performance.now());
     return answer.length > CLOCK_BYTES ? answer.subarray(CLOCK_BYTES) : undefined;
   }
 
@@ -102,9 +131,9 @@ export class Link {
     const { script, args } = this.#probe();
     try {
       const answer = await within(this.#eval(script, [neighbourOf(key)], ANY_TIME, args), this.#deadlineMs);
-      lane.note(answer.readDoubleLE(0));
+      lane.clock.note(answer.readDoubleLE(0), performance.now());
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = this.#reasonOf(error);
       lane.fail(reason);
       unavailable(reason);
     }
@@ -114,8 +143,9 @@ export class Link {
     try {
       return await within(call(), ms);
     } catch (error) {
-      if (isNodeError(error)) lane.fail(reasonOf(error));
-      return unavailable(reasonOf(error));
+      const reason = this.#reasonOf(error);
+      if (isNodeError(error)) lane.fail(reason);
+      return unavailable(reason);
     }
   }
 
@@ -134,6 +164,16 @@ export class Link {
     // A Cluster client would queue the command for as long as the Cluster is away.
     if (this.#client.status !== 'ready') return Promise.reject(new Error('not connected'));
     return this.#client.callBuffer(name, args);
+  }
+
+  /** For people. Never the error itself: ioredis hangs the command's arguments on it. */
+  #reasonOf(error: unknown): string {
+    if (error instanceof Overdue) return 'Redis did not answer in time';
+    const code = wordOf(error) ?? this.#trouble;
+    if (code === undefined) return 'no connection to Redis';
+    if (code === 'OOM') return 'Redis is out of memory (OOM): raise its maxmemory';
+    if (code === 'NOAUTH' || code === 'WRONGPASS' || code === 'NOPERM') return `Redis refuses our user (${code}): check user, password and rights in REDIS_URL`;
+    return wordOf(error) === undefined ? `no connection to Redis (${code})` : `Redis answered ${code}`;
   }
 
   #report(node: string, up: boolean, reason: string): void {
@@ -163,17 +203,12 @@ function wordOf(error: unknown): string | undefined {
   return error instanceof Error ? REDIS_WORD.exec(error.message)?.[0] : undefined;
 }
 
+/** ECONNREFUSED, DEPTH_ZERO_SELF_SIGNED_CERT, WRONGPASS and the like. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : wordOf(error);
+}
+
 function isNodeError(error: unknown): boolean {
   const word = wordOf(error);
   return word === undefined || NODE_ERRORS.test(word);
-}
-
-/** For people. Never the error itself: ioredis hangs the command's arguments on it. */
-function reasonOf(error: unknown): string {
-  if (error instanceof Overdue) return 'Redis did not answer in time';
-  const word = wordOf(error);
-  if (word === undefined) return 'no connection to Redis';
-  if (word === 'OOM') return 'Redis is out of memory (OOM): raise its maxmemory';
-  if (word === 'NOAUTH' || word === 'WRONGPASS' || word === 'NOPERM') return `Redis refuses our user (${word}): check user, password and rights in REDIS_URL`;
-  return `Redis answered ${word}`;
 }

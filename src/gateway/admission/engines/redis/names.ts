@@ -6,8 +6,12 @@
  *     petgate:{<id>}:history      audit entries of a key (list)      no TTL
  *     petgate:{<id>}:state        buckets, strikes and ban (state.ts) TTL
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
+ *     petgate:{<id>}:ban          what an operator said of a ban     TTL
+ *     petgate:{<id>}:staged       key of an import (hash)            no TTL
  *     petgate:{ip:<address>}:state
  *     petgate:keys                ids of all keys (sorted set)       no TTL
+ *     petgate:import              the import under way (hash)        no TTL
+ *     petgate:import:<import>     ids it staged (sorted set)         no TTL
  *
  * `<day>` is the number of the day since 1970-01-01, which a script can work out from the clock.
  */
@@ -15,6 +19,12 @@ import { DAY_MS } from '../../bucket.js';
 import type { Subject } from '../../port.js';
 
 export const KEY_INDEX = 'petgate:keys';
+export const IMPORT_MARK = 'petgate:import';
+
+/** Name of the set of ids that an import staged. */
+export function importIds(importId: string): string {
+  return `${IMPORT_MARK}:${importId}`;
+}
 
 /** What the names of one key's belongings begin with. */
 export function keyPrefix(id: string): string {

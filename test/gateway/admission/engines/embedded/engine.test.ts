@@ -50,6 +50,16 @@ t.test('every refusal and failure stands in the ledger, looking and addresses le
   t.strictSame(await ledgerOf(engine, 'other'), []);
 });
 
+t.test('looking changes nothing, not even for the rest of its batch', async (t) => {
+  const engine = engineOn(t, tempFolder(t));
+  await engine.keys.write(recordOf('k'), ENTRY);
+  const verdicts = await engine.admit([
+    requestOf('k', { nowMs }), requestOf('k', { nowMs: nowMs + 61_000, cost: 0 }), requestOf('k', { nowMs: nowMs + 1_000 }),
+    addressRequest('192.0.2.1', { nowMs }), addressRequest('192.0.2.1', { nowMs: nowMs + 61_000, cost: 0 }), addressRequest('192.0.2.1', { nowMs: nowMs + 1_000 }),
+  ]);
+  t.strictSame(verdicts.map((verdict) => (verdict.outcome === 'unknown_key' ? undefined : verdict.minute.remaining)), [59, 60, 58, 2, 3, 1]);
+});
+
 t.test('a change of a key and a plan holds on the next admission, and the loser of a race is told', async (t) => {
   const folder = tempFolder(t);
   const [engine, other] = [engineOn(t, folder), engineOn(t, folder)];

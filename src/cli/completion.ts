@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { say } from './output.js';
+
+const SHELLS = ['bash', 'zsh'] as const;
+
+/** `petgate completion bash|zsh`: a script for the shell, made from the commands there are. */
+export function completionCommand(program: Command): Command {
+  const command = new Command('completion').description('print a completion script for your shell').addHelpText('after', EXAMPLES);
+  for (const shell of SHELLS) {
+    command.command(shell).description(`for ${shell}`).action(() => say(shell === 'bash' ? bashScript(program) : zshScript(program)));
+  }
+  return command;
+}
+
+/** What may follow each path of commands: `petgate keys` → `create list … --help`. */
+function wordsByPath(command: Command, path = command.name()): Map<string, string[]> {
+  const words = [...command.commands.map((child) => child.name()), ...command.options.map(({ long }) => long ?? ''), '--help'].filter((word) => word !== '');
+  const all = new Map([[path, words]]);
+  for (const child of command.commands) for (const entry of wordsByPath(child, `${path} ${child.name()}`)) all.set(...entry);
+  return all;
+}
+
+function bashScript(program: Command): string {
+  const cases = [...wordsByPath(program)].map(([path, words]) => `    '${path}') words='${words.join(' ')}' ;;`);
+  return `_petgate() {
+  local path=petgate word words=
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [[ $word == -* ]] || path="$path $word"
+  done
+  case "$path" in
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _petgate petgate`;
+}
+
+function zshScript(program: Command): string {
+  return `#compdef petgate
+autoload -U +X bashcompinit && bashcompinit
+${bashScript(program)}`;
+}
+
+const EXAMPLES = `
+Examples:
+  petgate completion bash > /etc/bash_completion.d/petgate
+  petgate completion zsh > "\${fpath[1]}/_petgate"`;

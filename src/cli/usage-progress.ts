@@ -1,0 +1,35 @@
+/** A line on a terminal that says how far long work has come; silent elsewhere. */
+export interface Progress {
+  /** @param fraction 0 to 1 @param note what is told beside the bar */
+  show(fraction: number, note: string): void;
+  /** Wipes the line. */
+  end(): void;
+}
+
+const WIDTH = 24;
+const EVERY_MS = 100;
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+export function progressOn(stream: NodeJS.WriteStream): Progress {
+  let shownMs = Number.NEGATIVE_INFINITY;
+  return {
+    show: (fraction, note) => {
+      if (!stream.isTTY || performance.now() - shownMs < EVERY_MS) return;
+      shownMs = performance.now();
+      const full = Math.round(fraction * WIDTH);
+      stream.write(`\r\u001b[K[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${Math.floor(fraction * 100)} %  ${note}`);
+    },
+    end: () => {
+      if (stream.isTTY) stream.write('\r\u001b[K');
+    },
+  };
+}
+
+/**
+ * How far through all keys an id lies. They come in the order of their ids, which are random base62
+ * digits: nobody has to count them first.
+ */
+export function fractionOf(keyId: string): number {
+  const [first = '', second = ''] = keyId;
+  return (Math.max(DIGITS.indexOf(first), 0) + Math.max(DIGITS.indexOf(second), 0) / DIGITS.length) / DIGITS.length;
+}

@@ -1,0 +1,52 @@
+import { quote } from '../keys/fields.js';
+import type { Body } from '../keys/fields.js';
+
+/** The message says what is wrong, to go on after "The body" or "line 5:"; it never holds what was sent. */
+export class NotAnObject extends Error {
+  override readonly name = 'NotAnObject';
+}
+
+/** One JSON object, no field twice; undefined for nothing but blanks. Throws NotAnObject. */
+export function parseObject(bytes: Buffer): Body | undefined {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new NotAnObject('is not UTF-8');
+  }
+  if (text.trim() === '') return undefined;
+  const value = parseStrictly(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body;
+  throw new NotAnObject('must be one JSON object, such as {"plan":"free","name":"My app"}');
+}
+
+function parseStrictly(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the body, and a body may hold a key.
+    throw new NotAnObject('is not valid JSON');
+  }
+  const repeated = repeatedField(text);
+  if (repeated !== undefined) throw new NotAnObject(`has the field ${quote(repeated)} twice`);
+  return value;
+}
+
+/** A field that `text`, which is valid JSON, names twice in one object: which of the two was meant, nobody knows. */
+function repeatedField(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  let lastString = '""';
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}:]/g)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (token !== ':') lastString = token;
+    else {
+      // Unescaped, because "\u0061" and "a" are one name.
+      const field = String(JSON.parse(lastString));
+      if (open.at(-1)?.has(field) === true) return field;
+      open.at(-1)?.add(field);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import { ImportLost } from '../admission/port.js';
+import { ImportRefused } from '../keys/import.js';
+import type { KeyFilter } from '../keys/listing.js';
+import type { KeyRecord } from '../keys/record.js';
+import { AdminRefusal } from './answer.js';
+import type { Answer } from './answer.js';
+import { readLines } from './lines.js';
+import { readChoice } from './query.js';
+import type { Query } from './query.js';
+import type { Call, Route } from './route.js';
+
+/** Many keys at once, as JSON lines (import-line.ts has the form). */
+export const TRANSFER_ROUTES: readonly Route[] = [
+  { method: 'POST', path: '/admin/v1/keys/import', streams: true, handle: importAll },
+  { method: 'GET', path: '/admin/v1/keys/export', query: ['plan', 'status', 'name', 'hashes'], handle: exportAll },
+];
+
+/** What of `plan`, `status` and `name` (how it begins) the query asks for. */
+export function readFilter(query: Query): KeyFilter {
+  const plan = query.get('plan');
+  const status = readChoice(query, 'status', ['enabled', 'disabled', 'revoked']);
+  const namePrefix = query.get('name');
+  return { ...(plan === undefined ? {} : { plan }), ...(status === undefined ? {} : { status }), ...(namePrefix === undefined ? {} : { namePrefix }) };
+}
+
+async function importAll({ parts, bytes, actor }: Call): Promise<Answer> {
+  try {
+    return { status: 200, json: await parts.registry.import(readLines(bytes), actor) };
+  } catch (error) {
+    if (error instanceof ImportRefused) throw new AdminRefusal(400, 'invalid_import', `Nothing was imported.\n${error.message}`);
+    if (error instanceof ImportLost) throw new AdminRefusal(409, 'import_lost', error.message);
+    throw error;
+  }
+}
+
+function exportAll({ parts, query }: Call): Answer {
+  const hashes = readChoice(query, 'hashes', ['true', 'false']) === 'true';
+  return { status: 200, type: 'application/x-ndjson', chunks: exported(parts.registry.all(readFilter(query)), hashes) };
+}
+
+async function* exported(pages: AsyncIterable<readonly KeyRecord[]>, hashes: boolean): AsyncGenerator<string, void> {
+  for await (const records of pages) yield records.map((record) => `${JSON.stringify(lineOf(record, hashes))}\n`).join('');
+}
+
+/** A key as the import reads it, null fields left out. Without its hashes it tells what a listing tells. */
+function lineOf(record: KeyRecord, hashes: boolean): Record<string, unknown> {
+  const { id, plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, secrets } = record;
+  return {
+    id, plan, name, status, created: new Date(createdAtMs).toISOString(),
+    ...(note === '' ? {} : { note }),
+    ...(expiresAtMs === null ? {} : { expires: new Date(expiresAtMs).toISOString() }),
+    ...(scopes === null ? {} : { scopes }),
+    ...(limits === null ? {} : { limits }),
+    ...(hashes && secrets.length > 0 ? { hashes: secrets.map(({ hash, endsAtMs }) => (endsAtMs === null ? hash : { hash, ends: new Date(endsAtMs).toISOString() })) } : {}),
+  };
+}

@@ -1,0 +1,31 @@
+/** How long an answer speaks for the two clocks: they drift apart by some ms in it, not more. */
+const NOTES_MS = 10_000;
+
+/**
+ * What a store's clock shows, from the answers it gave. An answer was given before it came, so each
+ * is a lower bound; the greatest of the last one or two `NOTES_MS` counts. All times in ms.
+ */
+export class StoreClock {
+  #aheadMs = -Infinity;
+  #beforeMs = -Infinity;
+  #turnedMs = -Infinity;
+
+  /** An answer that says `storeMs` came at `ourMs`. */
+  note(storeMs: number, ourMs: number): void {
+    const aheadMs = storeMs - ourMs;
+    const ageMs = ourMs - this.#turnedMs;
+    if (ageMs < NOTES_MS) {
+      if (aheadMs > this.#aheadMs) this.#aheadMs = aheadMs;
+      return;
+    }
+    this.#beforeMs = ageMs < 2 * NOTES_MS ? this.#aheadMs : -Infinity;
+    this.#aheadMs = aheadMs;
+    this.#turnedMs = ourMs;
+  }
+
+  /** `ourMs` on the store's clock, never later than it truly will be there; undefined before the first note. */
+  at(ourMs: number): number | undefined {
+    const aheadMs = Math.max(this.#aheadMs, this.#beforeMs);
+    return aheadMs === -Infinity ? undefined : Math.floor(ourMs + aheadMs);
+  }
+}

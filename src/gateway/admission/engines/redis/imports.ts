@@ -1,0 +1,147 @@
+import { IMPORT_LEASE_MS, ImportLost } from '../../port.js';
+import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../port.js';
+import type { Link } from './link.js';
+import { IMPORT_MARK, importIds, KEY_INDEX, keyPrefix } from './names.js';
+import { fieldsOf } from './record.js';
+import { scriptOf } from './script.js';
+
+/** Keys on their way to Redis at once: few enough that each call keeps its deadline. */
+const SENT_AT_ONCE = 64;
+/** Clocks of a Cluster's nodes differ: an abandoned import is let go only this much after its lease. */
+const SKEW_MS = 2_000;
+
+/**
+ * The mark of the one import. ARGV: what to do, import id, lease in ms.
+ * Answers with what stands there afterwards: `<id> <phase> <until> <abandoned>`, or `-`.
+ */
+const MARK = scriptOf(`
+local name, what, id = KEYS[1], ARGV[2], ARGV[3]
+local there = call('HMGET', name, 'id', 'phase', 'until')
+local untilMs = clock + tonumber(ARGV[4])
+local mine, phase = there[1] == id, there[2]
+local abandoned = there[1] and phase ~= 'committed' and clock > tonumber(there[3]) + ${SKEW_MS}
+local next
+if what == 'open' and not there[1] then next = 'staging' end
+if what == 'touch' and mine and phase == 'staging' then next = 'staging' end
+if what == 'commit' and mine and phase == 'staging' then next = 'committed' end
+if what == 'own' and mine and phase ~= 'committed' then next = 'dropping' end
+if what == 'abandoned' and mine and abandoned then next = 'dropping' end
+if what == 'end' and mine and phase ~= 'staging' then
+  call('DEL', name)
+  return pack('<d', clock) .. '-'
+end
+if next then
+  call('HSET', name, 'id', id, 'phase', next, 'until', string.format('%.0f', untilMs))
+  there, phase, abandoned = { id, next, untilMs }, next, false
+end
+if not there[1] then return pack('<d', clock) .. '-' end
+return pack('<d', clock) .. there[1] .. ' ' .. phase .. ' ' .. string.format('%.0f', tonumber(there[3])) .. ' ' .. (abandoned and '1' or '0')
+`);
+
+/** KEYS[1]: the key's prefix. ARGV: end of the lease, import id, audit entry, then fields and values of the record. */
+const STAGE = scriptOf(`
+local name = KEYS[1] .. 'staged'
+if clock > tonumber(ARGV[2]) then return pack('<d', clock) .. 'late' end
+if call('EXISTS', KEYS[1] .. 'key') == 1 then return pack('<d', clock) .. 'present' end
+if call('EXISTS', name) == 1 then return pack('<d', clock) .. 'repeated' end
+call('HSET', name, 'import', ARGV[3], 'entry', ARGV[4], spread(ARGV, 5))
+return pack('<d', clock) .. 'staged'
+`);
+
+/** KEYS[1]: the key's prefix. ARGV: import id, and `1` to put the key in its place, `0` to forget it. */
+const UNSTAGE = scriptOf(`
+local name = KEYS[1] .. 'staged'
+local staged = call('HMGET', name, 'import', 'entry')
+if staged[1] ~= ARGV[2] then return pack('<d', clock) .. '0' end
+if ARGV[3] == '0' then
+  call('DEL', name)
+else
+  call('HDEL', name, 'import', 'entry')
+  call('RENAME', name, KEYS[1] .. 'key')
+  call('RPUSH', KEYS[1] .. 'history', staged[2])
+end
+return pack('<d', clock) .. '1'
+`);
+
+type What = 'read' | 'open' | 'touch' | 'commit' | 'own' | 'abandoned' | 'end';
+type Mark = ImportUnderWay & { readonly untilMs: number };
+
+export function importStore(link: Link, leaseMs = IMPORT_LEASE_MS): ImportStore {
+  const mark = (what: What, id: string): Promise<Mark | undefined> => markOf(link, what, id, leaseMs);
+  return {
+    read: () => mark('read', ''),
+    async open(id) {
+      const there = await mark('open', id);
+      return there?.id === id ? undefined : there;
+    },
+    async stage(id, keys) {
+      const there = await mark('touch', id);
+      if (there?.id !== id || there.phase !== 'staging') throw lost();
+      const outcomes: Staging[] = [];
+      for (let start = 0; start < keys.length; start += SENT_AT_ONCE) {
+        outcomes.push(...(await stageSome(link, id, there.untilMs, keys.slice(start, start + SENT_AT_ONCE))));
+      }
+      return outcomes;
+    },
+    async commit(id) {
+      const there = await mark('commit', id);
+      if (there?.id !== id || there.phase !== 'committed') throw lost();
+    },
+    async settle(id) {
+      const there = await mark('read', id);
+      if (there?.id !== id || there.phase !== 'committed') return;
+      for await (const ids of link.idsIn(importIds(id), null)) await place(link, id, ids);
+      await end(link, id, leaseMs);
+    },
+    async drop(id, whose) {
+      const there = await mark(whose, id);
+      if (there?.id !== id || there.phase !== 'dropping') return;
+      for await (const ids of link.idsIn(importIds(id), null)) await Promise.all(ids.map((keyId) => link.run(UNSTAGE, [keyPrefix(keyId)], [id, '0'])));
+      await end(link, id, leaseMs);
+    },
+  };
+}
+
+/** Puts these keys in their place if the import that staged them is committed. False when none is. */
+export async function arrive(link: Link, keyIds: readonly string[]): Promise<boolean> {
+  const there = await markOf(link, 'read', '', IMPORT_LEASE_MS);
+  if (there?.phase !== 'committed') return false;
+  await place(link, there.id, keyIds);
+  return true;
+}
+
+async function stageSome(link: Link, importId: string, untilMs: number, keys: readonly IncomingKey[]): Promise<readonly Staging[]> {
+  // First the names: a staged key that no list names would stay for ever.
+  await link.command('zadd', importIds(importId), ...keys.flatMap(({ record }) => ['0', record.id]));
+  const calls = keys.map(({ record, entry }) =>
+    link.run(STAGE, [keyPrefix(record.id)], [untilMs.toString(), importId, JSON.stringify(entry), ...fieldsOf(record)]),
+  );
+  // All have to be over before one that failed is told: a drop must find nothing still on its way.
+  await Promise.allSettled(calls);
+  return (await Promise.all(calls)).map((answer) => {
+    const outcome = answer.toString();
+    if (outcome === 'late') throw lost();
+    return outcome as Staging;
+  });
+}
+
+async function place(link: Link, importId: string, keyIds: readonly string[]): Promise<void> {
+  await link.command('zadd', KEY_INDEX, ...keyIds.flatMap((keyId) => ['0', keyId]));
+  await Promise.all(keyIds.map((keyId) => link.run(UNSTAGE, [keyPrefix(keyId)], [importId, '1'])));
+}
+
+async function end(link: Link, importId: string, leaseMs: number): Promise<void> {
+  await link.command('unlink', importIds(importId));
+  await markOf(link, 'end', importId, leaseMs);
+}
+
+async function markOf(link: Link, what: What, importId: string, leaseMs: number): Promise<Mark | undefined> {
+  const answer = (await link.run(MARK, [IMPORT_MARK], [what, importId, leaseMs.toString()])).toString();
+  if (answer === '-') return undefined;
+  const [id = '', phase = '', untilMs, abandoned] = answer.split(' ');
+  return { id, phase: phase as Mark['phase'], untilMs: Number(untilMs), abandoned: abandoned === '1' };
+}
+
+function lost(): ImportLost {
+  return new ImportLost('The import was silent for too long and was dropped by another one. Nothing of it was kept: run it again.');
+}

@@ -1,0 +1,57 @@
+import type { KeyRecord, KeyStatus, SecretHash } from '../../../keys/record.js';
+import type { Limit, Limits } from '../../bucket.js';
+
+/** Fields and values of the hash. Those that the admission script reads are in the form it reads. */
+export function fieldsOf(record: KeyRecord): readonly string[] {
+  const { plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, secrets, version } = record;
+  const fields = {
+    plan,
+    name,
+    note,
+    status,
+    created: createdAtMs.toString(),
+    expires: expiresAtMs?.toString() ?? '',
+    scopes: scopes === null ? '*' : ` ${scopes.map((scope) => `${scope} `).join('')}`,
+    minute: limits?.minute.toString() ?? '',
+    day: limits?.day.toString() ?? '',
+    secrets: secrets.map(({ hash, endsAtMs }) => ` ${hash}:${endsAtMs ?? ''}`).join(''),
+    version: version.toString(),
+  };
+  return Object.entries(fields).flat();
+}
+
+/** The record that `fieldsOf` made these fields of. */
+export function recordOf(id: string, fields: ReadonlyMap<string, string>): KeyRecord {
+  const field = (name: string): string => fields.get(name) ?? '';
+  return {
+    id,
+    plan: field('plan'),
+    name: field('name'),
+    note: field('note'),
+    status: field('status') as KeyStatus,
+    createdAtMs: Number(field('created')),
+    expiresAtMs: field('expires') === '' ? null : Number(field('expires')),
+    scopes: field('scopes') === '*' ? null : words(field('scopes')),
+    limits: limitsOf(field('minute'), field('day')),
+    secrets: words(field('secrets')).map(secretOf),
+    version: Number(field('version')),
+  };
+}
+
+function words(text: string): readonly string[] {
+  return text.split(' ').filter((word) => word !== '');
+}
+
+function secretOf(text: string): SecretHash {
+  const colon = text.lastIndexOf(':');
+  const ends = text.slice(colon + 1);
+  return { hash: text.slice(0, colon), endsAtMs: ends === '' ? null : Number(ends) };
+}
+
+function limitsOf(minute: string, day: string): Limits | null {
+  return minute === '' || day === '' ? null : { minute: limitOf(minute), day: limitOf(day) };
+}
+
+function limitOf(text: string): Limit {
+  return text === 'unlimited' ? 'unlimited' : Number(text);
+}

@@ -1,0 +1,74 @@
+import type { Log } from '../../shared/log.js';
+import { loadSources } from './load.js';
+import { ConfigError } from './problem.js';
+import type { Settings } from './settings.js';
+import { watchFiles } from './watch.js';
+
+/** How the newest settings fared. */
+export interface ReloadState {
+  /** False while the files hold what was refused; the settings before stay in force. */
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly loaded: number;
+  readonly refused: number;
+  /** Unix ms since when the settings in force hold. */
+  readonly sinceMs: number;
+}
+
+export interface Reloader {
+  settings(): Settings;
+  state(): ReloadState;
+  /** Reads everything again, now. */
+  reload(): void;
+  close(): void;
+}
+
+/** What only a new process can change: names as in the file, and how to read each. */
+const FIXED = {
+  listen: ({ listen }: Settings) => listen,
+  admin: ({ admin }: Settings) => admin,
+  workers: ({ workers }: Settings) => workers,
+  data: ({ dataFolder }: Settings) => dataFolder,
+  environment: ({ environment }: Settings) => environment,
+  store: ({ store }: Settings) => store,
+  keys: ({ keys }: Settings) => keys,
+  'limits.header_size': ({ limits }: Settings) => limits.headerBytes,
+} as const satisfies Record<string, (settings: Settings) => unknown>;
+
+/** `next`, with what only a new process can change as it was at the start. */
+function withFixed(next: Settings, first: Settings): Settings {
+  const { listen, admin, workers, dataFolder, environment, store, keys } = first;
+  return { ...next, listen, admin, workers, dataFolder, environment, store, keys, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
+}
+
+/**
+ * Keeps the settings as the files say, from file change to file change and at each `reload()`.
+ * Bad files change nothing but the log and the state.
+ * @param apply puts checked settings into force at once
+ */
+export function createReloader(environment: NodeJS.ProcessEnv, log: Log, apply: (settings: Settings) => void): Reloader {
+  const first = loadSources(environment);
+  let current = first.settings;
+  let { files } = first;
+  let state: ReloadState = { ok: true, detail: 'as the files say', loaded: 0, refused: 0, sinceMs: Date.now() };
+
+  const reload = (): void => {
+    try {
+      const sources = loadSources(environment);
+      files = sources.files;
+      const waiting = Object.entries(FIXED).filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings))).map(([name]) => name);
+      current = withFixed(sources.settings, first.settings);
+      apply(current);
+      const detail = waiting.length === 0 ? 'as the files say' : `takes effect after a restart: ${waiting.join(', ')}`;
+      state = { ...state, ok: true, detail, loaded: state.loaded + 1, sinceMs: Date.now() };
+      if (waiting.length > 0) log.warn({ waiting }, 'settings reloaded; some of them take effect only after a restart');
+      else log.info('settings reloaded');
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      state = { ...state, ok: false, detail: `the changed files were refused, the settings before hold: ${error.message}`, refused: state.refused + 1 };
+      log.error({ problems: error.message.split('\n') }, 'the changed settings were refused; the ones before stay in force');
+    }
+  };
+  const watching = watchFiles(() => files, reload);
+  return { settings: () => current, state: () => state, reload, close: () => watching.close() };
+}

@@ -1,0 +1,110 @@
+import type { Limits } from '../admission/bucket.js';
+import type { Plan, Plans } from '../admission/plan.js';
+import type { Operation } from '../contract/operation.js';
+
+/** One row of the error table. */
+export interface ErrorRow {
+  readonly code: string;
+  readonly status: number;
+  readonly message: string;
+}
+
+/** The reference as a page: what a client developer needs before the first request, then the contract itself. */
+export function renderPage(operations: readonly Operation[], plans: Plans, errors: readonly ErrorRow[]): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Animal Store API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/page.css">
+</head>
+<body>
+<header>
+<h1>Animal Store API</h1>
+<p>List the animals of the store, add one, fetch one. JSON over HTTP, with a bearer key.</p>
+<nav><a href="#start">Start</a><a href="#plans">Plans and limits</a><a href="#429">After a 429</a><a href="#operations">Operations</a><a href="#errors">Errors</a><a href="#reference">Reference</a><a href="/openapi.json">openapi.json</a></nav>
+</header>
+<main>
+${START_SECTION}
+${plansSection(plans)}
+${LIMITED_SECTION}
+${operationsSection(operations)}
+${errorsSection(errors)}
+<section id="reference"><div id="swagger-ui"></div></section>
+</main>
+<script src="/docs/swagger-ui-bundle.js" defer></script>
+<script src="/docs/page.js" defer></script>
+</body>
+</html>
+`;
+}
+
+const START_SECTION = `<section id="start"><h2>Start</h2>
+<pre>curl -i -H "Authorization: Bearer $KEY" "$BASE/v1/pets?limit=20"</pre>
+<p>Every answer carries <code>X-RateLimit-Limit</code>, <code>-Remaining</code> and <code>-Reset</code> for the window that will refuse first; <code>RateLimit</code> and <code>RateLimit-Policy</code> list all. In the reference below, <em>Authorize</em> takes your key, and <em>Try it out</em> sends real requests.</p></section>`;
+
+const LIMITED_SECTION = `<section id="429"><h2>After a 429</h2>
+<p>Wait as long as <code>Retry-After</code> says: a retry before it cannot succeed. If it fails again, double the wait. Going on without waiting starts a ban of the key; requests during a ban do not lengthen it.</p>
+<pre>async function ask(url, options, tries = 5) {
+  for (let wait = 1; ; wait *= 2) {
+    const answer = await fetch(url, options);
+    if (![429, 503].includes(answer.status) || --tries === 0) return answer;
+    const told = Number(answer.headers.get('Retry-After') ?? 0);
+    await new Promise((go) => setTimeout(go, 1000 * (Math.max(told, wait) + Math.random())));
+  }
+}</pre></section>`;
+
+function plansSection(plans: Plans): string {
+  const rows = [...plans.values()].map((plan) => `<tr><td>${escape(title(plan.name))}</td>${limitCells(plan)}<td>${banText(plan)}</td></tr>`);
+  return `<section id="plans"><h2>Plans and limits</h2><div class="scroll"><table>
+<thead><tr><th>Plan</th><th>Requests per minute</th><th>Requests per day (UTC)</th><th>Ban</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table></div></section>`;
+}
+
+function limitCells({ limits }: Plan): string {
+  const cell = (limit: Limits['minute'] | 'custom'): string => `<td class="number">${typeof limit === 'number' ? limit.toLocaleString('en') : limit}</td>`;
+  return limits === 'custom' ? cell('custom') + cell('custom') : cell(limits.minute) + cell(limits.day);
+}
+
+function banText({ ban }: Plan): string {
+  return `after ${ban.after} refusals in ${duration(ban.withinMs)}: ${duration(ban.forMs)}, then ×${ban.factor}, at most ${duration(ban.capMs)}`;
+}
+
+function operationsSection(operations: readonly Operation[]): string {
+  const rows = operations.map(
+    (operation) => `<tr><td><code>${operation.method} ${escape(operation.path)}</code></td><td>${operation.scope === null ? '–' : `<code>${escape(operation.scope)}</code>`}</td><td>${operation.cost === 0 ? 'nothing' : '1 token'}</td><td>${stabilityOf(operation)}</td></tr>`,
+  );
+  return `<section id="operations"><h2>Operations</h2><div class="scroll"><table>
+<thead><tr><th>Operation</th><th>Scope</th><th>Costs</th><th>Stability</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table></div></section>`;
+}
+
+function stabilityOf({ stability, sunsetAtMs }: Operation): string {
+  if (sunsetAtMs !== null) return `<span class="badge warn">deprecated</span> gone from ${new Date(sunsetAtMs).toISOString().slice(0, 10)}`;
+  return stability === null ? 'stable' : `<span class="badge">${stability}</span>`;
+}
+
+function errorsSection(errors: readonly ErrorRow[]): string {
+  const rows = errors.map(({ code, status, message }) => `<tr><td class="number">${status}</td><td><code>${escape(code)}</code></td><td>${escape(message)}</td></tr>`);
+  return `<section id="errors"><h2>Errors</h2><p>Every error is <code>{code, message, status}</code>. Decide on <code>code</code>; the message is for people.</p><div class="scroll"><table>
+<thead><tr><th>Status</th><th>Code</th><th>Message</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table></div></section>`;
+}
+
+const UNITS = [['h', 3_600_000], ['min', 60_000], ['s', 1000], ['ms', 1]] as const;
+
+function duration(ms: number): string {
+  const [unit, size] = UNITS.find(([, each]) => ms % each === 0) ?? UNITS[3];
+  return `${ms / size} ${unit}`;
+}
+
+function title(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,68 @@
+import { AggregatorRegistry } from 'prom-client';
+import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
+
+/** All metrics of one process at one moment. */
+export type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
+
+interface Wait {
+  readonly workers: Set<number>;
+  readonly end: () => void;
+}
+
+/** A worker that told nothing for so long hangs. */
+const SILENT_MS = 3000;
+
+/**
+ * The figures of all workers, the dead included, summed. What is known is told at once: a worker that
+ * hangs counts with its last figures, and never makes a scrape fail.
+ */
+export class Figures {
+  readonly #latest = new Map<number, { readonly snapshot: Snapshot; readonly atMs: number }>();
+  /** Without the counts of the dead, a counter would fall when a worker is replaced. */
+  #dead: Promise<Snapshot> = Promise.resolve([]);
+
+  readonly #waits = new Set<Wait>();
+
+  take(worker: number, snapshot: Snapshot): void {
+    this.#latest.set(worker, { snapshot, atMs: performance.now() });
+    for (const { workers, end } of this.#waits) {
+      if (workers.delete(worker) && workers.size === 0) end();
+    }
+  }
+
+  /** Resolves when each of `workers` has told its figures once more, or after `withinMs`. */
+  news(workers: readonly number[], withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#waits.delete(wait);
+        resolve();
+      };
+      const timer = setTimeout(end, withinMs);
+      const wait = { workers: new Set(workers), end };
+      this.#waits.add(wait);
+    });
+  }
+
+  /** The worker is gone: its counts stay, its gauges say nothing any more. */
+  bury(worker: number): void {
+    const last = this.#latest.get(worker)?.snapshot;
+    this.#latest.delete(worker);
+    if (last === undefined) return;
+    const counts = last.filter((metric) => ['counter', 'histogram'].includes(String(metric.type)));
+    this.#dead = this.#dead.then((before) => AggregatorRegistry.aggregate([before, counts]).getMetricsAsJSON());
+  }
+
+  /** Whether the worker told its figures lately. */
+  isHeard(worker: number): boolean {
+    const atMs = this.#latest.get(worker)?.atMs;
+    return atMs !== undefined && performance.now() - atMs < SILENT_MS;
+  }
+
+  /** Everything summed with what `own` counts, in Prometheus' text form. */
+  async text(own: Registry): Promise<string> {
+    const [first, dead] = await Promise.all([own.getMetricsAsJSON(), this.#dead]);
+    const living = [...this.#latest.values()].map(({ snapshot }) => snapshot);
+    return AggregatorRegistry.aggregate([first, ...living, dead]).metrics();
+  }
+}

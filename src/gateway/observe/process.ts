@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
+import type { ReloadState } from '../config/reload.js';
+import type { Settings } from '../config/settings.js';
+import { packageRoot } from '../../shared/package-root.js';
+import { addProcessMetrics } from '../../shared/process-metrics.js';
+
+/** What runs here, on which settings, and what it takes of the machine. Once in each process. */
+export function watchProcess(registry: Registry, settings: Settings, config: () => ReloadState): void {
+  const registers = [registry];
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  new Gauge({ name: 'petgate_info', help: 'Always 1: version, Node and environment stand in the labels.', labelNames: ['version', 'node', 'environment'], aggregator: 'first', registers })
+    .set({ version, node: process.version, environment: settings.environment }, 1);
+  // The oldest of all processes is the one to ask about.
+  new Gauge({
+    name: 'petgate_config_loaded_timestamp_seconds', help: 'When the settings in force were loaded, unix time; the oldest of all processes.', aggregator: 'min', registers,
+    collect() {
+      this.set(config().sinceMs / 1000);
+    },
+  });
+  new Gauge({
+    name: 'petgate_config_ok', help: '0 while the files hold settings that were refused: those before stay in force.', aggregator: 'min', registers,
+    collect() {
+      this.set(config().ok ? 1 : 0);
+    },
+  });
+  addProcessMetrics(registry, 'petgate');
+}

@@ -1,0 +1,55 @@
+import { Counter, Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
+import type { WindowFigures, WindowName } from '../admission/bucket.js';
+import { ANONYMOUS_PLAN } from '../admission/plan.js';
+import type { OnVerdict } from '../admission/admit.js';
+import { held } from './held.js';
+
+const WINDOWS: readonly WindowName[] = ['minute', 'day'];
+/** Shares of a day's limit. */
+const USED_BUCKETS = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1];
+/** An admission that leaves less than this share of a window is near the limit. */
+const NEAR_SHARE = 0.2;
+
+/**
+ * Counts what admission decides, on `registry`. Every series of a known plan and operation stands at 0
+ * from the start: a rate can't see a series' first count.
+ * @param charged operations that cost a token
+ */
+export function countVerdicts(registry: Registry, plans: Iterable<string>, charged: readonly string[]): OnVerdict {
+  const registers = [registry];
+  const admitted = new Counter({ name: 'petgate_admitted_total', help: 'Requests of good keys that took a token; equals the ledger.', labelNames: ['plan', 'operation'], registers });
+  const limited = new Counter({ name: 'petgate_limited_total', help: 'Requests refused by an empty bucket, by the window that fills last.', labelNames: ['plan', 'window'], registers });
+  const near = new Counter({ name: 'petgate_near_limit_total', help: 'Admissions that left less than 20 % of a window.', labelNames: ['plan', 'window'], registers });
+  const banned = new Counter({ name: 'petgate_banned_total', help: 'Requests refused by a ban.', labelNames: ['plan'], registers });
+  const started = new Counter({ name: 'petgate_bans_started_total', help: 'Bans started by refusals; those an operator starts are not among them.', labelNames: ['plan'], registers });
+  const used = new Histogram({ name: 'petgate_day_quota_used_ratio', help: 'Share of its day limit a key had used with each admission; keys without one are left out.', labelNames: ['plan'], buckets: USED_BUCKETS, registers });
+
+  for (const plan of plans) {
+    for (const window of WINDOWS) for (const counter of [limited, near]) counter.inc({ plan, window }, 0);
+    for (const counter of [banned, started]) counter.inc({ plan }, 0);
+    if (plan === ANONYMOUS_PLAN) continue;
+    used.zero({ plan });
+    for (const operation of charged) admitted.inc({ plan, operation }, 0);
+  }
+
+  const admittedChild = held((plan, operation) => admitted.labels(plan, operation));
+  const usedChild = held((plan) => used.labels(plan));
+  const countNear = (plan: string, window: WindowName, { limit, remaining }: WindowFigures): void => {
+    if (limit !== 'unlimited' && remaining < limit * NEAR_SHARE) near.labels(plan, window).inc();
+  };
+  return (verdict, operation) => {
+    const { plan, minute, day } = verdict;
+    if (verdict.outcome === 'limited') limited.labels(plan, verdict.violated).inc();
+    else if (verdict.outcome === 'banned') {
+      banned.labels(plan).inc();
+      if (verdict.started) started.labels(plan).inc();
+    } else {
+      countNear(plan, 'minute', minute);
+      countNear(plan, 'day', day);
+      if (verdict.keyId === null) return;
+      admittedChild(plan, operation).inc();
+      if (day.limit !== 'unlimited') usedChild(plan, '').observe((day.limit - day.remaining) / day.limit);
+    }
+  };
+}

@@ -1,0 +1,91 @@
+import { StoreUnavailable } from '../admission/port.js';
+import type { UsageStore } from '../admission/port.js';
+import type { WindowFigures } from '../admission/bucket.js';
+import type { StandingVerdict } from '../admission/verdict.js';
+import { commonHeaders } from '../edge/answer.js';
+import type { Admitted } from '../exchange.js';
+import { REFUSALS } from '../refusal.js';
+import type { Refusal } from '../refusal.js';
+import { createAllowance } from './allowance.js';
+import { noCounts } from './groups.js';
+import type { Counts } from './groups.js';
+
+/**
+ * What a key may ask here: the figures cost no token, so that nothing else would stop a flood. Counted by
+ * each gateway process for itself, not in the store; no strike towards a ban.
+ */
+const PER_SECOND = 5;
+const BURST = 20;
+const MOST_KEYS = 10_000;
+
+/**
+ * `GET /v1/usage`: plan, windows, usage and ban of the key that asks. Windows and ban are those of the
+ * verdict itself: what the gate would decide by. Refuses a flood with 429, and 503 when the store is away.
+ */
+export function createOwnUsage(usage: UsageStore): (exchange: Admitted) => Promise<Refusal | undefined> {
+  const allowance = createAllowance(PER_SECOND, BURST, MOST_KEYS);
+  return async (exchange) => {
+    const { verdict, client } = exchange;
+    // The operation is secured: whoever comes here has a key.
+    const keyId = verdict.keyId ?? '';
+    const waitMs = allowance.take(keyId, performance.now());
+    if (waitMs > 0) return tooOften(waitMs);
+    try {
+      const body = JSON.stringify(await viewOf(usage, verdict, keyId));
+      const headers = commonHeaders(exchange);
+      headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(body)), 'Cache-Control', 'no-store');
+      client.send(200, headers, body);
+      return undefined;
+    } catch (error) {
+      if (error instanceof StoreUnavailable) return REFUSALS.store_unavailable;
+      throw error;
+    }
+  };
+}
+
+async function viewOf(usage: UsageStore, verdict: StandingVerdict, keyId: string): Promise<object> {
+  const day = new Date(verdict.atMs).toISOString().slice(0, 10);
+  const today = noCounts();
+  const month = noCounts();
+  for await (const rows of usage.rows(`${day.slice(0, 8)}01`, day, keyId)) {
+    for (const row of rows) {
+      add(month, row);
+      if (row.day === day) add(today, row);
+    }
+  }
+  return {
+    plan: verdict.plan,
+    windows: { minute: windowOf(verdict.minute), day: windowOf(verdict.day) },
+    today,
+    month,
+    ban: verdict.outcome === 'banned' ? { until: seconds(verdict.bannedUntilMs), level: verdict.level } : null,
+  };
+}
+
+function windowOf({ limit, remaining, resetAtMs }: WindowFigures): object {
+  return { limit, remaining, reset: seconds(resetAtMs) };
+}
+
+function seconds(atMs: number): number {
+  return Math.ceil(atMs / 1000);
+}
+
+function add(sum: Counts, { requests, limited, banned, failed }: Counts): void {
+  sum.requests += requests;
+  sum.limited += limited;
+  sum.banned += banned;
+  sum.failed += failed;
+}
+
+/** The figures of this very allowance: those of the plan have nothing to do with it. */
+function tooOften(waitMs: number): Refusal {
+  const waitS = Math.ceil(waitMs / 1000);
+  const rates = [
+    'X-RateLimit-Limit', String(BURST),
+    'X-RateLimit-Remaining', '0',
+    'X-RateLimit-Reset', String(Math.ceil(Date.now() / 1000) + waitS),
+    'RateLimit', `"usage";r=0;t=${waitS}`,
+    'RateLimit-Policy', `"usage";q=${BURST};w=${BURST / PER_SECOND}`,
+  ];
+  return { ...REFUSALS.rate_limited, rates, retryAfterS: waitS };
+}

@@ -1,0 +1,83 @@
+import { Groups } from './groups.js';
+import type { ReportRow } from './groups.js';
+import { text } from './markup.js';
+import { fullNumber, plotOf } from './plot.js';
+import type { DayBar } from './plot.js';
+import { COUNTS, isFinal } from './range.js';
+import type { Dimension, ReportRange } from './range.js';
+import type { Ledger } from './report.js';
+import { STYLE } from './style.js';
+
+/** More rows are left to CSV: nobody reads them on a page. */
+const MOST_ROWS = 1_000;
+const CHOICES: readonly (readonly Dimension[])[] = [['plan'], ['plan', 'day'], ['operation'], ['day'], ['key'], ['key', 'day'], ['key', 'plan', 'operation', 'day']];
+
+/**
+ * The report as one self-contained HTML page, piece by piece: a plot of requests per day by plan, and
+ * the table of the groups asked for, with totals. @param keyId the one key it is about, if so
+ */
+export async function* reportAsPage(range: ReportRange, ledger: Ledger, keyId?: string): AsyncGenerator<string, void> {
+  const groups = new Groups(range);
+  const perDay = new Groups({ by: ['day', 'plan'], openFrom: range.openFrom });
+  const rows: ReportRow[] = [];
+  let left = 0;
+  const keep = (done: readonly ReportRow[]): void => {
+    const room = MOST_ROWS - rows.length;
+    rows.push(...done.slice(0, room));
+    left += Math.max(0, done.length - room);
+  };
+  let answered = false;
+  for await (const batch of ledger) {
+    keep(groups.take(batch));
+    perDay.take(batch);
+    if (!answered) yield headOf(range, keyId);
+    answered = true;
+  }
+  keep(groups.flush());
+  const plot = plotOf(barsOf(range, perDay.flush()));
+  yield `${answered ? '' : headOf(range, keyId)}
+<h2>Requests per day by plan</h2>
+<figure class="scroll">${plot}</figure>
+<h2>By ${text(range.by.join(', '))}</h2>
+<div class="scroll">${tableOf(range, rows, groups.totals)}</div>
+${left === 0 ? '' : `<p>${fullNumber(left)} more rows are not shown here: take the CSV.</p>`}
+<p>requests: admitted and counted. limited, banned: refused, and free. failed: of the requests, those that ended in a 5xx.</p>
+</body></html>
+`;
+}
+
+function headOf({ from, to, by, ...range }: ReportRange, keyId: string | undefined): string {
+  const chosen = by.join(',');
+  const names = CHOICES.map((choice) => choice.join(','));
+  const options = (names.includes(chosen) ? names : [chosen, ...names]).map((name) => `<option${name === chosen ? ' selected' : ''}>${text(name)}</option>`);
+  const key = keyId === undefined ? '' : `&key=${encodeURIComponent(keyId)}`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,"><title>Usage ${from} to ${to}</title><style>${STYLE}</style></head><body>
+<h1>Usage</h1>
+<p>${from} to ${to}, days of UTC${keyId === undefined ? '' : `, key ${text(keyId)}`}. ${isFinal({ from, to, by, ...range }) ? 'Final.' : 'Not final: the last days still grow.'}</p>
+<form method="get" action="/admin/usage">
+<label>From<input type="date" name="from" value="${from}"></label>
+<label>To<input type="date" name="to" value="${to}"></label>
+<label>By<select name="by">${options.join('')}</select></label>
+${keyId === undefined ? '' : `<input type="hidden" name="key" value="${text(keyId)}">`}<button>Show</button>
+<a href="/admin/v1/usage?from=${from}&amp;to=${to}&amp;by=${chosen}${text(key)}&amp;format=csv">CSV</a>
+</form>`;
+}
+
+/** Every day of the range, also one without traffic. */
+function barsOf({ from, to, openFrom }: ReportRange, rows: readonly ReportRow[]): readonly DayBar[] {
+  const byDay = new Map<string, Map<string, number>>();
+  for (let dayMs = Date.parse(from); dayMs <= Date.parse(to); dayMs += 86_400_000) byDay.set(new Date(dayMs).toISOString().slice(0, 10), new Map());
+  for (const { day = '', plan = '', requests } of rows) if (requests > 0) byDay.get(day)?.set(plan, requests);
+  return [...byDay].map(([day, byPlan]) => ({ day, final: day < openFrom, byPlan }));
+}
+
+function tableOf({ by }: ReportRange, rows: readonly ReportRow[], totals: ReportRow): string {
+  const hasDay = by.includes('day');
+  const numbers = (row: ReportRow): string => COUNTS.map((count) => `<td class="n">${fullNumber(row[count])}</td>`).join('');
+  const body = rows.map((row) => `<tr>${by.map((dimension) => `<td>${text(row[dimension] ?? '')}</td>`).join('')}${numbers(row)}${hasDay ? `<td>${row.final === true ? 'yes' : 'no'}</td>` : ''}</tr>`);
+  const head = [...by.map((dimension) => `<th scope="col">${dimension}</th>`), ...COUNTS.map((count) => `<th scope="col" class="n">${count}</th>`), ...(hasDay ? ['<th scope="col">final</th>'] : [])];
+  return `<table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody>
+<tfoot><tr>${by.map((_, place) => `<td>${place === 0 ? 'total' : ''}</td>`).join('')}${numbers(totals)}${hasDay ? '<td></td>' : ''}</tr></tfoot></table>`;
+}

@@ -1,0 +1,68 @@
+import type { UsageRow } from '../admission/port.js';
+import { Groups } from './groups.js';
+import type { ReportRow } from './groups.js';
+import { COUNTS, isFinal } from './range.js';
+import type { ReportRange } from './range.js';
+
+/** The ledger's rows of a range, as `UsageStore.rows` gives them. */
+export type Ledger = AsyncIterable<readonly UsageRow[]>;
+
+/** First cell of the CSV's last line. */
+const TOTAL = 'total';
+
+/** The report as JSON text, piece by piece: `{from, to, by, final, rows, totals}`. */
+export async function* reportAsJson(range: ReportRange, ledger: Ledger): AsyncGenerator<string, void> {
+  const { from, to, by } = range;
+  const groups = new Groups(range);
+  let text = `${JSON.stringify({ from, to, by, final: isFinal(range) }).slice(0, -1)},"rows":[`;
+  let separator = '';
+  for await (const rows of piecesOf(groups, ledger)) {
+    for (const row of rows) {
+      text += separator + JSON.stringify(row);
+      separator = ',\n';
+    }
+    yield text;
+    text = '';
+  }
+  yield `],"totals":${JSON.stringify(groups.totals)}}\n`;
+}
+
+/**
+ * The report as CSV (RFC 4180): a header line, the rows, and a line of totals whose first cell is
+ * `total`. The totals come last, so that a file without them was cut short.
+ */
+export async function* reportAsCsv(range: ReportRange, ledger: Ledger): AsyncGenerator<string, void> {
+  const hasDay = range.by.includes('day');
+  const columns = [...range.by, ...COUNTS, ...(hasDay ? ['final'] : [])];
+  const groups = new Groups(range);
+  let head = `${columns.join(',')}\r\n`;
+  for await (const rows of piecesOf(groups, ledger)) {
+    yield head + rows.map((row) => csvLine(columns, row)).join('');
+    head = '';
+  }
+  const labels = Object.fromEntries(range.by.map((dimension, place) => [dimension, place === 0 ? TOTAL : '']));
+  yield head + csvLine(columns, { ...labels, ...groups.totals, ...(hasDay ? { final: isFinal(range) } : {}) });
+}
+
+/** Groups as they are done; before them an empty piece as soon as the store has answered, so that a head can go out. */
+export async function* piecesOf(groups: Groups, ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
+  let answered = false;
+  for await (const batch of ledger) {
+    const rows = groups.take(batch);
+    if (rows.length > 0 || !answered) yield rows;
+    answered = true;
+  }
+  const rest = groups.flush();
+  if (rest.length > 0 || !answered) yield rest;
+}
+
+function csvLine(columns: readonly string[], row: ReportRow): string {
+  const fields = new Map(Object.entries(row));
+  return `${columns.map((column) => csvField(String(fields.get(column)))).join(',')}\r\n`;
+}
+
+/** A spreadsheet runs what begins like a formula; an apostrophe before it makes it text. */
+export function csvField(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,46 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
+
+/** How often the event loop is asked whether it comes in time. */
+const TICK_MS = 100;
+/** Seconds. */
+const DELAY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+/**
+ * What a process takes of its machine, on `registry`, under names that begin with `prefix`.
+ * All of them may be summed over processes. Never keeps a process alive.
+ */
+export function addProcessMetrics(registry: Registry, prefix: string): void {
+  const registers = [registry];
+  counter(registry, `${prefix}_process_cpu_seconds_total`, 'CPU time taken, user and system.', () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+  counter(registry, `${prefix}_event_loop_busy_seconds_total`, 'Time the event loop was at work; its rate is the share of one CPU a process can use at most.', () => performance.eventLoopUtilization().active / 1000);
+  new Gauge({
+    name: `${prefix}_process_resident_memory_bytes`, help: 'Memory held, resident set size.', registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  const delay = new Histogram({ name: `${prefix}_event_loop_delay_seconds`, help: 'How late the event loop comes to a timer, ten times a second.', buckets: DELAY_BUCKETS, registers });
+  let dueMs = performance.now() + TICK_MS;
+  setInterval(() => {
+    const nowMs = performance.now();
+    delay.observe(Math.max(0, nowMs - dueMs) / 1000);
+    dueMs = nowMs + TICK_MS;
+  }, TICK_MS).unref();
+}
+
+/** A counter whose figure the process keeps itself: `total` is asked at each scrape. */
+function counter(registry: Registry, name: string, help: string, total: () => number): void {
+  let shown = 0;
+  new Counter({
+    name, help, registers: [registry],
+    collect() {
+      const now = total();
+      this.inc(Math.max(0, now - shown));
+      shown = now;
+    },
+  });
+}

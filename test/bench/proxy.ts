@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+
+/**
+ * What the gateway is measured against: the least a proxy of Node and undici has to do. Keep-alive
+ * on both sides, hop-by-hop fields dropped both ways, the answer streamed with back-pressure, the
+ * request cancelled when its client leaves. It knows nobody, limits nothing, counts and logs nothing.
+ *   argv: <upstream url> <connections>
+ */
+const [, , url = '', connections = ''] = process.argv;
+const pool = new Pool(url, { connections: Number(connections), pipelining: 1 });
+const HOP_BY_HOP = new Set(['connection', 'host', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
+
+class Relay implements Dispatcher.DispatchHandler {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#response.destroyed) controller.abort(new Error('client gone'));
+    this.#response.on('close', () => {
+      if (!this.#response.writableFinished) controller.abort(new Error('client gone'));
+    });
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+    if (status < 200) return;
+    const kept: string[] = [];
+    for (const name of Object.keys(headers)) {
+      if (HOP_BY_HOP.has(name)) continue;
+      const value = headers[name];
+      if (typeof value === 'string') kept.push(name, value);
+      else for (const one of value ?? []) kept.push(name, one);
+    }
+    this.#response.writeHead(status, kept);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#response.write(chunk)) return;
+    controller.pause();
+    this.#response.once('drain', () => controller.resume());
+  }
+
+  onResponseEnd(): void {
+    this.#response.end();
+  }
+
+  onResponseError(): void {
+    if (this.#response.headersSent) this.#response.destroy();
+    else this.#response.writeHead(502).end();
+  }
+}
+
+const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
+  const headers: string[] = [];
+  for (let index = 0; index < request.rawHeaders.length; index += 2) {
+    const name = request.rawHeaders[index]!;
+    if (!HOP_BY_HOP.has(name.toLowerCase())) headers.push(name, request.rawHeaders[index + 1]!);
+  }
+  const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
+  pool.dispatch({ path: request.url!, method: request.method as Dispatcher.HttpMethod, headers, body: hasBody ? request : null }, new Relay(response));
+});
+server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+process.on('disconnect', () => process.exit());

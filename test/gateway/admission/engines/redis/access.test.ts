@@ -1,0 +1,26 @@
+import t from 'tap';
+import { ask, newKey, NOON_MS, PLANS, rowsOf, dayName } from '../../../../conformance/cast.js';
+import { openRedisEngine } from '../../../../../src/gateway/admission/engines/redis/engine.js';
+import { startRedis } from '../../../../servers/redis.js';
+
+/** The rights that the README asks for. */
+const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +hget +hmget +hset +hgetall +hincrby +expire +ttl +pttl +rpush +lrange +zadd +zrangebylex +hello +client +info +quit';
+
+t.test('a Redis user with these rights and no others is enough for everything', async (t) => {
+  const server = await startRedis({ config: [`user petgate on >s3cret ${RIGHTS}`, 'user default off'] });
+  const engine = openRedisEngine({ url: server.url.replace('//', '//petgate:s3cret@'), deadlineMs: 1_000, plans: PLANS, usageDays: 400 });
+  t.teardown(async () => {
+    await engine.close();
+    await server.stop();
+  });
+  await engine.check();
+  const key = await newKey(engine, 'free');
+  t.equal((await ask(engine, key, NOON_MS)).outcome, 'admitted');
+  await engine.fail([{ keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS }]);
+  t.match(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS)), [{ requests: 1, failed: 1 }]);
+  await engine.bans.start(key.id, NOON_MS);
+  t.equal((await engine.bans.read(key.id))?.untilMs, NOON_MS);
+  t.equal(await engine.bans.lift(key.id), true);
+  t.equal((await engine.keys.page(null, 10)).length, 1);
+  t.equal((await engine.keys.history(key.id)).length, 1);
+});

@@ -1,0 +1,57 @@
+import t from 'tap';
+import { startBrowser } from '../../servers/browser.js';
+import { startGateway } from '../../servers/gateway.js';
+import { startUpstream } from '../../servers/upstream.js';
+
+t.test('the reference works offline in a browser, on a phone too', async (t) => {
+  const upstream = await startUpstream(t);
+  const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url } });
+  const { key } = await gateway.createKey({ plan: 'free' });
+  const browser = await startBrowser(t);
+  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  const troubles: string[] = [];
+  const hosts = new Set<string>();
+  page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
+  page.on('pageerror', (error) => troubles.push(error.message));
+  page.on('request', (request) => hosts.add(new URL(request.url()).host));
+  const answer = await page.goto(`${gateway.url}/docs`);
+  t.equal(answer?.status(), 200);
+  t.match(answer?.headers()['content-security-policy'], /default-src 'none'/, 'nothing but our own files may load');
+  await page.waitForSelector('#operations-pets-listPets', { timeout: 20_000 });
+
+  const text = await page.innerText('main');
+  for (const wanted of ['Free', '1,000', '10,000', 'experimental', 'deprecated', '2030-12-05', 'rate_limited', 'invalid_body', 'Retry-After']) {
+    t.match(text, wanted, `it tells of ${wanted}`);
+  }
+  t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'nothing sticks out sideways on a phone');
+
+  await page.click('.swagger-ui .btn.authorize');
+  await page.fill('.swagger-ui .auth-container input', key);
+  await page.click('.swagger-ui .auth-btn-wrapper .authorize');
+  await page.click('.swagger-ui .btn-done');
+  await page.click('#operations-pets-listPets .opblock-summary-control');
+  await page.click('#operations-pets-listPets .try-out__btn');
+  await page.click('#operations-pets-listPets .execute');
+  await page.waitForSelector('#operations-pets-listPets .live-responses-table', { timeout: 10_000 });
+  t.match(await page.innerText('#operations-pets-listPets .live-responses-table'), /200[^]*x-ratelimit-remaining: 59/i, 'try it out sends a real request with the key');
+  t.same([...hosts], [new URL(gateway.url).host], 'no other host was asked');
+  t.same(troubles, [], 'the console stays clean');
+  const picture = process.env['PETGATE_SCREENSHOT'];
+  if (picture !== undefined) await page.screenshot({ path: picture, fullPage: true });
+});
+
+t.test('the page is cheap to fetch again and safe to embed nowhere', async (t) => {
+  const gateway = await startGateway(t);
+  const first = await fetch(`${gateway.url}/docs/swagger-ui-bundle.js`);
+  t.equal(first.status, 200);
+  t.equal(first.headers.get('content-encoding'), 'gzip');
+  t.ok((await first.text()).length > 1_000_000, 'the whole library arrives');
+  const again = await fetch(`${gateway.url}/docs/swagger-ui-bundle.js`, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+  t.equal(again.status, 304, 'unchanged');
+  t.ok(again.headers.get('x-ratelimit-limit'), 'also a 304 carries the figures');
+  t.equal(first.headers.get('x-content-type-options'), 'nosniff');
+  t.equal((await fetch(`${gateway.url}/docs/..%2f..%2fpackage.json`)).status, 404, 'only the files of the page');
+  t.equal((await fetch(`${gateway.url}/docs`, { method: 'HEAD' })).status, 200, 'HEAD works as GET');
+  const figures = first.headers.get('x-ratelimit-remaining');
+  t.equal((await fetch(`${gateway.url}/docs`)).headers.get('x-ratelimit-remaining'), figures, 'the page costs nothing');
+});

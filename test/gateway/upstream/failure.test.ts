@@ -1,0 +1,50 @@
+import t from 'tap';
+import { scrape } from '../../servers/exposition.js';
+import { freePort } from '../../servers/free-port.js';
+import { startGateway } from '../../servers/gateway.js';
+import type { Gateway } from '../../servers/gateway.js';
+import { startUpstream } from '../../servers/upstream.js';
+
+/** Failed attempts by kind, those with none left out. */
+async function failures(gateway: Gateway): Promise<Record<string, number>> {
+  const { series } = await scrape(gateway.adminUrl);
+  const counted = series.filter(({ name, value }) => name === 'petgate_upstream_failures_total' && value > 0);
+  return Object.fromEntries(counted.map(({ labels, value }) => [labels['kind'] ?? '', value]));
+}
+
+t.test('each way an upstream can fail is counted under its kind', async (t) => {
+  const upstream = await startUpstream(t);
+  const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url }, config: { upstreams: { pets: { deadline: '300ms', connections: 1 } } } });
+  const { key } = await gateway.createKey({ plan: 'pro' });
+  const add = (): Promise<number> =>
+    fetch(`${gateway.url}/v1/pets`, { method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, body: '{"name":"Rex","categoryId":1}' }).then(({ status }) => status);
+
+  t.equal(await add(), 200);
+  t.strictSame(await failures(gateway), {});
+  upstream.handle = (_seen, response) => response.writeHead(401).end();
+  t.equal(await add(), 502);
+  t.strictSame(await failures(gateway), { bad_answer: 1 });
+  upstream.handle = (_seen, response) => response.destroy();
+  t.equal(await add(), 502);
+  t.strictSame(await failures(gateway), { bad_answer: 1, lost: 1 });
+  upstream.handle = () => undefined;
+  t.equal(await add(), 504);
+  t.strictSame(await failures(gateway), { bad_answer: 1, lost: 1, timeout: 1 });
+  // One is sent, four may wait for its connection.
+  const statuses = await Promise.all(Array.from({ length: 6 }, add));
+  t.strictSame(statuses.sort(), [503, 504, 504, 504, 504, 504]);
+  t.strictSame(await failures(gateway), { bad_answer: 1, lost: 1, timeout: 6, full: 1 });
+  upstream.handle = (_seen, response) => response.writeHead(500).end();
+  t.equal(await add(), 500, 'a 5xx of its own is an answer; petgate_requests_total tells of it');
+  t.strictSame(await failures(gateway), { bad_answer: 1, lost: 1, timeout: 6, full: 1 });
+});
+
+t.test('an upstream nobody listens at is unreachable, and not up until it is reached', async (t) => {
+  const gateway = await startGateway(t, { environment: { PETS_URL: `http://127.0.0.1:${await freePort()}` } });
+  const { key } = await gateway.createKey({ plan: 'pro' });
+  const up = async (): Promise<number> => (await scrape(gateway.adminUrl)).value('petgate_upstream_up_ratio', { upstream: 'pets' });
+  t.equal(await up(), 1, 'nothing is known against it');
+  t.equal((await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status, 503);
+  t.strictSame(await failures(gateway), { unreachable: 2 }, 'the second attempt counts too');
+  t.equal(await up(), 0);
+});

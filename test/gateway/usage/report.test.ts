@@ -1,0 +1,60 @@
+import t from 'tap';
+import type { UsageRow } from '../../../src/gateway/admission/port.js';
+import type { ReportRange } from '../../../src/gateway/usage/range.js';
+import { csvField, reportAsCsv, reportAsJson } from '../../../src/gateway/usage/report.js';
+
+const RANGE: ReportRange = { from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'], openFrom: '2026-01-02' };
+
+function row(key: string, day: string, changes: Partial<UsageRow> = {}): UsageRow {
+  return { key, plan: 'free', operation: 'o', day, requests: 1, limited: 2, banned: 3, failed: 4, ...changes };
+}
+
+async function* ledger(...batches: readonly (readonly UsageRow[])[]): AsyncGenerator<readonly UsageRow[]> {
+  await Promise.resolve();
+  yield* batches;
+}
+
+async function piecesOf(chunks: AsyncIterable<string>): Promise<string[]> {
+  const pieces: string[] = [];
+  for await (const piece of chunks) pieces.push(piece);
+  return pieces;
+}
+
+t.test('a key is out before the next is complete, and days are marked final', async (t) => {
+  const pieces = await piecesOf(reportAsJson(RANGE, ledger(
+    [row('k1', '2026-01-01'), row('k1', '2026-01-01')],
+    [row('k1', '2026-01-02'), row('k2', '2026-01-01')],
+    [row('k3', '2026-01-01')],
+  )));
+  t.match(pieces[0], /"rows":\[$/, 'the head comes with the first answer of the store');
+  t.match(pieces[1], /k1/);
+  t.notMatch(pieces[1], /k2/);
+  t.same(JSON.parse(pieces.join('')), {
+    from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'], final: false,
+    rows: [
+      { key: 'k1', day: '2026-01-01', requests: 2, limited: 4, banned: 6, failed: 8, final: true },
+      { key: 'k1', day: '2026-01-02', requests: 1, limited: 2, banned: 3, failed: 4, final: false },
+      { key: 'k2', day: '2026-01-01', requests: 1, limited: 2, banned: 3, failed: 4, final: true },
+      { key: 'k3', day: '2026-01-01', requests: 1, limited: 2, banned: 3, failed: 4, final: true },
+    ],
+    totals: { requests: 5, limited: 10, banned: 15, failed: 20 },
+  });
+});
+
+t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
+  const rows = [row('k1', '2026-01-01', { plan: 'pro' }), row('k1', '2026-01-02'), row('k2', '2026-01-01', { operation: 'p' })];
+  const csv = async (by: ReportRange['by']): Promise<string> => (await piecesOf(reportAsCsv({ ...RANGE, by }, ledger(rows)))).join('');
+  t.equal(await csv(['plan']), 'plan,requests,limited,banned,failed\r\nfree,2,4,6,8\r\npro,1,2,3,4\r\ntotal,3,6,9,12\r\n');
+  t.equal(await csv(['operation', 'day']), [
+    'operation,day,requests,limited,banned,failed,final',
+    'o,2026-01-01,1,2,3,4,true', 'o,2026-01-02,1,2,3,4,false', 'p,2026-01-01,1,2,3,4,true', 'total,,3,6,9,12,false', '',
+  ].join('\r\n'));
+  t.equal((await piecesOf(reportAsCsv(RANGE, ledger()))).join(''), 'key,day,requests,limited,banned,failed,final\r\ntotal,,0,0,0,0,false\r\n');
+});
+
+t.test('no cell ends its line or runs as a formula', (t) => {
+  for (const [text, field] of [
+    ['a,"b"', '"a,""b"""'], ['a\nb', '"a\nb"'], ['=1+1', "'=1+1"], ['+1', "'+1"], ['-1', "'-1"], ['@x', "'@x"], ['\t=1', "'\t=1"], ['\r=1', `"'\r=1"`], ['1-1', '1-1'],
+  ] as const) t.equal(csvField(text), field);
+  t.end();
+});

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parseAllDocuments } from 'yaml';
+import { packageRoot } from '../../src/shared/package-root.js';
+
+interface Container {
+  readonly name: string;
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly env: readonly { readonly name: string }[];
+  readonly readinessProbe: { readonly httpGet: { readonly path: string; readonly port: string } };
+  readonly securityContext: Readonly<Record<string, unknown>>;
+  readonly volumeMounts: readonly { readonly mountPath: string }[];
+}
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly podSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly ingress?: readonly { readonly from?: readonly unknown[] }[];
+    readonly template?: { readonly spec: { readonly containers: readonly Container[]; readonly terminationGracePeriodSeconds: number } };
+  };
+}
+
+const text = readFileSync(join(packageRoot, 'config/kubernetes/petgate.yaml'), 'utf8');
+const manifests = parseAllDocuments(text).map((document) => {
+  t.strictSame(document.errors, []);
+  return document.toJS() as Manifest;
+});
+const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
+
+t.test('two deployments, each with probes, drain time, disruption budget and a locked-down container', (t) => {
+  t.strictSame(deployments.map(({ metadata }) => metadata.name), ['petgate-gateway', 'petgate-pets']);
+  for (const { metadata, spec } of deployments) {
+    const { containers, terminationGracePeriodSeconds } = spec.template!.spec;
+    t.ok(terminationGracePeriodSeconds > 15, `${metadata.name}: longer than shutdown and pause`);
+    const [container] = containers;
+    t.match(container, { readinessProbe: { httpGet: { path: '/readyz' } }, livenessProbe: { httpGet: { path: '/livez' } } });
+    t.ok(container!.ports.some(({ name }) => name === container!.readinessProbe.httpGet.port), `${metadata.name}: probes ask a port there is`);
+    t.match(container!.securityContext, { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
+    t.match(container!.volumeMounts, [{ mountPath: '/data' }]);
+    t.ok(manifests.some(({ kind, metadata: { name } }) => kind === 'PodDisruptionBudget' && name === metadata.name), `${metadata.name}: has a disruption budget`);
+  }
+  t.end();
+});
+
+t.test('only the gateway reaches pets', (t) => {
+  const policy = manifests.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'petgate-pets');
+  t.strictSame(policy?.spec.ingress?.map(({ from }) => from), [[{ podSelector: { matchLabels: { app: 'petgate-gateway' } } }]]);
+  t.end();
+});
+
+t.test('every variable it sets is one the README explains', (t) => {
+  const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
+  for (const { spec } of deployments) {
+    for (const { name } of spec.template!.spec.containers.flatMap(({ env }) => env)) t.ok(readme.includes(`\`${name}\``), name);
+  }
+  t.end();
+});
