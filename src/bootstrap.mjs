@@ -11,6 +11,8 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const at = (...parts) => join(root, ...parts);
 const INSTALL_STAMP = at('node_modules', '.petgate-installed');
 const BUILD_STAMP = at('dist', '.petgate-built');
+/** What is compiled; as in tsconfig.json. */
+const SOURCE_FOLDERS = ['src', 'test', 'grafana'];
 const TSC = at('node_modules', 'typescript', 'bin', 'tsc');
 /** What npm may be told by its environment: where to get packages, and how to reach that place. */
 const NPM_SETTINGS = /^npm_config_(registry|@|\/\/|_auth|proxy|https?[-_]proxy|noproxy|ca$|cafile|strict[-_]ssl|cache$|userconfig|globalconfig)/i;
@@ -46,7 +48,7 @@ export async function ensureInstalled() {
 
 /** Compiles unless `dist` is of these very sources. Says so in two lines when it does. */
 export async function ensureBuilt() {
-  const sources = [...filesIn(at('src')), ...filesIn(at('test'))].filter((file) => file.endsWith('.ts'));
+  const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(at(folder))).filter((file) => file.endsWith('.ts'));
   const wanted = sha256([...sources, at('tsconfig.json'), at('package-lock.json')]);
   const isWhole = sources.every((file) => existsSync(outputOf(file)));
   if (isWhole && readIf(BUILD_STAMP) === wanted) return;
@@ -205,7 +207,7 @@ function outputOf(source) {
 
 /** A test whose source is gone would still run, and pass. */
 function removeStale(outputs) {
-  for (const file of [...filesIn(at('dist', 'src')), ...filesIn(at('dist', 'test'))]) {
+  for (const file of SOURCE_FOLDERS.flatMap((folder) => filesIn(at('dist', folder)))) {
     if (!outputs.has(file.replace(/\.map$/, ''))) rmSync(file);
   }
 }

@@ -1,18 +1,18 @@
 import { Command } from 'commander';
+import type { Connect } from './client.js';
 import { cell, facts, say, sayJson, table } from './output.js';
 import { pathOf } from './keys.js';
-import type { Connect } from './keys.js';
 
 export function bansCommand(connect: Connect): Command {
   const bans = new Command('bans').description('see, start and lift bans of keys').addHelpText('after', EXAMPLES);
-  bans.command('list').description('list the bans in force').option('--json', 'print JSON')
+  bans.command('list').description('list the bans of keys in force; those of addresses without a key end by themselves and are not listed').option('--json', 'print JSON')
     .action(async ({ json }: { json?: true }) => {
       const found = await (await connect()).askAll('/admin/v1/bans', new URLSearchParams(), 'bans');
       if (json === true) sayJson({ bans: found });
-      else say(found.length === 0 ? 'No bans.' : table(['key', 'until', 'level'], found.map(({ key, until, level }) => [cell(key), cell(until), Number(level)])));
+      else say(found.length === 0 ? 'No bans.' : table(['key', 'until', 'level', 'by', 'reason'], found.map(({ key, until, level, by, reason }) => [cell(key), cell(until), Number(level), cell(by), cell(reason)])));
     });
   bans.command('start <id>').description('ban a key from now on').requiredOption('--for <duration>', 'such as 10m, 1h, 7d')
-    .option('--reason <text>', "kept in the key's history")
+    .option('--reason <text>', "kept with the ban and in the key's history")
     .option('--json', 'print JSON')
     .action(async (id: string, { for: length, reason, json }: { for: string; reason?: string; json?: true }) => {
       const ban = await (await connect()).ask('PUT', pathOf(id, 'bans'), { for: length, ...(reason === undefined ? {} : { reason }) });

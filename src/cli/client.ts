@@ -2,15 +2,22 @@ import { request as requestHttp } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { pipeline } from 'node:stream/promises';
+import { userInfo } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
 import type { AdminAddress } from './admin-address.js';
 import { Failure } from './failure.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** Opens the admin API for a command's options; later, because help needs no gateway. */
+export type Connect = () => Promise<AdminClient>;
+
 const SILENCE_MS = 30_000;
 /** A report over a large ledger is worked out before its first row can be told. */
 const REPORT_SILENCE_MS = 900_000;
+/** After the last line of a long import the gateway has still to put a million keys in their place. */
+const IMPORT_SILENCE_MS = 600_000;
 
 /** Asks the admin API. Whatever isn't a success becomes a Failure with the gateway's own words. */
 export class AdminClient {
@@ -26,11 +33,11 @@ export class AdminClient {
     return text === '' ? {} : readJson(text);
   }
 
-  /** All of a paged listing, page after page. */
-  async askAll(path: string, query: URLSearchParams, list: string): Promise<readonly Json[]> {
+  /** A paged listing, page after page: all of it, or the first `most`. */
+  async askAll(path: string, query: URLSearchParams, list: string, most = Infinity): Promise<readonly Json[]> {
     const items: Json[] = [];
-    query.set('limit', '1000');
-    for (let cursor: unknown = ''; typeof cursor === 'string'; ) {
+    for (let cursor: unknown = ''; typeof cursor === 'string' && items.length < most; ) {
+      query.set('limit', String(Math.min(most - items.length, 1_000)));
       if (cursor !== '') query.set('cursor', cursor);
       const page = await this.ask('GET', `${path}?${query.toString()}`);
       items.push(...listIn(page, list));
@@ -39,9 +46,14 @@ export class AdminClient {
     return items;
   }
 
-  /** Copies the answer to standard output as it comes. */
-  async pour(path: string): Promise<void> {
-    await pipeline(await this.open(path), process.stdout, { end: false });
+  /** Copies the answer to `out` as it comes. */
+  async pour(path: string, out: Writable = process.stdout): Promise<void> {
+    try {
+      await pipeline(await this.open(path), out, { end: false });
+    } catch (error) {
+      if (error instanceof Failure || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
+      throw new Failure('The gateway cut the answer short: what came is not the whole. Look at its log, then try again.');
+    }
   }
 
   /** The answer as a stream, which fails if it is cut short. */
@@ -49,27 +61,35 @@ export class AdminClient {
     return this.#send('GET', path, undefined, REPORT_SILENCE_MS);
   }
 
-  async #send(method: Method, path: string, body?: Json, silenceMs = SILENCE_MS): Promise<IncomingMessage> {
+  /** Sends `lines` as they come, as the body of a POST; the answer's JSON. */
+  async upload(path: string, lines: Readable): Promise<Json> {
+    return readJson(await textOf(await this.#send('POST', path, lines, IMPORT_SILENCE_MS)));
+  }
+
+  async #send(method: Method, path: string, body?: Json | Readable, silenceMs = SILENCE_MS): Promise<IncomingMessage> {
     const response = await this.#exchange(method, path, body, silenceMs);
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     const { message } = readJson(await textOf(response));
     const said = typeof message === 'string' ? message : `The admin API answered ${status}.`;
     if (status === 401) throw new Failure(`The gateway at ${this.#address.url.origin} does not take the admin token from ${this.#address.tokenSource}.`);
-    throw new Failure(said.split('; ').join('\n'));
+    throw new Failure(said.includes('\n') ? said : said.split('; ').join('\n'));
   }
 
-  #exchange(method: Method, path: string, body: Json | undefined, silenceMs: number): Promise<IncomingMessage> {
+  #exchange(method: Method, path: string, body: Json | Readable | undefined, silenceMs: number): Promise<IncomingMessage> {
     const { url, token } = this.#address;
-    const payload = body === undefined ? undefined : JSON.stringify(body);
-    const headers = { Authorization: `Bearer ${token}`, ...(payload === undefined ? {} : { 'Content-Type': 'application/json' }) };
+    const stream = body !== undefined && isReadable(body) ? body : undefined;
+    const payload = body === undefined || stream !== undefined ? undefined : JSON.stringify(body);
+    const type = stream === undefined ? 'application/json' : 'application/x-ndjson';
+    const headers = { Authorization: `Bearer ${token}`, 'X-Petgate-Actor': ACTOR, ...(body === undefined ? {} : { 'Content-Type': type }) };
     const target = new URL(url.pathname.replace(/\/$/, '') + path, url);
     return new Promise((resolve, reject) => {
       const request = url.protocol === 'https:' ? requestHttps : requestHttp;
       const req = request(target, { method, headers, agent: false, timeout: silenceMs }, resolve);
       req.on('timeout', () => req.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
       req.on('error', (error) => reject(this.#unreachable(error)));
-      req.end(payload);
+      if (stream === undefined) req.end(payload);
+      else stream.on('error', (error) => (reject(error), req.destroy())).pipe(req);
     });
   }
 
@@ -80,6 +100,19 @@ export class AdminClient {
     }
     return new Failure(`The admin API at ${origin} can't be reached: ${error.message === '' ? (error.code ?? 'unknown reason') : error.message}.`);
   }
+}
+
+/** Who asks, for the keys' history: the user of this terminal, as far as the system knows one. */
+const ACTOR = ((): string => {
+  try {
+    return `cli:${userInfo().username.replace(/[^!-~]/g, '?').slice(0, 60)}`;
+  } catch {
+    return 'cli';
+  }
+})();
+
+function isReadable(body: Json | Readable): body is Readable {
+  return 'pipe' in body && typeof body.pipe === 'function';
 }
 
 /** The list called `name` in a page. */

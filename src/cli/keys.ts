@@ -1,11 +1,9 @@
 import { text } from 'node:stream/consumers';
-import { Command } from 'commander';
-import type { AdminClient, Json } from './client.js';
+import { Command, InvalidArgumentError } from 'commander';
+import type { Connect, Json } from './client.js';
 import { Failure } from './failure.js';
+import { exportCommand, importCommand } from './keys-transfer.js';
 import { cell, facts, say, sayJson, styled, table } from './output.js';
-
-/** Opens the admin API for the command's options; later, because help needs no gateway. */
-export type Connect = () => Promise<AdminClient>;
 
 interface FieldOptions {
   readonly plan?: string;
@@ -31,9 +29,10 @@ export function keysCommand(connect: Connect): Command {
     .option('--plan <plan>', 'only those on this plan')
     .option('--status <status>', 'only enabled, disabled or revoked ones')
     .option('--name <prefix>', 'only those whose name begins so')
+    .option('--limit <count>', 'the first so many', countOf)
     .option('--json', 'print JSON')
-    .action(async ({ json, ...filter }: Readonly<Record<string, string>> & { json?: true }) => {
-      const found = await (await connect()).askAll('/admin/v1/keys', new URLSearchParams(filter), 'keys');
+    .action(async ({ json, limit, ...filter }: Readonly<Record<string, string>> & { json?: true; limit?: number }) => {
+      const found = await (await connect()).askAll('/admin/v1/keys', new URLSearchParams(filter), 'keys', limit);
       if (json === true) sayJson({ keys: found });
       else say(found.length === 0 ? 'No keys.' : table(['id', 'name', 'plan', 'status', 'created', 'expires'], found.map((key) => [cell(key['id']), cell(key['name']), cell(key['plan']), cell(key['status']), dayIn(key['created']), dayIn(key['expires'])])));
     });
@@ -53,6 +52,7 @@ export function keysCommand(connect: Connect): Command {
       showIssued(await (await connect()).ask('POST', `${pathOf(id)}/rotate`, { overlap }), json, 'New secret made.');
     });
   lifeCommands(keys, connect);
+  for (const command of [importCommand(connect), exportCommand(connect)]) keys.addCommand(command);
   return keys;
 }
 
@@ -74,7 +74,7 @@ function lifeCommands(keys: Command, connect: Connect): void {
       const answer = await (await connect()).ask('GET', `${pathOf(id)}/history`);
       const entries = answer['history'] as readonly Json[];
       if (json === true) sayJson(answer);
-      else say(table(['at', 'action', 'changed'], entries.map(({ at, action, changed }) => [cell(at), cell(action), cell(changed)])));
+      else say(table(['at', 'by', 'action', 'changed'], entries.map(({ at, actor, action, changed }) => [cell(at), cell(actor), cell(action), changesIn(changed)])));
     });
 }
 
@@ -98,6 +98,11 @@ function limitOf(text: string): number | string {
   return /^[0-9]{1,15}$/.test(text) ? Number(text) : text;
 }
 
+function countOf(text: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 1.');
+}
+
 /** The key's path. A whole key is refused, unrepeated: it stands in the shell's history and in `ps` already. */
 export function pathOf(id: string, collection = 'keys'): string {
   if (id.startsWith('ptg_')) throw new Failure('This is a whole key. Give its id, the 12 characters after ptg_<environment>_; and rotate the key, for the command line is no secret place.', 2);
@@ -118,6 +123,16 @@ function showKey(key: Json, json: true | undefined): void {
   else say(facts(Object.entries(key).filter(([name]) => name !== 'key').map(([name, value]) => [name, cell(value)])));
 }
 
+/** `plan: free → pro, name: My app` */
+function changesIn(changed: unknown): string {
+  const one = (value: unknown): string => {
+    const step = value as { readonly from?: unknown; readonly to?: unknown } | null;
+    return typeof step === 'object' && step !== null && 'from' in step && 'to' in step ? `${cell(step.from)} → ${cell(step.to)}` : cell(value);
+  };
+  const fields = Object.entries(changed as Json).filter(([, value]) => value !== null);
+  return fields.length === 0 ? '-' : fields.map(([field, value]) => `${field}: ${one(value)}`).join(', ');
+}
+
 function dayIn(date: unknown): string {
   return typeof date === 'string' ? date.slice(0, 10) : '-';
 }
@@ -129,4 +144,6 @@ Examples:
   petgate keys list --plan pro --json
   petgate keys change 3hT9sQ0aZk1B --plan pro
   petgate keys rotate 3hT9sQ0aZk1B --overlap 24h
-  petgate keys create --plan free --name "Old app" --import < key.txt`;
+  petgate keys create --plan free --name "Old app" --import < key.txt
+  petgate keys import old-keys.jsonl
+  petgate keys export --hashes --output keys.jsonl`;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { Failure } from './failure.js';
-import type { Connect } from './keys.js';
+import type { Connect } from './client.js';
 import { say, sayJson } from './output.js';
 import { progressOn } from './usage-progress.js';
 import { Pusher } from './usage-pusher.js';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { Failure } from './failure.js';
 import type { AdminClient } from './client.js';
-import type { Connect } from './keys.js';
+import type { Connect } from './client.js';
 import { cell, say, sayJson, styled, table } from './output.js';
 import { readCounter } from './usage-counter.js';
 import type { Counter } from './usage-counter.js';

@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { listIn } from './client.js';
 import type { Json } from './client.js';
+import type { Connect } from './client.js';
 import { pathOf } from './keys.js';
-import type { Connect } from './keys.js';
 import { cell, say, styled, table } from './output.js';
 
 interface ReportOptions {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Connect } from './keys.js';
+import type { Connect } from './client.js';
 import { pushCommand } from './usage-push.js';
 import { reconcileCommand } from './usage-reconcile.js';
 import { reportCommand } from './usage-report.js';

@@ -23,7 +23,7 @@ import { watchSaturation } from './observe/saturation.js';
 import { pipeline } from './pipeline.js';
 import { createForward } from './upstream/forward.js';
 import type { OwnAnswer } from './upstream/forward.js';
-import { openUpstreams } from './upstream/pools.js';
+import { openUpstreams, retireUpstreams } from './upstream/pools.js';
 import type { Upstreams } from './upstream/pools.js';
 import { createOwnUsage } from './usage/own.js';
 import type { Log } from '../shared/log.js';
@@ -83,7 +83,10 @@ export function createApp(parts: AppParts): App {
     upstreams: () => built.upstreams,
     steps: ['open', ...built.steps, 'finish'],
     apply: (next) => {
-      built = buildGate(lasting, next, openUpstreams(next.upstreams, built.upstreams));
+      const { upstreams: before, gate } = built;
+      built = buildGate(lasting, next, openUpstreams(next.upstreams, before));
+      // Longer than an exchange of the old gate can take to get to its upstream.
+      retireUpstreams(before, built.upstreams, 2 * gate.limits.requestMs);
       listener.retune();
     },
     close: async () => {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { finished } from 'node:stream/promises';
 import { StoreUnavailable } from '../admission/port.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { KeyRefusedKind } from '../keys/refused.js';
@@ -25,6 +26,9 @@ const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: 
   not_found: [404, 'key_not_found'],
   conflict: [409, 'conflict'],
 };
+
+/** How long a refused body may go on. */
+const DRAIN_MS = 10_000;
 
 /** The operators' listener: metrics, health and the admin API. Made, not yet listening. */
 export function createAdmin(parts: AdminParts): Server {
@@ -52,12 +56,18 @@ async function serve(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage,
       if (!res.destroyed) res.destroy();
       parts.log.warn({ err: nameOf(error) }, 'an admin answer was cut short');
     } else if (req.errored === null) {
+      await drain(req);
       sendRefusal(res, refusalOf(parts, error));
     }
   } finally {
-    // What is left of a refused body must be read, else the connection is reset under the answer.
     req.resume();
   }
+}
+
+/** Reads what is left of a refused body: a client that is still sending meets a reset where it should read the answer. */
+async function drain(req: IncomingMessage): Promise<void> {
+  const signal = AbortSignal.timeout(DRAIN_MS);
+  await finished(req.resume(), { signal, cleanup: true }).catch(() => undefined);
 }
 
 async function answer(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage): Promise<Answer> {

@@ -3,7 +3,7 @@ import type { Limit, Limits } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { Plan, Plans } from '../admission/plan.js';
 import { suggestion } from '../config/nearest.js';
-import { looksLikeToken } from './token.js';
+import { IMPORTED_MIN_LENGTH } from './token.js';
 
 /** What a request may say of a key, checked. A field left out stays as it is. */
 export interface KeyFields {
@@ -175,8 +175,7 @@ export function parseDate(text: string): number {
   return Number.isNaN(dayMs) || !new Date(dayMs).toISOString().startsWith(day) ? Number.NaN : Date.parse(text);
 }
 
-/** What a caller sent, fit to be repeated: short, one line, and never a key. */
+/** What a caller sent, fit to be repeated: one line, and too short to be a key of any form. */
 export function quote(value: string): string {
-  if (looksLikeToken(value)) return '(a key, not shown)';
-  return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
+  return value.length < IMPORTED_MIN_LENGTH ? JSON.stringify(value) : `${JSON.stringify(`${value.slice(0, 4)}…`)} (${value.length} characters)`;
 }

@@ -31,7 +31,7 @@ export function readIncoming(body: Body, rules: ImportRules, actor: string): Inc
   const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, problems);
   const status = readStatus(body['status'], problems);
   const secrets = readSecrets(body, status, problems);
-  const id = readId(body['id'], secrets, rules, problems);
+  const id = readId(body['id'], secrets, status, rules, problems);
   const createdAtMs = dateIn(body, 'created', problems) ?? rules.nowMs;
   const expiresAtMs = dateIn(body, 'expires', problems);
   if (problems.length > 0) return { problems };
@@ -86,10 +86,10 @@ function readHash(value: unknown): string | undefined {
   return value.length === 43 && Buffer.from(value, 'base64url').toString('base64url') === value ? value : undefined;
 }
 
-function readId(value: unknown, secrets: readonly SecretHash[], { acceptImported }: ImportRules, problems: string[]): string {
+function readId(value: unknown, secrets: readonly SecretHash[], status: KeyStatus, { acceptImported }: ImportRules, problems: string[]): string {
   const foreignIds = secrets.filter(({ hash }) => hash !== '').map(({ hash }) => importedIdOf(hash));
   const id = value ?? (secrets.length === 1 ? foreignIds[0] : undefined);
-  if (id === undefined && secrets.length !== 1) problems.push('id: is required for a key that has not exactly one hash');
+  if (id === undefined && (secrets.length === 2 || status === 'revoked')) problems.push('id: is required for a key with two hashes, or none');
   if (value !== undefined && (typeof value !== 'string' || !isKeyId(value))) problems.push("id: must be a Petgate key's 12 letters and digits; leave it out for a key of another form");
   if (typeof id !== 'string') return '';
   if (!acceptImported && foreignIds.includes(id)) {

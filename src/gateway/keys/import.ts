@@ -32,7 +32,7 @@ export class ImportRefused extends Error {
 }
 
 /** Keys staged in one step: few, so that requests get their turn in between. */
-const STAGED_AT_ONCE = 250;
+const STAGED_AT_ONCE = 500;
 const READ_AT_ONCE = 50;
 const PROBLEMS_MOST = 1_000;
 const ATTEMPTS = 5;

@@ -12,7 +12,8 @@ const SECRET_LENGTH = 26;
 const CHECKSUM_LENGTH = 6;
 const BODY_LENGTH = ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
 const OWN_PREFIX = 'ptg_';
-const IMPORTED_MIN_LENGTH = 16;
+/** Fewer characters are no key of any form. */
+export const IMPORTED_MIN_LENGTH = 16;
 const IMPORTED_MAX_LENGTH = 512;
 
 /** What a token says of itself. Whether the key exists, only the store knows. */

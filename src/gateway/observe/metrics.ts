@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, Registry } from 'prom-client';
 import type { OnVerdict } from '../admission/admit.js';
 import { REFUSALS } from '../refusal.js';
 import { UPSTREAM_FAILURES } from '../upstream/failure.js';
@@ -41,13 +41,13 @@ export function createMetrics({ engine, plans, operations, charged, upstreams }:
   const requests = new Counter({ name: 'petgate_requests_total', help: 'Exchanges ended, by operation and status class.', labelNames: ['operation', 'class'], registers });
   const duration = new Histogram({ name: 'petgate_request_duration_seconds', help: 'From a request read to its answer written.', labelNames: ['operation'], buckets: EXCHANGE_BUCKETS, registers });
   const refusals = new Counter({ name: 'petgate_refusals_total', help: 'Refusals given by the gateway, by code.', labelNames: ['code'], registers });
-  const admission = new Histogram({ name: 'petgate_admission_duration_seconds', help: 'From asking the store to its verdict.', labelNames: ['engine'], buckets: ADMISSION_BUCKETS, registers }).labels(engine);
+  const admissions = new Histogram({ name: 'petgate_admission_duration_seconds', help: 'From asking the store to its verdict.', labelNames: ['engine'], buckets: ADMISSION_BUCKETS, registers });
   const batch = new Histogram({ name: 'petgate_admission_batch_requests', help: 'Requests decided by one store call.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256], registers });
   const upstream = new Histogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer, or to giving up.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
   const failures = new Counter({ name: 'petgate_upstream_failures_total', help: 'Attempts at an upstream that failed, by kind; one that was repeated with success is among them.', labelNames: ['upstream', 'kind'], registers });
-  new Gauge({ name: 'petgate_start_time_seconds', help: 'Unix time since which these figures count.', registers, aggregator: 'min' }).set(Math.round(performance.timeOrigin) / 1000);
 
   // A rate can't see a series' first count, so what can be known beforehand stands at 0 from the start.
+  admissions.zero({ engine });
   for (const operation of operations) {
     duration.zero({ operation });
     for (const group of CLASSES) requests.inc({ operation, class: group }, 0);
@@ -58,6 +58,7 @@ export function createMetrics({ engine, plans, operations, charged, upstreams }:
     for (const kind of UPSTREAM_FAILURES) failures.inc({ upstream: name, kind }, 0);
   }
 
+  const admission = admissions.labels(engine);
   const requestChild = held((operation, group) => requests.labels(operation, group));
   const durationChild = held((operation) => duration.labels(operation));
   const refusalChild = held((code) => refusals.labels(code));

@@ -13,6 +13,8 @@ export function watchProcess(registry: Registry, settings: Settings, config: () 
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   new Gauge({ name: 'petgate_info', help: 'Always 1: version, Node and environment stand in the labels.', labelNames: ['version', 'node', 'environment'], aggregator: 'first', registers })
     .set({ version, node: process.version, environment: settings.environment }, 1);
+  // The counts of workers that died are kept, so those of the whole begin with the first process.
+  new Gauge({ name: 'petgate_start_time_seconds', help: 'Unix time since which these figures count.', aggregator: 'min', registers }).set(Math.round(performance.timeOrigin) / 1000);
   // The oldest of all processes is the one to ask about.
   new Gauge({
     name: 'petgate_config_loaded_timestamp_seconds', help: 'When the settings in force were loaded, unix time; the oldest of all processes.', aggregator: 'min', registers,

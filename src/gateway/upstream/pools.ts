@@ -35,14 +35,18 @@ export type Upstreams = ReadonlyMap<string, Upstream>;
 
 /**
  * Opens a keep-alive pool for each address; nothing is dialled yet.
- * @param before those there are: one whose settings stay is kept with its connections, the others
- *   are let go once their requests have ended
+ * @param before those there are: one whose settings stay is kept with its connections
  */
 export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings>>, before: Upstreams = new Map()): Upstreams {
   const named = Object.entries(settings).filter(([, upstream]) => upstream.addresses.length > 0);
-  const upstreams = new Map(named.map(([name, upstream]) => [name, sameOf(before.get(name), upstream) ?? openUpstream(name, upstream)]));
-  for (const [name, upstream] of before) if (upstreams.get(name) !== upstream) void upstream.retire();
-  return upstreams;
+  return new Map(named.map(([name, upstream]) => [name, sameOf(before.get(name), upstream) ?? openUpstream(name, upstream)]));
+}
+
+/** Closes those of `before` that `now` no longer holds, once `afterMs` is over: exchanges begun with them may still come. */
+export function retireUpstreams(before: Upstreams, now: Upstreams, afterMs: number): void {
+  for (const [name, upstream] of before) {
+    if (now.get(name) !== upstream) setTimeout(() => void upstream.retire(), afterMs).unref();
+  }
 }
 
 function sameOf(upstream: Upstream | undefined, settings: UpstreamSettings): Upstream | undefined {

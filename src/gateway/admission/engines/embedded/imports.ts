@@ -8,15 +8,21 @@ import type { Stores } from './stores.js';
 import { attempt, translated } from './unavailable.js';
 
 /** Rows per transaction, which bounds how long the event loop stands still. */
-const STEP_ROWS = 500;
+const STEP_ROWS = 1_000;
 
 /** Staged rows and the mark that decides over them all live in `durable`: each step is on disk when it ends. */
 export function importsOf(stores: Stores): ImportStore {
   const { durable, importLeaseMs } = stores;
-  const mark = (next: Mark): void => durable.putSync(IMPORT_MARK, Buffer.from(JSON.stringify(next)));
+  const mark = (next: Mark): void => {
+    durable.putSync(IMPORT_MARK, Buffer.from(JSON.stringify(next)));
+  };
   const leaseMs = (): number => Date.now() + importLeaseMs;
   return {
-    read: () => attempt(stores, () => (durable.resetReadTxn(), underWay(markIn(durable)))),
+    read: () =>
+      attempt(stores, () => {
+        durable.resetReadTxn();
+        return underWay(markIn(durable));
+      }),
     open: (id) =>
       inTransaction(stores, () => {
         const there = markIn(durable);
@@ -37,7 +43,7 @@ export function importsOf(stores: Stores): ImportStore {
       }),
     settle: async (id) => {
       const isOurs = (): boolean => markIn(durable)?.id === id && markIn(durable)?.phase === 'committed';
-      while (await inTransaction(stores, () => isOurs() && !step(durable, (staged) => void place(durable, staged))));
+      while (await inTransaction(stores, () => isOurs() && !step(durable, (staged) => place(durable, staged))));
     },
     drop: async (id, whose) => {
       const begun = await inTransaction(stores, () => {
@@ -47,7 +53,7 @@ export function importsOf(stores: Stores): ImportStore {
         return true;
       });
       const isOurs = (): boolean => markIn(durable)?.id === id && markIn(durable)?.phase === 'dropping';
-      while (begun && (await inTransaction(stores, () => isOurs() && !step(durable, ({ record }) => void durable.removeSync(stagedRow(record.id))))));
+      while (begun && (await inTransaction(stores, () => isOurs() && !step(durable, ({ record }) => durable.removeSync(stagedRow(record.id))))));
     },
   };
 }
@@ -63,7 +69,7 @@ function stageOne(durable: Store, importId: string, key: IncomingKey): Staging {
 }
 
 /** Works off some staged rows. With the last of them the mark goes, and it answers true. */
-function step(durable: Store, work: (staged: StagedKey) => void): boolean {
+function step(durable: Store, work: (staged: StagedKey) => unknown): boolean {
   const rows: StagedKey[] = [];
   for (const { value } of durable.getRange({ ...rangeOf('i'), limit: STEP_ROWS })) rows.push(JSON.parse(value.toString()) as StagedKey);
   for (const staged of rows) work(staged);

@@ -1,4 +1,6 @@
-import { IMPORT_LEASE_MS, ImportLost } from '../../port.js';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { IMPORT_LEASE_MS, ImportLost, StoreUnavailable } from '../../port.js';
 import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../port.js';
 import type { Link } from './link.js';
 import { IMPORT_MARK, importIds, KEY_INDEX, keyPrefix } from './names.js';
@@ -7,19 +9,21 @@ import { scriptOf } from './script.js';
 
 /** Keys on their way to Redis at once: few enough that each call keeps its deadline. */
 const SENT_AT_ONCE = 64;
-/** Clocks of a Cluster's nodes differ: an abandoned import is let go only this much after its lease. */
-const SKEW_MS = 2_000;
-
+/** A busy Redis misses a deadline now and then; a long import must not die of one. All its calls can be repeated. */
+const TRIES = 5;
+const PAUSE_MS = 250;
 /**
- * The mark of the one import. ARGV: what to do, import id, lease in ms.
+ * The mark of the one import. ARGV: what to do, import id, lease in ms. Clocks of a Cluster's nodes
+ * differ a little: an import counts as abandoned only a fifth of the lease after its end.
  * Answers with what stands there afterwards: `<id> <phase> <until> <abandoned>`, or `-`.
  */
 const MARK = scriptOf(`
 local name, what, id = KEYS[1], ARGV[2], ARGV[3]
 local there = call('HMGET', name, 'id', 'phase', 'until')
-local untilMs = clock + tonumber(ARGV[4])
+local leaseMs = tonumber(ARGV[4])
+local untilMs = clock + leaseMs
 local mine, phase = there[1] == id, there[2]
-local abandoned = there[1] and phase ~= 'committed' and clock > tonumber(there[3]) + ${SKEW_MS}
+local abandoned = there[1] and phase ~= 'committed' and clock > tonumber(there[3]) + leaseMs / 5
 local next
 if what == 'open' and not there[1] then next = 'staging' end
 if what == 'touch' and mine and phase == 'staging' then next = 'staging' end
@@ -38,13 +42,17 @@ if not there[1] then return pack('<d', clock) .. '-' end
 return pack('<d', clock) .. there[1] .. ' ' .. phase .. ' ' .. string.format('%.0f', tonumber(there[3])) .. ' ' .. (abandoned and '1' or '0')
 `);
 
-/** KEYS[1]: the key's prefix. ARGV: end of the lease, import id, audit entry, then fields and values of the record. */
+/**
+ * KEYS[1]: the key's prefix. ARGV: end of the lease, import id, a word for this very key of the import, so
+ * that it may be sent again, audit entry, then fields and values of the record.
+ */
 const STAGE = scriptOf(`
 local name = KEYS[1] .. 'staged'
 if clock > tonumber(ARGV[2]) then return pack('<d', clock) .. 'late' end
 if call('EXISTS', KEYS[1] .. 'key') == 1 then return pack('<d', clock) .. 'present' end
-if call('EXISTS', name) == 1 then return pack('<d', clock) .. 'repeated' end
-call('HSET', name, 'import', ARGV[3], 'entry', ARGV[4], spread(ARGV, 5))
+local place = call('HGET', name, 'place')
+if place and place ~= ARGV[4] then return pack('<d', clock) .. 'repeated' end
+call('HSET', name, 'import', ARGV[3], 'place', ARGV[4], 'entry', ARGV[5], spread(ARGV, 6))
 return pack('<d', clock) .. 'staged'
 `);
 
@@ -56,7 +64,7 @@ if staged[1] ~= ARGV[2] then return pack('<d', clock) .. '0' end
 if ARGV[3] == '0' then
   call('DEL', name)
 else
-  call('HDEL', name, 'import', 'entry')
+  call('HDEL', name, 'import', 'place', 'entry')
   call('RENAME', name, KEYS[1] .. 'key')
   call('RPUSH', KEYS[1] .. 'history', staged[2])
 end
@@ -67,7 +75,7 @@ type What = 'read' | 'open' | 'touch' | 'commit' | 'own' | 'abandoned' | 'end';
 type Mark = ImportUnderWay & { readonly untilMs: number };
 
 export function importStore(link: Link, leaseMs = IMPORT_LEASE_MS): ImportStore {
-  const mark = (what: What, id: string): Promise<Mark | undefined> => markOf(link, what, id, leaseMs);
+  const mark = (what: What, id: string): Promise<Mark | undefined> => patiently(() => markOf(link, what, id, leaseMs));
   return {
     read: () => mark('read', ''),
     async open(id) {
@@ -90,13 +98,13 @@ export function importStore(link: Link, leaseMs = IMPORT_LEASE_MS): ImportStore 
     async settle(id) {
       const there = await mark('read', id);
       if (there?.id !== id || there.phase !== 'committed') return;
-      for await (const ids of link.idsIn(importIds(id), null)) await place(link, id, ids);
+      for await (const ids of link.idsIn(importIds(id), null)) await patiently(() => place(link, id, ids));
       await end(link, id, leaseMs);
     },
     async drop(id, whose) {
       const there = await mark(whose, id);
       if (there?.id !== id || there.phase !== 'dropping') return;
-      for await (const ids of link.idsIn(importIds(id), null)) await Promise.all(ids.map((keyId) => link.run(UNSTAGE, [keyPrefix(keyId)], [id, '0'])));
+      for await (const ids of link.idsIn(importIds(id), null)) await patiently(() => unstage(link, id, ids, '0'));
       await end(link, id, leaseMs);
     },
   };
@@ -112,10 +120,12 @@ export async function arrive(link: Link, keyIds: readonly string[]): Promise<boo
 
 async function stageSome(link: Link, importId: string, untilMs: number, keys: readonly IncomingKey[]): Promise<readonly Staging[]> {
   // First the names: a staged key that no list names would stay for ever.
-  await link.command('zadd', importIds(importId), ...keys.flatMap(({ record }) => ['0', record.id]));
-  const calls = keys.map(({ record, entry }) =>
-    link.run(STAGE, [keyPrefix(record.id)], [untilMs.toString(), importId, JSON.stringify(entry), ...fieldsOf(record)]),
-  );
+  await patiently(() => link.command('zadd', importIds(importId), ...keys.flatMap(({ record }) => ['0', record.id])));
+  const turn = randomBytes(6).toString('base64url');
+  const calls = keys.map(({ record, entry }, n) => {
+    const args = [untilMs.toString(), importId, `${turn}${n}`, JSON.stringify(entry), ...fieldsOf(record)];
+    return patiently(() => link.run(STAGE, [keyPrefix(record.id)], args));
+  });
   // All have to be over before one that failed is told: a drop must find nothing still on its way.
   await Promise.allSettled(calls);
   return (await Promise.all(calls)).map((answer) => {
@@ -125,13 +135,28 @@ async function stageSome(link: Link, importId: string, untilMs: number, keys: re
   });
 }
 
+async function patiently<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (tried === TRIES || !(error instanceof StoreUnavailable)) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
 async function place(link: Link, importId: string, keyIds: readonly string[]): Promise<void> {
   await link.command('zadd', KEY_INDEX, ...keyIds.flatMap((keyId) => ['0', keyId]));
-  await Promise.all(keyIds.map((keyId) => link.run(UNSTAGE, [keyPrefix(keyId)], [importId, '1'])));
+  await unstage(link, importId, keyIds, '1');
+}
+
+async function unstage(link: Link, importId: string, keyIds: readonly string[], toPlace: '0' | '1'): Promise<void> {
+  await Promise.all(keyIds.map((keyId) => link.run(UNSTAGE, [keyPrefix(keyId)], [importId, toPlace])));
 }
 
 async function end(link: Link, importId: string, leaseMs: number): Promise<void> {
-  await link.command('unlink', importIds(importId));
+  await patiently(() => link.command('unlink', importIds(importId)));
   await markOf(link, 'end', importId, leaseMs);
 }
 

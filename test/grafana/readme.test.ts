@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { packageRoot } from '../../src/shared/package-root.js';
+import { scrape } from '../servers/exposition.js';
+import type { Exposition } from '../servers/exposition.js';
+import { startGateway } from '../servers/gateway.js';
+import { startPets } from '../servers/pets.js';
+
+const section = readFileSync(join(packageRoot, 'README.md'), 'utf8').split('\n## Metrics\n')[1]?.split('\n## ')[0] ?? '';
+
+/** What the README's tables say: `name type labels`. */
+const told = [...section.matchAll(/^\| `(petgate_\w+)` \| (\w+) \| ([^|]*) \| [^|]+ \|$/gm)]
+  .map(([, name = '', type = '', labels = '']) => lineOf(name, type, [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label)));
+
+function lineOf(name: string, type: string, labels: readonly string[]): string {
+  return `${name} ${type} ${[...labels].sort().join(',')}`.trim();
+}
+
+function linesOf({ families }: Exposition): readonly string[] {
+  return families.map(({ name, type, labels }) => lineOf(name, type, labels));
+}
+
+t.test('the README lists every metric there is, with its type and labels, and no other', async (t) => {
+  const gateway = await startGateway(t, { environment: { PETGATE_WORKERS: '2' } });
+  const pets = await startPets(t);
+  await scrape(pets.url);
+  const real = [...linesOf(await scrape(gateway.adminUrl)), ...linesOf(await scrape(pets.url))];
+  t.strictSame([...told].sort(), [...real].sort());
+  t.ok(real.every((line) => line.startsWith('petgate_')), 'all of them are ours');
+});
