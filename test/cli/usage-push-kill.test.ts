@@ -4,9 +4,11 @@ import { until } from '../servers/until.js';
 import { begin } from './programs.js';
 import { dayBack, same, stage } from './push-stage.js';
 
+t.setTimeout(150_000);
+
 const KILLS = 24;
 
-t.test(`killed with -9 at ${KILLS} points, with a receiver that fails at random: nothing lost, nothing doubled`, async (t) => {
+t.test(`killed with -9 at ${KILLS} points, with a receiver that fails at random: nothing lost, nothing doubled`, { timeout: 120_000 }, async (t) => {
   const { receiver, args, env, push, use, ledger } = await stage(t, 150, ['--batch', '9', '--retry-for', '60s']);
   for (const back of [5, 4, 3]) await use(back, (place) => 1 + ((place * 7 + back) % 13));
   receiver.behave = () => {

@@ -8,6 +8,8 @@ import type { Finished } from './programs.js';
 import { dayBack, nameOf, same, stage, TODAY_MS } from './push-stage.js';
 import type { Received } from './receiver.js';
 
+t.setTimeout(150_000);
+
 t.test('each event is a CloudEvent 1.0 of its form; days that are not final wait', async (t) => {
   const { receiver, push, use } = await stage(t, 2);
   await use(2, () => 3);

@@ -9,6 +9,8 @@ import { startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
+t.setTimeout(150_000);
+
 /** Processes that the gateway has under itself. */
 function childrenOf({ program: { pid } }: Gateway): string {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
