@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import type { Connect } from './client.js';
 import { Failure } from './failure.js';
 import { say, sayJson } from './output.js';
-import { showProgress } from './progress.js';
+import { progressOn } from './usage-progress.js';
 
 /** `petgate keys import`: a whole file of keys, or none of it. */
 export function importCommand(connect: Connect): Command {
@@ -18,15 +18,13 @@ export function importCommand(connect: Connect): Command {
       const { lines, bytes } = openLines(file);
       const client = await connect();
       const startMs = performance.now();
-      const progress = showProgress(process.stderr, 'Checking keys', bytes);
+      const progress = progressOn(process.stderr);
+      let doneBytes = 0;
       const counter = new Transform({
         transform: (chunk: Buffer, _encoding, done) => {
-          progress.add(chunk.length);
+          doneBytes += chunk.length;
+          progress.show(bytes === undefined ? 0 : Math.min(doneBytes / bytes, 1), `${(doneBytes / 1e6).toFixed(1)} MB`);
           done(null, chunk);
-        },
-        flush: (done) => {
-          progress.say('Putting them in place');
-          done();
         },
       });
       lines.on('error', (error) => counter.destroy(unreadable(file, error)));

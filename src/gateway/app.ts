@@ -26,6 +26,7 @@ import type { OwnAnswer } from './upstream/forward.js';
 import { openUpstreams, retireUpstreams } from './upstream/pools.js';
 import type { Upstreams } from './upstream/pools.js';
 import { createOwnUsage } from './usage/own.js';
+import { writeLine } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
 
 export interface AppParts {
@@ -114,7 +115,7 @@ function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Bu
     .then('identify', createIdentify(settings.environment, settings.keys.acceptImported))
     .then('admit', createAdmit(admission, settings.realm, metrics.verdict))
     .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes, metrics.upstreamFailed));
-  const finish = createFinish(metrics, settings.log.access ? log : null, (failure) => failures.add(failure));
+  const finish = createFinish(metrics, settings.log.access && log.isLevelEnabled('info') ? writeLine : null, (failure) => failures.add(failure));
   const gate: Gate = {
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),

@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { createAdmin } from './admin/server.js';
+import type { AdminParts } from './admin/route.js';
 import { openEngine } from './admission/engines/open.js';
 import type { Engine } from './admission/engines/open.js';
 import { createApp } from './app.js';
@@ -18,6 +19,7 @@ import { KeyRegistry } from './keys/registry.js';
 import { watchProcess } from './observe/process.js';
 import { watchStore } from './observe/store.js';
 import { drain, listen } from './server.js';
+import { runTask } from './usage/task.js';
 import { reportToPrimary, startWorkers } from './workers.js';
 import { createLog } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
@@ -129,7 +131,8 @@ async function openAdmin(base: Base, metrics: () => Promise<string>, ready: () =
   const { settings, contract, engine, log, adminToken } = base;
   const scopes = [...new Set(contract.routes.operations.flatMap(({ scope }) => scope ?? []))];
   const registry = new KeyRegistry({ engine, plans: () => base.reloader.settings().plans, scopes, environment: settings.environment, acceptImported: settings.keys.acceptImported });
-  const admin = createAdmin({ registry, engine, token: adminToken, metrics, ready, log });
+  const report: AdminParts['report'] = (format, range) => runTask({ format, range, settings: { dataFolder: settings.dataFolder, store: settings.store } });
+  const admin = createAdmin({ registry, engine, token: adminToken, metrics, ready, log, report });
   await listen(admin, settings.admin);
   return admin;
 }

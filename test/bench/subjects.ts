@@ -44,13 +44,11 @@ export interface GatewayOptions {
   /** One line per exchange, into a file. */
   readonly accessLog: boolean;
   readonly redis?: { readonly url: string; readonly pid: number };
-  /** For node itself, such as --cpu-prof. */
-  readonly nodeArgs?: readonly string[];
 }
 
 /** A real gateway with limits that are counted and never reached, and keys for it. It ends with this process. */
 export async function startGateway(options: GatewayOptions): Promise<{ subject: Subject; child: ChildProcess }> {
-  const { name, folder, upstreamPort, accessLog, redis, nodeArgs = [] } = options;
+  const { name, folder, upstreamPort, accessLog, redis } = options;
   mkdirSync(folder, { recursive: true });
   const configFile = join(folder, 'gateway.yaml');
   writeFileSync(join(folder, 'plans.yaml'), stringify({ roomy: ROOMY, anonymous: ROOMY }, { aliasDuplicateObjects: false }));
@@ -63,7 +61,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ subject: 
   }));
   const logFile = join(folder, 'log');
   const log = openSync(logFile, 'w');
-  const child = spawn(process.execPath, [...nodeArgs, join(packageRoot, 'dist/src/cli/main.js'), 'gateway'], {
+  const child = spawn(process.execPath, [join(packageRoot, 'dist/src/cli/main.js'), 'gateway'], {
     env: {
       PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', PETGATE_CONFIG: configFile, PETGATE_DATA: join(folder, 'data'),
       PETGATE_ADMIN_TOKEN: ADMIN_TOKEN, PETGATE_INTERNAL_TOKEN: 'internal-token-of-the-bench', ...(redis === undefined ? {} : { REDIS_URL: redis.url }),

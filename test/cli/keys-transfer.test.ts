@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import t from 'tap';
 import type { Test } from 'tap';
-import { progressLine, showProgress } from '../../src/cli/progress.js';
 import { ADMIN_TOKEN, listen } from '../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings } from './programs.js';
 import type { Finished } from './programs.js';
@@ -65,21 +63,4 @@ t.test('a file that is not there, and one that cannot be written, are told in a 
   t.match(await run(['keys', 'import', '--help']), { code: 0, stdout: /One key per line/ });
   t.match(await run(['keys', 'export', '--status', 'gone', '--output', join(folder, 'x')]), { code: 1, stderr: /status must be one of/ });
   t.same(readdirSync(folder).filter((name) => name.includes('x')), [], 'nothing half written is left');
-});
-
-t.test('progress is a line on a terminal that goes away again, and nothing elsewhere', (t: Test) => {
-  t.equal(progressLine('Checking keys', 50, 200), 'Checking keys  [######------------------]  25 %');
-  t.equal(progressLine('Checking keys', 300, 200), `Checking keys  [${'#'.repeat(24)}]  100 %`);
-  t.equal(progressLine('Checking keys', 2_500_000, undefined), 'Checking keys  2.5 MB');
-  for (const isTTY of [true, false]) {
-    const stream = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream;
-    const progress = showProgress(stream, 'Checking keys', 100);
-    progress.add(100);
-    progress.say('Putting them in place');
-    progress.end();
-    const written = String(stream.read() ?? '');
-    if (isTTY) t.ok(written.includes('0 %') && written.includes('Putting them in place') && written.endsWith('\r\u001b[K'));
-    else t.equal(written, '');
-  }
-  t.end();
 });

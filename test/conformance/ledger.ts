@@ -55,6 +55,24 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     t.same(rows, expected);
   });
 
+  t.test('all rows of a key come together, keys by id, days in order, also over many days', async (t) => {
+    const keys = await Promise.all(Array.from({ length: 7 }, () => newKey(engine, 'free')));
+    const firstMs = NOON_MS + (20_000 + Math.floor(Math.random() * 10_000)) * DAY_MS;
+    for (let day = 0; day < 70; day += 1) {
+      const asked = keys.filter((_, n) => (day + n) % 3 !== 0);
+      await engine.admit(asked.flatMap((key) => ['listPets', 'createPet'].map((operation) => ({ subject: key.subject, operation, scope: null, cost: 1, nowMs: firstMs + day * DAY_MS }))));
+    }
+    const found: UsageRow[] = [];
+    for await (const batch of engine.usage.rows(dayName(firstMs), dayName(firstMs + 69 * DAY_MS))) {
+      t.ok(batch.length > 0 && batch.length < 1_000, 'a small batch at a time');
+      found.push(...batch);
+    }
+    const places = found.map(({ key, day }) => `${key} ${day}`);
+    t.same(places, [...places].sort());
+    t.equal(new Set(found.map(({ key, day, operation }) => `${key} ${day} ${operation}`)).size, found.length, 'no row twice');
+    t.equal(found.length, keys.flatMap((_, n) => Array.from({ length: 70 }, (_day, day) => (day + n) % 3 !== 0)).filter(Boolean).length * 2);
+  });
+
   t.test('failures count beside requests, on the day of the admission', async (t) => {
     const key = await newKey(engine, 'free');
     await askMany(engine, key, 5, NOON_MS);

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
+type Chunk = string | Buffer;
+
 /** Fields of one answer, beside those of every answer. */
 export type Headers = Readonly<Record<string, string | string[]>>;
 
@@ -8,7 +10,7 @@ export type Headers = Readonly<Record<string, string | string[]>>;
 export type Answer =
   | { readonly status: number; readonly json: unknown }
   | { readonly status: number; readonly type: string; readonly text: string }
-  | { readonly status: number; readonly type: string; readonly chunks: AsyncIterator<string, void>; readonly headers?: Headers }
+  | { readonly status: number; readonly type: string; readonly chunks: AsyncIterator<Chunk, void>; readonly headers?: Headers }
   | { readonly status: 204 };
 
 /** The admin API says no. The message tells the operator what to do. */
@@ -55,6 +57,11 @@ function sendText(res: ServerResponse, status: number, type: string, text: strin
   res.writeHead(status, { ...COMMON_HEADERS, 'Content-Type': type, 'Content-Length': length, ...headers }).end(text);
 }
 
-async function* replay(first: IteratorResult<string, void>, rest: AsyncIterator<string, void>): AsyncGenerator<string, void> {
-  for (let item = first; item.done !== true; item = await rest.next()) yield item.value;
+async function* replay(first: IteratorResult<Chunk, void>, rest: AsyncIterator<Chunk, void>): AsyncGenerator<Chunk, void> {
+  try {
+    for (let item = first; item.done !== true; item = await rest.next()) yield item.value;
+  } finally {
+    // The client may have gone: what makes the rest can stop.
+    await rest.return?.();
+  }
 }

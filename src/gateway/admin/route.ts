@@ -3,6 +3,8 @@ import type { Body } from '../keys/fields.js';
 import type { KeyRegistry } from '../keys/registry.js';
 import type { Readiness } from '../health.js';
 import type { Log } from '../../shared/log.js';
+import type { ReportRange } from '../usage/range.js';
+import type { Format } from '../usage/write.js';
 import type { Answer } from './answer.js';
 import type { Query } from './query.js';
 
@@ -15,6 +17,8 @@ export interface AdminParts {
   readonly metrics: () => Promise<string>;
   readonly ready: () => Readiness;
   readonly log: Log;
+  /** Makes a report over all keys elsewhere than in this process; left out, it is made here. */
+  readonly report?: (format: Format, range: ReportRange) => AsyncGenerator<Buffer, void>;
 }
 
 /** One request as its handler sees it. */

@@ -1,12 +1,13 @@
 import { DAY_MS } from '../admission/bucket.js';
 import { suggestion } from '../config/nearest.js';
 import { quote } from '../keys/fields.js';
-import { reportAsPage } from '../usage/page.js';
 import { DIMENSIONS, MOST_DAYS } from '../usage/range.js';
 import type { Dimension, ReportRange } from '../usage/range.js';
-import { reportAsCsv, reportAsJson } from '../usage/report.js';
 import { CONTENT_SECURITY_POLICY } from '../usage/style.js';
-import type { Answer } from './answer.js';
+import { writeReport } from '../usage/write.js';
+import type { Format } from '../usage/write.js';
+import { AdminRefusal } from './answer.js';
+import type { Answer, Headers } from './answer.js';
 import { invalidQuery, readChoice } from './query.js';
 import type { Query } from './query.js';
 import type { Call, Route } from './route.js';
@@ -16,33 +17,49 @@ export const USAGE_ROUTES: readonly Route[] = [
   { method: 'GET', path: '/admin/usage', query: ['from', 'to', 'by', 'key'], browser: true, handle: page },
 ];
 
+const FORMATS: readonly Format[] = ['json', 'csv', 'html'];
+const TYPES: Readonly<Record<Format, string>> = { json: 'application/json', csv: 'text/csv; charset=utf-8; header=present', html: 'text/html; charset=utf-8' };
+/** Reports in processes of their own. */
+const MOST_AT_ONCE = 4;
 /** An exchange admitted just before midnight may still fail after it; then the day stands. */
 const SETTLE_MS = 3_600_000;
 
 function usage(call: Call): Promise<Answer> {
-  return reported(call, readChoice(call.query, 'format', ['json', 'csv', 'html']) ?? 'json');
+  return reported(call, readChoice(call.query, 'format', FORMATS) ?? 'json');
 }
 
 function page(call: Call): Promise<Answer> {
   return reported(call, 'html');
 }
 
-async function reported({ parts, query }: Call, format: 'json' | 'csv' | 'html'): Promise<Answer> {
+async function reported({ parts, query }: Call, format: Format): Promise<Answer> {
   const range = readRange(query, await parts.registry.nowMs());
   const key = query.get('key');
   // A key that isn't there is a slip, not a customer without traffic.
   const keyId = key === undefined ? undefined : (await parts.registry.get(key)).id;
-  const ledger = parts.engine.usage.rows(range.from, range.to, keyId);
+  const isElsewhere = keyId === undefined && parts.report !== undefined;
+  const chunks = isElsewhere ? limited(parts.report(format, range)) : writeReport(format, range, parts.engine.usage.rows(range.from, range.to, keyId), keyId);
+  return { status: 200, type: TYPES[format], headers: headersOf(format, range), chunks };
+}
+
+function headersOf(format: Format, { from, to }: ReportRange): Headers {
   switch (format) {
-    case 'json': return { status: 200, type: 'application/json', chunks: reportAsJson(range, ledger) };
-    case 'csv': {
-      const headers = { 'Content-Disposition': `attachment; filename="usage-${range.from}-${range.to}.csv"` };
-      return { status: 200, type: 'text/csv; charset=utf-8; header=present', chunks: reportAsCsv(range, ledger), headers };
-    }
-    case 'html': {
-      const headers = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' };
-      return { status: 200, type: 'text/html; charset=utf-8', chunks: reportAsPage(range, ledger, keyId), headers };
-    }
+    case 'json': return {};
+    case 'csv': return { 'Content-Disposition': `attachment; filename="usage-${from}-${to}.csv"` };
+    case 'html': return { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' };
+  }
+}
+
+let running = 0;
+
+/** Counts the processes under way, and refuses one too many: each takes memory and a processor. */
+async function* limited(report: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
+  if (running >= MOST_AT_ONCE) throw new AdminRefusal(503, 'busy', `${MOST_AT_ONCE} reports are being made already. Wait for one to end, then try again.`, { 'Retry-After': '5' });
+  running += 1;
+  try {
+    yield* report;
+  } finally {
+    running -= 1;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Operation } from '../contract/operation.js';
 import { toAdmitted } from '../exchange.js';
-import type { Admitted, Identified } from '../exchange.js';
+import type { Admitted, Identified, Story } from '../exchange.js';
 import { REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
@@ -25,9 +25,8 @@ export function createAdmit(admission: Admission, realm: string, onVerdict: OnVe
   const missing = withHeaders(REFUSALS.missing_api_key, 'WWW-Authenticate', `Bearer realm="${realm}"`);
   const invalid = withHeaders(REFUSALS.invalid_api_key, 'WWW-Authenticate', `Bearer realm="${realm}", error="invalid_token"`);
 
-  const ask = async (exchange: Identified, request: AdmissionRequest): Promise<Verdict> => {
-    const verdict = await admission.admit(request);
-    const { story } = exchange;
+  /** Writes down what the store said. */
+  const note = (story: Story, request: AdmissionRequest, verdict: Verdict): Verdict => {
     story.judgedMs = performance.now();
     if (verdict.outcome === 'unknown_key') {
       story.credential = verdict.reason;
@@ -41,17 +40,11 @@ export function createAdmit(admission: Admission, realm: string, onVerdict: OnVe
     return verdict;
   };
 
-  const judge = async (exchange: Identified): Promise<Admitted | Refusal> => {
-    const { demand, subject, credential } = exchange;
-    if (subject.kind === 'key') {
-      const verdict = await ask(exchange, { subject, operation: demand.operation, scope: demand.scope, cost: demand.cost });
-      if (verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
-    } else {
-      exchange.story.credential = credential;
-    }
-    const address = { kind: 'address', address: exchange.addressBucket } as const;
-    const cost = demand.secured ? 1 : 0;
-    const verdict = await ask(exchange, { subject: address, operation: demand.operation, scope: null, cost });
+  const judgeAddress = async (exchange: Identified): Promise<Admitted | Refusal> => {
+    const { demand, credential, story } = exchange;
+    const subject = { kind: 'address', address: exchange.addressBucket } as const;
+    const request = { subject, operation: demand.operation, scope: null, cost: demand.secured ? 1 : 0 } as const;
+    const verdict = note(story, request, await admission.admit(request));
     if (!demand.secured && verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
     if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
     if (verdict.outcome === 'banned') return REFUSALS.address_banned;
@@ -59,15 +52,24 @@ export function createAdmit(admission: Admission, realm: string, onVerdict: OnVe
   };
 
   return async (exchange) => {
+    const { demand, subject, story } = exchange;
     const askedMs = performance.now();
     try {
-      return await judge(exchange);
+      // One await on the way of a good key: each costs more than the decision around it.
+      if (subject.kind === 'key') {
+        const request = { subject, operation: demand.operation, scope: demand.scope, cost: demand.cost };
+        const verdict = note(story, request, await admission.admit(request));
+        if (verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
+      } else {
+        story.credential = exchange.credential;
+      }
+      return await judgeAddress(exchange);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      exchange.story.standing = null;
-      return exchange.demand.refusal !== null && exchange.demand.cost === 0 ? exchange.demand.refusal : REFUSALS.store_unavailable;
+      story.standing = null;
+      return demand.refusal !== null && demand.cost === 0 ? demand.refusal : REFUSALS.store_unavailable;
     } finally {
-      exchange.story.admissionMs = performance.now() - askedMs;
+      story.admissionMs = performance.now() - askedMs;
     }
   };
 }

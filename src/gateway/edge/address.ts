@@ -19,7 +19,7 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
   const isTrusted = (address: string): boolean => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   return {
     read(remote, forwardedFor) {
-      let address = plainAddress(remote ?? '') ?? UNKNOWN_ADDRESS;
+      let address = peerAddress(remote ?? '');
       if (forwardedFor === null || trustedProxies.length === 0) return address;
       // From the nearest hop outwards: each is believed as long as the one who says it is trusted.
       const hops = forwardedFor.split(',');
@@ -35,7 +35,19 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
 
 /** The bucket an address falls into: an IPv4 itself, an IPv6 its /64, the least a caller can be given. */
 export function bucketOf(address: string): string {
-  return isIPv6(address) ? expandIPv6(address).slice(0, 4).join(':') : address;
+  return address.includes(':') ? expandIPv6(address).slice(0, 4).join(':') : address;
+}
+
+/** How many peers are remembered. Beyond it a peer costs its reading each time. */
+const MAX_PEERS = 1000;
+const peers = new Map<string, string>();
+
+function peerAddress(remote: string): string {
+  const known = peers.get(remote);
+  if (known !== undefined) return known;
+  const address = plainAddress(remote) ?? UNKNOWN_ADDRESS;
+  if (peers.size < MAX_PEERS) peers.set(remote, address);
+  return address;
 }
 
 /** Without port, brackets, zone or IPv4-in-IPv6 spelling; null when it is no address. */

@@ -1,3 +1,4 @@
+import { patiently } from '../admission/patience.js';
 import type { ImportStore, IncomingKey, KeyStore } from '../admission/port.js';
 import { randomBase62 } from './base62.js';
 import type { Body } from './fields.js';
@@ -33,7 +34,7 @@ export class ImportRefused extends Error {
 
 /** Keys staged in one step: few, so that requests get their turn in between. */
 const STAGED_AT_ONCE = 500;
-const READ_AT_ONCE = 50;
+const READ_AT_ONCE = 32;
 const PROBLEMS_MOST = 1_000;
 const ATTEMPTS = 5;
 
@@ -118,7 +119,7 @@ async function differing(store: KeyStore, keys: readonly IncomingKey[]): Promise
   const others: IncomingKey[] = [];
   for (let start = 0; start < keys.length; start += READ_AT_ONCE) {
     const some = keys.slice(start, start + READ_AT_ONCE);
-    const records = await Promise.all(some.map(({ record }) => store.read(record.id)));
+    const records = await patiently(() => Promise.all(some.map(({ record }) => store.read(record.id))));
     others.push(...some.filter(({ record }, place) => !sameKey(record, records[place])));
   }
   return others;

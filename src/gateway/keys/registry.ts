@@ -1,3 +1,4 @@
+import { patiently } from '../admission/patience.js';
 import { VersionConflict } from '../admission/port.js';
 import type { AdmissionEngine, KeyStore } from '../admission/port.js';
 import type { Plans } from '../admission/plan.js';
@@ -148,7 +149,8 @@ export class KeyRegistry {
   async *all(filter: KeyFilter): AsyncGenerator<readonly KeyRecord[], void> {
     let cursor: string | null = null;
     do {
-      const page: KeyPage = await this.list(filter, cursor, EXPORTED_AT_ONCE);
+      const from = cursor;
+      const page: KeyPage = await patiently(() => this.list(filter, from, EXPORTED_AT_ONCE));
       if (page.keys.length > 0) yield page.keys;
       ({ cursor } = page);
     } while (cursor !== null);

@@ -1,9 +1,10 @@
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Registry } from 'prom-client';
 import type { OnVerdict } from '../admission/admit.js';
 import { REFUSALS } from '../refusal.js';
 import { UPSTREAM_FAILURES } from '../upstream/failure.js';
 import type { UpstreamFailure } from '../upstream/failure.js';
 import { held } from './held.js';
+import { QuickHistogram } from './histogram.js';
 import { countVerdicts } from './verdicts.js';
 
 /** Seconds. Admission is a store round trip; a whole exchange includes the service behind. */
@@ -39,30 +40,29 @@ export function createMetrics({ engine, plans, operations, charged, upstreams }:
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({ name: 'petgate_requests_total', help: 'Exchanges ended, by operation and status class.', labelNames: ['operation', 'class'], registers });
-  const duration = new Histogram({ name: 'petgate_request_duration_seconds', help: 'From a request read to its answer written.', labelNames: ['operation'], buckets: EXCHANGE_BUCKETS, registers });
+  const duration = new QuickHistogram({ name: 'petgate_request_duration_seconds', help: 'From a request read to its answer written.', labelNames: ['operation'], buckets: EXCHANGE_BUCKETS, registers });
   const refusals = new Counter({ name: 'petgate_refusals_total', help: 'Refusals given by the gateway, by code.', labelNames: ['code'], registers });
-  const admissions = new Histogram({ name: 'petgate_admission_duration_seconds', help: 'From asking the store to its verdict.', labelNames: ['engine'], buckets: ADMISSION_BUCKETS, registers });
-  const batch = new Histogram({ name: 'petgate_admission_batch_requests', help: 'Requests decided by one store call.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256], registers });
-  const upstream = new Histogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer, or to giving up.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
+  const admission = new QuickHistogram({ name: 'petgate_admission_duration_seconds', help: 'From asking the store to its verdict.', labelNames: ['engine'], buckets: ADMISSION_BUCKETS, registers }).series({ engine });
+  const batch = new QuickHistogram({ name: 'petgate_admission_batch_requests', help: 'Requests decided by one store call.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256], registers }).series({});
+  const upstream = new QuickHistogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer, or to giving up.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
   const failures = new Counter({ name: 'petgate_upstream_failures_total', help: 'Attempts at an upstream that failed, by kind; one that was repeated with success is among them.', labelNames: ['upstream', 'kind'], registers });
 
+  const requestChild = held((operation, group) => requests.labels(operation, group));
+  const durationChild = held((operation) => duration.series({ operation }));
+  const refusalChild = held((code) => refusals.labels(code));
+  const upstreamChild = held((name) => upstream.series({ upstream: name }));
+
   // A rate can't see a series' first count, so what can be known beforehand stands at 0 from the start.
-  admissions.zero({ engine });
   for (const operation of operations) {
-    duration.zero({ operation });
+    durationChild(operation, '');
     for (const group of CLASSES) requests.inc({ operation, class: group }, 0);
   }
   for (const code of Object.keys(REFUSALS)) refusals.inc({ code }, 0);
   for (const name of upstreams) {
-    upstream.zero({ upstream: name });
+    upstreamChild(name, '');
     for (const kind of UPSTREAM_FAILURES) failures.inc({ upstream: name, kind }, 0);
   }
 
-  const admission = admissions.labels(engine);
-  const requestChild = held((operation, group) => requests.labels(operation, group));
-  const durationChild = held((operation) => duration.labels(operation));
-  const refusalChild = held((code) => refusals.labels(code));
-  const upstreamChild = held((name) => upstream.labels(name));
   return {
     registry,
     exchange: (operation, status, seconds) => {

@@ -1,16 +1,18 @@
 import type { Failure } from '../admission/port.js';
 import type { Exchange } from '../exchange.js';
-import type { Log } from '../../shared/log.js';
 import type { Metrics } from './metrics.js';
 
 /** Status of an exchange whose client left before its answer; nobody was told it. */
 const CLIENT_GONE = 499;
 
+/** Takes one line of the access log, its end included. */
+export type AccessLog = (line: string) => void;
+
 /**
  * Last step: tells metrics, log and ledger how an exchange ended. Runs once for each, always.
  * @param onFailed told of admitted requests that ended in a 5xx, so that billing can credit them
  */
-export function createFinish(metrics: Metrics, access: Log | null, onFailed: (failure: Failure) => void): (exchange: Exchange, status: number) => void {
+export function createFinish(metrics: Metrics, access: AccessLog | null, onFailed: (failure: Failure) => void): (exchange: Exchange, status: number) => void {
   return (exchange, answered) => {
     const { story, client } = exchange;
     // A refusal after the answer began could only cut it; what the client then holds is no success.
@@ -24,32 +26,39 @@ export function createFinish(metrics: Metrics, access: Log | null, onFailed: (fa
     if (story.counted && status >= 500 && standing !== null && standing.keyId !== null) {
       onFailed({ keyId: standing.keyId, plan: standing.plan, operation: story.operation, admittedAtMs: standing.atMs });
     }
-    access?.info(lineOf(exchange, status, totalMs), 'exchange');
+    access?.(lineOf(exchange, status, totalMs));
   };
 }
 
-function lineOf(exchange: Exchange, status: number, totalMs: number): object {
-  const { story } = exchange;
-  return {
-    request: exchange.id,
-    trace: exchange.traceparent.slice(3, 35),
-    method: exchange.method,
-    operation: story.operation,
-    key: story.standing?.keyId ?? null,
-    plan: story.standing?.plan ?? null,
-    outcome: story.standing?.outcome ?? 'none',
-    code: story.refusal?.code ?? null,
-    credential: story.credential,
-    address: exchange.address,
-    status,
-    bytes: exchange.client.bytesOut,
-    ms: round(totalMs),
-    admissionMs: round(story.admissionMs),
-    upstreamMs: round(story.upstreamMs),
-    counted: story.counted,
-    // By the store's clock: says on which UTC day the ledger counted it.
-    admittedAt: story.counted && story.standing !== null ? new Date(story.standing.atMs).toISOString() : null,
-  };
+/**
+ * One line in the form of all others. Put together by hand, at a quarter of what a general writer of
+ * JSON costs: every text in it comes from a closed set or has been read by a pattern that leaves
+ * nothing to be escaped.
+ */
+function lineOf({ id, traceparent, method, address, client, story }: Exchange, status: number, totalMs: number): string {
+  const { standing } = story;
+  // By the store's clock: says on which UTC day the ledger counted it.
+  const admittedAt = story.counted && standing !== null ? isoOf(standing.atMs) : null;
+  return `{"level":"info","time":"${isoOf(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}"` +
+    `,"method":"${method}","operation":"${story.operation}","key":${quoted(standing?.keyId)},"plan":${quoted(standing?.plan)},"outcome":"${standing?.outcome ?? 'none'}"` +
+    `,"code":${quoted(story.refusal?.code)},"credential":${quoted(story.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}` +
+    `,"ms":${round(totalMs)},"admissionMs":${round(story.admissionMs)},"upstreamMs":${round(story.upstreamMs)},"counted":${story.counted},"admittedAt":${quoted(admittedAt)},"msg":"exchange"}\n`;
+}
+
+function quoted(text: string | null | undefined): string {
+  return text === null || text === undefined ? 'null' : `"${text}"`;
+}
+
+let isoMs = 0;
+let iso = '';
+
+/** Many lines fall into one millisecond. */
+function isoOf(atMs: number): string {
+  if (atMs !== isoMs) {
+    iso = new Date(atMs).toISOString();
+    isoMs = atMs;
+  }
+  return iso;
 }
 
 function round(ms: number): number {

@@ -33,7 +33,7 @@ export async function* reportAsJson(range: ReportRange, ledger: Ledger): AsyncGe
  */
 export async function* reportAsCsv(range: ReportRange, ledger: Ledger): AsyncGenerator<string, void> {
   const hasDay = range.by.includes('day');
-  const columns = [...range.by, ...COUNTS, ...(hasDay ? ['final'] : [])];
+  const columns = [...range.by, ...COUNTS, ...(hasDay ? ['final' as const] : [])];
   const groups = new Groups(range);
   let head = `${columns.join(',')}\r\n`;
   for await (const rows of piecesOf(groups, ledger)) {
@@ -56,9 +56,13 @@ export async function* piecesOf(groups: Groups, ledger: Ledger): AsyncGenerator<
   if (rest.length > 0 || !answered) yield rest;
 }
 
-function csvLine(columns: readonly string[], row: ReportRow): string {
-  const fields = new Map(Object.entries(row));
-  return `${columns.map((column) => csvField(String(fields.get(column)))).join(',')}\r\n`;
+function csvLine(columns: readonly (keyof ReportRow)[], row: ReportRow): string {
+  let line = '';
+  for (const column of columns) {
+    const value = row[column];
+    line += `${line === '' ? '' : ','}${typeof value === 'string' ? csvField(value) : value}`;
+  }
+  return `${line}\r\n`;
 }
 
 /** A spreadsheet runs what begins like a formula; an apostrophe before it makes it text. */

@@ -9,6 +9,9 @@ import { startRedis } from '../../servers/redis.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { until } from '../../servers/until.js';
 
+// An abandoned import is let go after some 12 s.
+t.setTimeout(90_000);
+
 const tokens = Array.from({ length: 5_000 }, (_, n) => `old-key-${n}-0123456789abcdef`);
 const lines = tokens.map((token, n) => `${JSON.stringify({ hash: createHash('sha256').update(token).digest('hex'), plan: 'free', name: `old ${n}` })}\n`);
 const CONFIG = { keys: { accept_imported: true } };

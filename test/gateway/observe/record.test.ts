@@ -4,7 +4,6 @@ import { REFUSALS } from '../../../src/gateway/refusal.js';
 import type { Exchange, Story } from '../../../src/gateway/exchange.js';
 import { createMetrics } from '../../../src/gateway/observe/metrics.js';
 import { createFinish } from '../../../src/gateway/observe/record.js';
-import type { Log } from '../../../src/shared/log.js';
 import { makeExchange } from '../exchange.js';
 
 const WINDOW = { limit: 60, remaining: 59, resetAtMs: 0 };
@@ -22,8 +21,10 @@ async function finished(story: Partial<Story>, status: number, client: Partial<E
   const failures: Failure[] = [];
   let line: Record<string, unknown> = {};
   const metrics = createMetrics({ engine: 'embedded', plans: ['free'], operations: ['listPets'], charged: ['listPets'], upstreams: ['pets'] });
-  const log = { info: (fields: Record<string, unknown>) => (line = fields) } as unknown as Log;
-  createFinish(metrics, log, (failure) => failures.push(failure))(exchange, status);
+  const access = (text: string): void => {
+    line = JSON.parse(text) as Record<string, unknown>;
+  };
+  createFinish(metrics, access, (failure) => failures.push(failure))(exchange, status);
   return { failures, line, metrics: await metrics.registry.metrics() };
 }
 

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import type { Settings } from '../../config/settings.js';
 import type { Log } from '../../../shared/log.js';
 import type { Plans } from '../plan.js';
-import type { AdmissionEngine } from '../port.js';
+import type { AdmissionEngine, UsageRow } from '../port.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
+import { readLedgerFile } from './embedded/ledger-file.js';
 import { openRedisEngine } from './redis/engine.js';
 
 export type Engine = AdmissionEngine & { setPlans(plans: Plans): void };
@@ -14,5 +15,28 @@ export function openEngine(settings: Settings, log: Log): Engine {
   if (store.redisUrl !== null) {
     return openRedisEngine({ url: store.redisUrl, deadlineMs: store.deadlineMs, plans, usageDays: store.usageDays, log });
   }
-  return openEmbeddedEngine({ folder: join(settings.dataFolder, 'admission'), plans, usageDays: store.usageDays, mapBytes: store.mapBytes });
+  return openEmbeddedEngine({ folder: folderIn(settings.dataFolder), plans, usageDays: store.usageDays, mapBytes: store.mapBytes });
+}
+
+/**
+ * The whole ledger, for a process that reads it and does nothing else: rows as `UsageStore.rows` gives
+ * them, in little memory. Rejects with StoreUnavailable.
+ */
+export async function* readLedger({ dataFolder, store }: Pick<Settings, 'dataFolder' | 'store'>, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+  const { redisUrl, deadlineMs, usageDays, mapBytes } = store;
+  const plans: Plans = new Map();
+  if (redisUrl === null) {
+    yield* readLedgerFile({ folder: folderIn(dataFolder), plans, usageDays, mapBytes }, from, to);
+    return;
+  }
+  const engine = openRedisEngine({ url: redisUrl, deadlineMs, plans, usageDays });
+  try {
+    yield* engine.usage.rows(from, to);
+  } finally {
+    await engine.close();
+  }
+}
+
+function folderIn(dataFolder: string): string {
+  return join(dataFolder, 'admission');
 }

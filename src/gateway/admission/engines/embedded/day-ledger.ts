@@ -9,15 +9,13 @@ const PAGE_ROWS = 64;
 
 /** Reads one day's rows in the order of their keys, a page at a time. */
 export class DayLedger {
-  readonly #durable: Store;
   readonly #end: string;
   #after: string;
   #page: UsageRow[] = [];
   #at = 0;
   #ended = false;
 
-  constructor(durable: Store, day: string) {
-    this.#durable = durable;
+  constructor(day: string) {
     this.#after = `u${day}${SEPARATOR}`;
     this.#end = this.#after + AFTER_ALL;
   }
@@ -38,17 +36,18 @@ export class DayLedger {
     this.#at += 1;
   }
 
-  /** Reads the next page. */
-  fill(): void {
+  /** Reads the next page, and gives the number of its rows. */
+  fill(durable: Store): number {
     this.#page = [];
     this.#at = 0;
     // No snapshot is kept between pages: an old one would keep freed pages of the file from being used again.
-    this.#durable.resetReadTxn();
-    for (const { key, value } of this.#durable.getRange({ start: this.#after, end: this.#end, exclusiveStart: true, limit: PAGE_ROWS })) {
+    durable.resetReadTxn();
+    for (const { key, value } of durable.getRange({ start: this.#after, end: this.#end, exclusiveStart: true, limit: PAGE_ROWS })) {
       this.#page.push(rowOf(key, value));
       this.#after = key;
     }
     this.#ended = this.#page.length < PAGE_ROWS;
+    return this.#page.length;
   }
 }
 

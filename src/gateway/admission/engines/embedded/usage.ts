@@ -1,21 +1,16 @@
 import type { UsageRow, UsageStore } from '../../port.js';
 import type { Checkpoint } from './checkpoint.js';
-import { DayLedger, daysOf, rowOf } from './day-ledger.js';
+import { daysOf, rowOf } from './day-ledger.js';
+import { mergeDays } from './merge.js';
 import { AFTER_ALL, keyRow, SEPARATOR, usageRow } from './rows.js';
 import type { Stores } from './stores.js';
 import { slotsOf } from './subject-row.js';
 import { attempt } from './unavailable.js';
 
-/** Rows given at once. */
-const BATCH_ROWS = 256;
 /** How long reading may hold up this process's admissions at a time. */
 const TURN_MS = 0.25;
 
-/**
- * The ledger, key by key, within a key by day, plan and operation. Rows stand day by day on the disk,
- * so that all keys' rows are merged from one reader per day. All of it is read in small pieces, with
- * the event loop given back in between.
- */
+/** The ledger, read in small pieces, with the event loop given back in between. */
 export function usageOf(stores: Stores, checkpoint: Checkpoint): UsageStore {
   return {
     rows: (from, to, keyId) => (keyId === undefined ? allRows(stores, checkpoint, from, to) : rowsOfKey(stores, keyId, from, to)),
@@ -25,36 +20,7 @@ export function usageOf(stores: Stores, checkpoint: Checkpoint): UsageStore {
 /** Brings `durable` up to date first, and so tells every admission that any process had committed before the call. */
 async function* allRows(stores: Stores, checkpoint: Checkpoint, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
   await checkpoint.run();
-  const breathe = breather();
-  const days: DayLedger[] = [];
-  for (const day of daysOf(from, to)) {
-    const ledger = new DayLedger(stores.durable, day);
-    await attempt(stores, () => ledger.fill());
-    await breathe();
-    if (ledger.nextKey !== null) days.push(ledger);
-  }
-  let batch: UsageRow[] = [];
-  for (let key = leastKey(days); key !== null; key = leastKey(days)) {
-    for (const ledger of days) {
-      while (ledger.nextKey === key) {
-        ledger.take(batch);
-        if (!ledger.drained) continue;
-        await attempt(stores, () => ledger.fill());
-        await breathe();
-      }
-    }
-    if (batch.length < BATCH_ROWS) continue;
-    yield batch;
-    batch = [];
-    await breathe();
-  }
-  if (batch.length > 0) yield batch;
-}
-
-function leastKey(days: readonly DayLedger[]): string | null {
-  let least: string | null = null;
-  for (const { nextKey } of days) if (nextKey !== null && (least === null || nextKey < least)) least = nextKey;
-  return least;
+  yield* mergeDays({ store: () => stores.durable, attempt: (work) => attempt(stores, work), between: breather() }, from, to);
 }
 
 /**

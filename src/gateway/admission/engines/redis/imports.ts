@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { IMPORT_LEASE_MS, ImportLost, StoreUnavailable } from '../../port.js';
+import { patiently } from '../../patience.js';
+import { IMPORT_LEASE_MS, ImportLost } from '../../port.js';
 import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../port.js';
 import type { Link } from './link.js';
 import { IMPORT_MARK, importIds, KEY_INDEX, keyPrefix } from './names.js';
@@ -8,10 +8,7 @@ import { fieldsOf } from './record.js';
 import { scriptOf } from './script.js';
 
 /** Keys on their way to Redis at once: few enough that each call keeps its deadline. */
-const SENT_AT_ONCE = 64;
-/** A busy Redis misses a deadline now and then; a long import must not die of one. All its calls can be repeated. */
-const TRIES = 5;
-const PAUSE_MS = 250;
+const SENT_AT_ONCE = 32;
 /**
  * The mark of the one import. ARGV: what to do, import id, lease in ms. Clocks of a Cluster's nodes
  * differ a little: an import counts as abandoned only a fifth of the lease after its end.
@@ -133,17 +130,6 @@ async function stageSome(link: Link, importId: string, untilMs: number, keys: re
     if (outcome === 'late') throw lost();
     return outcome as Staging;
   });
-}
-
-async function patiently<Answer>(call: () => Promise<Answer>): Promise<Answer> {
-  for (let tried = 1; ; tried += 1) {
-    try {
-      return await call();
-    } catch (error) {
-      if (tried === TRIES || !(error instanceof StoreUnavailable)) throw error;
-      await sleep(PAUSE_MS);
-    }
-  }
 }
 
 async function place(link: Link, importId: string, keyIds: readonly string[]): Promise<void> {

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { dayNumberOf, KEY_INDEX, keyPrefix, usageField } from '../../src/gateway/admission/engines/redis/names.js';
+import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/admission/engines/embedded/rows.js';
+import { openStores } from '../../src/gateway/admission/engines/embedded/stores.js';
+import { FIELD_AT } from '../../src/gateway/admission/engines/embedded/subject-row.js';
+import type { KeyRecord } from '../../src/gateway/keys/record.js';
+
+/**
+ * Fills a store with usage in the very form its engine keeps: keys × days × operations, for benches.
+ *
+ *     node dist/test/bench/seed-usage.js <folder of the embedded engine | redis://host:port> <keys> <days>
+ */
+export const OPERATIONS = ['listPets', 'createPet', 'getPet'] as const;
+const PLANS = ['free', 'pro', 'business'] as const;
+const DAY_MS = 86_400_000;
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const COMMIT_ROWS = 20_000;
+const WRITE_BYTES = 262_144;
+
+/** Ids as random as real ones, and the same in each run; in order. */
+export function seedIds(keys: number): readonly string[] {
+  const ids = Array.from({ length: keys }, (_, n) => {
+    const bytes = createHash('sha256').update(String(n)).digest();
+    return Array.from(bytes.subarray(0, 12), (byte) => DIGITS[byte % 62]!).join('');
+  });
+  return ids.sort();
+}
+
+/** The days before today, oldest first. */
+export function seedDays(days: number): readonly string[] {
+  const todayMs = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  return Array.from({ length: days }, (_, n) => new Date(todayMs - (days - n) * DAY_MS).toISOString().slice(0, 10));
+}
+
+const planOf = (place: number): string => PLANS[place % PLANS.length]!;
+const requestsOf = (place: number, day: number, operation: number): number => 1 + ((place + day * 7 + operation * 3) % 97);
+
+export async function seedEmbedded(folder: string, keys: number, days: number): Promise<void> {
+  const stores = openStores({ folder, mapBytes: 64 * 2 ** 30 });
+  const { durable } = stores;
+  const ids = seedIds(keys);
+  let waiting: (() => void)[] = [];
+  const commit = async (): Promise<void> => {
+    const rows = waiting;
+    waiting = [];
+    await durable.transaction(() => {
+      for (const row of rows) row();
+    });
+  };
+  const put = async (name: string, bytes: Buffer): Promise<void> => {
+    waiting.push(() => durable.putSync(name, bytes));
+    if (waiting.length >= COMMIT_ROWS) await commit();
+  };
+  for (const [place, id] of ids.entries()) {
+    const record: KeyRecord = { id, plan: planOf(place), name: `key ${place}`, note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets: [], version: 1 };
+    await put(recordRow(id), Buffer.from(JSON.stringify(record)));
+  }
+  for (const [n, day] of seedDays(days).entries()) {
+    for (const [place, id] of ids.entries()) {
+      for (const [m, operation] of [...OPERATIONS.entries()].sort(([, a], [, b]) => (a < b ? -1 : 1))) {
+        const counts = Buffer.alloc(32);
+        counts.writeDoubleLE(requestsOf(place, n, m), FIELD_AT.requests);
+        await put(usageRow(id, [day, planOf(place), operation].join(SEPARATOR)), counts);
+      }
+    }
+  }
+  await commit();
+  await Promise.all([stores.recent.close(), durable.close()]);
+}
+
+export async function seedRedis(url: string, keys: number, days: number): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  let text = '';
+  const flush = async (): Promise<void> => {
+    const full = socket.write(text);
+    text = '';
+    if (!full) await once(socket, 'drain');
+  };
+  const send = (...words: readonly (string | number)[]): void => {
+    text += `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(String(word))}\r\n${word}\r\n`).join('')}`;
+  };
+  send('CLIENT', 'REPLY', 'OFF');
+  const numbers = seedDays(days).map(dayNumberOf);
+  for (const [place, id] of seedIds(keys).entries()) {
+    const prefix = keyPrefix(id);
+    const plan = planOf(place);
+    send('ZADD', KEY_INDEX, 0, id);
+    send('HSET', `${prefix}key`, 'plan', plan, 'name', `key ${place}`, 'note', '', 'status', 'enabled', 'created', 0, 'expires', '', 'scopes', '*', 'minute', '', 'day', '', 'secrets', '', 'version', 1);
+    for (const [n, day] of numbers.entries()) {
+      send('HSET', `${prefix}usage:${day}`, ...OPERATIONS.flatMap((operation, m) => [usageField(plan, operation, 'requests'), requestsOf(place, n, m)]));
+      send('EXPIRE', `${prefix}usage:${day}`, 401 * 86_400);
+    }
+    if (text.length > WRITE_BYTES) await flush();
+  }
+  send('CLIENT', 'REPLY', 'ON');
+  await flush();
+  await once(socket, 'data');
+  socket.destroy();
+}
+
+const [target, keys = '100000', days = '31'] = process.argv.slice(2);
+if (process.argv[1]?.endsWith('seed-usage.js') === true && target !== undefined) {
+  const startedMs = performance.now();
+  await (target.startsWith('redis:') ? seedRedis : seedEmbedded)(target, Number(keys), Number(days));
+  process.stdout.write(`${Number(keys) * Number(days) * OPERATIONS.length} rows in ${Math.round(performance.now() - startedMs)} ms\n`);
+}

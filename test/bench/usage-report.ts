@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
+import type { Gateway } from '../servers/gateway.js';
+import { temporaryFolder } from '../servers/program.js';
+import { startRedis } from '../servers/redis.js';
+import { until } from '../servers/until.js';
+import { startUpstream } from '../servers/upstream.js';
+import { OPERATIONS, seedDays, seedEmbedded, seedRedis } from './seed-usage.js';
+
+/**
+ * What a report over a large ledger costs: rows per second, memory, first byte, and p99 of the requests
+ * served meanwhile.
+ *
+ *     node dist/test/bench/usage-report.js <embedded | redis> [keys] [days] [rounds]
+ */
+const [engine = 'embedded', keys = '100000', days = '31', rounds = '5'] = process.argv.slice(2);
+const REQUESTS_PER_SECOND = 300;
+const ROUND_MS = 4_000;
+
+const cleanup: (() => unknown)[] = [];
+const stage = { teardown: (handler: () => unknown) => void cleanup.push(handler) };
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+interface Reading {
+  readonly bytes: number;
+  readonly firstByteMs: number;
+  readonly totalMs: number;
+  readonly cut: boolean;
+}
+
+/** Reads a report to its end, or until told to stop. */
+function read(gateway: Gateway, query: string, until_?: AbortSignal): Promise<Reading> {
+  return new Promise((resolve, reject) => {
+    const startedMs = performance.now();
+    let bytes = 0;
+    let firstByteMs = 0;
+    const done = (cut: boolean): void => resolve({ bytes, firstByteMs, totalMs: performance.now() - startedMs, cut });
+    const sent = request(`${gateway.adminUrl}/admin/v1/usage?${query}`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, agent: false, ...(until_ === undefined ? {} : { signal: until_ }) }, (response) => {
+      response.on('data', (chunk: Buffer) => {
+        if (bytes === 0) firstByteMs = performance.now() - startedMs;
+        bytes += chunk.length;
+      });
+      response.on('end', () => done(false));
+      response.on('error', () => done(true));
+    });
+    sent.on('error', (error) => (until_?.aborted === true ? done(true) : reject(error)));
+    sent.end();
+  });
+}
+
+/** Resident memory (VmRSS) of the gateway's process and of the one that makes the report, MiB. */
+function memoryOf({ program: { pid } }: Gateway): { readonly gateway: number; readonly report: number } {
+  const child = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0] ?? '';
+  return { gateway: residentMiB(String(pid)), report: child === '' ? 0 : residentMiB(child) };
+}
+
+function residentMiB(pid: string): number {
+  try {
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+  } catch {
+    // It ended in this moment.
+    return 0;
+  }
+}
+
+/** Sends requests at a steady pace and gives the times they took, ms. */
+async function serve(pool: Pool, key: string): Promise<readonly number[]> {
+  const took: number[] = [];
+  const startedMs = performance.now();
+  const running: Promise<void>[] = [];
+  const one = async (): Promise<void> => {
+    const sentMs = performance.now();
+    const { body } = await pool.request({ method: 'GET', path: '/v1/pets', headers: { authorization: `Bearer ${key}` } });
+    await body.dump();
+    took.push(performance.now() - sentMs);
+  };
+  for (let n = 0; performance.now() - startedMs < ROUND_MS; n += 1) {
+    running.push(one());
+    const waitMs = startedMs + ((n + 1) * 1000) / REQUESTS_PER_SECOND - performance.now();
+    if (waitMs > 0) await pause(waitMs);
+  }
+  await Promise.all(running);
+  return took;
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+}
+
+const ms = (value: number): string => value.toFixed(2);
+
+async function main(): Promise<void> {
+  const environment: Record<string, string> = { LOG_LEVEL: 'info' };
+  const dataFolder = process.env['PETGATE_BENCH_DATA'] ?? temporaryFolder(stage);
+  const ready = process.env['PETGATE_BENCH_DATA'] !== undefined;
+  if (engine === 'redis') {
+    const redis = await startRedis();
+    stage.teardown(() => redis.stop());
+    environment['REDIS_URL'] = redis.url;
+    await seedRedis(redis.url, Number(keys), Number(days));
+  } else if (!ready) {
+    await seedEmbedded(join(dataFolder, 'admission'), Number(keys), Number(days));
+  }
+  const upstream = await startUpstream(stage);
+  upstream.handle = (_seen, response) => {
+    upstream.seen.length = 0;
+    response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
+  };
+  const gateway = await startGateway(stage, {
+    dataFolder, environment: { ...environment, PETS_URL: upstream.url },
+    config: { store: { deadline: '1s', map_size: '64GiB' }, log: { access: false } },
+  });
+  await until('the store is there', async () => (await gateway.admin('GET', '/readyz')).status === 200, 30_000);
+  const range = seedDays(Number(days));
+  const query = `from=${range[0]!}&to=${range.at(-1)!}`;
+  const rows = Number(keys) * Number(days) * OPERATIONS.length;
+  say(`${engine}: ${keys} keys, ${days} days, ${rows} rows`);
+
+  for (const by of ['plan', 'key', 'key,day']) {
+    const most = { gateway: 0, report: 0 };
+    const watch = setInterval(() => {
+      const memory = memoryOf(gateway);
+      most.gateway = Math.max(most.gateway, memory.gateway);
+      most.report = Math.max(most.report, memory.report);
+    }, 20);
+    const { bytes, firstByteMs, totalMs } = await read(gateway, `${query}&by=${by}&format=csv`);
+    clearInterval(watch);
+    say(`  by=${by}: ${Math.round(rows / (totalMs / 1000))} rows/s, ${(totalMs / 1000).toFixed(1)} s, first byte ${ms(firstByteMs)} ms, ${(bytes / 2 ** 20).toFixed(1)} MiB sent; most memory: gateway ${most.gateway} MiB, the report's process ${most.report} MiB`);
+  }
+
+  const { key } = await gateway.createKey({ plan: 'enterprise', limits: { minute: 'unlimited', day: 'unlimited' } });
+  const pool = new Pool(gateway.url, { connections: 32 });
+  await serve(pool, key);
+  const without: number[][] = [];
+  const withReport: number[][] = [];
+  for (let round = 0; round < Number(rounds); round += 1) {
+    without.push([...(await serve(pool, key))]);
+    const stop = new AbortController();
+    const reading = read(gateway, `${query}&by=key,day&format=csv`, stop.signal);
+    withReport.push([...(await serve(pool, key))]);
+    stop.abort();
+    const { cut } = await reading;
+    say(`  round ${round + 1}: p50 ${ms(quantile(without.at(-1)!, 0.5))} → ${ms(quantile(withReport.at(-1)!, 0.5))} ms, p99 ${ms(quantile(without.at(-1)!, 0.99))} → ${ms(quantile(withReport.at(-1)!, 0.99))} ms${cut ? '' : ' (the report ended before the round)'}`);
+  }
+  const p99 = (all: readonly (readonly number[])[]): number => quantile(all.map((one) => quantile(one, 0.99)), 0.5);
+  say(`  median p99 at ${REQUESTS_PER_SECOND} requests/s: ${ms(p99(without))} ms without, ${ms(p99(withReport))} ms with a report running`);
+  await pool.close();
+}
+
+try {
+  await main();
+} finally {
+  for (const handler of cleanup.reverse()) await handler();
+}
