@@ -4,6 +4,7 @@ export const PROGRAMS: readonly string[] = [
   'src/cli/main.ts',
   'src/gateway/main.ts',
   'src/pets/main.ts',
+  'src/gateway/usage/process.ts',
   // Run by hand after a change of the settings.
   'src/gateway/config/write-schemas.ts',
 ];
