@@ -5,8 +5,6 @@ import { Failure } from './failure.js';
 import { exportCommand, importCommand } from './keys-transfer.js';
 import { cell, facts, say, sayJson, styled, table } from './output.js';
 
-export type { Connect };
-
 interface FieldOptions {
   readonly plan?: string;
   readonly name?: string;

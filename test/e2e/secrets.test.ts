@@ -60,7 +60,7 @@ for (const engine of ['embedded', 'redis'] as const) {
     const redis = await startRedis({ config: ['appendonly yes', 'appendfsync always'] });
     t.teardown(() => redis.stop());
     const pets = await startPets(t);
-    const gateway = await startGateway(t, { environment: { LOG_LEVEL: 'trace', PETS_URL: pets.url, ...(engine === 'redis' ? { REDIS_URL: redis.url } : {}) } });
+    const gateway = await startGateway(t, { config: { store: { deadline: '10s' } }, environment: { LOG_LEVEL: 'trace', PETS_URL: pets.url, ...(engine === 'redis' ? { REDIS_URL: redis.url } : {}) } });
     const { secrets, answers } = await live(gateway);
     await until('all exchanges are logged', () => gateway.program.lines().filter(({ msg }) => msg === 'exchange').length >= 32);
 
