@@ -58,6 +58,6 @@ t.test('redis: every day of the ledger ends by itself after the days kept, whate
   const lasting = [];
   for (const name of (await redis.command('KEYS', 'petgate:*')) as string[]) if (Number(await redis.command('TTL', name)) === -1) lasting.push(name.replace(key.id, 'ID'));
   t.same(lasting.sort(), ['petgate:keys', 'petgate:{ID}:history', 'petgate:{ID}:key'], 'only records of keys stay for ever');
-  await redis.command('PEXPIRE', nameOf(0), 1);
+  await redis.command('PEXPIREAT', nameOf(0), 1);
   t.same([...new Set((await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS + 9 * DAY_MS), key.id)).map(({ day }) => day))], [1, 2].map((day) => dayName(NOON_MS + day * DAY_MS)), 'a day that ended is in no report');
 });
