@@ -15,9 +15,9 @@ import { OPERATIONS, seedDays, seedEmbedded, seedRedis } from './seed-usage.js';
  * What a report over a large ledger costs: rows per second, memory, first byte, and p99 of the requests
  * served meanwhile.
  *
- *     node dist/test/bench/usage-report.js <embedded | redis> [keys] [days] [rounds]
+ *     node dist/test/bench/usage-report.js <embedded | redis> [keys] [days] [rounds] [what the report of the rounds is grouped by]
  */
-const [engine = 'embedded', keys = '100000', days = '31', rounds = '5'] = process.argv.slice(2);
+const [engine = 'embedded', keys = '100000', days = '31', rounds = '5', byInRounds = 'key,day'] = process.argv.slice(2);
 const REQUESTS_PER_SECOND = 300;
 const ROUND_MS = 4_000;
 
@@ -141,14 +141,14 @@ async function main(): Promise<void> {
   for (let round = 0; round < Number(rounds); round += 1) {
     without.push([...(await serve(pool, key))]);
     const stop = new AbortController();
-    const reading = read(gateway, `${query}&by=key,day&format=csv`, stop.signal);
+    const reading = read(gateway, `${query}&by=${byInRounds}&format=csv`, stop.signal);
     withReport.push([...(await serve(pool, key))]);
     stop.abort();
     const { cut } = await reading;
     say(`  round ${round + 1}: p50 ${ms(quantile(without.at(-1)!, 0.5))} → ${ms(quantile(withReport.at(-1)!, 0.5))} ms, p99 ${ms(quantile(without.at(-1)!, 0.99))} → ${ms(quantile(withReport.at(-1)!, 0.99))} ms${cut ? '' : ' (the report ended before the round)'}`);
   }
   const p99 = (all: readonly (readonly number[])[]): number => quantile(all.map((one) => quantile(one, 0.99)), 0.5);
-  say(`  median p99 at ${REQUESTS_PER_SECOND} requests/s: ${ms(p99(without))} ms without, ${ms(p99(withReport))} ms with a report running`);
+  say(`  median p99 at ${REQUESTS_PER_SECOND} requests/s: ${ms(p99(without))} ms without, ${ms(p99(withReport))} ms with a report by ${byInRounds} running`);
   await pool.close();
 }
 
