@@ -4,7 +4,7 @@ import { openRedisEngine } from '../../../../../src/gateway/admission/engines/re
 import { startRedis } from '../../../../servers/redis.js';
 
 /** The rights that the README asks for. */
-const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +hget +hmget +hset +hgetall +hincrby +expire +ttl +pttl +rpush +lrange +zadd +zrangebylex +hello +client +info +quit';
+const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +del +exists +rename +hget +hmget +hset +hdel +hgetall +hincrby +expire +ttl +pttl +rpush +lrange +zadd +zrangebylex +hello +client +info +quit';
 
 t.test('a Redis user with these rights and no others is enough for everything', async (t) => {
   const server = await startRedis({ config: [`user petgate on >s3cret ${RIGHTS}`, 'user default off'] });
