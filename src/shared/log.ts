@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
+import { prettyLine } from './pretty.js';
 
 export type Log = Logger;
 
@@ -32,9 +33,9 @@ export function createLog(program: string, level: string): Log {
   );
 }
 
-/** Adds one whole line, its end included, to those of this turn. */
+/** Adds one whole JSON line, its end included, to those of this turn; on a terminal as a person likes it. */
 export function writeLine(line: string): void {
-  lines.push(line);
+  lines.push(process.stdout.isTTY ? prettyLine(line) : line);
   if (scheduled) return;
   scheduled = true;
   setImmediate(writePieces);

@@ -54,7 +54,8 @@ async function serve(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage,
     if (res.headersSent) {
       // Part of the answer is out: cut it, so that nobody takes it for the whole.
       if (!res.destroyed) res.destroy();
-      parts.log.warn({ err: nameOf(error) }, 'an admin answer was cut short');
+      const gone = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+      parts.log[gone ? 'debug' : 'warn']({ err: nameOf(error) }, gone ? 'the caller left before the answer ended' : 'an admin answer was cut short');
     } else if (req.errored === null) {
       await drain(req);
       sendRefusal(res, refusalOf(parts, error));

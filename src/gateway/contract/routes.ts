@@ -24,7 +24,8 @@ export function buildRoutes(operations: readonly Operation[]): RouteTable {
     else statics.set(path, route);
   }
   // `*` asks what the server as a whole can do (RFC 9110 §9.3.7); only OPTIONS has that target.
-  statics.set('*', routeOf(operations));
+  const { matches, otherwise } = routeOf(operations);
+  statics.set('*', { matches: new Map([['OPTIONS', matches.get('OPTIONS')!]]), otherwise });
   return {
     operations,
     match(method, path) {

@@ -107,19 +107,21 @@ function expectedOf(operations: readonly Operation[], method: string, path: stri
     const [own, given] = [template.split('/'), path.split('/')];
     return own.length === given.length && own.every((segment, index) => (segment.startsWith('{') ? given[index] !== '' : segment === given[index]));
   };
+  const allowedOf = (some: readonly Operation[]): string =>
+    `${method === 'OPTIONS' ? 'options' : 'method_not_allowed'} ${METHODS.filter((name) => name === 'OPTIONS' || some.some((candidate) => candidate.method === (name === 'HEAD' ? 'GET' : name))).join(', ')}`;
+  if (path === '*') return allowedOf(operations);
   const exact = operations.filter((candidate) => candidate.path === path && !path.includes('{'));
   const there = exact.length > 0 ? exact : operations.filter((candidate) => candidate.path.includes('{') && fits(candidate.path));
   if (there.length === 0) return 'not_found';
   const served = there.find((candidate) => candidate.method === (method === 'HEAD' ? 'GET' : method));
   if (served !== undefined) return served.id;
-  const allowed = METHODS.filter((name) => name === 'OPTIONS' || there.some((candidate) => candidate.method === (name === 'HEAD' ? 'GET' : name)));
-  return `${method === 'OPTIONS' ? 'options' : 'method_not_allowed'} ${allowed.join(', ')}`;
+  return allowedOf(there);
 }
 
 t.test('match never throws, and agrees with a plain reading of the templates', (t) => {
   const { routes } = loadContract();
   const segment = fc.oneof(fc.constantFrom('v1', 'pets', 'store', 'orders', 'usage', 'docs', 'openapi.json', '', '{petId}', '7', '__proto__', 'toString'), fc.string());
-  const path = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.array(segment, { maxLength: 6 }).map((segments) => `/${segments.join('/')}`));
+  const path = fc.oneof(fc.constant('*'), fc.string(), fc.string({ unit: 'binary' }), fc.array(segment, { maxLength: 6 }).map((segments) => `/${segments.join('/')}`));
   const method = fc.oneof(fc.constantFrom(...METHODS, 'TRACE', 'CONNECT', '__proto__', 'constructor'), fc.string());
   fc.assert(fc.property(method, path, (method, path) => {
     const match = told(routes.match(method, path));

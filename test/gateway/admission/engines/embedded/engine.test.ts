@@ -88,7 +88,7 @@ t.test('a ban set by hand holds at once and is gone when lifted', async (t) => {
   const untilMs = Date.now() + 60_000;
   t.equal(await engine.bans.read('k'), undefined);
   await engine.bans.start('k', untilMs);
-  t.strictSame(await engine.bans.read('k'), { keyId: 'k', untilMs, level: 1 });
+  t.strictSame(await engine.bans.read('k'), { keyId: 'k', untilMs, level: 1, note: null });
   t.match((await engine.admit([requestOf('k')]))[0], { outcome: 'banned', bannedUntilMs: untilMs, started: false });
   t.equal(await engine.bans.lift('k'), true);
   t.equal(await engine.bans.lift('k'), false);

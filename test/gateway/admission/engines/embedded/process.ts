@@ -18,8 +18,9 @@ async function admit(count: number): Promise<number> {
 async function obey(order: Order): Promise<void> {
   if ('load' in order) {
     for (;;) {
-      tell({ admitted: await admit(order.load) });
-      await new Promise((resolve) => setImmediate(resolve));
+      const admitted = await admit(order.load);
+      // Told before the next batch begins, or what is untold at the kill would have no bound.
+      await new Promise((resolve) => process.send?.({ admitted }, resolve));
     }
   }
   const batches = Array.from({ length: order.admit / order.batch }, () => admit(order.batch));

@@ -1,14 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import type { Test } from 'tap';
 import { ask, newKey, NOON_MS, PLANS, rowsOf, dayName } from '../../../../conformance/cast.js';
 import { openRedisEngine } from '../../../../../src/gateway/admission/engines/redis/engine.js';
+import { packageRoot } from '../../../../../src/shared/package-root.js';
+import { IMPORT_LEASE_MS, imports } from '../../../../conformance/imports.js';
 import { startRedis } from '../../../../servers/redis.js';
 
 /** The rights that the README asks for. */
-const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +hget +hmget +hset +hgetall +hincrby +expire +ttl +pttl +rpush +lrange +zadd +zrangebylex +hello +client +info +quit';
+const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +rename +hget +hmget +hset +hdel +hgetall +hincrby +expire +ttl +pttl +rpush +lrange +zadd +zrangebylex +hello +client +info +quit';
 
-t.test('a Redis user with these rights and no others is enough for everything', async (t) => {
+t.test('a Redis user with these rights and no others is enough for everything', async (t: Test) => {
+  t.ok(readFileSync(join(packageRoot, 'README.md'), 'utf8').includes(`\`${RIGHTS}\``), 'the README names just these');
   const server = await startRedis({ config: [`user petgate on >s3cret ${RIGHTS}`, 'user default off'] });
-  const engine = openRedisEngine({ url: server.url.replace('//', '//petgate:s3cret@'), deadlineMs: 1_000, plans: PLANS, usageDays: 400 });
+  const engine = openRedisEngine({ url: server.url.replace('//', '//petgate:s3cret@'), deadlineMs: 1_000, plans: PLANS, usageDays: 400, importLeaseMs: IMPORT_LEASE_MS });
   t.teardown(async () => {
     await engine.close();
     await server.stop();
@@ -23,4 +29,8 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.equal(await engine.bans.lift(key.id), true);
   t.equal((await engine.keys.page(null, 10)).length, 1);
   t.equal((await engine.keys.history(key.id)).length, 1);
+  await t.test('imports too', (t) => {
+    imports(t, engine);
+    t.end();
+  });
 });
