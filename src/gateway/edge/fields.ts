@@ -1,15 +1,26 @@
-/** How many spellings of field names are remembered. Beyond it a name costs its lower-casing each time. */
-const MAX_SPELLINGS = 1000;
-const spellings = new Map<string, string>();
+/** How many field names each question is remembered for. Beyond it an answer is worked out each time. */
+const MAX_NAMES = 1000;
 
-/** A field name in lower case. Clients repeat few spellings, so each is worked out once. */
-export function lowerName(name: string): string {
-  const known = spellings.get(name);
-  if (known !== undefined) return known;
-  const lower = name.toLowerCase();
-  if (spellings.size < MAX_SPELLINGS) spellings.set(name, lower);
-  return lower;
+/** `decide`, worked out once for each name: clients and servers repeat few spellings. */
+export function remembered<Answer>(decide: (name: string) => Answer): (name: string) => Answer {
+  const answers = new Map<string, Answer>();
+  return (name) => {
+    const known = answers.get(name);
+    if (known !== undefined) return known;
+    const answer = decide(name);
+    if (answers.size < MAX_NAMES) answers.set(name, answer);
+    return answer;
+  };
 }
+
+/** A field name in lower case. */
+export const lowerName = remembered((name) => name.toLowerCase());
+
+/**
+ * What no field value may hold: undici loses a pool connection for ever over it (LIBRARIES, trap 1),
+ * and Node's `writeHead` throws.
+ */
+export const ODD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Fields that belong to one connection only (RFC 9110 §7.6.1), both ways. */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([

@@ -1,17 +1,17 @@
 import { toStripped } from '../exchange.js';
 import type { Exchange, Stripped } from '../exchange.js';
-import { connectionOptions, HOP_BY_HOP, lowerName } from './fields.js';
+import { connectionOptions, HOP_BY_HOP, lowerName, ODD_VALUE, remembered } from './fields.js';
 
 /** Fields only the gateway may say to the service behind, and those its own framing replaces. */
 const OWN: ReadonlySet<string> = new Set([
   'authorization', 'content-length', 'expect', 'forwarded', 'host', 'traceparent', 'via', 'x-real-ip', 'x-request-id',
 ]);
 const OWN_PREFIXES = ['x-petgate-', 'x-forwarded-'] as const;
-/** What undici takes as a field value; anything else would cost a pool connection for ever (LIBRARIES, trap 1). */
-const ODD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-const verdicts = new Map<string, boolean>();
-const MAX_VERDICTS = 1000;
+const travels = remembered((name) => {
+  const lower = lowerName(name);
+  return !HOP_BY_HOP.has(lower) && !OWN.has(lower) && !lower.includes('_') && !OWN_PREFIXES.some((prefix) => lower.startsWith(prefix));
+});
 
 /**
  * Second step: only what may travel on is left. Hop-by-hop fields go first, with those that
@@ -30,15 +30,6 @@ export function strip(exchange: Exchange): Stripped {
     kept.push(name, value);
   }
   return toStripped(exchange, kept);
-}
-
-function travels(name: string): boolean {
-  const known = verdicts.get(name);
-  if (known !== undefined) return known;
-  const lower = lowerName(name);
-  const travelsOn = !HOP_BY_HOP.has(lower) && !OWN.has(lower) && !lower.includes('_') && !OWN_PREFIXES.some((prefix) => lower.startsWith(prefix));
-  if (verdicts.size < MAX_VERDICTS) verdicts.set(name, travelsOn);
-  return travelsOn;
 }
 
 function namedByConnection(raw: readonly string[]): ReadonlySet<string> | null {

@@ -1,4 +1,4 @@
-import { connectionOptions, HOP_BY_HOP } from '../edge/fields.js';
+import { connectionOptions, HOP_BY_HOP, ODD_VALUE, remembered } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 
 /** Fields of an upstream's answer that are the gateway's to say, or nobody's. */
@@ -6,8 +6,8 @@ const OWN: ReadonlySet<string> = new Set([
   'alt-svc', 'ratelimit', 'ratelimit-policy', 'retry-after', 'server', 'traceparent', 'tracestate', 'www-authenticate', 'x-powered-by', 'x-request-id',
 ]);
 const OWN_PREFIXES = ['x-ratelimit-', 'x-petgate-'] as const;
-/** What Node writes as a field value; anything else would make `writeHead` throw. */
-const ODD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+
+const returns = remembered((name) => !HOP_BY_HOP.has(name) && !OWN.has(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)));
 
 /** What the service behind is told: the client's fields, then who asks, by the gateway's word alone. */
 export function requestHeaders(exchange: Admitted, internalToken: string): string[] {
@@ -51,15 +51,4 @@ function retryAfterS(said: string | string[] | undefined): number {
 
 function appendField(target: string[], name: string, value: string): void {
   if (!ODD_VALUE.test(value)) target.push(name, value);
-}
-
-const verdicts = new Map<string, boolean>();
-const MAX_VERDICTS = 1000;
-
-function returns(name: string): boolean {
-  const known = verdicts.get(name);
-  if (known !== undefined) return known;
-  const returned = !HOP_BY_HOP.has(name) && !OWN.has(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
-  if (verdicts.size < MAX_VERDICTS) verdicts.set(name, returned);
-  return returned;
 }
