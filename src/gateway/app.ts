@@ -4,6 +4,7 @@ import type { Admission } from './admission/batch.js';
 import { collectFailures } from './admission/failures.js';
 import type { Failures } from './admission/failures.js';
 import type { AdmissionEngine } from './admission/port.js';
+import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/settings.js';
 import { answerOptions, createDocumentAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
@@ -20,6 +21,7 @@ import { createMetrics } from './observe/metrics.js';
 import type { Metrics } from './observe/metrics.js';
 import { createFinish } from './observe/record.js';
 import { watchSaturation } from './observe/saturation.js';
+import { watchTls } from './observe/tls.js';
 import { pipeline } from './pipeline.js';
 import { createForward } from './upstream/forward.js';
 import type { OwnAnswer } from './upstream/forward.js';
@@ -31,6 +33,8 @@ import type { Log } from '../shared/log.js';
 
 export interface AppParts {
   readonly settings: Settings;
+  /** Of the public listener; plain HTTP when left out or null. */
+  readonly certificate?: Certificate | null;
   readonly engine: AdmissionEngine;
   readonly contract: Contract;
   readonly internalToken: string;
@@ -47,7 +51,7 @@ export interface App {
   /** The pipeline's steps, in order, `open` and `finish` included. */
   readonly steps: readonly string[];
   /** Puts other settings into force for every exchange that begins from now on. */
-  apply(settings: Settings): void;
+  apply(settings: Settings, certificate: Certificate | null): void;
   /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
   close(): Promise<void>;
 }
@@ -76,19 +80,22 @@ export function createApp(parts: AppParts): App {
   const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.usage) };
 
   let built = buildGate(lasting, settings, openUpstreams(settings.upstreams));
-  const listener = createListener(() => built.gate);
+  let certificate = parts.certificate ?? null;
+  const listener = createListener(() => built.gate, certificate);
+  if (certificate !== null) watchTls(metrics.registry, listener.server, () => certificate!);
   watchSaturation(metrics.registry, listener, () => built.upstreams, () => built.gate.limits);
   return {
     listener,
     metrics,
     upstreams: () => built.upstreams,
     steps: ['open', ...built.steps, 'finish'],
-    apply: (next) => {
+    apply: (next, renewed) => {
       const { upstreams: before, gate } = built;
       built = buildGate(lasting, next, openUpstreams(next.upstreams, before));
       // Longer than an exchange of the old gate can take to get to its upstream.
       retireUpstreams(before, built.upstreams, 2 * gate.limits.requestMs);
-      listener.retune();
+      certificate = renewed ?? certificate;
+      listener.retune(certificate);
     },
     close: async () => {
       const lost = await failures.flush();

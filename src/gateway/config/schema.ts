@@ -88,6 +88,8 @@ export const gatewayFile = mapping({
   environment: z.enum(['development', 'staging', 'production'], { error: 'must be development, staging or production' }).prefault('development')
     .describe('Stands in each key; a key of one environment is refused in another.'),
   listen: mapping({ host: host.prefault('0.0.0.0'), port: port.prefault(8080) }).prefault({}).describe('The public listener.'),
+  tls: mapping({ cert: path.describe('The certificate, then those that signed it.'), key: path.describe('Its private key, without a passphrase.') }).optional()
+    .describe('Two PEM files, relative to this file: the public listener speaks HTTPS. Left out: plain HTTP.'),
   admin: mapping({ host: host.prefault('127.0.0.1'), port: port.prefault(9090) }).prefault({}).describe('The listener of operators: metrics, health, admin API.'),
   workers: z.union([z.literal('auto'), whole(1, 1024, ', or auto')], { error: 'must be a whole number from 1 to 1024, or auto' }).prefault(1).describe('Processes that serve the public port; auto is one per CPU.'),
   data: path.optional().describe('Folder for all the gateway keeps on disk; relative to this file.'),

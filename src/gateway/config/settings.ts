@@ -5,6 +5,8 @@ export interface Settings {
   readonly environment: 'development' | 'staging' | 'production';
   /** Public listener. */
   readonly listen: { readonly host: string; readonly port: number };
+  /** null: the public listener speaks plain HTTP. */
+  readonly tls: TlsSettings | null;
   /** Operators' listener: metrics, health, admin API. */
   readonly admin: { readonly host: string; readonly port: number };
   /** Processes that serve the public port; 1 means no children. `auto` is resolved to the CPUs there are. */
@@ -26,6 +28,13 @@ export interface Settings {
   };
   readonly log: { readonly level: LogLevel; readonly access: boolean };
   readonly shutdownMs: number;
+}
+
+/** Absolute paths of two PEM files. */
+export interface TlsSettings {
+  /** The certificate, then those that signed it. */
+  readonly cert: string;
+  readonly key: string;
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import type { Client } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
@@ -130,8 +131,8 @@ export class HttpClient implements Client, Ongoing {
 
   abort(): void {
     const { socket, httpVersion } = this.#request;
-    // An HTTP/1.0 answer may end with its connection: there only a reset tells that it broke.
-    if (httpVersion === '1.0') socket.resetAndDestroy();
+    // An HTTP/1.0 answer may end with its connection: there only a reset tells that it broke. With TLS the missing close_notify does.
+    if (httpVersion === '1.0' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
     else socket.destroy();
   }
 

@@ -1,6 +1,8 @@
 import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Certificate } from '../config/certificate.js';
 import type { EdgeLimits } from '../config/settings.js';
 import type { Client, Exchange } from '../exchange.js';
 import { isRefusal, REFUSALS } from '../refusal.js';
@@ -12,6 +14,7 @@ import { refuse, renderRefusal } from './answer.js';
 import { HttpClient } from './client.js';
 import { connectionOf, lingerOnClose, proceed, queue } from './connection.js';
 import { freshStory, open } from './open.js';
+import { createTlsServer, handshakeRules } from './tls.js';
 
 /** What the listener opens an exchange by, and does with it. An exchange keeps its gate to the end, also when another takes over. */
 export interface Gate {
@@ -30,16 +33,21 @@ export interface Listener {
   readonly server: Server;
   /** Exchanges begun and not ended. */
   inFlight(): number;
-  /** Bounds connections and times by the limits that hold now. */
-  retune(): void;
+  /** Bounds connections and times by the limits that hold now; with TLS, new connections get this certificate. */
+  retune(certificate: Certificate | null): void;
   /** From now on every answer ends its connection. */
   drain(): void;
   /** Ends every connection now. */
   destroy(): void;
 }
 
-/** The public HTTP/1.1 server. Everything Node would answer by itself is answered here instead (HAZARDS 4). */
-export function createListener(current: () => Gate): Listener {
+/**
+ * The public HTTP/1.1 server. Everything Node would answer by itself is answered here instead (HAZARDS 4).
+ * @param certificate null: without TLS
+ */
+export function createListener(current: () => Gate, certificate: Certificate | null = null): Listener {
+  const accepted = new Set<Socket>();
+  // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
   const sockets = new Set<Socket>();
   let active = 0;
   let draining = false;
@@ -70,10 +78,10 @@ export function createListener(current: () => Gate): Listener {
     else queue(request.socket, () => begin(request, response, expectsContinue));
   };
 
-  const server = createStrictServer(current().limits);
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+  const server = createStrictServer(current().limits, certificate);
+  server.on('connection', (socket: Socket) => keep(socket, accepted));
+  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+    keep(socket, sockets);
     lingerOnClose(socket);
   });
   server.on('request', onRequest);
@@ -84,29 +92,41 @@ export function createListener(current: () => Gate): Listener {
   return {
     server,
     inFlight: () => active,
-    retune: () => tune(server, current().limits),
+    retune: (next) => {
+      tune(server, current().limits);
+      if (server instanceof TlsServer && next !== null) server.setSecureContext(handshakeRules(next));
+    },
     drain: () => {
       draining = true;
-      for (const socket of sockets) {
-        const { current } = connectionOf(socket);
-        if (current === null) socket.destroySoon();
-        else current.closeAfter();
-      }
+      for (const socket of sockets) endAfterCurrent(socket);
     },
     destroy: () => {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of accepted) socket.destroy();
     },
   };
 }
 
-function createStrictServer(limits: EdgeLimits): Server {
-  const server = createServer({
+function endAfterCurrent(socket: Socket): void {
+  const { current } = connectionOf(socket);
+  if (current === null) socket.destroySoon();
+  else current.closeAfter();
+}
+
+/** In `set` as long as it is open. */
+function keep(socket: Socket, set: Set<Socket>): void {
+  set.add(socket);
+  socket.on('close', () => set.delete(socket));
+}
+
+function createStrictServer(limits: EdgeLimits, certificate: Certificate | null): Server {
+  const options = {
     maxHeaderSize: limits.headerBytes,
     connectionsCheckingInterval: 1000,
     requireHostHeader: false,
     insecureHTTPParser: false,
     noDelay: true,
-  });
+  };
+  const server = certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headersMs);
   // Own count of fields: Node drops those beyond its own, but still frames by them (HAZARDS 2).
   server.maxHeadersCount = 0;
   tune(server, limits);
