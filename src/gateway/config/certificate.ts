@@ -43,7 +43,7 @@ export function readCertificate(files: TlsSettings, faults: CertificateFault[]):
   const cert = readPem(files.cert, (message) => fault('cert', message));
   const key = readPem(files.key, (message) => fault('key', message));
   const first = cert && parse(() => new X509Certificate(cert), () => fault('cert', 'no certificate in PEM form (-----BEGIN CERTIFICATE-----); name the file with the certificate, followed by those that signed it'));
-  const secret = key && parse(() => createPrivateKey(key), (code) => fault('key', keyAdvice(code)));
+  const secret = key && parse(() => createPrivateKey(key), () => fault('key', keyAdvice(key)));
   if (first) checkTime(first, Date.now(), (message) => fault('cert', message));
   if (first && secret) checkPair(first, secret, files, (message) => fault('key', message));
   if (!cert || !key || faults.length > found) return null;
@@ -79,8 +79,8 @@ function parse<T>(read: () => T, refuse: (code: string) => null): T | null {
   }
 }
 
-function keyAdvice(code: string): string {
-  if (code === 'ERR_MISSING_PASSPHRASE') return 'the key is locked with a passphrase; store it without one, readable for the user the gateway runs as alone';
+function keyAdvice(key: Buffer): string {
+  if (/^-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/m.test(key.toString('latin1'))) return 'the key is locked with a passphrase; store it without one, readable for the user the gateway runs as alone';
   return 'no private key in PEM form (-----BEGIN PRIVATE KEY-----); name the file with the key of the certificate';
 }
 
