@@ -52,7 +52,7 @@ export function issueCertificate(folder: string, name: string, { algorithm = 'ec
   const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { cwd: work, stdio: 'pipe' });
   const [kind = '', curve] = algorithm.split(':');
   const newKey = kind === 'ec' ? ['-newkey', 'ec', '-pkeyopt', `ec_paramgen_curve:${curve ?? ''}`] : ['-newkey', algorithm];
-  openssl('req', '-config', 'ca.cnf', '-new', ...newKey, ...(passphrase === undefined ? ['-nodes'] : ['-passout', `pass:${passphrase}`]), '-keyout', key, '-out', 'request', '-subj', '/CN=localhost');
+  openssl('req', '-config', 'ca.cnf', '-new', ...newKey, ...(passphrase === undefined ? ['-nodes'] : ['-passout', `pass:${passphrase}`]), '-keyout', key, '-out', 'request', '-subj', `/CN=${name}`);
   const secret = passphrase === undefined ? [] : ['-passin', `pass:${passphrase}`];
   openssl('ca', '-config', 'ca.cnf', '-batch', '-notext', '-selfsign', '-in', 'request', '-keyfile', key, ...secret, '-startdate', stamp(fromMs), '-enddate', stamp(toMs), '-out', cert);
   const ca = readFileSync(cert, 'utf8');
