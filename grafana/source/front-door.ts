@@ -43,6 +43,8 @@ export const frontDoor: readonly Row[] = [
       graph({ title: 'Workers', unit: 'short', description: 'Worker processes by state, and how many died in the last quarter of an hour. Empty with PETGATE_WORKERS=1, where one process does all.' }, { '{{state}}': 'sum by (state) (petgate_workers)', 'restarts, 15 min': 'sum (increase(petgate_worker_restarts_total[15m]))' }),
       graph({ title: 'Settings loaded', unit: 's', description: 'How long ago each gateway loaded the settings it runs on.' }, { '{{instance}}': 'time() - petgate_config_loaded_timestamp_seconds' }),
       graph({ title: 'Settings accepted', unit: 'short', max: 1, description: '0 while the files hold settings that were refused; those before stay in force. petgate config check says what is wrong.' }, { '{{instance}}': 'petgate_config_ok' }),
+      graph({ title: 'Certificate ends in', unit: 'd', description: 'Days until the certificate that new connections get ends, by gateway. PetgateCertificateEndsSoon speaks below 21. Empty without TLS.' }, { '{{instance}}': '(petgate_tls_certificate_not_after_seconds - time()) / 86400' }),
+      graph({ title: 'TLS handshakes that failed', unit: 'reqps', stacked: true, description: 'Connections that never became TLS. distrusted: the client does not accept our certificate; left: mostly balancers and scanners that only look whether the port is open. Empty without TLS.' }, { '{{reason}}': rate('petgate_tls_handshake_failures_total', 'reason') }),
       graph({ title: 'Versions', unit: 'short', description: 'Gateways by version, Node and environment: more than one line while a release rolls out.' }, { '{{version}} on {{node}}, {{environment}}': 'count by (version, node, environment) (petgate_info)' }),
     ],
   },

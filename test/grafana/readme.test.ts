@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
+import { issueCertificate } from '../servers/certificate.js';
 import { scrape } from '../servers/exposition.js';
 import type { Exposition } from '../servers/exposition.js';
 import { startGateway } from '../servers/gateway.js';
 import { startPets } from '../servers/pets.js';
+import { temporaryFolder } from '../servers/program.js';
 
 const section = readFileSync(join(packageRoot, 'README.md'), 'utf8').split('\n## Metrics\n')[1]?.split('\n## ')[0] ?? '';
 
@@ -22,7 +24,7 @@ function linesOf({ families }: Exposition): readonly string[] {
 }
 
 t.test('the README lists every metric there is, with its type and labels, and no other', async (t) => {
-  const gateway = await startGateway(t, { environment: { PETGATE_WORKERS: '2' } });
+  const gateway = await startGateway(t, { tls: issueCertificate(temporaryFolder(t), 'own'), environment: { PETGATE_WORKERS: '2' } });
   const pets = await startPets(t);
   await scrape(pets.url);
   const real = [...linesOf(await scrape(gateway.adminUrl)), ...linesOf(await scrape(pets.url))];
