@@ -1,7 +1,8 @@
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import { TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import t from 'tap';
 import type { Test } from 'tap';
 import { stringify } from 'yaml';
@@ -9,7 +10,6 @@ import { packageRoot } from '../../src/shared/package-root.js';
 import { AMPLE_PLANS } from '../attacks/front.js';
 import { issueCertificate } from '../servers/certificate.js';
 import type { Issued } from '../servers/certificate.js';
-import { dial } from '../servers/dial.js';
 import { scrape } from '../servers/exposition.js';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway, GatewayOptions } from '../servers/gateway.js';
@@ -46,9 +46,13 @@ async function startRenewable(t: Test, options: GatewayOptions = {}): Promise<{ 
   return { gateway, served, key: (await gateway.createKey({ plan: 'free' })).key };
 }
 
+function connectTo({ port }: Gateway, options: ConnectionOptions = {}): TLSSocket {
+  return connect({ port, host: '127.0.0.1', servername: 'localhost', ca, ...options });
+}
+
 /** Of the certificate that a new connection gets. */
-async function serialAt({ target }: Gateway): Promise<string> {
-  const socket = dial(target) as TLSSocket;
+async function serialAt(gateway: Gateway): Promise<string> {
+  const socket = connectTo(gateway);
   await once(socket, 'secureConnect');
   const { serialNumber } = socket.getPeerCertificate();
   socket.destroy();
@@ -73,7 +77,7 @@ for (const workers of ['1', '2']) {
     const { gateway, served, key } = await startRenewable(t, { environment: { PETGATE_WORKERS: workers } });
     t.match(await gateway.program.logged('serving'), { tls: { serial: first.serial } });
     t.equal(await endsIn(gateway), 100);
-    const open = dial(gateway.target) as TLSSocket;
+    const open = connectTo(gateway);
     t.teardown(() => open.destroy());
     let text = '';
     open.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
@@ -81,13 +85,23 @@ for (const workers of ['1', '2']) {
       open.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
       await until('the open connection is answered', () => parseAnswers(text).filter(({ status }) => status === 200).length === count);
     };
+    let session = Buffer.alloc(0);
+    open.on('session', (ticket: Buffer) => (session = ticket));
     await asked(1);
+    await until('the gateway gave a session to resume', () => session.length > 0);
 
     renew(served, second);
     await until('the renewed one is served', () => serves(gateway, second));
     t.equal(await endsIn(gateway), 200);
     await asked(2);
     t.equal(open.getPeerCertificate().serialNumber, first.serial, 'on the connection of before');
+
+    const old = connectTo(gateway, { session });
+    await once(old, 'secureConnect');
+    t.equal(old.getPeerCertificate().serialNumber, second.serial, 'also who could resume an earlier session gets the new one');
+    old.destroy();
+    const [outdated] = (await once(connectTo(gateway, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }), 'error')) as [NodeJS.ErrnoException];
+    t.match(outdated.code, /PROTOCOL_VERSION/, 'and the rules hold on');
 
     put(served, 'cert', third.cert);
     await until('the bad pair is told of', async () => !(await configPart(gateway)).ok);
