@@ -85,7 +85,7 @@ for (const workers of ['1', '2']) {
       open.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
       await until('the open connection is answered', () => parseAnswers(text).filter(({ status }) => status === 200).length === count);
     };
-    let session = Buffer.alloc(0);
+    let session: Buffer = Buffer.alloc(0);
     open.on('session', (ticket: Buffer) => (session = ticket));
     await asked(1);
     await until('the gateway gave a session to resume', () => session.length > 0);
