@@ -7,9 +7,9 @@ import type { Certificate } from '../config/certificate.js';
 export const HANDSHAKE_FAILURES = ['left', 'timeout', 'plain_http', 'no_common_version', 'distrusted', 'other'] as const;
 export type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
 
-/** What every handshake is held to: TLS 1.2 or newer, HTTP/1.1 and nothing else, no second handshake on a connection. */
+/** What every handshake is held to: TLS 1.2 or newer, no second handshake on a connection. That HTTP/1.1 alone is offered is node:https' own rule. */
 export function handshakeRules(certificate: Certificate): ServerOptions {
-  return { ...certificate.pem(), minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'], secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
+  return { ...certificate.pem(), minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
 }
 
 /**
