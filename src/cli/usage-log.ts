@@ -88,7 +88,7 @@ function readLine(line: string): { readonly name: string; readonly at: string } 
   try {
     const { msg, counted, admittedAt, key, plan, operation, sampled } = JSON.parse(line) as Line;
     if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') return undefined;
-    if (sampled !== undefined) throw new Failure(`The access log holds only a sample (log.sampled: ${String(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`);
+    if (sampled !== undefined) throw new Failure(`The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`);
     return { name: nameOf(String(key), String(plan), String(operation)), at: admittedAt };
   } catch (error) {
     if (error instanceof Failure) throw error;
