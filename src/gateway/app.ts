@@ -50,7 +50,7 @@ export interface App {
   upstreams(): Upstreams;
   /** The pipeline's steps, in order, `open` and `finish` included. */
   readonly steps: readonly string[];
-  /** Puts other settings into force for every exchange that begins from now on. */
+  /** Puts other settings into force for every exchange that begins from now on, and a certificate for every new connection. */
   apply(settings: Settings, certificate: Certificate | null): void;
   /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
   close(): Promise<void>;
@@ -94,7 +94,8 @@ export function createApp(parts: AppParts): App {
       built = buildGate(lasting, next, openUpstreams(next.upstreams, before));
       // Longer than an exchange of the old gate can take to get to its upstream.
       retireUpstreams(before, built.upstreams, 2 * gate.limits.requestMs);
-      certificate = renewed ?? certificate;
+      // Whether there is TLS at all was decided at the start.
+      if (certificate !== null) certificate = renewed ?? certificate;
       listener.retune(certificate);
     },
     close: async () => {

@@ -19,8 +19,6 @@ export interface ReloadState {
 
 export interface Reloader {
   settings(): Settings;
-  /** The one in force; null when the public listener speaks plain HTTP. */
-  certificate(): Certificate | null;
   state(): ReloadState;
   /** Reads everything again, now. */
   reload(): void;
@@ -55,7 +53,7 @@ function withFixed(next: Settings, first: Settings): Settings {
  * @param apply puts checked settings into force at once
  */
 export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, log: Log, apply: (settings: Settings, certificate: Certificate | null) => void): Reloader {
-  let { settings: current, certificate, files } = first;
+  let { settings: current, files } = first;
   let state: ReloadState = { ok: true, detail: 'as the files say', loaded: 0, refused: 0, sinceMs: Date.now() };
 
   const reload = (): void => {
@@ -64,8 +62,7 @@ export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, l
       files = sources.files;
       const waiting = Object.entries(FIXED).filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings))).map(([name]) => name);
       current = withFixed(sources.settings, first.settings);
-      if (first.certificate !== null) certificate = sources.certificate ?? certificate;
-      apply(current, certificate);
+      apply(current, sources.certificate);
       const detail = waiting.length === 0 ? 'as the files say' : `takes effect after a restart: ${waiting.join(', ')}`;
       state = { ...state, ok: true, detail, loaded: state.loaded + 1, sinceMs: Date.now() };
       if (waiting.length > 0) log.warn({ waiting }, 'settings reloaded; some of them take effect only after a restart');
@@ -79,5 +76,5 @@ export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, l
     }
   };
   const watching = watchFiles(() => files, reload);
-  return { settings: () => current, certificate: () => certificate, state: () => state, reload, close: () => watching.close() };
+  return { settings: () => current, state: () => state, reload, close: () => watching.close() };
 }
