@@ -136,3 +136,16 @@ t.test('the caller\'s address is the connection\'s, and figures are honest for w
   await until('both are logged', () => front.gateway.program.lines().filter(({ msg }) => msg === 'exchange').length === 2);
   t.ok(front.gateway.program.lines().filter(({ msg }) => msg === 'exchange').every(({ address }) => address === '127.0.0.1'));
 });
+
+/** The attack is our own: a deployment, while somebody is half-way through a handshake. */
+t.test('a handshake that hangs holds up no shutdown', async (t) => {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url, { tls: issueCertificate(temporaryFolder(t), 'own') });
+  const hanging = sendPlain(front.port, Buffer.from([22, 3, 1]));
+  await until('it is connected', async () => (await scrape(front.gateway.adminUrl)).value('petgate_connections') === 1);
+  const startMs = performance.now();
+  await front.gateway.program.stop('SIGTERM');
+  t.same(await front.gateway.program.exited, { code: 0, signal: null });
+  t.ok(performance.now() - startMs < 3000, `it took ${(performance.now() - startMs).toFixed(0)} ms`);
+  t.equal((await hanging).text, '');
+});

@@ -119,8 +119,8 @@ for (const workers of ['1', '2']) {
   });
 }
 
-t.test('50 renewals during 2,000 requests, on connections that stay and on new ones: none fails, the new one is seen at once', async (t) => {
-  const { gateway, served, key } = await startRenewable(t, { config: { log: { access: false } } });
+for (const workers of ['1', '2']) t.test(`50 renewals during 2,000 requests, on connections that stay and on new ones: none fails, the new one is seen at once (workers: ${workers})`, async (t) => {
+  const { gateway, served, key } = await startRenewable(t, { config: { log: { access: false } }, environment: { PETGATE_WORKERS: workers } });
   const client = openClient(t, gateway.url, 8, ca);
   const request = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`;
   let sent = 0;
@@ -139,7 +139,8 @@ t.test('50 renewals during 2,000 requests, on connections that stay and on new o
       const next = round % 2 === 0 ? first : second;
       renew(served, next);
       gateway.program.child.kill('SIGHUP');
-      await until(`renewal ${round} is in force`, async () => (await endsIn(gateway)) === (round % 2 === 0 ? 100 : 200));
+      // The metric speaks for the earlier of two workers.
+      await until(`renewal ${round} is in force`, async () => (workers === '1' ? (await endsIn(gateway)) === (round % 2 === 0 ? 100 : 200) : serves(gateway, next)));
       if ((await serialAt(gateway)) !== next.serial) throw new Error(`renewal ${round} is in force, but not seen`);
     }
     done = true;

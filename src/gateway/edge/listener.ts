@@ -45,7 +45,7 @@ export interface Listener {
  * The public HTTP/1.1 server. Everything Node would answer by itself is answered here instead (HAZARDS 4).
  * @param certificate null: without TLS
  */
-export function createListener(current: () => Gate, certificate: Certificate | null = null): Listener {
+export function createListener(current: () => Gate, certificate: Certificate | null): Listener {
   const accepted = new Set<Socket>();
   // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
   const sockets = new Set<Socket>();
