@@ -29,6 +29,7 @@ const FIXED = {
   admin: ({ admin }: Settings) => admin,
   workers: ({ workers }: Settings) => workers,
   data: ({ dataFolder }: Settings) => dataFolder,
+  contract: ({ contract }: Settings) => contract,
   environment: ({ environment }: Settings) => environment,
   store: ({ store }: Settings) => store,
   keys: ({ keys }: Settings) => keys,
@@ -37,8 +38,8 @@ const FIXED = {
 
 /** `next`, with what only a new process can change as it was at the start. */
 function withFixed(next: Settings, first: Settings): Settings {
-  const { listen, admin, workers, dataFolder, environment, store, keys } = first;
-  return { ...next, listen, admin, workers, dataFolder, environment, store, keys, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
+  const { listen, admin, workers, dataFolder, contract, environment, store, keys } = first;
+  return { ...next, listen, admin, workers, dataFolder, contract, environment, store, keys, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
 }
 
 /**

@@ -20,7 +20,7 @@ async function finished(story: Partial<Story>, status: number, client: Partial<E
   const exchange: Exchange = { ...made, client: { ...made.client, ...client }, story: { ...made.story, operation: 'listPets', ...story } };
   const failures: Failure[] = [];
   let line: Record<string, unknown> = {};
-  const metrics = createMetrics({ engine: 'embedded', plans: ['free'], operations: ['listPets'], charged: ['listPets'], upstreams: ['pets'] });
+  const metrics = createMetrics({ engine: 'embedded', plans: ['free'], operations: ['listPets'], charged: ['listPets'], tunnelled: [], upstreams: ['pets'] });
   const access = (text: string): void => {
     line = JSON.parse(text) as Record<string, unknown>;
   };
