@@ -28,14 +28,18 @@ export function handshake(path: string, ...fields: readonly string[]): string {
 export async function openTunnel(t: Teardown, port: number, bytes: string): Promise<TunnelClient> {
   const socket = connect(port, '127.0.0.1');
   t.teardown(() => socket.destroy());
-  let received = Buffer.alloc(0);
+  const chunks: Buffer[] = [];
+  const all = (): Buffer => {
+    if (chunks.length !== 1) chunks.splice(0, chunks.length, Buffer.concat(chunks));
+    return chunks[0]!;
+  };
   let closed = false;
   socket.on('error', () => undefined).on('close', () => (closed = true));
-  socket.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])));
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.write(Buffer.from(bytes, 'latin1'));
   let answer: RawAnswer | undefined;
   await until('the handshake is answered', () => {
-    const text = received.toString('latin1');
+    const text = all().toString('latin1');
     const isSwitch = text.startsWith('HTTP/1.1 101 ');
     // Read as a 204: an answer that has no body and is the last.
     [answer] = parseAnswers(isSwitch ? text.slice(0, text.indexOf('\r\n\r\n') + 4).replace(' 101 ', ' 204 ') : text);
@@ -43,6 +47,6 @@ export async function openTunnel(t: Teardown, port: number, bytes: string): Prom
     if (answer === undefined && closed) throw new Error(`closed without an answer: ${text}`);
     return answer !== undefined;
   });
-  const headBytes = answer!.status === 101 ? received.indexOf('\r\n\r\n') + 4 : 0;
-  return { socket, answer: answer!, received: () => received.subarray(headBytes), closed: () => closed };
+  const headBytes = answer!.status === 101 ? all().indexOf('\r\n\r\n') + 4 : 0;
+  return { socket, answer: answer!, received: () => all().subarray(headBytes), closed: () => closed };
 }

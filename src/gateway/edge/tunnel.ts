@@ -39,7 +39,6 @@ export class TunnelEnd extends Duplex implements Tunnel {
   open(): void {
     const socket = this.#socket;
     this.openedMs = performance.now();
-    this.#onOpen(this);
     const lifetime = setTimeout(() => this.close('lifetime'), this.#terms.tunnelLifetimeMs);
     socket.setTimeout(this.#terms.tunnelIdleMs, () => this.close('idle'));
     socket.setKeepAlive(true);
@@ -57,6 +56,7 @@ export class TunnelEnd extends Duplex implements Tunnel {
       this.closedBy ??= 'client';
       this.destroy();
     });
+    this.#onOpen(this);
   }
 
   close(by: TunnelClose): void {
