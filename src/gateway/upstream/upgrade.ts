@@ -68,8 +68,7 @@ function follow(followed: Followed): void {
   };
   outgoing.once('socket', (socket) => onceConnected(socket, connectMs, () => attempt.onRequestStart(controller)));
   outgoing.on('response', (response) => {
-    // Makes http-proxy leave the answer alone: it would write it past all that is ours to say.
-    Object.assign(response, { upgrade: true });
+    // http-proxy writes the answer too, as it came; into an end that isn't open, and so to nobody.
     answer = response;
     pass(response, controller, attempt);
   });
@@ -95,7 +94,13 @@ function onceConnected(socket: Socket, connectMs: number, connected: () => void)
 
 /** An answer that opens no tunnel goes the way of all answers. */
 function pass(response: IncomingMessage, controller: Dispatcher.DispatchController, attempt: Attempt): void {
-  attempt.onResponseStart(controller, response.statusCode ?? 0, response.headers);
+  const { statusCode = 0, headers } = response;
+  if (statusCode < 200) {
+    // A switch to nothing that was asked for.
+    attempt.stop(REFUSALS.upstream_failed);
+    return;
+  }
+  attempt.onResponseStart(controller, statusCode, headers);
   response.on('data', (chunk: Buffer) => attempt.onResponseData(controller, chunk));
   response.on('end', () => {
     if (response.complete) attempt.onResponseEnd();
