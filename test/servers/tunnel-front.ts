@@ -54,7 +54,8 @@ export async function startTunnelFront(t: Teardown, { addresses, pets = {}, conf
   return { gateway, port: gateway.port, key, keyId: made.id, open: (...fields) => openTunnel(t, gateway.port, handshake('/v1/pets/watch', ...fields)) };
 }
 
-function writeContract(t: Teardown): string {
+/** A contract of the shipped one and `GET /v1/pets/watch`; gives its path. */
+export function writeContract(t: Teardown): string {
   const path = join(temporaryFolder(t), 'openapi.yaml');
   writeFileSync(path, readFileSync(join(packageRoot, 'config/openapi.yaml'), 'utf8').replace(/^paths:\n/m, WATCH));
   return path;
