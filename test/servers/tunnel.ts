@@ -14,9 +14,9 @@ export interface TunnelClient {
   /** The answer's head (and body, when it is no 101). */
   readonly answer: RawAnswer;
   /** All that came after a 101. */
-  received(): Buffer;
+  readonly received: () => Buffer;
   /** Whether the connection is closed, both ways. */
-  closed(): boolean;
+  readonly closed: () => boolean;
 }
 
 /** The head of a handshake; fields beside those it must have. */
