@@ -16,6 +16,7 @@ import { loadContract } from './contract/load.js';
 import type { Contract } from './contract/load.js';
 import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
+import { watchBans } from './observe/bans.js';
 import { watchProcess } from './observe/process.js';
 import { watchStore } from './observe/store.js';
 import { drain, listen } from './server.js';
@@ -76,6 +77,7 @@ async function runAlone(base: Base): Promise<void> {
   const { registry } = app.metrics;
   watchProcess(registry, settings, () => base.reloader.state());
   watchStore(registry, engine.name, health);
+  watchBans(registry, engine.bans);
   const admin = await openAdmin(base, () => registry.metrics(), () => health.readiness());
   announce(base, await listen(app.listener.server, settings.listen), admin);
   health.serving();
@@ -96,6 +98,7 @@ async function runPrimary(base: Base): Promise<void> {
   const health = watchHealth(engine, () => new Map(), () => base.reloader.state());
   watchProcess(own, settings, () => base.reloader.state());
   watchStore(own, engine.name, health);
+  watchBans(own, engine.bans);
   const workers = startWorkers(settings.workers, own, log);
   process.on('SIGHUP', () => workers.reload());
   const admin = await openAdmin(base, () => workers.metrics(), () => health.readiness());

@@ -20,7 +20,7 @@ export interface MetricLabels {
   /** Those of them that cost a token. */
   readonly charged: readonly string[];
   /** Those that may be answered by a tunnel. */
-  readonly tunnelled: readonly string[];
+  readonly tunnelled?: readonly string[];
   readonly upstreams: Iterable<string>;
 }
 
@@ -38,7 +38,7 @@ export interface Metrics {
   readonly upstreamFailed: (upstream: string, kind: UpstreamFailure) => void;
 }
 
-export function createMetrics({ engine, plans, operations, charged, tunnelled, upstreams }: MetricLabels): Metrics {
+export function createMetrics({ engine, plans, operations, charged, tunnelled = [], upstreams }: MetricLabels): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({ name: 'petgate_requests_total', help: 'Exchanges ended, by operation and status class.', labelNames: ['operation', 'class'], registers });

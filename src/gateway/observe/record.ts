@@ -6,31 +6,36 @@ import type { Metrics } from './metrics.js';
 const CLIENT_GONE = 499;
 const SWITCHED = 101;
 
-/** Takes one line of the access log, its end included. */
-export type AccessLog = (line: string) => void;
+export interface AccessLog {
+  /** Takes one line, its end included. */
+  readonly write: (line: string) => void;
+  /** Share of the exchanges below status 400 that get a line, 0 to 1; all others always do. */
+  readonly sampled: number;
+}
+
+/** From here on an exchange is worth a line however few are asked for. */
+const REFUSED = 400;
 
 /**
  * Last step: tells metrics, log and ledger how an exchange ended. Runs once for each, always.
  * @param onFailed told of admitted requests that ended in a 5xx, so that billing can credit them
  */
 export function createFinish(metrics: Metrics, access: AccessLog | null, onFailed: (failure: Failure) => void): (exchange: Exchange, status: number) => void {
+  // A line says that others are missing, so that nobody counts a sample as the whole.
+  const mark = access === null || access.sampled === 1 ? '' : `,"sampled":${access.sampled}`;
   return (exchange, answered) => {
     const { story, client } = exchange;
-    if (story.tunnel !== null) {
-      // Metrics were told when it opened.
-      access?.(lineOf(exchange, answered, performance.now() - exchange.startedMs));
-      return;
-    }
     // A refusal after the answer began could only cut it; what the client then holds is no success.
     const status = client.gone && !client.started ? CLIENT_GONE : (story.refusal?.status ?? answered);
     const totalMs = performance.now() - exchange.startedMs;
-    tell(metrics, story, status, totalMs);
+    // Of a tunnel they were told when it opened.
+    if (story.tunnel === null) tell(metrics, story, status, totalMs);
     if (story.refusal !== null) metrics.refusal(story.refusal.code);
     const { standing } = story;
     if (story.counted && status >= 500 && standing !== null && standing.keyId !== null) {
       onFailed({ keyId: standing.keyId, plan: standing.plan, operation: story.operation, admittedAtMs: standing.atMs });
     }
-    access?.(lineOf(exchange, status, totalMs));
+    if (access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled)) access.write(lineOf(exchange, status, totalMs, mark));
   };
 }
 
@@ -50,14 +55,14 @@ function tell(metrics: Metrics, story: Story, status: number, totalMs: number): 
  * JSON costs: every text in it comes from a closed set or has been read by a pattern that leaves
  * nothing to be escaped.
  */
-function lineOf({ id, traceparent, method, address, client, story }: Exchange, status: number, totalMs: number): string {
+function lineOf({ id, traceparent, method, address, client, story }: Exchange, status: number, totalMs: number, mark: string): string {
   const { standing } = story;
   // By the store's clock: says on which UTC day the ledger counted it.
   const admittedAt = story.counted && standing !== null ? isoOf(standing.atMs) : null;
   return `{"level":"info","time":"${isoOf(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}"` +
     `,"method":"${method}","operation":"${story.operation}","key":${quoted(standing?.keyId)},"plan":${quoted(standing?.plan)},"outcome":"${standing?.outcome ?? 'none'}"` +
     `,"code":${quoted(story.refusal?.code)},"credential":${quoted(story.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}${tunnelPart(story)}` +
-    `,"ms":${round(totalMs)},"admissionMs":${round(story.admissionMs)},"upstreamMs":${round(story.upstreamMs)},"counted":${story.counted},"admittedAt":${quoted(admittedAt)},"msg":"exchange"}\n`;
+    `,"ms":${round(totalMs)},"admissionMs":${round(story.admissionMs)},"upstreamMs":${round(story.upstreamMs)},"counted":${story.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`;
 }
 
 /** Of a tunnel alone: what came from the client, and who ended it. */

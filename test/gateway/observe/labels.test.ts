@@ -9,7 +9,7 @@ const AT = { keyId: 'secretkeyid1', plan: 'free', minute: WINDOW, day: WINDOW, a
 
 t.test('labels come from closed sets: no key, address or path, and no status but its class', async (t) => {
   const operations = [...loadContract().routes.operations.map(({ id }) => id), 'options', 'unmatched', 'malformed'];
-  const metrics = createMetrics({ engine: 'embedded', plans: ['free', 'anonymous'], operations, tunnelled: [], charged: operations, upstreams: ['pets'] });
+  const metrics = createMetrics({ engine: 'embedded', plans: ['free', 'anonymous'], operations, charged: operations, upstreams: ['pets'] });
   for (const operation of operations) {
     for (const status of [200, 201, 204, 304, 404, 429, 499, 503, 599]) metrics.exchange(operation, status, 0.01);
     metrics.verdict({ ...AT, outcome: 'admitted', inScope: true }, operation);

@@ -2,6 +2,7 @@ import type { Log } from '../../../../shared/log.js';
 import type { Plans } from '../../plan.js';
 import type { AdmissionEngine } from '../../port.js';
 import { admit, editionOf, probeOf } from './admit.js';
+import { noteStarted } from './ban-index.js';
 import { banStore } from './bans.js';
 import { connect } from './connect.js';
 import { keyStore } from './keys.js';
@@ -39,7 +40,11 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const link = new Link(connect(parseRedisUrl(url), deadlineMs), deadlineMs, () => probeOf(edition), options.log);
   return {
     name: 'redis',
-    admit: (requests) => admit(link, edition, requests),
+    async admit(requests) {
+      const verdicts = await admit(link, edition, requests);
+      noteStarted(link, requests, verdicts);
+      return verdicts;
+    },
     fail: (failures) => fail(link, failures, usageDays),
     keys: keyStore(link, options.importLeaseMs),
     bans: banStore(link),
