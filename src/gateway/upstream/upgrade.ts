@@ -112,7 +112,8 @@ function pass(response: IncomingMessage, controller: Dispatcher.DispatchControll
 function join({ exchange, handshake, address, end }: Followed, response: IncomingMessage, socket: Socket): boolean {
   const leave = (): void => void socket.destroy();
   socket.on('error', leave);
-  if (exchange.client.gone || !accepts(response, handshake.key)) {
+  const { gone, started } = exchange.client;
+  if (gone || started || !accepts(response, handshake.key)) {
     leave();
     end.destroy();
     return false;
