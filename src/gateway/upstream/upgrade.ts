@@ -121,7 +121,8 @@ function join({ exchange, handshake, address, end }: Followed, response: Incomin
   address.tunnels += 1;
   socket.on('close', () => {
     address.tunnels -= 1;
-    end.destroy();
+    // What it said before it ended in order is still to be told.
+    if (!end.writableEnded) end.destroy();
   });
   end.on('close', leave);
   response.headers = answerFields(exchange, response);

@@ -96,6 +96,23 @@ t.test('what was written before an end arrives, whole', async (t) => {
   await allClosed(t, at, client, 'upstream');
 });
 
+t.test('a client that reads slowly gets the last byte too', async (t) => {
+  const at = await stage(t);
+  const sent = 32 * 1024 * 1024;
+  at.upstream.handle = (seen) => {
+    accept(seen);
+    seen.socket.end(Buffer.alloc(sent));
+  };
+  const client = await opened(at);
+  client.socket.on('data', () => {
+    client.socket.pause();
+    setTimeout(() => client.socket.resume(), 2);
+  });
+  await until('it is closed', client.closed, 20_000);
+  t.equal(client.received().length, sent);
+  await allClosed(t, at, client, 'upstream');
+});
+
 t.test('who reads nothing holds up who writes, and not the gateway', async (t) => {
   const at = await stage(t);
   at.upstream.handle = (seen) => accept(seen);
