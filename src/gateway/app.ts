@@ -12,14 +12,15 @@ import type { Operation } from './contract/operation.js';
 import { createRoute, MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
 import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/address.js';
+import type { Gate } from './edge/gate.js';
 import { createListener } from './edge/listener.js';
-import type { Gate, Listener } from './edge/listener.js';
+import type { Listener } from './edge/listener.js';
 import { strip } from './edge/strip.js';
-import type { Exchange } from './exchange.js';
+import type { Exchange, Identified } from './exchange.js';
 import { createIdentify } from './keys/identify.js';
 import { createMetrics } from './observe/metrics.js';
 import type { Metrics } from './observe/metrics.js';
-import { createFinish } from './observe/record.js';
+import { createFinish, createOpened } from './observe/record.js';
 import { watchSaturation } from './observe/saturation.js';
 import { watchTls } from './observe/tls.js';
 import { pipeline } from './pipeline.js';
@@ -130,6 +131,9 @@ function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Bu
     addresses: createAddressReader(settings.trustedProxies),
     run: (exchange) => steps.run(exchange),
     showFigures: (exchange) => showFigures(admission, exchange),
+    allowsTunnel: (path) => allowsTunnel(contract, path),
+    opened: createOpened(metrics),
+    mayStay: (exchange) => mayStay(admission, exchange as Identified),
     finish,
     onBug: (error, exchange) => log.error({ err: error, request: exchange.id, operation: exchange.story.operation }, 'a request met a fault of the gateway'),
   };
@@ -145,8 +149,20 @@ async function showFigures(admission: Admission, exchange: Exchange): Promise<vo
   exchange.story.judgedMs = performance.now();
 }
 
+function allowsTunnel({ routes }: Contract, path: string): boolean {
+  const match = routes.match('GET', path);
+  return match.kind === 'operation' && match.operation.websocket;
+}
+
+/** Whether the key that opened a tunnel could open it now, asked without a token. While the store is away nothing speaks against it. */
+async function mayStay(admission: Admission, { subject, demand: { operation, scope } }: Identified): Promise<boolean> {
+  const verdict = await admission.admit({ subject, operation, scope, cost: 0 }).catch(() => null);
+  if (verdict === null || verdict.outcome === 'limited') return true;
+  return verdict.outcome === 'admitted' && verdict.inScope;
+}
+
 /** What a metric can call an operation: those of the contract, and the names for requests that fit none. */
-function operationLabels(operations: readonly Operation[]): { readonly operations: readonly string[]; readonly charged: readonly string[] } {
+function operationLabels(operations: readonly Operation[]): { readonly operations: readonly string[]; readonly charged: readonly string[]; readonly tunnelled: readonly string[] } {
   const charged = operations.filter(({ cost }) => cost === 1).map(({ id }) => id);
-  return { operations: [...operations.map(({ id }) => id), UNMATCHED, MALFORMED, OPTIONS], charged: [...charged, UNMATCHED] };
+  return { operations: [...operations.map(({ id }) => id), UNMATCHED, MALFORMED, OPTIONS], charged: [...charged, UNMATCHED], tunnelled: operations.filter(({ websocket }) => websocket).map(({ id }) => id) };
 }

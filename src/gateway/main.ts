@@ -60,7 +60,7 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
       base.apply(next, renewed);
     }),
     apply: () => undefined,
-    contract: loadContract(),
+    contract: loadContract(settings.contract),
     log,
     engine: openEngine(settings, log),
     internalToken: environment['PETGATE_INTERNAL_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'internal-token'),

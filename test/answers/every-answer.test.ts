@@ -19,8 +19,8 @@ const PLANS = {
   anonymous: { limits: ALWAYS, ban },
 };
 
-/** Codes given by other tests: they need a store that is away, a full gateway or another clock. */
-const ELSEWHERE = new Set(['store_unavailable', 'overloaded', 'operation_removed', 'internal_error', 'address_banned']);
+/** Codes given by other tests: they need a store that is away, a full gateway, another clock or another contract. */
+const ELSEWHERE = new Set(['store_unavailable', 'malformed_handshake', 'overloaded', 'operation_removed', 'internal_error', 'address_banned']);
 
 const seenCodes = new Set<string>();
 

@@ -58,7 +58,7 @@ function load(environment: NodeJS.ProcessEnv, withCertificate: boolean): Sources
   const certificate = gateway && tls && withCertificate ? openCertificate(problems, gateway, tls) : null;
   const files = [...(gateway?.files ?? []), ...(plans?.files ?? []), ...(tls === null ? [] : [tls.cert, tls.key])];
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
-  return { settings: toSettings(file, toPlans(planFile), tls, dataFolder(gateway, file)), certificate, gateway, plans, files };
+  return { settings: toSettings(file, toPlans(planFile), tls, { data: pathFrom(gateway, 'data', 'data'), contract: pathFrom(gateway, 'contract', 'config/openapi.yaml') }), certificate, gateway, plans, files };
 }
 
 function readGateway(environment: NodeJS.ProcessEnv): Layers {
@@ -124,12 +124,14 @@ function openCertificate(problems: Problem[], gateway: Layers, tls: TlsSettings)
   return certificate;
 }
 
-function dataFolder(gateway: Layers, { data }: GatewayFile): string {
-  const from = gateway.decides(['data']);
-  return data === undefined || from === undefined ? join(packageRoot, 'data') : resolve(from.folder, data);
+/** The path that `key` says, absolute: relative to the file that says it; where nobody does, `fallback` of the package. */
+function pathFrom(gateway: Layers, key: 'data' | 'contract', fallback: string): string {
+  const from = gateway.decides([key]);
+  const said = (gateway.value as Readonly<Record<string, unknown>>)[key];
+  return typeof said !== 'string' || from === undefined ? join(packageRoot, fallback) : resolve(from.folder, said);
 }
 
-function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, folder: string): Settings {
+function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, paths: { readonly data: string; readonly contract: string }): Settings {
   const { store, limits } = file;
   return {
     environment: file.environment,
@@ -137,13 +139,15 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, fo
     tls,
     admin: file.admin,
     workers: file.workers === 'auto' ? availableParallelism() : file.workers,
-    dataFolder: folder,
+    dataFolder: paths.data,
+    contract: paths.contract,
     store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, mapBytes: store.map_size },
     upstreams: toUpstreams(file),
     limits: {
       headerBytes: limits.header_size, headerFields: limits.header_fields, urlBytes: limits.url_size, bodyBytes: limits.body_size,
       headersMs: limits.headers_time, requestMs: limits.request_time, keepAliveMs: limits.keep_alive,
       connections: limits.connections, requestsPerConnection: limits.requests_per_connection, exchanges: limits.exchanges,
+      tunnels: limits.tunnels, tunnelIdleMs: limits.tunnel_idle, tunnelLifetimeMs: limits.tunnel_lifetime,
     },
     trustedProxies: file.trusted_proxies,
     realm: file.realm,

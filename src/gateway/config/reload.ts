@@ -33,6 +33,7 @@ const FIXED = {
   admin: ({ admin }: Settings) => admin,
   workers: ({ workers }: Settings) => workers,
   data: ({ dataFolder }: Settings) => dataFolder,
+  contract: ({ contract }: Settings) => contract,
   environment: ({ environment }: Settings) => environment,
   store: ({ store }: Settings) => store,
   keys: ({ keys }: Settings) => keys,
@@ -41,9 +42,9 @@ const FIXED = {
 
 /** `next`, with what only a new process can change as it was at the start. */
 function withFixed(next: Settings, first: Settings): Settings {
-  const { listen, admin, workers, dataFolder, environment, store, keys } = first;
+  const { listen, admin, workers, dataFolder, contract, environment, store, keys } = first;
   const tls = first.tls === null ? null : next.tls ?? first.tls;
-  return { ...next, listen, tls, admin, workers, dataFolder, environment, store, keys, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
+  return { ...next, listen, tls, admin, workers, dataFolder, contract, environment, store, keys, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
 }
 
 /**

@@ -13,6 +13,8 @@ export interface Settings {
   readonly workers: number;
   /** Absolute path of the folder for everything the gateway keeps on disk. */
   readonly dataFolder: string;
+  /** Absolute path of the OpenAPI document. */
+  readonly contract: string;
   readonly store: StoreSettings;
   /** By the name openapi.yaml calls the service; one without addresses is announced but not there yet. */
   readonly upstreams: Readonly<Record<string, UpstreamSettings>>;
@@ -75,4 +77,10 @@ export interface EdgeLimits {
   readonly requestsPerConnection: number;
   /** Exchanges at once; above it 503 `overloaded`. */
   readonly exchanges: number;
+  /** Tunnels at once, handshakes under way included; above it 503 `overloaded`. */
+  readonly tunnels: number;
+  /** How long a tunnel may carry nothing, either way. */
+  readonly tunnelIdleMs: number;
+  /** How long a tunnel may last at all. */
+  readonly tunnelLifetimeMs: number;
 }

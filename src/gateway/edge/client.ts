@@ -32,16 +32,19 @@ export class HttpClient implements Client, Ongoing {
     this.#expectsContinue = expectsContinue;
     this.#stallMs = stallMs;
     response.on('close', () => {
-      if (!response.writableFinished) {
-        this.gone = true;
-        this.#leave?.();
-      }
+      if (!response.writableFinished) this.leave();
       onClosed();
     });
   }
 
   get started(): boolean {
     return this.#response.headersSent;
+  }
+
+  /** Nothing more is to be told to this client. */
+  leave(): void {
+    this.gone = true;
+    this.#leave?.();
   }
 
   onGone(listener: () => void): void {
