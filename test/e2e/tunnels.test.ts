@@ -1,12 +1,14 @@
 import t from 'tap';
 import { checkHonest } from '../answers/honest.js';
+import { issueCertificate } from '../servers/certificate.js';
 import { startGateway } from '../servers/gateway.js';
+import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw } from '../servers/raw.js';
 import { startRedis } from '../servers/redis.js';
 import { handshake, openTunnel } from '../servers/tunnel.js';
 import { startTunnelFront, TUNNEL_PLANS, writeContract } from '../servers/tunnel-front.js';
 import { until } from '../servers/until.js';
-import { startWebSocketUpstream } from '../servers/websocket.js';
+import { accept, startWebSocketUpstream } from '../servers/websocket.js';
 
 t.test('of 200 handshakes at once on a plan of ten, exactly ten become tunnels, on two gateways', async (t) => {
   const redis = await startRedis();
@@ -45,6 +47,47 @@ t.test('requests and tunnels of one key share its plan', async (t) => {
     index % 2 === 0 ? (await openTunnel(t, front.port, handshake('/v1/pets/watch', key))).answer.status : (await exchangeRaw(front.port, plain, 1))[0]!.status));
   t.equal(statuses.filter((status) => status === 101 || status === 426).length, 10);
   t.equal(statuses.filter((status) => status === 429).length, 30);
+});
+
+t.test('over TLS a tunnel is a tunnel: opened, refused, echoed, drained to the last byte, and let go', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const front = await startTunnelFront(t, { addresses: [upstream.url], tls: issueCertificate(temporaryFolder(t), 'own'), config: { shutdown: '700ms' } });
+  const { target } = front.gateway;
+  const letGo = (): Promise<void> => until('the service is let go', () => upstream.sockets.size === 0);
+  const client = await front.open(front.key);
+  t.equal(client.answer.status, 101);
+  checkHonest(t, client.answer, '101');
+  client.socket.write(Buffer.from([0x82, 0x81, 0, 0, 0, 0, 7]));
+  await until('the echo came', () => client.received().equals(Buffer.from([0x82, 1, 7])));
+  client.socket.end();
+  await letGo();
+  const cut = await front.open(front.key);
+  cut.socket.destroy();
+  await letGo();
+  const refused = await front.open();
+  t.equal(refused.answer.status, 401);
+  checkHonest(t, refused.answer, '401');
+  await until('and closed', refused.closed);
+  t.equal((await openTunnel(t, target, `${handshake('/v1/pets/watch', front.key)}early`)).answer.status, 400);
+  const [ignored] = await exchangeRaw(target, handshake('/v1/pets', front.key), 1);
+  t.same([ignored?.status, upstream.plain], [426, ['GET /v1/pets']], 'an Upgrade elsewhere is ignored');
+
+  upstream.handle = (seen) => {
+    accept(seen);
+    seen.socket.end(Buffer.alloc(8_000_000));
+  };
+  const slow = await front.open(front.key);
+  slow.socket.on('data', () => {
+    slow.socket.pause();
+    setTimeout(() => slow.socket.resume(), 1);
+  });
+  await until('it is closed', slow.closed);
+  t.equal(slow.received().length, 8_000_000);
+  upstream.handle = (seen) => accept(seen);
+  const last = await front.open(front.key);
+  await front.gateway.program.stop('SIGTERM');
+  t.same(await front.gateway.program.exited, { code: 0, signal: null });
+  await until('the last one is let go', last.closed);
 });
 
 t.test('one behaviour on every Node: what leaves HTTP, what is ignored, and no warning', async (t) => {

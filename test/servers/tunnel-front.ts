@@ -51,7 +51,7 @@ export async function startTunnelFront(t: Teardown, { addresses, pets = {}, conf
   });
   const made = await gateway.createKey({ plan: 'free' });
   const key = `Authorization: Bearer ${made.key}`;
-  return { gateway, port: gateway.port, key, keyId: made.id, open: (...fields) => openTunnel(t, gateway.port, handshake('/v1/pets/watch', ...fields)) };
+  return { gateway, port: gateway.port, key, keyId: made.id, open: (...fields) => openTunnel(t, gateway.target, handshake('/v1/pets/watch', ...fields)) };
 }
 
 /** A contract of the shipped one and `GET /v1/pets/watch`; gives its path. */

@@ -1,5 +1,6 @@
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { dial } from './dial.js';
+import type { Target } from './dial.js';
 import type { Teardown } from './program.js';
 import { parseAnswers } from './raw.js';
 import type { RawAnswer } from './raw.js';
@@ -25,8 +26,8 @@ export function handshake(path: string, ...fields: readonly string[]): string {
 }
 
 /** Sends a handshake and gives what it came to. */
-export async function openTunnel(t: Teardown, port: number, bytes: string): Promise<TunnelClient> {
-  const socket = connect(port, '127.0.0.1');
+export async function openTunnel(t: Teardown, target: Target, bytes: string): Promise<TunnelClient> {
+  const socket = dial(target);
   t.teardown(() => socket.destroy());
   const chunks: Buffer[] = [];
   const all = (): Buffer => {
