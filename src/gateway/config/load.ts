@@ -107,7 +107,7 @@ function toSettings(file: GatewayFile, plans: Plans, folder: string): Settings {
     admin: file.admin,
     workers: file.workers === 'auto' ? availableParallelism() : file.workers,
     dataFolder: folder,
-    store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, mapBytes: store.map_size },
+    store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, mapBytes: store.map_size, onFailure: store.on_failure, gateways: store.gateways },
     upstreams: toUpstreams(file),
     limits: {
       headerBytes: limits.header_size, headerFields: limits.header_fields, urlBytes: limits.url_size, bodyBytes: limits.body_size,
