@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import { openFailoverEngine } from '../../../../src/gateway/admission/failover/engine.js';
 import type { FailoverEngine, FailoverOptions } from '../../../../src/gateway/admission/failover/engine.js';
 import { openRedisEngine } from '../../../../src/gateway/admission/engines/redis/engine.js';
+import type { RedisEngine } from '../../../../src/gateway/admission/engines/redis/engine.js';
 import type { AdmissionEngine, UsageCounts } from '../../../../src/gateway/admission/port.js';
 import { dayName, PLANS, rowsOf } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
@@ -23,6 +24,8 @@ export async function durableRedis(t: Test): Promise<RedisServer> {
 
 export interface Gateway {
   readonly engine: FailoverEngine;
+  /** What the engine asks. */
+  readonly redis: RedisEngine;
   readonly folder: string;
 }
 
@@ -32,7 +35,7 @@ export function openGateway(t: Test, server: RedisServer, options: Partial<Failo
   const redis = openRedisEngine({ url: server.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
   const engine = openFailoverEngine({ redis, folder, mapBytes: MAP_BYTES, plans: PLANS, gateways: 1, deadlineMs: DEADLINE_MS, keeps: true, ...options });
   t.teardown(() => engine.close());
-  return { engine, folder };
+  return { engine, redis, folder };
 }
 
 /** Waits until every key has a copy as it was last written: it is good then while Redis is away. */
