@@ -12,7 +12,7 @@ const ANSWER_WITHIN_MS = 1000;
 t.test('two gateways go on under load while Redis freezes, dies and comes back; the ledger has every request they admitted', async (t) => {
   const { redis, start } = await fleetOf(t);
   const gateways = await Promise.all([start(), start({ workers: 2 })]);
-  const { id, key } = await createKey(gateways[0]!, 'roomy');
+  const { id, key } = await createKey(gateways[0], 'roomy');
   const clients = gateways.map(({ url }) => openClient(t, url, EACH));
   const load = startLoad(t, clients, key, EACH);
   await Promise.all(gateways.map((gateway) => learnt(gateway, [id])));
@@ -47,9 +47,9 @@ t.test('two gateways go on under load while Redis freezes, dies and comes back; 
   t.ok(load.slowestMs() < ANSWER_WITHIN_MS, 'no answer took a second', { slowestMs: load.slowestMs() });
   t.ok(load.count('store_unavailable') <= unknown * 2, 'refused were only those under way when Redis went', { refused: load.count('store_unavailable'), unknown });
   t.strictSame([...load.tally.keys()].filter((kind) => kind !== '200' && kind !== 'store_unavailable'), [], 'and nothing else was said');
-  await until('everything is replayed', async () => (await ledgerOf(gateways[0]!, id)).requests >= admitted);
+  await until('everything is replayed', async () => (await ledgerOf(gateways[0], id)).requests >= admitted);
   for (const gateway of gateways) await until('nothing waits', async () => (await figure(gateway, 'petgate_spool_requests')) === 0);
-  const { requests } = await ledgerOf(gateways[1]!, id);
+  const { requests } = await ledgerOf(gateways[1], id);
   t.ok(requests >= admitted && requests <= admitted + unknown, 'the ledger has every admitted request, and none that was not asked', { ledger: requests, admitted, unknown });
   t.comment(`${admitted} admitted, ledger ${requests}, ${load.count('store_unavailable')} × 503, slowest ${Math.round(load.slowestMs())} ms`);
 });
@@ -57,7 +57,7 @@ t.test('two gateways go on under load while Redis freezes, dies and comes back; 
 t.test('while Redis is away each of two gateways admits at most half of a limit', async (t) => {
   const { redis, start } = await fleetOf(t);
   const gateways = await Promise.all([start(), start({ workers: 2 })]);
-  const { id, key } = await createKey(gateways[0]!, 'narrow');
+  const { id, key } = await createKey(gateways[0], 'narrow');
   const clients = gateways.map(({ url }) => openClient(t, url, EACH));
   let admitted = 0;
   for (const client of clients) if ((await client.send(key)).status === 200) admitted += 1;
@@ -78,7 +78,7 @@ t.test('while Redis is away each of two gateways admits at most half of a limit'
   }
   t.ok(admitted <= 200, 'together not more than the limit', { admitted });
   await redis.restart();
-  await ledgerIs(gateways[0]!, id, admitted, 'the ledger is what was admitted, over three processes', t);
+  await ledgerIs(gateways[0], id, admitted, 'the ledger is what was admitted, over three processes', t);
   await until('Redis decides', async () => (await clients[0]!.send(key)).headers.get('x-ratelimit-limit') === '200');
 });
 

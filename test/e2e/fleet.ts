@@ -19,7 +19,7 @@ const DURABLE = { config: ['appendonly yes', 'appendfsync always'] };
 
 export interface Fleet {
   readonly redis: RedisServer;
-  start(options?: { readonly dataFolder?: string; readonly workers?: number }): Promise<Gateway>;
+  readonly start: (options?: { readonly dataFolder?: string; readonly workers?: number }) => Promise<Gateway>;
 }
 
 export async function fleetOf(t: Test): Promise<Fleet> {

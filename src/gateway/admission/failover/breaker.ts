@@ -9,7 +9,9 @@ export interface BreakerParts {
   /** Redis decides again, and is about to be asked. A rejection means that it is away once more. */
   readonly beforeClose: () => Promise<void>;
   readonly opened: (reason: string) => void;
-  readonly closed: (awayMs: number) => void;
+  /** Never rejects. */
+  readonly closed: (awayMs: number) => Promise<void>;
+  readonly onFault: (error: unknown) => void;
 }
 
 /** Whether this process asks Redis. While it is open a probe asks in the background, and nobody else does. */
@@ -32,10 +34,10 @@ export class Breaker {
 
   open(reason: string): void {
     const isNew = this.#reason === null;
-    this.#reason = reason;
+    this.#reason = plain(reason);
     if (!isNew || this.#stopped) return;
     this.#openedAtMs = performance.now();
-    this.#parts.opened(reason);
+    this.#parts.opened(this.#reason);
     this.#later();
   }
 
@@ -48,18 +50,25 @@ export class Breaker {
 
   #later(): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void (this.#probing = this.#probe()), PROBE_EVERY_MS).unref();
+    this.#timer = setTimeout(() => void (this.#probing = this.#probing.then(() => this.#probe())), PROBE_EVERY_MS).unref();
   }
 
   async #probe(): Promise<void> {
     try {
       await this.#parts.probe();
       await this.#parts.beforeClose();
-      this.#reason = null;
-      this.#parts.closed(performance.now() - this.#openedAtMs);
     } catch (error) {
-      if (error instanceof StoreUnavailable) this.#reason = error.message;
+      if (error instanceof StoreUnavailable) this.#reason = plain(error.message);
+      else this.#parts.onFault(error);
       this.#later();
+      return;
     }
+    this.#reason = null;
+    await this.#parts.closed(performance.now() - this.#openedAtMs);
   }
+}
+
+/** Without what everybody says anyway. */
+function plain(reason: string): string {
+  return reason.replace(/^the store is away: /, '');
 }

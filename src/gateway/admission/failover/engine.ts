@@ -54,13 +54,14 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const { redis, log } = options;
   const parts = openParts(options);
   const { local, met, learner, gateways, spool, judge, copies } = parts;
-  const breaker = breakerOf(options, parts);
+  const onFault = (error: unknown): void => log?.error({ err: error }, 'the failover met a fault of the gateway');
+  const breaker = breakerOf(options, parts, onFault);
   const isAway = (): boolean => breaker.reason !== null;
   const trip = (error: StoreUnavailable): void => {
     if (!redis.up) breaker.open(error.message);
   };
-  const learning = new Rounds(LEARN_EVERY_MS, () => (isAway() ? Promise.resolve() : learner.learn()));
-  const keeper = options.keeps ? new Keeper({ ...parts, ...options, gateways, isAway }) : undefined;
+  const learning = new Rounds(LEARN_EVERY_MS, () => (isAway() ? Promise.resolve() : learner.learn()), onFault);
+  const keeper = options.keeps ? new Keeper({ ...parts, ...options, gateways, isAway, onFault }) : undefined;
   return {
     name: 'redis',
     admit: admitOf(redis, local, met, isAway, trip),
@@ -83,7 +84,6 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
       await keeper?.stop();
       await redis.close();
       await local.engine.close();
-      log?.debug('the failover is closed');
     },
     copyOf: (keyId) => {
       copies.renew();
@@ -106,12 +106,13 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured }: Fai
   return { facts, copies, met, gateways, judge, local, spool, learner: new Learner(redis, copies, met) };
 }
 
-function breakerOf({ redis, log }: FailoverOptions, { local, gateways, spool }: ReturnType<typeof openParts>): Breaker {
+function breakerOf({ redis, log }: FailoverOptions, { local, gateways, spool }: ReturnType<typeof openParts>, onFault: (error: unknown) => void): Breaker {
   let replayed: UsageCounts = NO_COUNTS;
   const replay = async (): Promise<void> => {
     replayed = plus(replayed, await spool.replay());
   };
   return new Breaker({
+    onFault,
     probe: () => redis.check(),
     // First what was counted here, so that a day that is spent is spent when Redis decides again.
     beforeClose: replay,
@@ -120,9 +121,12 @@ function breakerOf({ redis, log }: FailoverOptions, { local, gateways, spool }: 
       local.begin(gateways.count());
       log?.warn({ reason, gateways: gateways.count() }, 'Redis is away: this gateway decides by itself, from its share of each limit');
     },
-    closed: (awayMs) => {
+    closed: async (awayMs) => {
       // Then what came while that was sent. If Redis goes away in the midst of it, the next time.
-      void replay().catch(() => undefined).then(() => log?.info({ awayMs: Math.round(awayMs), replayed }, 'Redis decides again; what was counted here is in its ledger'));
+      await replay().catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) onFault(error);
+      });
+      log?.info({ awayMs: Math.round(awayMs), replayed }, 'Redis decides again; what was counted here is in its ledger');
     },
   });
 }

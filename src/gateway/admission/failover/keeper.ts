@@ -26,6 +26,7 @@ export interface KeeperParts {
   readonly copies: Copies;
   readonly facts: Facts;
   readonly spool: Spool;
+  readonly onFault: (error: unknown) => void;
 }
 
 /** What one process of each gateway does for all of them: tells that it is there, follows changed keys, brings home what was left. */
@@ -40,7 +41,7 @@ export class Keeper {
   constructor(parts: KeeperParts) {
     this.#parts = parts;
     this.#graceMs = Math.max(GRACE_MS, GRACE_DEADLINES * parts.deadlineMs);
-    this.#rounds = new Rounds(EVERY_MS, () => this.#round());
+    this.#rounds = new Rounds(EVERY_MS, () => this.#round(), parts.onFault);
   }
 
   /** Takes leave of the other gateways. */

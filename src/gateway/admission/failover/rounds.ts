@@ -1,16 +1,21 @@
 import { StoreUnavailable } from '../port.js';
 
-/** Does `work` again and again, with a pause of `everyMs` after each time. That a store is away only ends the round. */
+/**
+ * Does `work` again and again, with a pause of `everyMs` after each time. That a store is away only ends
+ * the round; anything else is told to `onFault`, and ends no more than that.
+ */
 export class Rounds {
   readonly #everyMs: number;
   readonly #work: () => Promise<void>;
+  readonly #onFault: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(everyMs: number, work: () => Promise<void>) {
+  constructor(everyMs: number, work: () => Promise<void>, onFault: (error: unknown) => void) {
     this.#everyMs = everyMs;
     this.#work = work;
+    this.#onFault = onFault;
     this.#later(0);
   }
 
@@ -29,7 +34,7 @@ export class Rounds {
     try {
       await this.#work();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
+      if (!(error instanceof StoreUnavailable)) this.#onFault(error);
     }
     this.#later(this.#everyMs);
   }
