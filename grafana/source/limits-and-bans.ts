@@ -9,7 +9,7 @@ export const limitsAndBans: readonly Row[] = [
     panels: [
       figure({ title: 'Limited', unit: 'percentunit', description: 'Share of all requests over the time shown that an empty bucket refused.' }, { limited: `${total('petgate_limited_total')} / ${total('petgate_requests_total')}` }),
       figure({ title: 'Limited by the day', unit: 'short', description: 'Requests of keys refused because the day was used up: such a client waits until midnight UTC.' }, { limited: total('petgate_limited_total{window="day",plan!="anonymous"}') }),
-      figure({ title: 'Bans started', unit: 'short', description: 'Bans that refusals started over the time shown, addresses included. How many are in force now no metric says: petgate bans list does.' }, { bans: total('petgate_bans_started_total') }),
+      figure({ title: 'Bans started', unit: 'short', description: 'Bans that refusals started over the time shown, addresses included.' }, { bans: total('petgate_bans_started_total') }),
       figure({ title: 'Without a good key', unit: 'percentunit', description: 'Share of all requests over the time shown that showed no key or a bad one.' }, { share: `${total('petgate_refusals_total{code=~"missing_api_key|invalid_api_key|address_banned"}')} / ${total('petgate_requests_total')}` }),
       graph({ title: '429 by plan and window', unit: 'reqps', stacked: true, description: 'Requests an empty bucket refused, by the window that fills last.' }, { '{{plan}} {{window}}': rate('petgate_limited_total', 'plan, window') }),
       graph({ title: 'Near the limit', unit: 'reqps', description: 'Admissions that left less than 20 % of a window. Much of it and few 429: clients that pace themselves well, or that soon need a bigger plan.' }, { '{{plan}} {{window}}': rate('petgate_near_limit_total', 'plan, window') }),
@@ -21,6 +21,7 @@ export const limitsAndBans: readonly Row[] = [
     title: 'Bans',
     panels: [
       graph({ title: 'Bans started by plan', unit: 'short', stacked: true, description: 'Bans that refusals started in each quarter of an hour, by plan.' }, { '{{plan}}': 'sum by (plan) (increase(petgate_bans_started_total[15m]))' }),
+      graph({ title: 'Bans in force', unit: 'short', description: 'Keys and addresses that are locked out at this moment.' }, { '{{subject}}': 'max by (subject) (petgate_bans_active)' }),
       graph({ title: 'Requests during a ban', unit: 'reqps', stacked: true, description: 'What the banned go on sending. It costs them nothing more and does not make the ban longer.' }, { '{{plan}}': rate('petgate_banned_total', 'plan') }),
     ],
   },

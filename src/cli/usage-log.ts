@@ -21,6 +21,8 @@ interface Line {
   readonly key?: unknown;
   readonly plan?: unknown;
   readonly operation?: unknown;
+  /** Stands in every line of a log that leaves some out. */
+  readonly sampled?: unknown;
 }
 
 const LINE_BYTES = 1_048_576;
@@ -84,10 +86,12 @@ async function* linesOf(input: Readable): AsyncGenerator<string, void> {
 
 function readLine(line: string): { readonly name: string; readonly at: string } | undefined {
   try {
-    const { msg, counted, admittedAt, key, plan, operation } = JSON.parse(line) as Line;
+    const { msg, counted, admittedAt, key, plan, operation, sampled } = JSON.parse(line) as Line;
     if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') return undefined;
+    if (sampled !== undefined) throw new Failure(`The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`);
     return { name: nameOf(String(key), String(plan), String(operation)), at: admittedAt };
-  } catch {
+  } catch (error) {
+    if (error instanceof Failure) throw error;
     return undefined;
   }
 }

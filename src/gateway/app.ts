@@ -115,7 +115,8 @@ function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Bu
     .then('identify', createIdentify(settings.environment, settings.keys.acceptImported))
     .then('admit', createAdmit(admission, settings.realm, metrics.verdict))
     .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes, metrics.upstreamFailed));
-  const finish = createFinish(metrics, settings.log.access && log.isLevelEnabled('info') ? writeLine : null, (failure) => failures.add(failure));
+  const access = settings.log.access && log.isLevelEnabled('info') ? { write: writeLine, sampled: settings.log.sampled } : null;
+  const finish = createFinish(metrics, access, (failure) => failures.add(failure));
   const gate: Gate = {
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),

@@ -16,6 +16,7 @@ import { loadContract } from './contract/load.js';
 import type { Contract } from './contract/load.js';
 import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
+import { watchBans } from './observe/bans.js';
 import { watchProcess } from './observe/process.js';
 import { watchDegraded, watchStore } from './observe/store.js';
 import { drain, listen } from './server.js';
@@ -77,6 +78,7 @@ async function runAlone(base: Base): Promise<void> {
   watchProcess(registry, settings, () => base.reloader.state());
   watchStore(registry, engine, health);
   watchDegraded(registry, engine.failover);
+  watchBans(registry, engine.bans);
   const admin = await openAdmin(base, () => registry.metrics(), () => health.readiness());
   announce(base, await listen(app.listener.server, settings.listen), admin);
   health.serving();
@@ -98,6 +100,7 @@ async function runPrimary(base: Base): Promise<void> {
   watchProcess(own, settings, () => base.reloader.state());
   watchStore(own, engine, health);
   watchDegraded(own, engine.failover);
+  watchBans(own, engine.bans);
   const workers = startWorkers(settings.workers, own, log);
   process.on('SIGHUP', () => workers.reload());
   const admin = await openAdmin(base, () => workers.metrics(), () => health.readiness());

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
@@ -32,25 +34,37 @@ interface Reading {
   readonly cut: boolean;
 }
 
-/** Reads a report to its end, or until told to stop. */
-function read(gateway: Gateway, query: string, until_?: AbortSignal): Promise<Reading> {
-  return new Promise((resolve, reject) => {
-    const startedMs = performance.now();
-    let bytes = 0;
-    let firstByteMs = 0;
-    const done = (cut: boolean): void => resolve({ bytes, firstByteMs, totalMs: performance.now() - startedMs, cut });
-    const sent = request(`${gateway.adminUrl}/admin/v1/usage?${query}`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, agent: false, ...(until_ === undefined ? {} : { signal: until_ }) }, (response) => {
-      response.on('data', (chunk: Buffer) => {
-        if (bytes === 0) firstByteMs = performance.now() - startedMs;
-        bytes += chunk.length;
-      });
-      response.on('end', () => done(false));
-      response.on('error', () => done(true));
-    });
-    sent.on('error', (error) => (until_?.aborted === true ? done(true) : reject(error)));
-    sent.end();
-  });
+/**
+ * Reads a report to its end, or until told to stop, in a process of its own that gives way to the others:
+ * who reads a real one sits on another machine.
+ */
+async function read(gateway: Gateway, query: string, stop?: AbortSignal): Promise<Reading> {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', READER], { stdio: ['pipe', 'pipe', 'inherit'] });
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  child.stdin.end(JSON.stringify({ url: `${gateway.adminUrl}/admin/v1/usage?${query}`, token: ADMIN_TOKEN }));
+  const end = (): void => void child.kill();
+  stop?.addEventListener('abort', end);
+  const told = await text(child.stdout);
+  stop?.removeEventListener('abort', end);
+  return told === '' ? { bytes: 0, firstByteMs: 0, totalMs: 0, cut: true } : { ...(JSON.parse(told) as Omit<Reading, 'cut'>), cut: false };
 }
+
+/** The reader: is told on its standard input what to read, and tells what it saw. */
+const READER = `
+  import { get } from 'node:http';
+  import { json } from 'node:stream/consumers';
+  const { url, token } = await json(process.stdin);
+  const startedMs = performance.now();
+  let bytes = 0;
+  let firstByteMs = 0;
+  get(url, { headers: { authorization: 'Bearer ' + token } }, (response) => {
+    response.on('data', (chunk) => {
+      if (bytes === 0) firstByteMs = performance.now() - startedMs;
+      bytes += chunk.length;
+    });
+    response.on('end', () => console.log(JSON.stringify({ bytes, firstByteMs, totalMs: performance.now() - startedMs })));
+  });
+`;
 
 /** Resident memory (VmRSS) of the gateway's process and of the one that makes the report, MiB. */
 function memoryOf({ program: { pid } }: Gateway): { readonly gateway: number; readonly report: number } {

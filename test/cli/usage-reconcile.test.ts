@@ -91,3 +91,12 @@ t.test('exit codes 1 and 2: a log that is not there, one named twice, a bad day'
   t.match(await reconcile([file, file]), { code: 2, stderr: /named twice/ });
   t.match(await petgate(['usage', 'reconcile', '--day', 'monday', '--access-log', file], {}), { code: 2, stderr: /--day must be a day/ });
 });
+
+t.test('a sampled log proves nothing, and is refused', async (t) => {
+  const { lines, folder, reconcile } = await stage(t, START);
+  const file = join(folder, 'a.log');
+  writeFileSync(file, lines.map((each) => each.replace('"msg"', '"sampled":0.1,"msg"')).join('\n'));
+  const { code, stderr } = await reconcile([file]);
+  t.equal(code, 1);
+  t.match(stderr, /only a sample \(log\.sampled: 0\.1\)/);
+});

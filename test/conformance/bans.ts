@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
 import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import { until } from '../servers/until.js';
 import { ask, askMany, banned, change, count, freshId, limited, newKey, NOON_MS, standing } from './cast.js';
 import type { Actor } from './cast.js';
 
@@ -119,6 +120,33 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     const address = { kind: 'address', address: `2001:db8:${freshId().slice(0, 4)}:${freshId().slice(0, 4)}` } as const;
     const verdicts = await askMany(engine, address, 16, NOON_MS);
     t.same([count(verdicts, 'admitted'), count(verdicts, 'limited'), count(verdicts, 'banned')], [5, 9, 2]);
+  });
+
+  t.test('the bans in force are counted: begun by themselves and by hand, moved, lifted, and over', async (t) => {
+    const before = await engine.bans.inForce();
+    const more = async (what: string, keys: number, addresses: number): Promise<void> => {
+      await until(what, async () => {
+        const now = await engine.bans.inForce();
+        return now.keys === before.keys + keys && now.addresses === before.addresses + addresses;
+      });
+      t.pass(what);
+    };
+    const [byItself, byHand, brief] = [await newKey(engine, 'strict'), await newKey(engine, 'free'), await newKey(engine, 'free')];
+    await provoke(engine, byItself, NOON_MS);
+    await more('one that began by itself', 1, 0);
+    await engine.bans.start(byHand.id, NOON_MS + 50_000);
+    await engine.bans.start(byHand.id, NOON_MS + 90_000);
+    await more('one by hand, moved', 2, 0);
+    await askMany(engine, byItself, 3, NOON_MS + 10);
+    await more('no more for who goes on asking', 2, 0);
+    await askMany(engine, { kind: 'address', address: `2001:db8:${freshId().slice(0, 4)}:${freshId().slice(0, 4)}` }, 16, NOON_MS);
+    await more('an address', 2, 1);
+    await engine.bans.start(brief.id, Date.now() + 300);
+    await more('one that ends soon', 3, 1);
+    await more('and is over', 2, 1);
+    await engine.bans.lift(byHand.id);
+    await engine.bans.lift(byItself.id);
+    await more('lifted', 0, 1);
   });
 
   t.test('a look during a ban shows it and a clock that steps back does not end it', async (t) => {

@@ -76,6 +76,9 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
         }),
       start: (keyId, untilMs) => later(() => void setBan(keyId, untilMs, 1)),
       lift: (keyId) => later(() => setBan(keyId, 0, 0)),
+      inForce: () => later(() => {
+        throw new Error('random stories count no bans: test/conformance/bans.ts does');
+      }),
     },
     usage: {
       async *rows(from, to, keyId) {

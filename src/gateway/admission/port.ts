@@ -133,12 +133,20 @@ export interface ImportStore {
   drop(importId: string, whose: 'own' | 'abandoned'): Promise<void>;
 }
 
+/** How many bans are in force. */
+export interface BansInForce {
+  readonly keys: number;
+  readonly addresses: number;
+}
+
 export interface BanStore {
   read(keyId: string): Promise<Ban | undefined>;
   /** Bans now until `untilMs`, level 1; also when one is in force already. */
   start(keyId: string, untilMs: number, note?: BanNote): Promise<void>;
   /** Ends the ban and forgets strikes and level. False when there was none. */
   lift(keyId: string): Promise<boolean>;
+  /** For a gauge: cheap however many keys there are, and without a promise that none is missing after a crash. */
+  inForce(): Promise<BansInForce>;
 }
 
 export interface UsageStore {

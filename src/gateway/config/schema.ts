@@ -39,6 +39,7 @@ function text(error: string, pattern: RegExp) {
 
 const HOST = /^(?:[0-9A-Fa-f:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})?)$/;
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
+const share = z.number({ error: 'must be a number from 0 to 1' }).min(0, 'must be a number from 0 to 1').max(1, 'must be a number from 0 to 1');
 const yes = z.boolean({ error: 'must be true or false' });
 const host = text('must be a host name or an address, such as 127.0.0.1', HOST);
 const port = whole(0, 65_535);
@@ -106,6 +107,7 @@ export const gatewayFile = mapping({
   log: mapping({
     level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], { error: 'must be trace, debug, info, warn, error or silent' }).prefault('info'),
     access: yes.prefault(true).describe('One line per exchange.'),
+    sampled: share.prefault(1).describe('Share of the exchanges below status 400 that get a line; all others always do.'),
   }).prefault({}),
   shutdown: duration('100ms', '1h').prefault('10s').describe('How long what is in flight may take to end after SIGTERM.'),
 });

@@ -24,7 +24,7 @@ export interface Settings {
     /** Whether tokens not of our form are looked up at all. */
     readonly acceptImported: boolean;
   };
-  readonly log: { readonly level: LogLevel; readonly access: boolean };
+  readonly log: { readonly level: LogLevel; readonly access: boolean; readonly sampled: number };
   readonly shutdownMs: number;
 }
 

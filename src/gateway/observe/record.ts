@@ -5,14 +5,23 @@ import type { Metrics } from './metrics.js';
 /** Status of an exchange whose client left before its answer; nobody was told it. */
 const CLIENT_GONE = 499;
 
-/** Takes one line of the access log, its end included. */
-export type AccessLog = (line: string) => void;
+export interface AccessLog {
+  /** Takes one line, its end included. */
+  readonly write: (line: string) => void;
+  /** Share of the exchanges below status 400 that get a line, 0 to 1; all others always do. */
+  readonly sampled: number;
+}
+
+/** From here on an exchange is worth a line however few are asked for. */
+const REFUSED = 400;
 
 /**
  * Last step: tells metrics, log and ledger how an exchange ended. Runs once for each, always.
  * @param onFailed told of admitted requests that ended in a 5xx, so that billing can credit them
  */
 export function createFinish(metrics: Metrics, access: AccessLog | null, onFailed: (failure: Failure) => void): (exchange: Exchange, status: number) => void {
+  // A line says that others are missing, so that nobody counts a sample as the whole.
+  const mark = access === null || access.sampled === 1 ? '' : `,"sampled":${access.sampled}`;
   return (exchange, answered) => {
     const { story, client } = exchange;
     // A refusal after the answer began could only cut it; what the client then holds is no success.
@@ -26,7 +35,7 @@ export function createFinish(metrics: Metrics, access: AccessLog | null, onFaile
     if (story.counted && status >= 500 && standing !== null && standing.keyId !== null) {
       onFailed({ keyId: standing.keyId, plan: standing.plan, operation: story.operation, admittedAtMs: standing.atMs });
     }
-    access?.(lineOf(exchange, status, totalMs));
+    if (access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled)) access.write(lineOf(exchange, status, totalMs, mark));
   };
 }
 
@@ -35,14 +44,14 @@ export function createFinish(metrics: Metrics, access: AccessLog | null, onFaile
  * JSON costs: every text in it comes from a closed set or has been read by a pattern that leaves
  * nothing to be escaped.
  */
-function lineOf({ id, traceparent, method, address, client, story }: Exchange, status: number, totalMs: number): string {
+function lineOf({ id, traceparent, method, address, client, story }: Exchange, status: number, totalMs: number, mark: string): string {
   const { standing } = story;
   // By the store's clock: says on which UTC day the ledger counted it.
   const admittedAt = story.counted && standing !== null ? isoOf(standing.atMs) : null;
   return `{"level":"info","time":"${isoOf(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}"` +
     `,"method":"${method}","operation":"${story.operation}","key":${quoted(standing?.keyId)},"plan":${quoted(standing?.plan)},"outcome":"${standing?.outcome ?? 'none'}"` +
     `,"code":${quoted(story.refusal?.code)},"credential":${quoted(story.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}` +
-    `,"ms":${round(totalMs)},"admissionMs":${round(story.admissionMs)},"upstreamMs":${round(story.upstreamMs)},"counted":${story.counted},"admittedAt":${quoted(admittedAt)},"msg":"exchange"}\n`;
+    `,"ms":${round(totalMs)},"admissionMs":${round(story.admissionMs)},"upstreamMs":${round(story.upstreamMs)},"counted":${story.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`;
 }
 
 function quoted(text: string | null | undefined): string {

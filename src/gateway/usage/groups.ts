@@ -1,8 +1,8 @@
 import type { UsageCounts, UsageRow } from '../admission/port.js';
 import type { Dimension, ReportRange } from './range.js';
 
-/** One row of a report: the dimensions it is grouped by, the counts, and with `day` whether that day is final. */
-export type ReportRow = Readonly<Partial<Record<Dimension, string>>> & UsageCounts & { readonly final?: boolean };
+/** One row of a report: the dimensions it is grouped by (the others are undefined), the counts, and with `day` whether that day is final. */
+export type ReportRow = { readonly [Name in Dimension]?: string | undefined } & UsageCounts & { readonly final?: boolean | undefined };
 
 export interface Counts {
   requests: number;
@@ -15,17 +15,23 @@ export function noCounts(): Counts {
   return { requests: 0, limited: 0, banned: 0, failed: 0 };
 }
 
+/** A row while it grows. */
+type Sum = { -readonly [Field in keyof ReportRow]: ReportRow[Field] };
+
 /** Sums in each of which the ledger's rows of one group gather. */
 export class Groups {
   readonly totals: Counts = noCounts();
-  readonly #range: Pick<ReportRange, 'by' | 'openFrom'>;
-  readonly #byKey: boolean;
-  readonly #sums = new Map<string, { readonly first: UsageRow; readonly counts: Counts }>();
+  readonly #openFrom: string;
+  readonly #has: Readonly<Record<Dimension, boolean>>;
+  /** What tells the groups apart that are open at the same time. */
+  readonly #names: readonly Dimension[];
+  readonly #sums = new Map<string, Sum>();
   #key = '';
 
-  constructor(range: Pick<ReportRange, 'by' | 'openFrom'>) {
-    this.#range = range;
-    this.#byKey = range.by.includes('key');
+  constructor({ by, openFrom }: Pick<ReportRange, 'by' | 'openFrom'>) {
+    this.#openFrom = openFrom;
+    this.#has = { plan: by.includes('plan'), key: by.includes('key'), operation: by.includes('operation'), day: by.includes('day') };
+    this.#names = by.filter((dimension) => dimension !== 'key');
   }
 
   /**
@@ -35,12 +41,12 @@ export class Groups {
   take(batch: readonly UsageRow[]): readonly ReportRow[] {
     const done: ReportRow[] = [];
     for (const row of batch) {
-      if (this.#byKey && row.key !== this.#key) {
-        if (this.#sums.size > 0) done.push(...this.flush());
+      if (this.#has.key && row.key !== this.#key) {
+        for (const sum of this.#sums.values()) done.push(sum);
+        this.#sums.clear();
         this.#key = row.key;
       }
-      const sum = this.#sumOf(row);
-      add(sum, row);
+      add(this.#sumOf(row), row);
       add(this.totals, row);
     }
     return done;
@@ -48,25 +54,39 @@ export class Groups {
 
   /** The groups not given yet; without `key` in the order of their dimensions. */
   flush(): readonly ReportRow[] {
-    const { by, openFrom } = this.#range;
     const sums = [...this.#sums];
     this.#sums.clear();
-    if (!this.#byKey) sums.sort(([a], [b]) => (a < b ? -1 : 1));
-    return sums.map(([, { first, counts }]) => ({
-      ...Object.fromEntries(by.map((dimension) => [dimension, first[dimension]])),
-      ...counts,
-      ...(by.includes('day') ? { final: first.day < openFrom } : {}),
-    }));
+    if (!this.#has.key) sums.sort(([a], [b]) => (a < b ? -1 : 1));
+    return sums.map(([, sum]) => sum);
   }
 
-  #sumOf(row: UsageRow): Counts {
+  #sumOf(row: UsageRow): Sum {
+    const name = this.#nameOf(row);
+    let sum = this.#sums.get(name);
+    if (sum === undefined) {
+      sum = this.#begin(row);
+      this.#sums.set(name, sum);
+    }
+    return sum;
+  }
+
+  /** Of one dimension the text as it is: there are millions of rows, and joined text is garbage. */
+  #nameOf(row: UsageRow): string {
+    const [only = 'day'] = this.#names;
+    if (this.#names.length === 1) return row[only];
     let name = '';
-    for (const dimension of this.#range.by) name += `${row[dimension]}\n`;
-    const known = this.#sums.get(name);
-    if (known !== undefined) return known.counts;
-    const counts = noCounts();
-    this.#sums.set(name, { first: row, counts });
-    return counts;
+    for (const dimension of this.#names) name += `${row[dimension]}\n`;
+    return name;
+  }
+
+  /** Always the same fields in the same order, which makes this twice as fast: there are millions. */
+  #begin({ plan, key, operation, day }: UsageRow): Sum {
+    const has = this.#has;
+    return {
+      plan: has.plan ? plan : undefined, key: has.key ? key : undefined, operation: has.operation ? operation : undefined, day: has.day ? day : undefined,
+      requests: 0, limited: 0, banned: 0, failed: 0,
+      final: has.day ? day < this.#openFrom : undefined,
+    };
   }
 }
 

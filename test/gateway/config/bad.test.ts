@@ -34,6 +34,7 @@ const settingsFixtures: readonly (readonly [string, string, RegExp])[] = [
   ['realm', '1:8 realm', /without quotes/],
   ['redis-as-key', '1:10 store.***', /unknown key/],
   ['redis-scheme', '2:10 store.redis', /redis\+sentinel:/],
+  ['sampled', '1:17 log.sampled', /number from 0 to 1/],
   ['self-extending', '1:10 extends', /circle/],
   ['shared-port', '1:17 listen.port', /both on port 9090/],
   ['size-out-of-range', '1:22 limits.body_size', /from 1B to 1GiB/],

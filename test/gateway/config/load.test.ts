@@ -31,7 +31,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   trustedProxies: [],
   realm: 'petgate',
   keys: { acceptImported: false },
-  log: { level: 'info', access: true },
+  log: { level: 'info', access: true, sampled: 1 },
   shutdownMs: 10_000,
 };
 const expectedUpstreams = {
@@ -103,7 +103,7 @@ t.test('the environment wins over the file', (t) => {
       pets: { addresses: ['http://b:1', 'unix:/run/pets.sock'], deadlineMs: 2000 },
       store: { addresses: ['http://[::1]:7'] },
     },
-    log: { level: 'warn', access: true },
+    log: { level: 'warn', access: true, sampled: 1 },
   });
   t.end();
 });

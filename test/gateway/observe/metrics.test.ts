@@ -35,6 +35,7 @@ t.test('what clients meet is what is counted: admitted, near the limit, limited,
   t.strictSame(counted(metrics, 'petgate_limited_total'), ['small/minute 2']);
   t.strictSame(counted(metrics, 'petgate_banned_total'), ['small 3'], 'the refusal that starts the ban is one of them');
   t.strictSame(counted(metrics, 'petgate_bans_started_total'), ['small 1']);
+  t.strictSame(counted(metrics, 'petgate_bans_active'), ['key 1']);
   t.strictSame(counted(metrics, 'petgate_refusals_total'), ['missing_api_key 2', 'rate_limited 2', 'key_banned 3']);
   t.strictSame(counted(metrics, 'petgate_requests_total'), ['listPets/2xx 10', 'listPets/4xx 7']);
   t.equal(metrics.value('petgate_request_duration_seconds_count', { operation: 'listPets' }), 17);

@@ -4,6 +4,7 @@ import { REFUSALS } from '../../../src/gateway/refusal.js';
 import type { Exchange, Story } from '../../../src/gateway/exchange.js';
 import { createMetrics } from '../../../src/gateway/observe/metrics.js';
 import { createFinish } from '../../../src/gateway/observe/record.js';
+import type { AccessLog } from '../../../src/gateway/observe/record.js';
 import { makeExchange } from '../exchange.js';
 
 const WINDOW = { limit: 60, remaining: 59, resetAtMs: 0 };
@@ -21,9 +22,7 @@ async function finished(story: Partial<Story>, status: number, client: Partial<E
   const failures: Failure[] = [];
   let line: Record<string, unknown> = {};
   const metrics = createMetrics({ engine: 'embedded', plans: ['free'], operations: ['listPets'], charged: ['listPets'], upstreams: ['pets'] });
-  const access = (text: string): void => {
-    line = JSON.parse(text) as Record<string, unknown>;
-  };
+  const access: AccessLog = { write: (text) => (line = JSON.parse(text) as Record<string, unknown>), sampled: 1 };
   createFinish(metrics, access, (failure) => failures.push(failure))(exchange, status);
   return { failures, line, metrics: await metrics.registry.metrics() };
 }
@@ -57,4 +56,22 @@ t.test('the line tells what became of it, and never a credential', async (t) => 
   t.notMatch(JSON.stringify(line), /a-secret|Bearer/);
   t.match(metrics, 'petgate_upstream_duration_seconds_count{upstream="pets"} 1');
   t.match((await finished({ refusal: REFUSALS.not_found }, 404)).metrics, 'petgate_refusals_total{code="not_found"} 1');
+});
+
+t.test('a sample holds about its share of what went well, all of what did not, and says that it is one', (t) => {
+  const made = makeExchange().exchange;
+  const lines: string[] = [];
+  const metrics = createMetrics({ engine: 'embedded', plans: ['free'], operations: ['listPets'], charged: ['listPets'], upstreams: ['pets'] });
+  const finishAll = (sampled: number, status: number): readonly string[] => {
+    const finish = createFinish(metrics, { write: (line) => lines.push(line), sampled }, () => undefined);
+    for (let n = 0; n < 10_000; n += 1) finish(made, status);
+    return lines.splice(0);
+  };
+  const tenth = finishAll(0.1, 204).length;
+  t.ok(tenth > 800 && tenth < 1_200, `${tenth} of 10,000`);
+  for (const status of [400, 429, 503]) t.equal(finishAll(0, status).length, 10_000, String(status));
+  t.equal(finishAll(0, 200).length, 0);
+  t.ok(finishAll(0.1, 400).every((line) => line.includes('"sampled":0.1,') && JSON.parse(line) !== null));
+  t.notMatch(finishAll(1, 200).join(''), 'sampled', 'a whole log says nothing of it');
+  t.end();
 });

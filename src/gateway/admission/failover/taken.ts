@@ -1,6 +1,7 @@
 import type { UsageCounts, UsageRow } from '../port.js';
 import type { Stores } from '../engines/embedded/stores.js';
-import { unpackCounts } from '../engines/embedded/subject-row.js';
+import { rowOf } from '../engines/embedded/day-ledger.js';
+import { FIELD_AT } from '../engines/embedded/subject-row.js';
 import { translated } from '../engines/embedded/unavailable.js';
 import { beforeDay, takenRow } from './rows.js';
 
@@ -49,8 +50,9 @@ export class Taken {
   }
 
   #read(row: UsageRow): UsageCounts {
-    const bytes = this.#stores.durable.getBinary(nameOf(row));
-    return bytes === undefined ? NO_COUNTS : unpackCounts(bytes);
+    const name = nameOf(row);
+    const bytes = this.#stores.durable.getBinary(name);
+    return bytes === undefined ? NO_COUNTS : rowOf(name, bytes);
   }
 
   async #change(work: () => void): Promise<void> {
@@ -66,7 +68,9 @@ function nameOf({ day, key, plan, operation }: UsageRow): string {
   return takenRow(day, key, plan, operation);
 }
 
-/** As `unpackCounts` reads it. */
-function packed({ requests, limited, banned, failed }: UsageCounts): Buffer {
-  return Buffer.from(new Float64Array([requests, limited, banned, failed]).buffer);
+/** As a row of the ledger holds them. */
+function packed(row: UsageCounts): Buffer {
+  const bytes = Buffer.alloc(8 * COUNTS.length);
+  for (const name of COUNTS) bytes.writeDoubleLE(row[name], FIELD_AT[name]);
+  return bytes;
 }

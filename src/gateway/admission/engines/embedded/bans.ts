@@ -1,6 +1,7 @@
 import type { Ban, BanNote, BanStore } from '../../port.js';
+import { bansInForce, noteBan } from './ban-index.js';
 import type { Checkpoint } from './checkpoint.js';
-import { banNoteRow } from './rows.js';
+import { banNoteRow, keyRow } from './rows.js';
 import type { Stores } from './stores.js';
 import type { SubjectRow } from './subject-row.js';
 import { Turn } from './turn.js';
@@ -20,6 +21,7 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
           const turn = new Turn(stores);
           Object.assign(changed(turn, keyId).state, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 });
           turn.finish();
+          noteBan(stores.recent, keyRow(keyId), untilMs);
         }),
       );
       await checkpoint.run();
@@ -30,6 +32,7 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
       await checkpoint.run();
       return lifted;
     },
+    inForce: () => bansInForce(stores, Date.now()),
   };
 }
 
@@ -64,6 +67,7 @@ function lift(stores: Stores, keyId: string): boolean {
   const inForce = state.bannedUntilMs > Date.now();
   Object.assign(state, { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 });
   turn.finish();
+  noteBan(stores.recent, keyRow(keyId), 0);
   return inForce;
 }
 

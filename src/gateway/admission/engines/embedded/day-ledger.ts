@@ -3,12 +3,18 @@ import type { UsageRow } from '../../port.js';
 import { dayOf } from './day.js';
 import { AFTER_ALL, SEPARATOR } from './rows.js';
 import type { Store } from './store.js';
-import { unpackCounts } from './subject-row.js';
+import { FIELD_AT } from './subject-row.js';
 
 const PAGE_ROWS = 64;
+/** Where the parts of a row's name stand: `u2026-11-21`, a separator, the key, and the label's rest. */
+const DAY_AT = 1;
+const KEY_AT = 12;
+/** There are as many as plans have operations; more are no reason to grow. */
+const MOST_LABELS = 1_000;
 
 /** Reads one day's rows in the order of their keys, a page at a time. */
 export class DayLedger {
+  readonly #day: string;
   readonly #end: string;
   #after: string;
   #page: UsageRow[] = [];
@@ -16,6 +22,7 @@ export class DayLedger {
   #ended = false;
 
   constructor(day: string) {
+    this.#day = day;
     this.#after = `u${day}${SEPARATOR}`;
     this.#end = this.#after + AFTER_ALL;
   }
@@ -43,7 +50,7 @@ export class DayLedger {
     // No snapshot is kept between pages: an old one would keep freed pages of the file from being used again.
     durable.resetReadTxn();
     for (const { key, value } of durable.getRange({ start: this.#after, end: this.#end, exclusiveStart: true, limit: PAGE_ROWS })) {
-      this.#page.push(rowOf(key, value));
+      this.#page.push(rowOf(key, value, this.#day));
       this.#after = key;
     }
     this.#ended = this.#page.length < PAGE_ROWS;
@@ -51,11 +58,30 @@ export class DayLedger {
   }
 }
 
-/** A row of the ledger, from its name and its counts. */
-export function rowOf(name: string, counts: Buffer): UsageRow {
-  const keyEnd = name.indexOf(SEPARATOR, 12);
-  const planEnd = name.indexOf(SEPARATOR, keyEnd + 1);
-  return { key: name.slice(12, keyEnd), plan: name.slice(keyEnd + 1, planEnd), operation: name.slice(planEnd + 1), day: name.slice(1, 11), ...unpackCounts(counts) };
+/** A row of the ledger, from its name and its counts. The texts that repeat are shared: a report reads millions of rows. */
+export function rowOf(name: string, counts: Buffer, day = name.slice(DAY_AT, KEY_AT - 1)): UsageRow {
+  const keyEnd = name.indexOf(SEPARATOR, KEY_AT);
+  const { plan, operation } = labelParts(name.slice(keyEnd + 1));
+  return {
+    key: name.slice(KEY_AT, keyEnd), plan, operation, day,
+    requests: counts.readDoubleLE(FIELD_AT.requests),
+    limited: counts.readDoubleLE(FIELD_AT.limited),
+    banned: counts.readDoubleLE(FIELD_AT.banned),
+    failed: counts.readDoubleLE(FIELD_AT.failed),
+  };
+}
+
+const partsOf = new Map<string, Pick<UsageRow, 'plan' | 'operation'>>();
+
+function labelParts(label: string): Pick<UsageRow, 'plan' | 'operation'> {
+  let parts = partsOf.get(label);
+  if (parts === undefined) {
+    const planEnd = label.indexOf(SEPARATOR);
+    parts = { plan: label.slice(0, planEnd), operation: label.slice(planEnd + 1) };
+    if (partsOf.size >= MOST_LABELS) partsOf.clear();
+    partsOf.set(label, parts);
+  }
+  return parts;
 }
 
 /** The days `from` to `to`, both included. */

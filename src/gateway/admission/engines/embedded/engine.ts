@@ -11,6 +11,7 @@ import { Checkpoint } from './checkpoint.js';
 import { Judge } from './judge.js';
 import type { KeyJudge } from './judge.js';
 import { keysOf } from './keys.js';
+import { keyRow } from './rows.js';
 import { openStores } from './stores.js';
 import type { StoreOptions, Stores } from './stores.js';
 import { Sweep } from './sweep.js';
@@ -83,10 +84,13 @@ function admitOne(turn: Turn, judge: KeyJudge, addresses: Addresses, request: Ad
   if (subject.kind === 'address') {
     const terms = termsOf(judge.plans, ANONYMOUS_PLAN, null);
     if (terms === undefined) throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
-    const known = turn.address(addresses.row(subject.address));
+    const name = addresses.row(subject.address);
+    const known = turn.address(name);
     if (cost === 0) return decide(copyOf(known.state), terms, null, true, 0, nowMs);
     known.changed = true;
-    return decide(known.state, terms, null, true, 1, nowMs);
+    const verdict = decide(known.state, terms, null, true, 1, nowMs);
+    if (verdict.outcome === 'banned') turn.banned(name, verdict.bannedUntilMs, verdict.started);
+    return verdict;
   }
   const key = judge.key(subject.id, subject.secretHash, nowMs);
   if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
@@ -96,6 +100,7 @@ function admitOne(turn: Turn, judge: KeyJudge, addresses: Addresses, request: Ad
   if (cost === 0) return decide(copyOf(row.state), terms, subject.id, inScope, 0, nowMs);
   const verdict = decide(row.state, terms, subject.id, inScope, 1, nowMs);
   turn.count(row, subject.id, terms.plan, request.operation, nowMs, COUNTED_AS[verdict.outcome]);
+  if (verdict.outcome === 'banned') turn.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
   return verdict;
 }
 

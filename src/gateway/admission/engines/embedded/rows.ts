@@ -2,7 +2,7 @@
  * Names of rows, one letter for the kind. A part never holds the separator (ids and operations are
  * plain words), which sorts below all of them: rows of one kind stand in the order of their parts.
  *
- * In `recent`: `r` a key with its state and newest usage, `a` an address, `j` the journal.
+ * In `recent`: `r` a key with its state and newest usage, `a` an address, `j` the journal, `n` who is banned.
  * In `durable`: `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `b` what an
  * operator said of a ban, `i` a key that an import has staged, `m` the mark of that import.
  */
@@ -13,6 +13,8 @@ export const AFTER_ALL = '\uffff';
 export const keyRow = (keyId: string): string => `r${keyId}`;
 /** Known to `recent` only: an address starts afresh after the machine restarts. */
 export const addressRow = (address: string): string => `a${address}`;
+/** `subject` is the row of a key or an address. Holds the end of the ban, ms, as a double. */
+export const bannedRow = (subject: string): string => `n${subject}`;
 /** Names of the key rows that one transaction changed, waiting for the checkpoint. */
 export const journalRow = (transaction: number): string => `j${String(transaction).padStart(16, '0')}`;
 

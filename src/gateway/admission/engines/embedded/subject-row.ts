@@ -70,15 +70,6 @@ export function* slotsOf(row: Buffer): Generator<{ readonly label: string; reado
   }
 }
 
-export function unpackCounts(bytes: Buffer): UsageCounts {
-  return {
-    requests: bytes.readDoubleLE(FIELD_AT.requests),
-    limited: bytes.readDoubleLE(FIELD_AT.limited),
-    banned: bytes.readDoubleLE(FIELD_AT.banned),
-    failed: bytes.readDoubleLE(FIELD_AT.failed),
-  };
-}
-
 export function unpackState(bytes: Buffer): SubjectState {
   const view = viewOf(bytes);
   const at = bytes.byteOffset;

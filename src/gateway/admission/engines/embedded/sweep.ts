@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../bucket.js';
 import { BAN_MEMORY_MS } from '../../plan.js';
+import { isBanOver } from './ban-index.js';
 import { readJournal } from './checkpoint.js';
 import { dayOf } from './day.js';
 import { keyRow, rangeOf } from './rows.js';
@@ -33,6 +34,7 @@ export class Sweep {
     try {
       recent.transactionSync(() => {
         this.#step(recent, 'a', (row) => isForgotten(row, nowMs));
+        this.#step(recent, 'n', (end) => isBanOver(end, nowMs));
         this.#dropSaved(nowMs);
       });
       await durable.transaction(() => {

@@ -1,6 +1,7 @@
 import type { UsageCounts } from '../../port.js';
+import { noteBan } from './ban-index.js';
 import { labelOf } from './label.js';
-import { journalRow, keyRow, stateRow, usageRow } from './rows.js';
+import { bannedRow, journalRow, keyRow, stateRow, usageRow } from './rows.js';
 import { copyOf } from './store.js';
 import type { Stores } from './stores.js';
 import { SubjectRow } from './subject-row.js';
@@ -14,6 +15,8 @@ export class Turn {
   readonly #stores: Stores;
   readonly #keys = new Map<string, SubjectRow>();
   readonly #addresses = new Map<string, SubjectRow>();
+  /** Ends of bans to be noted, by the row of the subject. */
+  readonly #bans = new Map<string, number>();
 
   constructor(stores: Stores) {
     this.#stores = stores;
@@ -48,6 +51,11 @@ export class Turn {
     row.count(label.bytes, field, () => copyOf(this.#stores.durable, usageRow(keyId, label.text)));
   }
 
+  /** A subject was refused by a ban: it is among those in force, also when the machine was restarted since. */
+  banned(subject: string, untilMs: number, started: boolean): void {
+    if (started || this.#stores.recent.getBinaryFast(bannedRow(subject)) === undefined) this.#bans.set(subject, untilMs);
+  }
+
   /** Writes all changes, as the last thing in the transaction. Throws StoreUnavailable when there is no room. */
   finish(): void {
     const { recent, recentRoom } = this.#stores;
@@ -56,6 +64,7 @@ export class Turn {
     if (keys.length + addresses.length === 0) return;
     recentRoom.claim();
     for (const [name, row] of addresses) recent.putSync(name, row.packed());
+    for (const [subject, untilMs] of this.#bans) noteBan(recent, subject, untilMs);
     let journal = '';
     for (const [id, row] of keys) {
       recent.putSync(keyRow(id), row.packed());

@@ -1,4 +1,5 @@
 import type { BanNote, BanStore } from '../../port.js';
+import { bansInForce, noteBan } from './ban-index.js';
 import type { Link } from './link.js';
 import { keyPrefix } from './names.js';
 import { scriptOf } from './script.js';
@@ -46,11 +47,14 @@ export function banStore(link: Link): BanStore {
     },
     async start(keyId, untilMs, note) {
       await link.run(SET_BAN, [keyPrefix(keyId)], [untilMs.toString(), note === undefined ? '' : JSON.stringify({ untilMs, ...note })]);
+      await noteBan(link, 'key', keyId, untilMs);
     },
     async lift(keyId) {
       const answer = await link.run(SET_BAN, [keyPrefix(keyId)], ['0', '']);
+      await noteBan(link, 'key', keyId, 0);
       return answer.toString() === '1';
     },
+    inForce: () => bansInForce(link),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Log } from '../../../../shared/log.js';
 import type { Plans } from '../../plan.js';
 import type { AdmissionEngine } from '../../port.js';
 import { admit, editionOf, probeOf } from './admit.js';
+import { noteStarted } from './ban-index.js';
 import { banStore } from './bans.js';
 import { changedSince } from './changes.js';
 import type { ChangedKeys } from './changes.js';
@@ -59,7 +60,11 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const link = new Link(connect(parseRedisUrl(url), deadlineMs), deadlineMs, () => probeOf(edition), options.log);
   return {
     name: 'redis',
-    admit: (requests) => admit(link, edition, requests),
+    async admit(requests) {
+      const verdicts = await admit(link, edition, requests);
+      noteStarted(link, requests, verdicts);
+      return verdicts;
+    },
     fail: (failures) => fail(link, failures, usageDays),
     keys: keyStore(link, options.importLeaseMs),
     bans: banStore(link),

@@ -10,7 +10,7 @@ const BEAT = scriptOf(`
 call('ZREMRANGEBYSCORE', KEYS[1], '-inf', clock - ARGV[3])
 if ARGV[4] == '1' then call('ZADD', KEYS[1], clock, ARGV[2]) else call('ZREM', KEYS[1], ARGV[2]) end
 call('PEXPIRE', KEYS[1], ARGV[3])
-return pack('<d', clock) .. string.format('%.0f', call('ZCARD', KEYS[1]))
+return pack('<d', clock) .. string.format('%.0f', call('ZCOUNT', KEYS[1], '-inf', '+inf'))
 `);
 
 /** Says that the gateway is there (or leaves), and gives how many are. */

@@ -9,7 +9,7 @@ import { IMPORT_LEASE_MS, imports } from '../../../../conformance/imports.js';
 import { startRedis } from '../../../../servers/redis.js';
 
 /** The rights that the README asks for. */
-const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +rename +hget +hmget +hset +hdel +hgetall +hincrby +expire +ttl +pttl +rpush +lrange +zadd +zcard +zrangebylex +zrangebyscore +zrem +zremrangebyscore +pexpire +hello +client +info +quit';
+const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +rename +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcount +zrangebylex +zrangebyscore +hello +client +info +quit';
 
 t.test('a Redis user with these rights and no others is enough for everything', async (t: Test) => {
   t.ok(readFileSync(join(packageRoot, 'README.md'), 'utf8').includes(`\`${RIGHTS}\``), 'the README names just these');
