@@ -4,7 +4,7 @@ import { openRedisEngine } from '../../../../src/gateway/admission/engines/redis
 import { PLANS } from '../../../conformance/cast.js';
 
 const [, , folder = '', url = ''] = process.argv;
-const redis = openRedisEngine({ url, deadlineMs: 100, plans: PLANS, usageDays: 400 });
-const engine = openFailoverEngine({ redis, folder, mapBytes: 2 ** 26, plans: PLANS, gateways: 1, deadlineMs: 100, keeps: true });
+const redis = openRedisEngine({ url, deadlineMs: 500, plans: PLANS, usageDays: 400 });
+const engine = openFailoverEngine({ redis, folder, mapBytes: 2 ** 26, plans: PLANS, gateways: 1, deadlineMs: 500, keeps: true });
 await engine.check();
 process.send?.('ready');

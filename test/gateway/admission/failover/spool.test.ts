@@ -1,5 +1,6 @@
 import t from 'tap';
 import { ask, askMany, change, custom, newKey, standing } from '../../../conformance/cast.js';
+import type { Actor } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
 import { startReplayers } from './replayers.js';
@@ -9,7 +10,8 @@ const now = (): number => Date.now();
 t.test('three processes bring one spool home at once, and some die of it: every count arrives once', async (t) => {
   const server = await durableRedis(t);
   const { engine, folder } = openGateway(t, server);
-  const keys = await Promise.all(Array.from({ length: 40 }, () => newKey(engine, 'pro')));
+  const keys: Actor[] = [];
+  while (keys.length < 40) keys.push(await newKey(engine, 'pro'));
   for (const key of keys) await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
   await learnt(engine, ...keys);
   const expected = new Map(keys.map(({ id }) => [id, 0]));
