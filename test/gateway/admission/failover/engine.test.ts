@@ -116,6 +116,21 @@ t.test('a day that is spent is spent when Redis is back, over several outages', 
   await until('all is in the ledger', async () => (await ledgerOf(engine, key)).requests === 100);
 });
 
+t.test('the first request that Redis decides again finds the day as spent as it is', async (t) => {
+  const server = await durableRedis(t);
+  const { engine } = openGateway(t, server);
+  const keys = await Promise.all(Array.from({ length: 20 }, () => newKey(engine, 'enterprise', custom('unlimited', 20))));
+  for (const key of keys) await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
+  await learnt(engine, ...keys);
+  await server.kill();
+  await away(engine);
+  for (const key of keys) t.equal(count(await askMany(engine, key, 25, now()), 'admitted'), 20);
+  await server.restart();
+  while (isAway(engine)) await new Promise((resolve) => setImmediate(resolve));
+  const verdicts = await engine.admit(keys.map(({ subject }) => requestOf(subject, now())));
+  t.equal(count(verdicts, 'limited'), 20);
+});
+
 t.test('frozen: what waited for an answer is refused, whatever comes after is decided here at once', async (t) => {
   const server = await durableRedis(t);
   const { engine } = openGateway(t, server);

@@ -3,6 +3,8 @@ import { openStores } from '../../../../../src/gateway/admission/engines/embedde
 
 const { durable } = openStores({ folder: process.argv[2] ?? '', mapBytes: 2 ** 26 });
 void durable.transaction(() => durable.putSync('x', Buffer.from('never')));
-const stallMs = performance.now() + 50;
-while (performance.now() < stallMs);
-process.exit(0);
+setImmediate(() => {
+  const stallMs = performance.now() + 50;
+  while (performance.now() < stallMs);
+  process.exit(0);
+});
