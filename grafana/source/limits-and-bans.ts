@@ -30,7 +30,10 @@ export const limitsAndBans: readonly Row[] = [
     panels: [
       graph({ title: 'Admission latency', unit: 's', description: 'From asking the store to its verdict, by engine. Every request waits for it.' }, { '{{engine}} p50': quantile(0.5, 'petgate_admission_duration_seconds', 'engine'), '{{engine}} p99': quantile(0.99, 'petgate_admission_duration_seconds', 'engine') }),
       graph({ title: 'Batch size', unit: 'short', description: 'Requests decided by one store call. It grows with load and makes each request cheaper for the store.' }, { mean: mean('petgate_admission_batch_requests'), p99: quantile(0.99, 'petgate_admission_batch_requests') }),
-      graph({ title: 'Store', unit: 'short', max: 1, description: '1 while a gateway can decide. At 0 it refuses everything it would have to charge.' }, { '{{instance}} {{engine}}': 'petgate_store_up' }),
+      graph({ title: 'Store', unit: 'short', max: 1, description: '1 while a gateway can decide, by Redis or without it. At 0 it refuses everything it would have to charge.' }, { '{{instance}} {{engine}}': 'petgate_store_up' }),
+      graph({ title: 'Decided without Redis', unit: 'short', max: 1, description: '1 while a gateway decides by itself, from its share of each limit, because Redis is away.' }, { '{{instance}}': 'petgate_store_degraded' }),
+      graph({ title: 'Not in the ledger yet', unit: 'short', description: 'Requests admitted while Redis was away that stand in the data folder of a gateway alone. They go into the ledger when Redis is back.' }, { '{{instance}}': 'petgate_spool_requests' }),
+      graph({ title: 'Gateways that share', unit: 'short', description: 'How many gateways a limit would be divided by if Redis went away now, or is divided by while it is away.' }, { '{{instance}}': 'petgate_failover_gateways' }),
       graph({ title: 'Refused for lack of the store', unit: 'reqps', description: 'Requests answered 503 store_unavailable.' }, { refused: rate('petgate_refusals_total{code="store_unavailable"}') }),
     ],
   },

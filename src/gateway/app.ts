@@ -78,7 +78,7 @@ export function createApp(parts: AppParts): App {
   const metrics = createMetrics({ engine: engine.name, plans: settings.plans.keys(), ...operationLabels(contract.routes.operations), upstreams: Object.keys(settings.upstreams) });
   const admission = batchAdmission(engine, (size) => metrics.batch(size));
   const failures = collectFailures(engine, (count) => log.error({ count }, 'credits for failed requests were dropped: the store was away too long'));
-  const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.usage) };
+  const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage) };
 
   let built = buildGate(lasting, settings, openUpstreams(settings.upstreams));
   let certificate = parts.certificate ?? null;

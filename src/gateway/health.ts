@@ -5,7 +5,7 @@ import type { Upstreams } from './upstream/pools.js';
 /** Whether the gateway can serve, part by part, as `/readyz` tells it. */
 export interface Readiness {
   readonly ready: boolean;
-  readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
+  readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly degraded?: true; readonly detail?: string }>>;
 }
 
 export interface Health {
@@ -50,8 +50,8 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
 
   return {
     readiness: () => {
-      const parts: Record<string, { ok: boolean; detail?: string }> = {
-        store: storeOk ? { ok: true, detail: engine.name } : { ok: false, detail: `${engine.name}: ${storeDetail}` },
+      const parts: Record<string, { ok: boolean; degraded?: true; detail?: string }> = {
+        store: storeOk ? decides(engine) : { ok: false, detail: `${engine.name}: ${storeDetail}` },
         // A refused file takes nobody away: the settings before are as good as they were.
         config: { ok: config().ok, detail: config().detail },
         listening: serving ? { ok: true } : { ok: false, detail: 'the public port is not open yet' },
@@ -72,4 +72,12 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
     },
     stop: () => clearInterval(timer),
   };
+}
+
+/** Admission works. Degraded: the shared store is away, and this gateway decides by itself. */
+function decides({ name, failover }: AdmissionEngine): { ok: true; degraded?: true; detail: string } {
+  const reason = failover?.degraded() ?? null;
+  return failover === undefined || reason === null
+    ? { ok: true, detail: name }
+    : { ok: true, degraded: true, detail: `${name} is away (${reason}); decided here, with 1/${failover.gateways()} of each limit` };
 }

@@ -19,7 +19,7 @@ import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
 import { watchBans } from './observe/bans.js';
 import { watchProcess } from './observe/process.js';
-import { watchStore } from './observe/store.js';
+import { watchDegraded, watchStore } from './observe/store.js';
 import { drain, listen } from './server.js';
 import { runTask } from './usage/task.js';
 import { reportToPrimary, startWorkers } from './workers.js';
@@ -62,7 +62,7 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     apply: () => undefined,
     contract: loadContract(settings.contract),
     log,
-    engine: openEngine(settings, log),
+    engine: openEngine(settings, log, cluster.isPrimary),
     internalToken: environment['PETGATE_INTERNAL_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'internal-token'),
     adminToken: environment['PETGATE_ADMIN_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'admin-token'),
   };
@@ -80,7 +80,8 @@ async function runAlone(base: Base): Promise<void> {
   const health = watchHealth(engine, () => app.upstreams(), () => base.reloader.state());
   const { registry } = app.metrics;
   watchProcess(registry, settings, () => base.reloader.state());
-  watchStore(registry, engine.name, health);
+  watchStore(registry, engine, health);
+  watchDegraded(registry, engine.failover);
   watchBans(registry, engine.bans);
   const admin = await openAdmin(base, () => registry.metrics(), () => health.readiness());
   announce(base, await listen(app.listener.server, settings.listen), admin);
@@ -101,7 +102,8 @@ async function runPrimary(base: Base): Promise<void> {
   const own = new Registry();
   const health = watchHealth(engine, () => new Map(), () => base.reloader.state());
   watchProcess(own, settings, () => base.reloader.state());
-  watchStore(own, engine.name, health);
+  watchStore(own, engine, health);
+  watchDegraded(own, engine.failover);
   watchBans(own, engine.bans);
   const workers = startWorkers(settings.workers, own, log);
   process.on('SIGHUP', () => workers.reload());
@@ -123,6 +125,7 @@ async function runWorker(base: Base): Promise<void> {
   const app = createApp(base);
   base.apply = (next, certificate) => app.apply(next, certificate);
   watchProcess(app.metrics.registry, settings, () => base.reloader.state());
+  watchDegraded(app.metrics.registry, engine.failover);
   const report = reportToPrimary(app.metrics.registry);
   report.listening(await listen(app.listener.server, settings.listen));
   const stop = async (): Promise<void> => {

@@ -17,6 +17,8 @@ const PLANS = {
   narrow: { limits: { minute: 1_000_000, day: 200 }, ban },
   anonymous: { limits: { minute: 1_000_000, day: 1_000_000 }, ban },
 };
+/** What these tests are about; test/e2e/failover.test.ts has the other. */
+const REFUSING = { store: { on_failure: 'refuse' } };
 /** The deadline of the store is the one that holds anyway, and a busy machine may miss it. */
 async function createKey(gateway: Gateway, plan: string): Promise<{ id: string; key: string }> {
   let made: { id: string; key: string } | undefined;
@@ -34,7 +36,7 @@ t.test('two gateways whose Redis freezes, dies and comes back answer in time, ad
   const redis = await startRedis(DURABLE);
   t.teardown(() => redis.stop());
   const upstream = await startUpstream(t);
-  const config = { upstreams: { pets: { addresses: [upstream.url] } } };
+  const config = { ...REFUSING, upstreams: { pets: { addresses: [upstream.url] } } };
   const start = (): Promise<Gateway> => startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
   const gateways = await Promise.all([start(), start()]);
   const { id, key } = await createKey(gateways[0], 'roomy');
@@ -81,7 +83,7 @@ t.test('an outage gives nobody more than the plan', async (t) => {
   const redis = await startRedis(DURABLE);
   t.teardown(() => redis.stop());
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { plans: PLANS, config: { upstreams: { pets: { addresses: [upstream.url] } } }, environment: { REDIS_URL: redis.url } });
+  const gateway = await startGateway(t, { plans: PLANS, config: { ...REFUSING, upstreams: { pets: { addresses: [upstream.url] } } }, environment: { REDIS_URL: redis.url } });
   const client = openClient(t, gateway.url, EACH);
   const { id, key } = await createKey(gateway, 'narrow');
   const load = startLoad(t, [client], key, EACH);
@@ -102,7 +104,7 @@ t.test('a gateway that starts while Redis is down refuses honestly, and serves o
   const redis = await startRedis(DURABLE);
   t.teardown(() => redis.stop());
   const upstream = await startUpstream(t);
-  const config = { upstreams: { pets: { addresses: [upstream.url] } } };
+  const config = { ...REFUSING, upstreams: { pets: { addresses: [upstream.url] } } };
   const first = await startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
   const { key } = await createKey(first, 'roomy');
   await first.program.stop();

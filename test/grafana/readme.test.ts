@@ -6,6 +6,7 @@ import { issueCertificate } from '../servers/certificate.js';
 import { scrape } from '../servers/exposition.js';
 import type { Exposition } from '../servers/exposition.js';
 import { startGateway } from '../servers/gateway.js';
+import { startRedis } from '../servers/redis.js';
 import { startPets } from '../servers/pets.js';
 import { temporaryFolder } from '../servers/program.js';
 
@@ -24,7 +25,10 @@ function linesOf({ families }: Exposition): readonly string[] {
 }
 
 t.test('the README lists every metric there is, with its type and labels, and no other', async (t) => {
-  const gateway = await startGateway(t, { tls: issueCertificate(temporaryFolder(t), 'own'), environment: { PETGATE_WORKERS: '2' } });
+  // With Redis there are some more than without.
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const gateway = await startGateway(t, { tls: issueCertificate(temporaryFolder(t), 'own'), environment: { PETGATE_WORKERS: '2', REDIS_URL: redis.url } });
   const pets = await startPets(t);
   await scrape(pets.url);
   const real = [...linesOf(await scrape(gateway.adminUrl)), ...linesOf(await scrape(pets.url))];

@@ -61,10 +61,16 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   /** Of a batch of which only a part failed: what was decided (and charged) all the same, by place. */
   readonly decided: readonly (Verdict | undefined)[];
+  /** Places of a batch about which nothing was decided and nothing is under way: somebody else may decide them. */
+  readonly spared: readonly number[];
+  /** The call had no effect and will have none: it never left, or was refused as a whole. */
+  readonly untouched: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly decided?: readonly (Verdict | undefined)[] } = {}) {
+  constructor(message: string, options: ErrorOptions & { readonly decided?: readonly (Verdict | undefined)[]; readonly spared?: readonly number[]; readonly untouched?: boolean } = {}) {
     super(message, options);
     this.decided = options.decided ?? [];
+    this.spared = options.spared ?? [];
+    this.untouched = options.untouched ?? false;
   }
 }
 
@@ -151,6 +157,18 @@ export interface UsageStore {
   rows(from: string, to: string, keyId?: string): AsyncIterable<readonly UsageRow[]>;
 }
 
+/** Local decisions while the shared store is away. */
+export interface Failover {
+  /** Why the shared store is away, for people; null while it decides. */
+  degraded(): string | null;
+  /** Gateways that share each limit meanwhile. */
+  gateways(): number;
+  /** Requests counted here that the shared ledger does not have yet, as last counted. */
+  spooled(): number;
+  /** While the shared store is away what was counted here, else the shared ledger. */
+  readonly ownUsage: UsageStore;
+}
+
 /**
  * One admission engine. Both engines pass `test/conformance`.
  * Every call rejects with StoreUnavailable within the deadline when the store is away.
@@ -164,6 +182,8 @@ export interface AdmissionEngine {
   readonly keys: KeyStore;
   readonly bans: BanStore;
   readonly usage: UsageStore;
+  /** How the engine fares that decides here while the shared store is away; absent where there is none. */
+  readonly failover?: Failover;
   /** Proves the store can decide now, by running the real admission with cost 0. */
   check(): Promise<void>;
   close(): Promise<void>;

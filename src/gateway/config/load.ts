@@ -141,7 +141,7 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
     workers: file.workers === 'auto' ? availableParallelism() : file.workers,
     dataFolder: paths.data,
     contract: paths.contract,
-    store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, mapBytes: store.map_size },
+    store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, mapBytes: store.map_size, onFailure: store.on_failure, gateways: store.gateways },
     upstreams: toUpstreams(file),
     limits: {
       headerBytes: limits.header_size, headerFields: limits.header_fields, urlBytes: limits.url_size, bodyBytes: limits.body_size,

@@ -84,6 +84,10 @@ const store = mapping({
   deadline: duration('1ms', '10s').prefault('100ms').describe('Deadline of every store command.'),
   usage: duration('1d', '36500d').refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 400d').prefault('400d').describe('How long the usage ledger is kept.'),
   map_size: size('16MiB', '1TiB').prefault('16GiB').describe('Upper bound of the embedded store; takes disk only as it fills.'),
+  on_failure: z.enum(['local', 'refuse'], { error: 'must be local or refuse' }).prefault('local')
+    .describe('While Redis is away: decide here, about keys seen within 24 hours and from a share of each limit, or refuse with 503.'),
+  gateways: z.union([z.literal('auto'), whole(1, 10_000, ', or auto')], { error: 'must be a whole number from 1 to 10000, or auto' }).prefault('auto')
+    .describe('How many gateways share each limit while Redis is away; auto is as many as were seen last.'),
 });
 
 /** `gateway.yaml` and the files that extend it. Its input form is `config/schema/gateway.schema.json`. */

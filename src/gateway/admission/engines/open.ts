@@ -3,17 +3,24 @@ import type { Settings } from '../../config/settings.js';
 import type { Log } from '../../../shared/log.js';
 import type { Plans } from '../plan.js';
 import type { AdmissionEngine, UsageRow } from '../port.js';
+import { openFailoverEngine } from '../failover/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
 import { readLedgerFile } from './embedded/ledger-file.js';
 import { openRedisEngine } from './redis/engine.js';
 
 export type Engine = AdmissionEngine & { setPlans(plans: Plans): void };
 
-/** The engine the settings name: Redis when there is a URL, else LMDB in the data folder. */
-export function openEngine(settings: Settings, log: Log): Engine {
-  const { store, plans } = settings;
+/**
+ * The engine the settings name: Redis when there is a URL, else LMDB in the data folder.
+ * @param keeps true in one process of each gateway
+ */
+export function openEngine(settings: Settings, log: Log, keeps: boolean): Engine {
+  const { store, plans, dataFolder } = settings;
+  const { deadlineMs, usageDays, mapBytes, gateways } = store;
   if (store.redisUrl !== null) {
-    return openRedisEngine({ url: store.redisUrl, deadlineMs: store.deadlineMs, plans, usageDays: store.usageDays, log });
+    const redis = openRedisEngine({ url: store.redisUrl, deadlineMs, plans, usageDays, log });
+    if (store.onFailure === 'refuse') return redis;
+    return openFailoverEngine({ redis, folder: join(dataFolder, 'failover'), mapBytes, plans, gateways, deadlineMs, keeps, log });
   }
   return openEmbeddedEngine({ folder: folderIn(settings.dataFolder), plans, usageDays: store.usageDays, mapBytes: store.mapBytes });
 }

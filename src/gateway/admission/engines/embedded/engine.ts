@@ -9,6 +9,7 @@ import { Addresses } from './addresses.js';
 import { bansOf } from './bans.js';
 import { Checkpoint } from './checkpoint.js';
 import { Judge } from './judge.js';
+import type { KeyJudge } from './judge.js';
 import { keysOf } from './keys.js';
 import { keyRow } from './rows.js';
 import { openStores } from './stores.js';
@@ -41,10 +42,14 @@ const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' 
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);
-  const judge = new Judge(stores, options.plans);
+  return engineOn(stores, new Judge(stores, options.plans), options.usageDays);
+}
+
+/** The engine on files that are open; it closes them. `judge` says which keys are good. */
+export function engineOn(stores: Stores, judge: KeyJudge, usageDays: number): EmbeddedEngine {
   const addresses = new Addresses(stores);
   const checkpoint = new Checkpoint(stores);
-  const upkeep = new Upkeep(stores, checkpoint, new Sweep(stores, options.usageDays), addresses);
+  const upkeep = new Upkeep(stores, checkpoint, new Sweep(stores, usageDays), addresses);
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
       stores.recent.transactionSync(() => {
@@ -74,7 +79,7 @@ export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   };
 }
 
-function admitOne(turn: Turn, judge: Judge, addresses: Addresses, request: AdmissionRequest, nowMs: number): Verdict {
+function admitOne(turn: Turn, judge: KeyJudge, addresses: Addresses, request: AdmissionRequest, nowMs: number): Verdict {
   const { subject, cost } = request;
   if (subject.kind === 'address') {
     const terms = termsOf(judge.plans, ANONYMOUS_PLAN, null);

@@ -18,13 +18,19 @@ export interface GoodKey {
   readonly terms: Terms;
 }
 
+/** Says which keys are good, by the plans in force. */
+export interface KeyJudge {
+  plans: Plans;
+  key(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason;
+}
+
 const DECODED_MOST = 20_000;
 
 /**
  * Finds key records and says whether a key is good. A record is read from the store each time and
  * decoded again only when its bytes changed: what is kept is the decoding, never the permission.
  */
-export class Judge {
+export class Judge implements KeyJudge {
   readonly #stores: Stores;
   readonly #decoded = new Map<string, Decoded>();
   #plans: Plans;
@@ -48,11 +54,7 @@ export class Judge {
     const decoded = this.#read(id);
     if (decoded === undefined) return 'unknown';
     const { record, terms } = decoded;
-    if (record.status !== 'enabled') return record.status;
-    const secret = record.secrets.find((one) => one.hash === secretHash);
-    if (secret === undefined) return 'unknown';
-    if (isOver(secret.endsAtMs, nowMs) || isOver(record.expiresAtMs, nowMs)) return 'expired';
-    return terms === undefined ? 'no_plan' : { record, terms };
+    return unfitness(record, secretHash, nowMs) ?? (terms === undefined ? 'no_plan' : { record, terms });
   }
 
   #read(id: string): Decoded | undefined {
@@ -75,6 +77,14 @@ export class Judge {
     }
     this.#decoded.set(id, decoded);
   }
+}
+
+/** Why the key with this secret is not good; undefined when nothing speaks against it. */
+export function unfitness(record: KeyRecord, secretHash: string, nowMs: number): UnknownReason | undefined {
+  if (record.status !== 'enabled') return record.status;
+  const secret = record.secrets.find((one) => one.hash === secretHash);
+  if (secret === undefined) return 'unknown';
+  return isOver(secret.endsAtMs, nowMs) || isOver(record.expiresAtMs, nowMs) ? 'expired' : undefined;
 }
 
 function isOver(endMs: number | null, nowMs: number): boolean {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import { IMPORT_LEASE_MS, StoreUnavailable } from '../../port.js';
 import { Room } from './room.js';
+import { guardExit } from './exit.js';
 import type { Store } from './store.js';
 
 /**
@@ -48,7 +49,7 @@ export function openStores(options: StoreOptions): Stores {
   try {
     mkdirSync(folder, { recursive: true });
     // With its batching on, a commit that fails (disk full) also rejects a promise nobody holds, and the process ends.
-    const durable = open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false });
+    const durable = guardExit(open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false }));
     removeOtherBoots(folder, recentName);
     const recent = open<Buffer, string>(join(folder, recentName), { ...common, noSync: true });
     return { recent, durable, recentRoom: new Room(recent, folder, mapBytes), durableRoom: new Room(durable, folder, mapBytes), folder, mapBytes, importLeaseMs: options.importLeaseMs ?? IMPORT_LEASE_MS };

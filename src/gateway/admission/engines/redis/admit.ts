@@ -37,7 +37,7 @@ interface Call {
 
 /**
  * Decides a batch: on a single Redis in one run, in a Cluster in one run per subject, all sent at once.
- * When a run fails the whole batch rejects; the error holds what the others decided.
+ * When a run fails the whole batch rejects; the error holds what the others decided, and which places were never asked.
  */
 export async function admit(link: Link, edition: Edition, requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> {
   const verdicts = new Array<Verdict | undefined>(requests.length).fill(undefined);
@@ -61,8 +61,8 @@ async function decide(link: Link, edition: Edition, requests: readonly Admission
   };
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
-  if (failed !== undefined) throw withDecided(failed.reason, verdicts);
-  return staged;
+  if (failed === undefined) return staged;
+  throw withDecided(failed.reason, verdicts, calls.flatMap(({ places }, n) => (wasUntouched(runs[n]) ? places : [])));
 }
 
 /** The first request after an import was committed puts its key in place, and is then decided like any other. */
@@ -82,8 +82,12 @@ async function decideImported(link: Link, edition: Edition, requests: readonly A
   }
 }
 
-function withDecided(error: unknown, verdicts: readonly (Verdict | undefined)[]): unknown {
-  return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { decided: verdicts }) : error;
+function wasUntouched(run: PromiseSettledResult<void> | undefined): boolean {
+  return run?.status === 'rejected' && run.reason instanceof StoreUnavailable && run.reason.untouched;
+}
+
+function withDecided(error: unknown, verdicts: readonly (Verdict | undefined)[], spared: readonly number[] = []): unknown {
+  return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { decided: verdicts, spared }) : error;
 }
 
 /** Requests of one subject go together: the script reads its state once and decides them in order. */

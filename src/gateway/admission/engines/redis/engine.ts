@@ -4,10 +4,15 @@ import type { AdmissionEngine } from '../../port.js';
 import { admit, editionOf, probeOf } from './admit.js';
 import { noteStarted } from './ban-index.js';
 import { banStore } from './bans.js';
+import { changedSince } from './changes.js';
+import type { ChangedKeys } from './changes.js';
 import { connect } from './connect.js';
+import { beat } from './gateways.js';
 import { keyStore } from './keys.js';
 import { Link } from './link.js';
 import { prefixOf } from './names.js';
+import { takeSpool } from './spool.js';
+import type { SpooledKey } from './spool.js';
 import { parseRedisUrl } from './url.js';
 import { fail, usageStore } from './usage.js';
 
@@ -27,6 +32,21 @@ export interface RedisEngineOptions {
 export interface RedisEngine extends AdmissionEngine {
   /** Puts other plans in force from the next batch on. */
   setPlans(plans: Plans): void;
+  /** Whether every node asked so far answers. */
+  readonly up: boolean;
+  /** Several nodes, of which some may be away while others decide. */
+  readonly cluster: boolean;
+  /** What gateways tell each other. Rejects with StoreUnavailable, as all else. */
+  readonly fleet: Fleet;
+}
+
+export interface Fleet {
+  /** Keys whose record changed after `sinceMs`, store time. */
+  changedSince(sinceMs: number): Promise<ChangedKeys>;
+  /** Says that a gateway is there, or leaves; how many there are. */
+  beat(gatewayId: string, isLeaving: boolean): Promise<number>;
+  /** Adds to the ledger what a gateway counted by itself; may be repeated. */
+  take(spoolId: string, spooled: SpooledKey): Promise<void>;
 }
 
 /**
@@ -51,6 +71,15 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     usage: usageStore(link),
     check: () => link.check(prefixOf({ kind: 'address', address: 'check' })),
     close: () => link.close(),
+    get up() {
+      return link.up;
+    },
+    cluster: link.cluster,
+    fleet: {
+      changedSince: (sinceMs) => changedSince(link, sinceMs),
+      beat: (gatewayId, isLeaving) => beat(link, gatewayId, isLeaving),
+      take: (spoolId, spooled) => takeSpool(link, spoolId, spooled, usageDays),
+    },
     setPlans(plans) {
       edition = editionOf(plans, usageDays);
     },

@@ -1,6 +1,7 @@
 import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
 import type { AuditEntry, KeyRecord } from '../../../keys/record.js';
+import { announceChange } from './changes.js';
 import { arrive, importStore } from './imports.js';
 import type { Link } from './link.js';
 import { KEY_INDEX, keyPrefix } from './names.js';
@@ -32,6 +33,7 @@ export function keyStore(link: Link, importLeaseMs?: number): KeyStore {
     async write(record, entry) {
       // First the index: a name without a record is skipped, a record without a name would be lost from the list.
       if (record.version === 1) await link.command('zadd', KEY_INDEX, '0', record.id);
+      else await announceChange(link, record.id);
       const args = [(record.version - 1).toString(), JSON.stringify(entry), ...fieldsOf(record)];
       const isWritten = async (): Promise<boolean> => (await link.run(WRITE, [keyPrefix(record.id)], args)).toString() === '1';
       if (await isWritten()) return;

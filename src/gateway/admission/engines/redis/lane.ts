@@ -37,7 +37,7 @@ export class Lane {
   /** Waits while the very first probe is under way. Throws StoreUnavailable when the lane is down. */
   async ready(): Promise<void> {
     await this.#first;
-    if (!this.#up) throw new StoreUnavailable(`the store is away: ${this.#reason}`);
+    if (!this.#up) throw new StoreUnavailable(`the store is away: ${this.#reason}`, { untouched: true });
   }
 
   /** Closes the lane until a probe comes back. */

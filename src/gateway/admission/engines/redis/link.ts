@@ -19,6 +19,8 @@ const CLOCK_BYTES = 8;
 const IDS_AT_ONCE = 64;
 /** Answers that say the whole node cannot serve; any other error is about one key or one call. */
 const NODE_ERRORS = /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|CLUSTERDOWN|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)$/;
+/** Of these, the ones that Redis gives before it begins to run a script. */
+const REFUSALS = /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|MASTERDOWN|BUSY|NOAUTH|WRONGPASS)$/;
 const REDIS_WORD = /^[A-Z]+(?= )/;
 const REDIAL_MS = 50;
 /** The probe may come late: it changes nothing. */
@@ -55,6 +57,11 @@ export class Link {
     return this.#client.isCluster;
   }
 
+  /** Whether every node asked so far answers. */
+  get up(): boolean {
+    return [...this.#lanes.values()].every((lane) => lane.up);
+  }
+
   /** Runs a script on the node of keys[0]; all keys share one hash tag in a Cluster. Its answer, without the clock. */
   async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Buffer> {
     const startedMs = performance.now();
@@ -63,7 +70,7 @@ export class Link {
     const untilMs = startedMs + this.#deadlineMs;
     const answer = await this.#evaluate(lane, script, keys, args, untilMs);
     // Late by the store's clock: nothing was done. The clock was set forward, or the answer tells the truth.
-    return answer ?? (await this.#evaluate(lane, script, keys, args, untilMs)) ?? unavailable('the call reached Redis too late');
+    return answer ?? (await this.#evaluate(lane, script, keys, args, untilMs)) ?? unavailable('the call reached Redis too late', true);
   }
 
   /** All fields of a hash; empty when there is none. */
@@ -121,7 +128,7 @@ export class Link {
 
   /** undefined: the call came too late and did nothing. */
   async #evaluate(lane: Lane, script: Script, keys: readonly string[], args: readonly Argument[], untilMs: number): Promise<Buffer | undefined> {
-    const guard = lane.clock.at(untilMs) ?? unavailable('the connection was lost');
+    const guard = lane.clock.at(untilMs) ?? unavailable('the connection was lost', true);
     const answer = await this.#guarded(lane, () => this.#eval(script, keys, guard.toString(), args), untilMs - performance.now());
     lane.clock.note(answer.readDoubleLE(0), performance.now());
     return answer.length > CLOCK_BYTES ? answer.subarray(CLOCK_BYTES) : undefined;
@@ -145,7 +152,7 @@ export class Link {
     } catch (error) {
       const reason = this.#reasonOf(error);
       if (isNodeError(error)) lane.fail(reason);
-      return unavailable(reason);
+      return unavailable(reason, error instanceof Unsent || REFUSALS.test(wordOf(error) ?? ''));
     }
   }
 
@@ -162,7 +169,7 @@ export class Link {
 
   #send(name: string, args: Argument[]): Promise<unknown> {
     // A Cluster client would queue the command for as long as the Cluster is away.
-    if (this.#client.status !== 'ready') return Promise.reject(new Error('not connected'));
+    if (this.#client.status !== 'ready') return Promise.reject(new Unsent());
     return this.#client.callBuffer(name, args);
   }
 
@@ -184,6 +191,8 @@ export class Link {
 }
 
 class Overdue extends Error {}
+/** There was no connection, and nothing was sent. */
+class Unsent extends Error {}
 
 /** Rejects when `call` takes longer than `ms`; the call itself cannot be taken back. */
 function within<T>(call: Promise<T>, ms: number): Promise<T> {
@@ -194,8 +203,8 @@ function within<T>(call: Promise<T>, ms: number): Promise<T> {
   });
 }
 
-function unavailable(reason: string): never {
-  throw new StoreUnavailable(reason);
+function unavailable(reason: string, untouched = false): never {
+  throw new StoreUnavailable(reason, { untouched });
 }
 
 /** First word of a Redis error, such as OOM; also when a script passed it on. */

@@ -8,10 +8,13 @@
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
  *     petgate:{<id>}:ban          what an operator said of a ban     TTL
  *     petgate:{<id>}:staged       key of an import (hash)            no TTL
+ *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
  *     petgate:{ip:<address>}:state
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:import              the import under way (hash)        no TTL
  *     petgate:import:<import>     ids it staged (sorted set)         no TTL
+ *     petgate:changes             ids of keys changed lately (sorted set) TTL
+ *     petgate:gateways            gateways there are (sorted set)    TTL
  *
  * `<day>` is the number of the day since 1970-01-01, which a script can work out from the clock.
  */
@@ -20,6 +23,8 @@ import type { Subject } from '../../port.js';
 
 export const KEY_INDEX = 'petgate:keys';
 export const IMPORT_MARK = 'petgate:import';
+export const CHANGES = 'petgate:changes';
+export const GATEWAYS = 'petgate:gateways';
 
 /** Name of the set of ids that an import staged. */
 export function importIds(importId: string): string {

@@ -1,3 +1,4 @@
+import { StoreUnavailable } from '../../port.js';
 import type { Failure, UsageCounts, UsageRow, UsageStore } from '../../port.js';
 import type { Link } from './link.js';
 import { dayName, dayNumber, dayNumberOf, KEY_INDEX, keyPrefix, usageField } from './names.js';
@@ -36,15 +37,28 @@ lines[#lines + 1] = '\\n'
 return table.concat(lines)
 `);
 
-/** Counts failures, each key in one step. */
+/** Counts failures, each key in one step. When some could not be counted, the error's `spared` are those that certainly were not. */
 export async function fail(link: Link, failures: readonly Failure[], usageDays: number): Promise<void> {
-  const keys = new Map<string, string[]>();
-  for (const { keyId, plan, operation, admittedAtMs } of failures) {
-    const args = keys.get(keyId) ?? [((usageDays + 1) * 86_400).toString()];
-    args.push(dayNumber(admittedAtMs).toString(), usageField(plan, operation, 'failed'), '1');
-    keys.set(keyId, args);
+  const keys = new Map<string, { readonly args: string[]; readonly places: number[] }>();
+  for (const [place, { keyId, plan, operation, admittedAtMs }] of failures.entries()) {
+    const call = keys.get(keyId) ?? { args: [((usageDays + 1) * 86_400).toString()], places: [] };
+    call.args.push(dayNumber(admittedAtMs).toString(), usageField(plan, operation, 'failed'), '1');
+    call.places.push(place);
+    keys.set(keyId, call);
   }
-  await Promise.all([...keys].map(([keyId, args]) => link.run(FAIL, [keyPrefix(keyId)], args)));
+  const spared: number[] = [];
+  let reason: string | undefined;
+  const run = async (keyId: string, args: readonly string[], places: readonly number[]): Promise<void> => {
+    try {
+      await link.run(FAIL, [keyPrefix(keyId)], args);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      reason = error.message;
+      if (error.untouched) spared.push(...places);
+    }
+  };
+  await Promise.all([...keys].map(([keyId, { args, places }]) => run(keyId, args, places)));
+  if (reason !== undefined) throw new StoreUnavailable(reason, { spared });
 }
 
 export function usageStore(link: Link): UsageStore {

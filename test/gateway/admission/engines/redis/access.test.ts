@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import { ask, newKey, NOON_MS, PLANS, rowsOf, dayName } from '../../../../conformance/cast.js';
+import { ask, change, newKey, NOON_MS, PLANS, rowsOf, dayName } from '../../../../conformance/cast.js';
 import { openRedisEngine } from '../../../../../src/gateway/admission/engines/redis/engine.js';
 import { packageRoot } from '../../../../../src/shared/package-root.js';
 import { IMPORT_LEASE_MS, imports } from '../../../../conformance/imports.js';
 import { startRedis } from '../../../../servers/redis.js';
 
 /** The rights that the README asks for. */
-const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +rename +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcount +zrangebylex +hello +client +info +quit';
+const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +rename +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcount +zrangebylex +zrangebyscore +hello +client +info +quit';
 
 t.test('a Redis user with these rights and no others is enough for everything', async (t: Test) => {
   t.ok(readFileSync(join(packageRoot, 'README.md'), 'utf8').includes(`\`${RIGHTS}\``), 'the README names just these');
@@ -29,6 +29,11 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.equal(await engine.bans.lift(key.id), true);
   t.equal((await engine.keys.page(null, 10)).length, 1);
   t.equal((await engine.keys.history(key.id)).length, 1);
+  await change(engine, key, { note: 'changed' });
+  t.match(await engine.fleet.changedSince(0), { ids: [key.id] });
+  t.equal(await engine.fleet.beat('gateway', false), 1);
+  t.equal(await engine.fleet.beat('gateway', true), 0);
+  await engine.fleet.take('spool', { keyId: key.id, greedy: false, rows: [{ key: key.id, plan: 'free', operation: 'listPets', day: dayName(Date.now()), requests: 3, limited: 0, banned: 0, failed: 0 }] });
   await t.test('imports too', (t) => {
     imports(t, engine);
     t.end();

@@ -1,0 +1,69 @@
+import { MAX_LIMIT, SHAPES } from '../../bucket.js';
+import { BAN_MEMORY_MS } from '../../plan.js';
+import type { UsageRow } from '../../port.js';
+import type { Link } from './link.js';
+import { dayNumberOf, keyPrefix } from './names.js';
+import { scriptOf } from './script.js';
+import { STATE_FORMAT } from './state.js';
+
+/**
+ * Takes over what a gateway counted while Redis was away. The counts are absolute: what was taken before
+ * is remembered by day under the spool's id and subtracted, so that the call may be repeated at will.
+ * Requests of today are spent from the day's bucket too; it may go below empty.
+ *
+ * KEYS[1]: the key's prefix. ARGV: spool id, seconds the ledger is kept, `1` for greedy refill, then for each row
+ * number of the day, plan and operation, requests, limited, banned, failed.
+ */
+const TAKE = scriptOf(`
+local DAY, CEILING = ${SHAPES.day.perMs}, ${MAX_LIMIT * SHAPES.day.perMs}
+local names, today, spent = { 'requests', 'limited', 'banned', 'failed' }, floor(clock / ${SHAPES.day.perMs}), 0
+for n = 5, #ARGV, 6 do
+  local ledger, marks = KEYS[1] .. 'usage:' .. ARGV[n], KEYS[1] .. 'spool:' .. ARGV[n]
+  for place = 1, 4 do
+    local field, told = ARGV[n + 1] .. '|' .. names[place], ARGV[n + 1 + place]
+    local mark = ARGV[2] .. '|' .. field
+    local more = tonumber(told) - tonumber(call('HGET', marks, mark) or '0')
+    if more > 0 then
+      call('HINCRBY', ledger, field, more)
+      call('HSET', marks, mark, told)
+      if place == 1 and tonumber(ARGV[n]) == today then spent = spent + more end
+    end
+  end
+  if call('TTL', ledger) < 0 then call('EXPIRE', ledger, ARGV[3]) end
+  if call('TTL', marks) < 0 then call('EXPIRE', marks, ARGV[3]) end
+end
+if spent > 0 then
+  local name = KEYS[1] .. 'state'
+  local raw = call('GET', name)
+  local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
+  if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
+  if ARGV[4] == '1' then
+    if d == 0 then dAt = clock end
+  elseif floor(dAt / DAY) < today then
+    d, dAt = 0, clock - clock % DAY
+  end
+  d = d + spent * DAY
+  if d > CEILING then d = CEILING end
+  local ttl, left = ${2 * BAN_MEMORY_MS}, call('PTTL', name)
+  if left > ttl then ttl = left end
+  call('SET', name, pack('${STATE_FORMAT}', m, mAt, d, dAt, strikes, since, banned, level), 'PX', ttl)
+end
+return pack('<d', clock) .. '1'
+`);
+
+/** One key's counts of a spool, absolute. */
+export interface SpooledKey {
+  readonly keyId: string;
+  readonly rows: readonly UsageRow[];
+  /** Whether the key's plan refills greedily. */
+  readonly greedy: boolean;
+}
+
+/** Takes the key's counts over, what was not taken before. When it resolves, all of them are in the ledger. */
+export async function takeSpool(link: Link, spoolId: string, { keyId, rows, greedy }: SpooledKey, usageDays: number): Promise<void> {
+  const args = [spoolId, ((usageDays + 1) * 86_400).toString(), greedy ? '1' : '0'];
+  for (const { day, plan, operation, requests, limited, banned, failed } of rows) {
+    args.push(dayNumberOf(day).toString(), `${plan}|${operation}`, requests.toString(), limited.toString(), banned.toString(), failed.toString());
+  }
+  await link.run(TAKE, [keyPrefix(keyId)], args);
+}

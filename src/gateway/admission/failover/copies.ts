@@ -1,0 +1,81 @@
+import type { KeyRecord } from '../../keys/record.js';
+import { DAY_MS } from '../bucket.js';
+import { rangeOf } from '../engines/embedded/rows.js';
+import type { Stores } from '../engines/embedded/stores.js';
+import { translated } from '../engines/embedded/unavailable.js';
+import { copyRow } from './rows.js';
+
+/** A key as Redis had it at `seenAtMs` (this machine's clock). Older than `GOOD_MS` it says nothing any more. */
+export interface Copy {
+  readonly seenAtMs: number;
+  readonly record: KeyRecord;
+  /** The ban in force then. */
+  readonly ban: { readonly untilMs: number; readonly level: number } | null;
+}
+
+const GOOD_MS = DAY_MS;
+const SWEEP_ROWS = 1_000;
+
+/** Copies of key records, for the time when Redis can't be asked. All processes of the machine share them. */
+export class Copies {
+  readonly #stores: Stores;
+  #sweptTo = copyRow('');
+
+  constructor(stores: Stores) {
+    this.#stores = stores;
+  }
+
+  /** As others wrote them until now, when the caller has begun a new read (`resetReadTxn`). */
+  read(keyId: string): Copy | undefined {
+    const bytes = this.#stores.durable.getBinary(copyRow(keyId));
+    if (bytes === undefined) return undefined;
+    const copy = JSON.parse(bytes.toString()) as Copy;
+    return isGood(copy) ? copy : undefined;
+  }
+
+  /** Sees from now on what other processes wrote. */
+  renew(): void {
+    this.#stores.durable.resetReadTxn();
+  }
+
+  /** Writes copies, and forgets those that are null, in one step; older ones than those there are left out. */
+  async write(copies: ReadonlyMap<string, Copy | null>): Promise<void> {
+    const { durable, durableRoom } = this.#stores;
+    await this.#change(() => {
+      durableRoom.claim();
+      for (const [keyId, copy] of copies) {
+        const there = this.read(keyId);
+        if (copy === null) durable.removeSync(copyRow(keyId));
+        else if (there === undefined || there.record.version <= copy.record.version) durable.putSync(copyRow(keyId), Buffer.from(JSON.stringify(copy)));
+      }
+    });
+  }
+
+  /** Removes some copies that are too old; goes on from there at the next call. */
+  async sweep(): Promise<void> {
+    const { durable } = this.#stores;
+    await this.#change(() => {
+      const old: string[] = [];
+      let seen = 0;
+      for (const { key, value } of durable.getRange({ start: this.#sweptTo, end: rangeOf('c').end, limit: SWEEP_ROWS })) {
+        seen += 1;
+        this.#sweptTo = key;
+        if (!isGood(JSON.parse(value.toString()) as Copy)) old.push(key);
+      }
+      if (seen < SWEEP_ROWS) this.#sweptTo = copyRow('');
+      for (const name of old) durable.removeSync(name);
+    });
+  }
+
+  async #change(work: () => void): Promise<void> {
+    try {
+      await this.#stores.durable.transaction(work);
+    } catch (error) {
+      throw await translated(this.#stores, error);
+    }
+  }
+}
+
+function isGood({ seenAtMs }: Copy): boolean {
+  return Date.now() - seenAtMs < GOOD_MS;
+}

@@ -1,0 +1,94 @@
+import { DAY_MS } from '../bucket.js';
+import type { RedisEngine } from '../engines/redis/engine.js';
+import type { Copies } from './copies.js';
+import type { Facts } from './facts.js';
+import type { Gateways } from './gateways.js';
+import type { Learner } from './learner.js';
+import { Rounds } from './rounds.js';
+import type { Spool } from './spool.js';
+
+const EVERY_MS = 1_000;
+/** Counting what waits takes at most this part of the time. */
+const MEASURE_SHARE = 20;
+/** A process that was killed between its last admission and its replay left something behind. */
+const LEFTOVERS_EVERY_MS = 60_000;
+const SWEEP_EVERY_MS = 10_000;
+/** A change follows its entry in the log within a few deadlines of its calls, or never. */
+const GRACE_DEADLINES = 8;
+const GRACE_MS = 5_000;
+
+export interface KeeperParts {
+  readonly redis: Pick<RedisEngine, 'fleet'>;
+  readonly deadlineMs: number;
+  readonly isAway: () => boolean;
+  readonly gateways: Gateways;
+  readonly learner: Learner;
+  readonly copies: Copies;
+  readonly facts: Facts;
+  readonly spool: Spool;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** What one process of each gateway does for all of them: tells that it is there, follows changed keys, brings home what was left. */
+export class Keeper {
+  readonly #parts: KeeperParts;
+  readonly #rounds: Rounds;
+  readonly #graceMs: number;
+  #measureAtMs = 0;
+  #replayAtMs = 0;
+  #sweepAtMs = 0;
+
+  constructor(parts: KeeperParts) {
+    this.#parts = parts;
+    this.#graceMs = Math.max(GRACE_MS, GRACE_DEADLINES * parts.deadlineMs);
+    this.#rounds = new Rounds(EVERY_MS, () => this.#round(), parts.onFault);
+  }
+
+  /** Takes leave of the other gateways. */
+  async stop(): Promise<void> {
+    await this.#rounds.stop();
+    const { redis, spool, isAway } = this.#parts;
+    if (!isAway()) await redis.fleet.beat(spool.id, true).catch(() => undefined);
+  }
+
+  async #round(): Promise<void> {
+    const { isAway, copies, redis, spool, gateways } = this.#parts;
+    const nowMs = performance.now();
+    if (nowMs >= this.#sweepAtMs) {
+      this.#sweepAtMs = nowMs + SWEEP_EVERY_MS;
+      await copies.sweep();
+    }
+    if (isAway()) {
+      await this.#measure();
+      return;
+    }
+    await gateways.seen(await redis.fleet.beat(spool.id, false));
+    await this.#follow();
+    if (spool.pending === 0 && nowMs < this.#replayAtMs) return;
+    await spool.replay();
+    this.#replayAtMs = nowMs + LEFTOVERS_EVERY_MS;
+  }
+
+  /** Copies anew what the log of changed keys names, until the entries are so old that their change is there. */
+  async #follow(): Promise<void> {
+    const { redis, facts, learner } = this.#parts;
+    const told = Number(facts.read('log') ?? Date.now() - DAY_MS);
+    for (let sinceMs = told, isMore = true; isMore; ) {
+      const changed = await redis.fleet.changedSince(sinceMs);
+      await learner.changed(changed.ids);
+      sinceMs = changed.untilMs;
+      isMore = changed.isMore;
+      const overMs = sinceMs - this.#graceMs;
+      // Each write is synced to the disk: reading an entry once more costs less.
+      if (!isMore && overMs - told > 2 * GRACE_MS) await facts.write('log', overMs.toString());
+    }
+  }
+
+  async #measure(): Promise<void> {
+    const beganMs = performance.now();
+    if (beganMs < this.#measureAtMs) return;
+    await this.#parts.spool.measure();
+    const endedMs = performance.now();
+    this.#measureAtMs = endedMs + MEASURE_SHARE * (endedMs - beganMs);
+  }
+}

@@ -1,0 +1,71 @@
+import type { RedisEngine } from '../engines/redis/engine.js';
+import { StoreUnavailable } from '../port.js';
+import type { Copies, Copy } from './copies.js';
+import { RENEW_MS } from './met.js';
+import type { Met } from './met.js';
+
+/** Records read at once. With the pause between two rounds it bounds what copying costs Redis. */
+const READ_AT_ONCE = 64;
+
+/** Keeps the copies as Redis has the keys. */
+export class Learner {
+  readonly #redis: Pick<RedisEngine, 'keys' | 'bans'>;
+  readonly #copies: Copies;
+  readonly #met: Met;
+
+  constructor(redis: Pick<RedisEngine, 'keys' | 'bans'>, copies: Copies, met: Met) {
+    this.#redis = redis;
+    this.#copies = copies;
+    this.#met = met;
+  }
+
+  /** One round: copies keys that are new or due, and looks again at those refused that a copy calls good. */
+  async learn(): Promise<void> {
+    this.#copies.renew();
+    const doubtful = this.#met.takeDoubtful().filter((keyId) => this.#copies.read(keyId) !== undefined);
+    const due = this.#met.takeDue(READ_AT_ONCE).filter((keyId) => !this.#isFresh(keyId));
+    this.#met.giveBack(await this.#renew([...new Set([...doubtful, ...due])]));
+  }
+
+  /** Keys that somebody changed: what was seen of them is over, also where it can't be seen what they are now. */
+  async changed(keyIds: readonly string[]): Promise<void> {
+    for (const keyId of keyIds) this.#met.forget(keyId);
+    this.#copies.renew();
+    const unread = await this.#renew(keyIds.filter((keyId) => this.#copies.read(keyId) !== undefined));
+    if (unread.length > 0) await this.#copies.write(new Map(unread.map((keyId) => [keyId, null])));
+  }
+
+  /** Makes the copies of these keys anew; gives those that could not be read. */
+  async #renew(keyIds: readonly string[]): Promise<readonly string[]> {
+    const unread: string[] = [];
+    for (let from = 0; from < keyIds.length; from += READ_AT_ONCE) {
+      const some = keyIds.slice(from, from + READ_AT_ONCE);
+      const found = new Map<string, Copy | null>();
+      await Promise.all(some.map(async (keyId) => {
+        const copy = await this.#copyOf(keyId);
+        if (copy === undefined) unread.push(keyId);
+        else found.set(keyId, copy);
+      }));
+      if (found.size > 0) await this.#copies.write(found);
+    }
+    return unread;
+  }
+
+  /** null: there is no such key. undefined: Redis did not tell. */
+  async #copyOf(keyId: string): Promise<Copy | null | undefined> {
+    const seenAtMs = Date.now();
+    try {
+      const [record, ban] = await Promise.all([this.#redis.keys.read(keyId), this.#redis.bans.read(keyId)]);
+      return record === undefined ? null : { seenAtMs, record, ban: ban === undefined ? null : { untilMs: ban.untilMs, level: ban.level } };
+    } catch (error) {
+      if (error instanceof StoreUnavailable) return undefined;
+      throw error;
+    }
+  }
+
+  /** Another process of the machine copied it a moment ago. */
+  #isFresh(keyId: string): boolean {
+    const copy = this.#copies.read(keyId);
+    return copy !== undefined && Date.now() - copy.seenAtMs < RENEW_MS / 2;
+  }
+}

@@ -1,0 +1,73 @@
+import { engineOn } from '../engines/embedded/engine.js';
+import type { EmbeddedEngine } from '../engines/embedded/engine.js';
+import type { Stores } from '../engines/embedded/stores.js';
+import { Turn } from '../engines/embedded/turn.js';
+import { StoreUnavailable } from '../port.js';
+import type { AdmissionRequest } from '../port.js';
+import type { Verdict } from '../verdict.js';
+import type { Copies } from './copies.js';
+import type { CopyJudge } from './judge.js';
+import type { Met } from './met.js';
+import { restrain } from './restrain.js';
+
+/** What was counted here and is not in Redis yet must never go: the spool itself says what may. */
+const USAGE_DAYS = 36_500;
+
+/** Decides here, by copies and shares, all processes of the machine together. */
+export class Local {
+  readonly engine: EmbeddedEngine;
+  readonly #stores: Stores;
+  readonly #copies: Copies;
+  readonly #judge: CopyJudge;
+  readonly #met: Met;
+  /** Keys that this process has brought near what Redis last showed. */
+  readonly #restrained = new Set<string>();
+
+  constructor(stores: Stores, copies: Copies, judge: CopyJudge, met: Met) {
+    this.engine = engineOn(stores, judge, USAGE_DAYS);
+    this.#stores = stores;
+    this.#copies = copies;
+    this.#judge = judge;
+    this.#met = met;
+  }
+
+  /** Redis went away: from now on each limit is shared by so many. */
+  begin(gateways: number): void {
+    this.#judge.gateways = gateways;
+    this.#restrained.clear();
+  }
+
+  /** Decides what can be decided here; rejects with StoreUnavailable, which holds that, when a key is not known. */
+  async admit(requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> {
+    this.#restrainNew(requests);
+    const verdicts = await this.engine.admit(requests);
+    const decided = verdicts.map((verdict) => (isDecided(verdict) ? verdict : undefined));
+    if (!decided.includes(undefined)) return verdicts;
+    throw new StoreUnavailable('Redis is away, and the key is not known here: its record was not seen in the last 24 hours, or its share of the limit is nothing.', { decided });
+  }
+
+  #restrainNew(requests: readonly AdmissionRequest[]): void {
+    const keyIds = new Set<string>();
+    for (const { subject } of requests) if (subject.kind === 'key' && !this.#restrained.has(subject.id)) keyIds.add(subject.id);
+    if (keyIds.size === 0) return;
+    this.#stores.recent.transactionSync(() => {
+      const turn = new Turn(this.#stores);
+      for (const keyId of keyIds) this.#restrain(turn, keyId);
+      turn.finish();
+    });
+  }
+
+  #restrain(turn: Turn, keyId: string): void {
+    const copy = this.#copies.read(keyId);
+    const terms = copy && this.#judge.terms(copy);
+    if (copy === undefined || terms === undefined) return;
+    this.#restrained.add(keyId);
+    const row = turn.key(keyId);
+    row.changed = true;
+    restrain(row.state, terms, this.#met.seen(keyId), copy, this.#judge.gateways, Date.now());
+  }
+}
+
+function isDecided(verdict: Verdict): boolean {
+  return verdict.outcome !== 'unknown_key' || verdict.reason !== 'unseen';
+}

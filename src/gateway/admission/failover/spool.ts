@@ -1,0 +1,115 @@
+import { DAY_MS } from '../bucket.js';
+import { dayOf } from '../engines/embedded/day.js';
+import type { EmbeddedEngine } from '../engines/embedded/engine.js';
+import type { RedisEngine } from '../engines/redis/engine.js';
+import type { Plans } from '../plan.js';
+import type { UsageCounts, UsageRow } from '../port.js';
+import type { Facts } from './facts.js';
+import { COUNTS, NO_COUNTS } from './taken.js';
+import type { Sum, Taken } from './taken.js';
+
+/** Calls under way at once: few enough that each keeps its deadline. */
+const SENT_AT_ONCE = 16;
+
+/** A row of the ledger here, and what Redis lacks of it. */
+interface Waiting {
+  readonly row: UsageRow;
+  readonly missing: UsageCounts;
+}
+
+export interface SpoolParts {
+  readonly local: Pick<EmbeddedEngine, 'usage'>;
+  readonly redis: Pick<RedisEngine, 'fleet'>;
+  readonly facts: Facts;
+  readonly taken: Taken;
+  readonly plans: () => Plans;
+}
+
+/**
+ * What was counted here and is still to come into Redis: the ledger of the local engine, less what
+ * Redis acknowledged. The ledger only grows and Redis subtracts what it took before, so that sending
+ * it may break off anywhere, be repeated, and be done by several processes at once.
+ */
+export class Spool {
+  readonly #parts: SpoolParts;
+  readonly #id: string;
+  #pending = 0;
+
+  constructor(parts: SpoolParts) {
+    this.#parts = parts;
+    this.#id = parts.facts.spoolId();
+  }
+
+  /** Names this store: also the gateway's own id among others. */
+  get id(): string {
+    return this.#id;
+  }
+
+  /** Admitted requests that Redis does not have, as last counted. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Counts `pending` anew. */
+  async measure(): Promise<void> {
+    let pending = 0;
+    for await (const { missing } of this.#waiting()) pending += missing.requests;
+    this.#pending = pending;
+  }
+
+  /** Brings all that was counted before the call into Redis; gives what that was. Rejects with StoreUnavailable, and may then be called again. */
+  async replay(): Promise<UsageCounts> {
+    const beganMs = Date.now();
+    const sum: Sum = { ...NO_COUNTS };
+    let group: Waiting[] = [];
+    let keys = 0;
+    for await (const one of this.#waiting()) {
+      if (one.row.key !== group.at(-1)?.row.key) keys += 1;
+      if (keys > SENT_AT_ONCE) {
+        await this.#send(group, sum);
+        [group, keys] = [[], 1];
+      }
+      group.push(one);
+    }
+    await this.#send(group, sum);
+    this.#pending = 0;
+    await this.#close(beganMs);
+    return sum;
+  }
+
+  /** The rows Redis lacks something of; those of a key one after the other. */
+  async *#waiting(): AsyncGenerator<Waiting> {
+    const { local, facts, taken } = this.#parts;
+    const nowMs = Date.now();
+    // A clock that was set back may have counted on days to come.
+    for await (const rows of local.usage.rows(facts.read('day') ?? dayOf(nowMs - DAY_MS), dayOf(nowMs + DAY_MS))) {
+      for (const row of rows) {
+        const missing = taken.missing(row);
+        if (missing !== null) yield { row, missing };
+      }
+    }
+  }
+
+  async #send(group: readonly Waiting[], sum: Sum): Promise<void> {
+    if (group.length === 0) return;
+    const { redis, taken, plans } = this.#parts;
+    const keys = new Map<string, UsageRow[]>();
+    for (const { row } of group) keys.set(row.key, [...(keys.get(row.key) ?? []), row]);
+    await Promise.all([...keys].map(([keyId, rows]) => {
+      const greedy = plans().get(rows.at(-1)!.plan)?.refill === 'greedy';
+      return redis.fleet.take(this.#id, { keyId, rows, greedy });
+    }));
+    await taken.acknowledge(group.map(({ row }) => row));
+    for (const { missing } of group) {
+      for (const field of COUNTS) sum[field] += missing[field];
+    }
+  }
+
+  /** Days before yesterday get no counts any more: once replayed, they are over. */
+  async #close(beganMs: number): Promise<void> {
+    const { facts, taken } = this.#parts;
+    const yesterday = dayOf(beganMs - DAY_MS);
+    await facts.write('day', yesterday);
+    await taken.forgetBefore(dayOf(beganMs - 2 * DAY_MS));
+  }
+}
