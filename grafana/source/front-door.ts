@@ -52,7 +52,7 @@ export const frontDoor: readonly Row[] = [
   {
     title: 'Upstreams',
     panels: [
-      graph({ title: 'Up', unit: 'percentunit', max: 1, description: 'Share of an upstream\'s addresses that the last attempt could reach.' }, { '{{upstream}} from {{instance}}': 'petgate_upstream_up_ratio' }),
+      graph({ title: 'Up', unit: 'percentunit', max: 1, description: 'Share of an upstream\'s addresses that the last attempt could reach, and that want requests where they are asked.' }, { '{{upstream}} from {{instance}}': 'petgate_upstream_up_ratio' }),
       graph({ title: 'Failures by kind', unit: 'reqps', description: 'unreachable: no connection; lost: broken before an answer; bad_answer: none a client may see; timeout: none in time; full: no room in its queue.' }, { '{{upstream}} {{kind}}': rate('petgate_upstream_failures_total', 'upstream, kind') }),
       graph({ title: 'Duration', unit: 's', description: 'From dispatch to the last byte of the answer, by upstream.' }, { '{{upstream}} p50': quantile(0.5, 'petgate_upstream_duration_seconds', 'upstream'), '{{upstream}} p99': quantile(0.99, 'petgate_upstream_duration_seconds', 'upstream') }),
       graph({ title: 'Pool', unit: 'short', description: 'Requests handed to each upstream, those of them that wait for a connection, and connections open.' }, { '{{upstream}} in flight': 'sum by (upstream) (petgate_upstream_in_flight)', '{{upstream}} queued': 'sum by (upstream) (petgate_upstream_queued)', '{{upstream}} connections': 'sum by (upstream) (petgate_upstream_connections)' }),

@@ -1,5 +1,6 @@
 import type { AdmissionEngine } from './admission/port.js';
 import type { ReloadState } from './config/reload.js';
+import { isDown } from './upstream/address.js';
 import type { Upstreams } from './upstream/pools.js';
 
 /** Whether the gateway can serve, part by part, as `/readyz` tells it. */
@@ -58,7 +59,7 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
         draining: draining ? { ok: false, detail: 'shutting down' } : { ok: true },
       };
       for (const [name, { addresses }] of upstreams()) {
-        const up = addresses.filter(({ downUntilMs }) => downUntilMs <= performance.now()).length;
+        const up = addresses.filter((address) => !isDown(address, performance.now())).length;
         parts[`upstream:${name}`] = { ok: up > 0, detail: `${up} of ${addresses.length} addresses up` };
       }
       return { ready: storeOk && serving && !draining, parts };

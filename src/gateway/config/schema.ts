@@ -54,9 +54,16 @@ const peer = z.string({ error: 'must be an address or a block' })
 /** One more wait than setTimeout can hold would fire at once; no time limit comes near it. */
 const LONGEST = '24h';
 
+const health = mapping({
+  path: text('must be a path such as /readyz', /^\/[\x21-\x7e]{0,1023}$/).describe('A GET of it answers 2xx while the address wants requests.'),
+  every: duration('100ms', '1h').prefault('2s').describe('How often it is asked.'),
+  deadline: duration('1ms', '1m').prefault('1s').describe('How long an answer may take.'),
+});
+
 const upstream = mapping({
   addresses: z.array(address, { error: 'must be a list of addresses' }).max(256, 'must be at most 256 addresses').prefault([])
     .describe('Where the service answers. None: its operations answer 501.'),
+  health: health.optional().describe('Each address is asked whether it wants requests; one that does not is passed over while another does. Left out: judged by the requests sent to it.'),
   connections: whole(1, 10_000).prefault(64).describe('Connections per address.'),
   connect: duration('1ms', '1m').prefault('1s').describe('Deadline of a connection attempt.'),
   deadline: duration('1ms', LONGEST).prefault('15s').describe('From dispatch to the last byte of the answer.'),

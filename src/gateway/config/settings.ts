@@ -64,6 +64,16 @@ export interface UpstreamSettings {
   readonly connectMs: number;
   /** From dispatch to the last byte of the answer. */
   readonly deadlineMs: number;
+  /** null: nobody asks, and an address is judged by the requests sent to it. */
+  readonly health: HealthSettings | null;
+}
+
+/** How each address of an upstream is asked whether it wants requests. */
+export interface HealthSettings {
+  /** A GET of it answers 2xx while it does. */
+  readonly path: string;
+  readonly everyMs: number;
+  readonly deadlineMs: number;
 }
 
 /** Bounds of what a client may send; each has its refusal. */

@@ -2,7 +2,8 @@ import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { EdgeLimits } from '../config/settings.js';
 import type { Listener } from '../edge/listener.js';
-import type { Address, Upstreams } from '../upstream/pools.js';
+import type { Address } from '../upstream/address.js';
+import type { Upstreams } from '../upstream/pools.js';
 
 /** How full the gateway and its upstreams are, read at each scrape: the request path pays nothing for it. */
 export function watchSaturation(registry: Registry, listener: Listener, upstreams: () => Upstreams, limits: () => EdgeLimits): void {
@@ -40,7 +41,7 @@ function watchUpstreams(registry: Registry, upstreams: () => Upstreams): void {
       },
     });
   };
-  gauge('petgate_upstream_up_ratio', 'Share of the addresses that the last attempt could reach; the mean over workers.', ({ reached }) => (reached ? 1 : 0), 'average');
+  gauge('petgate_upstream_up_ratio', 'Share of the addresses that the last attempt could reach, and that want requests where they are asked; the mean over workers.', ({ reached, healthy }) => (reached && healthy ? 1 : 0), 'average');
   gauge('petgate_upstream_in_flight', 'Requests handed to an upstream and not ended, those that wait for a connection included.', ({ inFlight }) => inFlight);
   gauge('petgate_upstream_queued', 'Requests that wait for a connection to an upstream.', ({ pool }) => pool.stats.queued);
   gauge('petgate_upstream_connections', 'Connections open to an upstream.', ({ pool }) => pool.stats.connected);

@@ -4,8 +4,9 @@ import type { Refusal } from '../refusal.js';
 import type { End } from './attempt.js';
 import { failureOf } from './failure.js';
 import type { UpstreamFailure } from './failure.js';
-import { markDown } from './pools.js';
-import type { Address, Upstream } from './pools.js';
+import { markDown } from './address.js';
+import type { Address } from './address.js';
+import type { Upstream } from './pools.js';
 
 /** Told of each attempt that failed, also when a second one then went well. */
 export type OnUpstreamFailure = (upstream: string, kind: UpstreamFailure) => void;
@@ -20,7 +21,7 @@ export interface Try {
 /** Makes an attempt; `onEnd` is called once, from `start` on. */
 export type Carry = (address: Address, onEnd: (end: End) => void) => Try;
 
-/** Tries once; and once more where nothing was sent, or where reading is all that was asked. Gives the refusal, if any. */
+/** Tries once; and once more where nothing was sent, or where reading is all that was asked, while there are retries left. Gives the refusal, if any. */
 export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, onFailure: OnUpstreamFailure): Promise<Refusal | null> {
   return new Promise((resolve) => {
     const { client } = exchange;
@@ -62,11 +63,12 @@ export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, on
       if (end === 'not_sent') markDown(address);
       if (end === 'answered') settle(null);
       else if (end !== 'not_sent' && end !== 'lost') settle(end);
-      else if (!retried && !client.gone && (end === 'not_sent' || isSafe(exchange.method))) {
+      else if (!retried && !client.gone && (end === 'not_sent' || isSafe(exchange.method)) && upstream.retries.take()) {
         retried = true;
         send(address);
       } else settle(end === 'not_sent' ? REFUSALS.upstream_unavailable : REFUSALS.upstream_failed);
     };
+    upstream.retries.earn();
     send(null);
   });
 }

@@ -11,7 +11,7 @@ import { REFUSALS } from '../refusal.js';
 import { Attempt } from './attempt.js';
 import type { Carry } from './deliver.js';
 import { appendResponseHeaders, requestHeaders } from './headers.js';
-import type { Address } from './pools.js';
+import type { Address } from './address.js';
 
 /** What Sec-WebSocket-Accept is made with (RFC 6455 §1.3). */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';

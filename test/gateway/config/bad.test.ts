@@ -21,6 +21,7 @@ const settingsFixtures: readonly (readonly [string, string, RegExp])[] = [
   ['environment', '1:14 environment', /development, staging or production/],
   ['fraction', '1:26 limits.header_fields', /whole number from 10 to 1000/],
   ['header-outlasts-request', '1:25 limits.headers_time', /not be longer than request_time/],
+  ['health-path', '1:38 upstreams.pets.health.path', /such as \/readyz/],
   ['host', '1:17 listen.host', /host name or an address/],
   ['list', '1:1', /mapping/],
   ['log-level', '1:15 log.level', /trace, debug/],

@@ -38,8 +38,8 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   shutdownMs: 10_000,
 };
 const expectedUpstreams = {
-  pets: { addresses: ['http://127.0.0.1:8081'], connections: 64, connectMs: 1000, deadlineMs: 15_000 },
-  store: { addresses: [], connections: 64, connectMs: 1000, deadlineMs: 15_000 },
+  pets: { addresses: ['http://127.0.0.1:8081'], connections: 64, connectMs: 1000, deadlineMs: 15_000, health: null },
+  store: { addresses: [], connections: 64, connectMs: 1000, deadlineMs: 15_000, health: null },
 };
 
 t.test('gateway.yaml as shipped says the defaults', (t) => {

@@ -1,9 +1,10 @@
 import t from 'tap';
-import { markDown, openUpstreams } from '../../../src/gateway/upstream/pools.js';
+import { markDown } from '../../../src/gateway/upstream/address.js';
+import { openUpstreams } from '../../../src/gateway/upstream/pools.js';
 import type { Upstream } from '../../../src/gateway/upstream/pools.js';
 
 function open(addresses: readonly string[], connections = 2): Upstream {
-  const upstreams = openUpstreams({ pets: { addresses, connections, connectMs: 100, deadlineMs: 100 }, store: { addresses: [], connections: 1, connectMs: 1, deadlineMs: 1 } });
+  const upstreams = openUpstreams({ pets: { addresses, connections, connectMs: 100, deadlineMs: 100, health: null }, store: { addresses: [], connections: 1, connectMs: 1, deadlineMs: 1, health: null } });
   t.same([...upstreams.keys()], ['pets'], 'one without addresses is not there');
   const upstream = upstreams.get('pets')!;
   t.teardown(() => upstream.close());

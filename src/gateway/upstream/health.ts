@@ -1,0 +1,41 @@
+import { Client } from 'undici';
+import type { HealthSettings } from '../config/settings.js';
+import { dialOptions } from './address.js';
+import type { Address } from './address.js';
+
+/** One bad answer may be chance; so many in a row are none. */
+const BAD_IN_A_ROW = 2;
+
+/**
+ * Asks an address again and again whether it wants requests, over a connection of its own: a pool that
+ * is full says nothing about the service. Gives what ends the asking.
+ */
+export function watchHealth(address: Address, { path, everyMs, deadlineMs }: HealthSettings, connectMs: number): () => void {
+  const { origin, ...dial } = dialOptions(address.url, connectMs);
+  const client = new Client(origin, { ...dial, pipelining: 1, keepAliveTimeout: everyMs, headersTimeout: 0, bodyTimeout: 0 });
+  let bad = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const ask = async (): Promise<void> => {
+    bad = (await isGood(client, path, deadlineMs)) ? 0 : bad + 1;
+    address.healthy = bad < BAD_IN_A_ROW;
+    if (!stopped) timer = setTimeout(() => void ask(), everyMs).unref();
+  };
+  void ask();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+    void client.destroy();
+  };
+}
+
+async function isGood(client: Client, path: string, deadlineMs: number): Promise<boolean> {
+  try {
+    const { statusCode, body } = await client.request({ method: 'GET', path, signal: AbortSignal.timeout(deadlineMs) });
+    await body.dump();
+    return statusCode >= 200 && statusCode < 300;
+  } catch {
+    return false;
+  }
+}
