@@ -23,8 +23,9 @@ export function configCommand(): Command {
 /** Everything the gateway would read; throws ConfigError with all that is wrong. */
 async function readAll() {
   const { explainSettings } = await import('../gateway/config/explain.js');
+  const { loadSettings } = await import('../gateway/config/load.js');
   const { loadContract } = await import('../gateway/contract/load.js');
-  return { settings: explainSettings(process.env), operations: loadContract().routes.operations.length };
+  return { settings: explainSettings(process.env), operations: loadContract(loadSettings(process.env).contract).routes.operations.length };
 }
 
 const EXAMPLES = `

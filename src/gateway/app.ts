@@ -4,6 +4,7 @@ import type { Admission } from './admission/batch.js';
 import { collectFailures } from './admission/failures.js';
 import type { Failures } from './admission/failures.js';
 import type { AdmissionEngine } from './admission/port.js';
+import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/settings.js';
 import { answerOptions, createDocumentAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
@@ -11,15 +12,17 @@ import type { Operation } from './contract/operation.js';
 import { createRoute, MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
 import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/address.js';
+import type { Gate } from './edge/gate.js';
 import { createListener } from './edge/listener.js';
-import type { Gate, Listener } from './edge/listener.js';
+import type { Listener } from './edge/listener.js';
 import { strip } from './edge/strip.js';
-import type { Exchange } from './exchange.js';
+import type { Exchange, Identified } from './exchange.js';
 import { createIdentify } from './keys/identify.js';
 import { createMetrics } from './observe/metrics.js';
 import type { Metrics } from './observe/metrics.js';
-import { createFinish } from './observe/record.js';
+import { createFinish, createOpened } from './observe/record.js';
 import { watchSaturation } from './observe/saturation.js';
+import { watchTls } from './observe/tls.js';
 import { pipeline } from './pipeline.js';
 import { createForward } from './upstream/forward.js';
 import type { OwnAnswer } from './upstream/forward.js';
@@ -31,6 +34,8 @@ import type { Log } from '../shared/log.js';
 
 export interface AppParts {
   readonly settings: Settings;
+  /** Of the public listener; plain HTTP when left out or null. */
+  readonly certificate?: Certificate | null;
   readonly engine: AdmissionEngine;
   readonly contract: Contract;
   readonly internalToken: string;
@@ -46,8 +51,8 @@ export interface App {
   upstreams(): Upstreams;
   /** The pipeline's steps, in order, `open` and `finish` included. */
   readonly steps: readonly string[];
-  /** Puts other settings into force for every exchange that begins from now on. */
-  apply(settings: Settings): void;
+  /** Puts other settings into force for every exchange that begins from now on, and a certificate for every new connection. */
+  apply(settings: Settings, certificate: Certificate | null): void;
   /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
   close(): Promise<void>;
 }
@@ -76,19 +81,23 @@ export function createApp(parts: AppParts): App {
   const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage) };
 
   let built = buildGate(lasting, settings, openUpstreams(settings.upstreams));
-  const listener = createListener(() => built.gate);
+  let certificate = parts.certificate ?? null;
+  const listener = createListener(() => built.gate, certificate);
+  if (certificate !== null) watchTls(metrics.registry, listener.server, () => certificate!);
   watchSaturation(metrics.registry, listener, () => built.upstreams, () => built.gate.limits);
   return {
     listener,
     metrics,
     upstreams: () => built.upstreams,
     steps: ['open', ...built.steps, 'finish'],
-    apply: (next) => {
+    apply: (next, renewed) => {
       const { upstreams: before, gate } = built;
       built = buildGate(lasting, next, openUpstreams(next.upstreams, before));
       // Longer than an exchange of the old gate can take to get to its upstream.
       retireUpstreams(before, built.upstreams, 2 * gate.limits.requestMs);
-      listener.retune();
+      // Whether there is TLS at all was decided at the start.
+      if (certificate !== null) certificate = renewed ?? certificate;
+      listener.retune(certificate);
     },
     close: async () => {
       const lost = await failures.flush();
@@ -122,6 +131,9 @@ function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Bu
     addresses: createAddressReader(settings.trustedProxies),
     run: (exchange) => steps.run(exchange),
     showFigures: (exchange) => showFigures(admission, exchange),
+    allowsTunnel: (path) => allowsTunnel(contract, path),
+    opened: createOpened(metrics),
+    mayStay: (exchange) => mayStay(admission, exchange as Identified),
     finish,
     onBug: (error, exchange) => log.error({ err: error, request: exchange.id, operation: exchange.story.operation }, 'a request met a fault of the gateway'),
   };
@@ -137,8 +149,20 @@ async function showFigures(admission: Admission, exchange: Exchange): Promise<vo
   exchange.story.judgedMs = performance.now();
 }
 
+function allowsTunnel({ routes }: Contract, path: string): boolean {
+  const match = routes.match('GET', path);
+  return match.kind === 'operation' && match.operation.websocket;
+}
+
+/** Whether the key that opened a tunnel could open it now, asked without a token. While the store is away nothing speaks against it. */
+async function mayStay(admission: Admission, { subject, demand: { operation, scope } }: Identified): Promise<boolean> {
+  const verdict = await admission.admit({ subject, operation, scope, cost: 0 }).catch(() => null);
+  if (verdict === null || verdict.outcome === 'limited') return true;
+  return verdict.outcome === 'admitted' && verdict.inScope;
+}
+
 /** What a metric can call an operation: those of the contract, and the names for requests that fit none. */
-function operationLabels(operations: readonly Operation[]): { readonly operations: readonly string[]; readonly charged: readonly string[] } {
+function operationLabels(operations: readonly Operation[]): { readonly operations: readonly string[]; readonly charged: readonly string[]; readonly tunnelled: readonly string[] } {
   const charged = operations.filter(({ cost }) => cost === 1).map(({ id }) => id);
-  return { operations: [...operations.map(({ id }) => id), UNMATCHED, MALFORMED, OPTIONS], charged: [...charged, UNMATCHED] };
+  return { operations: [...operations.map(({ id }) => id), UNMATCHED, MALFORMED, OPTIONS], charged: [...charged, UNMATCHED], tunnelled: operations.filter(({ websocket }) => websocket).map(({ id }) => id) };
 }

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { Match, Operation } from './contract/operation.js';
 import type { Subject } from './admission/port.js';
 import type { StandingVerdict } from './admission/verdict.js';
@@ -26,6 +27,34 @@ export interface Client {
   end(): void;
   /** Cuts the connection: the only honest end for an answer that broke after it started. */
   abort(): void;
+  /** Only of a client that may have a tunnel instead of an answer. */
+  readonly handshake?: Handshake;
+}
+
+/** A client that asks for a WebSocket (RFC 6455 §4). */
+export interface Handshake {
+  /** Its Sec-WebSocket-Key. */
+  readonly key: string;
+  /** An end for one attempt at a tunnel; as long as it isn't opened, the client knows nothing of it. */
+  createEnd(): ClientEnd;
+}
+
+/** The client's end of a tunnel. The first thing written into it, once it is open, is the head of the answer. */
+export interface ClientEnd extends Duplex {
+  open(): void;
+}
+
+/** Who or what ended a tunnel. */
+export type TunnelClose = 'client' | 'upstream' | 'idle' | 'lifetime' | 'key' | 'shutdown';
+
+/** What is known of a tunnel. */
+export interface Tunnel {
+  /** `performance.now()` when the client was answered 101. */
+  readonly openedMs: number;
+  /** Bytes that came from the client, and went to it, after the heads. */
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly closedBy: TunnelClose | null;
 }
 
 /** One request and what became of it so far. Each later type adds what its step found out. */
@@ -78,6 +107,8 @@ export interface Story {
   credential: string | null;
   /** Headers every answer of the operation carries. */
   headers: readonly string[];
+  /** What became of the handshake; null on everything that is answered. */
+  tunnel: Tunnel | null;
 }
 
 declare const stripped: unique symbol;

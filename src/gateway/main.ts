@@ -8,6 +8,7 @@ import type { AdminParts } from './admin/route.js';
 import { openEngine } from './admission/engines/open.js';
 import type { Engine } from './admission/engines/open.js';
 import { createApp } from './app.js';
+import type { Certificate } from './config/certificate.js';
 import { loadSources } from './config/load.js';
 import { createReloader } from './config/reload.js';
 import type { Reloader } from './config/reload.js';
@@ -31,9 +32,10 @@ import { readOrCreateSecret } from '../shared/secret-file.js';
 interface Base {
   /** Those of the start; what may change while running is asked of `reloader`. */
   readonly settings: Settings;
+  readonly certificate: Certificate | null;
   readonly reloader: Reloader;
   /** Set by the process that serves the public: how it takes new settings over. */
-  apply: (settings: Settings) => void;
+  apply: (settings: Settings, certificate: Certificate | null) => void;
   readonly contract: Contract;
   readonly log: Log;
   readonly engine: Engine;
@@ -46,17 +48,19 @@ interface Base {
  * Rejects with ConfigError, StoreUnavailable or Node's error for a port that cannot be had.
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
-  const { settings } = loadSources(environment);
+  const sources = loadSources(environment);
+  const { settings, certificate } = sources;
   const log = createLog('gateway', settings.log.level);
   const base: Base = {
     settings,
-    reloader: createReloader(environment, log, (next) => {
+    certificate,
+    reloader: createReloader(environment, sources, log, (next, renewed) => {
       log.level = next.log.level;
       base.engine.setPlans(next.plans);
-      base.apply(next);
+      base.apply(next, renewed);
     }),
     apply: () => undefined,
-    contract: loadContract(),
+    contract: loadContract(settings.contract),
     log,
     engine: openEngine(settings, log, cluster.isPrimary),
     internalToken: environment['PETGATE_INTERNAL_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'internal-token'),
@@ -72,7 +76,7 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
 async function runAlone(base: Base): Promise<void> {
   const { settings, log, engine } = base;
   const app = createApp(base);
-  base.apply = (next) => app.apply(next);
+  base.apply = (next, certificate) => app.apply(next, certificate);
   const health = watchHealth(engine, () => app.upstreams(), () => base.reloader.state());
   const { registry } = app.metrics;
   watchProcess(registry, settings, () => base.reloader.state());
@@ -119,7 +123,7 @@ async function runPrimary(base: Base): Promise<void> {
 async function runWorker(base: Base): Promise<void> {
   const { settings, engine } = base;
   const app = createApp(base);
-  base.apply = (next) => app.apply(next);
+  base.apply = (next, certificate) => app.apply(next, certificate);
   watchProcess(app.metrics.registry, settings, () => base.reloader.state());
   watchDegraded(app.metrics.registry, engine.failover);
   const report = reportToPrimary(app.metrics.registry);
@@ -148,10 +152,11 @@ async function closeAdmin(admin: Server): Promise<void> {
   await new Promise<void>((resolve) => admin.close(() => resolve()));
 }
 
-function announce({ settings, engine, log }: Base, port: number, admin: Server): void {
+function announce({ settings, certificate, engine, log }: Base, port: number, admin: Server): void {
   log.info(
     {
       public: `${settings.listen.host}:${port}`, admin: `${settings.admin.host}:${(admin.address() as AddressInfo).port}`,
+      ...(certificate === null ? {} : { tls: { serial: certificate.serial, notAfter: new Date(certificate.notAfterMs).toISOString() } }),
       engine: engine.name, workers: settings.workers, cpus: availableParallelism(), environment: settings.environment,
       upstreams: Object.fromEntries(Object.entries(settings.upstreams).map(([name, { addresses }]) => [name, addresses])),
       plans: [...settings.plans.keys()], node: process.version,

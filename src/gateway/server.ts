@@ -16,13 +16,13 @@ export function listen(server: Server, { host, port }: { readonly host: string; 
   });
 }
 
-/** Stops accepting, lets what is in flight end, then closes; within `deadlineMs` everything is cut. */
+/** Stops accepting, lets what is in flight end, tunnels too, then closes; within `deadlineMs` everything is cut. */
 export async function drain(app: App, deadlineMs: number): Promise<void> {
   const { listener } = app;
   const closed = new Promise<void>((resolve) => listener.server.close(() => resolve()));
   listener.drain();
   const endMs = performance.now() + deadlineMs;
-  while (listener.inFlight() > 0 && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  while (listener.inFlight() + listener.tunnels() > 0 && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   listener.destroy();
   await closed;
   await app.close();

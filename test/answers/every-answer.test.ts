@@ -1,7 +1,9 @@
 import t from 'tap';
 import { REFUSALS } from '../../src/gateway/refusal.js';
+import { issueCertificate } from '../servers/certificate.js';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
+import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw } from '../servers/raw.js';
 import type { RawAnswer } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
@@ -17,18 +19,18 @@ const PLANS = {
   anonymous: { limits: ALWAYS, ban },
 };
 
-/** Codes given by other tests: they need a store that is away, a full gateway or another clock. */
-const ELSEWHERE = new Set(['store_unavailable', 'overloaded', 'operation_removed', 'internal_error', 'address_banned']);
+/** Codes given by other tests: they need a store that is away, a full gateway, another clock or another contract. */
+const ELSEWHERE = new Set(['store_unavailable', 'malformed_handshake', 'overloaded', 'operation_removed', 'internal_error', 'address_banned']);
 
 const seenCodes = new Set<string>();
 
-const send = async (gateway: Gateway, bytes: string, answers = 1): Promise<RawAnswer> => (await exchangeRaw(gateway.port, bytes, answers))[0]!;
+const send = async (gateway: Gateway, bytes: string, answers = 1): Promise<RawAnswer> => (await exchangeRaw(gateway.target, bytes, answers))[0]!;
 const request = (line: string, ...fields: string[]): string => [`${line} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 
-t.test('every status the gateway can give carries honest figures and an Error body', async (t) => {
+for (const over of ['plain HTTP', 'TLS']) t.test(`every status the gateway can give over ${over} carries honest figures and an Error body`, async (t) => {
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
-    plans: PLANS,
+    plans: PLANS, ...(over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {}),
     config: {
       limits: { headers_time: '1s', request_time: '1s' },
       upstreams: { pets: { addresses: [upstream.url], deadline: '300ms' } },

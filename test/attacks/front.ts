@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
 import type { Gateway, GatewayOptions } from '../servers/gateway.js';
+import type { Target } from '../servers/dial.js';
 import { exchangeRaw } from '../servers/raw.js';
 import type { RawAnswer } from '../servers/raw.js';
 import { until } from '../servers/until.js';
@@ -14,6 +15,7 @@ export const AMPLE_PLANS = { free: { limits: AMPLE, ban }, anonymous: { limits: 
 export interface Front {
   readonly gateway: Gateway;
   readonly port: number;
+  readonly target: Target;
   /** `Authorization: Bearer <good key>` */
   readonly key: string;
   readonly keyId: string;
@@ -39,13 +41,13 @@ export async function startFront(t: Test, upstreamUrl: string, { pets = {}, conf
   const made = await gateway.createKey({ plan: 'free' });
   const key = `Authorization: Bearer ${made.key}`;
   const send: Front['send'] = async (bytes) => {
-    const [answer] = await exchangeRaw(gateway.port, bytes, 1);
+    const [answer] = await exchangeRaw(gateway.target, bytes, 1);
     if (answer === undefined) throw new Error('the connection closed without an answer');
     return answer;
   };
   const inFlight = async (): Promise<number> => metricOf(gateway, 'petgate_exchanges_in_flight');
   return {
-    gateway, port: gateway.port, key, keyId: made.id, send, inFlight,
+    gateway, port: gateway.port, target: gateway.target, key, keyId: made.id, send, inFlight,
     good: async () => (await send(request('GET /v1/pets', key))).status,
     idle: () => until('no exchange is under way', async () => (await inFlight()) === 0),
   };

@@ -1,8 +1,12 @@
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
+import { issueCertificate } from '../servers/certificate.js';
+import { dial as connect } from '../servers/dial.js';
+import type { Target } from '../servers/dial.js';
+import type { GatewayOptions } from '../servers/gateway.js';
+import { temporaryFolder } from '../servers/program.js';
 import { parseAnswers } from '../servers/raw.js';
 import type { RawAnswer } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
@@ -10,6 +14,8 @@ import { until } from '../servers/until.js';
 import { request, startFront } from './front.js';
 
 const LIMITS = { headers_time: '1s', request_time: '2s', keep_alive: '1s' };
+const WAYS = ['plain HTTP', 'TLS'] as const;
+const tlsFor = (t: Test, over: (typeof WAYS)[number]): GatewayOptions => (over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {});
 /** Node looks at its deadlines once a second. */
 const TICK_MS = 1500;
 
@@ -20,8 +26,8 @@ interface Line {
   closedMs: number;
 }
 
-function dial(t: Test, port: number, bytes: string): Line {
-  const socket = connect(port, '127.0.0.1');
+function dial(t: Test, target: Target, bytes: string): Line {
+  const socket = connect(target);
   t.teardown(() => socket.destroy());
   const dialledMs = performance.now();
   let text = '';
@@ -43,18 +49,18 @@ function drip(line: Line, text: string): void {
 }
 
 /** The attack: slowloris. A header (or a body) that never ends, byte by byte, holds a connection for ever. */
-t.test('a request that takes too long is a 408 in time, however alive it looks', async (t) => {
+for (const over of WAYS) t.test(`a request that takes too long is a 408 in time, however alive it looks (${over})`, async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { config: { limits: LIMITS } });
-  const header = dial(t, front.port, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n');
+  const front = await startFront(t, upstream.url, { ...tlsFor(t, over), config: { limits: LIMITS } });
+  const header = dial(t, front.target, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n');
   drip(header, 'X-A: b\r\n');
-  const body = dial(t, front.port, request('POST /v1/pets', front.key, 'Content-Length: 100000'));
+  const body = dial(t, front.target, request('POST /v1/pets', front.key, 'Content-Length: 100000'));
   drip(body, 'x');
-  const chunks = dial(t, front.port, request('POST /v1/pets', front.key, 'Transfer-Encoding: chunked'));
+  const chunks = dial(t, front.target, request('POST /v1/pets', front.key, 'Transfer-Encoding: chunked'));
   drip(chunks, '1\r\nx\r\n');
-  const extension = dial(t, front.port, `${request('POST /v1/pets', front.key, 'Transfer-Encoding: chunked')}1;`);
+  const extension = dial(t, front.target, `${request('POST /v1/pets', front.key, 'Transfer-Encoding: chunked')}1;`);
   drip(extension, 'x');
-  const later = dial(t, front.port, request('GET /v1/pets', front.key));
+  const later = dial(t, front.target, request('GET /v1/pets', front.key));
   await until('the first request of a connection is answered', () => later.answers().length === 1);
   later.socket.write('GET /');
   drip(later, 'x');
@@ -71,20 +77,20 @@ t.test('a request that takes too long is a 408 in time, however alive it looks',
 });
 
 /** The attack: connections that say nothing, by the thousand: each holds a descriptor. */
-t.test('a connection that says nothing is closed, before its first request and between two', async (t) => {
+for (const over of WAYS) t.test(`a connection that says nothing is closed, before its first request and between two (${over})`, async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { config: { limits: LIMITS } });
-  const silent = Array.from({ length: 50 }, () => dial(t, front.port, ''));
-  const idle = dial(t, front.port, request('GET /v1/pets', front.key));
+  const front = await startFront(t, upstream.url, { ...tlsFor(t, over), config: { limits: LIMITS } });
+  const silent = Array.from({ length: 50 }, () => dial(t, front.target, ''));
+  const idle = dial(t, front.target, request('GET /v1/pets', front.key));
   await until('all are closed', () => [...silent, idle].every(({ closedMs }) => closedMs > 0), 8_000);
   t.equal(idle.answers()[0]?.status, 200);
   t.ok(silent.every(({ closedMs }) => closedMs < 1000 + TICK_MS + 2500));
 });
 
 /** The attack (or the accident): a client sends all of a large body before it reads, and meets a reset instead of its 413. */
-t.test('a client that sends 5 MB before it reads gets its 413', async (t) => {
+for (const over of WAYS) t.test(`a client that sends 5 MB before it reads gets its 413 (${over})`, async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url);
+  const front = await startFront(t, upstream.url, tlsFor(t, over));
   const size = 5 * 1024 * 1024;
   const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
   for (const [name, head, body] of [
@@ -93,7 +99,7 @@ t.test('a client that sends 5 MB before it reads gets its 413', async (t) => {
     ['without a key', request('POST /v1/pets', `Content-Length: ${size}`), 'x'.repeat(size)],
     ['not HTTP', 'BLARG\r\n\r\n', 'x'.repeat(size)],
   ] as const) {
-    const socket = connect(front.port, '127.0.0.1');
+    const socket = connect(front.target);
     t.teardown(() => socket.destroy());
     let failed = '';
     let text = '';
@@ -115,11 +121,11 @@ t.test('a client that sends 5 MB before it reads gets its 413', async (t) => {
 t.test('who is refused before 100 Continue cannot go on with the connection', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url);
-  const line = dial(t, front.port, request('POST /v1/pets', 'Expect: 100-continue', 'Content-Length: 5'));
+  const line = dial(t, front.target, request('POST /v1/pets', 'Expect: 100-continue', 'Content-Length: 5'));
   await until('it is refused', () => line.answers().length === 1);
   t.equal(line.answers()[0]?.status, 401);
   t.equal(line.answers()[0]?.headers.get('connection'), 'close');
-  const allowed = dial(t, front.port, request('POST /v1/pets', front.key, 'Expect: 100-continue', 'Content-Length: 2'));
+  const allowed = dial(t, front.target, request('POST /v1/pets', front.key, 'Expect: 100-continue', 'Content-Length: 2'));
   let interim = '';
   allowed.socket.on('data', (chunk: string) => (interim += chunk));
   await until('it may go on', () => interim.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));

@@ -1,13 +1,15 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { once } from 'node:events';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { issueCertificate } from '../servers/certificate.js';
+import { exchangeRaw } from '../servers/raw.js';
 import { begin, dataFolder, eventually, petgate, surroundings } from './programs.js';
 import type { Running } from './programs.js';
 
-const READY = /ready {2}(pets|gateway) +(http:\S+)/g;
+const READY = /ready {2}(pets|gateway) +(https?:\S+)/g;
 
 /** The two programs under a supervisor, by what /proc says of their parent and command. */
 function childrenOf({ child }: Running): ReadonlyMap<string, number> {
@@ -68,6 +70,25 @@ t.test('the first start shows a key that works, the second keeps the data and ma
   t.notMatch(second.output(), '"level":"info"', 'no flood of log lines');
   second.child.kill('SIGTERM');
   t.equal(await second.ended, 0);
+});
+
+t.test('with TLS the line to paste says https; whatever asks the admin port works as before, also when the certificate cannot be read', async (t: Test) => {
+  const folder = dataFolder(t);
+  const tls = issueCertificate(folder, 'own');
+  const env = surroundings(folder, { PETGATE_TLS_CERT: tls.cert, PETGATE_TLS_KEY: tls.key });
+  const running = begin(t, ['start'], env);
+  const url = new URL((await ready(running)).get('gateway')!);
+  t.equal(url.protocol, 'https:');
+  const [, key, pasted] = /curl -i -H 'Authorization: Bearer (ptg_\w+)' (\S+)/.exec(running.output())!;
+  t.equal(pasted, `${url.origin}/v1/pets`);
+  const [answer] = await exchangeRaw({ port: Number(url.port), ca: tls.ca }, `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key!}\r\n\r\n`, 1);
+  t.equal(answer?.status, 200);
+  rmSync(tls.key);
+  const [, adminUrl] = /admin API: (\S+)/.exec(running.output())!;
+  const listed = await petgate(['keys', 'list', '--admin-url', adminUrl!], env);
+  t.match(listed, { code: 0, stdout: 'Demo' }, listed.stderr);
+  running.child.kill('SIGTERM');
+  t.equal(await running.ended, 0);
 });
 
 t.test('a taken port is one clear line, and nothing is started', async (t: Test) => {

@@ -17,9 +17,12 @@ export interface Client {
   close(): Promise<void>;
 }
 
-/** @param connections how many requests are truly under way at once; each connection stays with one worker */
-export function openClient(t: Teardown, url: string, connections: number): Client {
-  const pool = new Pool(url, { connections, pipelining: 1, headersTimeout: 20_000, bodyTimeout: 20_000 });
+/**
+ * @param connections how many requests are truly under way at once; each connection stays with one worker
+ * @param ca the certificate to trust
+ */
+export function openClient(t: Teardown, url: string, connections: number, ca?: string): Client {
+  const pool = new Pool(url, { connections, ...(ca === undefined ? {} : { connect: { ca } }), pipelining: 1, headersTimeout: 20_000, bodyTimeout: 20_000 });
   const close = (): Promise<void> => pool.destroy();
   t.teardown(close);
   return {

@@ -1,8 +1,12 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import t from 'tap';
+import { openClient } from '../e2e/client.js';
+import type { Client } from '../e2e/client.js';
+import { issueCertificate } from '../servers/certificate.js';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
 import { startPets } from '../servers/pets.js';
+import { temporaryFolder } from '../servers/program.js';
 import { startPrometheus } from '../servers/prometheus.js';
 import type { Sample } from '../servers/prometheus.js';
 import { exchangeRaw } from '../servers/raw.js';
@@ -19,16 +23,14 @@ const plan = (minute: number, day: number): object => ({ limits: { minute, day }
 const PLANS = { free: plan(5, 1000), business: plan(1000, 8), enterprise: { ...plan(1, 1), limits: 'custom' }, anonymous: plan(1000, 1000) };
 
 /** One round of everything clients do: good, wrong, too much, banned, broken. */
-async function round(gateway: Gateway, keys: Readonly<Record<'free' | 'business' | 'enterprise', string>>): Promise<void> {
-  const ask = async (key: string, method = 'GET', path = '/v1/pets', body?: string): Promise<void> => {
-    const headers = { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-    await (await fetch(gateway.url + path, { method, headers, ...(body === undefined ? {} : { body }) })).arrayBuffer();
-  };
+async function round(gateway: Gateway, client: Client, keys: Readonly<Record<'free' | 'business' | 'enterprise', string>>): Promise<void> {
+  const ask = (key: string | null, method: 'GET' | 'POST' | 'OPTIONS' = 'GET', path = '/v1/pets', body?: string): Promise<unknown> =>
+    client.send(key, { method, path, ...(body === undefined ? {} : { body }) });
   const { free, business, enterprise } = keys;
   await Promise.all([
-    ask(free), ask(free, 'GET', '/v1/pets/1'), ask(business), ask(''), ask('ptg_wrong'),
+    ask(free), ask(free, 'GET', '/v1/pets/1'), ask(business), ask(null), ask('ptg_wrong'),
     ask(enterprise, 'POST', '/v1/pets', '{"name":"Rex","categoryId":1}'), ask(enterprise, 'GET', '/v1/nothing'), ask(enterprise, 'GET', '/v1/store/orders'),
-    ask(enterprise, 'OPTIONS'), exchangeRaw(gateway.port, 'GET / HTTP/3.0\r\nHost: x\r\n\r\n'),
+    ask(enterprise, 'OPTIONS'), exchangeRaw(gateway.target, 'GET / HTTP/3.0\r\nHost: x\r\n\r\n'),
   ]);
 }
 
@@ -45,10 +47,11 @@ function selectorsOf(expr: string): readonly string[] {
 
 t.test('a real Prometheus, a real gateway, real traffic: every panel and every alert asks for what is there', async (t) => {
   const pets = await startPets(t);
+  const tls = issueCertificate(temporaryFolder(t), 'own');
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   // The deadline is none of this test's business, and a busy machine may miss the usual one.
-  const gateway = await startGateway(t, { plans: PLANS, config: { store: { deadline: '5s' } }, environment: { PETS_URL: pets.url, PETGATE_WORKERS: '2', REDIS_URL: redis.url } });
+  const gateway = await startGateway(t, { plans: PLANS, tls, config: { store: { deadline: '5s' } }, environment: { PETS_URL: pets.url, PETGATE_WORKERS: '2', REDIS_URL: redis.url } });
   const keyOf = async (fields: Record<string, unknown>): Promise<string> => (await gateway.createKey(fields)).key;
   const keys = {
     free: await keyOf({ plan: 'free' }), business: await keyOf({ plan: 'business' }),
@@ -57,9 +60,10 @@ t.test('a real Prometheus, a real gateway, real traffic: every panel and every a
   const prometheus = await startPrometheus(t, { petgate: gateway.adminUrl, 'petgate-pets': pets.url }, SCRAPE_MS);
   // What was counted before the first scrape no rate can see.
   await until('it scraped the gateway', async () => (await prometheus.query('petgate_info')).length > 0);
+  const client = openClient(t, gateway.url, 10, tls.ca);
   const stop = new AbortController();
   const traffic = (async () => {
-    while (!stop.signal.aborted) await round(gateway, keys);
+    while (!stop.signal.aborted) await round(gateway, client, keys);
   })();
   t.teardown(() => {
     stop.abort();

@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
+import { issueCertificate } from '../servers/certificate.js';
 import { scrape } from '../servers/exposition.js';
 import type { Exposition } from '../servers/exposition.js';
 import { startGateway } from '../servers/gateway.js';
 import { startRedis } from '../servers/redis.js';
 import { startPets } from '../servers/pets.js';
+import { temporaryFolder } from '../servers/program.js';
 
 const section = readFileSync(join(packageRoot, 'README.md'), 'utf8').split('\n## Metrics\n')[1]?.split('\n## ')[0] ?? '';
 
@@ -26,7 +28,7 @@ t.test('the README lists every metric there is, with its type and labels, and no
   // With Redis there are some more than without.
   const redis = await startRedis();
   t.teardown(() => redis.stop());
-  const gateway = await startGateway(t, { environment: { PETGATE_WORKERS: '2', REDIS_URL: redis.url } });
+  const gateway = await startGateway(t, { tls: issueCertificate(temporaryFolder(t), 'own'), environment: { PETGATE_WORKERS: '2', REDIS_URL: redis.url } });
   const pets = await startPets(t);
   await scrape(pets.url);
   const real = [...linesOf(await scrape(gateway.adminUrl)), ...linesOf(await scrape(pets.url))];

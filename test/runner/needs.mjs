@@ -8,6 +8,7 @@ const NEEDS = [
   { program: 'initdb', package: 'postgresql' },
   { program: 'chromium', package: 'chromium' },
   { program: 'promtool', package: 'prometheus' },
+  { program: 'openssl', package: 'openssl' },
 ];
 const POSTGRES = '/usr/lib/postgresql';
 const POLICY = '/usr/sbin/policy-rc.d';

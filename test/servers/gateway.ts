@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { packageRoot } from '../../src/shared/package-root.js';
+import type { Issued } from './certificate.js';
+import type { Target } from './dial.js';
 import { startProgram, temporaryFolder } from './program.js';
 import type { Program, Teardown } from './program.js';
 
@@ -12,6 +14,8 @@ export interface Gateway {
   readonly program: Program;
   readonly url: string;
   readonly port: number;
+  /** What to dial. */
+  readonly target: Target;
   readonly adminUrl: string;
   readonly dataFolder: string;
   readonly admin: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>;
@@ -25,6 +29,8 @@ export interface GatewayOptions {
   readonly plans?: Readonly<Record<string, unknown>>;
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataFolder?: string;
+  /** The public listener speaks TLS with this one. */
+  readonly tls?: Issued;
 }
 
 /** A real gateway process on free ports; ends with the test. */
@@ -37,7 +43,9 @@ export async function startGateway(t: Teardown, options: GatewayOptions = {}): P
   });
   t.teardown(() => program.stop('SIGKILL'));
   const serving = await program.logged('serving');
-  const url = `http://${String(serving['public'])}`;
+  const { tls } = options;
+  const url = `${tls === undefined ? 'http' : 'https'}://${String(serving['public'])}`;
+  const port = Number(new URL(url).port);
   const adminUrl = `http://${String(serving['admin'])}`;
   const admin: Gateway['admin'] = async (method, path, body) => {
     const answer = await fetch(adminUrl + path, {
@@ -49,8 +57,8 @@ export async function startGateway(t: Teardown, options: GatewayOptions = {}): P
     return { status: answer.status, body: text === '' ? null : (JSON.parse(text) as unknown) };
   };
   return {
-    program, url, adminUrl, dataFolder, admin,
-    port: Number(new URL(url).port),
+    program, url, port, adminUrl, dataFolder, admin,
+    target: tls === undefined ? port : { port, ca: tls.ca },
     createKey: async (fields) => {
       const { status, body } = await admin('POST', '/admin/v1/keys', { name: 'test', ...fields });
       if (status !== 201) throw new Error(`no key: ${status} ${JSON.stringify(body)}`);
@@ -59,7 +67,7 @@ export async function startGateway(t: Teardown, options: GatewayOptions = {}): P
   };
 }
 
-function writeConfig(dataFolder: string, { config = {}, plans }: GatewayOptions): string {
+function writeConfig(dataFolder: string, { config = {}, plans, tls }: GatewayOptions): string {
   const folder = join(dataFolder, 'config');
   mkdirSync(folder, { recursive: true });
   let planFile = join(packageRoot, 'config/plans.yaml');
@@ -68,6 +76,6 @@ function writeConfig(dataFolder: string, { config = {}, plans }: GatewayOptions)
     writeFileSync(planFile, stringify(plans, { aliasDuplicateObjects: false }));
   }
   const file = join(folder, 'gateway.yaml');
-  writeFileSync(file, stringify({ extends: join(packageRoot, 'config/gateway.yaml'), plans: planFile, ...config }));
+  writeFileSync(file, stringify({ extends: join(packageRoot, 'config/gateway.yaml'), plans: planFile, ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key } }), ...config }));
   return file;
 }

@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { dial } from './dial.js';
+import type { Target } from './dial.js';
 
 /** One answer as it stood on the wire. */
 export interface RawAnswer {
@@ -10,9 +10,9 @@ export interface RawAnswer {
 }
 
 /** Writes bytes to a port and gives every answer until the server closes, or `answers` came. */
-export function exchangeRaw(port: number, bytes: string | Buffer, answers = Infinity, withinMs = 10_000): Promise<readonly RawAnswer[]> {
+export function exchangeRaw(target: Target, bytes: string | Buffer, answers = Infinity, withinMs = 10_000): Promise<readonly RawAnswer[]> {
   return new Promise((resolve, reject) => {
-    const socket: Socket = connect(port, '127.0.0.1');
+    const socket = dial(target);
     let text = '';
     const finish = (): void => {
       clearTimeout(deadline);
@@ -24,7 +24,7 @@ export function exchangeRaw(port: number, bytes: string | Buffer, answers = Infi
       reject(new Error(`no end of answers within ${withinMs} ms; so far: ${text}`));
     }, withinMs);
     socket.setEncoding('latin1');
-    socket.on('connect', () => socket.write(bytes));
+    socket.write(bytes);
     socket.on('data', (chunk: string) => {
       text += chunk;
       if (parseAnswers(text).length >= answers) finish();

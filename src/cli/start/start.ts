@@ -67,7 +67,7 @@ async function prepare(settings: Settings, environment: NodeJS.ProcessEnv): Prom
   const adminPort = await claimPort({ ...settings.admin, purpose: "the gateway's admin side", variable: 'ADMIN_PORT' });
   const petsPort = await claimPort({ host: petsHost, port: petsPortOf(environment), purpose: 'the pets service', variable: 'PETS_PORT' });
   const addresses = {
-    gateway: `http://${dialed(settings.listen.host)}:${port}`,
+    gateway: `${settings.tls === null ? 'http' : 'https'}://${dialed(settings.listen.host)}:${port}`,
     admin: `http://${dialed(settings.admin.host)}:${adminPort}`,
     pets: `http://${dialed(petsHost)}:${petsPort}`,
   };

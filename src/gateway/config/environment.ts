@@ -16,6 +16,8 @@ const asList = (text: string): unknown => text.split(',').map((part) => part.tri
 const VARIABLES: readonly Variable[] = [
   { name: 'PORT', path: ['listen', 'port'], read: asNumber },
   { name: 'HOST', path: ['listen', 'host'], read: asText },
+  { name: 'PETGATE_TLS_CERT', path: ['tls', 'cert'], read: asText },
+  { name: 'PETGATE_TLS_KEY', path: ['tls', 'key'], read: asText },
   { name: 'ADMIN_PORT', path: ['admin', 'port'], read: asNumber },
   { name: 'ADMIN_HOST', path: ['admin', 'host'], read: asText },
   { name: 'PETGATE_DATA', path: ['data'], read: asText },

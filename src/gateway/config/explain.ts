@@ -26,8 +26,9 @@ export interface ExplainedSetting {
 export function explainSettings(environment: NodeJS.ProcessEnv): ExplainedSetting[] {
   const { settings, gateway, plans } = loadSources(environment);
   const rows = explain(gateway, gatewayFile, '').filter(({ path }) => path !== 'extends');
-  // The schema has no default for the folder: that depends on where the program is installed.
-  const complete = rows.map((row) => (row.path === 'data' ? { ...row, value: settings.dataFolder } : row));
+  // The schema has no default for these paths: they depend on where the program is installed.
+  const paths = new Map([['data', settings.dataFolder], ['contract', settings.contract]]);
+  const complete = rows.map((row) => ({ ...row, value: paths.get(row.path) ?? row.value }));
   return [...complete, ...explain(plans, plansFile, 'plans.')];
 }
 

@@ -3,16 +3,18 @@ import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { packageRoot } from '../../shared/package-root.js';
 import type { Plans } from '../admission/plan.js';
+import { readCertificate } from './certificate.js';
+import type { Certificate, CertificateFault } from './certificate.js';
 import { problemsOf } from './issues.js';
 import { inputSchema, knownKeys } from './json-schema.js';
-import { environmentLayers, layOver, plainLayer, readChain, readNamed } from './layers.js';
+import { at, environmentLayers, layOver, plainLayer, readChain, readNamed } from './layers.js';
 import type { Layers } from './layers.js';
 import { plansFile, toPlans } from './plans.js';
 import { ConfigError } from './problem.js';
 import type { Problem } from './problem.js';
 import { gatewayFile } from './schema.js';
 import type { GatewayFile } from './schema.js';
-import type { Settings, UpstreamSettings } from './settings.js';
+import type { Settings, TlsSettings, UpstreamSettings } from './settings.js';
 
 export { ConfigError, renderProblems } from './problem.js';
 export type { Problem } from './problem.js';
@@ -23,6 +25,8 @@ const DEFAULTS = plainLayer({ upstreams: { pets: { addresses: ['http://127.0.0.1
 /** The settings with the layers they came from. */
 export interface Sources {
   readonly settings: Settings;
+  /** What `settings.tls` names; null without, and when nobody asked for it. */
+  readonly certificate: Certificate | null;
   readonly gateway: Layers;
   readonly plans: Layers;
   /** Every file that was read. */
@@ -31,22 +35,30 @@ export interface Sources {
 
 /**
  * Reads `PETGATE_CONFIG` (default `config/gateway.yaml`), what it extends, its plans, and the environment over them.
+ * The certificate is left alone: who only wants to know an address may neither read its key nor care when it ends.
  * @throws ConfigError with everything that is wrong, each problem with its place; no value of a setting is shown
  */
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
-  return loadSources(environment).settings;
+  return load(environment, false).settings;
 }
 
-/** As `loadSettings`, and where each value came from. */
+/** As `loadSettings`, with the certificate, and where each value came from. */
 export function loadSources(environment: NodeJS.ProcessEnv): Sources {
+  return load(environment, true);
+}
+
+function load(environment: NodeJS.ProcessEnv, withCertificate: boolean): Sources {
   const problems: Problem[] = [];
   const gateway = collect(problems, () => readGateway(environment));
   const file = gateway && check(problems, gateway, gatewayFile);
   const plans = gateway && collect(problems, () => readPlans(gateway));
   const planFile = plans && check(problems, plans, plansFile);
   if (gateway && file) problems.push(...sharedPort(gateway, file));
-  if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems);
-  return { settings: toSettings(file, toPlans(planFile), dataFolder(gateway, file)), gateway, plans, files: [...gateway.files, ...plans.files] };
+  const tls = gateway ? tlsSettings(gateway) : null;
+  const certificate = gateway && tls && withCertificate ? openCertificate(problems, gateway, tls) : null;
+  const files = [...(gateway?.files ?? []), ...(plans?.files ?? []), ...(tls === null ? [] : [tls.cert, tls.key])];
+  if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
+  return { settings: toSettings(file, toPlans(planFile), tls, { data: pathFrom(gateway, 'data', 'data'), contract: pathFrom(gateway, 'contract', 'config/openapi.yaml') }), certificate, gateway, plans, files };
 }
 
 function readGateway(environment: NodeJS.ProcessEnv): Layers {
@@ -94,25 +106,48 @@ function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] 
   return [{ ...gateway.place(path, 'value'), path: path.join('.'), message: `the public listener and that of operators are both on port ${listen.port}; give them different ports` }];
 }
 
-function dataFolder(gateway: Layers, { data }: GatewayFile): string {
-  const from = gateway.decides(['data']);
-  return data === undefined || from === undefined ? join(packageRoot, 'data') : resolve(from.folder, data);
+/** Where the two files of TLS are; null when not both are named. */
+function tlsSettings(gateway: Layers): TlsSettings | null {
+  const pathOf = (part: keyof TlsSettings): string | null => {
+    const path = at(gateway.value, ['tls', part]);
+    return typeof path === 'string' ? resolve((gateway.decides(['tls', part]) ?? gateway.base).folder, path) : null;
+  };
+  const [cert, key] = [pathOf('cert'), pathOf('key')];
+  return cert === null || key === null ? null : { cert, key };
 }
 
-function toSettings(file: GatewayFile, plans: Plans, folder: string): Settings {
+/** What is wrong with the certificate is told where its file is named. */
+function openCertificate(problems: Problem[], gateway: Layers, tls: TlsSettings): Certificate | null {
+  const faults: CertificateFault[] = [];
+  const certificate = readCertificate(tls, faults);
+  problems.push(...faults.map(({ part, message }) => ({ ...gateway.place(['tls', part], 'value'), path: `tls.${part}`, message })));
+  return certificate;
+}
+
+/** The path that `key` says, absolute: relative to the file that says it; where nobody does, `fallback` of the package. */
+function pathFrom(gateway: Layers, key: 'data' | 'contract', fallback: string): string {
+  const from = gateway.decides([key]);
+  const said = (gateway.value as Readonly<Record<string, unknown>>)[key];
+  return typeof said !== 'string' || from === undefined ? join(packageRoot, fallback) : resolve(from.folder, said);
+}
+
+function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, paths: { readonly data: string; readonly contract: string }): Settings {
   const { store, limits } = file;
   return {
     environment: file.environment,
     listen: file.listen,
+    tls,
     admin: file.admin,
     workers: file.workers === 'auto' ? availableParallelism() : file.workers,
-    dataFolder: folder,
+    dataFolder: paths.data,
+    contract: paths.contract,
     store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, mapBytes: store.map_size, onFailure: store.on_failure, gateways: store.gateways },
     upstreams: toUpstreams(file),
     limits: {
       headerBytes: limits.header_size, headerFields: limits.header_fields, urlBytes: limits.url_size, bodyBytes: limits.body_size,
       headersMs: limits.headers_time, requestMs: limits.request_time, keepAliveMs: limits.keep_alive,
       connections: limits.connections, requestsPerConnection: limits.requests_per_connection, exchanges: limits.exchanges,
+      tunnels: limits.tunnels, tunnelIdleMs: limits.tunnel_idle, tunnelLifetimeMs: limits.tunnel_lifetime,
     },
     trustedProxies: file.trusted_proxies,
     realm: file.realm,

@@ -15,10 +15,13 @@ export interface Problem extends Place {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];
+  /** Files that were read, and may be put right. */
+  readonly files: readonly string[];
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly Problem[], files: readonly string[] = []) {
     super(problems.map(renderProblem).join('\n'));
     this.problems = problems;
+    this.files = files;
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Log } from '../../shared/log.js';
+import type { Certificate } from './certificate.js';
 import { loadSources } from './load.js';
+import type { Sources } from './load.js';
 import { ConfigError } from './problem.js';
 import type { Settings } from './settings.js';
 import { watchFiles } from './watch.js';
@@ -26,9 +28,12 @@ export interface Reloader {
 /** What only a new process can change: names as in the file, and how to read each. */
 const FIXED = {
   listen: ({ listen }: Settings) => listen,
+  // Whether there is TLS at all; its files may change.
+  tls: ({ tls }: Settings) => tls !== null,
   admin: ({ admin }: Settings) => admin,
   workers: ({ workers }: Settings) => workers,
   data: ({ dataFolder }: Settings) => dataFolder,
+  contract: ({ contract }: Settings) => contract,
   environment: ({ environment }: Settings) => environment,
   store: ({ store }: Settings) => store,
   keys: ({ keys }: Settings) => keys,
@@ -37,19 +42,19 @@ const FIXED = {
 
 /** `next`, with what only a new process can change as it was at the start. */
 function withFixed(next: Settings, first: Settings): Settings {
-  const { listen, admin, workers, dataFolder, environment, store, keys } = first;
-  return { ...next, listen, admin, workers, dataFolder, environment, store, keys, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
+  const { listen, admin, workers, dataFolder, contract, environment, store, keys } = first;
+  const tls = first.tls === null ? null : next.tls ?? first.tls;
+  return { ...next, listen, tls, admin, workers, dataFolder, contract, environment, store, keys, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
 }
 
 /**
  * Keeps the settings as the files say, from file change to file change and at each `reload()`.
  * Bad files change nothing but the log and the state.
+ * @param first what the process started from
  * @param apply puts checked settings into force at once
  */
-export function createReloader(environment: NodeJS.ProcessEnv, log: Log, apply: (settings: Settings) => void): Reloader {
-  const first = loadSources(environment);
-  let current = first.settings;
-  let { files } = first;
+export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, log: Log, apply: (settings: Settings, certificate: Certificate | null) => void): Reloader {
+  let { settings: current, files } = first;
   let state: ReloadState = { ok: true, detail: 'as the files say', loaded: 0, refused: 0, sinceMs: Date.now() };
 
   const reload = (): void => {
@@ -58,13 +63,15 @@ export function createReloader(environment: NodeJS.ProcessEnv, log: Log, apply: 
       files = sources.files;
       const waiting = Object.entries(FIXED).filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings))).map(([name]) => name);
       current = withFixed(sources.settings, first.settings);
-      apply(current);
+      apply(current, sources.certificate);
       const detail = waiting.length === 0 ? 'as the files say' : `takes effect after a restart: ${waiting.join(', ')}`;
       state = { ...state, ok: true, detail, loaded: state.loaded + 1, sinceMs: Date.now() };
       if (waiting.length > 0) log.warn({ waiting }, 'settings reloaded; some of them take effect only after a restart');
       else log.info('settings reloaded');
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
+      // A file that was just named and refused may be the one that is put right next.
+      files = [...new Set([...files, ...error.files])];
       state = { ...state, ok: false, detail: `the changed files were refused, the settings before hold: ${error.message}`, refused: state.refused + 1 };
       log.error({ problems: error.message.split('\n') }, 'the changed settings were refused; the ones before stay in force');
     }

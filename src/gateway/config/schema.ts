@@ -73,6 +73,9 @@ const limits = mapping({
   connections: whole(1, 1_000_000).prefault(10_000).describe('Client connections per process.'),
   requests_per_connection: whole(1, 100_000_000).prefault(10_000).describe('Then the connection is closed.'),
   exchanges: whole(1, 1_000_000).prefault(1000).describe('Requests at once per process; 503 overloaded above.'),
+  tunnels: whole(0, 1_000_000).prefault(1000).describe('WebSocket tunnels at once per process; 503 overloaded above.'),
+  tunnel_idle: duration('100ms', LONGEST).prefault('5m').describe('How long a tunnel may carry nothing, either way.'),
+  tunnel_lifetime: duration('100ms', LONGEST).prefault('1h').describe('How long a tunnel may last at all.'),
   // Node refuses to listen otherwise.
 }).refine((given) => given.headers_time <= given.request_time, { path: ['headers_time'], error: 'must not be longer than request_time' });
 
@@ -93,10 +96,13 @@ export const gatewayFile = mapping({
   environment: z.enum(['development', 'staging', 'production'], { error: 'must be development, staging or production' }).prefault('development')
     .describe('Stands in each key; a key of one environment is refused in another.'),
   listen: mapping({ host: host.prefault('0.0.0.0'), port: port.prefault(8080) }).prefault({}).describe('The public listener.'),
+  tls: mapping({ cert: path.describe('The certificate, then those that signed it.'), key: path.describe('Its private key, without a passphrase.') }).optional()
+    .describe('Two PEM files, relative to this file: the public listener speaks HTTPS. Left out: plain HTTP.'),
   admin: mapping({ host: host.prefault('127.0.0.1'), port: port.prefault(9090) }).prefault({}).describe('The listener of operators: metrics, health, admin API.'),
   workers: z.union([z.literal('auto'), whole(1, 1024, ', or auto')], { error: 'must be a whole number from 1 to 1024, or auto' }).prefault(1).describe('Processes that serve the public port; auto is one per CPU.'),
   data: path.optional().describe('Folder for all the gateway keeps on disk; relative to this file.'),
   plans: path.prefault('plans.yaml').describe('The file of plans; relative to this file.'),
+  contract: path.optional().describe('The OpenAPI document that the routes come from; relative to this file. Left out: the one shipped.'),
   store: store.prefault({}),
   upstreams: z.record(z.string().regex(NAME, 'must be a name of lower-case letters, digits, - and _, such as pets').refine((name) => name !== 'gateway', 'gateway means the gateway itself; choose another name'), upstream, { error: 'must be a mapping of services' })
     .prefault({}).describe('The services behind, by the name openapi.yaml calls them.'),

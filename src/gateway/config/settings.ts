@@ -5,12 +5,16 @@ export interface Settings {
   readonly environment: 'development' | 'staging' | 'production';
   /** Public listener. */
   readonly listen: { readonly host: string; readonly port: number };
+  /** null: the public listener speaks plain HTTP. */
+  readonly tls: TlsSettings | null;
   /** Operators' listener: metrics, health, admin API. */
   readonly admin: { readonly host: string; readonly port: number };
   /** Processes that serve the public port; 1 means no children. `auto` is resolved to the CPUs there are. */
   readonly workers: number;
   /** Absolute path of the folder for everything the gateway keeps on disk. */
   readonly dataFolder: string;
+  /** Absolute path of the OpenAPI document. */
+  readonly contract: string;
   readonly store: StoreSettings;
   /** By the name openapi.yaml calls the service; one without addresses is announced but not there yet. */
   readonly upstreams: Readonly<Record<string, UpstreamSettings>>;
@@ -26,6 +30,13 @@ export interface Settings {
   };
   readonly log: { readonly level: LogLevel; readonly access: boolean; readonly sampled: number };
   readonly shutdownMs: number;
+}
+
+/** Absolute paths of two PEM files. */
+export interface TlsSettings {
+  /** The certificate, then those that signed it. */
+  readonly cert: string;
+  readonly key: string;
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -70,4 +81,10 @@ export interface EdgeLimits {
   readonly requestsPerConnection: number;
   /** Exchanges at once; above it 503 `overloaded`. */
   readonly exchanges: number;
+  /** Tunnels at once, handshakes under way included; above it 503 `overloaded`. */
+  readonly tunnels: number;
+  /** How long a tunnel may carry nothing, either way. */
+  readonly tunnelIdleMs: number;
+  /** How long a tunnel may last at all. */
+  readonly tunnelLifetimeMs: number;
 }

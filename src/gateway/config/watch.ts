@@ -5,6 +5,8 @@ import { dirname } from 'node:path';
 
 /** Editors and Kubernetes change several things at once; one look after they are done is enough. */
 const QUIET_MS = 100;
+/** Some changes no watch tells of: a link further up the path was swapped, a folder made anew, a volume without events. */
+const LOOK_MS = 10_000;
 
 /**
  * Calls `onChange` when the content of any of `files` differs from what it was. Watches their
@@ -22,27 +24,40 @@ export function watchFiles(files: () => readonly string[], onChange: () => void)
     seen = now;
     onChange();
     rewatch();
+    // Changed again while it was read, or while nobody watched.
+    if (contentOf(files()) !== seen) lookSoon();
   };
-  const rewatch = (): void => {
-    close();
-    seen = contentOf(files());
-    watchers = [...new Set(files().map((file) => dirname(file)))].map((folder) => watchFolder(folder));
+  const lookSoon = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(look, QUIET_MS).unref();
   };
-  const watchFolder = (folder: string): FSWatcher => {
-    const watcher = watch(folder, { persistent: false }, () => {
-      clearTimeout(timer);
-      timer = setTimeout(look, QUIET_MS).unref();
-    });
-    // A folder that goes away is a change too, and no reason to stop.
-    return watcher.on('error', () => watcher.close());
-  };
-  const close = (): void => {
+  const unwatch = (): void => {
     clearTimeout(timer);
     for (const watcher of watchers) watcher.close();
-    watchers = [];
   };
+  const rewatch = (): void => {
+    unwatch();
+    watchers = [...new Set(files().map((file) => dirname(file)))].flatMap((folder) => watchFolder(folder, lookSoon) ?? []);
+  };
+  seen = contentOf(files());
   rewatch();
-  return { close };
+  const looking = setInterval(look, LOOK_MS).unref();
+  return {
+    close: () => {
+      clearInterval(looking);
+      unwatch();
+    },
+  };
+}
+
+/** A folder that is gone, or goes away, is a change too, and no reason to stop. */
+function watchFolder(folder: string, onEvent: () => void): FSWatcher | null {
+  try {
+    const watcher = watch(folder, { persistent: false }, onEvent);
+    return watcher.on('error', () => watcher.close());
+  } catch {
+    return null;
+  }
 }
 
 function contentOf(files: readonly string[]): string {

@@ -9,6 +9,7 @@ const extension = z.strictObject({
   cost: z.literal([0, 1], { error: 'must be 1 (takes a token) or 0' }),
   scope: z.string({ error: 'must be a scope such as pets:read, or null' }).regex(/^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/, 'must be a scope such as pets:read').nullable(),
   stability: z.enum(['experimental', 'beta'], { error: 'must be experimental, beta or null' }).nullable(),
+  websocket: z.boolean({ error: 'must be true or false' }).optional(),
 }, { error: (issue) => issue.code === 'invalid_type' ? 'must be { upstream, cost, scope, stability }' : undefined });
 
 const servers = z.array(z.looseObject({

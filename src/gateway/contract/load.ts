@@ -54,6 +54,7 @@ function findOperations(document: ContractDocument, report: Report): Found[] {
     for (const method of METHODS) {
       const operation = item[method];
       if (operation === undefined) continue;
+      checkWebsocket(operation, method, [...at, method, 'x-petgate', 'websocket'], report);
       const ways = operation.security ?? document.security ?? [];
       // An empty way to authenticate is OpenAPI's word for "or not at all".
       const secured = ways.length > 0 && ways.every((way) => Object.keys(way).length > 0);
@@ -64,7 +65,7 @@ function findOperations(document: ContractDocument, report: Report): Found[] {
 }
 
 function toOperation(method: string, path: string, source: DocumentOperation, secured: boolean): Operation {
-  const { upstream, cost, scope, stability } = source['x-petgate'];
+  const { upstream, cost, scope, stability, websocket } = source['x-petgate'];
   const sunset = source['x-sunset'];
   return {
     id: source.operationId,
@@ -76,9 +77,16 @@ function toOperation(method: string, path: string, source: DocumentOperation, se
     scope,
     hasBody: source.requestBody !== undefined,
     stability,
+    websocket: websocket === true,
     sunsetAtMs: sunset === undefined ? null : Date.parse(sunset),
     headers: fixedHeaders(source),
   };
+}
+
+/** A handshake is a GET without a body (RFC 6455 §4.1), and the gateway itself has nothing to say in a tunnel. */
+function checkWebsocket({ 'x-petgate': { upstream, websocket }, requestBody }: DocumentOperation, method: string, at: Path, report: Report): void {
+  if (websocket !== true || (method === 'get' && upstream !== 'gateway' && requestBody === undefined)) return;
+  report(at, 'value', 'a WebSocket begins with a GET without a body, to a service behind; leave this away');
 }
 
 function checkTemplate(template: string, at: Path, report: Report): void {
@@ -117,7 +125,7 @@ function checkedOf(file: YamlFile): Parameters<typeof problemsOf>[1] {
   return {
     place: (path, part) => placeIn(file, path, part),
     says: (path) => file.locate(path, 'value') !== undefined,
-    known: (path) => (path.at(-1) === 'x-petgate' ? ['upstream', 'cost', 'scope', 'stability'] : METHODS),
+    known: (path) => (path.at(-1) === 'x-petgate' ? ['upstream', 'cost', 'scope', 'stability', 'websocket'] : METHODS),
   };
 }
 

@@ -14,6 +14,8 @@ export interface Operation {
   readonly scope: string | null;
   readonly hasBody: boolean;
   readonly stability: 'experimental' | 'beta' | null;
+  /** True where a client may turn its connection into a tunnel to the service behind (RFC 6455). */
+  readonly websocket: boolean;
   /** Unix ms after which the operation answers 410; null for never. */
   readonly sunsetAtMs: number | null;
   /** Deprecation, Sunset, Link and X-Stability, flat `[name, value, …]`, put on every answer of the operation. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import type { Client } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
@@ -31,16 +32,19 @@ export class HttpClient implements Client, Ongoing {
     this.#expectsContinue = expectsContinue;
     this.#stallMs = stallMs;
     response.on('close', () => {
-      if (!response.writableFinished) {
-        this.gone = true;
-        this.#leave?.();
-      }
+      if (!response.writableFinished) this.leave();
       onClosed();
     });
   }
 
   get started(): boolean {
     return this.#response.headersSent;
+  }
+
+  /** Nothing more is to be told to this client. */
+  leave(): void {
+    this.gone = true;
+    this.#leave?.();
   }
 
   onGone(listener: () => void): void {
@@ -130,8 +134,8 @@ export class HttpClient implements Client, Ongoing {
 
   abort(): void {
     const { socket, httpVersion } = this.#request;
-    // An HTTP/1.0 answer may end with its connection: there only a reset tells that it broke.
-    if (httpVersion === '1.0') socket.resetAndDestroy();
+    // An HTTP/1.0 answer may end with its connection: there only a reset tells that it broke. With TLS the missing close_notify does.
+    if (httpVersion === '1.0' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
     else socket.destroy();
   }
 

@@ -1,66 +1,68 @@
 import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Certificate } from '../config/certificate.js';
 import type { EdgeLimits } from '../config/settings.js';
 import type { Client, Exchange } from '../exchange.js';
-import { isRefusal, REFUSALS } from '../refusal.js';
+import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import { nextTraceparent, requestIdOf } from '../observe/trace.js';
 import { bucketOf } from './address.js';
 import type { AddressReader } from './address.js';
-import { refuse, renderRefusal } from './answer.js';
+import { renderRefusal } from './answer.js';
 import { HttpClient } from './client.js';
 import { connectionOf, lingerOnClose, proceed, queue } from './connection.js';
+import { travel } from './gate.js';
+import type { Gate, Traffic } from './gate.js';
+import { ignoredUpgrade, requestsThat } from './handshake.js';
 import { freshStory, open } from './open.js';
-
-/** What the listener opens an exchange by, and does with it. An exchange keeps its gate to the end, also when another takes over. */
-export interface Gate {
-  readonly limits: EdgeLimits;
-  readonly addresses: AddressReader;
-  /** All steps between `open` and `finish`; gives the refusal to render, if any. Never throws for a client's fault. */
-  run(exchange: Exchange): Promise<object>;
-  /** For what Node refused before a request could be read: sets the figures of the address. */
-  showFigures(exchange: Exchange): Promise<void>;
-  finish(exchange: Exchange, status: number): void;
-  /** A fault of ours: logged, and the client gets a 500. */
-  onBug(error: unknown, exchange: Exchange): void;
-}
+import { createTlsServer, handshakeRules } from './tls.js';
+import { createUpgrades } from './upgrade.js';
+import type { Upgrades } from './upgrade.js';
 
 export interface Listener {
   readonly server: Server;
   /** Exchanges begun and not ended. */
   inFlight(): number;
-  /** Bounds connections and times by the limits that hold now. */
-  retune(): void;
+  /** WebSocket tunnels, handshakes under way included. */
+  tunnels(): number;
+  /** Bounds connections and times by the limits that hold now; with TLS, new connections get this certificate. */
+  retune(certificate: Certificate | null): void;
   /** From now on every answer ends its connection. */
   drain(): void;
   /** Ends every connection now. */
   destroy(): void;
 }
 
-/** The public HTTP/1.1 server. Everything Node would answer by itself is answered here instead (HAZARDS 4). */
-export function createListener(current: () => Gate): Listener {
+/**
+ * The public HTTP/1.1 server. Everything Node would answer by itself is answered here instead (HAZARDS 4).
+ * @param certificate null: without TLS
+ */
+export function createListener(current: () => Gate, certificate: Certificate | null): Listener {
+  const accepted = new Set<Socket>();
+  // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
   const sockets = new Set<Socket>();
-  let active = 0;
-  let draining = false;
+  const traffic: Traffic = { active: 0, draining: false };
+  const upgrades = createUpgrades(current, traffic);
 
   const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const { socket } = request;
     const gate = current();
     const { limits, addresses } = gate;
     const connection = connectionOf(socket);
-    active += 1;
+    traffic.active += 1;
     const client = new HttpClient(request, response, expectsContinue, limits.requestMs, () => {
-      active -= 1;
+      traffic.active -= 1;
       gate.finish(exchange, response.statusCode);
       proceed(socket);
     });
     connection.current = client;
     connection.served += 1;
     const exchange = open(request, client, addresses, limits);
-    if (draining || connection.served >= limits.requestsPerConnection) client.closeAfter();
+    if (traffic.draining || connection.served >= limits.requestsPerConnection || ignoredUpgrade(request)) client.closeAfter();
     if (connection.broken !== null && connection.waiting.length === 0) client.breakOff(connection.broken);
-    void travel(exchange, gate, active > limits.exchanges);
+    void travel(exchange, gate, traffic.active > limits.exchanges);
   };
 
   const onRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue = false): void => {
@@ -70,43 +72,61 @@ export function createListener(current: () => Gate): Listener {
     else queue(request.socket, () => begin(request, response, expectsContinue));
   };
 
-  const server = createStrictServer(current().limits);
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+  const server = createStrictServer(current().limits, certificate, (request) => upgrades.wanted(request));
+  server.on('connection', (socket: Socket) => keep(socket, accepted));
+  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+    keep(socket, sockets);
     lingerOnClose(socket);
   });
   server.on('request', onRequest);
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => upgrades.begin(request, socket, head));
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response, true));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => onClientError(error, socket, current()));
   server.on('connect', (_request: IncomingMessage, socket: Socket) => giveUp(socket, REFUSALS.malformed_request, current()));
   return {
     server,
-    inFlight: () => active,
-    retune: () => tune(server, current().limits),
+    inFlight: () => traffic.active,
+    tunnels: () => upgrades.count(),
+    retune: (next) => {
+      tune(server, current().limits);
+      if (server instanceof TlsServer && next !== null) server.setSecureContext(handshakeRules(next));
+    },
     drain: () => {
-      draining = true;
-      for (const socket of sockets) {
-        const { current } = connectionOf(socket);
-        if (current === null) socket.destroySoon();
-        else current.closeAfter();
-      }
+      traffic.draining = true;
+      for (const socket of sockets) endAfterCurrent(socket);
     },
-    destroy: () => {
-      for (const socket of sockets) socket.destroy();
-    },
+    destroy: () => destroyAll(accepted, upgrades),
   };
 }
 
-function createStrictServer(limits: EdgeLimits): Server {
-  const server = createServer({
+function destroyAll(sockets: ReadonlySet<Socket>, upgrades: Upgrades): void {
+  upgrades.closeAll('shutdown');
+  for (const socket of sockets) socket.destroy();
+}
+
+function endAfterCurrent(socket: Socket): void {
+  const { current } = connectionOf(socket);
+  if (current === null) socket.destroySoon();
+  else current.closeAfter();
+}
+
+/** In `set` as long as it is open. */
+function keep(socket: Socket, set: Set<Socket>): void {
+  set.add(socket);
+  socket.on('close', () => set.delete(socket));
+}
+
+function createStrictServer(limits: EdgeLimits, certificate: Certificate | null, upgrades: (request: IncomingMessage) => boolean): Server {
+  const options = {
+    IncomingMessage: requestsThat(upgrades),
     maxHeaderSize: limits.headerBytes,
     connectionsCheckingInterval: 1000,
     requireHostHeader: false,
     insecureHTTPParser: false,
     noDelay: true,
-  });
+  };
+  const server = certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headersMs);
   // Own count of fields: Node drops those beyond its own, but still frames by them (HAZARDS 2).
   server.maxHeadersCount = 0;
   tune(server, limits);
@@ -119,30 +139,6 @@ function tune(server: Server, limits: EdgeLimits): void {
   server.requestTimeout = limits.requestMs;
   server.keepAliveTimeout = limits.keepAliveMs;
   server.maxConnections = limits.connections;
-}
-
-async function travel(exchange: Exchange, gate: Gate, overloaded: boolean): Promise<void> {
-  try {
-    const result = await (overloaded ? shed() : gate.run(exchange));
-    if (isRefusal(result)) refuse(exchange, result);
-  } catch (error) {
-    gate.onBug(error, exchange);
-    refuseOrCut(exchange);
-  }
-}
-
-/** Comes after all that was read in this turn: a request that is complete by then keeps its connection. */
-function shed(): Promise<Refusal> {
-  return new Promise((resolve) => setImmediate(() => resolve(REFUSALS.overloaded)));
-}
-
-/** After a fault of ours even the refusal may fail; one cut connection is better than a dead gateway. */
-function refuseOrCut(exchange: Exchange): void {
-  try {
-    refuse(exchange, REFUSALS.internal_error);
-  } catch {
-    exchange.client.abort();
-  }
 }
 
 /** The parser gave up, or the client is gone. */

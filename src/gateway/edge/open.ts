@@ -33,8 +33,9 @@ const DIGITS = /^\d{1,15}$/;
  * First step: what came over the wire becomes plain data. Node's parser lets much through that a
  * server behind may read otherwise (HAZARDS 2, 3, 6), so framing, Host, version and target are
  * judged here again; what is wrong stands as the exchange's `fault`.
+ * @param fault what is wrong besides
  */
-export function open(request: IncomingMessage, client: Client, addresses: AddressReader, limits: EdgeLimits): Exchange {
+export function open(request: IncomingMessage, client: Client, addresses: AddressReader, limits: EdgeLimits, fault: Refusal | null = null): Exchange {
   const seen = readFields(request.rawHeaders);
   const method = request.method ?? '';
   const target = parseTarget(request.url ?? '', method);
@@ -55,7 +56,7 @@ export function open(request: IncomingMessage, client: Client, addresses: Addres
     address,
     addressBucket: bucketOf(address),
     startedMs: performance.now(),
-    fault: faultOf(request, seen, target !== null, limits),
+    fault: faultOf(request, seen, target !== null, limits) ?? fault,
     client,
     story: freshStory(),
   };
@@ -64,7 +65,7 @@ export function open(request: IncomingMessage, client: Client, addresses: Addres
 export function freshStory(): Story {
   return {
     operation: 'malformed', standing: null, judgedMs: 0, admissionMs: 0, upstreamMs: 0, upstream: null,
-    refusal: null, counted: false, credential: null, headers: [],
+    refusal: null, counted: false, credential: null, headers: [], tunnel: null,
   };
 }
 

@@ -19,6 +19,8 @@ export interface MetricLabels {
   readonly operations: readonly string[];
   /** Those of them that cost a token. */
   readonly charged: readonly string[];
+  /** Those that may be answered by a tunnel. */
+  readonly tunnelled?: readonly string[];
   readonly upstreams: Iterable<string>;
 }
 
@@ -36,7 +38,7 @@ export interface Metrics {
   readonly upstreamFailed: (upstream: string, kind: UpstreamFailure) => void;
 }
 
-export function createMetrics({ engine, plans, operations, charged, upstreams }: MetricLabels): Metrics {
+export function createMetrics({ engine, plans, operations, charged, tunnelled = [], upstreams }: MetricLabels): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({ name: 'petgate_requests_total', help: 'Exchanges ended, by operation and status class.', labelNames: ['operation', 'class'], registers });
@@ -57,6 +59,7 @@ export function createMetrics({ engine, plans, operations, charged, upstreams }:
     durationChild(operation, '');
     for (const group of CLASSES) requests.inc({ operation, class: group }, 0);
   }
+  for (const operation of tunnelled) requests.inc({ operation, class: '1xx' }, 0);
   for (const code of Object.keys(REFUSALS)) refusals.inc({ code }, 0);
   for (const name of upstreams) {
     upstreamChild(name, '');

@@ -1,9 +1,10 @@
 import type { Failure } from '../admission/port.js';
-import type { Exchange } from '../exchange.js';
+import type { Exchange, Story } from '../exchange.js';
 import type { Metrics } from './metrics.js';
 
 /** Status of an exchange whose client left before its answer; nobody was told it. */
 const CLIENT_GONE = 499;
+const SWITCHED = 101;
 
 export interface AccessLog {
   /** Takes one line, its end included. */
@@ -27,9 +28,8 @@ export function createFinish(metrics: Metrics, access: AccessLog | null, onFaile
     // A refusal after the answer began could only cut it; what the client then holds is no success.
     const status = client.gone && !client.started ? CLIENT_GONE : (story.refusal?.status ?? answered);
     const totalMs = performance.now() - exchange.startedMs;
-    metrics.exchange(story.operation, status, totalMs / 1000);
-    if (story.admissionMs > 0) metrics.admission(story.admissionMs / 1000);
-    if (story.upstream !== null) metrics.upstream(story.upstream, story.upstreamMs / 1000);
+    // Of a tunnel they were told when it opened.
+    if (story.tunnel === null) tell(metrics, story, status, totalMs);
     if (story.refusal !== null) metrics.refusal(story.refusal.code);
     const { standing } = story;
     if (story.counted && status >= 500 && standing !== null && standing.keyId !== null) {
@@ -37,6 +37,17 @@ export function createFinish(metrics: Metrics, access: AccessLog | null, onFaile
     }
     if (access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled)) access.write(lineOf(exchange, status, totalMs, mark));
   };
+}
+
+/** Tells metrics of a tunnel when its client is answered: they time the handshake, not what follows. */
+export function createOpened(metrics: Metrics): (exchange: Exchange) => void {
+  return ({ story, startedMs }) => tell(metrics, story, SWITCHED, performance.now() - startedMs);
+}
+
+function tell(metrics: Metrics, story: Story, status: number, totalMs: number): void {
+  metrics.exchange(story.operation, status, totalMs / 1000);
+  if (story.admissionMs > 0) metrics.admission(story.admissionMs / 1000);
+  if (story.upstream !== null) metrics.upstream(story.upstream, story.upstreamMs / 1000);
 }
 
 /**
@@ -50,8 +61,13 @@ function lineOf({ id, traceparent, method, address, client, story }: Exchange, s
   const admittedAt = story.counted && standing !== null ? isoOf(standing.atMs) : null;
   return `{"level":"info","time":"${isoOf(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}"` +
     `,"method":"${method}","operation":"${story.operation}","key":${quoted(standing?.keyId)},"plan":${quoted(standing?.plan)},"outcome":"${standing?.outcome ?? 'none'}"` +
-    `,"code":${quoted(story.refusal?.code)},"credential":${quoted(story.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}` +
+    `,"code":${quoted(story.refusal?.code)},"credential":${quoted(story.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}${tunnelPart(story)}` +
     `,"ms":${round(totalMs)},"admissionMs":${round(story.admissionMs)},"upstreamMs":${round(story.upstreamMs)},"counted":${story.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`;
+}
+
+/** Of a tunnel alone: what came from the client, and who ended it. */
+function tunnelPart({ tunnel }: Story): string {
+  return tunnel === null ? '' : `,"bytesIn":${tunnel.bytesIn},"closedBy":${quoted(tunnel.closedBy)}`;
 }
 
 function quoted(text: string | null | undefined): string {

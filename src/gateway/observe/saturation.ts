@@ -17,6 +17,8 @@ export function watchSaturation(registry: Registry, listener: Listener, upstream
   const { server } = listener;
   gauge('petgate_exchanges_in_flight', 'Exchanges begun and not ended.', () => listener.inFlight());
   gauge('petgate_exchanges_limit', 'Exchanges at which further ones are refused as overloaded.', () => limits().exchanges);
+  gauge('petgate_tunnels', 'WebSocket tunnels, handshakes under way included.', () => listener.tunnels());
+  gauge('petgate_tunnels_limit', 'WebSocket tunnels at which further ones are refused as overloaded.', () => limits().tunnels);
   gauge('petgate_connections', 'Client connections open.', () => new Promise((resolve) => server.getConnections((error, count) => resolve(error === null ? count : 0))));
   gauge('petgate_connections_limit', 'Client connections at which further ones are dropped.', () => limits().connections);
   const dropped = new Counter({ name: 'petgate_connections_dropped_total', help: 'Client connections dropped because the limit was reached.', registers: [registry] });

@@ -13,6 +13,8 @@ export interface Address {
   readonly url: string;
   readonly pool: Pool;
   inFlight: number;
+  /** Tunnels open to it; they are no load of the pool. */
+  tunnels: number;
   downUntilMs: number;
   /** Whether the last attempt got a connection; true before the first. */
   reached: boolean;
@@ -23,8 +25,8 @@ export interface Upstream {
   readonly addresses: readonly Address[];
   readonly deadlineMs: number;
   readonly settings: UpstreamSettings;
-  /** The least loaded address that is up, else the one that was down longest; null when all are full. */
-  pick(except: Address | null): Address | null;
+  /** The least loaded address that is up, else the one that was down longest; null when all are full. For a tunnel, tunnels are the load. */
+  pick(except: Address | null, forTunnel?: boolean): Address | null;
   /** Closes the pools when what they carry has ended. */
   retire(): Promise<void>;
   /** Cuts whatever there is. */
@@ -61,12 +63,12 @@ function openUpstream(name: string, settings: UpstreamSettings): Upstream {
     addresses,
     deadlineMs: settings.deadlineMs,
     settings,
-    pick(except) {
+    pick(except, forTunnel = false) {
       const nowMs = performance.now();
       let best: Address | null = null;
       for (const address of addresses) {
         if (address.inFlight >= full || (address === except && addresses.length > 1)) continue;
-        if (best === null || preferred(address, best, nowMs)) best = address;
+        if (best === null || preferred(address, best, nowMs, forTunnel)) best = address;
       }
       return best;
     },
@@ -79,11 +81,12 @@ function openUpstream(name: string, settings: UpstreamSettings): Upstream {
   };
 }
 
-function preferred(one: Address, other: Address, nowMs: number): boolean {
+function preferred(one: Address, other: Address, nowMs: number, forTunnel: boolean): boolean {
   const oneDown = one.downUntilMs > nowMs;
   const otherDown = other.downUntilMs > nowMs;
   if (oneDown !== otherDown) return otherDown;
-  return oneDown ? one.downUntilMs < other.downUntilMs : one.inFlight < other.inFlight;
+  if (oneDown) return one.downUntilMs < other.downUntilMs;
+  return forTunnel ? one.tunnels + one.inFlight < other.tunnels + other.inFlight : one.inFlight < other.inFlight;
 }
 
 export function markDown(address: Address): void {
@@ -104,5 +107,5 @@ function openAddress(url: string, settings: UpstreamSettings): Address {
     connect: { timeout: settings.connectMs, ...(socketPath === null ? {} : { socketPath }) },
     ...(socketPath === null ? {} : { socketPath }),
   });
-  return { url, pool, inFlight: 0, downUntilMs: 0, reached: true };
+  return { url, pool, inFlight: 0, tunnels: 0, downUntilMs: 0, reached: true };
 }

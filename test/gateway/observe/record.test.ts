@@ -3,7 +3,7 @@ import type { Failure } from '../../../src/gateway/admission/port.js';
 import { REFUSALS } from '../../../src/gateway/refusal.js';
 import type { Exchange, Story } from '../../../src/gateway/exchange.js';
 import { createMetrics } from '../../../src/gateway/observe/metrics.js';
-import { createFinish } from '../../../src/gateway/observe/record.js';
+import { createFinish, createOpened } from '../../../src/gateway/observe/record.js';
 import type { AccessLog } from '../../../src/gateway/observe/record.js';
 import { makeExchange } from '../exchange.js';
 
@@ -56,6 +56,20 @@ t.test('the line tells what became of it, and never a credential', async (t) => 
   t.notMatch(JSON.stringify(line), /a-secret|Bearer/);
   t.match(metrics, 'petgate_upstream_duration_seconds_count{upstream="pets"} 1');
   t.match((await finished({ refusal: REFUSALS.not_found }, 404)).metrics, 'petgate_refusals_total{code="not_found"} 1');
+});
+
+t.test('of a tunnel, metrics hear when it opens, and the line tells how it ended', async (t) => {
+  const tunnel = { openedMs: 1, bytesIn: 9, bytesOut: 7, closedBy: 'idle' } as const;
+  const { line, metrics, failures } = await finished({ standing: STANDING, counted: true, upstream: 'pets', upstreamMs: 5, tunnel }, 101, { bytesOut: 7, started: true });
+  t.match(line, { status: 101, bytes: 7, bytesIn: 9, closedBy: 'idle' });
+  t.same(failures, []);
+  t.notMatch(metrics, /petgate_requests_total{operation="listPets",class="1xx"}/, 'nothing at its end');
+  const told = createMetrics({ engine: 'embedded', plans: ['free'], operations: ['listPets'], charged: ['listPets'], tunnelled: ['listPets'], upstreams: ['pets'] });
+  t.match(await told.registry.metrics(), 'petgate_requests_total{operation="listPets",class="1xx"} 0');
+  createOpened(told)({ ...makeExchange().exchange, story: { ...makeExchange().exchange.story, operation: 'listPets', upstream: 'pets', upstreamMs: 5, tunnel } });
+  t.match(await told.registry.metrics(), 'petgate_requests_total{operation="listPets",class="1xx"} 1');
+  t.match(await told.registry.metrics(), 'petgate_upstream_duration_seconds_sum{upstream="pets"} 0.005');
+  t.notMatch(JSON.stringify((await finished({ standing: STANDING }, 200)).line), /bytesIn|closedBy/, 'and a plain line has none of it');
 });
 
 t.test('a sample holds about its share of what went well, all of what did not, and says that it is one', (t) => {

@@ -1,0 +1,94 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import type { TlsSettings } from './settings.js';
+
+/** A certificate with its key, both good. Whatever prints or serializes it does not see the key. */
+export class Certificate {
+  /** Hexadecimal, as certificates are told apart. */
+  readonly serial: string;
+  /** Unix ms; clients refuse it from then on. */
+  readonly notAfterMs: number;
+  readonly #cert: Buffer;
+  readonly #key: Buffer;
+
+  constructor(cert: Buffer, key: Buffer) {
+    const first = new X509Certificate(cert);
+    this.serial = first.serialNumber;
+    this.notAfterMs = Date.parse(first.validTo);
+    this.#cert = cert;
+    this.#key = key;
+  }
+
+  /** As node:tls wants it; for nobody else. */
+  pem(): { readonly cert: Buffer; readonly key: Buffer } {
+    return { cert: this.#cert, key: this.#key };
+  }
+}
+
+/** What is wrong with one of the two files, and what to do. */
+export interface CertificateFault {
+  readonly part: keyof TlsSettings;
+  readonly message: string;
+}
+
+/** Reads both files once, so that what was checked is what is served. Gives every fault found; none means good. */
+export function readCertificate(files: TlsSettings, faults: CertificateFault[]): Certificate | null {
+  const found = faults.length;
+  const fault = (part: CertificateFault['part'], message: string): null => {
+    faults.push({ part, message: `${files[part]}: ${message}` });
+    return null;
+  };
+  const cert = readPem(files.cert, (message) => fault('cert', message));
+  const key = readPem(files.key, (message) => fault('key', message));
+  const first = cert && parse(() => new X509Certificate(cert), () => fault('cert', 'no certificate in PEM form (-----BEGIN CERTIFICATE-----); name the file with the certificate, followed by those that signed it'));
+  const secret = key && parse(() => createPrivateKey(key), () => fault('key', keyAdvice(key)));
+  if (first) checkTime(first, Date.now(), (message) => fault('cert', message));
+  if (first && secret) checkPair(first, secret, files, (message) => fault('key', message));
+  if (!cert || !key || faults.length > found) return null;
+  // TLS has rules of its own, such as the least size of a key.
+  return parse(() => {
+    createSecureContext({ cert, key });
+    return new Certificate(cert, key);
+  }, (code) => fault('cert', `not accepted by TLS (${code}); have a new certificate made`));
+}
+
+type Refuse = (message: string) => null;
+
+function readPem(path: string, refuse: Refuse): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+    const advice = new Map([
+      ['ENOENT', 'no such file; put it there, or correct the path'],
+      ['EISDIR', 'this is a folder; name a file'],
+      ['EACCES', 'no permission to read it; give it to the user the gateway runs as'],
+    ]);
+    return refuse(advice.get(code) ?? `cannot be read (${code})`);
+  }
+}
+
+/** OpenSSL says in `code` what is wrong; its words are left out, nothing of a key may slip into a message. */
+function parse<T>(read: () => T, refuse: (code: string) => null): T | null {
+  try {
+    return read();
+  } catch (error) {
+    return refuse((error as NodeJS.ErrnoException).code ?? 'unknown reason');
+  }
+}
+
+function keyAdvice(key: Buffer): string {
+  if (/^-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/m.test(key.toString('latin1'))) return 'the key is locked with a passphrase; store it without one, readable for the user the gateway runs as alone';
+  return 'no private key in PEM form (-----BEGIN PRIVATE KEY-----); name the file with the key of the certificate';
+}
+
+function checkTime({ validFrom, validTo }: X509Certificate, nowMs: number, refuse: Refuse): void {
+  if (Date.parse(validTo) <= nowMs) refuse(`the certificate ended on ${validTo}; put a renewed one there`);
+  else if (Date.parse(validFrom) > nowMs) refuse(`the certificate begins on ${validFrom}; put one there that holds now, or correct the clock`);
+}
+
+function checkPair(certificate: X509Certificate, key: KeyObject, { cert }: TlsSettings, refuse: Refuse): void {
+  if (!certificate.checkPrivateKey(key)) refuse(`this key does not belong to the certificate in ${cert}; put both there from the same renewal`);
+}

@@ -1,0 +1,95 @@
+import { ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Handshake, ClientEnd } from '../exchange.js';
+import { HttpClient } from './client.js';
+import { onlyValueOf } from './handshake.js';
+import { TunnelEnd } from './tunnel.js';
+import type { TunnelTerms } from './tunnel.js';
+
+/** What a handshake comes to. */
+export interface HandshakeEvents {
+  /** The client spoke before it was answered. */
+  onEarly(): void;
+  /** The connection is a tunnel now. */
+  onOpen(tunnel: TunnelEnd): void;
+  /** The answer ended, or the tunnel did, or the client left; always, once. */
+  onClosed(): void;
+}
+
+interface Terms extends TunnelTerms {
+  readonly requestMs: number;
+}
+
+/**
+ * The client's side of a handshake. Answered as any other request, after which the connection ends;
+ * or opened, and then it is HTTP no more. Node has let go of the socket: all it did for an answer is done here.
+ */
+export class HandshakeClient extends HttpClient implements Handshake {
+  readonly handshake = this;
+  readonly key: string;
+  tunnel: TunnelEnd | null = null;
+  readonly #socket: Socket;
+  readonly #terms: Terms;
+  readonly #response: ServerResponse;
+  readonly #events: HandshakeEvents;
+  readonly #early = (): void => this.#onEarly();
+  readonly #left = (): void => void this.#socket.destroy();
+
+  constructor(request: IncomingMessage, socket: Socket, terms: Terms, events: HandshakeEvents) {
+    const response = answerOn(request, socket);
+    super(request, response, false, terms.requestMs, () => events.onClosed());
+    this.key = onlyValueOf(request.rawHeaders, 'sec-websocket-key') ?? '';
+    this.#socket = socket;
+    this.#terms = terms;
+    this.#response = response;
+    this.#events = events;
+    socket.on('error', this.#left).on('timeout', this.#left).on('end', this.#left).on('data', this.#early);
+  }
+
+  override get started(): boolean {
+    return this.tunnel !== null || super.started;
+  }
+
+  /** What the client was answered. */
+  get status(): number {
+    return this.tunnel !== null ? 101 : this.#response.statusCode;
+  }
+
+  createEnd(): ClientEnd {
+    return new TunnelEnd(this.#socket, this.#terms, (end) => this.#open(end));
+  }
+
+  #open(end: TunnelEnd): void {
+    const socket = this.#socket;
+    this.tunnel = end;
+    this.#response.detachSocket(socket);
+    socket.off('data', this.#early).off('end', this.#left).off('timeout', this.#left);
+    socket.on('close', () => {
+      this.bytesOut = end.bytesOut;
+      this.#events.onClosed();
+    });
+    this.#events.onOpen(end);
+  }
+
+  /** Bytes before the answer are none of a tunnel's (RFC 6455 §4.1), and what else they are nobody shall guess. */
+  #onEarly(): void {
+    this.#socket.off('data', this.#early);
+    if (!this.started && !this.gone) this.#events.onEarly();
+    this.leave();
+  }
+}
+
+/** A response as Node makes one for a plain request, on a socket that is no longer its. */
+function answerOn(request: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  socket.on('drain', () => response.emit('drain'));
+  response.once('finish', () => {
+    response.detachSocket(socket);
+    socket.destroySoon();
+    response.emit('close');
+  });
+  return response;
+}

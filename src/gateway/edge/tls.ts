@@ -1,0 +1,35 @@
+import { constants } from 'node:crypto';
+import { createServer } from 'node:https';
+import type { Server, ServerOptions } from 'node:https';
+import type { Certificate } from '../config/certificate.js';
+
+/** Why a handshake failed; a metric calls it so. */
+export const HANDSHAKE_FAILURES = ['left', 'timeout', 'plain_http', 'no_common_version', 'distrusted', 'other'] as const;
+export type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
+
+/** What every handshake is held to: TLS 1.2 or newer, no second handshake on a connection. That HTTP/1.1 alone is offered is node:https' own rule. */
+export function handshakeRules(certificate: Certificate): ServerOptions {
+  return { ...certificate.pem(), minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
+}
+
+/**
+ * As node:http's server, over TLS. A handshake that fails is cut and nothing more: before it nobody can be
+ * answered, also who speaks plain HTTP, and Node would take it for a request that could not be read.
+ * @param handshakeMs for a whole handshake, however alive it looks
+ */
+export function createTlsServer(options: ServerOptions, certificate: Certificate, handshakeMs: number): Server {
+  const server = createServer({ ...options, ...handshakeRules(certificate), handshakeTimeout: handshakeMs });
+  server.removeAllListeners('tlsClientError');
+  server.on('tlsClientError', (_error, socket) => socket.destroy());
+  return server;
+}
+
+/** @param error of `tlsClientError` */
+export function handshakeFailureOf({ code = '' }: NodeJS.ErrnoException): HandshakeFailure {
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'left';
+  if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return 'timeout';
+  if (code === 'ERR_SSL_HTTP_REQUEST') return 'plain_http';
+  if (/_(?:UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|WRONG_VERSION_NUMBER|NO_SHARED_CIPHER|NO_APPLICATION_PROTOCOL|NO_SUITABLE_\w+)$/.test(code)) return 'no_common_version';
+  if (/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_\w+|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED)$/.test(code)) return 'distrusted';
+  return 'other';
+}

@@ -1,0 +1,111 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { Tunnel, TunnelClose } from '../exchange.js';
+
+/** How long a client that said it is done may take to be told all that is left. */
+const FAREWELL_MS = 2000;
+
+/** What a tunnel may last. */
+export interface TunnelTerms {
+  readonly tunnelIdleMs: number;
+  readonly tunnelLifetimeMs: number;
+}
+
+/**
+ * The client's end of a tunnel: its socket, once `open`; before that a stand-in that holds nothing, so
+ * that an attempt at an upstream may fail on it and another be made. Ending it tells the client all
+ * that was written, then closes; destroying it does so too, and takes nothing more from either side.
+ */
+export class TunnelEnd extends Duplex implements Tunnel {
+  openedMs = 0;
+  bytesIn = 0;
+  bytesOut = 0;
+  closedBy: TunnelClose | null = null;
+  #headSent = false;
+  readonly #socket: Socket;
+  readonly #terms: TunnelTerms;
+  readonly #onOpen: (end: TunnelEnd) => void;
+
+  constructor(socket: Socket, terms: TunnelTerms, onOpen: (end: TunnelEnd) => void) {
+    super();
+    // The head of the answer comes as text, with bytes above 127 as they came.
+    this.setDefaultEncoding('latin1');
+    this.#socket = socket;
+    this.#terms = terms;
+    this.#onOpen = onOpen;
+  }
+
+  /** From now on this is the client's socket. The first thing to be written is the head of the answer. */
+  open(): void {
+    const socket = this.#socket;
+    this.openedMs = performance.now();
+    const lifetime = setTimeout(() => this.close('lifetime'), this.#terms.tunnelLifetimeMs);
+    socket.setTimeout(this.#terms.tunnelIdleMs, () => this.close('idle'));
+    socket.setKeepAlive(true);
+    socket.on('data', (chunk: Buffer) => {
+      this.bytesIn += chunk.length;
+      if (!this.push(chunk)) socket.pause();
+    });
+    socket.on('end', () => {
+      this.closedBy ??= 'client';
+      this.push(null);
+      socket.setTimeout(FAREWELL_MS);
+    });
+    socket.on('close', () => {
+      clearTimeout(lifetime);
+      this.closedBy ??= 'client';
+      this.destroy();
+    });
+    this.#onOpen(this);
+  }
+
+  close(by: TunnelClose): void {
+    this.closedBy ??= by;
+    this.destroy();
+  }
+
+  override _read(): void {
+    if (this.openedMs > 0) this.#socket.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    if (this.openedMs === 0) {
+      done();
+      return;
+    }
+    if (this.#headSent) this.bytesOut += chunk.length;
+    this.#headSent = true;
+    if (this.#socket.write(chunk)) done();
+    else this.#socket.once('drain', done);
+  }
+
+  override _final(done: () => void): void {
+    this.#finish();
+    done();
+  }
+
+  override _destroy(_error: Error | null, done: (error: Error | null) => void): void {
+    this.#finish();
+    done(null);
+  }
+
+  /** Closes the client's socket in order; whoever gets here without a reason is the upstream's end. */
+  #finish(): void {
+    if (this.openedMs === 0) return;
+    this.closedBy ??= 'upstream';
+    this.#socket.destroySoon();
+  }
+
+  // What takes this for a socket tunes it as one; the socket is tuned above, and no timeout but ours may hold.
+  setTimeout(): this {
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+}

@@ -1,0 +1,42 @@
+import type { TunnelClose } from '../exchange.js';
+import type { HandshakeClient } from './handshake-client.js';
+
+/** How often it is asked whether who opened a tunnel may still have it: a revoked key keeps its tunnels at most this long. */
+const RECHECK_MS = 5000;
+
+/** The tunnels of a listener, handshakes under way included. */
+export interface Tunnels {
+  size(): number;
+  /** @param mayStay asked again and again while the tunnel is open */
+  add(client: HandshakeClient, mayStay: () => Promise<boolean>): void;
+  delete(client: HandshakeClient): void;
+  /** Closes those that are open. */
+  closeAll(by: TunnelClose): void;
+}
+
+export function createTunnels(): Tunnels {
+  const tunnels = new Map<HandshakeClient, () => Promise<boolean>>();
+  let timer: NodeJS.Timeout | null = null;
+
+  const recheck = (): void => {
+    for (const [{ tunnel }, mayStay] of tunnels) {
+      if (tunnel !== null) void mayStay().then((stays) => stays || tunnel.close('key'));
+    }
+  };
+  return {
+    size: () => tunnels.size,
+    add: (client, mayStay) => {
+      tunnels.set(client, mayStay);
+      timer ??= setInterval(recheck, RECHECK_MS).unref();
+    },
+    delete: (client) => {
+      tunnels.delete(client);
+      if (tunnels.size > 0 || timer === null) return;
+      clearInterval(timer);
+      timer = null;
+    },
+    closeAll: (by) => {
+      for (const { tunnel } of tunnels.keys()) tunnel?.close(by);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/shared/package-root.js';
+import { startGateway } from './gateway.js';
+import type { Gateway, GatewayOptions } from './gateway.js';
+import { temporaryFolder } from './program.js';
+import type { Teardown } from './program.js';
+import { handshake, openTunnel } from './tunnel.js';
+import type { TunnelClient } from './tunnel.js';
+
+/** What the contract of these tests has besides: two operations, of which one may become a WebSocket. */
+const WATCH = `paths:
+  /pets/watch:
+    get:
+      operationId: watchPets
+      summary: Watch the catalogue
+      x-petgate: { upstream: pets, cost: 1, scope: 'pets:read', stability: null, websocket: true }
+      responses: { '101': { description: A WebSocket. } }
+`;
+
+const AMPLE = { minute: 1_000_000, day: 1_000_000 };
+const ban = { after: 3, within: '60s', for: '5m', factor: 2, cap: '24h' };
+/** Plans of these tests: one that never refuses, one of ten, one of one, and addresses. */
+export const TUNNEL_PLANS = {
+  free: { limits: AMPLE, ban: { ...ban, after: 1_000_000 } },
+  ten: { limits: { minute: 10, day: 1000 }, ban: { ...ban, after: 1_000_000 } },
+  tiny: { limits: { minute: 1, day: 1000 }, ban },
+  anonymous: { limits: AMPLE, ban: { ...ban, after: 1_000_000 } },
+};
+
+/** A gateway whose contract has `GET /v1/pets/watch`, a WebSocket. */
+export interface TunnelFront {
+  readonly gateway: Gateway;
+  readonly port: number;
+  /** `Authorization: Bearer <good key>` */
+  readonly key: string;
+  readonly keyId: string;
+  open(...fields: readonly string[]): Promise<TunnelClient>;
+}
+
+export interface TunnelFrontOptions extends GatewayOptions {
+  readonly addresses: readonly string[];
+  /** Settings of the upstream, such as `deadline`. */
+  readonly pets?: Readonly<Record<string, unknown>>;
+}
+
+export async function startTunnelFront(t: Teardown, { addresses, pets = {}, config = {}, ...options }: TunnelFrontOptions): Promise<TunnelFront> {
+  const gateway = await startGateway(t, {
+    plans: TUNNEL_PLANS, ...options,
+    config: { contract: writeContract(t), ...config, upstreams: { pets: { addresses, ...pets } } },
+  });
+  const made = await gateway.createKey({ plan: 'free' });
+  const key = `Authorization: Bearer ${made.key}`;
+  return { gateway, port: gateway.port, key, keyId: made.id, open: (...fields) => openTunnel(t, gateway.target, handshake('/v1/pets/watch', ...fields)) };
+}
+
+/** A contract of the shipped one and `GET /v1/pets/watch`; gives its path. */
+export function writeContract(t: Teardown): string {
+  const path = join(temporaryFolder(t), 'openapi.yaml');
+  writeFileSync(path, readFileSync(join(packageRoot, 'config/openapi.yaml'), 'utf8').replace(/^paths:\n/m, WATCH));
+  return path;
+}
