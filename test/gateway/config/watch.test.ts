@@ -15,7 +15,8 @@ t.test('a change that comes while the last one is read is not taken for read', a
   });
   t.teardown(() => watching.close());
   writeFileSync(file, 'two');
-  await until('it is told of the second one as well', () => calls === 2, 5000);
+  await until('it is told of the second one as well', () => calls >= 2, 5000);
+  t.equal(calls, 2);
 });
 
 t.test('a file that is named only now is watched from now on', async (t) => {
@@ -33,6 +34,7 @@ t.test('a file that is named only now is watched from now on', async (t) => {
   const before = calls;
   writeFileSync(second, 'two');
   await until('and one of the other file', () => calls > before, 5000);
+  t.pass('told');
 });
 
 t.test('what is gone, folder and all, is a change and no fault; the same content is none', async (t) => {
@@ -50,5 +52,6 @@ t.test('what is gone, folder and all, is a change and no fault; the same content
   await until('and that it is back', () => calls === 3, 5000);
   writeFileSync(file, 'two');
   writeFileSync(file, 'three');
-  await until('a change after one that changed nothing', () => calls === 4, 5000);
+  await until('a change after one that changed nothing', () => calls >= 4, 5000);
+  t.equal(calls, 4);
 });
