@@ -30,7 +30,7 @@ export async function fleetOf(t: Test): Promise<Fleet> {
     redis,
     start: ({ dataFolder, workers = 1 } = {}) => startGateway(t, {
       // Redis syncs each write to the disk here, and a busy machine would miss the usual deadline.
-      plans: PLANS, config: { workers, store: { deadline: '500ms' }, upstreams: { pets: { addresses: [upstream.url] } } }, environment: { REDIS_URL: redis.url },
+      plans: PLANS, config: { workers, store: { deadline: '300ms' }, upstreams: { pets: { addresses: [upstream.url] } } }, environment: { REDIS_URL: redis.url },
       ...(dataFolder === undefined ? {} : { dataFolder }),
     }),
   };
