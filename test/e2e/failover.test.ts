@@ -87,7 +87,7 @@ t.test('a gateway that starts while Redis is down serves the keys it knows, and 
   const first = await start();
   const [known, unknown] = [await createKey(first, 'roomy'), await createKey(first, 'roomy')];
   const before = openClient(t, first.url, 1);
-  t.equal((await before.send(known.key)).status, 200);
+  await until('it serves', async () => (await before.send(known.key)).status === 200);
   await learnt(first, [known.id]);
   await first.program.stop();
   await redis.kill();

@@ -29,7 +29,8 @@ export async function fleetOf(t: Test): Promise<Fleet> {
   return {
     redis,
     start: ({ dataFolder, workers = 1 } = {}) => startGateway(t, {
-      plans: PLANS, config: { workers, upstreams: { pets: { addresses: [upstream.url] } } }, environment: { REDIS_URL: redis.url },
+      // Redis syncs each write to the disk here, and a busy machine would miss the usual deadline.
+      plans: PLANS, config: { workers, store: { deadline: '300ms' }, upstreams: { pets: { addresses: [upstream.url] } } }, environment: { REDIS_URL: redis.url },
       ...(dataFolder === undefined ? {} : { dataFolder }),
     }),
   };

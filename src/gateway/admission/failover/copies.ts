@@ -38,15 +38,14 @@ export class Copies {
     this.#stores.durable.resetReadTxn();
   }
 
-  /** Writes copies, and forgets those that are null, in one step; older ones than those there are left out. */
+  /** Writes copies, and forgets those that are null, in one step. One seen before that which is there is left out. */
   async write(copies: ReadonlyMap<string, Copy | null>): Promise<void> {
     const { durable, durableRoom } = this.#stores;
     await this.#change(() => {
       durableRoom.claim();
       for (const [keyId, copy] of copies) {
-        const there = this.read(keyId);
         if (copy === null) durable.removeSync(copyRow(keyId));
-        else if (there === undefined || there.record.version <= copy.record.version) durable.putSync(copyRow(keyId), Buffer.from(JSON.stringify(copy)));
+        else if ((this.read(keyId)?.seenAtMs ?? 0) <= copy.seenAtMs) durable.putSync(copyRow(keyId), Buffer.from(JSON.stringify(copy)));
       }
     });
   }

@@ -22,7 +22,7 @@ export class Learner {
   /** One round: copies keys that are new or due, and looks again at those refused that a copy calls good. */
   async learn(): Promise<void> {
     this.#copies.renew();
-    const doubtful = this.#met.takeDoubtful().filter((keyId) => this.#copies.read(keyId) !== undefined);
+    const doubtful = this.#met.takeDoubtful().filter((keyId) => this.#copies.read(keyId) !== undefined).slice(0, READ_AT_ONCE);
     const due = this.#met.takeDue(READ_AT_ONCE).filter((keyId) => !this.#isFresh(keyId));
     this.#met.giveBack(await this.#renew([...new Set([...doubtful, ...due])]));
   }

@@ -2,6 +2,7 @@ import { engineOn } from '../engines/embedded/engine.js';
 import type { EmbeddedEngine } from '../engines/embedded/engine.js';
 import type { Stores } from '../engines/embedded/stores.js';
 import { Turn } from '../engines/embedded/turn.js';
+import { attempt } from '../engines/embedded/unavailable.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionRequest } from '../port.js';
 import type { Verdict } from '../verdict.js';
@@ -39,22 +40,24 @@ export class Local {
 
   /** Decides what can be decided here; rejects with StoreUnavailable, which holds that, when a key is not known. */
   async admit(requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> {
-    this.#restrainNew(requests);
+    await this.#restrainNew(requests);
     const verdicts = await this.engine.admit(requests);
     const decided = verdicts.map((verdict) => (isDecided(verdict) ? verdict : undefined));
     if (!decided.includes(undefined)) return verdicts;
     throw new StoreUnavailable('Redis is away, and the key is not known here: its record was not seen in the last 24 hours, or its share of the limit is nothing.', { decided });
   }
 
-  #restrainNew(requests: readonly AdmissionRequest[]): void {
+  async #restrainNew(requests: readonly AdmissionRequest[]): Promise<void> {
     const keyIds = new Set<string>();
     for (const { subject } of requests) if (subject.kind === 'key' && !this.#restrained.has(subject.id)) keyIds.add(subject.id);
     if (keyIds.size === 0) return;
-    this.#stores.recent.transactionSync(() => {
-      const turn = new Turn(this.#stores);
-      for (const keyId of keyIds) this.#restrain(turn, keyId);
-      turn.finish();
-    });
+    await attempt(this.#stores, () =>
+      this.#stores.recent.transactionSync(() => {
+        const turn = new Turn(this.#stores);
+        for (const keyId of keyIds) this.#restrain(turn, keyId);
+        turn.finish();
+      }),
+    );
   }
 
   #restrain(turn: Turn, keyId: string): void {

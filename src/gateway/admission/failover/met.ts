@@ -6,7 +6,7 @@ export const RENEW_MS = 300_000;
 /** Keys remembered; beyond it those met first are forgotten, and met again. */
 const MOST_KEYS = 50_000;
 /** Ids that were refused, waiting for a look whether a copy of them must go. */
-const MOST_DOUBTFUL = 5_000;
+const MOST_DOUBTFUL = 500;
 
 export interface Meeting {
   verdict: StandingVerdict;

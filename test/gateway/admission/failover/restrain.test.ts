@@ -1,0 +1,60 @@
+import t from 'tap';
+import { figuresOf, SHAPES } from '../../../../src/gateway/admission/bucket.js';
+import type { Limits, Refill } from '../../../../src/gateway/admission/bucket.js';
+import { decide, freshState } from '../../../../src/gateway/admission/decide.js';
+import type { Copy } from '../../../../src/gateway/admission/failover/copies.js';
+import { restrain } from '../../../../src/gateway/admission/failover/restrain.js';
+import { shareOf } from '../../../../src/gateway/admission/failover/shares.js';
+import type { Terms } from '../../../../src/gateway/admission/plan.js';
+import { NOON_MS } from '../../../conformance/cast.js';
+
+const ban = { after: 1_000, withinMs: 60_000, forMs: 1_000, factor: 1, capMs: 1_000 };
+const termsOf = (limits: Limits, refill: Refill): Terms => ({ plan: 'p', limits, refill, ban });
+const copy: Copy = { seenAtMs: NOON_MS - 1_000, ban: null, record: { id: 'k', plan: 'p', name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets: [], version: 1 } };
+
+for (const refill of ['interval', 'greedy'] as const) {
+  t.test(`${refill}: together with what Redis gave, the gateways never give more than the limit in the open windows`, (t) => {
+    for (const [minute, day, spent, gateways] of [[60, 1_000, 50, 2], [60, 1_000, 0, 3], [7, 20, 7, 2], [10, 11, 9, 4], [100, 30, 29, 1]] as const) {
+      const whole = termsOf({ minute, day }, refill);
+      const share = termsOf(shareOf(whole.limits, gateways), refill);
+      const redis = freshState();
+      let verdict = decide(redis, whole, 'k', true, 0, NOON_MS);
+      for (let n = 0; n < spent; n += 1) verdict = decide(redis, whole, 'k', true, 1, NOON_MS);
+      let given = 0;
+      for (let gateway = 0; gateway < gateways; gateway += 1) {
+        const local = freshState();
+        restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, copy, gateways, NOON_MS);
+        for (let n = 0; n < minute; n += 1) if (decide(local, share, 'k', true, 1, NOON_MS).outcome === 'admitted') given += 1;
+      }
+      const most = Math.min(minute, day) - spent;
+      t.ok(given <= most && given > most - 2 * gateways, `${given} of ${most}`, { minute, day, spent, gateways });
+    }
+    t.end();
+  });
+}
+
+t.test('it only takes: what is spent here stays, and a window that is over says nothing', (t) => {
+  const terms = termsOf({ minute: 30, day: 500 }, 'interval');
+  const state = freshState();
+  for (let n = 0; n < 25; n += 1) decide(state, terms, 'k', true, 1, NOON_MS);
+  const before = structuredClone(state);
+  const whole = decide(freshState(), termsOf({ minute: 60, day: 1_000 }, 'interval'), 'k', true, 1, NOON_MS - 120_000);
+  restrain(state, terms, { verdict: whole, atMs: NOON_MS, dueAtMs: 0 }, copy, 2, NOON_MS);
+  t.strictSame(state.minute, before.minute);
+  t.equal(figuresOf(state.day, SHAPES.day, 500, 'interval').remaining, 475);
+  t.end();
+});
+
+t.test('the newest that was seen of a ban counts', (t) => {
+  const terms = termsOf({ minute: 30, day: 500 }, 'interval');
+  const banned = decide({ ...freshState(), bannedUntilMs: NOON_MS + 5_000, banLevel: 3 }, terms, 'k', true, 0, NOON_MS);
+  const fresh = freshState();
+  restrain(fresh, terms, { verdict: banned, atMs: NOON_MS, dueAtMs: 0 }, copy, 1, NOON_MS);
+  t.match(fresh, { bannedUntilMs: NOON_MS + 5_000, banLevel: 3 });
+  const lifted = freshState();
+  restrain(lifted, terms, { verdict: banned, atMs: NOON_MS - 2_000, dueAtMs: 0 }, copy, 1, NOON_MS);
+  t.equal(lifted.bannedUntilMs, 0, 'the copy is newer, and knows of none');
+  restrain(lifted, terms, undefined, { ...copy, ban: { untilMs: NOON_MS + 9_000, level: 1 } }, 1, NOON_MS);
+  t.match(lifted, { bannedUntilMs: NOON_MS + 9_000, banLevel: 1 });
+  t.end();
+});
