@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
@@ -17,12 +17,16 @@ import { OPERATIONS, seedDays, seedEmbedded, seedRedis } from './seed-usage.js';
  * What a report over a large ledger costs: rows per second, memory, first byte, and p99 of the requests
  * served meanwhile.
  *
- *     node dist/test/bench/usage-report.js <embedded | redis> [keys] [days] [rounds] [what the report of the rounds is grouped by]
+ *     node dist/test/bench/usage-report.js <embedded | redis> [keys] [days] [rounds] [what the report of the rounds is grouped by] [shared | apart]
+ *
+ * `apart` gives gateway, store, service and clients one processor, and the report with its reader another: on
+ * a machine of two, `shared` measures above all how the load itself gets by with one when the report has the other.
  */
-const [engine = 'embedded', keys = '100000', days = '31', rounds = '5', byInRounds = 'key,day'] = process.argv.slice(2);
+const [engine = 'embedded', keys = '100000', days = '31', rounds = '5', byInRounds = 'key,day', processors = 'shared'] = process.argv.slice(2);
 const REQUESTS_PER_SECOND = 300;
 const ROUND_MS = 4_000;
 
+const storePids: number[] = [];
 const cleanup: (() => unknown)[] = [];
 const stage = { teardown: (handler: () => unknown) => void cleanup.push(handler) };
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -40,7 +44,10 @@ interface Reading {
  */
 async function read(gateway: Gateway, query: string, stop?: AbortSignal): Promise<Reading> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', READER], { stdio: ['pipe', 'pipe', 'inherit'] });
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  if (child.pid !== undefined) {
+    setPriority(child.pid, constants.priority.PRIORITY_LOW);
+    pin(child.pid, 1);
+  }
   child.stdin.end(JSON.stringify({ url: `${gateway.adminUrl}/admin/v1/usage?${query}`, token: ADMIN_TOKEN }));
   const end = (): void => void child.kill();
   stop?.addEventListener('abort', end);
@@ -66,9 +73,24 @@ const READER = `
   });
 `;
 
+/** Keeps a process and all its threads, those to come included, on one processor. */
+function pin(pid: number | string, processor: 0 | 1): void {
+  if (processors === 'apart') execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(processor), String(pid)], { stdio: 'ignore' });
+}
+
+/** The process that makes the report, as soon as it is there. */
+async function pinReport({ program: { pid } }: Gateway): Promise<void> {
+  await until('the report began', () => childOf(pid) !== '');
+  pin(childOf(pid), 1);
+}
+
+function childOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0] ?? '';
+}
+
 /** Resident memory (VmRSS) of the gateway's process and of the one that makes the report, MiB. */
 function memoryOf({ program: { pid } }: Gateway): { readonly gateway: number; readonly report: number } {
-  const child = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0] ?? '';
+  const child = childOf(pid);
   return { gateway: residentMiB(String(pid)), report: child === '' ? 0 : residentMiB(child) };
 }
 
@@ -115,6 +137,7 @@ async function main(): Promise<void> {
   if (engine === 'redis') {
     const redis = await startRedis();
     stage.teardown(() => redis.stop());
+    storePids.push(redis.pid);
     environment['REDIS_URL'] = redis.url;
     await seedRedis(redis.url, Number(keys), Number(days));
   } else if (!ready) {
@@ -147,6 +170,7 @@ async function main(): Promise<void> {
     say(`  by=${by}: ${Math.round(rows / (totalMs / 1000))} rows/s, ${(totalMs / 1000).toFixed(1)} s, first byte ${ms(firstByteMs)} ms, ${(bytes / 2 ** 20).toFixed(1)} MiB sent; most memory: gateway ${most.gateway} MiB, the report's process ${most.report} MiB`);
   }
 
+  for (const pid of [process.pid, gateway.program.pid, ...storePids]) pin(pid, 0);
   const { key } = await gateway.createKey({ plan: 'enterprise', limits: { minute: 'unlimited', day: 'unlimited' } });
   const pool = new Pool(gateway.url, { connections: 32 });
   await serve(pool, key);
@@ -156,6 +180,7 @@ async function main(): Promise<void> {
     without.push([...(await serve(pool, key))]);
     const stop = new AbortController();
     const reading = read(gateway, `${query}&by=${byInRounds}&format=csv`, stop.signal);
+    await pinReport(gateway);
     withReport.push([...(await serve(pool, key))]);
     stop.abort();
     const { cut } = await reading;
