@@ -62,7 +62,7 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
         const up = addresses.filter((address) => !isDown(address, performance.now())).length;
         parts[`upstream:${name}`] = { ok: up > 0, detail: `${up} of ${addresses.length} addresses up` };
       }
-      return { ready: storeOk && serving && !draining, parts };
+      return { ready: parts['store']!.ok && serving && !draining, parts };
     },
     serving: () => {
       serving = true;
@@ -75,10 +75,13 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
   };
 }
 
-/** Admission works. Degraded: the shared store is away, and this gateway decides by itself. */
-function decides({ name, failover }: AdmissionEngine): { ok: true; degraded?: true; detail: string } {
+/**
+ * Admission works. Degraded: the shared store is away, and this gateway decides by itself; one that knows
+ * no key can't, and must not replace others that do, as in a roll-out with a wrong password.
+ */
+function decides({ name, failover }: AdmissionEngine): { ok: boolean; degraded?: true; detail: string } {
   const reason = failover?.degraded() ?? null;
-  return failover === undefined || reason === null
-    ? { ok: true, detail: name }
-    : { ok: true, degraded: true, detail: `${name} is away (${reason}); decided here, with 1/${failover.gateways()} of each limit` };
+  if (failover === undefined || reason === null) return { ok: true, detail: name };
+  if (!failover.knowsKeys()) return { ok: false, degraded: true, detail: `${name} is away (${reason}), and this gateway has met no key yet: it refuses them all` };
+  return { ok: true, degraded: true, detail: `${name} is away (${reason}); decided here, with 1/${failover.gateways()} of each limit` };
 }

@@ -82,6 +82,22 @@ t.test('while Redis is away each of two gateways admits at most half of a limit'
   await until('Redis decides', async () => (await clients[0]!.send(key)).headers.get('x-ratelimit-limit') === '200');
 });
 
+t.test('a gateway that never met a key is not ready while Redis is down, and is so when it is back', async (t) => {
+  const { redis, start } = await fleetOf(t);
+  await redis.kill();
+  const gateway = await start();
+  const readyz = async (): Promise<Response> => fetch(`${gateway.adminUrl}/readyz`);
+  await until('it says why', async () => {
+    const answer = await readyz();
+    return answer.status === 503 && /has met no key yet/.test(await answer.text());
+  });
+  const answer = await openClient(t, gateway.url, 1).send(null);
+  t.equal(kindOf(answer), 'missing_api_key', 'but it listens, and answers honestly');
+  checkHonest(t, answer, 'nobody');
+  await redis.restart();
+  await until('it is ready', async () => (await readyz()).status === 200);
+});
+
 t.test('a gateway that starts while Redis is down serves the keys it knows, and says what it is', async (t) => {
   const { redis, start } = await fleetOf(t);
   const first = await start();

@@ -161,6 +161,8 @@ export interface UsageStore {
 export interface Failover {
   /** Why the shared store is away, for people; null while it decides. */
   degraded(): string | null;
+  /** Whether any key can be decided meanwhile: one that was met within 24 hours. */
+  knowsKeys(): boolean;
   /** Gateways that share each limit meanwhile. */
   gateways(): number;
   /** Requests counted here that the shared ledger does not have yet, as last counted. */

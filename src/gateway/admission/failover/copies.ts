@@ -33,6 +33,12 @@ export class Copies {
     return isGood(copy) ? copy : undefined;
   }
 
+  /** Whether there is one at all. */
+  any(): boolean {
+    this.renew();
+    return [...this.#stores.durable.getKeys({ ...rangeOf('c'), limit: 1 })].length > 0;
+  }
+
   /** Sees from now on what other processes wrote. */
   renew(): void {
     this.#stores.durable.resetReadTxn();

@@ -71,6 +71,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     usage: redis.usage,
     failover: {
       degraded: () => breaker.reason,
+      knowsKeys: () => copies.any(),
       gateways: () => gateways.count(),
       spooled: () => spool.pending,
       ownUsage: { rows: (from, to, keyId) => (isAway() ? local.engine : redis).usage.rows(from, to, keyId) },
