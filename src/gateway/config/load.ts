@@ -58,7 +58,7 @@ function load(environment: NodeJS.ProcessEnv, withCertificate: boolean): Sources
   const certificate = gateway && tls && withCertificate ? openCertificate(problems, gateway, tls) : null;
   const files = [...(gateway?.files ?? []), ...(plans?.files ?? []), ...(tls === null ? [] : [tls.cert, tls.key])];
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
-  return { settings: toSettings(file, toPlans(planFile), tls, { data: pathFrom(gateway, 'data', 'data'), contract: pathFrom(gateway, 'contract', 'config/openapi.yaml') }), certificate, gateway, plans, files };
+  return { settings: toSettings(file, toPlans(planFile), tls, pathsOf(gateway)), certificate, gateway, plans, files };
 }
 
 function readGateway(environment: NodeJS.ProcessEnv): Layers {
@@ -108,11 +108,7 @@ function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] 
 
 /** Where the two files of TLS are; null when not both are named. */
 function tlsSettings(gateway: Layers): TlsSettings | null {
-  const pathOf = (part: keyof TlsSettings): string | null => {
-    const path = at(gateway.value, ['tls', part]);
-    return typeof path === 'string' ? resolve((gateway.decides(['tls', part]) ?? gateway.base).folder, path) : null;
-  };
-  const [cert, key] = [pathOf('cert'), pathOf('key')];
+  const [cert, key] = [pathAt(gateway, ['tls', 'cert']), pathAt(gateway, ['tls', 'key'])];
   return cert === null || key === null ? null : { cert, key };
 }
 
@@ -124,14 +120,17 @@ function openCertificate(problems: Problem[], gateway: Layers, tls: TlsSettings)
   return certificate;
 }
 
-/** The path that `key` says, absolute: relative to the file that says it; where nobody does, `fallback` of the package. */
-function pathFrom(gateway: Layers, key: 'data' | 'contract', fallback: string): string {
-  const from = gateway.decides([key]);
-  const said = (gateway.value as Readonly<Record<string, unknown>>)[key];
-  return typeof said !== 'string' || from === undefined ? join(packageRoot, fallback) : resolve(from.folder, said);
+/** The path that a setting says, absolute: relative to the file that says it; null where nobody does. */
+function pathAt(gateway: Layers, setting: readonly string[]): string | null {
+  const path = at(gateway.value, setting);
+  return typeof path === 'string' ? resolve((gateway.decides(setting) ?? gateway.base).folder, path) : null;
 }
 
-function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, paths: { readonly data: string; readonly contract: string }): Settings {
+function pathsOf(gateway: Layers): Pick<Settings, 'dataFolder' | 'contract'> {
+  return { dataFolder: pathAt(gateway, ['data']) ?? join(packageRoot, 'data'), contract: pathAt(gateway, ['contract']) ?? join(packageRoot, 'config/openapi.yaml') };
+}
+
+function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, paths: Pick<Settings, 'dataFolder' | 'contract'>): Settings {
   const { store, limits } = file;
   return {
     environment: file.environment,
@@ -139,8 +138,7 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
     tls,
     admin: file.admin,
     workers: file.workers === 'auto' ? availableParallelism() : file.workers,
-    dataFolder: paths.data,
-    contract: paths.contract,
+    ...paths,
     store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, mapBytes: store.map_size, onFailure: store.on_failure, gateways: store.gateways },
     upstreams: toUpstreams(file),
     limits: {

@@ -1,7 +1,7 @@
 import type { UpstreamSettings } from '../config/settings.js';
 import { isDown, openAddress } from './address.js';
 import type { Address } from './address.js';
-import { watchHealth } from './health.js';
+import { watchAddress } from './health.js';
 import { Retries } from './retries.js';
 
 /** Requests that may wait for a connection, as a multiple of the connections: the pool itself has no bound. */
@@ -47,7 +47,7 @@ function openUpstream(name: string, settings: UpstreamSettings): Upstream {
   const addresses = settings.addresses.map((url) => openAddress(url, settings));
   const full = settings.connections * (1 + WAITING_FACTOR);
   const { health } = settings;
-  const watches = health === null ? [] : addresses.map((address) => watchHealth(address, health, settings.connectMs));
+  const watches = health === null ? [] : addresses.map((address) => watchAddress(address, health, settings.connectMs));
   const unwatch = (): void => watches.forEach((stop) => stop());
   return {
     name,

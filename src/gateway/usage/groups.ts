@@ -1,19 +1,10 @@
+import { addCounts, noCounts } from '../admission/counts.js';
+import type { Counts } from '../admission/counts.js';
 import type { UsageCounts, UsageRow } from '../admission/port.js';
 import type { Dimension, ReportRange } from './range.js';
 
 /** One row of a report: the dimensions it is grouped by (the others are undefined), the counts, and with `day` whether that day is final. */
 export type ReportRow = { readonly [Name in Dimension]?: string | undefined } & UsageCounts & { readonly final?: boolean | undefined };
-
-export interface Counts {
-  requests: number;
-  limited: number;
-  banned: number;
-  failed: number;
-}
-
-export function noCounts(): Counts {
-  return { requests: 0, limited: 0, banned: 0, failed: 0 };
-}
 
 /** A row while it grows. */
 type Sum = { -readonly [Field in keyof ReportRow]: ReportRow[Field] };
@@ -46,8 +37,8 @@ export class Groups {
         this.#sums.clear();
         this.#key = row.key;
       }
-      add(this.#sumOf(row), row);
-      add(this.totals, row);
+      addCounts(this.#sumOf(row), row);
+      addCounts(this.totals, row);
     }
     return done;
   }
@@ -88,11 +79,4 @@ export class Groups {
       final: has.day ? day < this.#openFrom : undefined,
     };
   }
-}
-
-function add(counts: Counts, row: UsageCounts): void {
-  counts.requests += row.requests;
-  counts.limited += row.limited;
-  counts.banned += row.banned;
-  counts.failed += row.failed;
 }

@@ -1,3 +1,4 @@
+import { addCounts, noCounts } from '../admission/counts.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { UsageStore } from '../admission/port.js';
 import type { WindowFigures } from '../admission/bucket.js';
@@ -7,8 +8,6 @@ import type { Admitted } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import { createAllowance } from './allowance.js';
-import { noCounts } from './groups.js';
-import type { Counts } from './groups.js';
 
 /**
  * What a key may ask here: the figures cost no token, so that nothing else would stop a flood. Counted by
@@ -49,8 +48,8 @@ async function viewOf(usage: UsageStore, verdict: StandingVerdict, keyId: string
   const month = noCounts();
   for await (const rows of usage.rows(`${day.slice(0, 8)}01`, day, keyId)) {
     for (const row of rows) {
-      add(month, row);
-      if (row.day === day) add(today, row);
+      addCounts(month, row);
+      if (row.day === day) addCounts(today, row);
     }
   }
   return {
@@ -68,13 +67,6 @@ function windowOf({ limit, remaining, resetAtMs }: WindowFigures): object {
 
 function seconds(atMs: number): number {
   return Math.ceil(atMs / 1000);
-}
-
-function add(sum: Counts, { requests, limited, banned, failed }: Counts): void {
-  sum.requests += requests;
-  sum.limited += limited;
-  sum.banned += banned;
-  sum.failed += failed;
 }
 
 /** The figures of this very allowance: those of the plan have nothing to do with it. */

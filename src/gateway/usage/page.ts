@@ -1,9 +1,10 @@
+import { COUNTS } from '../admission/counts.js';
 import { Groups } from './groups.js';
 import type { ReportRow } from './groups.js';
 import { text } from './markup.js';
 import { fullNumber, plotOf } from './plot.js';
 import type { DayBar } from './plot.js';
-import { COUNTS, isFinal } from './range.js';
+import { isFinal } from './range.js';
 import type { Dimension, ReportRange } from './range.js';
 import type { Ledger } from './report.js';
 import { STYLE } from './style.js';

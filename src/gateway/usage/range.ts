@@ -2,9 +2,6 @@
 export type Dimension = 'plan' | 'key' | 'operation' | 'day';
 export const DIMENSIONS: readonly Dimension[] = ['plan', 'key', 'operation', 'day'];
 
-/** Columns of numbers, after those of the dimensions. */
-export const COUNTS = ['requests', 'limited', 'banned', 'failed'] as const;
-
 /** More days are refused: the ledger is rarely kept so long, and each day is looked at. */
 export const MOST_DAYS = 1_000;
 

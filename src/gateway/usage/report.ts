@@ -1,7 +1,8 @@
+import { COUNTS } from '../admission/counts.js';
 import type { UsageRow } from '../admission/port.js';
 import { Groups } from './groups.js';
 import type { ReportRow } from './groups.js';
-import { COUNTS, isFinal } from './range.js';
+import { isFinal } from './range.js';
 import type { ReportRange } from './range.js';
 
 /** The ledger's rows of a range, as `UsageStore.rows` gives them. */

@@ -2,7 +2,7 @@ import type { KeyRecord } from '../../keys/record.js';
 import { DAY_MS } from '../bucket.js';
 import { rangeOf } from '../engines/embedded/rows.js';
 import type { Stores } from '../engines/embedded/stores.js';
-import { translated } from '../engines/embedded/unavailable.js';
+import { inTransaction } from '../engines/embedded/unavailable.js';
 import { copyRow } from './rows.js';
 
 /** A key as Redis had it at `seenAtMs` (this machine's clock). Older than `GOOD_MS` it says nothing any more. */
@@ -47,7 +47,7 @@ export class Copies {
   /** Writes copies, and forgets those that are null, in one step. One seen before that which is there is left out. */
   async write(copies: ReadonlyMap<string, Copy | null>): Promise<void> {
     const { durable, durableRoom } = this.#stores;
-    await this.#change(() => {
+    await inTransaction(this.#stores, () => {
       durableRoom.claim();
       for (const [keyId, copy] of copies) {
         if (copy === null) durable.removeSync(copyRow(keyId));
@@ -59,7 +59,7 @@ export class Copies {
   /** Removes some copies that are too old; goes on from there at the next call. */
   async sweep(): Promise<void> {
     const { durable } = this.#stores;
-    await this.#change(() => {
+    await inTransaction(this.#stores, () => {
       const old: string[] = [];
       let seen = 0;
       for (const { key, value } of durable.getRange({ start: this.#sweptTo, end: rangeOf('c').end, limit: SWEEP_ROWS })) {
@@ -70,14 +70,6 @@ export class Copies {
       if (seen < SWEEP_ROWS) this.#sweptTo = copyRow('');
       for (const name of old) durable.removeSync(name);
     });
-  }
-
-  async #change(work: () => void): Promise<void> {
-    try {
-      await this.#stores.durable.transaction(work);
-    } catch (error) {
-      throw await translated(this.#stores, error);
-    }
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Log } from '../../../shared/log.js';
 import { openStores } from '../engines/embedded/stores.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
+import { addCounts, noCounts } from '../counts.js';
 import type { Plans } from '../plan.js';
 import { StoreUnavailable } from '../port.js';
-import type { AdmissionEngine, AdmissionRequest, Failover, Failure, UsageCounts } from '../port.js';
+import type { AdmissionEngine, AdmissionRequest, Failover, Failure } from '../port.js';
 import type { Verdict } from '../verdict.js';
 import { Breaker } from './breaker.js';
 import { Copies } from './copies.js';
@@ -17,7 +18,7 @@ import { Local } from './local.js';
 import { Met } from './met.js';
 import { Rounds } from './rounds.js';
 import { Spool } from './spool.js';
-import { NO_COUNTS, plus, Taken } from './taken.js';
+import { Taken } from './taken.js';
 
 const LEARN_EVERY_MS = 250;
 
@@ -108,9 +109,10 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured }: Fai
 }
 
 function breakerOf({ redis, log }: FailoverOptions, { local, gateways, spool }: ReturnType<typeof openParts>, onFault: (error: unknown) => void): Breaker {
-  let replayed: UsageCounts = NO_COUNTS;
+  let replayed = noCounts();
   const replay = async (): Promise<void> => {
-    replayed = plus(replayed, await spool.replay());
+    const taken = await spool.replay();
+    addCounts(replayed, taken);
   };
   return new Breaker({
     onFault,
@@ -118,7 +120,7 @@ function breakerOf({ redis, log }: FailoverOptions, { local, gateways, spool }: 
     // First what was counted here, so that a day that is spent is spent when Redis decides again.
     beforeClose: replay,
     opened: (reason) => {
-      replayed = NO_COUNTS;
+      replayed = noCounts();
       local.begin(gateways.count());
       log?.warn({ reason, gateways: gateways.count() }, 'Redis is away: this gateway decides by itself, from its share of each limit');
     },

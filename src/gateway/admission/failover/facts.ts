@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Stores } from '../engines/embedded/stores.js';
-import { translated } from '../engines/embedded/unavailable.js';
+import { inTransaction } from '../engines/embedded/unavailable.js';
 import { factRow } from './rows.js';
 import type { Fact } from './rows.js';
 
@@ -22,11 +22,7 @@ export class Facts {
   async write(fact: Fact, value: string): Promise<void> {
     if (this.read(fact) === value) return;
     const { durable } = this.#stores;
-    try {
-      await durable.transaction(() => durable.putSync(factRow(fact), Buffer.from(value)));
-    } catch (error) {
-      throw await translated(this.#stores, error);
-    }
+    await inTransaction(this.#stores, () => durable.putSync(factRow(fact), Buffer.from(value)));
   }
 
   /** Name of this store for ever: what it counted is known by it. Made at the first call of all processes. */

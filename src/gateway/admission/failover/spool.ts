@@ -1,12 +1,13 @@
 import { DAY_MS } from '../bucket.js';
+import { addCounts, noCounts } from '../counts.js';
+import type { Counts } from '../counts.js';
 import { dayOf } from '../engines/embedded/day.js';
 import type { EmbeddedEngine } from '../engines/embedded/engine.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import type { Plans } from '../plan.js';
 import type { UsageCounts, UsageRow } from '../port.js';
 import type { Facts } from './facts.js';
-import { COUNTS, NO_COUNTS } from './taken.js';
-import type { Sum, Taken } from './taken.js';
+import type { Taken } from './taken.js';
 
 /** Calls under way at once: few enough that each keeps its deadline. */
 const SENT_AT_ONCE = 16;
@@ -60,7 +61,7 @@ export class Spool {
   /** Brings all that was counted before the call into Redis; gives what that was. Rejects with StoreUnavailable, and may then be called again. */
   async replay(): Promise<UsageCounts> {
     const beganMs = Date.now();
-    const sum: Sum = { ...NO_COUNTS };
+    const sum = noCounts();
     let group: Waiting[] = [];
     let keys = 0;
     for await (const one of this.#waiting()) {
@@ -90,7 +91,7 @@ export class Spool {
     }
   }
 
-  async #send(group: readonly Waiting[], sum: Sum): Promise<void> {
+  async #send(group: readonly Waiting[], sum: Counts): Promise<void> {
     if (group.length === 0) return;
     const { redis, taken, plans } = this.#parts;
     const keys = new Map<string, UsageRow[]>();
@@ -100,9 +101,7 @@ export class Spool {
       return redis.fleet.take(this.#id, { keyId, rows, greedy });
     }));
     await taken.acknowledge(group.map(({ row }) => row));
-    for (const { missing } of group) {
-      for (const field of COUNTS) sum[field] += missing[field];
-    }
+    for (const { missing } of group) addCounts(sum, missing);
   }
 
   /** Days before yesterday get no counts any more: once replayed, they are over. */

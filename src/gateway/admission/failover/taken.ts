@@ -1,16 +1,10 @@
+import { COUNTS, noCounts } from '../counts.js';
 import type { UsageCounts, UsageRow } from '../port.js';
 import type { Stores } from '../engines/embedded/stores.js';
 import { rowOf } from '../engines/embedded/day-ledger.js';
 import { FIELD_AT } from '../engines/embedded/subject-row.js';
-import { translated } from '../engines/embedded/unavailable.js';
+import { inTransaction } from '../engines/embedded/unavailable.js';
 import { beforeDay, takenRow } from './rows.js';
-
-export const COUNTS = ['requests', 'limited', 'banned', 'failed'] as const;
-export type Sum = Record<(typeof COUNTS)[number], number>;
-export const NO_COUNTS: UsageCounts = { requests: 0, limited: 0, banned: 0, failed: 0 };
-export function plus(a: UsageCounts, b: UsageCounts): UsageCounts {
-  return { requests: a.requests + b.requests, limited: a.limited + b.limited, banned: a.banned + b.banned, failed: a.failed + b.failed };
-}
 
 const SWEEP_ROWS = 1_000;
 
@@ -25,7 +19,7 @@ export class Taken {
   /** What Redis may not have of a row yet; null when it has all. */
   missing(row: UsageRow): UsageCounts | null {
     const taken = this.#read(row);
-    const missing: Sum = { ...NO_COUNTS };
+    const missing = noCounts();
     for (const field of COUNTS) missing[field] = Math.max(0, row[field] - taken[field]);
     return COUNTS.some((field) => missing[field] > 0) ? missing : null;
   }
@@ -33,7 +27,7 @@ export class Taken {
   /** Redis has these rows. On disk when the promise ends. */
   async acknowledge(rows: readonly UsageRow[]): Promise<void> {
     const { durable } = this.#stores;
-    await this.#change(() => {
+    await inTransaction(this.#stores, () => {
       // Another process may have got further with the same row.
       for (const row of rows) if (this.missing(row) !== null) durable.putSync(nameOf(row), packed(row));
     });
@@ -42,7 +36,7 @@ export class Taken {
   /** Forgets days before `day`, a part of them at each call. All of them must be in Redis. */
   async forgetBefore(day: string): Promise<void> {
     const { durable } = this.#stores;
-    await this.#change(() => {
+    await inTransaction(this.#stores, () => {
       for (const kind of ['u', 'q'] as const) {
         for (const name of [...durable.getKeys({ ...beforeDay(kind, day), limit: SWEEP_ROWS })]) durable.removeSync(name);
       }
@@ -52,15 +46,7 @@ export class Taken {
   #read(row: UsageRow): UsageCounts {
     const name = nameOf(row);
     const bytes = this.#stores.durable.getBinary(name);
-    return bytes === undefined ? NO_COUNTS : rowOf(name, bytes);
-  }
-
-  async #change(work: () => void): Promise<void> {
-    try {
-      await this.#stores.durable.transaction(work);
-    } catch (error) {
-      throw await translated(this.#stores, error);
-    }
+    return bytes === undefined ? noCounts() : rowOf(name, bytes);
   }
 }
 

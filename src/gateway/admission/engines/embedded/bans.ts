@@ -5,7 +5,7 @@ import { banNoteRow, keyRow } from './rows.js';
 import type { Stores } from './stores.js';
 import type { SubjectRow } from './subject-row.js';
 import { Turn } from './turn.js';
-import { attempt, translated } from './unavailable.js';
+import { attempt, inTransaction } from './unavailable.js';
 
 type StoredNote = BanNote & { readonly untilMs: number };
 
@@ -51,14 +51,10 @@ function noteOf({ durable }: Stores, keyId: string, untilMs: number): BanNote | 
 
 async function keepNote(stores: Stores, keyId: string, note: StoredNote | undefined): Promise<void> {
   const { durable } = stores;
-  try {
-    await durable.transaction(() => {
-      if (note !== undefined) durable.putSync(banNoteRow(keyId), Buffer.from(JSON.stringify(note)));
-      else if (durable.getBinaryFast(banNoteRow(keyId)) !== undefined) durable.removeSync(banNoteRow(keyId));
-    });
-  } catch (error) {
-    throw await translated(stores, error);
-  }
+  await inTransaction(stores, () => {
+    if (note !== undefined) durable.putSync(banNoteRow(keyId), Buffer.from(JSON.stringify(note)));
+    else if (durable.getBinaryFast(banNoteRow(keyId)) !== undefined) durable.removeSync(banNoteRow(keyId));
+  });
 }
 
 function lift(stores: Stores, keyId: string): boolean {

@@ -5,7 +5,7 @@ import { markIn, place } from './staged.js';
 import type { Mark, StagedKey } from './staged.js';
 import type { Store } from './store.js';
 import type { Stores } from './stores.js';
-import { attempt, translated } from './unavailable.js';
+import { attempt, inTransaction } from './unavailable.js';
 
 /** Rows per transaction, which bounds how long the event loop stands still. */
 const STEP_ROWS = 1_000;
@@ -89,12 +89,4 @@ function underWay(mark: Mark | undefined): ImportUnderWay | undefined {
 
 function isAbandoned({ phase, untilMs }: Mark): boolean {
   return phase !== 'committed' && Date.now() > untilMs;
-}
-
-async function inTransaction<Result>(stores: Stores, work: () => Result): Promise<Result> {
-  try {
-    return await stores.durable.transaction(work);
-  } catch (error) {
-    throw await translated(stores, error);
-  }
 }

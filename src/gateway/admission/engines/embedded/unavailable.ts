@@ -14,6 +14,15 @@ export function attempt<Result>(stores: Stores, work: () => Result): Promise<Res
   });
 }
 
+/** Runs work in a transaction on `durable`, on disk when the promise ends; rejects as `attempt` does. */
+export async function inTransaction<Result>(stores: Stores, work: () => Result): Promise<Result> {
+  try {
+    return await stores.durable.transaction(work);
+  } catch (error) {
+    throw await translated(stores, error);
+  }
+}
+
 /** The error to show for one thrown out of lmdb. An error of our own making stays as it is. */
 export async function translated(stores: Stores, error: unknown): Promise<unknown> {
   if (error instanceof StoreUnavailable || error instanceof VersionConflict || !(error instanceof Error)) return error;
