@@ -9,7 +9,7 @@ import type { Script } from './script.js';
 /** Day ledgers read by one script run: keeps Redis busy for some 0.1 ms. */
 const READ_AT_ONCE = 32;
 /** A report over all keys leaves Redis to the admissions for so many times as long as it took from them. */
-const REST_FACTOR = 3;
+const REST_FACTOR = 5;
 /** Runs under way at once in a Cluster, where each is about one key. */
 const RUNS_AT_ONCE = 8;
 const FIELD_END = '\u001f';
