@@ -159,9 +159,10 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
 /** Without a prototype: the names come from files, and `constructor` is as good a name as any. */
 function toUpstreams({ upstreams }: GatewayFile): Readonly<Record<string, UpstreamSettings>> {
   const byName = Object.create(null) as Record<string, UpstreamSettings>;
-  for (const [name, { addresses, connections, connect, deadline, health }] of Object.entries(upstreams)) {
+  for (const [name, { addresses, connections, connect, deadline, health, breaker }] of Object.entries(upstreams)) {
     const asked = health === undefined ? null : { path: health.path, everyMs: health.every, deadlineMs: health.deadline };
-    byName[name] = { addresses, connections, connectMs: connect, deadlineMs: deadline, health: asked };
+    const breaks = breaker === 'off' ? null : { failures: breaker.failures, openMs: breaker.open, capMs: breaker.cap };
+    byName[name] = { addresses, connections, connectMs: connect, deadlineMs: deadline, health: asked, breaker: breaks };
   }
   return byName;
 }
