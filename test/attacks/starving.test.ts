@@ -78,11 +78,13 @@ t.test('a service that hangs does not starve the others, and is served again soo
 async function recovers(t: Test, { gateway, pets, ask }: Pick<Stage, 'gateway' | 'pets' | 'ask'>): Promise<void> {
   pets.handle = (_seen, response) => response.end('[]');
   const last = await ask('/v1/pets');
-  const toldMs = performance.now() + 1000 * Number(last.headers.get('retry-after') ?? 0);
+  const endMs = performance.now();
+  const toldMs = 1000 * Number(last.headers.get('retry-after') ?? 0);
   t.equal(last.status, 503);
   await until('it is served', async () => (await ask('/v1/pets')).status === 200, OPEN_MS + 500);
-  t.ok(performance.now() < toldMs + 100, 'at the latest when Retry-After said');
-  t.ok(performance.now() > toldMs - 1100, 'which is no sooner than it can be, but for the whole seconds');
+  const servedMs = performance.now();
+  t.ok(servedMs < endMs + toldMs + 500, 'when Retry-After said, at the latest');
+  t.ok(servedMs > endMs - last.tookMs + toldMs - 1000, 'which was no later than need be, in whole seconds');
   t.match(await gateway.program.logged('this address answers again'), { level: 'info', upstream: 'pets', address: pets.url });
   t.strictSame((await Promise.all(Array.from({ length: EXCHANGES }, () => ask('/v1/pets')))).map(({ status }) => status), Array<number>(EXCHANGES).fill(200));
   t.equal(await metricOf(gateway, 'petgate_upstream_open_ratio'), 0);

@@ -54,17 +54,54 @@ t.test('with another address those go there, reads and writes alike', async (t) 
   t.equal(services[1].seen.length, 5, 'none was sent twice');
 });
 
-t.test('a client that leaves says nothing of the service', async (t) => {
-  const service = await startUpstream(t);
-  const front = await startFront(t, service.url, { pets: { breaker: TOUCHY } });
-  const held = hang(service);
+/** Sends a request that the service holds, and leaves. */
+async function leave(front: Front, held: readonly ServerResponse[]): Promise<void> {
+  const before = held.length;
   const leaving = new AbortController();
-  const left = fetch(`${front.gateway.url}/v1/pets`, { headers: { authorization: front.key.slice('Authorization: '.length) }, signal: leaving.signal }).catch(() => 'left');
-  await until('it is there', () => held.length === 1);
+  const send = async (): Promise<number> => (await fetch(`${front.gateway.url}/v1/pets`, { headers: { authorization: front.key.slice('Authorization: '.length) }, signal: leaving.signal })).status;
+  let left: Promise<unknown> = Promise.resolve();
+  // An address that is passed over takes none until a trial is due.
+  const again = (): void => void (left = send().then((status) => status === 503 && again(), () => 'left'));
+  again();
+  await until('it is there', () => held.length === before + 1);
   leaving.abort();
-  t.equal(await left, 'left');
+  await left;
   await front.idle();
+}
+
+t.test('a client that leaves says nothing of the service, neither bad nor good', async (t) => {
+  const service = await startUpstream(t);
+  const front = await startFront(t, service.url, { pets: { breaker: { failures: 1, open: '10ms', cap: '1h' } } });
+  const held = hang(service);
+  await leave(front, held);
   t.equal(await figure(front, 'petgate_upstream_open_ratio'), 0);
+  service.handle = (_seen, response) => response.destroy();
+  t.equal(await add(front), '502 upstream_failed');
+  await leave(front, hang(service));
+  t.equal(await figure(front, 'petgate_upstream_open_ratio'), 1, 'though that was the trial');
+});
+
+t.test('who gets only the rest of a deadline says nothing when it is over', async (t) => {
+  const services = [await startUpstream(t), await startUpstream(t)];
+  const front = await startFront(t, '', { pets: { addresses: services.map(({ url }) => url), deadline: '500ms', breaker: TOUCHY } });
+  let asked = 0;
+  for (const service of services) {
+    service.handle = (_seen, response) => {
+      asked += 1;
+      if (asked === 1) response.destroy();
+    };
+  }
+  t.equal(await front.good(), 504);
+  t.equal(asked, 2);
+  t.equal(await figure(front, 'petgate_upstream_open_ratio'), 0.5, 'the first broke, the second had no fair chance');
+});
+
+t.test('who meets the failure that opens it is told when to come back, too', async (t) => {
+  const front = await startFront(t, 'http://127.0.0.1:1', { pets: { breaker: { failures: 2, open: '30m', cap: '1h' } } });
+  const answer = await front.send(request('GET /v1/pets', front.key));
+  t.equal(codeOf(answer), 'upstream_unavailable');
+  t.equal(answer.headers.get('retry-after'), '1800');
+  t.equal(await figure(front, 'petgate_upstream_failures_total', { kind: 'unreachable' }), 2);
 });
 
 t.test('a client that does not take its answer says nothing of the service', async (t) => {
