@@ -19,8 +19,7 @@ import { createKey, figure } from './fleet.js';
 import { ledgerOf } from './ledger.js';
 
 /** Everything that may happen to a fleet, in an order that the seed decides: PETGATE_CHAOS=<seed>,<events> repeats a run, or makes it longer. */
-const [seed = Math.floor(Math.random() * 1_000_000), events = 15] = (process.env['PETGATE_CHAOS'] ?? '').split(',').filter(Boolean).map(Number);
-const GATEWAYS = 2;
+const [seed = Math.floor(Math.random() * 1_000_000), events = 10] = (process.env['PETGATE_CHAOS'] ?? '').split(',').filter(Boolean).map(Number);
 const KEYS = 6;
 const EACH = 2;
 const ban = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
@@ -63,33 +62,39 @@ class Fleet {
   readonly tally = new Map<string, number>();
   readonly holders: Holder[] = [];
   readonly seats: Seat[] = [];
+  readonly upstream: Upstream;
   readonly #t: Test;
-  readonly #redis: RedisServer;
-  readonly #upstream: Upstream;
+  readonly #redis: RedisServer | null;
   #stopped = false;
   #askers: Promise<void>[] = [];
 
-  constructor(t: Test, redis: RedisServer, upstream: Upstream) {
+  /** @param redis null: the embedded engine */
+  constructor(t: Test, redis: RedisServer | null, upstream: Upstream) {
     this.#t = t;
     this.#redis = redis;
-    this.#upstream = upstream;
+    this.upstream = upstream;
   }
 
-  async open(): Promise<void> {
-    for (let n = 0; n < GATEWAYS; n += 1) {
+  get redis(): RedisServer {
+    if (this.#redis === null) throw new Error('there is no Redis here');
+    return this.#redis;
+  }
+
+  async open(gateways: number): Promise<void> {
+    for (let n = 0; n < gateways; n += 1) {
       const port = await freePort();
       const gateway = await this.#start(temporaryFolder(this.#t), port);
       this.seats.push({ port, gateway, client: openClient(this.#t, gateway.url, KEYS * EACH), served: 0 });
     }
     for (let n = 0; n < KEYS; n += 1) this.holders.push({ ...(await createKey(this.seats[0]!.gateway, 'roomy')), admitted: 0, unknown: 0, failed: 0 });
     this.#askers = this.seats.flatMap((seat) => this.holders.flatMap((holder) => Array.from({ length: EACH }, () => this.#ask(seat, holder))));
-    for (const { gateway } of this.seats) await learnt(gateway, this.holders.map(({ id }) => id));
+    if (this.#redis !== null) for (const { gateway } of this.seats) await learnt(gateway, this.holders.map(({ id }) => id));
   }
 
   #start(dataFolder: string, port: number): Promise<Gateway> {
     return startGateway(this.#t, {
-      plans: PLANS, dataFolder, config: { workers: 2, log: { access: false }, store: { deadline: '300ms' }, upstreams: { pets: { addresses: [this.#upstream.url] } } },
-      environment: { REDIS_URL: this.#redis.url, PORT: port.toString() },
+      plans: PLANS, dataFolder, config: { workers: 2, log: { access: false }, store: { deadline: '300ms' }, upstreams: { pets: { addresses: [this.upstream.url] } } },
+      environment: { PORT: port.toString(), ...(this.#redis === null ? {} : { REDIS_URL: this.#redis.url }) },
     });
   }
 
@@ -146,53 +151,37 @@ class Fleet {
   }
 }
 
-type Event = (fleet: Fleet, redis: RedisServer, upstream: Upstream, random: () => number) => Promise<void>;
+type Event = (fleet: Fleet, random: () => number) => Promise<void>;
 
 const seatOf = ({ seats }: Fleet, random: () => number): Seat => seats[Math.floor(random() * seats.length)]!;
 const holderOf = ({ holders }: Fleet, random: () => number): Holder => holders[Math.floor(random() * holders.length)]!;
 const workersOf = ({ program: { pid } }: Gateway): number[] => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 
 const EVENTS: Readonly<Record<string, Event>> = {
-  'Redis stands still': async (_fleet, redis, _upstream, random) => {
-    redis.freeze();
-    await sleep(100 + random() * 1_500);
-    redis.thaw();
-  },
-  'Redis is killed': async (_fleet, redis, _upstream, random) => {
-    await redis.kill();
-    await sleep(random() * 1_500);
-    await redis.restart();
-  },
-  'a worker is killed': (fleet, _redis, _upstream, random) => {
+  'a worker is killed': (fleet, random) => {
     const pids = workersOf(seatOf(fleet, random).gateway);
     const pid = pids[Math.floor(random() * pids.length)];
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
     return Promise.resolve();
   },
-  'a gateway is killed': (fleet, _redis, _upstream, random) => fleet.restart(seatOf(fleet, random), 'SIGKILL'),
-  'a gateway is told to end': (fleet, _redis, _upstream, random) => fleet.restart(seatOf(fleet, random), 'SIGTERM'),
-  'a gateway dies while Redis is away': async (fleet, redis, _upstream, random) => {
-    await redis.kill();
-    await sleep(random() * 1_000);
-    await fleet.restart(seatOf(fleet, random), 'SIGKILL');
-    await redis.restart();
-  },
-  'the settings are read again': (fleet, _redis, _upstream, random) => {
+  'a gateway is killed': (fleet, random) => fleet.restart(seatOf(fleet, random), 'SIGKILL'),
+  'a gateway is told to end': (fleet, random) => fleet.restart(seatOf(fleet, random), 'SIGTERM'),
+  'the settings are read again': (fleet, random) => {
     process.kill(seatOf(fleet, random).gateway.program.pid, 'SIGHUP');
     return Promise.resolve();
   },
-  'a key changes its plan': async (fleet, _redis, _upstream, random) => {
+  'a key changes its plan': async (fleet, random) => {
     await seatOf(fleet, random).gateway.admin('PATCH', `/admin/v1/keys/${holderOf(fleet, random).id}`, { plan: random() < 0.5 ? 'roomy' : 'roomier' });
   },
-  'a key is rotated': async (fleet, _redis, _upstream, random) => {
+  'a key is rotated': async (fleet, random) => {
     const holder = holderOf(fleet, random);
     const { status, body } = await seatOf(fleet, random).gateway.admin('POST', `/admin/v1/keys/${holder.id}/rotate`, {});
     if (status < 300) holder.key = (body as { key: string }).key;
   },
-  'a report is asked for': async (fleet, _redis, _upstream, random) => {
+  'a report is asked for': async (fleet, random) => {
     await seatOf(fleet, random).gateway.admin('GET', '/admin/v1/usage?by=key,plan,day');
   },
-  'the service breaks off': async (_fleet, _redis, upstream) => {
+  'the service breaks off': async ({ upstream }) => {
     const well = upstream.handle;
     upstream.handle = (seen, response) => {
       // Not the seed's: how often it is asked is nobody's to decide.
@@ -205,36 +194,73 @@ const EVENTS: Readonly<Record<string, Event>> = {
   },
 };
 
-t.setTimeout(60_000 + events * 12_000);
-t.test(`whatever happens, no count is lost and none is made up (PETGATE_CHAOS=${seed},${events})`, async (t) => {
+/** Only with Redis. */
+const OUTAGES: Readonly<Record<string, Event>> = {
+  'Redis stands still': async ({ redis }, random) => {
+    redis.freeze();
+    await sleep(100 + random() * 1_500);
+    redis.thaw();
+  },
+  'Redis is killed': async ({ redis }, random) => {
+    await redis.kill();
+    await sleep(random() * 1_500);
+    await redis.restart();
+  },
+  'a gateway dies while Redis is away': async (fleet, random) => {
+    const { redis } = fleet;
+    await redis.kill();
+    await sleep(random() * 1_000);
+    await fleet.restart(seatOf(fleet, random), 'SIGKILL');
+    await redis.restart();
+  },
+};
+
+async function survive(t: Test, fleet: Fleet, gateways: number, happenings: Readonly<Record<string, Event>>): Promise<void> {
   const random = randomOf(seed);
-  const redis = await startRedis({ config: ['appendonly yes', 'appendfsync always'] });
-  t.teardown(() => redis.stop());
-  const upstream = await startUpstream(t);
-  const fleet = new Fleet(t, redis, upstream);
+  const names = Object.keys(happenings);
   t.teardown(() => fleet.stop());
-  await fleet.open();
-  const names = Object.keys(EVENTS);
+  await fleet.open(gateways);
   for (let n = 0; n < events; n += 1) {
     const name = names[Math.floor(random() * names.length)]!;
     t.comment(`${n + 1}: ${name}`);
-    await EVENTS[name]!(fleet, redis, upstream, random);
+    await happenings[name]!(fleet, random);
     await fleet.serves();
-    upstream.seen.length = 0;
+    fleet.upstream.seen.length = 0;
   }
   await fleet.stop();
-  for (const { gateway } of fleet.seats) {
-    await until('Redis decides, and nothing waits', async () => (await figure(gateway, 'petgate_store_degraded')) === 0 && (await figure(gateway, 'petgate_spool_requests')) === 0, 30_000);
-  }
   t.comment(JSON.stringify([...fleet.tally]));
   t.notOk(fleet.tally.has('internal_error'), 'no fault of ours');
   t.notOk(fleet.tally.has('invalid_api_key'), 'a good key is never called a bad one');
-  for (const { id, admitted, unknown, failed } of fleet.holders) {
-    const ledger = await ledgerOf(fleet.seats[0]!.gateway, id);
+}
+
+async function checkLedger(t: Test, { holders, seats }: Fleet): Promise<void> {
+  for (const { id, admitted, unknown, failed } of holders) {
+    const ledger = await ledgerOf(seats[0]!.gateway, id);
     const seen = { admitted, unknown, failed, ledger };
     t.ok(ledger.requests >= admitted, 'the ledger has all that was admitted', seen);
     t.ok(ledger.requests <= admitted + unknown, 'and at most what nobody knows besides', seen);
     t.ok(ledger.failed <= failed + unknown, 'no failure is counted twice', seen);
     t.equal(ledger.limited + ledger.banned, 0, 'nobody was refused', seen);
   }
+}
+
+t.setTimeout(60_000 + events * 24_000);
+const repeat = `PETGATE_CHAOS=${seed},${events}`;
+
+t.test(`two gateways on one Redis: whatever happens, no count is lost and none is made up (${repeat})`, async (t) => {
+  const redis = await startRedis({ config: ['appendonly yes', 'appendfsync always'] });
+  t.teardown(() => redis.stop());
+  const fleet = new Fleet(t, redis, await startUpstream(t));
+  await survive(t, fleet, 2, { ...EVENTS, ...OUTAGES });
+  for (const { gateway } of fleet.seats) {
+    await until('Redis decides, and nothing waits', async () => (await figure(gateway, 'petgate_store_degraded')) === 0 && (await figure(gateway, 'petgate_spool_requests')) === 0, 30_000);
+  }
+  await checkLedger(t, fleet);
+});
+
+t.test(`the embedded store: the same (${repeat})`, async (t) => {
+  const fleet = new Fleet(t, null, await startUpstream(t));
+  await survive(t, fleet, 1, EVENTS);
+  t.notOk(fleet.tally.has('store_unavailable'), 'the store was always there');
+  await checkLedger(t, fleet);
 });
