@@ -18,6 +18,7 @@ import type { Listener } from './edge/listener.js';
 import { strip } from './edge/strip.js';
 import type { Exchange, Identified } from './exchange.js';
 import { createIdentify } from './keys/identify.js';
+import { watchBreakers } from './observe/breakers.js';
 import { createMetrics } from './observe/metrics.js';
 import type { Metrics } from './observe/metrics.js';
 import { createFinish, createOpened } from './observe/record.js';
@@ -80,7 +81,8 @@ export function createApp(parts: AppParts): App {
   const failures = collectFailures(engine, (count) => log.error({ count }, 'credits for failed requests were dropped: the store was away too long'));
   const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage) };
 
-  let built = buildGate(lasting, settings, openUpstreams(settings.upstreams));
+  const onTurn = watchBreakers(metrics.registry, Object.keys(settings.upstreams), log);
+  let built = buildGate(lasting, settings, openUpstreams(settings.upstreams, onTurn));
   let certificate = parts.certificate ?? null;
   const listener = createListener(() => built.gate, certificate);
   if (certificate !== null) watchTls(metrics.registry, listener.server, () => certificate!);
@@ -92,7 +94,7 @@ export function createApp(parts: AppParts): App {
     steps: ['open', ...built.steps, 'finish'],
     apply: (next, renewed) => {
       const { upstreams: before, gate } = built;
-      built = buildGate(lasting, next, openUpstreams(next.upstreams, before));
+      built = buildGate(lasting, next, openUpstreams(next.upstreams, onTurn, before));
       // Longer than an exchange of the old gate can take to get to its upstream.
       retireUpstreams(before, built.upstreams, 2 * gate.limits.requestMs);
       // Whether there is TLS at all was decided at the start.

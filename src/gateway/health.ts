@@ -59,7 +59,7 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
         draining: draining ? { ok: false, detail: 'shutting down' } : { ok: true },
       };
       for (const [name, { addresses }] of upstreams()) {
-        const up = addresses.filter((address) => !isDown(address, performance.now())).length;
+        const up = addresses.filter((address) => !isDown(address)).length;
         parts[`upstream:${name}`] = { ok: up > 0, detail: `${up} of ${addresses.length} addresses up` };
       }
       return { ready: parts['store']!.ok && serving && !draining, parts };

@@ -50,7 +50,7 @@ const CATALOGUE = {
   internal_error: entry(500, 'The gateway failed on this request. Send it again later, and report the X-Request-Id if it persists.'),
   not_implemented: entry(501, 'This operation is announced but not available yet.'),
   upstream_failed: entry(502, 'The service behind gave no valid answer. Send the request again later; check first whether a write took effect.'),
-  upstream_unavailable: entry(503, 'The service behind cannot be reached. Wait as long as Retry-After says, then send the request again.', { retryAfterS: 1 }),
+  upstream_unavailable: entry(503, 'The service behind cannot be reached, or gives no answers. Wait as long as Retry-After says, then send the request again.', { retryAfterS: 1 }),
   overloaded: entry(503, 'The gateway has more requests than it can serve. Wait as long as Retry-After says, then send the request again.', { retryAfterS: 1 }),
   store_unavailable: entry(503, 'Admission cannot be decided right now. Wait as long as Retry-After says, then send the request again.', { retryAfterS: 1 }),
   upstream_timeout: entry(504, 'The service behind did not answer in time. Send the request again later; check first whether a write took effect.'),

@@ -33,7 +33,7 @@ for (const over of ['plain HTTP', 'TLS']) t.test(`every status the gateway can g
     plans: PLANS, ...(over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {}),
     config: {
       limits: { headers_time: '1s', request_time: '1s' },
-      upstreams: { pets: { addresses: [upstream.url], deadline: '300ms' } },
+      upstreams: { pets: { addresses: [upstream.url], deadline: '300ms', breaker: 'off' } },
     },
   });
   const good = await gateway.createKey({ plan: 'wide' });

@@ -22,6 +22,7 @@ import { openClient } from './client.js';
 const DAY_MS = 86_400_000;
 const issuedIn = temporaryFolder(t);
 const [first, second, third, fourth] = [100, 200, 300, 400].map((days, index) => issueCertificate(issuedIn, `no${index}`, { toMs: Date.now() + days * DAY_MS })) as [Issued, Issued, Issued, Issued];
+const ended = issueCertificate(issuedIn, 'ended', { fromMs: Date.now() - 9 * DAY_MS, toMs: Date.now() - DAY_MS });
 /** Trusts every certificate of these tests. */
 const ca = [first, second, third, fourth].map((issued) => issued.ca).join('');
 
@@ -190,6 +191,27 @@ t.test('a link swapped as Kubernetes does, one further up, a folder made anew: a
   version('v9', first);
   await until('and taken when they come', () => serves(gateway, first), 15_000);
   t.ok((await configPart(gateway)).ok);
+});
+
+for (const workers of ['1', '2']) t.test(`while an ended certificate is on disk a plan changes all the same (workers: ${workers})`, async (t) => {
+  const { gateway, served, key } = await startRenewable(t, { environment: { PETGATE_WORKERS: workers } });
+  const client = openClient(t, gateway.url, 1, ca);
+  const limit = async (): Promise<string | undefined> => (await client.send(key)).headers.get('x-ratelimit-limit');
+  t.equal(await limit(), String(AMPLE_PLANS.free.limits.minute));
+  renew(served, ended);
+  await until('it is told of', async () => /tls\.cert: .*ended on/.test((await configPart(gateway)).detail));
+
+  writeFileSync(join(gateway.dataFolder, 'config/plans.yaml'), stringify({ ...AMPLE_PLANS, free: { ...AMPLE_PLANS.free, limits: { minute: 4321, day: 1_000_000 } } }, { aliasDuplicateObjects: false }));
+  await until('every worker holds the new plan', async () => (await Promise.all(Array.from({ length: 8 }, async () => (await exchangeRaw(gateway.target, `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`))[0]?.headers.get('x-ratelimit-limit')))).every((found) => found === '4321'));
+  t.ok(await serves(gateway, first), 'the certificate before stays');
+  t.equal(await endsIn(gateway), 100);
+  t.match(await configPart(gateway), { ok: false, detail: /^the certificate was refused, the one before stays in force: .*tls\.crt: the certificate ended on/ });
+  t.equal((await scrape(gateway.adminUrl)).value('petgate_config_ok'), 0);
+  t.match(await gateway.program.logged('the certificate was refused, the one before stays in force; all other settings were reloaded'), { level: 'error', problems: [/ended on/] });
+
+  writeFileSync(join(gateway.dataFolder, 'config/plans.yaml'), 'free: { limits: { minute: many } }\n');
+  await until('a mistake beside it is told with it, and refuses all', async () => /settings before hold: [^]*minute[^]*ended on/.test((await configPart(gateway)).detail));
+  t.equal(await limit(), '4321');
 });
 
 t.test('switching TLS off or on waits for a restart, and says so', async (t) => {

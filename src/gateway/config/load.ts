@@ -27,6 +27,8 @@ export interface Sources {
   readonly settings: Settings;
   /** What `settings.tls` names; null without, and when nobody asked for it. */
   readonly certificate: Certificate | null;
+  /** What is wrong with it, where it was only wanted; then `certificate` is null. */
+  readonly certificateFault: ConfigError | null;
   readonly gateway: Layers;
   readonly plans: Layers;
   /** Every file that was read. */
@@ -39,26 +41,36 @@ export interface Sources {
  * @throws ConfigError with everything that is wrong, each problem with its place; no value of a setting is shown
  */
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
-  return load(environment, false).settings;
+  return load(environment, 'unread').settings;
 }
 
-/** As `loadSettings`, with the certificate, and where each value came from. */
-export function loadSources(environment: NodeJS.ProcessEnv): Sources {
-  return load(environment, true);
+/**
+ * As `loadSettings`, with the certificate, and where each value came from.
+ * @param need whether a certificate that is no good is a reason to throw like any other, or is told beside the settings
+ */
+export function loadSources(environment: NodeJS.ProcessEnv, need: 'required' | 'wanted' = 'required'): Sources {
+  return load(environment, need);
 }
 
-function load(environment: NodeJS.ProcessEnv, withCertificate: boolean): Sources {
+function load(environment: NodeJS.ProcessEnv, need: 'required' | 'wanted' | 'unread'): Sources {
   const problems: Problem[] = [];
+  const faults: Problem[] = [];
   const gateway = collect(problems, () => readGateway(environment));
   const file = gateway && check(problems, gateway, gatewayFile);
   const plans = gateway && collect(problems, () => readPlans(gateway));
   const planFile = plans && check(problems, plans, plansFile);
   if (gateway && file) problems.push(...sharedPort(gateway, file));
   const tls = gateway ? tlsSettings(gateway) : null;
-  const certificate = gateway && tls && withCertificate ? openCertificate(problems, gateway, tls) : null;
-  const files = [...(gateway?.files ?? []), ...(plans?.files ?? []), ...(tls === null ? [] : [tls.cert, tls.key])];
+  const certificate = gateway && need !== 'unread' ? openCertificate(faults, gateway, tls) : null;
+  const files = filesOf(gateway, plans, tls);
+  const certificateFault = faults.length === 0 ? null : new ConfigError(faults, files);
+  if (need === 'required' || problems.length > 0) problems.push(...faults);
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
-  return { settings: toSettings(file, toPlans(planFile), tls, pathsOf(gateway)), certificate, gateway, plans, files };
+  return { settings: toSettings(file, toPlans(planFile), tls, pathsOf(gateway)), certificate, certificateFault, gateway, plans, files };
+}
+
+function filesOf(gateway: Layers | undefined, plans: Layers | undefined, tls: TlsSettings | null): readonly string[] {
+  return [...(gateway?.files ?? []), ...(plans?.files ?? []), ...(tls === null ? [] : [tls.cert, tls.key])];
 }
 
 function readGateway(environment: NodeJS.ProcessEnv): Layers {
@@ -113,7 +125,8 @@ function tlsSettings(gateway: Layers): TlsSettings | null {
 }
 
 /** What is wrong with the certificate is told where its file is named. */
-function openCertificate(problems: Problem[], gateway: Layers, tls: TlsSettings): Certificate | null {
+function openCertificate(problems: Problem[], gateway: Layers, tls: TlsSettings | null): Certificate | null {
+  if (tls === null) return null;
   const faults: CertificateFault[] = [];
   const certificate = readCertificate(tls, faults);
   problems.push(...faults.map(({ part, message }) => ({ ...gateway.place(['tls', part], 'value'), path: `tls.${part}`, message })));
@@ -159,9 +172,10 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
 /** Without a prototype: the names come from files, and `constructor` is as good a name as any. */
 function toUpstreams({ upstreams }: GatewayFile): Readonly<Record<string, UpstreamSettings>> {
   const byName = Object.create(null) as Record<string, UpstreamSettings>;
-  for (const [name, { addresses, connections, connect, deadline, health }] of Object.entries(upstreams)) {
+  for (const [name, { addresses, connections, connect, deadline, health, breaker }] of Object.entries(upstreams)) {
     const asked = health === undefined ? null : { path: health.path, everyMs: health.every, deadlineMs: health.deadline };
-    byName[name] = { addresses, connections, connectMs: connect, deadlineMs: deadline, health: asked };
+    const breaks = breaker === 'off' ? null : { failures: breaker.failures, openMs: breaker.open, capMs: breaker.cap };
+    byName[name] = { addresses, connections, connectMs: connect, deadlineMs: deadline, health: asked, breaker: breaks };
   }
   return byName;
 }

@@ -8,7 +8,7 @@ import { watchFiles } from './watch.js';
 
 /** How the newest settings fared. */
 export interface ReloadState {
-  /** False while the files hold what was refused; the settings before stay in force. */
+  /** False while the files hold what was refused; the settings before, or the certificate, stay in force. */
   readonly ok: boolean;
   readonly detail: string;
   readonly loaded: number;
@@ -49,7 +49,7 @@ function withFixed(next: Settings, first: Settings): Settings {
 
 /**
  * Keeps the settings as the files say, from file change to file change and at each `reload()`.
- * Bad files change nothing but the log and the state.
+ * Bad files change nothing but the log and the state; a bad certificate keeps nothing else from being taken over.
  * @param first what the process started from
  * @param apply puts checked settings into force at once
  */
@@ -59,14 +59,19 @@ export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, l
 
   const reload = (): void => {
     try {
-      const sources = loadSources(environment);
+      const sources = loadSources(environment, 'wanted');
       files = sources.files;
       const waiting = Object.entries(FIXED).filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings))).map(([name]) => name);
       current = withFixed(sources.settings, first.settings);
       apply(current, sources.certificate);
-      const detail = waiting.length === 0 ? 'as the files say' : `takes effect after a restart: ${waiting.join(', ')}`;
-      state = { ...state, ok: true, detail, loaded: state.loaded + 1, sinceMs: Date.now() };
-      if (waiting.length > 0) log.warn({ waiting }, 'settings reloaded; some of them take effect only after a restart');
+      const { certificateFault: fault } = sources;
+      const details = [
+        ...(fault === null ? [] : [`the certificate was refused, the one before stays in force: ${fault.message}`]),
+        ...(waiting.length === 0 ? [] : [`takes effect after a restart: ${waiting.join(', ')}`]),
+      ];
+      state = { ...state, ok: fault === null, detail: details.join('; ') || 'as the files say', loaded: state.loaded + 1, sinceMs: Date.now() };
+      if (fault !== null) log.error({ problems: fault.message.split('\n'), waiting }, 'the certificate was refused, the one before stays in force; all other settings were reloaded');
+      else if (waiting.length > 0) log.warn({ waiting }, 'settings reloaded; some of them take effect only after a restart');
       else log.info('settings reloaded');
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

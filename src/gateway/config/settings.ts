@@ -66,6 +66,17 @@ export interface UpstreamSettings {
   readonly deadlineMs: number;
   /** null: nobody asks, and an address is judged by the requests sent to it. */
   readonly health: HealthSettings | null;
+  /** null: failures pass over no address. */
+  readonly breaker: BreakerSettings | null;
+}
+
+/** When an address whose requests fail is passed over. */
+export interface BreakerSettings {
+  /** So many in a row. */
+  readonly failures: number;
+  /** Until the first trial; then twice that until the next, and so on up to `capMs`. */
+  readonly openMs: number;
+  readonly capMs: number;
 }
 
 /** How each address of an upstream is asked whether it wants requests. */

@@ -47,7 +47,7 @@ export function createMetrics({ engine, plans, operations, charged, tunnelled = 
   const admission = new QuickHistogram({ name: 'petgate_admission_duration_seconds', help: 'From asking the store to its verdict.', labelNames: ['engine'], buckets: ADMISSION_BUCKETS, registers }).series({ engine });
   const batch = new QuickHistogram({ name: 'petgate_admission_batch_requests', help: 'Requests decided by one store call.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256], registers }).series({});
   const upstream = new QuickHistogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer, or to giving up.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
-  const failures = new Counter({ name: 'petgate_upstream_failures_total', help: 'Attempts at an upstream that failed, by kind; one that was repeated with success is among them.', labelNames: ['upstream', 'kind'], registers });
+  const failures = new Counter({ name: 'petgate_upstream_failures_total', help: 'Attempts at an upstream that failed, or that could not be made, by kind; one that was repeated with success is among them.', labelNames: ['upstream', 'kind'], registers });
 
   const requestChild = held((operation, group) => requests.labels(operation, group));
   const durationChild = held((operation) => duration.series({ operation }));

@@ -23,7 +23,7 @@ export function watchProcess(registry: Registry, settings: Settings, config: () 
     },
   });
   new Gauge({
-    name: 'petgate_config_ok', help: '0 while the files hold settings that were refused: those before stay in force.', aggregator: 'min', registers,
+    name: 'petgate_config_ok', help: '0 while the files hold settings, or a certificate, that were refused: those before stay in force.', aggregator: 'min', registers,
     collect() {
       this.set(config().ok ? 1 : 0);
     },

@@ -1,8 +1,8 @@
 import { Pool } from 'undici';
 import type { UpstreamSettings } from '../config/settings.js';
+import { Breaker } from './breaker.js';
+import type { BreakerTurn } from './breaker.js';
 
-/** How long an address that could not be reached is passed over while another is there. */
-const DOWN_MS = 1000;
 /** Idle connections are dropped well before a server drops them, or a request meets a dying one. */
 const IDLE_MS = 4000;
 
@@ -13,14 +13,16 @@ export interface Address {
   inFlight: number;
   /** Tunnels open to it; they are no load of the pool. */
   tunnels: number;
-  downUntilMs: number;
   /** Whether the last attempt got a connection; true before the first. */
   reached: boolean;
   /** Whether it says that it wants requests; true while nobody asked. */
   healthy: boolean;
+  readonly breaker: Breaker;
+  /** Attempts begun and not ended. */
+  readonly underWay: Set<{ withdraw(): void }>;
 }
 
-export function openAddress(url: string, settings: UpstreamSettings): Address {
+export function openAddress(url: string, settings: UpstreamSettings, onTurn: (turn: BreakerTurn) => void): Address {
   const { origin, ...dial } = dialOptions(url, settings.connectMs);
   const pool = new Pool(origin, {
     ...dial,
@@ -32,7 +34,13 @@ export function openAddress(url: string, settings: UpstreamSettings): Address {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  return { url, pool, inFlight: 0, tunnels: 0, downUntilMs: 0, reached: true, healthy: true };
+  const underWay: Address['underWay'] = new Set();
+  const breaker = new Breaker(settings.breaker, (turn) => {
+    // Whoever still waits for a connection would wait in vain, and with each that times out one more would get to hang.
+    if (turn.open) for (const attempt of [...underWay]) attempt.withdraw();
+    onTurn(turn);
+  });
+  return { url, pool, inFlight: 0, tunnels: 0, reached: true, healthy: true, breaker, underWay };
 }
 
 /** How undici reaches `http://host:port` or `unix:/path`. */
@@ -41,12 +49,7 @@ export function dialOptions(url: string, connectMs: number): { readonly origin: 
   return { origin: 'http://localhost', connect: { timeout: connectMs, socketPath: url.slice('unix:'.length) } };
 }
 
-/** A connection could not be had: others go first for a moment. */
-export function markDown(address: Address): void {
-  address.downUntilMs = performance.now() + DOWN_MS;
-}
-
-/** Whether others go first. */
-export function isDown({ healthy, downUntilMs }: Address, nowMs: number): boolean {
-  return !healthy || downUntilMs > nowMs;
+/** Whether it is passed over while another is there: it says that it wants no requests, or its breaker is open. */
+export function isDown({ healthy, breaker }: Address): boolean {
+  return !healthy || breaker.isOpen;
 }

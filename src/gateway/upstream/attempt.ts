@@ -8,8 +8,8 @@ import { appendResponseHeaders } from './headers.js';
 /** Answers up to this size are held until complete: if the upstream breaks, they can still become a 502. */
 const HELD_BYTES = 64 * 1024;
 
-/** How one attempt ended: the answer is written, a refusal is due, or nothing reached the upstream. */
-export type End = 'answered' | Refusal | 'not_sent' | 'lost';
+/** How one attempt ended: the answer is written, a refusal is due, the connection broke, none was had, or it was given up before. */
+export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn';
 
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -36,6 +36,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
   stop(end: Refusal | 'answered'): void {
     this.#finish(end);
     this.#controller?.abort(new Error('stopped'));
+  }
+
+  /** Gives the attempt up if it has no connection yet. */
+  withdraw(): void {
+    if (this.#controller === null) this.#finish('withdrawn');
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -2,9 +2,9 @@ import type { Admitted } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { End } from './attempt.js';
+import type { Evidence } from './breaker.js';
 import { failureOf } from './failure.js';
 import type { UpstreamFailure } from './failure.js';
-import { markDown } from './address.js';
 import type { Address } from './address.js';
 import type { Upstream } from './pools.js';
 
@@ -16,6 +16,8 @@ export interface Try {
   start(): void;
   /** Ends it from outside: deadline or client gone. */
   stop(end: Refusal | 'answered'): void;
+  /** Ends it as long as it has no connection. */
+  withdraw(): void;
 }
 
 /** Makes an attempt; `onEnd` is called once, from `start` on. */
@@ -42,31 +44,38 @@ export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, on
       exchange.story.upstreamMs = performance.now() - sentMs;
       resolve(refusal);
     };
-    const send = (except: Address | null): void => {
-      const address = upstream.pick(except, isTunnel);
+    const send = (after: Address | null): void => {
+      const address = upstream.pick(after, isTunnel);
       if (address === null) {
-        onFailure(upstream.name, 'full');
-        settle(REFUSALS.overloaded);
+        const isFull = upstream.waitMs() === null;
+        onFailure(upstream.name, isFull ? 'full' : 'open');
+        settle(isFull ? REFUSALS.overloaded : unavailable(upstream));
         return;
       }
       address.inFlight += 1;
-      attempt = carry(address, (end) => {
+      const sent = address.breaker.send(performance.now());
+      const begun = carry(address, (end) => {
         address.inFlight -= 1;
+        address.underWay.delete(begun);
+        const evidence = evidenceOf(end, exchange, after === null);
+        if (evidence !== null) address.reached = evidence !== 'unreachable';
+        address.breaker.ended(sent, evidence, performance.now());
         ended(address, end);
       });
-      attempt.start();
+      attempt = begun;
+      address.underWay.add(begun);
+      begun.start();
     };
     const ended = (address: Address, end: End): void => {
       const failure = failureOf(end);
       if (failure !== null) onFailure(upstream.name, failure);
-      address.reached = failure !== 'unreachable';
-      if (end === 'not_sent') markDown(address);
       if (end === 'answered') settle(null);
+      else if (end === 'withdrawn') send(address);
       else if (end !== 'not_sent' && end !== 'lost') settle(end);
       else if (!retried && !client.gone && (end === 'not_sent' || isSafe(exchange.method)) && upstream.retries.take()) {
         retried = true;
         send(address);
-      } else settle(end === 'not_sent' ? REFUSALS.upstream_unavailable : REFUSALS.upstream_failed);
+      } else settle(end === 'not_sent' ? unavailable(upstream) : REFUSALS.upstream_failed);
     };
     upstream.retries.earn();
     send(null);
@@ -76,4 +85,16 @@ export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, on
 /** Methods that only read (RFC 9110 §9.2.1): sending them again changes nothing. */
 function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
+}
+
+/** What the end of an attempt says of its address. No word: of one whose client left or was slow to take the answer, or that began with a part of the deadline. */
+function evidenceOf(end: End, { client }: Admitted, hadWholeDeadline: boolean): Evidence {
+  if (end === 'answered') return client.gone ? null : 'good';
+  const failure = failureOf(end);
+  return failure === 'timeout' && (client.started || !hadWholeDeadline) ? null : failure;
+}
+
+/** Tells when a retry can succeed at the earliest. */
+function unavailable(upstream: Upstream): Refusal {
+  return { ...REFUSALS.upstream_unavailable, retryAfterS: Math.max(1, Math.ceil((upstream.waitMs() ?? 0) / 1000)) };
 }

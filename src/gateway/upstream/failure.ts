@@ -2,15 +2,15 @@ import type { End } from './attempt.js';
 
 /**
  * Why an attempt at an upstream failed: no connection could be had, the connection broke before an
- * answer, the answer was none for a client, no whole answer came in time, or every connection and
- * every place in the queue was taken.
+ * answer, the answer was none for a client, no whole answer came in time; or why none was made: every
+ * connection and every place in the queue was taken, or every breaker was open.
  */
-export const UPSTREAM_FAILURES = ['unreachable', 'lost', 'bad_answer', 'timeout', 'full'] as const;
+export const UPSTREAM_FAILURES = ['unreachable', 'lost', 'bad_answer', 'timeout', 'full', 'open'] as const;
 export type UpstreamFailure = (typeof UPSTREAM_FAILURES)[number];
 
 /** The failure that an attempt ended in; null where the upstream did not fail. */
 export function failureOf(end: End): UpstreamFailure | null {
-  if (end === 'answered') return null;
+  if (end === 'answered' || end === 'withdrawn') return null;
   if (end === 'not_sent') return 'unreachable';
   if (end === 'lost') return 'lost';
   if (end.code === 'upstream_timeout') return 'timeout';

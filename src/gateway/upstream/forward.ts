@@ -49,6 +49,6 @@ export function createForward(
 function carryRequest(exchange: Admitted, request: Dispatcher.DispatchOptions): Carry {
   return ({ pool }, onEnd) => {
     const attempt = new Attempt(exchange, onEnd);
-    return { start: () => void pool.dispatch(request, attempt), stop: (end) => attempt.stop(end) };
+    return { start: () => void pool.dispatch(request, attempt), stop: (end) => attempt.stop(end), withdraw: () => attempt.withdraw() };
   };
 }

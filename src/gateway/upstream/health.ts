@@ -19,7 +19,9 @@ export function watchAddress(address: Address, { path, everyMs, deadlineMs }: He
 
   const ask = async (): Promise<void> => {
     bad = (await isGood(client, path, deadlineMs)) ? 0 : bad + 1;
-    address.healthy = bad < BAD_IN_A_ROW;
+    const healthy = bad < BAD_IN_A_ROW;
+    if (healthy && !address.healthy) address.breaker.hasten();
+    address.healthy = healthy;
     if (!stopped) timer = setTimeout(() => void ask(), everyMs).unref();
   };
   void ask();

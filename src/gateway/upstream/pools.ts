@@ -1,6 +1,7 @@
 import type { UpstreamSettings } from '../config/settings.js';
-import { isDown, openAddress } from './address.js';
+import { openAddress } from './address.js';
 import type { Address } from './address.js';
+import type { BreakerTurn } from './breaker.js';
 import { watchAddress } from './health.js';
 import { Retries } from './retries.js';
 
@@ -13,8 +14,14 @@ export interface Upstream {
   readonly deadlineMs: number;
   readonly settings: UpstreamSettings;
   readonly retries: Retries;
-  /** The least loaded address that is up, else the one that was down longest; null when all are full. For a tunnel, tunnels are the load. */
-  pick(except: Address | null, forTunnel?: boolean): Address | null;
+  /**
+   * The address to ask: a healthy one if there is any, of these one that is due for a trial, else the
+   * least loaded; null when all are full or their breakers open. For a tunnel, tunnels are the load.
+   * @param after the one that just failed: any other is better
+   */
+  pick(after: Address | null, forTunnel?: boolean): Address | null;
+  /** While every breaker is open: how long until one is due, 0 at least; else null. */
+  waitMs(): number | null;
   /** Closes the pools when what they carry has ended. */
   retire(): Promise<void>;
   /** Cuts whatever there is. */
@@ -23,13 +30,16 @@ export interface Upstream {
 
 export type Upstreams = ReadonlyMap<string, Upstream>;
 
+/** Told when a breaker opens or closes. */
+export type OnBreakerTurn = (upstream: string, address: Address, turn: BreakerTurn) => void;
+
 /**
  * Opens a keep-alive pool for each address; nothing is dialled yet.
  * @param before those there are: one whose settings stay is kept with its connections
  */
-export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings>>, before: Upstreams = new Map()): Upstreams {
+export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings>>, onTurn: OnBreakerTurn, before: Upstreams = new Map()): Upstreams {
   const named = Object.entries(settings).filter(([, upstream]) => upstream.addresses.length > 0);
-  return new Map(named.map(([name, upstream]) => [name, sameOf(before.get(name), upstream) ?? openUpstream(name, upstream)]));
+  return new Map(named.map(([name, upstream]) => [name, sameOf(before.get(name), upstream) ?? openUpstream(name, upstream, onTurn)]));
 }
 
 /** Closes those of `before` that `now` no longer holds, once `afterMs` is over: exchanges begun with them may still come. */
@@ -43,8 +53,11 @@ function sameOf(upstream: Upstream | undefined, settings: UpstreamSettings): Ups
   return JSON.stringify(upstream?.settings) === JSON.stringify(settings) ? upstream : undefined;
 }
 
-function openUpstream(name: string, settings: UpstreamSettings): Upstream {
-  const addresses = settings.addresses.map((url) => openAddress(url, settings));
+function openUpstream(name: string, settings: UpstreamSettings, onTurn: OnBreakerTurn): Upstream {
+  const addresses = settings.addresses.map((url) => {
+    const address: Address = openAddress(url, settings, (turn) => onTurn(name, address, turn));
+    return address;
+  });
   const full = settings.connections * (1 + WAITING_FACTOR);
   const { health } = settings;
   const watches = health === null ? [] : addresses.map((address) => watchAddress(address, health, settings.connectMs));
@@ -55,15 +68,16 @@ function openUpstream(name: string, settings: UpstreamSettings): Upstream {
     deadlineMs: settings.deadlineMs,
     settings,
     retries: new Retries(),
-    pick(except, forTunnel = false) {
+    pick(after, forTunnel = false) {
       const nowMs = performance.now();
       let best: Address | null = null;
       for (const address of addresses) {
-        if (address.inFlight >= full || (address === except && addresses.length > 1)) continue;
-        if (best === null || preferred(address, best, nowMs, forTunnel)) best = address;
+        if (address === after || !takesMore(address, full, nowMs)) continue;
+        if (best === null || preferred(address, best, forTunnel)) best = address;
       }
-      return best;
+      return best ?? (after !== null && takesMore(after, full, nowMs) ? after : null);
     },
+    waitMs: () => (addresses.every(({ breaker }) => breaker.isOpen) ? Math.max(0, Math.min(...addresses.map(({ breaker }) => breaker.dueMs)) - performance.now()) : null),
     retire: async () => {
       unwatch();
       await Promise.all(addresses.map(({ pool }) => pool.close()));
@@ -75,10 +89,14 @@ function openUpstream(name: string, settings: UpstreamSettings): Upstream {
   };
 }
 
-function preferred(one: Address, other: Address, nowMs: number, forTunnel: boolean): boolean {
-  const oneDown = isDown(one, nowMs);
-  const otherDown = isDown(other, nowMs);
-  if (oneDown !== otherDown) return otherDown;
-  if (oneDown && one.downUntilMs !== other.downUntilMs) return one.downUntilMs < other.downUntilMs;
+/** A trial is let through however many hang there. */
+function takesMore({ breaker, inFlight }: Address, full: number, nowMs: number): boolean {
+  return breaker.isOpen ? breaker.dueMs <= nowMs : inFlight < full;
+}
+
+/** Of two that take more: which goes first. An open one is due here, and would never close if load decided. */
+function preferred(one: Address, other: Address, forTunnel: boolean): boolean {
+  if (one.healthy !== other.healthy) return one.healthy;
+  if (one.breaker.isOpen !== other.breaker.isOpen) return one.breaker.isOpen;
   return forTunnel ? one.tunnels + one.inFlight < other.tunnels + other.inFlight : one.inFlight < other.inFlight;
 }

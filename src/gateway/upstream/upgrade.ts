@@ -37,6 +37,7 @@ export function carryHandshake(exchange: Admitted, handshake: Handshake, interna
     return {
       start: () => proxy.ws(request, end, NOTHING, {}, (error) => attempt.onResponseError(null, error)),
       stop: (why) => attempt.stop(why),
+      withdraw: () => attempt.withdraw(),
     };
   };
 }

@@ -14,7 +14,7 @@ async function failures(gateway: Gateway): Promise<Record<string, number>> {
 
 t.test('each way an upstream can fail is counted under its kind', async (t) => {
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url }, config: { upstreams: { pets: { deadline: '300ms', connections: 1 } } } });
+  const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url }, config: { upstreams: { pets: { deadline: '300ms', connections: 1, breaker: 'off' } } } });
   const { key } = await gateway.createKey({ plan: 'pro' });
   const add = (): Promise<number> =>
     fetch(`${gateway.url}/v1/pets`, { method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, body: '{"name":"Rex","categoryId":1}' }).then(({ status }) => status);
@@ -47,4 +47,15 @@ t.test('an upstream nobody listens at is unreachable, and not up until it is rea
   t.equal((await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status, 503);
   t.strictSame(await failures(gateway), { unreachable: 2 }, 'the second attempt counts too');
   t.equal(await up(), 0);
+});
+
+t.test('every status of its own is an answer, however often: one operation that fails cuts off no other', async (t) => {
+  const upstream = await startUpstream(t);
+  const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url }, config: { upstreams: { pets: { breaker: { failures: 1 } } } } });
+  const { key } = await gateway.createKey({ plan: 'pro' });
+  for (const status of [500, 502, 503, 504, 404, 500]) {
+    upstream.handle = (_seen, response) => response.writeHead(status).end();
+    t.equal((await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status, status);
+  }
+  t.strictSame(await failures(gateway), {});
 });

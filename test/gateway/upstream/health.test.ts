@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import type { Address } from '../../../src/gateway/upstream/address.js';
 import { openUpstreams } from '../../../src/gateway/upstream/pools.js';
 import type { Upstream } from '../../../src/gateway/upstream/pools.js';
+import { startFront } from '../../attacks/front.js';
 import { scrape } from '../../servers/exposition.js';
 import { startGateway } from '../../servers/gateway.js';
 import type { Gateway } from '../../servers/gateway.js';
@@ -68,6 +69,23 @@ for (const way of ['says so', 'is silent'] as const) {
   });
 }
 
+t.test('an address whose breaker is open is tried as soon as it says that it is well again', async (t) => {
+  const service = await startUpstream(t);
+  const front = await startFront(t, service.url, { pets: { health: ASKED, breaker: { failures: 1, open: '1h', cap: '1h' } } });
+  const up = async (): Promise<number> => (await scrape(front.gateway.adminUrl)).value('petgate_upstream_up_ratio', { upstream: 'pets' });
+  const isReady = async (): Promise<boolean> => ((await front.gateway.admin('GET', '/readyz')).body as { parts: Record<string, { ok: boolean }> }).parts['upstream:pets']!.ok;
+  service.handle = (_seen, response) => response.destroy();
+  t.equal(await front.good(), 503, 'the second attempt is not made');
+  t.equal(await front.good(), 503);
+  const asked = service.seen.length;
+  await until('it was asked for its health, and is ill', () => service.seen.length > asked + 2);
+  t.equal(await up(), 0);
+  t.equal(await front.good(), 503);
+  answerHealth(service, null);
+  await until('it is served, within the hour', async () => (await front.good()) === 200);
+  t.equal(await isReady(), true);
+});
+
 t.test('one bad answer is chance; a full pool says nothing about the service; nobody asks any more after the end', async (t) => {
   const service = await startUpstream(t);
   const upstream = open({ url: service.url, connections: 1 });
@@ -94,5 +112,5 @@ t.test('one bad answer is chance; a full pool says nothing about the service; no
 
 function open({ url, connections }: { readonly url: string; readonly connections: number }): Upstream {
   const health = { path: ASKED.path, everyMs: 20, deadlineMs: 1000 };
-  return openUpstreams({ pets: { addresses: [url], connections, connectMs: 100, deadlineMs: 100, health } }).get('pets')!;
+  return openUpstreams({ pets: { addresses: [url], connections, connectMs: 100, deadlineMs: 100, health, breaker: null } }, () => undefined).get('pets')!;
 }

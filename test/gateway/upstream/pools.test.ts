@@ -1,14 +1,22 @@
 import t from 'tap';
-import { markDown } from '../../../src/gateway/upstream/address.js';
+import type { Address } from '../../../src/gateway/upstream/address.js';
+import type { BreakerSettings } from '../../../src/gateway/config/settings.js';
 import { openUpstreams } from '../../../src/gateway/upstream/pools.js';
 import type { Upstream } from '../../../src/gateway/upstream/pools.js';
 
-function open(addresses: readonly string[], connections = 2): Upstream {
-  const upstreams = openUpstreams({ pets: { addresses, connections, connectMs: 100, deadlineMs: 100, health: null }, store: { addresses: [], connections: 1, connectMs: 1, deadlineMs: 1, health: null } });
+const BREAKER = { failures: 1, openMs: 60_000, capMs: 60_000 };
+
+function open(addresses: readonly string[], connections = 2, breaker: BreakerSettings = BREAKER): Upstream {
+  const more = { connections, connectMs: 100, deadlineMs: 100, health: null, breaker };
+  const upstreams = openUpstreams({ pets: { addresses, ...more }, store: { addresses: [], ...more } }, () => undefined);
   t.same([...upstreams.keys()], ['pets'], 'one without addresses is not there');
   const upstream = upstreams.get('pets')!;
   t.teardown(() => upstream.close());
   return upstream;
+}
+
+function openBreaker({ breaker }: Address): void {
+  breaker.ended(breaker.send(performance.now()), 'lost', performance.now());
 }
 
 t.test('the least loaded address is picked', (t) => {
@@ -18,20 +26,42 @@ t.test('the least loaded address is picked', (t) => {
   one!.inFlight = 1;
   t.equal(upstream.pick(null), two);
   t.equal(upstream.pick(two!), one, 'but not the one that just failed');
+  const single = open(['http://127.0.0.1:1']);
+  t.equal(single.pick(single.addresses[0]!), single.addresses[0], 'unless there is no other');
   t.end();
 });
 
-t.test('one that is down is passed over while another is up, and is better than none', (t) => {
+t.test('one whose breaker is open is passed over, also by a second attempt', (t) => {
   const upstream = open(['http://127.0.0.1:1', 'unix:/run/pets.sock']);
   const [one, two] = upstream.addresses;
-  markDown(one!);
+  openBreaker(one!);
   two!.inFlight = 5;
   t.equal(upstream.pick(null), two);
-  markDown(two!);
-  t.equal(upstream.pick(null), one, 'of two that are down the one that went first');
-  t.equal(open(['http://127.0.0.1:1']).pick(null)?.url, 'http://127.0.0.1:1');
-  const single = open(['http://127.0.0.1:1']);
-  t.equal(single.pick(single.addresses[0]!), single.addresses[0], 'an only address is tried again');
+  t.equal(upstream.pick(two!), two, 'the same again is better than one that is open');
+  t.equal(upstream.waitMs(), null, 'another is there');
+  openBreaker(two!);
+  t.equal(upstream.pick(null), null);
+  const waitMs = upstream.waitMs() ?? 0;
+  t.ok(waitMs > 59_000 && waitMs <= 60_000, `the next trial is in ${waitMs} ms`);
+  t.end();
+});
+
+t.test('a trial goes first, and however many hang there, but never to an unhealthy address while a healthy one is there', (t) => {
+  const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 2, { failures: 1, openMs: 0, capMs: 60_000 });
+  const [one, two] = upstream.addresses;
+  openBreaker(one!);
+  one!.inFlight = 10;
+  two!.inFlight = 9;
+  one!.healthy = false;
+  t.equal(upstream.pick(null), two);
+  one!.healthy = true;
+  t.equal(upstream.pick(null), one);
+  two!.healthy = false;
+  openBreaker(two!);
+  t.equal(upstream.pick(null), one);
+  one!.healthy = false;
+  t.equal(upstream.pick(null), two, 'when no one is healthy, all are tried');
+  t.equal(upstream.waitMs(), 0);
   t.end();
 });
 
@@ -39,6 +69,7 @@ t.test('a full address takes no more', (t) => {
   const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 2);
   for (const address of upstream.addresses) address.inFlight = 10;
   t.equal(upstream.pick(null), null);
+  t.equal(upstream.waitMs(), null, 'that is no matter of breakers');
   upstream.addresses[1]!.inFlight = 9;
   t.equal(upstream.pick(null), upstream.addresses[1]);
   t.end();

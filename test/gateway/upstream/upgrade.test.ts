@@ -81,6 +81,21 @@ t.test('the service hears who asks by the word of the gateway alone, and nothing
   for (const name of ['x_petgate_key_id', 'x-real-ip', 'keep-alive', 'te', 'proxy-authorization', 'x-secret']) t.same(values(name), [], name);
 });
 
+t.test('a service that answers no handshake is passed over like one that answers no request, and tried again', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const front = await startTunnelFront(t, { addresses: [upstream.url], pets: { deadline: '200ms', breaker: { failures: 2, open: '500ms', cap: '500ms' } } });
+  upstream.handle = () => undefined;
+  t.equal((await front.open(front.key)).answer.status, 504);
+  t.equal((await front.open(front.key)).answer.status, 504);
+  const { answer } = await front.open(front.key);
+  t.equal(answer.status, 503);
+  checkHonest(t, answer, 'open');
+  t.equal(upstream.seen.length, 2, 'it heard nothing of the third');
+  upstream.handle = (seen) => accept(seen);
+  await until('a tunnel is there again', async () => (await front.open(front.key)).answer.status === 101, 2000);
+  t.equal((await front.open(front.key)).answer.status, 101, 'and not as a trial');
+});
+
 t.test('of the fields of a 101 the client hears those that are for it, and the figures of the gateway', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const front = await startTunnelFront(t, { addresses: [upstream.url] });

@@ -1,0 +1,85 @@
+import type { BreakerSettings } from '../config/settings.js';
+import type { UpstreamFailure } from './failure.js';
+
+/** What breaks all at once, such as one of several instances behind an address, may be over already: so long a good answer outweighs it. */
+const FRESH_MS = 250;
+
+/** A breaker opened, for what failed last; or closed again, after so long. */
+export type BreakerTurn = { readonly open: true; readonly failure: UpstreamFailure } | { readonly open: false; readonly openedForMs: number };
+
+/** What an attempt says of its address; null: nothing, such as one whose client left. */
+export type Evidence = 'good' | UpstreamFailure | null;
+
+/**
+ * Whether an address is worth asking. Closed: all may ask. So many failures in a row open it, and from
+ * then on one request is sent each time it is due, a trial, the next after twice the time; the first
+ * that goes well closes it. A trial that hangs so keeps nobody from the next. An attempt speaks only of
+ * the turn it was sent in: a hundred that fail together are one outage, and what was sent before an
+ * outage says nothing of what comes after. Times are `performance.now()`.
+ */
+export class Breaker {
+  readonly #settings: BreakerSettings | null;
+  readonly #onTurn: (turn: BreakerTurn) => void;
+  /** Odd while open. */
+  #turn = 0;
+  #failures = 0;
+  #goodMs = -Infinity;
+  #openedMs = 0;
+  #openMs = 0;
+  #dueMs = 0;
+
+  /** @param settings null: it never opens */
+  constructor(settings: BreakerSettings | null, onTurn: (turn: BreakerTurn) => void) {
+    this.#settings = settings;
+    this.#onTurn = onTurn;
+  }
+
+  get isOpen(): boolean {
+    return this.#turn % 2 === 1;
+  }
+
+  /** When the next request may be sent; no later than now when it is due. */
+  get dueMs(): number {
+    return this.isOpen ? this.#dueMs : -Infinity;
+  }
+
+  /** A request is being sent. Gives what `ended` is to be told. */
+  send(nowMs: number): number {
+    if (this.isOpen) {
+      this.#openMs = Math.min(2 * this.#openMs, this.#settings!.capMs);
+      this.#dueMs = nowMs + this.#openMs;
+    }
+    return this.#turn;
+  }
+
+  /** @param sent what `send` gave */
+  ended(sent: number, evidence: Evidence, nowMs: number): void {
+    if (this.#settings === null || evidence === null || sent !== this.#turn) return;
+    if (evidence === 'good') {
+      this.#failures = 0;
+      this.#goodMs = nowMs;
+      if (this.isOpen) this.#close(nowMs);
+    } else if (!this.isOpen) {
+      this.#failures += 1;
+      if (this.#failures >= this.#settings.failures && nowMs - this.#goodMs >= FRESH_MS) this.#open(this.#settings, evidence, nowMs);
+    }
+  }
+
+  /** Somebody knows that it may be well again: the next request is a trial. */
+  hasten(): void {
+    this.#dueMs = -Infinity;
+  }
+
+  #open({ openMs }: BreakerSettings, failure: UpstreamFailure, nowMs: number): void {
+    this.#turn += 1;
+    this.#openedMs = nowMs;
+    this.#openMs = openMs;
+    this.#dueMs = nowMs + openMs;
+    this.#onTurn({ open: true, failure });
+  }
+
+  #close(nowMs: number): void {
+    this.#turn += 1;
+    this.#onTurn({ open: false, openedForMs: nowMs - this.#openedMs });
+  }
+}

@@ -1,0 +1,91 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { checkHonest, codeOf } from '../answers/honest.js';
+import { ledgerOf } from '../e2e/ledger.js';
+import { startGateway } from '../servers/gateway.js';
+import type { Gateway } from '../servers/gateway.js';
+import { exchangeRaw } from '../servers/raw.js';
+import type { RawAnswer } from '../servers/raw.js';
+import { startUpstream } from '../servers/upstream.js';
+import type { Upstream } from '../servers/upstream.js';
+import { until } from '../servers/until.js';
+import { AMPLE_PLANS, metricOf, request } from './front.js';
+
+const EXCHANGES = 8;
+const OPEN_MS = 2000;
+
+interface Stage {
+  readonly gateway: Gateway;
+  readonly keyId: string;
+  readonly pets: Upstream;
+  /** What the answer was, after how long. */
+  readonly ask: (path: string) => Promise<RawAnswer & { readonly tookMs: number }>;
+}
+
+async function stage(t: Test): Promise<Stage> {
+  const [pets, store] = [await startUpstream(t), await startUpstream(t)];
+  const gateway = await startGateway(t, {
+    plans: AMPLE_PLANS,
+    config: {
+      limits: { exchanges: EXCHANGES },
+      upstreams: {
+        pets: { addresses: [pets.url], deadline: '1s', breaker: { failures: 3, open: `${OPEN_MS}ms`, cap: `${OPEN_MS}ms` } },
+        store: { addresses: [store.url] },
+      },
+    },
+  });
+  const { key, id } = await gateway.createKey({ plan: 'free' });
+  const ask: Stage['ask'] = async (path) => {
+    const startMs = performance.now();
+    const [answer] = await exchangeRaw(gateway.target, request(`GET ${path}`, `Authorization: Bearer ${key}`), 1);
+    checkHonest(t, answer!, path);
+    return { ...answer!, tookMs: performance.now() - startMs };
+  };
+  return { gateway, keyId: id, pets, ask };
+}
+
+/** The attack: a service behind takes every request and answers none, until no room is left for those of other services. */
+t.test('a service that hangs does not starve the others, and is served again soon after it is well', async (t) => {
+  const { gateway, keyId, pets, ask } = await stage(t);
+  t.equal((await ask('/v1/pets')).status, 200);
+  pets.handle = () => undefined;
+  const hung = Array.from({ length: EXCHANGES }, () => ask('/v1/pets'));
+  await until('all places are taken', async () => (await metricOf(gateway, 'petgate_exchanges_in_flight')) === EXCHANGES);
+  t.equal(codeOf(await ask('/v1/store/orders')), 'overloaded', 'until then it does starve them');
+  t.strictSame((await Promise.all(hung)).map(codeOf), Array<string>(EXCHANGES).fill('upstream_timeout'));
+
+  const opened = await gateway.program.logged('requests to this address fail: it is passed over, but for a trial from time to time');
+  t.match(opened, { upstream: 'pets', address: pets.url, failure: 'timeout' });
+  const before = pets.seen.length;
+  let refused = 0;
+  for (let round = 0; round < 5; round += 1) {
+    const answers = await Promise.all(['/v1/pets', '/v1/store/orders', '/v1/pets', '/v1/store/orders', '/v1/pets', '/v1/store/orders'].map(ask));
+    t.ok(answers.every(({ tookMs }) => tookMs < 250), `nobody waits: ${answers.map(({ tookMs }) => tookMs.toFixed(0)).join()} ms`);
+    t.strictSame(answers.map(({ status }) => status), [503, 200, 503, 200, 503, 200]);
+    for (const answer of answers.filter(({ status }) => status === 503)) {
+      refused += 1;
+      t.equal(codeOf(answer), 'upstream_unavailable');
+      t.ok(Number(answer.headers.get('retry-after')) <= OPEN_MS / 1000);
+    }
+  }
+  t.equal(pets.seen.length, before, 'nothing was sent to it meanwhile');
+  t.equal(await metricOf(gateway, 'petgate_upstream_up_ratio'), 1, 'of two services one is up');
+  t.match((await gateway.admin('GET', '/readyz')).body, { ready: true, parts: { 'upstream:pets': { ok: false, detail: '0 of 1 addresses up' }, 'upstream:store': { ok: true } } });
+  await until('billing can credit each of them, all admitted', async () => (await ledgerOf(gateway, keyId)).failed === EXCHANGES + refused);
+  await recovers(t, { gateway, pets, ask });
+});
+
+async function recovers(t: Test, { gateway, pets, ask }: Pick<Stage, 'gateway' | 'pets' | 'ask'>): Promise<void> {
+  pets.handle = (_seen, response) => response.end('[]');
+  const last = await ask('/v1/pets');
+  const endMs = performance.now();
+  const toldMs = 1000 * Number(last.headers.get('retry-after') ?? 0);
+  t.equal(last.status, 503);
+  await until('it is served', async () => (await ask('/v1/pets')).status === 200, OPEN_MS + 500);
+  const servedMs = performance.now();
+  t.ok(servedMs < endMs + toldMs + 500, 'when Retry-After said, at the latest');
+  t.ok(servedMs > endMs - last.tookMs + toldMs - 1000, 'which was no later than need be, in whole seconds');
+  t.match(await gateway.program.logged('this address answers again'), { level: 'info', upstream: 'pets', address: pets.url });
+  t.strictSame((await Promise.all(Array.from({ length: EXCHANGES }, () => ask('/v1/pets')))).map(({ status }) => status), Array<number>(EXCHANGES).fill(200));
+  t.equal(await metricOf(gateway, 'petgate_upstream_open_ratio'), 0);
+}

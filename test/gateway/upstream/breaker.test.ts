@@ -1,0 +1,118 @@
+import t from 'tap';
+import { Breaker } from '../../../src/gateway/upstream/breaker.js';
+import type { BreakerTurn } from '../../../src/gateway/upstream/breaker.js';
+
+const SETTINGS = { failures: 3, openMs: 1000, capMs: 3000 };
+
+function closed(): { readonly breaker: Breaker; readonly turns: BreakerTurn[]; readonly fail: (times: number, nowMs: number) => void } {
+  const turns: BreakerTurn[] = [];
+  const breaker = new Breaker(SETTINGS, (turn) => turns.push(turn));
+  const fail = (times: number, nowMs: number): void => {
+    for (let n = 0; n < times; n += 1) breaker.ended(breaker.send(nowMs), 'lost', nowMs);
+  };
+  return { breaker, turns, fail };
+}
+
+/** Open since 10 s, due at 11 s. */
+function opened(): ReturnType<typeof closed> {
+  const stage = closed();
+  stage.fail(3, 10_000);
+  return stage;
+}
+
+t.test('so many failures in a row open it; a good answer in between begins the row anew', (t) => {
+  const { breaker, turns, fail } = closed();
+  fail(2, 0);
+  breaker.ended(breaker.send(1), 'good', 1);
+  fail(2, 1000);
+  t.equal(breaker.isOpen, false);
+  fail(1, 1000);
+  t.equal(breaker.isOpen, true);
+  t.strictSame(turns, [{ open: true, failure: 'lost' }]);
+  t.equal(breaker.dueMs, 2000);
+  t.end();
+});
+
+t.test('an attempt that says nothing neither opens it nor begins the row anew', (t) => {
+  const { breaker, fail } = closed();
+  fail(2, 0);
+  for (let n = 0; n < 10; n += 1) breaker.ended(breaker.send(0), null, 0);
+  t.equal(breaker.isOpen, false);
+  fail(1, 0);
+  t.equal(breaker.isOpen, true);
+  t.end();
+});
+
+t.test('what breaks all at once just after a good answer does not open it; that it goes on does', (t) => {
+  const { breaker, fail } = closed();
+  breaker.ended(breaker.send(0), 'good', 1000);
+  fail(100, 1001);
+  t.equal(breaker.isOpen, false);
+  fail(1, 1250);
+  t.equal(breaker.isOpen, true);
+  t.end();
+});
+
+t.test('a hundred that fail together are one outage, and cost it no longer time', (t) => {
+  const { breaker, turns } = closed();
+  const sent = Array.from({ length: 100 }, () => breaker.send(0));
+  sent.forEach((one, index) => breaker.ended(one, 'timeout', 15_000 + index));
+  t.equal(turns.length, 1);
+  t.equal(breaker.dueMs, 16_002, 'a second after the one that opened it');
+  t.end();
+});
+
+t.test('trials go out at each due time, which doubles up to the cap, whether they fail or hang', (t) => {
+  const { breaker, turns } = opened();
+  t.equal(breaker.dueMs, 11_000);
+  const hung = breaker.send(11_000);
+  t.equal(breaker.dueMs, 13_000);
+  breaker.ended(breaker.send(13_000), 'unreachable', 13_000);
+  t.equal(breaker.dueMs, 16_000, 'the cap');
+  breaker.send(16_500);
+  t.equal(breaker.dueMs, 19_500);
+  breaker.ended(hung, 'timeout', 17_000);
+  t.equal(breaker.dueMs, 19_500, 'one that hung is no new failure');
+  t.equal(turns.length, 1);
+  t.end();
+});
+
+t.test('a trial that goes well closes it, and the next outage begins with the first time again', (t) => {
+  const { breaker, turns, fail } = opened();
+  breaker.send(11_000);
+  breaker.ended(breaker.send(13_000), 'good', 13_100);
+  t.equal(breaker.isOpen, false);
+  t.strictSame(turns[1], { open: false, openedForMs: 3100 });
+  t.equal(breaker.dueMs, -Infinity);
+  fail(3, 20_000);
+  t.equal(breaker.dueMs, 21_000);
+  t.end();
+});
+
+t.test('what was sent before it opened says nothing of what comes after, be it good or bad', (t) => {
+  const { breaker } = closed();
+  const before = Array.from({ length: 20 }, () => breaker.send(0));
+  for (const one of before.slice(0, 3)) breaker.ended(one, 'timeout', 10_000);
+  breaker.ended(before[3]!, 'good', 10_001);
+  t.equal(breaker.isOpen, true, 'a late answer is no trial');
+  breaker.ended(breaker.send(11_000), 'good', 11_010);
+  for (const one of before.slice(4)) breaker.ended(one, 'timeout', 15_000);
+  t.equal(breaker.isOpen, false, 'nor does one that hung since then open it again');
+  t.end();
+});
+
+t.test('who knows that it may be well again makes the next request a trial', (t) => {
+  const { breaker } = opened();
+  breaker.hasten();
+  t.ok(breaker.dueMs < 10_001);
+  breaker.ended(breaker.send(10_001), 'good', 10_002);
+  t.equal(breaker.isOpen, false);
+  t.end();
+});
+
+t.test('one that is switched off never opens', (t) => {
+  const breaker = new Breaker(null, () => t.fail());
+  for (let n = 0; n < 100; n += 1) breaker.ended(breaker.send(n * 1000), 'unreachable', n * 1000);
+  t.equal(breaker.isOpen, false);
+  t.end();
+});
