@@ -14,7 +14,7 @@ import { ConfigError } from './problem.js';
 import type { Problem } from './problem.js';
 import { gatewayFile } from './schema.js';
 import type { GatewayFile } from './schema.js';
-import type { Settings, TlsSettings, UpstreamSettings } from './settings.js';
+import type { CorsSettings, Settings, TlsSettings, UpstreamSettings } from './settings.js';
 
 export { ConfigError, renderProblems } from './problem.js';
 export type { Problem } from './problem.js';
@@ -147,6 +147,7 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
       connections: limits.connections, requestsPerConnection: limits.requests_per_connection, exchanges: limits.exchanges,
       tunnels: limits.tunnels, tunnelIdleMs: limits.tunnel_idle, tunnelLifetimeMs: limits.tunnel_lifetime,
     },
+    cors: file.cors === undefined ? null : toCors(file.cors),
     trustedProxies: file.trusted_proxies,
     realm: file.realm,
     plans,
@@ -154,6 +155,10 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
     log: file.log,
     shutdownMs: file.shutdown,
   };
+}
+
+function toCors({ origins, headers, expose, max_age: maxAgeMs, credentials }: NonNullable<GatewayFile['cors']>): CorsSettings {
+  return { origins, headers, expose, maxAgeS: maxAgeMs / 1000, credentials };
 }
 
 /** Without a prototype: the names come from files, and `constructor` is as good a name as any. */

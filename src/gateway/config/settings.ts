@@ -19,6 +19,8 @@ export interface Settings {
   /** By the name openapi.yaml calls the service; one without addresses is announced but not there yet. */
   readonly upstreams: Readonly<Record<string, UpstreamSettings>>;
   readonly limits: EdgeLimits;
+  /** null: answers say nothing of CORS. */
+  readonly cors: CorsSettings | null;
   /** Peers whose X-Forwarded-For is believed: addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
   /** Realm of WWW-Authenticate. */
@@ -74,6 +76,20 @@ export interface HealthSettings {
   readonly path: string;
   readonly everyMs: number;
   readonly deadlineMs: number;
+}
+
+/** Which pages may use the API from a browser, and what of it. */
+export interface CorsSettings {
+  /** As browsers write them, patterns such as `https://*.example.com` among them; `*`: every one. */
+  readonly origins: '*' | readonly string[];
+  /** Names of fields that scripts may send. */
+  readonly headers: readonly string[];
+  /** Names of fields that scripts may read. */
+  readonly expose: readonly string[];
+  /** How long a browser may remember what a preflight said. */
+  readonly maxAgeS: number;
+  /** Whether pages may send cookies along. */
+  readonly credentials: boolean;
 }
 
 /** Bounds of what a client may send; each has its refusal. */

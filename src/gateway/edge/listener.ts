@@ -13,6 +13,7 @@ import type { AddressReader } from './address.js';
 import { renderRefusal } from './answer.js';
 import { HttpClient } from './client.js';
 import { connectionOf, lingerOnClose, proceed, queue } from './connection.js';
+import { originIn } from './cors.js';
 import { travel } from './gate.js';
 import type { Gate, Traffic } from './gate.js';
 import { ignoredUpgrade, requestsThat } from './handshake.js';
@@ -82,7 +83,7 @@ export function createListener(current: () => Gate, certificate: Certificate | n
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => upgrades.begin(request, socket, head));
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response, true));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => onClientError(error, socket, current()));
+  server.on('clientError', (error: ParserError, socket: Socket) => onClientError(error, socket, current()));
   server.on('connect', (_request: IncomingMessage, socket: Socket) => giveUp(socket, REFUSALS.malformed_request, current()));
   return {
     server,
@@ -141,22 +142,27 @@ function tune(server: Server, limits: EdgeLimits): void {
   server.maxConnections = limits.connections;
 }
 
+/** `rawPacket` is what it was reading, credentials included. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+}
+
 /** The parser gave up, or the client is gone. */
-function onClientError(error: NodeJS.ErrnoException, socket: Socket, gate: Gate): void {
+function onClientError(error: ParserError, socket: Socket, gate: Gate): void {
   if (connectionOf(socket).closing) return;
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
-  else giveUp(socket, refusalOf(error.code), gate);
+  else giveUp(socket, refusalOf(error.code), gate, error.rawPacket);
 }
 
 /**
  * No more requests can be read. Those read before keep their places (HAZARDS 5), and the newest of
  * them learns that its body, if still on its way, will not come; with none, the answer is written here.
  */
-function giveUp(socket: Socket, refusal: Refusal, gate: Gate): void {
+function giveUp(socket: Socket, refusal: Refusal, gate: Gate, packet?: Buffer): void {
   const connection = connectionOf(socket);
   if (connection.broken !== null) return;
   connection.broken = refusal;
-  if (connection.current === null) answerRaw(socket, refusal, gate);
+  if (connection.current === null) answerRaw(socket, refusal, gate, packet);
   else if (connection.waiting.length === 0) connection.current.breakOff(refusal);
 }
 
@@ -171,11 +177,12 @@ function refusalOf(code: string | undefined): Refusal {
 }
 
 /** An answer past Node's HTTP server, with all that every answer carries. */
-function answerRaw(socket: Socket, refusal: Refusal, gate: Gate): void {
+function answerRaw(socket: Socket, refusal: Refusal, gate: Gate, packet?: Buffer): void {
   connectionOf(socket).closing = true;
   socket.on('error', () => socket.destroy());
   const exchange = rawExchange(socket, gate.addresses);
   exchange.story.refusal = refusal;
+  if (gate.cors !== null) exchange.story.cors = gate.cors.fieldsFor(originIn(packet));
   void gate.showFigures(exchange).then(() => {
     const { headers, body } = renderRefusal(exchange, refusal);
     let text = `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}\r\nDate: ${new Date().toUTCString()}\r\n`;

@@ -31,6 +31,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
     keepAliveMs: 65_000, connections: 10_000, requestsPerConnection: 10_000, exchanges: 1000,
     tunnels: 1000, tunnelIdleMs: 300_000, tunnelLifetimeMs: 3_600_000,
   },
+  cors: null,
   trustedProxies: [],
   realm: 'petgate',
   keys: { acceptImported: false },
