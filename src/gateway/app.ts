@@ -21,6 +21,7 @@ import type { Exchange, Identified } from './exchange.js';
 import { createIdentify } from './keys/identify.js';
 import { createMetrics } from './observe/metrics.js';
 import type { Metrics } from './observe/metrics.js';
+import { countUnproxied } from './observe/proxies.js';
 import { createFinish, createOpened } from './observe/record.js';
 import { watchSaturation } from './observe/saturation.js';
 import { watchTls } from './observe/tls.js';
@@ -83,7 +84,7 @@ export function createApp(parts: AppParts): App {
 
   let built = buildGate(lasting, settings, openUpstreams(settings.upstreams));
   let certificate = parts.certificate ?? null;
-  const listener = createListener(() => built.gate, certificate);
+  const listener = createListener(() => built.gate, certificate, settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null);
   if (certificate !== null) watchTls(metrics.registry, listener.server, () => certificate!);
   watchSaturation(metrics.registry, listener, () => built.upstreams, () => built.gate.limits);
   return {

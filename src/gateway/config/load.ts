@@ -53,7 +53,7 @@ function load(environment: NodeJS.ProcessEnv, withCertificate: boolean): Sources
   const file = gateway && check(problems, gateway, gatewayFile);
   const plans = gateway && collect(problems, () => readPlans(gateway));
   const planFile = plans && check(problems, plans, plansFile);
-  if (gateway && file) problems.push(...sharedPort(gateway, file));
+  if (gateway && file) problems.push(...sharedPort(gateway, file), ...nobodyTrusted(gateway, file));
   const tls = gateway ? tlsSettings(gateway) : null;
   const certificate = gateway && tls && withCertificate ? openCertificate(problems, gateway, tls) : null;
   const files = [...(gateway?.files ?? []), ...(plans?.files ?? []), ...(tls === null ? [] : [tls.cert, tls.key])];
@@ -106,6 +106,12 @@ function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] 
   return [{ ...gateway.place(path, 'value'), path: path.join('.'), message: `the public listener and that of operators are both on port ${listen.port}; give them different ports` }];
 }
 
+/** A PROXY header is believed from trusted proxies alone: without any, every connection would be closed. */
+function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: GatewayFile): Problem[] {
+  if (!listen.proxy_protocol || trusted.length > 0) return [];
+  return [{ ...gateway.place(['listen', 'proxy_protocol'], 'value'), path: 'listen.proxy_protocol', message: 'no connection could be served: name the addresses of your load balancers in trusted_proxies' }];
+}
+
 /** Where the two files of TLS are; null when not both are named. */
 function tlsSettings(gateway: Layers): TlsSettings | null {
   const [cert, key] = [pathAt(gateway, ['tls', 'cert']), pathAt(gateway, ['tls', 'key'])];
@@ -134,7 +140,7 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
   const { store, limits } = file;
   return {
     environment: file.environment,
-    listen: file.listen,
+    listen: { host: file.listen.host, port: file.listen.port, proxyProtocol: file.listen.proxy_protocol },
     tls,
     admin: file.admin,
     workers: file.workers === 'auto' ? availableParallelism() : file.workers,

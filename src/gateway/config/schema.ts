@@ -124,7 +124,11 @@ export const gatewayFile = mapping({
   extends: path.optional().describe('A file whose values hold where this one is silent; relative to this file.'),
   environment: z.enum(['development', 'staging', 'production'], { error: 'must be development, staging or production' }).prefault('development')
     .describe('Stands in each key; a key of one environment is refused in another.'),
-  listen: mapping({ host: host.prefault('0.0.0.0'), port: port.prefault(8080) }).prefault({}).describe('The public listener.'),
+  listen: mapping({
+    host: host.prefault('0.0.0.0'),
+    port: port.prefault(8080),
+    proxy_protocol: yes.prefault(false).describe('Every connection begins with a PROXY header (version 1 or 2) and comes from one of trusted_proxies; all others are closed.'),
+  }).prefault({}).describe('The public listener.'),
   tls: mapping({ cert: path.describe('The certificate, then those that signed it.'), key: path.describe('Its private key, without a passphrase.') }).optional()
     .describe('Two PEM files, relative to this file: the public listener speaks HTTPS. Left out: plain HTTP.'),
   admin: mapping({ host: host.prefault('127.0.0.1'), port: port.prefault(9090) }).prefault({}).describe('The listener of operators: metrics, health, admin API.'),
@@ -137,7 +141,7 @@ export const gatewayFile = mapping({
     .prefault({}).describe('The services behind, by the name openapi.yaml calls them.'),
   limits: limits.prefault({}),
   cors: cors.optional().describe('Which pages may use the API from a browser. Left out: answers say nothing of CORS.'),
-  trusted_proxies: z.array(peer, { error: 'must be a list of addresses or blocks' }).prefault([]).describe('Peers whose X-Forwarded-For is believed.'),
+  trusted_proxies: z.array(peer, { error: 'must be a list of addresses or blocks' }).prefault([]).describe('Peers whose X-Forwarded-For, and PROXY header, is believed.'),
   realm: text('must be 1 to 64 visible characters without quotes and backslashes', /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/).prefault('petgate').describe('Realm of WWW-Authenticate.'),
   keys: mapping({ accept_imported: yes.prefault(false).describe('Whether keys of a foreign form are looked up at all.') }).prefault({}),
   log: mapping({

@@ -3,8 +3,8 @@ import type { Plans } from '../admission/plan.js';
 /** Everything the gateway runs on, checked and complete. `load` makes it from files and environment. */
 export interface Settings {
   readonly environment: 'development' | 'staging' | 'production';
-  /** Public listener. */
-  readonly listen: { readonly host: string; readonly port: number };
+  /** Public listener. With `proxyProtocol` each of its connections begins with a PROXY header. */
+  readonly listen: { readonly host: string; readonly port: number; readonly proxyProtocol: boolean };
   /** null: the public listener speaks plain HTTP. */
   readonly tls: TlsSettings | null;
   /** Operators' listener: metrics, health, admin API. */
@@ -21,7 +21,7 @@ export interface Settings {
   readonly limits: EdgeLimits;
   /** null: answers say nothing of CORS. */
   readonly cors: CorsSettings | null;
-  /** Peers whose X-Forwarded-For is believed: addresses or CIDR blocks. */
+  /** Peers whose word on an address is believed, X-Forwarded-For or PROXY header: addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
   /** Realm of WWW-Authenticate. */
   readonly realm: string;

@@ -18,6 +18,8 @@ import { travel } from './gate.js';
 import type { Gate, Traffic } from './gate.js';
 import { ignoredUpgrade, requestsThat } from './handshake.js';
 import { freshStory, open } from './open.js';
+import { expectProxyHeaders } from './proxy-protocol.js';
+import type { ProxyRefusal } from './proxy-protocol.js';
 import { createTlsServer, handshakeRules } from './tls.js';
 import { createUpgrades } from './upgrade.js';
 import type { Upgrades } from './upgrade.js';
@@ -39,8 +41,9 @@ export interface Listener {
 /**
  * The public HTTP/1.1 server. Everything Node would answer by itself is answered here instead (HAZARDS 4).
  * @param certificate null: without TLS
+ * @param onUnproxied told of each connection closed for want of a good PROXY header; null: none is expected
  */
-export function createListener(current: () => Gate, certificate: Certificate | null): Listener {
+export function createListener(current: () => Gate, certificate: Certificate | null, onUnproxied: ((why: ProxyRefusal) => void) | null): Listener {
   const accepted = new Set<Socket>();
   // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
   const sockets = new Set<Socket>();
@@ -74,11 +77,10 @@ export function createListener(current: () => Gate, certificate: Certificate | n
   };
 
   const server = createStrictServer(current().limits, certificate, (request) => upgrades.wanted(request));
+  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => greet(socket, sockets));
+  if (onUnproxied !== null) expectProxyHeaders(server, current, onUnproxied);
+  // Behind it: a connection counts from its first moment.
   server.on('connection', (socket: Socket) => keep(socket, accepted));
-  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => {
-    keep(socket, sockets);
-    lingerOnClose(socket);
-  });
   server.on('request', onRequest);
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => upgrades.begin(request, socket, head));
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response, true));
@@ -110,6 +112,12 @@ function endAfterCurrent(socket: Socket): void {
   const { current } = connectionOf(socket);
   if (current === null) socket.destroySoon();
   else current.closeAfter();
+}
+
+/** A connection that may send requests. */
+function greet(socket: Socket, sockets: Set<Socket>): void {
+  keep(socket, sockets);
+  lingerOnClose(socket);
 }
 
 /** In `set` as long as it is open. */

@@ -43,6 +43,8 @@ const settingsFixtures: readonly (readonly [string, string, RegExp])[] = [
   ['port', '1:17 listen.port', /whole number from 0 to 65535/],
   ['port-text', '1:17 listen.port', /whole number from 0 to 65535/],
   ['proto', '2:3', /no name/],
+  ['proxy-protocol', '1:27 listen.proxy_protocol', /true or false/],
+  ['proxy-untrusted', '1:27 listen.proxy_protocol', /in trusted_proxies/],
   ['realm', '1:8 realm', /without quotes/],
   ['redis-as-key', '1:10 store.***', /unknown key/],
   ['redis-scheme', '2:10 store.redis', /redis\+sentinel:/],

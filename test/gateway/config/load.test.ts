@@ -19,7 +19,7 @@ function write(t: Test, files: Readonly<Record<string, string>>): string {
 
 const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   environment: 'development',
-  listen: { host: '0.0.0.0', port: 8080 },
+  listen: { host: '0.0.0.0', port: 8080, proxyProtocol: false },
   tls: null,
   admin: { host: '127.0.0.1', port: 9090 },
   workers: 1,
