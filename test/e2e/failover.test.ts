@@ -1,4 +1,5 @@
 import t from 'tap';
+import { makeToken } from '../../src/gateway/keys/token.js';
 import { checkHonest } from '../answers/honest.js';
 import { until } from '../servers/until.js';
 import { openClient } from './client.js';
@@ -111,7 +112,7 @@ t.test('a gateway that starts while Redis is down serves the keys it knows, and 
   const gateway = await start({ dataFolder: first.dataFolder });
   const client = openClient(t, gateway.url, 1);
   t.equal((await client.send(known.key)).status, 200);
-  for (const [who, credential, code] of [['a key it never saw', unknown.key, 'store_unavailable'], ['a wrong secret', `${known.key.slice(0, -12)}${unknown.key.slice(-12)}`, 'invalid_api_key'], ['nobody', null, 'missing_api_key']] as const) {
+  for (const [who, credential, code] of [['a key it never saw', unknown.key, 'store_unavailable'], ['a secret made meanwhile', makeToken('development', known.id).token, 'store_unavailable'], ['a mistyped key', `${known.key.slice(0, -1)}${known.key.endsWith('0') ? '1' : '0'}`, 'invalid_api_key'], ['nobody', null, 'missing_api_key']] as const) {
     const answer = await client.send(credential);
     t.equal(kindOf(answer), code, who);
     checkHonest(t, answer, who);

@@ -38,7 +38,7 @@ export interface BannedVerdict extends Standing {
   readonly retryAtMs: number;
 }
 
-/** `unseen`: while Redis is away, of a key that is not known here; never leaves the admission. */
+/** `unseen`: while Redis is away, of a key, or a secret of it, that is not known here; never leaves the admission. */
 export type UnknownReason = 'unknown' | 'disabled' | 'expired' | 'revoked' | 'no_plan' | 'unseen';
 
 /** The key is not good; nothing was taken or counted. Judge the caller's address next. */

@@ -44,12 +44,15 @@ export class CopyJudge implements KeyJudge {
     this.#shares = sharesOf(this.#whole, gateways);
   }
 
-  /** `unseen` also where the share is nothing: that such a key is good and within its limit can't be decided here. */
+  /**
+   * `unseen` also of a secret that the copy doesn't have, for it may be a newer one; and where the share is
+   * nothing: that such a key is good and within its limit can't be decided here.
+   */
   key(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
     const copy = this.#copies.read(id);
     if (copy === undefined) return 'unseen';
     const reason = unfitness(copy.record, secretHash, nowMs);
-    if (reason !== undefined) return reason;
+    if (reason !== undefined) return reason === 'unknown' ? 'unseen' : reason;
     const terms = this.terms(copy);
     if (terms === undefined) return 'no_plan';
     return terms.limits.minute === 0 || terms.limits.day === 0 ? 'unseen' : { record: copy.record, terms };
