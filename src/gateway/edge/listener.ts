@@ -69,7 +69,7 @@ export function createListener(current: () => Gate, certificate: Certificate | n
     void travel(exchange, gate, traffic.active > limits.exchanges);
   };
 
-  const onRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue = false): void => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const connection = connectionOf(request.socket);
     if (connection.closing) return;
     if (connection.current === null) begin(request, response, expectsContinue);
@@ -81,10 +81,8 @@ export function createListener(current: () => Gate, certificate: Certificate | n
   if (onUnproxied !== null) expectProxyHeaders(server, current, onUnproxied);
   // Behind it: a connection counts from its first moment.
   server.on('connection', (socket: Socket) => keep(socket, accepted));
-  server.on('request', onRequest);
+  onEveryRequest(server, onRequest);
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => upgrades.begin(request, socket, head));
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response, true));
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response));
   server.on('clientError', (error: ParserError, socket: Socket) => onClientError(error, socket, current()));
   server.on('connect', (_request: IncomingMessage, socket: Socket) => giveUp(socket, REFUSALS.malformed_request, current()));
   return {
@@ -118,6 +116,13 @@ function endAfterCurrent(socket: Socket): void {
 function greet(socket: Socket, sockets: Set<Socket>): void {
   keep(socket, sockets);
   lingerOnClose(socket);
+}
+
+/** Those with an Expect too, which Node would answer by itself. */
+function onEveryRequest(server: Server, take: (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void): void {
+  server.on('request', (request, response) => take(request, response, false));
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true));
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => take(request, response, false));
 }
 
 /** In `set` as long as it is open. */
