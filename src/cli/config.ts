@@ -15,7 +15,7 @@ export function configCommand(): Command {
     .action(async ({ json }: { json?: true }) => {
       const { settings } = await readAll();
       if (json === true) sayJson({ settings });
-      else say(table(['setting', 'value', 'from'], settings.map(({ path, value, source }) => [path, cell(value), source])));
+      else say(table(['setting', 'from', 'value'], settings.map(({ path, value, source }) => [path, source, cell(value)])));
     });
   return config;
 }

@@ -6,12 +6,13 @@ import type { Failures } from './admission/failures.js';
 import type { AdmissionEngine } from './admission/port.js';
 import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/settings.js';
-import { answerOptions, createDocumentAnswer } from './contract/answers.js';
+import { createDocumentAnswer, createOptionsAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
 import type { Operation } from './contract/operation.js';
 import { createRoute, MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
 import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/address.js';
+import { createCors } from './edge/cors.js';
 import type { Gate } from './edge/gate.js';
 import { createListener } from './edge/listener.js';
 import type { Listener } from './edge/listener.js';
@@ -21,6 +22,7 @@ import { createIdentify } from './keys/identify.js';
 import { watchBreakers } from './observe/breakers.js';
 import { createMetrics } from './observe/metrics.js';
 import type { Metrics } from './observe/metrics.js';
+import { countUnproxied } from './observe/proxies.js';
 import { createFinish, createOpened } from './observe/record.js';
 import { watchSaturation } from './observe/saturation.js';
 import { watchTls } from './observe/tls.js';
@@ -84,7 +86,7 @@ export function createApp(parts: AppParts): App {
   const onTurn = watchBreakers(metrics.registry, Object.keys(settings.upstreams), log);
   let built = buildGate(lasting, settings, openUpstreams(settings.upstreams, onTurn));
   let certificate = parts.certificate ?? null;
-  const listener = createListener(() => built.gate, certificate);
+  const listener = createListener(() => built.gate, certificate, settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null);
   if (certificate !== null) watchTls(metrics.registry, listener.server, () => certificate!);
   watchSaturation(metrics.registry, listener, () => built.upstreams, () => built.gate.limits);
   return {
@@ -112,8 +114,9 @@ export function createApp(parts: AppParts): App {
 /** The way of every request under these settings. */
 function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Built {
   const { contract, log, metrics, admission, failures } = parts;
+  const cors = settings.cors === null ? null : createCors(settings.cors);
   const ownAnswers = new Map<string, OwnAnswer>([
-    ['options', answerOptions],
+    ['options', createOptionsAnswer(cors)],
     ['getOpenapi', createDocumentAnswer(contract.document)],
     ...createDocsAnswers(contract, settings.plans),
     ['getOwnUsage', parts.ownUsage],
@@ -131,6 +134,7 @@ function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Bu
   const gate: Gate = {
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),
+    cors,
     run: (exchange) => steps.run(exchange),
     showFigures: (exchange) => showFigures(admission, exchange),
     allowsTunnel: (path) => allowsTunnel(contract, path),

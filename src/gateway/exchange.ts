@@ -107,6 +107,8 @@ export interface Story {
   credential: string | null;
   /** Headers every answer of the operation carries. */
   headers: readonly string[];
+  /** What its answer tells browsers, flat; null while no setting speaks of CORS. */
+  cors: readonly string[] | null;
   /** What became of the handshake; null on everything that is answered. */
   tunnel: Tunnel | null;
 }

@@ -28,7 +28,10 @@ t.test('the README lists every metric there is, with its type and labels, and no
   // With Redis there are some more than without.
   const redis = await startRedis();
   t.teardown(() => redis.stop());
-  const gateway = await startGateway(t, { tls: issueCertificate(temporaryFolder(t), 'own'), environment: { PETGATE_WORKERS: '2', REDIS_URL: redis.url } });
+  const gateway = await startGateway(t, {
+    config: { listen: { proxy_protocol: true }, trusted_proxies: ['127.0.0.1'] }, tls: issueCertificate(temporaryFolder(t), 'own'),
+    environment: { PETGATE_WORKERS: '2', REDIS_URL: redis.url },
+  });
   const pets = await startPets(t);
   await scrape(pets.url);
   const real = [...linesOf(await scrape(gateway.adminUrl)), ...linesOf(await scrape(pets.url))];

@@ -9,6 +9,7 @@ const NEEDS = [
   { program: 'chromium', package: 'chromium' },
   { program: 'promtool', package: 'prometheus' },
   { program: 'openssl', package: 'openssl' },
+  { program: 'haproxy', package: 'haproxy' },
 ];
 const POSTGRES = '/usr/lib/postgresql';
 const POLICY = '/usr/sbin/policy-rc.d';

@@ -14,7 +14,7 @@ import { ConfigError } from './problem.js';
 import type { Problem } from './problem.js';
 import { gatewayFile } from './schema.js';
 import type { GatewayFile } from './schema.js';
-import type { Settings, TlsSettings, UpstreamSettings } from './settings.js';
+import type { CorsSettings, Settings, TlsSettings, UpstreamSettings } from './settings.js';
 
 export { ConfigError, renderProblems } from './problem.js';
 export type { Problem } from './problem.js';
@@ -59,7 +59,7 @@ function load(environment: NodeJS.ProcessEnv, need: 'required' | 'wanted' | 'unr
   const file = gateway && check(problems, gateway, gatewayFile);
   const plans = gateway && collect(problems, () => readPlans(gateway));
   const planFile = plans && check(problems, plans, plansFile);
-  if (gateway && file) problems.push(...sharedPort(gateway, file));
+  if (gateway && file) problems.push(...sharedPort(gateway, file), ...nobodyTrusted(gateway, file));
   const tls = gateway ? tlsSettings(gateway) : null;
   const certificate = gateway && need !== 'unread' ? openCertificate(faults, gateway, tls) : null;
   const files = filesOf(gateway, plans, tls);
@@ -118,6 +118,12 @@ function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] 
   return [{ ...gateway.place(path, 'value'), path: path.join('.'), message: `the public listener and that of operators are both on port ${listen.port}; give them different ports` }];
 }
 
+/** A PROXY header is believed from trusted proxies alone: without any, every connection would be closed. */
+function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: GatewayFile): Problem[] {
+  if (!listen.proxy_protocol || trusted.length > 0) return [];
+  return [{ ...gateway.place(['listen', 'proxy_protocol'], 'value'), path: 'listen.proxy_protocol', message: 'no connection could be served: name the addresses of your load balancers in trusted_proxies' }];
+}
+
 /** Where the two files of TLS are; null when not both are named. */
 function tlsSettings(gateway: Layers): TlsSettings | null {
   const [cert, key] = [pathAt(gateway, ['tls', 'cert']), pathAt(gateway, ['tls', 'key'])];
@@ -147,7 +153,7 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
   const { store, limits } = file;
   return {
     environment: file.environment,
-    listen: file.listen,
+    listen: { host: file.listen.host, port: file.listen.port, proxyProtocol: file.listen.proxy_protocol },
     tls,
     admin: file.admin,
     workers: file.workers === 'auto' ? availableParallelism() : file.workers,
@@ -160,6 +166,7 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
       connections: limits.connections, requestsPerConnection: limits.requests_per_connection, exchanges: limits.exchanges,
       tunnels: limits.tunnels, tunnelIdleMs: limits.tunnel_idle, tunnelLifetimeMs: limits.tunnel_lifetime,
     },
+    cors: file.cors === undefined ? null : toCors(file.cors),
     trustedProxies: file.trusted_proxies,
     realm: file.realm,
     plans,
@@ -167,6 +174,10 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
     log: file.log,
     shutdownMs: file.shutdown,
   };
+}
+
+function toCors({ origins, headers, expose, max_age: maxAgeMs, credentials }: NonNullable<GatewayFile['cors']>): CorsSettings {
+  return { origins, headers, expose, maxAgeS: maxAgeMs / 1000, credentials };
 }
 
 /** Without a prototype: the names come from files, and `constructor` is as good a name as any. */

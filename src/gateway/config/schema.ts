@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { originFault } from './origin.js';
 import { DURATION, parseBytes, parseDurationMs, SIZE } from './quantity.js';
 
 /** A whole number from `least` to `most`; `or` names what else may stand there. */
@@ -94,6 +95,27 @@ const limits = mapping({
   // Node refuses to listen otherwise.
 }).refine((given) => given.headers_time <= given.request_time, { path: ['headers_time'], error: 'must not be longer than request_time' });
 
+const origin = z.string({ error: 'must be an origin such as https://app.example.com' }).superRefine((given, context) => {
+  const fault = originFault(given);
+  if (fault !== null) context.addIssue(fault);
+});
+const field = text('must be the name of a header field, such as X-Request-Id; every field is named, * is none', /^(?!\*$)[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/);
+const fields = (...names: readonly string[]) => z.array(field, { error: 'must be a list of header fields' }).prefault([...names]);
+const ORIGINS = "must be a list of origins such as https://app.example.com, or '*'";
+
+const cors = mapping({
+  origins: z.union([z.literal('*'), z.array(origin).min(1, `${ORIGINS}; to allow none, leave cors away`)], { error: ORIGINS })
+    .describe("Whose pages may use the API: origins, patterns such as https://*.example.com (one label or more), or '*' for every one."),
+  headers: fields('Authorization', 'Content-Type', 'If-None-Match', 'X-Request-Id', 'traceparent', 'tracestate')
+    .refine((names) => names.some((name) => name.toLowerCase() === 'authorization'), 'must name Authorization too: without it no page could send its key').describe('Fields that pages may send.'),
+  expose: fields(
+    'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id',
+    'Link', 'Location', 'Allow', 'Deprecation', 'Sunset', 'X-Stability', 'WWW-Authenticate', 'ETag', 'Date',
+  ).describe('Fields that pages may read, beside those that they always may.'),
+  max_age: duration('0s', '24h').refine((ms) => ms % 1000 === 0, 'must be whole seconds, such as 10m').prefault('10m').describe('How long a browser may remember what a preflight said.'),
+  credentials: yes.prefault(false).describe('Whether pages may send cookies along. Keys need none.'),
+}).refine(({ origins, credentials }) => !(credentials && origins === '*'), { path: ['credentials'], error: "must be false when origins is '*': browsers refuse the two together, so name the origins" });
+
 const store = mapping({
   redis: redis.optional().describe('Shared by all gateways. Left out: the embedded store in the data folder, for one machine.'),
   deadline: duration('1ms', '10s').prefault('100ms').describe('Deadline of every store command.'),
@@ -110,7 +132,11 @@ export const gatewayFile = mapping({
   extends: path.optional().describe('A file whose values hold where this one is silent; relative to this file.'),
   environment: z.enum(['development', 'staging', 'production'], { error: 'must be development, staging or production' }).prefault('development')
     .describe('Stands in each key; a key of one environment is refused in another.'),
-  listen: mapping({ host: host.prefault('0.0.0.0'), port: port.prefault(8080) }).prefault({}).describe('The public listener.'),
+  listen: mapping({
+    host: host.prefault('0.0.0.0'),
+    port: port.prefault(8080),
+    proxy_protocol: yes.prefault(false).describe('Every connection begins with a PROXY header (version 1 or 2) and comes from one of trusted_proxies; all others are closed.'),
+  }).prefault({}).describe('The public listener.'),
   tls: mapping({ cert: path.describe('The certificate, then those that signed it.'), key: path.describe('Its private key, without a passphrase.') }).optional()
     .describe('Two PEM files, relative to this file: the public listener speaks HTTPS. Left out: plain HTTP.'),
   admin: mapping({ host: host.prefault('127.0.0.1'), port: port.prefault(9090) }).prefault({}).describe('The listener of operators: metrics, health, admin API.'),
@@ -122,7 +148,8 @@ export const gatewayFile = mapping({
   upstreams: z.record(z.string().regex(NAME, 'must be a name of lower-case letters, digits, - and _, such as pets').refine((name) => name !== 'gateway', 'gateway means the gateway itself; choose another name'), upstream, { error: 'must be a mapping of services' })
     .prefault({}).describe('The services behind, by the name openapi.yaml calls them.'),
   limits: limits.prefault({}),
-  trusted_proxies: z.array(peer, { error: 'must be a list of addresses or blocks' }).prefault([]).describe('Peers whose X-Forwarded-For is believed.'),
+  cors: cors.optional().describe('Which pages may use the API from a browser. Left out: answers say nothing of CORS.'),
+  trusted_proxies: z.array(peer, { error: 'must be a list of addresses or blocks' }).prefault([]).describe('Peers whose X-Forwarded-For, and PROXY header, is believed.'),
   realm: text('must be 1 to 64 visible characters without quotes and backslashes', /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/).prefault('petgate').describe('Realm of WWW-Authenticate.'),
   keys: mapping({ accept_imported: yes.prefault(false).describe('Whether keys of a foreign form are looked up at all.') }).prefault({}),
   log: mapping({

@@ -3,8 +3,8 @@ import type { Plans } from '../admission/plan.js';
 /** Everything the gateway runs on, checked and complete. `load` makes it from files and environment. */
 export interface Settings {
   readonly environment: 'development' | 'staging' | 'production';
-  /** Public listener. */
-  readonly listen: { readonly host: string; readonly port: number };
+  /** Public listener. With `proxyProtocol` each of its connections begins with a PROXY header. */
+  readonly listen: { readonly host: string; readonly port: number; readonly proxyProtocol: boolean };
   /** null: the public listener speaks plain HTTP. */
   readonly tls: TlsSettings | null;
   /** Operators' listener: metrics, health, admin API. */
@@ -19,7 +19,9 @@ export interface Settings {
   /** By the name openapi.yaml calls the service; one without addresses is announced but not there yet. */
   readonly upstreams: Readonly<Record<string, UpstreamSettings>>;
   readonly limits: EdgeLimits;
-  /** Peers whose X-Forwarded-For is believed: addresses or CIDR blocks. */
+  /** null: answers say nothing of CORS. */
+  readonly cors: CorsSettings | null;
+  /** Peers whose word on an address is believed, X-Forwarded-For or PROXY header: addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
   /** Realm of WWW-Authenticate. */
   readonly realm: string;
@@ -85,6 +87,20 @@ export interface HealthSettings {
   readonly path: string;
   readonly everyMs: number;
   readonly deadlineMs: number;
+}
+
+/** Which pages may use the API from a browser, and what of it. */
+export interface CorsSettings {
+  /** As browsers write them, patterns such as `https://*.example.com` among them; `*`: every one. */
+  readonly origins: '*' | readonly string[];
+  /** Names of fields that scripts may send. */
+  readonly headers: readonly string[];
+  /** Names of fields that scripts may read. */
+  readonly expose: readonly string[];
+  /** How long a browser may remember what a preflight said. */
+  readonly maxAgeS: number;
+  /** Whether pages may send cookies along. */
+  readonly credentials: boolean;
 }
 
 /** Bounds of what a client may send; each has its refusal. */

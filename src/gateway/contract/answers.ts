@@ -1,12 +1,18 @@
 import { commonHeaders } from '../edge/answer.js';
+import type { Cors } from '../edge/cors.js';
 import type { Admitted } from '../exchange.js';
 
-/** OPTIONS: what the path takes, without a token spent. */
-export function answerOptions(exchange: Admitted): undefined {
-  const { match } = exchange.demand;
-  const headers = commonHeaders(exchange);
-  if (match?.kind === 'options') headers.push('Allow', match.allow);
-  exchange.client.send(204, headers, '');
+/** OPTIONS: what the path takes, without a token spent; a preflight (Fetch, "CORS-preflight request") is told what it asks for. */
+export function createOptionsAnswer(cors: Cors | null): (exchange: Admitted) => undefined {
+  return (exchange) => {
+    const { match } = exchange.demand;
+    const headers = commonHeaders(exchange);
+    if (match?.kind === 'options') {
+      headers.push('Allow', match.allow);
+      if (cors !== null) headers.push(...cors.preflightFields(exchange.headers, match.allow));
+    }
+    exchange.client.send(204, headers, '');
+  };
 }
 
 /** `/openapi.json`: the contract itself. */

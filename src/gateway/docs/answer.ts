@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { Plans } from '../admission/plan.js';
 import type { Contract } from '../contract/load.js';
 import { commonHeaders } from '../edge/answer.js';
-import { lowerName } from '../edge/fields.js';
+import { addVary, lowerName } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
@@ -25,7 +25,7 @@ interface Asset {
 
 /** Only from here, and nothing embedded: the page works without internet and lets nothing else in. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const SAFETY = ['Content-Security-Policy', POLICY, 'X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer', 'Vary', 'Accept-Encoding'];
+const SAFETY = ['Content-Security-Policy', POLICY, 'X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 
@@ -56,6 +56,7 @@ function swaggerFiles(): ReadonlyMap<string, () => Asset> {
 function send(exchange: Admitted, { type, plain, gzipped, etag }: Asset): Refusal | undefined {
   const headers = commonHeaders(exchange);
   headers.push('ETag', etag, 'Cache-Control', 'public, max-age=300', ...SAFETY);
+  addVary(headers, 'Accept-Encoding');
   if (fieldOf(exchange, 'if-none-match') === etag) {
     exchange.client.send(304, headers, '');
     return undefined;

@@ -7,6 +7,8 @@ export interface AddressReader {
    * @param forwardedFor all values of X-Forwarded-For in order, joined by commas; null when absent
    */
   read(remote: string | undefined, forwardedFor: string | null): string;
+  /** Whether this peer may say for whom it speaks. */
+  trusts(remote: string | undefined): boolean;
 }
 
 /** Stands for a peer that was gone before its address could be read. */
@@ -18,6 +20,7 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
   for (const block of trustedProxies) addBlock(trusted, block);
   const isTrusted = (address: string): boolean => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   return {
+    trusts: (remote) => isTrusted(peerAddress(remote ?? '')),
     read(remote, forwardedFor) {
       let address = peerAddress(remote ?? '');
       if (forwardedFor === null || trustedProxies.length === 0) return address;

@@ -6,15 +6,17 @@ import type { Refusal } from '../refusal.js';
 const CLOSED_RETRY_S = 1;
 
 /**
- * The fields every answer carries: the rate figures, the request id, and what the contract says of the operation.
+ * The fields every answer carries: the rate figures, the request id, what the contract says of the
+ * operation, and what browsers are told.
  * Flat `[name, value, …]`.
  * @param ownRates rate fields in place of the verdict's
  */
 export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]): string[] {
-  const { standing, judgedMs, headers } = exchange.story;
+  const { standing, judgedMs, headers, cors } = exchange.story;
   const rates = ownRates !== undefined ? [...ownRates] : standing === null ? closedHeaders(Date.now(), CLOSED_RETRY_S) : rateHeaders(standing, performance.now() - judgedMs);
   rates.push('X-Request-Id', exchange.id);
   if (headers.length > 0) rates.push(...headers);
+  if (cors !== null) rates.push(...cors);
   return rates;
 }
 

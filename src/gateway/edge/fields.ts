@@ -32,3 +32,24 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
 export function connectionOptions(value: string): readonly string[] {
   return value.toLowerCase().split(',').map((option) => option.trim());
 }
+
+/** The value of a field that came exactly once: two of a kind are nobody's. Flat `[name, value, …]`. */
+export function onlyValueOf(headers: readonly string[], wanted: string): string | null {
+  let value: string | null = null;
+  for (let index = 0; index < headers.length; index += 2) {
+    if (lowerName(headers[index]!) !== wanted) continue;
+    if (value !== null) return null;
+    value = headers[index + 1]!;
+  }
+  return value;
+}
+
+/** Adds to what an answer varies by, in one field: not every cache reads a second. */
+export function addVary(headers: string[], value: string): void {
+  for (let index = 0; index < headers.length; index += 2) {
+    if (headers[index] !== 'Vary') continue;
+    headers[index + 1] = `${headers[index + 1]!}, ${value}`;
+    return;
+  }
+  headers.push('Vary', value);
+}

@@ -4,11 +4,14 @@ import { isRefusal, REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { AddressReader } from './address.js';
 import { refuse } from './answer.js';
+import type { Cors } from './cors.js';
 
 /** What the listener opens an exchange by, and does with it. An exchange keeps its gate to the end, also when another takes over. */
 export interface Gate {
   readonly limits: EdgeLimits;
   readonly addresses: AddressReader;
+  /** null: answers say nothing of CORS. */
+  readonly cors: Cors | null;
   /** All steps between `open` and `finish`; gives the refusal to render, if any. Never throws for a client's fault. */
   run(exchange: Exchange): Promise<object>;
   /** For what Node refused before a request could be read: sets the figures of the address. */
@@ -33,6 +36,7 @@ export interface Traffic {
 
 /** Takes an exchange through the gate, and sees to it that its client is answered. */
 export async function travel(exchange: Exchange, gate: Gate, overloaded: boolean): Promise<void> {
+  if (gate.cors !== null) exchange.story.cors = gate.cors.fieldsFor(exchange.headers);
   try {
     const result = await (overloaded ? shed() : gate.run(exchange));
     if (isRefusal(result)) refuse(exchange, result);

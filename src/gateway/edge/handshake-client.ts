@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Handshake, ClientEnd } from '../exchange.js';
 import { HttpClient } from './client.js';
-import { onlyValueOf } from './handshake.js';
+import { onlyValueOf } from './fields.js';
 import { TunnelEnd } from './tunnel.js';
 import type { TunnelTerms } from './tunnel.js';
 

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
-import { lowerName } from './fields.js';
+import { lowerName, onlyValueOf } from './fields.js';
 
 /** 16 bytes in base64 (RFC 6455 §4.1). */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/;
@@ -59,10 +59,4 @@ export function handshakeFault({ rawHeaders }: IncomingMessage, head: Buffer): R
   const key = onlyValueOf(rawHeaders, 'sec-websocket-key');
   const good = head.length === 0 && onlyValueOf(rawHeaders, 'sec-websocket-version') === VERSION && key !== null && KEY.test(key);
   return good ? null : MALFORMED_HANDSHAKE;
-}
-
-/** The value of a field that came exactly once; else null. Flat `[name, value, …]`. */
-export function onlyValueOf(headers: readonly string[], name: string): string | null {
-  const values = headers.filter((_value, index) => index % 2 === 1 && lowerName(headers[index - 1]!) === name);
-  return values.length === 1 ? values[0]! : null;
 }

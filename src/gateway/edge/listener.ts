@@ -13,10 +13,13 @@ import type { AddressReader } from './address.js';
 import { renderRefusal } from './answer.js';
 import { HttpClient } from './client.js';
 import { connectionOf, lingerOnClose, proceed, queue } from './connection.js';
+import { originIn } from './cors.js';
 import { travel } from './gate.js';
 import type { Gate, Traffic } from './gate.js';
 import { ignoredUpgrade, requestsThat } from './handshake.js';
 import { freshStory, open } from './open.js';
+import { expectProxyHeaders } from './proxy-protocol.js';
+import type { ProxyRefusal } from './proxy-protocol.js';
 import { createTlsServer, handshakeRules } from './tls.js';
 import { createUpgrades } from './upgrade.js';
 import type { Upgrades } from './upgrade.js';
@@ -38,8 +41,9 @@ export interface Listener {
 /**
  * The public HTTP/1.1 server. Everything Node would answer by itself is answered here instead (HAZARDS 4).
  * @param certificate null: without TLS
+ * @param onUnproxied told of each connection closed for want of a good PROXY header; null: none is expected
  */
-export function createListener(current: () => Gate, certificate: Certificate | null): Listener {
+export function createListener(current: () => Gate, certificate: Certificate | null, onUnproxied: ((why: ProxyRefusal) => void) | null): Listener {
   const accepted = new Set<Socket>();
   // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
   const sockets = new Set<Socket>();
@@ -65,7 +69,7 @@ export function createListener(current: () => Gate, certificate: Certificate | n
     void travel(exchange, gate, traffic.active > limits.exchanges);
   };
 
-  const onRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue = false): void => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const connection = connectionOf(request.socket);
     if (connection.closing) return;
     if (connection.current === null) begin(request, response, expectsContinue);
@@ -73,16 +77,13 @@ export function createListener(current: () => Gate, certificate: Certificate | n
   };
 
   const server = createStrictServer(current().limits, certificate, (request) => upgrades.wanted(request));
+  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => greet(socket, sockets));
+  if (onUnproxied !== null) expectProxyHeaders(server, current, onUnproxied);
+  // Behind it: a connection counts from its first moment.
   server.on('connection', (socket: Socket) => keep(socket, accepted));
-  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => {
-    keep(socket, sockets);
-    lingerOnClose(socket);
-  });
-  server.on('request', onRequest);
+  onEveryRequest(server, onRequest);
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => upgrades.begin(request, socket, head));
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response, true));
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => onRequest(request, response));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => onClientError(error, socket, current()));
+  server.on('clientError', (error: ParserError, socket: Socket) => onClientError(error, socket, current()));
   server.on('connect', (_request: IncomingMessage, socket: Socket) => giveUp(socket, REFUSALS.malformed_request, current()));
   return {
     server,
@@ -109,6 +110,19 @@ function endAfterCurrent(socket: Socket): void {
   const { current } = connectionOf(socket);
   if (current === null) socket.destroySoon();
   else current.closeAfter();
+}
+
+/** A connection that may send requests. */
+function greet(socket: Socket, sockets: Set<Socket>): void {
+  keep(socket, sockets);
+  lingerOnClose(socket);
+}
+
+/** Those with an Expect too, which Node would answer by itself. */
+function onEveryRequest(server: Server, take: (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void): void {
+  server.on('request', (request, response) => take(request, response, false));
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true));
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => take(request, response, false));
 }
 
 /** In `set` as long as it is open. */
@@ -141,22 +155,27 @@ function tune(server: Server, limits: EdgeLimits): void {
   server.maxConnections = limits.connections;
 }
 
+/** `rawPacket` is what it was reading, credentials included. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+}
+
 /** The parser gave up, or the client is gone. */
-function onClientError(error: NodeJS.ErrnoException, socket: Socket, gate: Gate): void {
+function onClientError(error: ParserError, socket: Socket, gate: Gate): void {
   if (connectionOf(socket).closing) return;
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
-  else giveUp(socket, refusalOf(error.code), gate);
+  else giveUp(socket, refusalOf(error.code), gate, error.rawPacket);
 }
 
 /**
  * No more requests can be read. Those read before keep their places (HAZARDS 5), and the newest of
  * them learns that its body, if still on its way, will not come; with none, the answer is written here.
  */
-function giveUp(socket: Socket, refusal: Refusal, gate: Gate): void {
+function giveUp(socket: Socket, refusal: Refusal, gate: Gate, packet?: Buffer): void {
   const connection = connectionOf(socket);
   if (connection.broken !== null) return;
   connection.broken = refusal;
-  if (connection.current === null) answerRaw(socket, refusal, gate);
+  if (connection.current === null) answerRaw(socket, refusal, gate, packet);
   else if (connection.waiting.length === 0) connection.current.breakOff(refusal);
 }
 
@@ -171,11 +190,12 @@ function refusalOf(code: string | undefined): Refusal {
 }
 
 /** An answer past Node's HTTP server, with all that every answer carries. */
-function answerRaw(socket: Socket, refusal: Refusal, gate: Gate): void {
+function answerRaw(socket: Socket, refusal: Refusal, gate: Gate, packet?: Buffer): void {
   connectionOf(socket).closing = true;
   socket.on('error', () => socket.destroy());
   const exchange = rawExchange(socket, gate.addresses);
   exchange.story.refusal = refusal;
+  if (gate.cors !== null) exchange.story.cors = gate.cors.fieldsFor(originIn(packet));
   void gate.showFigures(exchange).then(() => {
     const { headers, body } = renderRefusal(exchange, refusal);
     let text = `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}\r\nDate: ${new Date().toUTCString()}\r\n`;

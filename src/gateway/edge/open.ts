@@ -65,7 +65,7 @@ export function open(request: IncomingMessage, client: Client, addresses: Addres
 export function freshStory(): Story {
   return {
     operation: 'malformed', standing: null, judgedMs: 0, admissionMs: 0, upstreamMs: 0, upstream: null,
-    refusal: null, counted: false, credential: null, headers: [], tunnel: null,
+    refusal: null, counted: false, credential: null, headers: [], cors: null, tunnel: null,
   };
 }
 

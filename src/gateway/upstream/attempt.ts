@@ -96,7 +96,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #answerHeaders(complete: boolean): string[] {
     const headers = commonHeaders(this.#exchange);
     const received = this.#headers!;
-    appendResponseHeaders(headers, this.#status, received);
+    appendResponseHeaders(headers, this.#status, received, this.#exchange.story.cors !== null);
     const bodiless = this.#status === 204 || this.#status === 304 || this.#exchange.method === 'HEAD';
     if (complete && !bodiless && received['content-length'] === undefined) headers.push('Content-Length', String(this.#heldBytes));
     return headers;

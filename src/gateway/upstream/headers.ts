@@ -1,4 +1,4 @@
-import { connectionOptions, HOP_BY_HOP, ODD_VALUE, remembered } from '../edge/fields.js';
+import { addVary, connectionOptions, HOP_BY_HOP, ODD_VALUE, remembered } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 
 /** Fields of an upstream's answer that are the gateway's to say, or nobody's. */
@@ -26,11 +26,14 @@ export function requestHeaders(exchange: Admitted, internalToken: string): strin
 
 type Received = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What the client is told of the upstream's fields, flat, appended to `target`. */
-export function appendResponseHeaders(target: string[], status: number, received: Received): void {
+/**
+ * What the client is told of the upstream's fields, flat, appended to `target`.
+ * @param ownCors whether the gateway tells browsers who may read: then nobody else does
+ */
+export function appendResponseHeaders(target: string[], status: number, received: Received, ownCors: boolean): void {
   const named = namedByConnection(received['connection']);
   for (const name of Object.keys(received)) {
-    if (!returns(name) || named?.includes(name) === true) continue;
+    if (!returns(name) || named?.includes(name) === true || (ownCors && name.startsWith('access-control-'))) continue;
     const value = received[name]!;
     if (typeof value === 'string') appendField(target, name, value);
     else for (const one of value) appendField(target, name, one);
@@ -50,5 +53,7 @@ function retryAfterS(said: string | string[] | undefined): number {
 }
 
 function appendField(target: string[], name: string, value: string): void {
-  if (!ODD_VALUE.test(value)) target.push(name, value);
+  if (ODD_VALUE.test(value)) return;
+  if (name === 'vary') addVary(target, value);
+  else target.push(name, value);
 }

@@ -140,7 +140,7 @@ function accepts({ statusCode, headers }: IncomingMessage, key: string): boolean
 /** The head of the 101 as the client gets it. */
 function answerFields(exchange: Admitted, response: IncomingMessage): Fields {
   const headers = commonHeaders(exchange);
-  appendResponseHeaders(headers, 101, { ...response.headers, 'content-length': [] });
+  appendResponseHeaders(headers, 101, { ...response.headers, 'content-length': [] }, exchange.story.cors !== null);
   headers.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
   return groupedFields(headers);
 }

@@ -19,7 +19,7 @@ function write(t: Test, files: Readonly<Record<string, string>>): string {
 
 const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   environment: 'development',
-  listen: { host: '0.0.0.0', port: 8080 },
+  listen: { host: '0.0.0.0', port: 8080, proxyProtocol: false },
   tls: null,
   admin: { host: '127.0.0.1', port: 9090 },
   workers: 1,
@@ -31,6 +31,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
     keepAliveMs: 65_000, connections: 10_000, requestsPerConnection: 10_000, exchanges: 1000,
     tunnels: 1000, tunnelIdleMs: 300_000, tunnelLifetimeMs: 3_600_000,
   },
+  cors: null,
   trustedProxies: [],
   realm: 'petgate',
   keys: { acceptImported: false },

@@ -18,9 +18,9 @@ function admitted(keyId: string | null): Admitted {
   return toAdmitted(identified, OPERATION, { outcome: 'admitted', inScope: true, keyId, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 0 });
 }
 
-const told = (status: number, received: Readonly<Record<string, string | string[]>>): readonly string[] => {
+const told = (status: number, received: Readonly<Record<string, string | string[]>>, ownCors = false): readonly string[] => {
   const target: string[] = [];
-  appendResponseHeaders(target, status, received);
+  appendResponseHeaders(target, status, received, ownCors);
   return target;
 };
 
@@ -52,5 +52,15 @@ t.test('a 503 says in seconds how long to wait, as the service said or 1', (t) =
   t.equal(wait('120'), '120');
   t.match(wait(new Date(Date.now() + 10_000).toUTCString()), /^(9|10)$/);
   for (const none of [undefined, '0', '-5', 'soon', '', '1.5', '99999999999', new Date(0).toUTCString(), ['1', '2']]) t.equal(wait(none), '1', String(none));
+  t.end();
+});
+
+t.test('what browsers are told is one voice: of the service behind only where the gateway says nothing of CORS', (t) => {
+  const received = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'x', vary: ['accept', 'accept-language'], 'content-type': 'a/b' };
+  t.same(told(200, received, true), ['Vary', 'accept, accept-language', 'content-type', 'a/b']);
+  t.same(told(200, received, false), ['access-control-allow-origin', '*', 'access-control-expose-headers', 'x', 'Vary', 'accept, accept-language', 'content-type', 'a/b']);
+  const target = ['X-Request-Id', 'Vary', 'Vary', 'Origin'];
+  appendResponseHeaders(target, 200, { vary: 'Accept' }, true);
+  t.same(target, ['X-Request-Id', 'Vary', 'Vary', 'Origin, Accept'], 'what it varies by joins what the gateway varies by, in one field');
   t.end();
 });

@@ -1,0 +1,26 @@
+import { isIP } from 'node:net';
+
+/** scheme, `*.` of a pattern, host, port. */
+const FORM = /^([a-z][a-z0-9+.-]*):\/\/(\*\.)?([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/;
+
+const ANYBODY = "every origin is written as origins: '*', without a list";
+const SANDBOX = "null is what every sandboxed page calls itself, so it names nobody; name origins, or write origins: '*'";
+const ODD_FORM = 'must be an origin as browsers send it, such as https://app.example.com or http://localhost:5173: lower case, without path and without a slash at its end; or a pattern such as https://*.example.com';
+const OTHERWISE = 'browsers write this origin differently, so it would never match: leave away the port when it is 80 for http or 443 for https, and write addresses in their usual form';
+const TOO_WIDE = 'a pattern needs a name of at least two parts behind *., such as https://*.example.com';
+
+/**
+ * What is wrong with an origin (RFC 6454 §6.2) that pages may come from, or with a pattern of such; null when nothing
+ * is. Origins are compared letter by letter, so one that no browser would write is a mistake.
+ */
+export function originFault(given: string): string | null {
+  if (given === '*') return ANYBODY;
+  if (given === 'null') return SANDBOX;
+  const [, scheme, wildcard, host = '', port = ''] = FORM.exec(given) ?? [];
+  if (scheme === undefined) return ODD_FORM;
+  if (wildcard !== undefined && (isIP(host) !== 0 || !/^[^.]+(?:\.[^.]+)+$/.test(host))) return TOO_WIDE;
+  // Other schemes are those of apps and extensions; nobody but them knows how theirs are written.
+  if (scheme !== 'http' && scheme !== 'https') return null;
+  const plain = `${scheme}://${wildcard === undefined ? '' : 'any.'}${host}${port}`;
+  return URL.canParse(plain) && new URL(plain).origin === plain ? null : OTHERWISE;
+}

@@ -1,0 +1,59 @@
+import type { CorsSettings } from '../config/settings.js';
+import { onlyValueOf } from './fields.js';
+
+/** What browsers are told of who may read answers (Fetch, "CORS protocol"). All of it but the caller's origin is worked out at load time. */
+export interface Cors {
+  /** What an answer to a request with these header fields says, whatever its status. Both flat `[name, value, …]`. */
+  fieldsFor(headers: readonly string[]): readonly string[];
+  /** What a preflight that may go on is told besides: `allow` are the methods of its path. Empty for every other OPTIONS. */
+  preflightFields(headers: readonly string[], allow: string): readonly string[];
+}
+
+const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
+/** The answer to one origin must not be taken for that to another, also where none was sent. */
+const VARY = ['Vary', 'Origin'] as const;
+
+export function createCors({ origins, headers: sent, expose, maxAgeS, credentials }: CorsSettings): Cors {
+  const rest = ['Access-Control-Expose-Headers', expose.join(', '), ...(credentials ? ['Access-Control-Allow-Credentials', 'true'] : [])];
+  const preflight = ['Access-Control-Allow-Headers', sent.join(', '), 'Access-Control-Max-Age', String(maxAgeS)];
+  const fieldsOf = origins === '*' ? forAnybody(rest) : forListed(origins, rest);
+  return {
+    fieldsFor: (headers) => fieldsOf(headers),
+    preflightFields(headers, allow) {
+      const asked = onlyValueOf(headers, 'access-control-request-method') !== null && onlyValueOf(headers, 'origin') !== null;
+      if (!asked || fieldsOf(headers)[0] !== ALLOW_ORIGIN) return [];
+      return ['Access-Control-Allow-Methods', allow, ...preflight];
+    },
+  };
+}
+
+type FieldsOf = (headers: readonly string[]) => readonly string[];
+
+/** One answer for all: it varies by nothing, and caches may keep it. */
+function forAnybody(rest: readonly string[]): FieldsOf {
+  const fields = [ALLOW_ORIGIN, '*', ...rest];
+  return () => fields;
+}
+
+function forListed(origins: readonly string[], rest: readonly string[]): FieldsOf {
+  const fieldsOf = (origin: string): readonly string[] => [ALLOW_ORIGIN, origin, ...rest, ...VARY];
+  const exact = new Map(origins.filter((origin) => !origin.includes('*')).map((origin) => [origin, fieldsOf(origin)]));
+  const patterns = origins.filter((origin) => origin.includes('*')).map(patternOf);
+  const pattern = patterns.length === 0 ? null : new RegExp(`^(?:${patterns.join('|')})$`);
+  return (headers) => {
+    const origin = onlyValueOf(headers, 'origin');
+    if (origin === null) return VARY;
+    return exact.get(origin) ?? (pattern?.test(origin) === true ? fieldsOf(origin) : VARY);
+  };
+}
+
+/** `*.` stands for one label or more, never for none. */
+function patternOf(origin: string): string {
+  return origin.replace(/[.+[\]]/g, '\\$&').replace('*\\.', '(?:[a-z0-9_-]+\\.)+');
+}
+
+/** The Origin fields in the first bytes of a request that could not be read, flat. Whoever made them up is the one who reads the answer. */
+export function originIn(packet: Buffer | undefined): string[] {
+  const head = packet?.toString('latin1').split('\r\n\r\n', 1)[0] ?? '';
+  return [...head.matchAll(/\r\norigin:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n|$)/gi)].flatMap(([, origin]) => ['Origin', origin ?? '']);
+}

@@ -1,0 +1,45 @@
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Teardown } from './program.js';
+
+/** What a balancer of TCP says before it passes on what it is sent. */
+export interface BalancerOptions {
+  readonly header: Buffer;
+  /** So many bytes, header first, go out one by one; then the rest as it comes. */
+  readonly oneByOne?: number;
+}
+
+/** A balancer of TCP before `port`; header and first bytes leave in one piece unless told otherwise. Gives its own port; ends with the test. */
+export async function startBalancer(t: Teardown, port: number, { header, oneByOne = 0 }: BalancerOptions): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    const gateway = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
+    for (const socket of [client, gateway]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        gateway.destroy();
+      });
+    }
+    gateway.pipe(client);
+    client.once('data', (first: Buffer) => {
+      client.pause();
+      void writeSlowly(gateway, Buffer.concat([header, first]), oneByOne).then(() => client.pipe(gateway));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function writeSlowly(socket: Socket, bytes: Buffer, oneByOne: number): Promise<void> {
+  for (const byte of bytes.subarray(0, oneByOne)) {
+    await new Promise((resolve) => socket.write(Buffer.from([byte]), resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (bytes.length > oneByOne) socket.write(bytes.subarray(oneByOne));
+}
