@@ -14,29 +14,24 @@ import { createReloader } from './config/reload.js';
 import type { Reloader } from './config/reload.js';
 import type { Settings } from './config/settings.js';
 import { loadContract } from './contract/load.js';
-import type { Contract } from './contract/load.js';
 import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
 import { watchBans } from './observe/bans.js';
-import { watchProcess } from './observe/process.js';
+import { watchConfig, watchProcess } from './observe/process.js';
 import { watchDegraded, watchStore } from './observe/store.js';
 import { drain, listen } from './server.js';
 import { runTask } from './usage/task.js';
-import { reportToPrimary, startWorkers } from './workers.js';
+import { askPrimary, reportToPrimary, startWorkers } from './workers.js';
+import type { InForce } from './workers.js';
 import { createLog } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
 import { onStopSignal } from '../shared/stop.js';
 import { readOrCreateSecret } from '../shared/secret-file.js';
 
-/** What every gateway process starts from. */
-interface Base {
-  /** Those of the start; what may change while running is asked of `reloader`. */
-  readonly settings: Settings;
-  readonly certificate: Certificate | null;
-  readonly reloader: Reloader;
-  /** Set by the process that serves the public: how it takes new settings over. */
+/** What every gateway process starts from; what may change while it runs is the reloader's. */
+interface Base extends InForce {
+  /** Set by the process that serves the public, or keeps those that do: how it takes new settings over. */
   apply: (settings: Settings, certificate: Certificate | null) => void;
-  readonly contract: Contract;
   readonly log: Log;
   readonly engine: Engine;
   readonly internalToken: string;
@@ -48,42 +43,54 @@ interface Base {
  * Rejects with ConfigError, StoreUnavailable or Node's error for a port that cannot be had.
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
+  if (cluster.isWorker) {
+    // The whole group of processes may be sent it; the primary is the one that acts on it.
+    process.on('SIGHUP', () => undefined);
+    const inForce = await askPrimary(({ settings, certificate }) => takeOver(base, settings, certificate));
+    const base = openBase(environment, inForce);
+    await runWorker(base);
+    return;
+  }
   const sources = loadSources(environment);
-  const { settings, certificate } = sources;
+  const base = openBase(environment, { ...sources, contract: loadContract(sources.settings.contract) });
+  const reloader = createReloader(environment, sources, base.log, (settings, certificate) => takeOver(base, settings, certificate));
+  process.on('SIGHUP', () => reloader.reload());
+  await (base.settings.workers === 1 ? runAlone(base, reloader) : runPrimary(base, reloader));
+}
+
+function openBase(environment: NodeJS.ProcessEnv, { settings, certificate, contract }: InForce): Base {
   const log = createLog('gateway', settings.log.level);
-  const base: Base = {
+  return {
     settings,
     certificate,
-    reloader: createReloader(environment, sources, log, (next, renewed) => {
-      log.level = next.log.level;
-      base.engine.setPlans(next.plans);
-      base.apply(next, renewed);
-    }),
     apply: () => undefined,
-    contract: loadContract(settings.contract),
+    contract,
     log,
     engine: openEngine(settings, log, cluster.isPrimary),
     internalToken: environment['PETGATE_INTERNAL_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'internal-token'),
     adminToken: environment['PETGATE_ADMIN_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'admin-token'),
   };
-  process.on('SIGHUP', () => base.reloader.reload());
-  if (settings.workers === 1) await runAlone(base);
-  else if (cluster.isPrimary) await runPrimary(base);
-  else await runWorker(base);
+}
+
+function takeOver({ log, engine, apply }: Base, settings: Settings, certificate: Certificate | null): void {
+  log.level = settings.log.level;
+  engine.setPlans(settings.plans);
+  apply(settings, certificate);
 }
 
 /** One process serves both listeners. */
-async function runAlone(base: Base): Promise<void> {
+async function runAlone(base: Base, reloader: Reloader): Promise<void> {
   const { settings, log, engine } = base;
   const app = createApp(base);
   base.apply = (next, certificate) => app.apply(next, certificate);
-  const health = watchHealth(engine, () => app.upstreams(), () => base.reloader.state());
+  const health = watchHealth(engine, () => app.upstreams(), () => reloader.state());
   const { registry } = app.metrics;
-  watchProcess(registry, settings, () => base.reloader.state());
+  watchProcess(registry, settings);
+  watchConfig(registry, () => reloader.state());
   watchStore(registry, engine, health);
   watchDegraded(registry, engine.failover);
   watchBans(registry, engine.bans);
-  const admin = await openAdmin(base, () => registry.metrics(), () => health.readiness());
+  const admin = await openAdmin(base, reloader, () => registry.metrics(), () => health.readiness());
   announce(base, await listen(app.listener.server, settings.listen), admin);
   health.serving();
   onStopSignal(async () => {
@@ -97,17 +104,18 @@ async function runAlone(base: Base): Promise<void> {
 }
 
 /** Serves the operators, and keeps the workers that serve the public. */
-async function runPrimary(base: Base): Promise<void> {
+async function runPrimary(base: Base, reloader: Reloader): Promise<void> {
   const { settings, log, engine } = base;
   const own = new Registry();
-  const health = watchHealth(engine, () => new Map(), () => base.reloader.state());
-  watchProcess(own, settings, () => base.reloader.state());
+  const health = watchHealth(engine, () => new Map(), () => reloader.state());
+  watchProcess(own, settings);
+  watchConfig(own, () => reloader.state());
   watchStore(own, engine, health);
   watchDegraded(own, engine.failover);
   watchBans(own, engine.bans);
-  const workers = startWorkers(settings.workers, own, log);
-  process.on('SIGHUP', () => workers.reload());
-  const admin = await openAdmin(base, () => workers.metrics(), () => health.readiness());
+  const workers = startWorkers(base, own, log);
+  base.apply = (next, certificate) => workers.apply(next, certificate);
+  const admin = await openAdmin(base, reloader, () => workers.metrics(), () => health.readiness());
   announce(base, await workers.listening, admin);
   health.serving();
   onStopSignal(async () => {
@@ -124,7 +132,7 @@ async function runWorker(base: Base): Promise<void> {
   const { settings, engine } = base;
   const app = createApp(base);
   base.apply = (next, certificate) => app.apply(next, certificate);
-  watchProcess(app.metrics.registry, settings, () => base.reloader.state());
+  watchProcess(app.metrics.registry, settings);
   watchDegraded(app.metrics.registry, engine.failover);
   const report = reportToPrimary(app.metrics.registry);
   report.listening(await listen(app.listener.server, settings.listen));
@@ -137,10 +145,10 @@ async function runWorker(base: Base): Promise<void> {
   onStopSignal(stop);
 }
 
-async function openAdmin(base: Base, metrics: () => Promise<string>, ready: () => ReturnType<ReturnType<typeof watchHealth>['readiness']>): Promise<Server> {
+async function openAdmin(base: Base, reloader: Reloader, metrics: () => Promise<string>, ready: () => ReturnType<ReturnType<typeof watchHealth>['readiness']>): Promise<Server> {
   const { settings, contract, engine, log, adminToken } = base;
   const scopes = [...new Set(contract.routes.operations.flatMap(({ scope }) => scope ?? []))];
-  const registry = new KeyRegistry({ engine, plans: () => base.reloader.settings().plans, scopes, environment: settings.environment, acceptImported: settings.keys.acceptImported });
+  const registry = new KeyRegistry({ engine, plans: () => reloader.settings().plans, scopes, environment: settings.environment, acceptImported: settings.keys.acceptImported });
   const report: AdminParts['report'] = (format, range) => runTask({ format, range, settings: { dataFolder: settings.dataFolder, store: settings.store } });
   const admin = createAdmin({ registry, engine, token: adminToken, metrics, ready, log, report });
   await listen(admin, settings.admin);

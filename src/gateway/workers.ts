@@ -3,13 +3,34 @@ import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
+import { Certificate } from './config/certificate.js';
+import type { Settings } from './config/settings.js';
+import type { Contract } from './contract/load.js';
+import type { Operation } from './contract/operation.js';
+import { buildRoutes } from './contract/routes.js';
 import { Figures } from './observe/figures.js';
 import type { Snapshot } from './observe/figures.js';
 import type { Log } from '../shared/log.js';
 
-type Report = { readonly type: 'figures'; readonly figures: Snapshot } | { readonly type: 'listening'; readonly port: number };
-/** Asks a worker for its figures. */
-const TELL = 'tell';
+/** What a worker says. */
+type Report = { readonly type: 'born' } | { readonly type: 'figures'; readonly figures: Snapshot } | { readonly type: 'listening'; readonly port: number };
+/** What it is told: to send its figures, or what is in force from now on. */
+type Order = { readonly type: 'tell' } | { readonly type: 'in_force' } & Portable;
+
+/** What is in force, as it goes from process to process. */
+interface Portable {
+  readonly settings: Settings;
+  readonly pem: ReturnType<Certificate['pem']> | null;
+  readonly operations: readonly Operation[];
+  readonly document: string;
+}
+
+/** What a process runs by. A worker has it from the primary, never from the files: they may be bad by now, or say what only a new gateway may take over. */
+export interface InForce {
+  readonly settings: Settings;
+  readonly certificate: Certificate | null;
+  readonly contract: Contract;
+}
 
 /** How often a worker tells its figures unasked; one killed with -9 takes at most this much of them along. */
 const TELL_MS = 500;
@@ -24,17 +45,19 @@ export interface Workers {
   readonly listening: Promise<number>;
   /** The figures of this process and of all workers, dead or alive; at most `SCRAPE_MS` later. */
   metrics(): Promise<string>;
-  /** Tells all to read their settings again. */
-  reload(): void;
+  /** From now on this is in force, in all of them. A certificate of null leaves the one there is. */
+  apply(settings: Settings, certificate: Certificate | null): void;
   /** Asks all to drain; kills what is left after the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 /**
- * Starts `count` workers of this same program and replaces whichever dies.
+ * Starts as many workers of this same program as `first` says, and replaces whichever dies.
  * @param own the metrics of this process
  */
-export function startWorkers(count: number, own: Registry, log: Log): Workers {
+export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
+  const count = first.settings.workers;
+  let inForce = first;
   const figures = new Figures();
   const restarts = countRestarts(own, figures);
   let stopping = false;
@@ -42,11 +65,14 @@ export function startWorkers(count: number, own: Registry, log: Log): Workers {
   let markListening: (port: number) => void;
   const listening = new Promise<number>((resolve) => (markListening = resolve));
 
+  // Settings hold maps, and a certificate bytes.
+  cluster.setupPrimary({ serialization: 'advanced' });
   const start = (): void => {
     const bornMs = performance.now();
     const worker = cluster.fork();
     worker.on('message', (report: Report) => {
-      if (report.type === 'figures') figures.take(worker.id, report.figures);
+      if (report.type === 'born') command(worker, orderOf(inForce));
+      else if (report.type === 'figures') figures.take(worker.id, report.figures);
       else if (++listeningCount >= count) markListening(report.port);
     });
     // Its last figures may come after its exit, until the channel is closed.
@@ -63,12 +89,13 @@ export function startWorkers(count: number, own: Registry, log: Log): Workers {
   return {
     listening,
     metrics: async () => {
-      for (const worker of living()) worker.send(TELL, () => undefined);
+      for (const worker of living()) command(worker, { type: 'tell' });
       await figures.news(living().map(({ id }) => id), SCRAPE_MS);
       return figures.text(own);
     },
-    reload: () => {
-      for (const worker of living()) worker.process.kill('SIGHUP');
+    apply: (settings, certificate) => {
+      inForce = { ...inForce, settings, certificate: certificate ?? inForce.certificate };
+      for (const worker of living()) command(worker, orderOf(inForce));
     },
     stop: async (deadlineMs) => {
       stopping = true;
@@ -77,17 +104,24 @@ export function startWorkers(count: number, own: Registry, log: Log): Workers {
   };
 }
 
-/** The worker's side: tells the primary its figures when asked and from time to time, and once more before it goes. */
-export function reportToPrimary(registry: Registry): { listening(port: number): void; stop(): Promise<void> } {
-  const send = (report: Report): Promise<void> =>
-    new Promise((resolve) => {
-      // The primary may be gone; then nobody is left to tell.
-      if (process.connected) process.send!(report, undefined, undefined, () => resolve());
-      else resolve();
+/** The worker's side: resolves with what is in force. @param onNews told of what is in force later */
+export function askPrimary(onNews: (inForce: InForce) => void): Promise<InForce> {
+  return new Promise((resolve) => {
+    let take: (inForce: InForce) => void = resolve;
+    process.on('message', (order: Order) => {
+      if (order.type !== 'in_force') return;
+      take(unpacked(order));
+      take = onNews;
     });
+    void send({ type: 'born' });
+  });
+}
+
+/** Tells the primary its figures when asked and from time to time, and once more before it goes. */
+export function reportToPrimary(registry: Registry): { listening(port: number): void; stop(): Promise<void> } {
   const tell = async (): Promise<void> => send({ type: 'figures', figures: await registry.getMetricsAsJSON() });
-  process.on('message', (message) => {
-    if (message === TELL) void tell();
+  process.on('message', (order: Order) => {
+    if (order.type === 'tell') void tell();
   });
   const timer = setInterval(() => void tell(), TELL_MS).unref();
   return {
@@ -97,6 +131,27 @@ export function reportToPrimary(registry: Registry): { listening(port: number): 
       await tell();
     },
   };
+}
+
+/** To the primary. It may be gone; then nobody is left to tell. */
+function send(report: Report): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send!(report, undefined, undefined, () => resolve());
+    else resolve();
+  });
+}
+
+/** A worker that is gone needs no orders. */
+function command(worker: Worker, order: Order): void {
+  worker.send(order, () => undefined);
+}
+
+function orderOf({ settings, certificate, contract }: InForce): Order {
+  return { type: 'in_force', settings, pem: certificate?.pem() ?? null, operations: contract.routes.operations, document: contract.document };
+}
+
+function unpacked({ settings, pem, operations, document }: Portable): InForce {
+  return { settings, certificate: pem === null ? null : new Certificate(Buffer.from(pem.cert), Buffer.from(pem.key)), contract: { routes: buildRoutes(operations), document } };
 }
 
 function countRestarts(own: Registry, figures: Figures): Counter {

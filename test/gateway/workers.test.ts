@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { scrape } from '../servers/exposition.js';
@@ -6,6 +8,8 @@ import type { Gateway } from '../servers/gateway.js';
 import { exchangeRaw } from '../servers/raw.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
+
+const BAN = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
 
 interface Pair {
   readonly gateway: Gateway;
@@ -81,4 +85,37 @@ t.test('a worker that hangs does not make a scrape fail, nor its counts vanish',
   t.ok((await admitted()) >= 40 + more, 'and is counted');
   process.kill(hung, 'SIGCONT');
   await until('it answers again', async () => (await scrape(gateway.adminUrl)).value('petgate_workers', { state: 'answering' }) === 2);
+});
+
+t.test('a worker that takes the place of another runs by what is in force, whatever the files say by then', async (t) => {
+  const upstream = await startUpstream(t);
+  const plansOf = (minute: number): object => ({ free: { limits: { minute, day: 1_000_000 }, ban: BAN }, anonymous: { limits: { minute: 1000, day: 1_000_000 }, ban: BAN } });
+  const gateway = await startGateway(t, { plans: { ...plansOf(100) }, environment: { PETS_URL: upstream.url, PETGATE_WORKERS: '2' } });
+  const { key } = await gateway.createKey({ plan: 'free' });
+  const file = (name: string): string => join(gateway.dataFolder, 'config', name);
+  const limit = async (): Promise<string | undefined> => {
+    const [answer] = await exchangeRaw(gateway.port, `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`, 1);
+    return answer?.headers.get('x-ratelimit-limit');
+  };
+  writeFileSync(file('plans.yaml'), JSON.stringify(plansOf(200)));
+  await until('the plan changed', async () => (await limit()) === '200');
+  // A mistake, and what only a new gateway may take over.
+  writeFileSync(file('plans.yaml'), 'free: nonsense');
+  await until('the mistake was seen', async () => (await scrape(gateway.adminUrl)).value('petgate_config_ok') === 0);
+  const settings = file('gateway.yaml');
+  writeFileSync(settings, readFileSync(settings, 'utf8').replace(/^extends/m, 'environment: staging\nextends'));
+  const workers = readFileSync(`/proc/${gateway.program.pid}/task/${gateway.program.pid}/children`, 'utf8').trim().split(' ').map(Number);
+  t.equal(workers.length, 2);
+  for (const [index, pid] of workers.entries()) {
+    process.kill(pid, 'SIGKILL');
+    await until('another took its place', async () => {
+      const metrics = await scrape(gateway.adminUrl);
+      return metrics.value('petgate_worker_restarts_total') === index + 1 && metrics.value('petgate_workers', { state: 'answering' }) === 2;
+    });
+  }
+  for (let n = 0; n < 4; n += 1) t.equal(await limit(), '200', 'the plan in force, for a key of the environment in force');
+  writeFileSync(file('plans.yaml'), JSON.stringify(plansOf(300)));
+  writeFileSync(settings, readFileSync(settings, 'utf8').replace('environment: staging\n', ''));
+  await until('it is mended', async () => (await limit()) === '300');
+  for (let n = 0; n < 4; n += 1) t.equal(await limit(), '300', 'in every worker at once');
 });
