@@ -86,7 +86,8 @@ export function createApp(parts: AppParts): App {
   const onTurn = watchBreakers(metrics.registry, Object.keys(settings.upstreams), log);
   let built = buildGate(lasting, settings, openUpstreams(settings.upstreams, onTurn));
   let certificate = parts.certificate ?? null;
-  const listener = createListener(() => built.gate, certificate, settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null);
+  const security = certificate === null ? null : { certificate, http2: settings.http2 };
+  const listener = createListener(() => built.gate, security, settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null);
   if (certificate !== null) watchTls(metrics.registry, listener.server, () => certificate!);
   watchSaturation(metrics.registry, listener, () => built.upstreams, () => built.gate.limits);
   return {

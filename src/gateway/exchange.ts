@@ -25,7 +25,7 @@ export interface Client {
   write(chunk: Buffer): boolean;
   onDrain(listener: () => void): void;
   end(): void;
-  /** Cuts the connection: the only honest end for an answer that broke after it started. */
+  /** Cuts the connection, or the stream of HTTP/2: the only honest end for an answer that broke after it started. */
   abort(): void;
   /** Only of a client that may have a tunnel instead of an answer. */
   readonly handshake?: Handshake;
@@ -65,6 +65,8 @@ export interface Exchange {
   readonly traceparent: string;
   /** False: a new trace began here, so the caller's tracestate must not travel on. */
   readonly traceContinued: boolean;
+  /** Of HTTP, as the request said it: `1.0`, `1.1`, `2`; null of one that could not be read. */
+  readonly version: string | null;
   readonly method: string;
   /** Normal form, no query. */
   readonly path: string;

@@ -30,7 +30,7 @@ interface Entry {
 const entry = (status: number, message: string, more: Omit<Entry, 'status' | 'message'> = {}): Entry => ({ status, message, ...more });
 
 const CATALOGUE = {
-  malformed_request: entry(400, 'The request is not valid HTTP/1.1. Check the target, Host, Content-Length and Transfer-Encoding, then send it again.', { closes: true }),
+  malformed_request: entry(400, 'The request is not valid HTTP. Check the target, Host, Content-Length and Transfer-Encoding, then send it again.', { closes: true }),
   malformed_handshake: entry(400, 'The WebSocket handshake is not valid. Send one Sec-WebSocket-Key and Sec-WebSocket-Version: 13, and nothing more before the answer (RFC 6455).', { closes: true }),
   unexpected_body: entry(400, 'This method takes no body. Send the request without Content-Length and Transfer-Encoding.', { closes: true }),
   missing_api_key: entry(401, 'No API key was sent. Send it as "Authorization: Bearer <API_KEY>".'),

@@ -80,16 +80,18 @@ t.test('a handshake has as long as a header, however alive it looks', async (t) 
   t.equal(await front.good(), 200);
 });
 
-t.test('TLS 1.2 or newer, HTTP/1.1 alone, no second handshake; who does not fit is counted', async (t) => {
+t.test('TLS 1.2 or newer, HTTP/2 for who wants it, no second handshake; who does not fit is counted', async (t) => {
   const { front, ca } = await startTlsFront(t);
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    const socket = await shake(t, front, { ca, minVersion: version, maxVersion: version, ALPNProtocols: ['h2', 'http/1.1'] });
-    if (typeof socket === 'string') throw new Error(`${version}: ${socket}`);
-    t.equal(socket.getProtocol(), version);
-    t.equal(socket.alpnProtocol, 'http/1.1', 'never h2');
+    for (const [offered, chosen] of [[['h2', 'http/1.1'], 'h2'], [['http/1.1', 'h2'], 'h2'], [['http/1.1'], 'http/1.1'], [['spdy/1', 'http/1.1'], 'http/1.1'], [undefined, false]] as const) {
+      const socket = await shake(t, front, { ca, minVersion: version, maxVersion: version, ...(offered === undefined ? {} : { ALPNProtocols: [...offered] }) });
+      if (typeof socket === 'string') throw new Error(`${version}: ${socket}`);
+      t.equal(socket.getProtocol(), version);
+      t.equal(socket.alpnProtocol, chosen, `${String(offered)}: ${String(chosen)}`);
+    }
   }
   t.type(await shake(t, front, { ca, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }), 'string', 'TLS 1.1 is refused');
-  t.equal(await shake(t, front, { ca, ALPNProtocols: ['h2'] }), 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL');
+  t.equal(await shake(t, front, { ca, ALPNProtocols: ['h2c', 'spdy/1'] }), 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL');
   t.type(await shake(t, front, { ca, maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA256' }), 'string', 'no cipher without forward secrecy with this key');
   t.equal(await failures(front, 'no_common_version'), 3);
 

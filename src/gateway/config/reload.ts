@@ -30,6 +30,7 @@ const FIXED = {
   listen: ({ listen }: Settings) => listen,
   // Whether there is TLS at all; its files may change.
   tls: ({ tls }: Settings) => tls !== null,
+  'tls.http2': ({ http2 }: Settings) => http2,
   admin: ({ admin }: Settings) => admin,
   workers: ({ workers }: Settings) => workers,
   data: ({ dataFolder }: Settings) => dataFolder,
@@ -42,9 +43,9 @@ const FIXED = {
 
 /** `next`, with what only a new process can change as it was at the start. */
 function withFixed(next: Settings, first: Settings): Settings {
-  const { listen, admin, workers, dataFolder, contract, environment, store, keys } = first;
+  const { listen, http2, admin, workers, dataFolder, contract, environment, store, keys } = first;
   const tls = first.tls === null ? null : next.tls ?? first.tls;
-  return { ...next, listen, tls, admin, workers, dataFolder, contract, environment, store, keys, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
+  return { ...next, listen, tls, http2, admin, workers, dataFolder, contract, environment, store, keys, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
 }
 
 /**

@@ -89,6 +89,7 @@ const limits = mapping({
   connections: whole(1, 1_000_000).prefault(10_000).describe('Client connections per process.'),
   requests_per_connection: whole(1, 100_000_000).prefault(10_000).describe('Then the connection is closed.'),
   exchanges: whole(1, 1_000_000).prefault(1000).describe('Requests at once per process; 503 overloaded above.'),
+  streams: whole(1, 1000).prefault(100).describe('Requests at once per HTTP/2 connection.'),
   tunnels: whole(0, 1_000_000).prefault(1000).describe('WebSocket tunnels at once per process; 503 overloaded above.'),
   tunnel_idle: duration('100ms', LONGEST).prefault('5m').describe('How long a tunnel may carry nothing, either way.'),
   tunnel_lifetime: duration('100ms', LONGEST).prefault('1h').describe('How long a tunnel may last at all.'),
@@ -137,8 +138,8 @@ export const gatewayFile = mapping({
     port: port.prefault(8080),
     proxy_protocol: yes.prefault(false).describe('Every connection begins with a PROXY header (version 1 or 2) and comes from one of trusted_proxies; all others are closed.'),
   }).prefault({}).describe('The public listener.'),
-  tls: mapping({ cert: path.describe('The certificate, then those that signed it.'), key: path.describe('Its private key, without a passphrase.') }).optional()
-    .describe('Two PEM files, relative to this file: the public listener speaks HTTPS. Left out: plain HTTP.'),
+  tls: mapping({ cert: path.describe('The certificate, then those that signed it.'), key: path.describe('Its private key, without a passphrase.'), http2: yes.prefault(true).describe('Whether clients may choose HTTP/2.') }).optional()
+    .describe('Two PEM files, relative to this file: the public listener speaks HTTPS. Left out: plain HTTP/1.1.'),
   admin: mapping({ host: host.prefault('127.0.0.1'), port: port.prefault(9090) }).prefault({}).describe('The listener of operators: metrics, health, admin API.'),
   workers: z.union([z.literal('auto'), whole(1, 1024, ', or auto')], { error: 'must be a whole number from 1 to 1024, or auto' }).prefault(1).describe('Processes that serve the public port; auto is one per CPU.'),
   data: path.optional().describe('Folder for all the gateway keeps on disk; relative to this file.'),

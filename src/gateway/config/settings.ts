@@ -7,6 +7,8 @@ export interface Settings {
   readonly listen: { readonly host: string; readonly port: number; readonly proxyProtocol: boolean };
   /** null: the public listener speaks plain HTTP. */
   readonly tls: TlsSettings | null;
+  /** Whether clients may choose HTTP/2, which only TLS lets them. */
+  readonly http2: boolean;
   /** Operators' listener: metrics, health, admin API. */
   readonly admin: { readonly host: string; readonly port: number };
   /** Processes that serve the public port; 1 means no children. `auto` is resolved to the CPUs there are. */
@@ -118,6 +120,8 @@ export interface EdgeLimits {
   readonly requestsPerConnection: number;
   /** Exchanges at once; above it 503 `overloaded`. */
   readonly exchanges: number;
+  /** Requests at once on one connection of HTTP/2; further ones are reset. */
+  readonly streams: number;
   /** Tunnels at once, handshakes under way included; above it 503 `overloaded`. */
   readonly tunnels: number;
   /** How long a tunnel may carry nothing, either way. */

@@ -2,6 +2,7 @@ import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Certificate } from '../config/certificate.js';
 import type { EdgeLimits } from '../config/settings.js';
 import type { Client, Exchange } from '../exchange.js';
@@ -17,7 +18,9 @@ import { originIn } from './cors.js';
 import { travel } from './gate.js';
 import type { Gate, Traffic } from './gate.js';
 import { ignoredUpgrade, requestsThat } from './handshake.js';
-import { freshStory, open } from './open.js';
+import { createHttp2 } from './http2.js';
+import type { Http2 } from './http2.js';
+import { freshStory, headOf, open } from './open.js';
 import { expectProxyHeaders } from './proxy-protocol.js';
 import type { ProxyRefusal } from './proxy-protocol.js';
 import { createTlsServer, handshakeRules } from './tls.js';
@@ -38,17 +41,25 @@ export interface Listener {
   destroy(): void;
 }
 
+/** How the public is served over TLS. */
+export interface Security {
+  readonly certificate: Certificate;
+  /** Whether clients may choose HTTP/2. */
+  readonly http2: boolean;
+}
+
 /**
- * The public HTTP/1.1 server. Everything Node would answer by itself is answered here instead (HAZARDS 4).
- * @param certificate null: without TLS
+ * The public server. Everything Node would answer by itself is answered here instead (HAZARDS 4).
+ * @param security null: without TLS, and so without HTTP/2
  * @param onUnproxied told of each connection closed for want of a good PROXY header; null: none is expected
  */
-export function createListener(current: () => Gate, certificate: Certificate | null, onUnproxied: ((why: ProxyRefusal) => void) | null): Listener {
+export function createListener(current: () => Gate, security: Security | null, onUnproxied: ((why: ProxyRefusal) => void) | null): Listener {
   const accepted = new Set<Socket>();
   // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
   const sockets = new Set<Socket>();
   const traffic: Traffic = { active: 0, draining: false };
   const upgrades = createUpgrades(current, traffic);
+  const http2 = security?.http2 === true ? createHttp2(current, traffic) : null;
 
   const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const { socket } = request;
@@ -63,7 +74,7 @@ export function createListener(current: () => Gate, certificate: Certificate | n
     });
     connection.current = client;
     connection.served += 1;
-    const exchange = open(request, client, addresses, limits);
+    const exchange = open(headOf(request), client, addresses, limits);
     if (traffic.draining || connection.served >= limits.requestsPerConnection || ignoredUpgrade(request)) client.closeAfter();
     if (connection.broken !== null && connection.waiting.length === 0) client.breakOff(connection.broken);
     void travel(exchange, gate, traffic.active > limits.exchanges);
@@ -76,8 +87,8 @@ export function createListener(current: () => Gate, certificate: Certificate | n
     else queue(request.socket, () => begin(request, response, expectsContinue));
   };
 
-  const server = createStrictServer(current().limits, certificate, (request) => upgrades.wanted(request));
-  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => greet(socket, sockets));
+  const server = createStrictServer(current().limits, (request) => upgrades.wanted(request), security?.certificate ?? null, http2);
+  server.on(security === null ? 'connection' : 'secureConnection', (socket: Socket) => greet(socket, sockets));
   if (onUnproxied !== null) expectProxyHeaders(server, current, onUnproxied);
   // Behind it: a connection counts from its first moment.
   server.on('connection', (socket: Socket) => keep(socket, accepted));
@@ -91,10 +102,12 @@ export function createListener(current: () => Gate, certificate: Certificate | n
     tunnels: () => upgrades.count(),
     retune: (next) => {
       tune(server, current().limits);
+      http2?.retune();
       if (server instanceof TlsServer && next !== null) server.setSecureContext(handshakeRules(next));
     },
     drain: () => {
       traffic.draining = true;
+      http2?.drain();
       for (const socket of sockets) endAfterCurrent(socket);
     },
     destroy: () => destroyAll(accepted, upgrades),
@@ -112,8 +125,9 @@ function endAfterCurrent(socket: Socket): void {
   else current.closeAfter();
 }
 
-/** A connection that may send requests. */
-function greet(socket: Socket, sockets: Set<Socket>): void {
+/** A connection that may send requests of HTTP/1; those of HTTP/2 end in their own way. */
+function greet(socket: Socket | TLSSocket, sockets: Set<Socket>): void {
+  if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') return;
   keep(socket, sockets);
   lingerOnClose(socket);
 }
@@ -131,7 +145,7 @@ function keep(socket: Socket, set: Set<Socket>): void {
   socket.on('close', () => set.delete(socket));
 }
 
-function createStrictServer(limits: EdgeLimits, certificate: Certificate | null, upgrades: (request: IncomingMessage) => boolean): Server {
+function createStrictServer(limits: EdgeLimits, upgrades: (request: IncomingMessage) => boolean, certificate: Certificate | null, http2: Http2 | null): Server {
   const options = {
     IncomingMessage: requestsThat(upgrades),
     maxHeaderSize: limits.headerBytes,
@@ -140,7 +154,7 @@ function createStrictServer(limits: EdgeLimits, certificate: Certificate | null,
     insecureHTTPParser: false,
     noDelay: true,
   };
-  const server = certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headersMs);
+  const server = certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headersMs, http2 === null ? null : (socket) => http2.take(socket));
   // Own count of fields: Node drops those beyond its own, but still frames by them (HAZARDS 2).
   server.maxHeadersCount = 0;
   tune(server, limits);
@@ -217,7 +231,7 @@ const NOBODY: Client = {
 function rawExchange(socket: Socket, addresses: AddressReader): Exchange {
   const address = addresses.read(socket.remoteAddress, null);
   return {
-    id: requestIdOf(null), ...nextTrace(), method: '', path: '', query: '', headers: [], authorization: null,
+    id: requestIdOf(null), ...nextTrace(), version: null, method: '', path: '', query: '', headers: [], authorization: null,
     hasBody: false, contentLength: null, address, addressBucket: bucketOf(address),
     startedMs: performance.now(), fault: null, client: NOBODY, story: freshStory(),
   };

@@ -9,6 +9,24 @@ import type { AddressReader } from './address.js';
 import { lowerName } from './fields.js';
 import { parseTarget } from './target.js';
 
+/** The head of a request, whichever HTTP it came by. */
+export interface Head {
+  readonly method: string;
+  readonly target: string;
+  /** `1.0`, `1.1` or `2`; what else a client may say is refused. */
+  readonly version: string;
+  /** As they came, flat `[name, value, …]`; of HTTP/2 as HTTP/1.1 would say them. */
+  readonly fields: readonly string[];
+  /** The socket's peer; undefined once it was reset. */
+  readonly remote: string | undefined;
+  /** Whether the request goes on behind its head; null where its fields alone say so, which is HTTP/1. */
+  readonly goesOn: boolean | null;
+}
+
+export function headOf({ method = '', url = '', httpVersion, rawHeaders, socket }: IncomingMessage): Head {
+  return { method, target: url, version: httpVersion, fields: rawHeaders, remote: socket.remoteAddress, goesOn: null };
+}
+
 /** The fields that framing, identity and tracing hang on, with how often each came. */
 interface Seen {
   host: string | null;
@@ -30,33 +48,34 @@ const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$
 const DIGITS = /^\d{1,15}$/;
 
 /**
- * First step: what came over the wire becomes plain data. Node's parser lets much through that a
+ * First step: what came over the wire becomes plain data. Node's parsers let much through that a
  * server behind may read otherwise (HAZARDS 2, 3, 6), so framing, Host, version and target are
  * judged here again; what is wrong stands as the exchange's `fault`.
  * @param fault what is wrong besides
  */
-export function open(request: IncomingMessage, client: Client, addresses: AddressReader, limits: EdgeLimits, fault: Refusal | null = null): Exchange {
-  const seen = readFields(request.rawHeaders);
-  const method = request.method ?? '';
-  const target = parseTarget(request.url ?? '', method);
-  const address = addresses.read(request.socket.remoteAddress, seen.forwardedFor);
+export function open(head: Head, client: Client, addresses: AddressReader, limits: EdgeLimits, fault: Refusal | null = null): Exchange {
+  const { method, version, fields } = head;
+  const seen = readFields(fields);
+  const target = parseTarget(head.target, method);
+  const address = addresses.read(head.remote, seen.forwardedFor);
   const { traceparent, continued } = nextTraceparent(seen.traceparents === 1 ? seen.traceparent : null);
   return {
     id: requestIdOf(seen.requestId),
     traceparent,
     traceContinued: continued,
+    version,
     method,
     path: target?.path ?? '',
     query: target?.query ?? '',
-    headers: request.rawHeaders,
+    headers: fields,
     // Two credentials are none: which one a reader picks is anybody's guess.
     authorization: seen.authorizations > 1 ? '' : seen.authorization,
-    hasBody: seen.transferEncoding !== null || (seen.contentLength !== null && seen.contentLength !== '0'),
+    hasBody: head.goesOn === null ? seen.transferEncoding !== null || declaresBody(seen) : head.goesOn && seen.contentLength !== '0',
     contentLength: seen.contentLength === null ? null : Number(seen.contentLength),
     address,
     addressBucket: bucketOf(address),
     startedMs: performance.now(),
-    fault: faultOf(request, seen, target !== null, limits) ?? fault,
+    fault: faultOf(head, seen, target !== null, limits) ?? fault,
     client,
     story: freshStory(),
   };
@@ -91,17 +110,20 @@ function readFields(raw: readonly string[]): Seen {
   return seen;
 }
 
-function faultOf(request: IncomingMessage, seen: Seen, targetValid: boolean, limits: EdgeLimits): Refusal | null {
-  const version = request.httpVersion;
-  if (version !== '1.1' && version !== '1.0') return REFUSALS.http_version_not_supported;
-  if (request.rawHeaders.length / 2 > limits.headerFields) return REFUSALS.headers_too_large;
-  if ((request.url ?? '').length > limits.urlBytes) return REFUSALS.uri_too_long;
+function declaresBody({ contentLength }: Seen): boolean {
+  return contentLength !== null && contentLength !== '0';
+}
+
+function faultOf({ version, target, fields }: Head, seen: Seen, targetValid: boolean, limits: EdgeLimits): Refusal | null {
+  if (version !== '1.1' && version !== '1.0' && version !== '2') return REFUSALS.http_version_not_supported;
+  if (fields.length / 2 > limits.headerFields) return REFUSALS.headers_too_large;
+  if (target.length > limits.urlBytes) return REFUSALS.uri_too_long;
   if (!targetValid || !hostValid(seen, version) || !framingValid(seen, version)) return REFUSALS.malformed_request;
   if (seen.expect !== null && seen.expect.toLowerCase() !== '100-continue') return REFUSALS.expectation_failed;
   return null;
 }
 
-/** Exactly one Host on HTTP/1.1, at most one on 1.0 (RFC 9112 §3.2). */
+/** Exactly one Host, at most one on HTTP/1.0 (RFC 9112 §3.2). */
 function hostValid(seen: Seen, version: string): boolean {
   if (seen.hosts === 0) return version === '1.0';
   return seen.hosts === 1 && HOST.test(seen.host!);

@@ -1,13 +1,14 @@
 import { constants } from 'node:crypto';
 import { createServer } from 'node:https';
 import type { Server, ServerOptions } from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import type { Certificate } from '../config/certificate.js';
 
 /** Why a handshake failed; a metric calls it so. */
 export const HANDSHAKE_FAILURES = ['left', 'timeout', 'plain_http', 'no_common_version', 'distrusted', 'other'] as const;
 export type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
 
-/** What every handshake is held to: TLS 1.2 or newer, no second handshake on a connection. That HTTP/1.1 alone is offered is node:https' own rule. */
+/** What every handshake is held to: TLS 1.2 or newer, no second handshake on a connection. */
 export function handshakeRules(certificate: Certificate): ServerOptions {
   return { ...certificate.pem(), minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
 }
@@ -16,12 +17,24 @@ export function handshakeRules(certificate: Certificate): ServerOptions {
  * As node:http's server, over TLS. A handshake that fails is cut and nothing more: before it nobody can be
  * answered, also who speaks plain HTTP, and Node would take it for a request that could not be read.
  * @param handshakeMs for a whole handshake, however alive it looks
+ * @param onHttp2 takes the connections that choose HTTP/2; null: it is not offered
  */
-export function createTlsServer(options: ServerOptions, certificate: Certificate, handshakeMs: number): Server {
-  const server = createServer({ ...options, ...handshakeRules(certificate), handshakeTimeout: handshakeMs });
+export function createTlsServer(options: ServerOptions, certificate: Certificate, handshakeMs: number, onHttp2: ((socket: TLSSocket) => void) | null): Server {
+  const server = createServer({ ...options, ...handshakeRules(certificate), ALPNProtocols: onHttp2 === null ? ['http/1.1'] : ['h2', 'http/1.1'], handshakeTimeout: handshakeMs });
+  if (onHttp2 !== null) divert(server, onHttp2);
   server.removeAllListeners('tlsClientError');
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   return server;
+}
+
+/** Node's own listener, which serves HTTP/1.1, sees only those that chose that, or nothing. */
+function divert(server: Server, onHttp2: (socket: TLSSocket) => void): void {
+  const serves = server.listeners('secureConnection');
+  server.removeAllListeners('secureConnection');
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol === 'h2') onHttp2(socket);
+    else for (const serve of serves) serve.call(server, socket);
+  });
 }
 
 /** @param error of `tlsClientError` */

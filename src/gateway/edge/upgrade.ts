@@ -7,7 +7,7 @@ import { travel } from './gate.js';
 import type { Gate, Traffic } from './gate.js';
 import { HandshakeClient } from './handshake-client.js';
 import { asksForWebSocket, handshakeFault, MALFORMED_HANDSHAKE } from './handshake.js';
-import { open } from './open.js';
+import { headOf, open } from './open.js';
 import { parseTarget } from './target.js';
 import { createTunnels } from './tunnels.js';
 
@@ -45,7 +45,7 @@ export function createUpgrades(current: () => Gate, traffic: Traffic): Upgrades 
     });
     connection.current = client;
     connection.served += 1;
-    const exchange = open(request, client, addresses, limits, handshakeFault(request, head));
+    const exchange = open(headOf(request), client, addresses, limits, handshakeFault(request, head));
     tunnels.add(client, () => gate.mayStay(exchange));
     const overloaded = traffic.draining || traffic.active > limits.exchanges || tunnels.size() > limits.tunnels;
     void travel(exchange, gate, overloaded).then(() => client.tunnel !== null && gate.opened(exchange));

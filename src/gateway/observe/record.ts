@@ -55,12 +55,12 @@ function tell(metrics: Metrics, story: Story, status: number, totalMs: number): 
  * JSON costs: every text in it comes from a closed set or has been read by a pattern that leaves
  * nothing to be escaped.
  */
-function lineOf({ id, traceparent, method, address, client, story }: Exchange, status: number, totalMs: number, mark: string): string {
+function lineOf({ id, traceparent, version, method, address, client, story }: Exchange, status: number, totalMs: number, mark: string): string {
   const { standing } = story;
   // By the store's clock: says on which UTC day the ledger counted it.
   const admittedAt = story.counted && standing !== null ? isoOf(standing.atMs) : null;
   return `{"level":"info","time":"${isoOf(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}"` +
-    `,"method":"${method}","operation":"${story.operation}","key":${quoted(standing?.keyId)},"plan":${quoted(standing?.plan)},"outcome":"${standing?.outcome ?? 'none'}"` +
+    `,"http":${quoted(version)},"method":"${method}","operation":"${story.operation}","key":${quoted(standing?.keyId)},"plan":${quoted(standing?.plan)},"outcome":"${standing?.outcome ?? 'none'}"` +
     `,"code":${quoted(story.refusal?.code)},"credential":${quoted(story.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}${tunnelPart(story)}` +
     `,"ms":${round(totalMs)},"admissionMs":${round(story.admissionMs)},"upstreamMs":${round(story.upstreamMs)},"counted":${story.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`;
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { loadSettings } from '../../../src/gateway/config/load.js';
 import { createAddressReader } from '../../../src/gateway/edge/address.js';
-import { open } from '../../../src/gateway/edge/open.js';
+import { headOf, open } from '../../../src/gateway/edge/open.js';
 import type { Exchange } from '../../../src/gateway/exchange.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { makeExchange } from '../exchange.js';
@@ -14,7 +14,7 @@ let port = 0;
 
 t.before(async () => {
   const server = createServer({ requireHostHeader: false }, (request, response) => {
-    opened.push(open(request, makeExchange().exchange.client, createAddressReader(['127.0.0.1']), limits));
+    opened.push(open(headOf(request), makeExchange().exchange.client, createAddressReader(['127.0.0.1']), limits));
     response.writeHead(204, { connection: 'close' }).end();
   });
   server.maxHeadersCount = 0;

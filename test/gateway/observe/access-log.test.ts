@@ -5,7 +5,7 @@ import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
 const FIELDS = [
-  'level', 'time', 'program', 'pid', 'request', 'trace', 'method', 'operation', 'key', 'plan', 'outcome', 'code', 'credential', 'address',
+  'level', 'time', 'program', 'pid', 'request', 'trace', 'http', 'method', 'operation', 'key', 'plan', 'outcome', 'code', 'credential', 'address',
   'status', 'bytes', 'ms', 'admissionMs', 'upstreamMs', 'counted', 'admittedAt', 'msg',
 ];
 const ODD = `"\\{}'\u00e9`;
@@ -34,7 +34,7 @@ t.test('every exchange is one line of JSON with the same fields, whatever a clie
   const records = lines().map((line) => JSON.parse(line) as Record<string, unknown>);
   for (const record of records) t.strictSame(Object.keys(record), FIELDS);
   t.match(records[0], {
-    level: 'info', program: 'gateway', pid: gateway.program.pid, request: 'mine-1', method: 'GET', operation: 'listPets', key: id, plan: 'pro',
+    level: 'info', program: 'gateway', pid: gateway.program.pid, request: 'mine-1', http: '1.1', method: 'GET', operation: 'listPets', key: id, plan: 'pro',
     outcome: 'admitted', code: null, credential: null, address: '127.0.0.1', status: 200, bytes: 2, counted: true,
   });
   t.match(records[0]?.['time'], /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);

@@ -1,0 +1,140 @@
+import type { EventEmitter } from 'node:events';
+import { constants, createServer } from 'node:http2';
+import type { ServerHttp2Session, ServerHttp2Stream, Settings } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { EdgeLimits } from '../config/settings.js';
+import { onlyValueOf } from './fields.js';
+import { travel } from './gate.js';
+import type { Gate, Traffic } from './gate.js';
+import { open } from './open.js';
+import { StreamClient } from './stream-client.js';
+import { readStreamHead } from './stream-head.js';
+
+/** How often it is looked for connections that have been idle for too long. */
+const CHECK_MS = 1000;
+/** How long a connection that was told to end may take to do so. */
+const FAREWELL_MS = 2000;
+/** Heads up to this many times their limit are read, so that they can be answered 431; beyond it the stream is reset. */
+const ANSWERED_HEADS = 4;
+/** So many fields are read at most; more than any limit of ours, so that it can be answered too. */
+const READ_FIELDS = 1100;
+/** What a connection may hold for each of its streams: a head, and a piece of an answer that waits. */
+const STREAM_MIB = 0.1;
+/** Frames that break the rules, empty ones among them, after which a connection is cut. */
+const INVALID_FRAMES = 100;
+
+/**
+ * Requests given up on one connection beyond which it is cut, and how many are forgotten with each check: a client
+ * that opens and resets streams has a request of each for the price of a frame. nghttp2 itself stops at 1000, and hangs on.
+ */
+const MOST_GIVEN_UP = 500;
+const FORGOTTEN = 33;
+
+/** Those of a listener's connections that chose HTTP/2. */
+export interface Http2 {
+  /** Takes a connection, from its first byte on. */
+  take(socket: Socket): void;
+  /** New connections are told the limits that hold now. */
+  retune(): void;
+  /** Tells every client to send nothing more; what is under way ends. */
+  drain(): void;
+}
+
+/** What the gateway remembers of one connection. */
+interface Line {
+  readonly session: ServerHttp2Session;
+  readonly socket: Socket;
+  readonly remote: string | undefined;
+  /** Exchanges begun on it and not ended, and all that were begun. */
+  open: number;
+  served: number;
+  /** Requests its client gave up lately. */
+  givenUp: number;
+  /** `performance.now()` since when it has had no exchange, or since its farewell. */
+  idleSinceMs: number;
+  /** Its client was told that nothing more is taken from it. */
+  leaving: boolean;
+}
+
+/** Serves HTTP/2 (RFC 9113) by node:http2's core, which answers nothing by itself; a listener of its own it has none. */
+export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
+  const lines = new Set<Line>();
+  const { limits: first } = current();
+  const server = createServer({
+    settings: { ...settingsOf(first), maxHeaderListSize: ANSWERED_HEADS * first.headerBytes },
+    maxHeaderListPairs: READ_FIELDS,
+    maxSessionMemory: Math.max(10, Math.ceil(STREAM_MIB * first.streams)),
+    maxSessionInvalidFrames: INVALID_FRAMES,
+  });
+
+  const begin = (line: Line, stream: ServerHttp2Stream, raw: readonly string[], goesOn: boolean): void => {
+    const gate = current();
+    const { limits } = gate;
+    traffic.active += 1;
+    line.open += 1;
+    line.served += 1;
+    const { head, fault } = readStreamHead(raw, goesOn, line.remote, limits);
+    const expectsContinue = goesOn && onlyValueOf(head.fields, 'expect') !== null;
+    const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue, requestMs: limits.requestMs });
+    const exchange = open(head, client, gate.addresses, limits, fault);
+    if (traffic.draining || line.served >= limits.requestsPerConnection) dismiss(line);
+    // Both, because a stream may be reset by the thousand while its request is still being decided, and counted.
+    void Promise.all([travel(exchange, gate, traffic.active > limits.exchanges), client.closed]).then(() => {
+      if (client.left) giveUp(line);
+      traffic.active -= 1;
+      line.open -= 1;
+      if (line.open === 0) line.idleSinceMs = performance.now();
+      gate.finish(exchange, client.status);
+    });
+  };
+
+  const hold = (session: ServerHttp2Session, socket: Socket): void => {
+    const line: Line = { session, socket, remote: socket.remoteAddress, open: 0, served: 0, givenUp: 0, idleSinceMs: performance.now(), leaving: false };
+    lines.add(line);
+    socket.on('close', () => lines.delete(line));
+    // Its raw fields are in Node's documentation and not in its types.
+    (session as EventEmitter).on('stream', (stream: ServerHttp2Stream, _headers: object, flags: number, raw: readonly string[]) => {
+      stream.on('error', () => undefined);
+      // Reset in the same breath: nobody asks any more.
+      if (stream.destroyed || stream.closed) giveUp(line);
+      else begin(line, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
+    });
+  };
+
+  setInterval(() => lines.forEach((line) => check(line, current().limits)), CHECK_MS).unref();
+  return {
+    take: (socket) => {
+      if (socket.destroyed) return;
+      server.once('session', (session) => hold(session, socket));
+      server.emit('connection', socket);
+    },
+    retune: () => server.updateSettings(settingsOf(current().limits)),
+    drain: () => lines.forEach(dismiss),
+  };
+}
+
+function settingsOf({ streams }: EdgeLimits): Settings {
+  return { maxConcurrentStreams: streams };
+}
+
+/** Tells a client that nothing more is taken from it (GOAWAY); what is under way ends. */
+function dismiss(line: Line): void {
+  if (line.leaving) return;
+  line.leaving = true;
+  line.idleSinceMs = performance.now();
+  line.session.close();
+}
+
+function giveUp(line: Line): void {
+  line.givenUp += 1;
+  if (line.givenUp > MOST_GIVEN_UP) line.session.destroy(new Error('too many requests given up'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+/** An idle connection is dismissed; one that was, or that broke, and stays, is cut. One that has sent no request has as long as for a head. */
+function check(line: Line, { headersMs, keepAliveMs }: EdgeLimits): void {
+  line.givenUp = Math.max(0, line.givenUp - FORGOTTEN);
+  const idleMs = performance.now() - line.idleSinceMs;
+  if (line.open > 0) return;
+  if (!line.leaving && (line.session.destroyed || idleMs > (line.served === 0 ? headersMs : keepAliveMs))) dismiss(line);
+  else if (line.leaving && idleMs > FAREWELL_MS) line.socket.destroy();
+}

@@ -1,0 +1,65 @@
+import { METHODS } from 'node:http';
+import type { EdgeLimits } from '../config/settings.js';
+import { REFUSALS } from '../refusal.js';
+import type { Refusal } from '../refusal.js';
+import type { Head } from './open.js';
+
+/** The methods HTTP/1.1 is read with: HTTP/2 lets any word be one. CONNECT opens tunnels, and there are none here. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS.filter((method) => method !== 'CONNECT'));
+/** What a field takes in HTTP/1.1 beside its name and value: colon, space, end of line. */
+const FIELD_OVERHEAD_BYTES = 4;
+
+/** The head of a request over HTTP/2, and what is wrong with it that HTTP/1.1 has no word for. */
+export interface StreamHead {
+  readonly head: Head;
+  readonly fault: Refusal | null;
+}
+
+interface Pseudo {
+  method: string;
+  scheme: string;
+  authority: string | null;
+  path: string;
+}
+
+/**
+ * Says in the words of HTTP/1.1 what came over HTTP/2 (RFC 9113 §8.3.1): the pseudo-fields as method, target and
+ * Host, several cookie fields as one (§8.2.3). nghttp2 has reset the stream already over pseudo-fields that are missing,
+ * doubled or behind others, two hosts, names with capitals, fields of a connection, and a Content-Length that fits no body.
+ * @param raw flat, as node:http2 gives them
+ * @param goesOn the head did not end the stream
+ */
+export function readStreamHead(raw: readonly string[], goesOn: boolean, remote: string | undefined, limits: EdgeLimits): StreamHead {
+  const pseudo: Pseudo = { method: '', scheme: '', authority: null, path: '' };
+  const fields: string[] = [];
+  const cookies: string[] = [];
+  let host: string | null = null;
+  let bytes = 0;
+  for (let index = 0; index < raw.length; index += 2) {
+    const [name, value] = [raw[index]!, raw[index + 1]!];
+    bytes += name.length + value.length + FIELD_OVERHEAD_BYTES;
+    if (name === 'host') host = value;
+    else if (name === 'cookie') cookies.push(value);
+    else if (!readPseudo(pseudo, name, value)) fields.push(name, value);
+  }
+  if (cookies.length > 0) fields.push('cookie', cookies.join('; '));
+  const { method, scheme, authority, path } = pseudo;
+  const agree = host === null || authority === null || host.toLowerCase() === authority.toLowerCase();
+  fields.push('host', authority ?? host ?? '');
+  const good = agree && scheme === 'https' && KNOWN_METHODS.has(method);
+  return {
+    head: { method: KNOWN_METHODS.has(method) ? method : '', target: path, version: '2', fields, remote, goesOn },
+    fault: bytes > limits.headerBytes ? REFUSALS.headers_too_large : good ? null : REFUSALS.malformed_request,
+  };
+}
+
+/** False of a plain field. */
+function readPseudo(pseudo: Pseudo, name: string, value: string): boolean {
+  switch (name) {
+    case ':method': pseudo.method = value; return true;
+    case ':scheme': pseudo.scheme = value; return true;
+    case ':authority': pseudo.authority = value; return true;
+    case ':path': pseudo.path = value; return true;
+    default: return name.startsWith(':');
+  }
+}
