@@ -46,6 +46,18 @@ export async function travel(exchange: Exchange, gate: Gate, overloaded: boolean
   }
 }
 
+/**
+ * For what ends an exchange: `done` runs at the second call, when the client has its answer or is gone, and the request
+ * has travelled. A client may leave while its request is decided, and what was counted then must be told as counted.
+ */
+export function afterBoth(done: () => void): () => void {
+  let left = 2;
+  return () => {
+    left -= 1;
+    if (left === 0) done();
+  };
+}
+
 /** Comes after all that was read in this turn: a request that is complete by then keeps its connection. */
 function shed(): Promise<Refusal> {
   return new Promise((resolve) => setImmediate(() => resolve(REFUSALS.overloaded)));

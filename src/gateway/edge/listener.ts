@@ -15,7 +15,7 @@ import { renderRefusal } from './answer.js';
 import { HttpClient } from './client.js';
 import { connectionOf, lingerOnClose, proceed, queue } from './connection.js';
 import { originIn } from './cors.js';
-import { travel } from './gate.js';
+import { afterBoth, travel } from './gate.js';
 import type { Gate, Traffic } from './gate.js';
 import { ignoredUpgrade, requestsThat } from './handshake.js';
 import { createHttp2 } from './http2.js';
@@ -67,9 +67,9 @@ export function createListener(current: () => Gate, security: Security | null, o
     const { limits, addresses } = gate;
     const connection = connectionOf(socket);
     traffic.active += 1;
+    const end = afterBoth(() => finish(traffic, gate, exchange, response));
     const client = new HttpClient(request, response, expectsContinue, limits.requestMs, () => {
-      traffic.active -= 1;
-      gate.finish(exchange, response.statusCode);
+      end();
       proceed(socket);
     });
     connection.current = client;
@@ -77,7 +77,7 @@ export function createListener(current: () => Gate, security: Security | null, o
     const exchange = open(headOf(request), client, addresses, limits);
     if (traffic.draining || connection.served >= limits.requestsPerConnection || ignoredUpgrade(request)) client.closeAfter();
     if (connection.broken !== null && connection.waiting.length === 0) client.breakOff(connection.broken);
-    void travel(exchange, gate, traffic.active > limits.exchanges);
+    void travel(exchange, gate, traffic.active > limits.exchanges).then(end);
   };
 
   const onRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
@@ -112,6 +112,11 @@ export function createListener(current: () => Gate, security: Security | null, o
     },
     destroy: () => destroyAll(accepted, upgrades),
   };
+}
+
+function finish(traffic: Traffic, gate: Gate, exchange: Exchange, { statusCode }: ServerResponse): void {
+  traffic.active -= 1;
+  gate.finish(exchange, statusCode);
 }
 
 function destroyAll(sockets: ReadonlySet<Socket>, upgrades: Upgrades): void {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { TunnelClose } from '../exchange.js';
 import { refuse } from './answer.js';
 import { connectionOf, proceed } from './connection.js';
-import { travel } from './gate.js';
+import { afterBoth, travel } from './gate.js';
 import type { Gate, Traffic } from './gate.js';
 import { HandshakeClient } from './handshake-client.js';
 import { asksForWebSocket, handshakeFault, MALFORMED_HANDSHAKE } from './handshake.js';
@@ -30,6 +30,10 @@ export function createUpgrades(current: () => Gate, traffic: Traffic): Upgrades 
     const { limits, addresses } = gate;
     const connection = connectionOf(socket);
     traffic.active += 1;
+    const end = afterBoth(() => {
+      if (client.tunnel === null) traffic.active -= 1;
+      gate.finish(exchange, client.status);
+    });
     const client = new HandshakeClient(request, socket, limits, {
       onEarly: () => refuse(exchange, MALFORMED_HANDSHAKE),
       onOpen: (tunnel) => {
@@ -37,9 +41,8 @@ export function createUpgrades(current: () => Gate, traffic: Traffic): Upgrades 
         exchange.story.tunnel = tunnel;
       },
       onClosed: () => {
-        if (client.tunnel === null) traffic.active -= 1;
         tunnels.delete(client);
-        gate.finish(exchange, client.status);
+        end();
         proceed(socket);
       },
     });
@@ -48,7 +51,10 @@ export function createUpgrades(current: () => Gate, traffic: Traffic): Upgrades 
     const exchange = open(headOf(request), client, addresses, limits, handshakeFault(request, head));
     tunnels.add(client, () => gate.mayStay(exchange));
     const overloaded = traffic.draining || traffic.active > limits.exchanges || tunnels.size() > limits.tunnels;
-    void travel(exchange, gate, overloaded).then(() => client.tunnel !== null && gate.opened(exchange));
+    void travel(exchange, gate, overloaded).then(() => {
+      if (client.tunnel !== null) gate.opened(exchange);
+      end();
+    });
   };
 
   const wanted: Upgrades['wanted'] = (request) => {

@@ -1,6 +1,11 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import t from 'tap';
+import { ledgerOf } from '../../e2e/ledger.js';
+import { scrape } from '../../servers/exposition.js';
 import { startGateway } from '../../servers/gateway.js';
 import { exchangeRaw } from '../../servers/raw.js';
+import { startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
@@ -41,4 +46,32 @@ t.test('every exchange is one line of JSON with the same fields, whatever a clie
   t.match(records[0]?.['admittedAt'], /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
   t.match(records[5], { key: null, code: 'invalid_api_key', credential: 'malformed', counted: false, admittedAt: null });
   t.ok(records.every(({ address }) => /^[\d.a-f:]+$/.test(String(address))), 'an address is an address');
+});
+
+t.test('a client that leaves while its request is decided: what the ledger counts then, the log and the counter count too', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const upstream = await startUpstream(t);
+  const gateway = await startGateway(t, { config: { store: { deadline: '10s' } }, environment: { PETS_URL: upstream.url, REDIS_URL: redis.url } });
+  const { id, key } = await gateway.createKey({ plan: 'pro' });
+  // Asks the same process something that needs no store: what came before it has been read by then.
+  const readUpTo = async (): Promise<void> => {
+    for (let n = 0; n < 3; n += 1) await fetch(`${gateway.adminUrl}/livez`);
+  };
+  const left = (): readonly Record<string, unknown>[] => gateway.program.lines().filter(({ msg }) => msg === 'exchange');
+  redis.freeze();
+  const socket = connect(gateway.port, '127.0.0.1');
+  socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  await once(socket, 'connect');
+  await readUpTo();
+  socket.destroy();
+  await readUpTo();
+  t.equal(left().length, 0, 'nobody knows yet whether it counts');
+  redis.thaw();
+  await until('it is told', () => left().length === 1);
+  t.match(left(), [{ status: 499, key: id, outcome: 'admitted', counted: true }]);
+  t.equal((await ledgerOf(gateway, id)).requests, 1);
+  t.equal((await scrape(gateway.adminUrl)).value('petgate_admitted_total', { plan: 'pro', operation: 'listPets' }), 1);
+  t.equal(upstream.seen.length, 0, 'nobody waits for an answer of the service');
+  t.equal((await scrape(gateway.adminUrl)).value('petgate_exchanges_in_flight'), 0);
 });
