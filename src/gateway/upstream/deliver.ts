@@ -91,6 +91,8 @@ function isSafe(method: string): boolean {
 function evidenceOf(end: End, { client }: Admitted, hadWholeDeadline: boolean): Evidence {
   if (end === 'answered') return client.gone ? null : 'good';
   const failure = failureOf(end);
+  // It answers, if nothing for a client. Else one operation, or one client that asks for what is refused, could cut off all others.
+  if (failure === 'bad_answer') return 'good';
   return failure === 'timeout' && (client.started || !hadWholeDeadline) ? null : failure;
 }
 

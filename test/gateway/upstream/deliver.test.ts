@@ -148,3 +148,14 @@ async function saysSo(t: Test, { gateway }: Front): Promise<void> {
   const line = await gateway.program.logged('requests to this address fail: it is passed over, but for a trial from time to time');
   t.match(line, { level: 'warn', upstream: 'pets', address: 'http://127.0.0.1:1', failure: 'unreachable' });
 }
+
+t.test('a service that refuses, or fails by itself, answers: nothing is passed over', async (t) => {
+  const service = await startUpstream(t);
+  const front = await startFront(t, service.url, { pets: { breaker: TOUCHY } });
+  for (const [status, seen] of [[401, 502], [403, 502], [429, 502], [500, 500], [503, 503]] as const) {
+    service.handle = (_seen, response) => response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
+    for (let n = 0; n < 3; n += 1) t.equal(await front.good(), seen, `${status}`);
+  }
+  t.equal(service.seen.length, 15, 'every request reached it');
+  t.equal(await figure(front, 'petgate_upstream_breaker_opened_total'), 0);
+});
