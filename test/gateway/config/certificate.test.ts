@@ -120,7 +120,7 @@ t.test('whatever prints or serializes a certificate does not see its key', (t) =
   const secret = readFileSync(good.key, 'utf8').split('\n')[1]!;
   t.notMatch(JSON.stringify({ certificate, rest }) + inspect({ certificate, rest }, { depth: 9, showHidden: true }), secret);
   t.ok(certificate!.pem().key.includes(secret), 'though it is there');
-  t.strictSame(explainSettings(settingsWith(t, good)).filter(({ path }) => path.startsWith('tls')).map(({ value }) => value), [good.cert, good.key], 'paths may be seen');
+  t.strictSame(explainSettings(settingsWith(t, good)).filter(({ path }) => path === 'tls.cert' || path === 'tls.key').map(({ value }) => value), [good.cert, good.key], 'paths may be seen');
   t.end();
 });
 
