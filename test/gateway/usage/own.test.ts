@@ -31,7 +31,7 @@ t.test('redis', async (t) => {
 
 async function ownUsage(t: Test, environment: Readonly<Record<string, string>>): Promise<void> {
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { plans: PLANS, environment: { ...environment, PETS_URL: upstream.url } });
+  const gateway = await startGateway(t, { plans: PLANS, config: { store: { deadline: '2s' } }, environment: { ...environment, PETS_URL: upstream.url } });
   const { id, key } = await gateway.createKey({ plan: 'tiny' });
   const get = async (path: string, with_ = key): Promise<RawAnswer> => (await exchangeRaw(gateway.port, `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${with_}\r\nConnection: close\r\n\r\n`, 1))[0]!;
   const own = async (): Promise<Own> => {
