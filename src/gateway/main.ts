@@ -46,9 +46,10 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
   if (cluster.isWorker) {
     // The whole group of processes may be sent it; the primary is the one that acts on it.
     process.on('SIGHUP', () => undefined);
-    const inForce = await askPrimary(({ settings, certificate }) => takeOver(base, settings, certificate));
-    const base = openBase(environment, inForce);
-    await runWorker(base);
+    // News may come in the same breath as the first answer: it waits until there is something to take it over.
+    const base: Promise<Base> = askPrimary(({ settings, certificate }) => void base.then((opened) => takeOver(opened, settings, certificate)))
+      .then((inForce) => openBase(environment, inForce));
+    await runWorker(await base);
     return;
   }
   const sources = loadSources(environment);
