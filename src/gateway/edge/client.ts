@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { Client } from '../exchange.js';
-import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
+import { gatherBody } from './body.js';
 import type { Ongoing } from './connection.js';
 
 /** Bodies up to this size are worth copying beside their header. */
@@ -58,21 +58,9 @@ export class HttpClient implements Client, Ongoing {
     if (this.gone) return Promise.resolve('gone');
     if (this.#expectsContinue) this.#response.writeContinue();
     return new Promise((resolve) => {
-      let chunks: Buffer[] = [];
-      let bytes = 0;
       this.#failBody = resolve;
       this.#leave = () => resolve('gone');
-      request.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes <= maxBytes) {
-          chunks.push(chunk);
-          return;
-        }
-        // What still comes is read and dropped, and what came is let go of.
-        chunks = [];
-        resolve(REFUSALS.body_too_large);
-      });
-      request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+      gatherBody(request, maxBytes, resolve);
       request.on('error', () => resolve('gone'));
     });
   }

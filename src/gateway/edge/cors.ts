@@ -18,7 +18,7 @@ export function createCors({ origins, headers: sent, expose, maxAgeS, credential
   const preflight = ['Access-Control-Allow-Headers', sent.join(', '), 'Access-Control-Max-Age', String(maxAgeS)];
   const fieldsOf = origins === '*' ? forAnybody(rest) : forListed(origins, rest);
   return {
-    fieldsFor: (headers) => fieldsOf(headers),
+    fieldsFor: fieldsOf,
     preflightFields(headers, allow) {
       const asked = onlyValueOf(headers, 'access-control-request-method') !== null && onlyValueOf(headers, 'origin') !== null;
       if (!asked || fieldsOf(headers)[0] !== ALLOW_ORIGIN) return [];

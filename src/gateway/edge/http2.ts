@@ -4,7 +4,7 @@ import type { ServerHttp2Session, ServerHttp2Stream, Settings } from 'node:http2
 import type { Socket } from 'node:net';
 import type { EdgeLimits } from '../config/settings.js';
 import { onlyValueOf } from './fields.js';
-import { travel } from './gate.js';
+import { afterBoth, travel } from './gate.js';
 import type { Gate, Traffic } from './gate.js';
 import { open } from './open.js';
 import { StreamClient } from './stream-client.js';
@@ -75,17 +75,17 @@ export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
     line.served += 1;
     const { head, fault } = readStreamHead(raw, goesOn, line.remote, limits);
     const expectsContinue = goesOn && onlyValueOf(head.fields, 'expect') !== null;
-    const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue, requestMs: limits.requestMs });
-    const exchange = open(head, client, gate.addresses, limits, fault);
-    if (traffic.draining || line.served >= limits.requestsPerConnection) dismiss(line);
-    // Both, because a stream may be reset by the thousand while its request is still being decided, and counted.
-    void Promise.all([travel(exchange, gate, traffic.active > limits.exchanges), client.closed]).then(() => {
+    const end = afterBoth(() => {
       if (client.left) giveUp(line);
       traffic.active -= 1;
       line.open -= 1;
       if (line.open === 0) line.idleSinceMs = performance.now();
       gate.finish(exchange, client.status);
     });
+    const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue, requestMs: limits.requestMs }, end);
+    const exchange = open(head, client, gate.addresses, limits, fault);
+    if (traffic.draining || line.served >= limits.requestsPerConnection) dismiss(line);
+    void travel(exchange, gate, traffic.active > limits.exchanges).then(end);
   };
 
   const hold = (session: ServerHttp2Session, socket: Socket): void => {

@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Client } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
+import { gatherBody } from './body.js';
 import { HOP_BY_HOP, lowerName } from './fields.js';
 
 const { NGHTTP2_NO_ERROR } = constants;
@@ -30,8 +31,6 @@ export class StreamClient implements Client {
   left = false;
   /** What the client was answered. */
   status = 200;
-  /** Resolves when the answer ended or the client left; always. */
-  readonly closed: Promise<void>;
   readonly #stream: ServerHttp2Stream;
   readonly #terms: StreamTerms;
   readonly #beganMs = performance.now();
@@ -49,20 +48,19 @@ export class StreamClient implements Client {
   #cut = false;
   #stall: NodeJS.Timeout | undefined;
 
-  constructor(stream: ServerHttp2Stream, terms: StreamTerms) {
+  /** @param onClosed called once, when the answer ended or the client left; always */
+  constructor(stream: ServerHttp2Stream, terms: StreamTerms, onClosed: () => void) {
     this.#stream = stream;
     this.#terms = terms;
     stream.on('aborted', () => stream.destroy());
-    this.closed = new Promise((resolve) => {
-      stream.on('close', () => {
-        clearTimeout(this.#stall);
-        if (!this.#isWhole()) {
-          this.gone = true;
-          this.left = !this.#cut;
-          this.#leave?.();
-        }
-        resolve();
-      });
+    stream.on('close', () => {
+      clearTimeout(this.#stall);
+      if (!this.#isWhole()) {
+        this.gone = true;
+        this.left = !this.#cut;
+        this.#leave?.();
+      }
+      onClosed();
     });
   }
 
@@ -83,24 +81,13 @@ export class StreamClient implements Client {
     if (this.gone || stream.closed) return Promise.resolve('gone');
     if (expectsContinue) stream.additionalHeaders({ ':status': 100 });
     return new Promise((resolve) => {
-      let chunks: Buffer[] = [];
-      let bytes = 0;
       const settle = (result: Buffer | Refusal | 'gone'): void => {
         clearTimeout(deadline);
         resolve(result);
       };
       const deadline = setTimeout(() => settle(REFUSALS.request_timeout), requestMs - (performance.now() - this.#beganMs));
       this.#leave = () => settle('gone');
-      stream.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes <= maxBytes) {
-          chunks.push(chunk);
-          return;
-        }
-        chunks = [];
-        settle(REFUSALS.body_too_large);
-      });
-      stream.on('end', () => settle(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+      gatherBody(stream, maxBytes, settle);
     });
   }
 

@@ -2,6 +2,7 @@ import type { KeyRecord } from '../../keys/record.js';
 import { DAY_MS } from '../bucket.js';
 import { rangeOf } from '../engines/embedded/rows.js';
 import type { Stores } from '../engines/embedded/stores.js';
+import { removeSome } from '../engines/embedded/sweep.js';
 import { inTransaction } from '../engines/embedded/unavailable.js';
 import { copyRow } from './rows.js';
 
@@ -14,7 +15,6 @@ export interface Copy {
 }
 
 const GOOD_MS = DAY_MS;
-const SWEEP_ROWS = 1_000;
 
 /** Copies of key records, for the time when Redis can't be asked. All processes of the machine share them. */
 export class Copies {
@@ -60,15 +60,7 @@ export class Copies {
   async sweep(): Promise<void> {
     const { durable } = this.#stores;
     await inTransaction(this.#stores, () => {
-      const old: string[] = [];
-      let seen = 0;
-      for (const { key, value } of durable.getRange({ start: this.#sweptTo, end: rangeOf('c').end, limit: SWEEP_ROWS })) {
-        seen += 1;
-        this.#sweptTo = key;
-        if (!isGood(JSON.parse(value.toString()) as Copy)) old.push(key);
-      }
-      if (seen < SWEEP_ROWS) this.#sweptTo = copyRow('');
-      for (const name of old) durable.removeSync(name);
+      this.#sweptTo = removeSome(durable, 'c', this.#sweptTo, (row) => !isGood(JSON.parse(row.toString()) as Copy));
     });
   }
 }

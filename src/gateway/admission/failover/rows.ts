@@ -7,8 +7,6 @@ import { SEPARATOR } from '../engines/embedded/rows.js';
 export const copyRow = (keyId: string): string => `c${keyId}`;
 /** Named as the ledger row it is about. */
 export const takenRow = (day: string, keyId: string, plan: string, operation: string): string => `q${[day, keyId, plan, operation].join(SEPARATOR)}`;
-/** Of ledger (`u`) or taken rows (`q`): all before this day. */
-export const beforeDay = (kind: 'u' | 'q', day: string): { start: string; end: string } => ({ start: kind, end: `${kind}${day}` });
 
 /** `spool`: id of this store. `gateways`: how many were seen last. `log`: until when changed keys were read, store ms. `day`: the first that Redis may not have taken whole. */
 export type Fact = 'spool' | 'gateways' | 'log' | 'day';

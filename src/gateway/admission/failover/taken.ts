@@ -3,10 +3,9 @@ import type { UsageCounts, UsageRow } from '../port.js';
 import type { Stores } from '../engines/embedded/stores.js';
 import { rowOf } from '../engines/embedded/day-ledger.js';
 import { FIELD_AT } from '../engines/embedded/subject-row.js';
+import { removeDaysBefore } from '../engines/embedded/sweep.js';
 import { inTransaction } from '../engines/embedded/unavailable.js';
-import { beforeDay, takenRow } from './rows.js';
-
-const SWEEP_ROWS = 1_000;
+import { takenRow } from './rows.js';
 
 /** What Redis has acknowledged of the ledger here, row by row. */
 export class Taken {
@@ -37,9 +36,7 @@ export class Taken {
   async forgetBefore(day: string): Promise<void> {
     const { durable } = this.#stores;
     await inTransaction(this.#stores, () => {
-      for (const kind of ['u', 'q'] as const) {
-        for (const name of [...durable.getKeys({ ...beforeDay(kind, day), limit: SWEEP_ROWS })]) durable.removeSync(name);
-      }
+      for (const kind of ['u', 'q']) removeDaysBefore(durable, kind, day);
     });
   }
 

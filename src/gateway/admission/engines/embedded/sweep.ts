@@ -39,7 +39,7 @@ export class Sweep {
       });
       await durable.transaction(() => {
         this.#step(durable, 's', (row) => isForgotten(row, nowMs));
-        removeDaysBefore(durable, dayOf(nowMs - this.#usageDays * DAY_MS));
+        removeDaysBefore(durable, 'u', dayOf(nowMs - this.#usageDays * DAY_MS));
       });
     } catch (error) {
       throw await translated(this.#stores, error);
@@ -61,17 +61,27 @@ export class Sweep {
   }
 
   #step(store: Store, kind: string, isOver: (row: Buffer, name: string) => boolean): void {
-    const over: string[] = [];
-    let seen = 0;
-    let last = kind;
-    for (const { key, value } of store.getRange({ start: this.#resumeAt.get(kind) ?? kind, end: rangeOf(kind).end, limit: STEP_ROWS })) {
-      seen += 1;
-      last = key;
-      if (isOver(value, key)) over.push(key);
-    }
-    this.#resumeAt.set(kind, seen < STEP_ROWS ? kind : last);
-    for (const name of over) store.removeSync(name);
+    this.#resumeAt.set(kind, removeSome(store, kind, this.#resumeAt.get(kind) ?? kind, isOver));
   }
+}
+
+/** Removes rows of a kind that are over, `STEP_ROWS` looked at from the name `from` on. Gives the name to go on from; at the end it is the first again. */
+export function removeSome(store: Store, kind: string, from: string, isOver: (row: Buffer, name: string) => boolean): string {
+  const over: string[] = [];
+  let seen = 0;
+  let last = kind;
+  for (const { key, value } of store.getRange({ start: from, end: rangeOf(kind).end, limit: STEP_ROWS })) {
+    seen += 1;
+    last = key;
+    if (isOver(value, key)) over.push(key);
+  }
+  for (const name of over) store.removeSync(name);
+  return seen < STEP_ROWS ? kind : last;
+}
+
+/** Removes rows of a kind that is named by days: some of those before `day`. */
+export function removeDaysBefore(store: Store, kind: string, day: string): void {
+  for (const name of [...store.getKeys({ start: kind, end: `${kind}${day}`, limit: STEP_ROWS })]) store.removeSync(name);
 }
 
 /** Nothing of it can change a decision any more. */
@@ -79,10 +89,4 @@ function isForgotten(row: Buffer, nowMs: number): boolean {
   const state = unpackState(row);
   const seenAtMs = Math.max(state.minute.atMs, state.day.atMs, state.strikesSinceMs);
   return nowMs - seenAtMs > FORGET_AFTER_MS && nowMs - state.bannedUntilMs > BAN_MEMORY_MS;
-}
-
-function removeDaysBefore(durable: Store, day: string): void {
-  const old: string[] = [];
-  for (const key of durable.getKeys({ start: 'u', end: `u${day}`, limit: STEP_ROWS })) old.push(key);
-  for (const key of old) durable.removeSync(key);
 }
