@@ -21,8 +21,9 @@ import { watchConfig, watchProcess } from './observe/process.js';
 import { watchDegraded, watchStore } from './observe/store.js';
 import { drain, listen } from './server.js';
 import { runTask } from './usage/task.js';
-import { askPrimary, reportToPrimary, startWorkers } from './workers.js';
-import type { InForce } from './workers.js';
+import type { InForce } from './workers/message.js';
+import { startWorkers } from './workers/primary.js';
+import { askPrimary, reportToPrimary } from './workers/worker.js';
 import { createLog } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
 import { onStopSignal } from '../shared/stop.js';
@@ -30,8 +31,8 @@ import { readOrCreateSecret } from '../shared/secret-file.js';
 
 /** What every gateway process starts from; what may change while it runs is the reloader's. */
 interface Base extends InForce {
-  /** Set by the process that serves the public, or keeps those that do: how it takes new settings over. */
-  apply: (settings: Settings, certificate: Certificate | null) => void;
+  /** Set by the process that serves the public, or keeps those that do: how it takes new settings over. Resolves when they are in force. */
+  apply: (settings: Settings, certificate: Certificate | null) => Promise<void> | void;
   readonly log: Log;
   readonly engine: Engine;
   readonly internalToken: string;
@@ -47,7 +48,7 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     // The whole group of processes may be sent it; the primary is the one that acts on it.
     process.on('SIGHUP', () => undefined);
     // News may come in the same breath as the first answer: it waits until there is something to take it over.
-    const base: Promise<Base> = askPrimary(({ settings, certificate }) => void base.then((opened) => takeOver(opened, settings, certificate)))
+    const base: Promise<Base> = askPrimary(async ({ settings, certificate }) => takeOver(await base, settings, certificate))
       .then((inForce) => openBase(environment, inForce));
     await runWorker(await base);
     return;
@@ -73,10 +74,10 @@ function openBase(environment: NodeJS.ProcessEnv, { settings, certificate, contr
   };
 }
 
-function takeOver({ log, engine, apply }: Base, settings: Settings, certificate: Certificate | null): void {
+async function takeOver({ log, engine, apply }: Base, settings: Settings, certificate: Certificate | null): Promise<void> {
   log.level = settings.log.level;
   engine.setPlans(settings.plans);
-  apply(settings, certificate);
+  await apply(settings, certificate);
 }
 
 /** One process serves both listeners. */
@@ -165,7 +166,7 @@ function announce({ settings, certificate, engine, log }: Base, port: number, ad
   log.info(
     {
       public: `${settings.listen.host}:${port}`, admin: `${settings.admin.host}:${(admin.address() as AddressInfo).port}`,
-      ...(certificate === null ? {} : { tls: { serial: certificate.serial, notAfter: new Date(certificate.notAfterMs).toISOString() } }),
+      ...(certificate === null ? {} : { tls: certificate.facts() }),
       engine: engine.name, workers: settings.workers, cpus: availableParallelism(), environment: settings.environment,
       upstreams: Object.fromEntries(Object.entries(settings.upstreams).map(([name, { addresses }]) => [name, addresses])),
       plans: [...settings.plans.keys()], node: process.version,

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
-import { temporaryFolder } from '../servers/program.js';
+import { childrenOf, temporaryFolder } from '../servers/program.js';
 import { startRedis } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
@@ -74,27 +74,23 @@ const READER = `
 `;
 
 /** Keeps a process and all its threads, those to come included, on one processor. */
-function pin(pid: number | string, processor: 0 | 1): void {
+function pin(pid: number, processor: 0 | 1): void {
   if (processors === 'apart') execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(processor), String(pid)], { stdio: 'ignore' });
 }
 
 /** The process that makes the report, as soon as it is there. */
 async function pinReport({ program: { pid } }: Gateway): Promise<void> {
-  await until('the report began', () => childOf(pid) !== '');
-  pin(childOf(pid), 1);
-}
-
-function childOf(pid: number): string {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0] ?? '';
+  await until('the report began', () => childrenOf(pid).length > 0);
+  pin(childrenOf(pid)[0]!, 1);
 }
 
 /** Resident memory (VmRSS) of the gateway's process and of the one that makes the report, MiB. */
 function memoryOf({ program: { pid } }: Gateway): { readonly gateway: number; readonly report: number } {
-  const child = childOf(pid);
-  return { gateway: residentMiB(String(pid)), report: child === '' ? 0 : residentMiB(child) };
+  const [report] = childrenOf(pid);
+  return { gateway: residentMiB(pid), report: report === undefined ? 0 : residentMiB(report) };
 }
 
-function residentMiB(pid: string): number {
+function residentMiB(pid: number): number {
   try {
     return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
   } catch {

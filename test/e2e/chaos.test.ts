@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
@@ -6,7 +5,7 @@ import { checkHonest, codeOf } from '../answers/honest.js';
 import { freePort } from '../servers/free-port.js';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
-import { temporaryFolder } from '../servers/program.js';
+import { childrenOf, temporaryFolder } from '../servers/program.js';
 import { startRedis } from '../servers/redis.js';
 import type { RedisServer } from '../servers/redis.js';
 import { until } from '../servers/until.js';
@@ -155,11 +154,10 @@ type Event = (fleet: Fleet, random: () => number) => Promise<void>;
 
 const seatOf = ({ seats }: Fleet, random: () => number): Seat => seats[Math.floor(random() * seats.length)]!;
 const holderOf = ({ holders }: Fleet, random: () => number): Holder => holders[Math.floor(random() * holders.length)]!;
-const workersOf = ({ program: { pid } }: Gateway): number[] => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 
 const EVENTS: Readonly<Record<string, Event>> = {
   'a worker is killed': (fleet, random) => {
-    const pids = workersOf(seatOf(fleet, random).gateway);
+    const pids = childrenOf(seatOf(fleet, random).gateway.program.pid);
     const pid = pids[Math.floor(random() * pids.length)];
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
     return Promise.resolve();

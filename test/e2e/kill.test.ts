@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { startGateway } from '../servers/gateway.js';
-import { temporaryFolder } from '../servers/program.js';
+import { childrenOf, temporaryFolder } from '../servers/program.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 import { openClient } from './client.js';
@@ -69,7 +68,3 @@ t.test('a worker that is killed takes nothing with it, and another takes its pla
   t.same([...load.tally.keys()].filter((kind) => kind !== '200' && kind !== 'broken'), [], 'no answer was an error');
   t.comment(`${answered} answered, ${broken} broke, ledger ${requests}`);
 });
-
-function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
-}

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
@@ -59,6 +59,15 @@ export function startProgram(args: readonly string[], environment: Readonly<Reco
       await exited;
     },
   };
+}
+
+/** The processes directly under one, oldest first; of a process that is gone, none. */
+export function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
 }
 
 /** The part of a tap test that cleans up. */

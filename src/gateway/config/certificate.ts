@@ -21,6 +21,11 @@ export class Certificate {
     this.#key = key;
   }
 
+  /** For the log. */
+  facts(): { readonly serial: string; readonly notAfter: string } {
+    return { serial: this.serial, notAfter: new Date(this.notAfterMs).toISOString() };
+  }
+
   /** As node:tls wants it; for nobody else. */
   pem(): { readonly cert: Buffer; readonly key: Buffer } {
     return { cert: this.#cert, key: this.#key };

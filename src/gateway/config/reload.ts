@@ -52,10 +52,10 @@ function withFixed(next: Settings, first: Settings): Settings {
  * Keeps the settings as the files say, from file change to file change and at each `reload()`.
  * Bad files change nothing but the log and the state; a bad certificate keeps nothing else from being taken over.
  * @param first what the process started from
- * @param apply puts checked settings into force at once
+ * @param apply puts checked settings into force; resolves when they are, in every process, in the order of the calls
  */
-export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, log: Log, apply: (settings: Settings, certificate: Certificate | null) => void): Reloader {
-  let { settings: current, files } = first;
+export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, log: Log, apply: (settings: Settings, certificate: Certificate | null) => Promise<void>): Reloader {
+  let { settings: current, certificate, files } = first;
   let state: ReloadState = { ok: true, detail: 'as the files say', loaded: 0, refused: 0, sinceMs: Date.now() };
 
   const reload = (): void => {
@@ -64,16 +64,14 @@ export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, l
       files = sources.files;
       const waiting = Object.entries(FIXED).filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings))).map(([name]) => name);
       current = withFixed(sources.settings, first.settings);
-      apply(current, sources.certificate);
+      certificate = sources.certificate ?? certificate;
       const { certificateFault: fault } = sources;
-      const details = [
-        ...(fault === null ? [] : [`the certificate was refused, the one before stays in force: ${fault.message}`]),
-        ...(waiting.length === 0 ? [] : [`takes effect after a restart: ${waiting.join(', ')}`]),
-      ];
-      state = { ...state, ok: fault === null, detail: details.join('; ') || 'as the files say', loaded: state.loaded + 1, sinceMs: Date.now() };
-      if (fault !== null) log.error({ problems: fault.message.split('\n'), waiting }, 'the certificate was refused, the one before stays in force; all other settings were reloaded');
-      else if (waiting.length > 0) log.warn({ waiting }, 'settings reloaded; some of them take effect only after a restart');
-      else log.info('settings reloaded');
+      state = { ...state, ok: fault === null, detail: detailOf(fault, waiting) };
+      const tls = certificate === null ? {} : { tls: certificate.facts() };
+      void apply(current, sources.certificate).then(() => {
+        state = { ...state, loaded: state.loaded + 1, sinceMs: Date.now() };
+        logTaken(log, fault, waiting, tls);
+      });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       // A file that was just named and refused may be the one that is put right next.
@@ -84,4 +82,18 @@ export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, l
   };
   const watching = watchFiles(() => files, reload);
   return { settings: () => current, state: () => state, reload, close: () => watching.close() };
+}
+
+function detailOf(fault: ConfigError | null, waiting: readonly string[]): string {
+  const details = [
+    ...(fault === null ? [] : [`the certificate was refused, the one before stays in force: ${fault.message}`]),
+    ...(waiting.length === 0 ? [] : [`takes effect after a restart: ${waiting.join(', ')}`]),
+  ];
+  return details.join('; ') || 'as the files say';
+}
+
+function logTaken(log: Log, fault: ConfigError | null, waiting: readonly string[], tls: object): void {
+  if (fault !== null) log.error({ ...tls, problems: fault.message.split('\n'), waiting }, 'the certificate was refused, the one before stays in force; all other settings were reloaded');
+  else if (waiting.length > 0) log.warn({ ...tls, waiting }, 'settings reloaded; some of them take effect only after a restart');
+  else log.info(tls, 'settings reloaded');
 }

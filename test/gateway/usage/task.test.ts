@@ -1,20 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import t from 'tap';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, startGateway } from '../../servers/gateway.js';
 import type { Gateway } from '../../servers/gateway.js';
+import { childrenOf } from '../../servers/program.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
 t.setTimeout(150_000);
-
-/** Processes that the gateway has under itself. */
-function childrenOf({ program: { pid } }: Gateway): string {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-}
 
 async function serving(t: Test, environment: Readonly<Record<string, string>>): Promise<Gateway> {
   const upstream = await startUpstream(t);
@@ -33,7 +28,7 @@ async function report(t: Test, gateway: Gateway): Promise<void> {
   }
   const page = await fetch(`${gateway.adminUrl}/admin/usage`, { headers: { authorization: `Basic ${Buffer.from(`ops:${ADMIN_TOKEN}`).toString('base64')}` } });
   t.match(await page.text(), /<svg[^]*<\/html>\n$/, 'the page is whole');
-  await until('no process stays behind', () => childrenOf(gateway) === '');
+  await until('no process stays behind', () => childrenOf(gateway.program.pid).length === 0);
 }
 
 t.test('embedded: a report over all keys comes from a process of its own, and is up to date', async (t) => {
@@ -66,8 +61,8 @@ t.test('who stops reading ends the process; one report too many is refused and t
 
   const sent = request(`${gateway.adminUrl}/admin/v1/usage`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, agent: false }).on('error', () => undefined);
   sent.end();
-  await until('the report is under way', () => childrenOf(gateway) !== '');
+  await until('the report is under way', () => childrenOf(gateway.program.pid).length > 0);
   sent.destroy();
-  await until('its process is gone', () => childrenOf(gateway) === '');
+  await until('its process is gone', () => childrenOf(gateway.program.pid).length === 0);
   t.equal((await gateway.admin('GET', '/admin/v1/usage')).status, 200, 'and the gateway serves on');
 });

@@ -1,13 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import { scrape } from '../servers/exposition.js';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
-import { exchangeRaw } from '../servers/raw.js';
-import { until } from '../servers/until.js';
-import { startUpstream } from '../servers/upstream.js';
+import { scrape } from '../../servers/exposition.js';
+import { startGateway } from '../../servers/gateway.js';
+import type { Gateway } from '../../servers/gateway.js';
+import { childrenOf } from '../../servers/program.js';
+import { exchangeRaw } from '../../servers/raw.js';
+import { until } from '../../servers/until.js';
+import { startUpstream } from '../../servers/upstream.js';
 
 const BAN = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
 
@@ -87,24 +88,73 @@ t.test('a worker that hangs does not make a scrape fail, nor its counts vanish',
   await until('it answers again', async () => (await scrape(gateway.adminUrl)).value('petgate_workers', { state: 'answering' }) === 2);
 });
 
-t.test('a worker that takes the place of another runs by what is in force, whatever the files say by then', async (t) => {
+interface Limited {
+  readonly gateway: Gateway;
+  /** A file of its settings. */
+  readonly file: (name: string) => string;
+  /** Replaces the plans: a minute of `free` allows so much. */
+  readonly plan: (minute: number) => void;
+  /** What so many new connections are told of that limit, each different answer once. */
+  readonly limits: (connections: number) => Promise<readonly string[]>;
+}
+
+async function startLimited(t: Test): Promise<Limited> {
   const upstream = await startUpstream(t);
-  const plansOf = (minute: number): object => ({ free: { limits: { minute, day: 1_000_000 }, ban: BAN }, anonymous: { limits: { minute: 1000, day: 1_000_000 }, ban: BAN } });
-  const gateway = await startGateway(t, { plans: { ...plansOf(100) }, environment: { PETS_URL: upstream.url, PETGATE_WORKERS: '2' } });
+  const plansOf = (minute: number): Readonly<Record<string, unknown>> => ({ free: { limits: { minute, day: 1_000_000 }, ban: { ...BAN } }, anonymous: { limits: { minute: 1000, day: 1_000_000 }, ban: { ...BAN } } });
+  const gateway = await startGateway(t, { plans: plansOf(1000), environment: { PETS_URL: upstream.url, PETGATE_WORKERS: '2' } });
   const { key } = await gateway.createKey({ plan: 'free' });
   const file = (name: string): string => join(gateway.dataFolder, 'config', name);
-  const limit = async (): Promise<string | undefined> => {
-    const [answer] = await exchangeRaw(gateway.port, `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`, 1);
-    return answer?.headers.get('x-ratelimit-limit');
+  const request = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`;
+  return {
+    gateway,
+    file,
+    plan: (minute) => replaceFile(file('plans.yaml'), JSON.stringify(plansOf(minute))),
+    limits: async (connections) => {
+      // One whom a hanging worker got is told nothing.
+      const answers = await Promise.all(Array.from({ length: connections }, () => exchangeRaw(gateway.port, request, 1, 1500).catch(() => [])));
+      return [...new Set(answers.flat().map(({ headers }) => headers.get('x-ratelimit-limit') ?? 'none'))];
+    },
   };
-  writeFileSync(file('plans.yaml'), JSON.stringify(plansOf(200)));
-  await until('the plan changed', async () => (await limit()) === '200');
+}
+
+/** In one step, as careful editors do. */
+function replaceFile(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+const reloads = ({ program }: Gateway): number => program.lines().filter(({ msg }) => msg === 'settings reloaded').length;
+
+t.test('"settings reloaded" is logged when every worker has taken them over, and not before', async (t) => {
+  const { gateway, plan, limits } = await startLimited(t);
+  for (let round = 1; round <= 20; round += 1) {
+    plan(1000 + round);
+    await until(`reload ${round} is told of`, () => reloads(gateway) === round);
+    t.strictSame(await limits(16), [String(1000 + round)], 'whoever comes after it sees them');
+  }
+  for (const [index, signal] of (['SIGCONT', 'SIGKILL'] as const).entries()) {
+    const [hung = 0] = childrenOf(gateway.program.pid);
+    process.kill(hung, 'SIGSTOP');
+    const minute = 2000 + index;
+    plan(minute);
+    await until('the other worker has them', async () => (await limits(1))[0] === String(minute));
+    t.equal(reloads(gateway), 20 + index, 'one that hangs has not');
+    process.kill(hung, signal);
+    await until(`after ${signal} it is told of`, () => reloads(gateway) === 21 + index);
+    t.strictSame(await limits(16), [String(minute)]);
+  }
+});
+
+t.test('a worker that takes the place of another runs by what is in force, whatever the files say by then', async (t) => {
+  const { gateway, file, plan, limits } = await startLimited(t);
+  plan(200);
+  await until('the plan changed', () => reloads(gateway) === 1);
   // A mistake, and what only a new gateway may take over.
-  writeFileSync(file('plans.yaml'), 'free: nonsense');
+  replaceFile(file('plans.yaml'), 'free: nonsense');
   await until('the mistake was seen', async () => (await scrape(gateway.adminUrl)).value('petgate_config_ok') === 0);
   const settings = file('gateway.yaml');
-  writeFileSync(settings, readFileSync(settings, 'utf8').replace(/^extends/m, 'environment: staging\nextends'));
-  const workers = readFileSync(`/proc/${gateway.program.pid}/task/${gateway.program.pid}/children`, 'utf8').trim().split(' ').map(Number);
+  replaceFile(settings, readFileSync(settings, 'utf8').replace(/^extends/m, 'environment: staging\nextends'));
+  const workers = childrenOf(gateway.program.pid);
   t.equal(workers.length, 2);
   for (const [index, pid] of workers.entries()) {
     process.kill(pid, 'SIGKILL');
@@ -113,9 +163,9 @@ t.test('a worker that takes the place of another runs by what is in force, whate
       return metrics.value('petgate_worker_restarts_total') === index + 1 && metrics.value('petgate_workers', { state: 'answering' }) === 2;
     });
   }
-  for (let n = 0; n < 4; n += 1) t.equal(await limit(), '200', 'the plan in force, for a key of the environment in force');
-  writeFileSync(file('plans.yaml'), JSON.stringify(plansOf(300)));
-  writeFileSync(settings, readFileSync(settings, 'utf8').replace('environment: staging\n', ''));
-  await until('it is mended', async () => (await limit()) === '300');
-  for (let n = 0; n < 4; n += 1) t.equal(await limit(), '300', 'in every worker at once');
+  t.strictSame(await limits(8), ['200'], 'the plan in force, for a key of the environment in force');
+  replaceFile(settings, readFileSync(settings, 'utf8').replace('environment: staging\n', ''));
+  plan(300);
+  await until('it is mended', () => reloads(gateway) >= 2);
+  t.strictSame(await limits(8), ['300'], 'in every worker');
 });
