@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
 import { Registry } from 'prom-client';
 import { createAdmin } from './admin/server.js';
 import type { AdminParts } from './admin/route.js';
@@ -44,6 +45,8 @@ interface Base extends InForce {
  * Rejects with ConfigError, StoreUnavailable or Node's error for a port that cannot be had.
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
+  // V8 puts what seems to live long among the old at once. It errs in the first seconds of some gateways, and then keeps every request until a full collection.
+  setFlagsFromString('--no-allocation-site-pretenuring');
   if (cluster.isWorker) {
     // The whole group of processes may be sent it; the primary is the one that acts on it.
     process.on('SIGHUP', () => undefined);

@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import type { UpstreamSettings } from '../config/settings.js';
 import { Breaker } from './breaker.js';
 import type { BreakerTurn } from './breaker.js';
+import { UnderWay } from './under-way.js';
 
 /** Idle connections are dropped well before a server drops them, or a request meets a dying one. */
 const IDLE_MS = 4000;
@@ -10,7 +11,6 @@ const IDLE_MS = 4000;
 export interface Address {
   readonly url: string;
   readonly pool: Pool;
-  inFlight: number;
   /** Tunnels open to it; they are no load of the pool. */
   tunnels: number;
   /** Whether the last attempt got a connection; true before the first. */
@@ -18,8 +18,7 @@ export interface Address {
   /** Whether it says that it wants requests; true while nobody asked. */
   healthy: boolean;
   readonly breaker: Breaker;
-  /** Attempts begun and not ended. */
-  readonly underWay: Set<{ withdraw(): void }>;
+  readonly underWay: UnderWay;
 }
 
 export function openAddress(url: string, settings: UpstreamSettings, onTurn: (turn: BreakerTurn) => void): Address {
@@ -34,13 +33,13 @@ export function openAddress(url: string, settings: UpstreamSettings, onTurn: (tu
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const underWay: Address['underWay'] = new Set();
+  const underWay = new UnderWay();
   const breaker = new Breaker(settings.breaker, (turn) => {
     // Whoever still waits for a connection would wait in vain, and with each that times out one more would get to hang.
-    if (turn.open) for (const attempt of [...underWay]) attempt.withdraw();
+    if (turn.open) underWay.withdrawAll();
     onTurn(turn);
   });
-  return { url, pool, inFlight: 0, tunnels: 0, reached: true, healthy: true, breaker, underWay };
+  return { url, pool, tunnels: 0, reached: true, healthy: true, breaker, underWay };
 }
 
 /** How undici reaches `http://host:port` or `unix:/path`. */

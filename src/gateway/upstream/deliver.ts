@@ -52,18 +52,16 @@ export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, on
         settle(isFull ? REFUSALS.overloaded : unavailable(upstream));
         return;
       }
-      address.inFlight += 1;
       const sent = address.breaker.send(performance.now());
       const begun = carry(address, (end) => {
-        address.inFlight -= 1;
-        address.underWay.delete(begun);
+        address.underWay.remove(place);
         const evidence = evidenceOf(end, exchange, after === null);
         if (evidence !== null) address.reached = evidence !== 'unreachable';
         address.breaker.ended(sent, evidence, performance.now());
         ended(address, end);
       });
       attempt = begun;
-      address.underWay.add(begun);
+      const place = address.underWay.add(begun);
       begun.start();
     };
     const ended = (address: Address, end: End): void => {

@@ -90,13 +90,13 @@ function openUpstream(name: string, settings: UpstreamSettings, onTurn: OnBreake
 }
 
 /** A trial is let through however many hang there. */
-function takesMore({ breaker, inFlight }: Address, full: number, nowMs: number): boolean {
-  return breaker.isOpen ? breaker.dueMs <= nowMs : inFlight < full;
+function takesMore({ breaker, underWay }: Address, full: number, nowMs: number): boolean {
+  return breaker.isOpen ? breaker.dueMs <= nowMs : underWay.size < full;
 }
 
 /** Of two that take more: which goes first. An open one is due here, and would never close if load decided. */
 function preferred(one: Address, other: Address, forTunnel: boolean): boolean {
   if (one.healthy !== other.healthy) return one.healthy;
   if (one.breaker.isOpen !== other.breaker.isOpen) return one.breaker.isOpen;
-  return forTunnel ? one.tunnels + one.inFlight < other.tunnels + other.inFlight : one.inFlight < other.inFlight;
+  return forTunnel ? one.tunnels + one.underWay.size < other.tunnels + other.underWay.size : one.underWay.size < other.underWay.size;
 }

@@ -15,6 +15,11 @@ function open(addresses: readonly string[], connections = 2, breaker: BreakerSet
   return upstream;
 }
 
+/** So many attempts are under way there. */
+function load({ underWay }: Address, count: number): void {
+  while (underWay.size < count) underWay.add({ withdraw: () => undefined });
+}
+
 function openBreaker({ breaker }: Address): void {
   breaker.ended(breaker.send(performance.now()), 'lost', performance.now());
 }
@@ -23,7 +28,7 @@ t.test('the least loaded address is picked', (t) => {
   const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2']);
   const [one, two] = upstream.addresses;
   t.equal(upstream.pick(null), one);
-  one!.inFlight = 1;
+  load(one!, 1);
   t.equal(upstream.pick(null), two);
   t.equal(upstream.pick(two!), one, 'but not the one that just failed');
   const single = open(['http://127.0.0.1:1']);
@@ -35,7 +40,7 @@ t.test('one whose breaker is open is passed over, also by a second attempt', (t)
   const upstream = open(['http://127.0.0.1:1', 'unix:/run/pets.sock']);
   const [one, two] = upstream.addresses;
   openBreaker(one!);
-  two!.inFlight = 5;
+  load(two!, 5);
   t.equal(upstream.pick(null), two);
   t.equal(upstream.pick(two!), two, 'the same again is better than one that is open');
   t.equal(upstream.waitMs(), null, 'another is there');
@@ -50,8 +55,8 @@ t.test('a trial goes first, and however many hang there, but never to an unhealt
   const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 2, { failures: 1, openMs: 0, capMs: 60_000 });
   const [one, two] = upstream.addresses;
   openBreaker(one!);
-  one!.inFlight = 10;
-  two!.inFlight = 9;
+  load(one!, 10);
+  load(two!, 9);
   one!.healthy = false;
   t.equal(upstream.pick(null), two);
   one!.healthy = true;
@@ -67,10 +72,13 @@ t.test('a trial goes first, and however many hang there, but never to an unhealt
 
 t.test('a full address takes no more', (t) => {
   const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 2);
-  for (const address of upstream.addresses) address.inFlight = 10;
+  const [one, two] = upstream.addresses;
+  load(one!, 10);
+  load(two!, 9);
+  const last = two!.underWay.add({ withdraw: () => undefined });
   t.equal(upstream.pick(null), null);
   t.equal(upstream.waitMs(), null, 'that is no matter of breakers');
-  upstream.addresses[1]!.inFlight = 9;
-  t.equal(upstream.pick(null), upstream.addresses[1]);
+  two!.underWay.remove(last);
+  t.equal(upstream.pick(null), two);
   t.end();
 });
