@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from './free-port.js';
 import { temporaryFolder } from './program.js';
 import type { Teardown } from './program.js';
-import { until } from './until.js';
+import { startTool } from './tool.js';
 
 /**
  * A real HAProxy that passes TCP on from a free port of 127.0.0.1 to the gateway; gives its port. Ends with the test.
@@ -20,23 +18,12 @@ export async function startHaproxy(t: Teardown, gatewayPort: number, server: str
     'defaults', '  mode tcp', '  timeout connect 2s', '  timeout client 10s', '  timeout server 10s',
     'listen front', `  bind 127.0.0.1:${port}`, ...lines.map((line) => `  ${line}`), `  server gateway 127.0.0.1:${gatewayPort} ${server}`, '',
   ].join('\n'));
-  const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const ended = once(child, 'exit');
-  t.teardown(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  await until('HAProxy listens', () => {
-    if (child.exitCode !== null) throw new Error(said);
-    return new Promise((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => {
-        socket.destroy();
-        resolve(true);
-      });
-      socket.on('error', () => resolve(false));
+  await startTool(t, 'haproxy', ['-db', '-f', file], () => new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
     });
-  });
+    socket.on('error', () => resolve(false));
+  }));
   return port;
 }

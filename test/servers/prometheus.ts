@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -7,7 +5,7 @@ import { packageRoot } from '../../src/shared/package-root.js';
 import { freePort } from './free-port.js';
 import { temporaryFolder } from './program.js';
 import type { Teardown } from './program.js';
-import { until } from './until.js';
+import { startTool } from './tool.js';
 
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>;
@@ -38,21 +36,10 @@ export async function startPrometheus(t: Teardown, targets: Readonly<Record<stri
   writeFileSync(join(folder, 'prometheus.yaml'), stringify(config));
 
   const url = `http://127.0.0.1:${await freePort()}`;
-  const child = spawn('prometheus', [
+  await startTool(t, 'prometheus', [
     `--config.file=${join(folder, 'prometheus.yaml')}`, `--storage.tsdb.path=${join(folder, 'data')}`,
     `--web.listen-address=${new URL(url).host}`, '--log.level=warn',
-  ], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const ended = once(child, 'exit');
-  t.teardown(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  await until('Prometheus is ready', async () => {
-    if (child.exitCode !== null) throw new Error(said);
-    return (await fetch(`${url}/-/ready`)).status === 200;
-  });
+  ], async () => (await fetch(`${url}/-/ready`)).status === 200);
 
   const ask = async (path: string): Promise<unknown> => {
     const answer = (await (await fetch(url + path)).json()) as { status: string; error?: string; data: unknown };
