@@ -8,16 +8,7 @@ import { exchangeRaw } from '../servers/raw.js';
 import type { RawAnswer } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { checkHonest, codeOf } from './honest.js';
-
-const ALWAYS = { minute: 1_000_000, day: 1_000_000 };
-const ban = { after: 3, within: '60s', for: '5m', factor: 2, cap: '24h' };
-const PLANS = {
-  free: { limits: { minute: 60, day: 1000 }, ban },
-  tiny: { limits: { minute: 1, day: 1000 }, ban },
-  wide: { limits: ALWAYS, ban: { ...ban, after: 1_000_000 } },
-  enterprise: { limits: 'custom', ban },
-  anonymous: { limits: ALWAYS, ban },
-};
+import { PLANS } from './plans.js';
 
 /** Codes given by other tests: they need a store that is away, a full gateway, another clock or another contract. */
 const ELSEWHERE = new Set(['store_unavailable', 'malformed_handshake', 'overloaded', 'operation_removed', 'internal_error', 'address_banned']);

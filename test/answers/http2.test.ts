@@ -9,15 +9,7 @@ import { temporaryFolder } from '../servers/program.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { checkHonest, codeOf } from './honest.js';
-
-const ALWAYS = { minute: 1_000_000, day: 1_000_000 };
-const ban = { after: 3, within: '60s', for: '5m', factor: 2, cap: '24h' };
-const PLANS = {
-  free: { limits: { minute: 60, day: 1000 }, ban },
-  tiny: { limits: { minute: 1, day: 1000 }, ban },
-  wide: { limits: ALWAYS, ban: { ...ban, after: 1_000_000 } },
-  anonymous: { limits: ALWAYS, ban },
-};
+import { PLANS } from './plans.js';
 
 /** Codes given elsewhere, or that HTTP/2 has no occasion for: its version is known, and no stream becomes a WebSocket. */
 const ELSEWHERE = new Set(['store_unavailable', 'malformed_handshake', 'overloaded', 'operation_removed', 'internal_error', 'address_banned', 'upstream_unavailable', 'http_version_not_supported']);

@@ -1,7 +1,10 @@
 import type { Test } from 'tap';
+import { issueCertificate } from '../servers/certificate.js';
+import type { Target } from '../servers/dial.js';
+import type { Field } from '../servers/frames.js';
 import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
 import type { Gateway, GatewayOptions } from '../servers/gateway.js';
-import type { Target } from '../servers/dial.js';
+import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw } from '../servers/raw.js';
 import type { RawAnswer } from '../servers/raw.js';
 import { until } from '../servers/until.js';
@@ -51,6 +54,12 @@ export async function startFront(t: Test, upstreamUrl: string, { pets = {}, conf
     good: async () => (await send(request('GET /v1/pets', key))).status,
     idle: () => until('no exchange is under way', async () => (await inFlight()) === 0),
   };
+}
+
+/** A front over TLS, for HTTP/2; `field` is its key as HTTP/2 says it. */
+export async function startHttp2Front(t: Test, upstreamUrl: string): Promise<{ front: Front; field: Field }> {
+  const front = await startFront(t, upstreamUrl, { tls: issueCertificate(temporaryFolder(t), 'own') });
+  return { front, field: ['authorization', front.key.replace('Authorization: ', '')] };
 }
 
 /** A request head: the line without its version, then fields. */

@@ -3,16 +3,14 @@ import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import type { Test } from 'tap';
-import { issueCertificate } from '../servers/certificate.js';
 import { scrape } from '../servers/exposition.js';
 import { block, FLAG, frame, headers, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
 import type { Field, FrameClient } from '../servers/frames.js';
 import { openHttp2 } from '../servers/http2.js';
-import { temporaryFolder } from '../servers/program.js';
 import { startUpstream } from '../servers/upstream.js';
 import type { Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
-import { startFront } from './front.js';
+import { startHttp2Front } from './front.js';
 import type { Front } from './front.js';
 
 /** Memory that no flood may cost; what garbage waits to be collected is in it. */
@@ -24,8 +22,7 @@ let key: Field;
 
 t.before(async () => {
   upstream = await startUpstream(t);
-  front = await startFront(t, upstream.url, { tls: issueCertificate(temporaryFolder(t), 'own') });
-  key = ['authorization', front.key.replace('Authorization: ', '')];
+  ({ front, field: key } = await startHttp2Front(t, upstream.url));
 });
 
 const memoryBytes = async (): Promise<number> => (await scrape(front.gateway.adminUrl)).value('petgate_process_resident_memory_bytes');

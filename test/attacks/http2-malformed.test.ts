@@ -1,12 +1,10 @@
 import t from 'tap';
-import { issueCertificate } from '../servers/certificate.js';
 import { block, FLAG, frame, headers, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
 import type { Field } from '../servers/frames.js';
 import { openHttp2 } from '../servers/http2.js';
-import { temporaryFolder } from '../servers/program.js';
 import { startUpstream } from '../servers/upstream.js';
 import type { Upstream } from '../servers/upstream.js';
-import { startFront } from './front.js';
+import { startHttp2Front } from './front.js';
 import type { Front } from './front.js';
 
 let upstream: Upstream;
@@ -15,8 +13,7 @@ let key: Field;
 
 t.before(async () => {
   upstream = await startUpstream(t);
-  front = await startFront(t, upstream.url, { tls: issueCertificate(temporaryFolder(t), 'own') });
-  key = ['authorization', front.key.replace('Authorization: ', '')];
+  ({ front, field: key } = await startHttp2Front(t, upstream.url));
 });
 
 const [GOOD, BAD_REQUEST, RESET] = ['answer 88', 'answer 8c', 'reset 1'];

@@ -2,15 +2,14 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { petgate } from '../cli/programs.js';
-import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
+import { ADMIN_TOKEN } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
 import type { RawAnswer } from '../servers/raw.js';
-import { startRedis } from '../servers/redis.js';
 import { until } from '../servers/until.js';
-import { startUpstream } from '../servers/upstream.js';
 import { openClient } from './client.js';
 import type { Client } from './client.js';
 import { ledgerOf } from './ledger.js';
+import { startPair } from './pair.js';
 
 /** One request a minute, and the third refusal starts a ban of a second. */
 const PLANS = {
@@ -28,12 +27,7 @@ interface Pair {
 }
 
 async function openPair(t: Test): Promise<Pair> {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  const upstream = await startUpstream(t);
-  const config = { store: { deadline: '5s' }, upstreams: { pets: { addresses: [upstream.url] } } };
-  const start = (): Promise<Gateway> => startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
-  const [a, b] = await Promise.all([start(), start()]);
+  const [a, b] = await startPair(t, PLANS);
   return { a, b, toA: openClient(t, a.url, 1), toB: openClient(t, b.url, 1) };
 }
 

@@ -2,10 +2,10 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
-import { startRedis } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { openClient } from './client.js';
 import type { Client } from './client.js';
+import { startPair } from './pair.js';
 
 const KEYS = 10;
 const ban = { after: 1000, within: '60s', for: '5m', factor: 2, cap: '24h' };
@@ -53,12 +53,7 @@ async function followsEveryChange(t: Test, gateway: Gateway, others: readonly Cl
 }
 
 t.test('what gateway A is told holds on the very next request on gateway B', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  const upstream = await startUpstream(t);
-  const config = { store: { deadline: '5s' }, upstreams: { pets: { addresses: [upstream.url] } } };
-  const start = (): Promise<Gateway> => startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
-  const [a, b] = await Promise.all([start(), start()]);
+  const [a, b] = await startPair(t, PLANS);
   await followsEveryChange(t, a, [openClient(t, b.url, 1)]);
 });
 

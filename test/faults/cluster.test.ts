@@ -1,7 +1,9 @@
 import t from 'tap';
+import type { Test } from 'tap';
 import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
 import { slotOf } from '../../src/gateway/admission/engines/redis/slot.js';
 import { StoreUnavailable } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import { ask, newKey, PLANS, rowsOf, standing } from '../conformance/cast.js';
 import type { Actor } from '../conformance/cast.js';
 import { startCluster } from '../servers/redis.js';
@@ -15,7 +17,8 @@ function masterOf(key: Actor): number {
   return BOUNDS.findIndex((bound) => slotOf(`{${key.id}}`) < bound);
 }
 
-t.test('one master freezes: its keys are refused, all others are decided, and nothing is charged behind our back', async (t) => {
+/** A Cluster, and an engine that reached it. */
+async function startDeciding(t: Test): Promise<{ cluster: Awaited<ReturnType<typeof startCluster>>; engine: AdmissionEngine }> {
   const cluster = await startCluster();
   const engine = openRedisEngine({ url: cluster.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
   t.teardown(async () => {
@@ -23,6 +26,11 @@ t.test('one master freezes: its keys are refused, all others are decided, and no
     await cluster.stop();
   });
   await until('the engine decides', async () => (await engine.check(), true));
+  return { cluster, engine };
+}
+
+t.test('one master freezes: its keys are refused, all others are decided, and nothing is charged behind our back', async (t) => {
+  const { cluster, engine } = await startDeciding(t);
   const keys: Actor[] = [];
   // The first call for a node waits for its probe; a busy machine may need another try.
   while (keys.length < 30) keys.push(await newKey(engine, 'free'));
@@ -52,13 +60,7 @@ t.test('one master freezes: its keys are refused, all others are decided, and no
 });
 
 t.test('one master dies and comes back', async (t) => {
-  const cluster = await startCluster();
-  const engine = openRedisEngine({ url: cluster.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await cluster.stop();
-  });
-  await until('the engine decides', async () => (await engine.check(), true));
+  const { cluster, engine } = await startDeciding(t);
   const keys: Actor[] = [];
   while (keys.length < 12) keys.push(await newKey(engine, 'free'));
   const mine = keys.find((key) => masterOf(key) === 1) ?? (await newKey(engine, 'free'));
@@ -73,13 +75,7 @@ t.test('one master dies and comes back', async (t) => {
 });
 
 t.test('the whole Cluster dies and comes back', async (t) => {
-  const cluster = await startCluster();
-  const engine = openRedisEngine({ url: cluster.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await cluster.stop();
-  });
-  await until('the engine decides', async () => (await engine.check(), true));
+  const { cluster, engine } = await startDeciding(t);
   await newKey(engine, 'free');
   await Promise.all(cluster.masters.map((master) => master.kill()));
   for (let n = 0; n < 200; n += 1) {

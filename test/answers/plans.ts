@@ -1,0 +1,12 @@
+const ALWAYS = { minute: 1_000_000, day: 1_000_000 };
+/** The third refusal starts it. */
+const ban = { after: 3, within: '60s', for: '5m', factor: 2, cap: '24h' };
+
+/** A plan for each kind of answer: `tiny` refuses soon, `wide` and `anonymous` never. */
+export const PLANS = {
+  free: { limits: { minute: 60, day: 1000 }, ban },
+  tiny: { limits: { minute: 1, day: 1000 }, ban },
+  wide: { limits: ALWAYS, ban: { ...ban, after: 1_000_000 } },
+  enterprise: { limits: 'custom', ban },
+  anonymous: { limits: ALWAYS, ban },
+};

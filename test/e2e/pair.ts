@@ -1,0 +1,15 @@
+import type { Test } from 'tap';
+import { startGateway } from '../servers/gateway.js';
+import type { Gateway } from '../servers/gateway.js';
+import { startRedis } from '../servers/redis.js';
+import { startUpstream } from '../servers/upstream.js';
+
+/** Two gateways on one Redis, with one service behind. */
+export async function startPair(t: Test, plans: Readonly<Record<string, unknown>>): Promise<readonly [Gateway, Gateway]> {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const upstream = await startUpstream(t);
+  const config = { store: { deadline: '5s' }, upstreams: { pets: { addresses: [upstream.url] } } };
+  const start = (): Promise<Gateway> => startGateway(t, { plans, config, environment: { REDIS_URL: redis.url } });
+  return Promise.all([start(), start()]);
+}
