@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { constants } from 'node:http2';
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
@@ -158,7 +159,7 @@ t.test('a client that resets a stream, or leaves, aborts its request behind; eac
   const stream = client.begin({ key: front.key }, true);
   const other = client.begin({ key: front.key }, true);
   const waiting = client.begin({ key: front.key, method: 'POST' }, false);
-  await until('both are under way', () => upstream.seen.length === 2);
+  await Promise.all([once(stream, 'response'), once(other, 'response')]);
   stream.close(constants.NGHTTP2_CANCEL);
   await until('the request behind is aborted', () => aborted === 1);
   waiting.close(constants.NGHTTP2_CANCEL);
