@@ -9,6 +9,7 @@ import type { Gate, Traffic } from './gate.js';
 import { open } from './open.js';
 import { StreamClient } from './stream-client.js';
 import { readStreamHead } from './stream-head.js';
+import { Bag } from '../../shared/bag.js';
 
 /** How often it is looked for connections that have been idle for too long. */
 const CHECK_MS = 1000;
@@ -58,7 +59,7 @@ interface Line {
 
 /** Serves HTTP/2 (RFC 9113) by node:http2's core, which answers nothing by itself; a listener of its own it has none. */
 export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
-  const lines = new Set<Line>();
+  const lines = new Bag<Line>();
   const { limits: first } = current();
   const server = createServer({
     settings: { ...settingsOf(first), maxHeaderListSize: ANSWERED_HEADS * first.headerBytes },
@@ -90,8 +91,8 @@ export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
 
   const hold = (session: ServerHttp2Session, socket: Socket): void => {
     const line: Line = { session, socket, remote: socket.remoteAddress, open: 0, served: 0, givenUp: 0, idleSinceMs: performance.now(), leaving: false };
-    lines.add(line);
-    socket.on('close', () => lines.delete(line));
+    const place = lines.add(line);
+    socket.on('close', () => lines.remove(place));
     // Its raw fields are in Node's documentation and not in its types.
     (session as EventEmitter).on('stream', (stream: ServerHttp2Stream, _headers: object, flags: number, raw: readonly string[]) => {
       stream.on('error', () => undefined);
@@ -101,7 +102,9 @@ export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
     });
   };
 
-  setInterval(() => lines.forEach((line) => check(line, current().limits)), CHECK_MS).unref();
+  setInterval(() => {
+    for (const line of lines.items()) check(line, current().limits);
+  }, CHECK_MS).unref();
   return {
     take: (socket) => {
       if (socket.destroyed) return;
@@ -109,7 +112,7 @@ export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
       server.emit('connection', socket);
     },
     retune: () => server.updateSettings(settingsOf(current().limits)),
-    drain: () => lines.forEach(dismiss),
+    drain: () => lines.items().forEach(dismiss),
   };
 }
 

@@ -26,6 +26,7 @@ import type { ProxyRefusal } from './proxy-protocol.js';
 import { createTlsServer, handshakeRules } from './tls.js';
 import { createUpgrades } from './upgrade.js';
 import type { Upgrades } from './upgrade.js';
+import { Bag } from '../../shared/bag.js';
 
 export interface Listener {
   readonly server: Server;
@@ -54,9 +55,9 @@ export interface Security {
  * @param onUnproxied told of each connection closed for want of a good PROXY header; null: none is expected
  */
 export function createListener(current: () => Gate, security: Security | null, onUnproxied: ((why: ProxyRefusal) => void) | null): Listener {
-  const accepted = new Set<Socket>();
+  const accepted = new Bag<Socket>();
   // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
-  const sockets = new Set<Socket>();
+  const sockets = new Bag<Socket>();
   const traffic: Traffic = { active: 0, draining: false };
   const upgrades = createUpgrades(current, traffic);
   const http2 = security?.http2 === true ? createHttp2(current, traffic) : null;
@@ -108,7 +109,7 @@ export function createListener(current: () => Gate, security: Security | null, o
     drain: () => {
       traffic.draining = true;
       http2?.drain();
-      for (const socket of sockets) endAfterCurrent(socket);
+      for (const socket of sockets.items()) endAfterCurrent(socket);
     },
     destroy: () => destroyAll(accepted, upgrades),
   };
@@ -119,9 +120,9 @@ function finish(traffic: Traffic, gate: Gate, exchange: Exchange, { statusCode }
   gate.finish(exchange, statusCode);
 }
 
-function destroyAll(sockets: ReadonlySet<Socket>, upgrades: Upgrades): void {
+function destroyAll(sockets: Bag<Socket>, upgrades: Upgrades): void {
   upgrades.closeAll('shutdown');
-  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets.items()) socket.destroy();
 }
 
 function endAfterCurrent(socket: Socket): void {
@@ -131,7 +132,7 @@ function endAfterCurrent(socket: Socket): void {
 }
 
 /** A connection that may send requests of HTTP/1; those of HTTP/2 end in their own way. */
-function greet(socket: Socket | TLSSocket, sockets: Set<Socket>): void {
+function greet(socket: Socket | TLSSocket, sockets: Bag<Socket>): void {
   if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') return;
   keep(socket, sockets);
   lingerOnClose(socket);
@@ -144,10 +145,10 @@ function onEveryRequest(server: Server, take: (request: IncomingMessage, respons
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => take(request, response, false));
 }
 
-/** In `set` as long as it is open. */
-function keep(socket: Socket, set: Set<Socket>): void {
-  set.add(socket);
-  socket.on('close', () => set.delete(socket));
+/** In `bag` as long as it is open. */
+function keep(socket: Socket, bag: Bag<Socket>): void {
+  const place = bag.add(socket);
+  socket.on('close', () => bag.remove(place));
 }
 
 function createStrictServer(limits: EdgeLimits, upgrades: (request: IncomingMessage) => boolean, certificate: Certificate | null, http2: Http2 | null): Server {

@@ -1,8 +1,8 @@
 import { Pool } from 'undici';
+import { Bag } from '../../shared/bag.js';
 import type { UpstreamSettings } from '../config/settings.js';
 import { Breaker } from './breaker.js';
 import type { BreakerTurn } from './breaker.js';
-import { UnderWay } from './under-way.js';
 
 /** Idle connections are dropped well before a server drops them, or a request meets a dying one. */
 const IDLE_MS = 4000;
@@ -18,7 +18,8 @@ export interface Address {
   /** Whether it says that it wants requests; true while nobody asked. */
   healthy: boolean;
   readonly breaker: Breaker;
-  readonly underWay: UnderWay;
+  /** Attempts begun and not ended. */
+  readonly underWay: Bag<{ withdraw(): void }>;
 }
 
 export function openAddress(url: string, settings: UpstreamSettings, onTurn: (turn: BreakerTurn) => void): Address {
@@ -33,10 +34,10 @@ export function openAddress(url: string, settings: UpstreamSettings, onTurn: (tu
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const underWay = new UnderWay();
+  const underWay: Address['underWay'] = new Bag();
   const breaker = new Breaker(settings.breaker, (turn) => {
     // Whoever still waits for a connection would wait in vain, and with each that times out one more would get to hang.
-    if (turn.open) underWay.withdrawAll();
+    if (turn.open) for (const attempt of underWay.items()) attempt.withdraw();
     onTurn(turn);
   });
   return { url, pool, tunnels: 0, reached: true, healthy: true, breaker, underWay };
