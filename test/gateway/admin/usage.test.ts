@@ -43,6 +43,15 @@ t.test('a range without traffic is an empty report, not an error', async (t: Tes
   t.equal((await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&format=csv')).text, 'plan,requests,limited,banned,failed\r\ntotal,0,0,0,0\r\n');
 });
 
+t.test('a day is final an hour after it ended: what was admitted before midnight may still fail', async (t: Test) => {
+  const { ask, registry } = await listen(t);
+  for (const [now, final] of [['23:59', false], ['24:00', false], ['24:59', false], ['25:00', true]] as const) {
+    const [hours = 0, minutes = 0] = now.split(':').map(Number);
+    registry.nowMs = () => Promise.resolve(Date.UTC(2026, 10, 30, hours, minutes));
+    t.match((await ask('GET', '/admin/v1/usage?from=2026-11-30&to=2026-11-30&by=day')).json, { final }, now);
+  }
+});
+
 t.test('400: bad ranges and dimensions', async (t: Test) => {
   const { ask } = await listen(t);
   for (const query of ['from=2026-02-30', 'to=yesterday', 'from=2026-02-02&to=2026-02-01', 'by=', 'by=kay', 'by=key,key', 'format=xml', 'from=20260101', 'from=1990-01-01', 'by=key&by=plan']) {
