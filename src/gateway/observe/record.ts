@@ -50,6 +50,10 @@ function tell(metrics: Metrics, story: Story, status: number, totalMs: number): 
   if (story.upstream !== null) metrics.upstream(story.upstream, story.upstreamMs / 1000);
 }
 
+// Two: a batch is admitted in one millisecond, and its exchanges end in others.
+const admittedIso = isoClock();
+const endedIso = isoClock();
+
 /**
  * One line in the form of all others. Put together by hand, at a quarter of what a general writer of
  * JSON costs: every text in it comes from a closed set or has been read by a pattern that leaves
@@ -58,8 +62,8 @@ function tell(metrics: Metrics, story: Story, status: number, totalMs: number): 
 function lineOf({ id, traceparent, version, method, address, client, story }: Exchange, status: number, totalMs: number, mark: string): string {
   const { standing } = story;
   // By the store's clock: says on which UTC day the ledger counted it.
-  const admittedAt = story.counted && standing !== null ? isoOf(standing.atMs) : null;
-  return `{"level":"info","time":"${isoOf(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}"` +
+  const admittedAt = story.counted && standing !== null ? admittedIso(standing.atMs) : null;
+  return `{"level":"info","time":"${endedIso(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}"` +
     `,"http":${quoted(version)},"method":"${method}","operation":"${story.operation}","key":${quoted(standing?.keyId)},"plan":${quoted(standing?.plan)},"outcome":"${standing?.outcome ?? 'none'}"` +
     `,"code":${quoted(story.refusal?.code)},"credential":${quoted(story.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}${tunnelPart(story)}` +
     `,"ms":${round(totalMs)},"admissionMs":${round(story.admissionMs)},"upstreamMs":${round(story.upstreamMs)},"counted":${story.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`;
@@ -74,16 +78,17 @@ function quoted(text: string | null | undefined): string {
   return text === null || text === undefined ? 'null' : `"${text}"`;
 }
 
-let isoMs = 0;
-let iso = '';
-
-/** Many lines fall into one millisecond. */
-function isoOf(atMs: number): string {
-  if (atMs !== isoMs) {
-    iso = new Date(atMs).toISOString();
-    isoMs = atMs;
-  }
-  return iso;
+/** Remembers the last it gave: many lines fall into one millisecond. */
+function isoClock(): (atMs: number) => string {
+  let lastMs = NaN;
+  let last = '';
+  return (atMs) => {
+    if (atMs !== lastMs) {
+      last = new Date(atMs).toISOString();
+      lastMs = atMs;
+    }
+    return last;
+  };
 }
 
 function round(ms: number): number {
