@@ -2,7 +2,7 @@
 //   node src/bootstrap.mjs start | dev | lint
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,8 @@ const INSTALL_STAMP = at('node_modules', '.petgate-installed');
 const BUILD_STAMP = at('dist', '.petgate-built');
 /** What is compiled; as in tsconfig.json. */
 const SOURCE_FOLDERS = ['src', 'test', 'grafana'];
+/** The command of package.json. */
+const PROGRAM = at('dist', 'src', 'cli', 'main.js');
 const TSC = at('node_modules', 'typescript', 'bin', 'tsc');
 /** What npm may be told by its environment: where to get packages, and how to reach that place. */
 const NPM_SETTINGS = /^npm_config_(registry|@|\/\/|_auth|proxy|https?[-_]proxy|noproxy|ca$|cafile|strict[-_]ssl|cache$|userconfig|globalconfig)/i;
@@ -60,6 +62,8 @@ export async function ensureBuilt() {
   const { code, output } = await run(process.execPath, [TSC, '-p', at('tsconfig.json')], process.env);
   if (code !== 0) throw new SetupFailure(`${output.trimEnd()}\nThe build failed; see the errors above.`);
   removeStale(new Set(sources.map(outputOf)));
+  // npm makes it executable only when it links it for the first time.
+  chmodSync(PROGRAM, 0o755);
   mkdirSync(at('dist'), { recursive: true });
   writeFileSync(BUILD_STAMP, wanted);
   say(`Built in ${seconds(beganMs)}.`);
@@ -129,7 +133,7 @@ function onSignals(listener) {
 
 /** Starts `petgate start` on this terminal. The channel breaks when this process is killed, and it stops too. */
 function spawnStart() {
-  return spawn(process.execPath, [at('dist', 'src', 'cli', 'main.js'), 'start', ...process.argv.slice(3)], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  return spawn(process.execPath, [PROGRAM, 'start', ...process.argv.slice(3)], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
 }
 
 async function start() {

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
@@ -39,6 +39,7 @@ async function bootstrap(script: string, ...args: string[]): Promise<{ code: num
 t.test('start builds once, hands over, and ends with the same exit code', async (t: Test) => {
   const { at } = project(t);
   const first = await bootstrap(at('src/bootstrap.mjs'), 'start');
+  t.ok(statSync(at('dist/src/cli/main.js')).mode & 0o100, '`npx petgate` can run what was built');
   t.match(first, { code: 7, stdout: /^Building …\nBuilt in [\d.]+ s\.\ncalled start\n$/, stderr: '' });
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 7, stdout: /^called start\n$/, stderr: '' });
 });
