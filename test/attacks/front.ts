@@ -7,6 +7,8 @@ import type { Gateway, GatewayOptions } from '../servers/gateway.js';
 import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw } from '../servers/raw.js';
 import type { RawAnswer } from '../servers/raw.js';
+import { startUpstream } from '../servers/upstream.js';
+import type { Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 
 const AMPLE = { minute: 1_000_000, day: 1_000_000 };
@@ -56,10 +58,11 @@ export async function startFront(t: Test, upstreamUrl: string, { pets = {}, conf
   };
 }
 
-/** A front over TLS, for HTTP/2; `field` is its key as HTTP/2 says it. */
-export async function startHttp2Front(t: Test, upstreamUrl: string): Promise<{ front: Front; field: Field }> {
-  const front = await startFront(t, upstreamUrl, { tls: issueCertificate(temporaryFolder(t), 'own') });
-  return { front, field: ['authorization', front.key.replace('Authorization: ', '')] };
+/** An upstream and a front over TLS, for HTTP/2; `key` is that of the front as HTTP/2 says it. */
+export async function startHttp2Front(t: Test): Promise<{ upstream: Upstream; front: Front; key: Field }> {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url, { tls: issueCertificate(temporaryFolder(t), 'own') });
+  return { upstream, front, key: ['authorization', front.key.replace('Authorization: ', '')] };
 }
 
 /** A request head: the line without its version, then fields. */

@@ -7,7 +7,6 @@ import { scrape } from '../servers/exposition.js';
 import { block, FLAG, frame, headers, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
 import type { Field, FrameClient } from '../servers/frames.js';
 import { openHttp2 } from '../servers/http2.js';
-import { startUpstream } from '../servers/upstream.js';
 import type { Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { startHttp2Front } from './front.js';
@@ -21,8 +20,7 @@ let front: Front;
 let key: Field;
 
 t.before(async () => {
-  upstream = await startUpstream(t);
-  ({ front, field: key } = await startHttp2Front(t, upstream.url));
+  ({ upstream, front, key } = await startHttp2Front(t));
 });
 
 const memoryBytes = async (): Promise<number> => (await scrape(front.gateway.adminUrl)).value('petgate_process_resident_memory_bytes');

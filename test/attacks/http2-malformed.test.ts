@@ -2,7 +2,6 @@ import t from 'tap';
 import { block, FLAG, frame, headers, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
 import type { Field } from '../servers/frames.js';
 import { openHttp2 } from '../servers/http2.js';
-import { startUpstream } from '../servers/upstream.js';
 import type { Upstream } from '../servers/upstream.js';
 import { startHttp2Front } from './front.js';
 import type { Front } from './front.js';
@@ -12,8 +11,7 @@ let front: Front;
 let key: Field;
 
 t.before(async () => {
-  upstream = await startUpstream(t);
-  ({ front, field: key } = await startHttp2Front(t, upstream.url));
+  ({ upstream, front, key } = await startHttp2Front(t));
 });
 
 const [GOOD, BAD_REQUEST, RESET] = ['answer 88', 'answer 8c', 'reset 1'];
