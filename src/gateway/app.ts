@@ -95,13 +95,12 @@ export function createApp(parts: AppParts): App {
     metrics,
     upstreams: () => built.upstreams,
     steps: ['open', ...built.steps, 'finish'],
-    apply: (next, renewed) => {
+    apply: (next, inForce) => {
       const { upstreams: before, gate } = built;
       built = buildGate(lasting, next, openUpstreams(next.upstreams, onTurn, before));
       // Longer than an exchange of the old gate can take to get to its upstream.
       retireUpstreams(before, built.upstreams, 2 * gate.limits.requestMs);
-      // Whether there is TLS at all was decided at the start.
-      if (certificate !== null) certificate = renewed ?? certificate;
+      certificate = inForce;
       listener.retune(certificate);
     },
     close: async () => {

@@ -232,5 +232,7 @@ t.test('switching TLS off or on waits for a restart, and says so', async (t) => 
   t.equal((await scrape(plain.adminUrl)).families.filter(({ name }) => name.includes('_tls_')).length, 0, 'without TLS there is no metric of it');
   writeFileSync(join(plain.dataFolder, 'config/gateway.yaml'), stringify({ extends: base.extends, tls: { cert: first.cert, key: first.key } }));
   await until('it is told', async () => (await configPart(plain)).detail === 'takes effect after a restart: tls');
+  await plain.program.logged('settings reloaded; some of them take effect only after a restart');
+  t.equal(toldSerial(plain), undefined, 'no certificate is called in force');
   t.equal((await fetch(`${plain.url}/openapi.json`)).status, 200);
 });

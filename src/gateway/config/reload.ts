@@ -64,11 +64,12 @@ export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, l
       files = sources.files;
       const waiting = Object.entries(FIXED).filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings))).map(([name]) => name);
       current = withFixed(sources.settings, first.settings);
-      certificate = sources.certificate ?? certificate;
+      // Whether there is TLS at all was decided at the start.
+      if (first.settings.tls !== null) certificate = sources.certificate ?? certificate;
       const { certificateFault: fault } = sources;
       state = { ...state, ok: fault === null, detail: detailOf(fault, waiting) };
       const tls = certificate === null ? {} : { tls: certificate.facts() };
-      void apply(current, sources.certificate).then(() => {
+      void apply(current, certificate).then(() => {
         state = { ...state, loaded: state.loaded + 1, sinceMs: Date.now() };
         logTaken(log, fault, waiting, tls);
       });

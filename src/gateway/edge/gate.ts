@@ -48,8 +48,8 @@ export async function travel(exchange: Exchange, gate: Gate, overloaded: boolean
 
 /**
  * For what ends an exchange: `done` runs at the second call, when the client has its answer or is gone, and the request
- * has travelled. A client may leave while its request is decided
- * (over HTTP/2 by the thousand, for a frame each), and what was counted then must be told as counted.
+ * has travelled. A client may leave while its request is decided (over HTTP/2 by the thousand, for a frame each), and
+ * what was counted then must be told as counted.
  */
 export function afterBoth(done: () => void): () => void {
   let left = 2;

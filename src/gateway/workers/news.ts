@@ -8,6 +8,8 @@ export class News {
 
   /** Resolves when the worker took it over, or is gone. */
   give(worker: Worker, inForce: InForce): Promise<void> {
+    // Cluster lists it until its channel is closed.
+    if (worker.isDead()) return Promise.resolve();
     return new Promise((resolve) => {
       const waits = this.#waits.get(worker.id) ?? [];
       waits.push(resolve);

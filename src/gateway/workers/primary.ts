@@ -21,7 +21,7 @@ export interface Workers {
   readonly listening: Promise<number>;
   /** The figures of this process and of all workers, dead or alive; at most `SCRAPE_MS` later. */
   metrics(): Promise<string>;
-  /** Resolves when this is in force in all of them. A certificate of null leaves the one there is. */
+  /** Resolves when this is in force in all of them. */
   apply(settings: Settings, certificate: Certificate | null): Promise<void>;
   /** Asks all to drain; kills what is left after the deadline. */
   stop(deadlineMs: number): Promise<void>;
@@ -73,7 +73,7 @@ export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
       return figures.text(own);
     },
     apply: async (settings, certificate) => {
-      inForce = { ...inForce, settings, certificate: certificate ?? inForce.certificate };
+      inForce = { ...inForce, settings, certificate };
       await Promise.all(living().map((worker) => news.give(worker, inForce)));
     },
     stop: async (deadlineMs) => {
