@@ -85,16 +85,25 @@ export class HttpClient implements Client, Ongoing {
   send(status: number, headers: string[], body: Buffer | string): void {
     if (this.gone) return;
     this.start(status, headers);
-    if (typeof body === 'string') {
-      this.bytesOut += Buffer.byteLength(body);
-      this.#response.end(body);
-    } else {
-      this.bytesOut += body.length;
-      // As latin1 text a small body goes out in one piece with the header: one write instead of a vector of two.
-      if (body.length <= JOINED_BYTES) this.#response.end(body.toString('latin1'), 'latin1');
-      else this.#response.end(body);
-    }
+    this.bytesOut += typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    this.#sendWhole(body);
     this.#cutWhenStalled();
+  }
+
+  /**
+   * A small body goes out in one write with the header, as latin1 text. `end(body)` would send an empty
+   * piece after it, and so a vector of two: an eighth of what a bare proxy costs altogether.
+   */
+  #sendWhole(body: Buffer | string): void {
+    const response = this.#response;
+    if (body.length === 0) response.end();
+    else if (body.length > JOINED_BYTES) response.end(body);
+    else {
+      if (typeof body === 'string') response.write(body);
+      else response.write(body.toString('latin1'), 'latin1');
+      response.socket?.uncork();
+      response.end();
+    }
   }
 
   start(status: number, headers: string[]): void {

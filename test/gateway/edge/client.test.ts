@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import t from 'tap';
+import type { Test } from 'tap';
+import { HttpClient } from '../../../src/gateway/edge/client.js';
+
+const BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+
+interface Sent {
+  /** What a server wrote until it closed the connection, as latin1. */
+  readonly text: string;
+  /** How many times it wrote, and how many of these were vectors of several pieces. */
+  readonly writes: number;
+  readonly vectors: number;
+}
+
+/** How one answer goes out to a request. */
+async function send(t: Test, requestLine: string, status: number, body: Buffer | string): Promise<Sent> {
+  let writes = 0;
+  let vectors = 0;
+  const server = createServer((request, response) => {
+    const client = new HttpClient(request, response, false, 1000, () => undefined);
+    client.send(status, ['X-Request-Id', 'one', 'Content-Length', String(Buffer.byteLength(body))], body);
+    t.equal(client.bytesOut, Buffer.byteLength(body));
+  });
+  server.on('connection', (socket: Socket) => {
+    const write = socket._write.bind(socket);
+    const writev = socket._writev!.bind(socket);
+    socket._write = (...args) => {
+      writes += 1;
+      write(...args);
+    };
+    socket._writev = (...args) => {
+      writes += 1;
+      vectors += 1;
+      writev(...args);
+    };
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+  socket.write(`${requestLine}\r\nHost: pets.example\r\nConnection: close\r\n\r\n`);
+  await once(socket, 'close');
+  return { text, writes, vectors };
+}
+
+t.test('an answer with a small body is one write', async (t) => {
+  for (const [name, requestLine, status, body, expected] of [
+    ['bytes', 'GET / HTTP/1.1', 200, BYTES, BYTES.toString('latin1')],
+    ['text', 'GET / HTTP/1.1', 429, '{"message":"caf\u00e9 \u2603"}', Buffer.from('{"message":"caf\u00e9 \u2603"}').toString('latin1')],
+    ['HTTP/1.0', 'GET / HTTP/1.0', 200, BYTES, BYTES.toString('latin1')],
+    ['nothing', 'GET / HTTP/1.1', 200, '', ''],
+    ['HEAD', 'HEAD / HTTP/1.1', 200, BYTES, ''],
+    ['HEAD, text', 'HEAD / HTTP/1.1', 429, '{}', ''],
+    ['304', 'GET / HTTP/1.1', 304, '', ''],
+  ] as const) {
+    const { text, writes, vectors } = await send(t, requestLine, status, body);
+    t.match(text, new RegExp(`^HTTP/1\\.1 ${status} `), name);
+    t.match(text, new RegExp(`\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`), `${name}: its length is told`);
+    t.equal(text.slice(text.indexOf('\r\n\r\n') + 4), expected, `${name}: its body`);
+    t.strictSame([writes, vectors], [1, 0], `${name}: one write, of one piece`);
+  }
+});
+
+t.test('a large body is not copied beside its header', async (t) => {
+  const { text, vectors } = await send(t, 'GET / HTTP/1.1', 200, Buffer.alloc(100_000, 'x'));
+  t.equal(text.slice(text.indexOf('\r\n\r\n') + 4), 'x'.repeat(100_000));
+  t.equal(vectors, 1, 'both in one write');
+});
