@@ -40,7 +40,7 @@ function everyKind(key: string, tinyKey: string, upstream: Upstream): readonly (
     ['options', 204, (origin) => request('OPTIONS /v1/pets', ...origin)],
     ['not HTTP at all', 400, (origin) => `BLARG\r\n${origin.join('')}\r\n\r\n`],
     ['a broken field', 400, (origin) => `GET /v1/pets HTTP/1.1\r\n${origin.join('')}\r\nHo st: x\r\n\r\n`],
-    ['absolute form', 400, (origin) => request('GET http://x/v1/pets', key, ...origin)],
+    ['another scheme', 400, (origin) => request('GET ftp://x/v1/pets', key, ...origin)],
     ['no key', 401, (origin) => request('GET /v1/pets', ...origin)],
     ['unknown path', 404, (origin) => request('GET /v1/cats', key, ...origin)],
     ['unknown path, of OPTIONS', 401, (origin) => request('OPTIONS /v1/cats', ...origin)],

@@ -49,7 +49,7 @@ for (const over of ['plain HTTP', 'TLS']) t.test(`every status the gateway can g
     'no Host': 'GET /v1/pets HTTP/1.1\r\n\r\n',
     'two Hosts': request('GET /v1/pets', 'Host: y'),
     'not HTTP': 'BLARG\r\n\r\n',
-    'absolute form': request('GET http://x/v1/pets', key),
+    'absolute form with a user': request('GET http://user@x/v1/pets', key),
     'broken escape': request('GET /v1/%zz', key),
     'fragment': request('GET /v1/pets#a', key),
     'gzip framing': request('POST /v1/pets', key, 'Transfer-Encoding: gzip, chunked') + '0\r\n\r\n',

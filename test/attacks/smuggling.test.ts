@@ -154,7 +154,12 @@ t.test('a head that is not strictly HTTP/1.1 is refused', async (t) => {
     'a tab': [`GET\t/v1/pets HTTP/1.1\r\n${line}`, [400]],
     'GET *': [`GET * HTTP/1.1\r\n${line}`, [400]],
     'authority form': [`GET x:80 HTTP/1.1\r\n${line}`, [400]],
-    'absolute form': [`GET http://pets/v1/pets HTTP/1.1\r\n${line}`, [400]],
+    'absolute form with a user': [`GET http://user@pets/v1/pets HTTP/1.1\r\n${line}`, [400]],
+    'absolute form without an authority': [`GET http:///v1/pets HTTP/1.1\r\n${line}`, [400]],
+    'absolute form with a fragment': [`GET http://pets/v1/pets#a HTTP/1.1\r\n${line}`, [400]],
+    'absolute form of another scheme': [`GET ftp://pets/v1/pets HTTP/1.1\r\n${line}`, [400]],
+    'absolute form without Host': [`GET http://pets/v1/pets HTTP/1.1\r\n${key}\r\n\r\n`, [400]],
+    'absolute form with a bad Host': [`GET http://pets/v1/pets HTTP/1.1\r\nHost: a b\r\n${key}\r\n\r\n`, [400]],
     'a backslash': [`GET /v1\\pets HTTP/1.1\r\n${line}`, [400]],
     'no Host': [`GET /v1/pets HTTP/1.1\r\n${key}\r\n\r\n`, [400]],
     'an empty Host': [`GET /v1/pets HTTP/1.1\r\nHost:\r\n${key}\r\n\r\n`, [400]],
@@ -166,6 +171,19 @@ t.test('a head that is not strictly HTTP/1.1 is refused', async (t) => {
     'a first line of spaces': [` GET /v1/pets HTTP/1.1\r\n${line}`, [400]],
   };
   for (const [name, [bytes, statuses]] of Object.entries(heads)) await expectSeen(t, name, bytes + hidden, statuses, []);
+});
+
+/** RFC 9112 §3.2.2: what proxies are sent, a server must accept too, and its Host is ignored. */
+t.test('the absolute form is accepted, and neither its authority nor Host travels on', async (t) => {
+  const { key } = front;
+  for (const [target, behind] of [
+    ['http://pets.example/v1/pets?limit=1', '/v1/pets?limit=1'], ['https://other.example:8443/v1/x/../pets', '/v1/pets'], ['HTTP://[::1]/v1/pets', '/v1/pets'],
+  ] as const) {
+    await expectSeen(t, target, request(`GET ${target}`, key, 'Connection: close'), [200], [`GET ${behind} `]);
+    await expectSeen(t, `${target} on 1.0`, `GET ${target} HTTP/1.0\r\n${key}\r\n\r\n`, [200], [`GET ${behind} `]);
+  }
+  t.notMatch(JSON.stringify(upstream.seen.map(({ rawHeaders }) => rawHeaders)), 'example');
+  await expectSeen(t, 'OPTIONS of the server as a whole', request('OPTIONS http://pets.example', 'Connection: close'), [204], []);
 });
 
 /** The attack: paths that name the same thing to the router and another to the service behind. */

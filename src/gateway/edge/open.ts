@@ -7,7 +7,7 @@ import type { EdgeLimits } from '../config/settings.js';
 import { bucketOf } from './address.js';
 import type { AddressReader } from './address.js';
 import { lowerName } from './fields.js';
-import { parseTarget } from './target.js';
+import { AUTHORITY, parseTarget } from './target.js';
 
 /** The head of a request, whichever HTTP it came by. */
 export interface Head {
@@ -44,7 +44,6 @@ interface Seen {
   traceparents: number;
 }
 
-const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 const DIGITS = /^\d{1,15}$/;
 
 /**
@@ -126,7 +125,7 @@ function faultOf({ version, target, fields }: Head, seen: Seen, targetValid: boo
 /** Exactly one Host, at most one on HTTP/1.0 (RFC 9112 §3.2). */
 function hostValid(seen: Seen, version: string): boolean {
   if (seen.hosts === 0) return version === '1.0';
-  return seen.hosts === 1 && HOST.test(seen.host!);
+  return seen.hosts === 1 && AUTHORITY.test(seen.host!);
 }
 
 /** One framing or none: exactly `chunked`, never on 1.0, never beside Content-Length (RFC 9112 §6). */

@@ -8,15 +8,28 @@ export interface Target {
 const ODD = /[^\x21-\x7e]|[#\\"<>^`{|}]/;
 const PERCENT = /%(..?)?/g;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
+/** Host and port, without userinfo (RFC 9110 §4.2.4 asks to distrust it); the value of Host too. */
+export const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
+const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/is;
 
 /**
- * Normal form of an origin-form target (RFC 3986 §6.2.2: case and percent-encoding of unreserved
- * bytes, dot segments), so that what is routed is what is forwarded. `*` stays for OPTIONS.
- * @returns null when it is another form (absolute, authority) or not valid
+ * Normal form of a target (RFC 3986 §6.2.2: case and percent-encoding of unreserved bytes, dot segments), so that
+ * what is routed is what is forwarded. `*` stays for OPTIONS. Of the absolute form (RFC 9112 §3.2.2) path and query
+ * count: its authority stands for Host, and neither chooses a route nor travels on.
+ * @returns null when it is another form (authority) or scheme, or not valid
  */
 export function parseTarget(target: string, method: string): Target | null {
   if (target === '*' && method === 'OPTIONS') return { path: '*', query: '' };
-  if (target.charCodeAt(0) !== 47 || ODD.test(target)) return null;
+  if (target.charCodeAt(0) === 47 /* slash */) return parseOrigin(target);
+  const [, authority = '', rest = ''] = ABSOLUTE.exec(target) ?? [];
+  if (!AUTHORITY.test(authority)) return null;
+  // OPTIONS of a bare authority asks about the server as a whole (RFC 9112 §3.2.4).
+  if (rest === '' && method === 'OPTIONS') return { path: '*', query: '' };
+  return parseOrigin(rest.startsWith('/') ? rest : `/${rest}`);
+}
+
+function parseOrigin(target: string): Target | null {
+  if (ODD.test(target)) return null;
   const mark = target.indexOf('?');
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark);

@@ -12,8 +12,22 @@ t.test('a target has one normal form', (t) => {
   t.end();
 });
 
+t.test('the absolute form is read as the origin form it stands for', (t) => {
+  for (const [target, path, query] of [
+    ['http://pets.example/v1/pets', '/v1/pets', ''], ['https://pets.example/v1/pets?a=b', '/v1/pets', '?a=b'], ['HTTP://X:80/a/../b', '/b', ''],
+    ['http://x', '/', ''], ['http://x?a=/b', '/', '?a=/b'], ['http://[::1]:8080/', '/', ''], ['http://x:/', '/', ''], ['http://x//a', '//a', ''],
+  ] as const) t.same(parseTarget(target, 'GET'), { path, query }, target);
+  t.same(parseTarget('http://x', 'OPTIONS'), { path: '*', query: '' }, 'RFC 9112 §3.2.4');
+  t.same(parseTarget('http://x/', 'OPTIONS'), { path: '/', query: '' });
+  for (const target of ['http://', 'http:///v1/pets', 'http:/v1/pets', 'http:v1', 'http://user@x/', 'http://user:word@x/', 'http://@x/', 'http://x:port/', 'http://x:123456/', 'http://[::1/', 'http://x y/',
+    'http://x/#a', 'http://x\\y/', 'ftp://x/', 'ws://x/', 'wss://x/', 'file:///etc/passwd', 'javascript://x/', '//x/a b', 'https//x/', 'http://x/%zz', 'http://:80/']) {
+    t.equal(parseTarget(target, 'GET'), null, target);
+  }
+  t.end();
+});
+
 t.test('another form, and bytes that others read otherwise, are none', (t) => {
-  for (const target of ['', '*', 'a', 'http://x/', 'x:80', '/a b', '/a#b', '/a\\b', '/\u0000', '/\u007f', '/caf\u00e9', '/a"b', '/<a>', '/{a}', '/a|b', '/a^b', '/a`b', '/%', '/%2', '/%zz', '/%u0041']) {
+  for (const target of ['', '*', 'a', 'x:80', '/a b', '/a#b', '/a\\b', '/\u0000', '/\u007f', '/caf\u00e9', '/a"b', '/<a>', '/{a}', '/a|b', '/a^b', '/a`b', '/%', '/%2', '/%zz', '/%u0041']) {
     t.equal(parseTarget(target, 'GET'), null, JSON.stringify(target));
   }
   t.end();
