@@ -7,17 +7,24 @@ export type Scalar =
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'literal'; readonly text: 'true' | 'false' | 'null' };
 
+/** What is wrong with a field, whatever its name asks for. */
+export interface Fault {
+  readonly kind: 'fault';
+  readonly message: string;
+}
+
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LITERAL = /true|false|null/y;
 const LONE_SURROGATE = /\p{Surrogate}/u;
+const NEITHER_STRING_NOR_BRACKET = /[^"[\]{}]*/y;
 
 /**
  * Reads a JSON object (RFC 8259) whose fields hold no objects or arrays. Stricter than JSON.parse:
- * a field sent twice, broken UTF-8, a byte order mark and lone surrogates are refused. As it never
- * goes into nested values it needs no stack, however deep the body is.
+ * broken UTF-8 and a byte order mark are refused, a field sent twice and lone surrogates are faults of
+ * their field. As it skips nested values it needs no stack, however deep the body is.
  */
-export function readFlatObject(body: Uint8Array): ReadonlyMap<string, Scalar> | Refusal {
+export function readFlatObject(body: Uint8Array): ReadonlyMap<string, Scalar | Fault> | Refusal {
   if (!isUtf8(body)) return new Refusal('invalid_body', 'The body is not valid UTF-8. Send JSON in UTF-8.');
   return new FlatReader(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')).read();
 }
@@ -30,17 +37,16 @@ class FlatReader {
     this.#text = text;
   }
 
-  read(): ReadonlyMap<string, Scalar> | Refusal {
+  read(): ReadonlyMap<string, Scalar | Fault> | Refusal {
     if (this.#text.startsWith('\uFEFF')) return new Refusal('invalid_body', 'The body begins with a byte order mark. Send JSON without it.');
     this.#match(SPACE);
     if (this.#at === this.#text.length) return new Refusal('invalid_body', 'The body is empty. Send a JSON object with name and categoryId.');
     if (!this.#eat('{')) return new Refusal('invalid_body', 'The body must be a JSON object.');
-    const fields = new Map<string, Scalar>();
+    const fields = new Map<string, Scalar | Fault>();
     this.#match(SPACE);
     if (!this.#eat('}')) {
       do {
-        const refusal = this.#field(fields);
-        if (refusal !== undefined) return refusal;
+        if (!this.#field(fields)) return this.#broken();
       } while (this.#eat(','));
       if (!this.#eat('}')) return this.#broken();
     }
@@ -48,25 +54,39 @@ class FlatReader {
     return this.#at === this.#text.length ? fields : this.#broken();
   }
 
-  /** One `"name": value` with the space around it. */
-  #field(fields: Map<string, Scalar>): Refusal | undefined {
+  /** One `"name": value` with the space around it; false when it is broken. */
+  #field(fields: Map<string, Scalar | Fault>): boolean {
     this.#match(SPACE);
     const name = this.#string();
-    if (name === undefined) return this.#broken();
-    if (fields.has(name)) return new Refusal('invalid_body', `The field ${shown(name)} stands in the body twice. Send it once.`);
+    if (name === undefined) return false;
     this.#match(SPACE);
-    if (!this.#eat(':')) return this.#broken();
+    if (!this.#eat(':')) return false;
     this.#match(SPACE);
+    const value = this.#value(name);
+    if (value === undefined) return false;
+    fields.set(name, fields.has(name) ? { kind: 'fault', message: `The field ${shown(name)} stands in the body twice. Send it once.` } : value);
+    this.#match(SPACE);
+    return true;
+  }
+
+  #value(name: string): Scalar | Fault | undefined {
     const next = this.#text[this.#at];
-    if (next === '{' || next === '[') return new Refusal('invalid_body', `The field ${shown(name)} must not hold an object or an array.`);
+    if (next === '{' || next === '[') return this.#skipNested() ? { kind: 'fault', message: `The field ${shown(name)} must not hold an object or an array.` } : undefined;
     const value = this.#scalar();
-    if (value === undefined) return this.#broken();
-    if (LONE_SURROGATE.test(name) || (value.kind === 'string' && LONE_SURROGATE.test(value.text))) {
-      return new Refusal('invalid_body', `The field ${shown(name)} has half of a surrogate pair. Send whole characters.`);
-    }
-    fields.set(name, value);
-    this.#match(SPACE);
-    return undefined;
+    if (value?.kind !== 'string' || !LONE_SURROGATE.test(value.text)) return value;
+    return { kind: 'fault', message: `The field ${shown(name)} has half of a surrogate pair. Send whole characters.` };
+  }
+
+  /** Goes to the end of an object or array; false when it has none. What it holds is refused anyway, so nothing else is judged. */
+  #skipNested(): boolean {
+    let depth = 0;
+    do {
+      this.#match(NEITHER_STRING_NOR_BRACKET);
+      if (this.#eat('{') || this.#eat('[')) depth += 1;
+      else if (this.#eat('}') || this.#eat(']')) depth -= 1;
+      else if (this.#string() === undefined) return false;
+    } while (depth > 0);
+    return true;
   }
 
   #scalar(): Scalar | undefined {

@@ -1,6 +1,6 @@
 import { parseInt64, parseStatus, PET_STATUSES } from './pet.js';
 import type { Pet, PetStatus } from './pet.js';
-import { Refusal, shown } from './refusal.js';
+import { listed, Refusal, shown } from './refusal.js';
 
 /** What one call of listPets asks for. */
 export interface ListQuery {
@@ -14,33 +14,31 @@ export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
 const PARAMETERS = ['limit', 'status', 'cursor'];
 
-/** The query of listPets (contract 4.1), or a refusal that names the parameter to mend. `search` is what stands behind `?`. */
+/** The query of listPets (contract 4.1), or a refusal that names every parameter to mend. `search` is what stands behind `?`. */
 export function parseListQuery(search: string): ListQuery | Refusal {
-  const sent = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(search)) {
-    if (!PARAMETERS.includes(name)) return unknownParameter(name);
-    if (sent.has(name)) return new Refusal('invalid_parameter', `${name} stands in the query twice. Send it once.`);
-    sent.set(name, value);
-  }
-  const limit = parseLimit(sent.get('limit'));
-  if (limit === undefined) return new Refusal('invalid_parameter', `limit must be a whole number from 1 to ${MAX_LIMIT}.`);
-  const wanted = sent.get('status');
-  const status = wanted === undefined ? undefined : parseStatus(wanted);
-  if (wanted !== undefined && status === undefined) {
-    return new Refusal('invalid_parameter', `status must be one of ${PET_STATUSES.join(', ')}, not ${shown(wanted)}.`);
-  }
-  const cursor = sent.get('cursor');
-  const afterId = cursor === undefined ? 0n : readCursor(cursor, status);
-  if (afterId === undefined) {
-    return new Refusal('invalid_parameter', 'cursor is not one of this list. Follow the next link as it was given, or leave cursor out to start anew.');
-  }
-  return { afterId, limit, status };
+  const sent = new URLSearchParams(search);
+  const mistakes: string[] = [];
+  const read = <T>(name: string, parse: (text: string) => T | undefined, mistake: (text: string) => string): T | undefined => {
+    const [text, ...more] = sent.getAll(name);
+    if (text === undefined) return undefined;
+    const value = more.length > 0 ? undefined : parse(text);
+    if (value === undefined) mistakes.push(more.length > 0 ? `${name} stands in the query twice. Send it once.` : mistake(text));
+    return value;
+  };
+  const limit = read('limit', parseLimit, () => `limit must be a whole number from 1 to ${MAX_LIMIT}.`);
+  const status = read('status', parseStatus, (text) => `status must be one of ${PET_STATUSES.join(', ')}, not ${shown(text)}.`);
+  // A cursor is one of a filter: without a good status nothing can be said of it.
+  const isFilterKnown = status !== undefined || !sent.has('status');
+  const afterId = read('cursor', (text) => (isFilterKnown ? readCursor(text, status) : 0n), () => 'cursor is not one of this list. Follow the next link as it was given, or leave cursor out to start anew.');
+  const unknown = unknownParameters(sent, PARAMETERS);
+  if (unknown !== undefined) mistakes.push(unknown);
+  return mistakes.length > 0 ? new Refusal('invalid_parameter', mistakes.join(' ')) : { afterId: afterId ?? 0n, limit: limit ?? DEFAULT_LIMIT, status };
 }
 
 /** Refuses whatever stands behind `?` of an operation without parameters. */
 export function refuseQuery(search: string): Refusal | undefined {
-  const [first] = new URLSearchParams(search).keys();
-  return first === undefined ? undefined : unknownParameter(first);
+  const unknown = unknownParameters(new URLSearchParams(search), []);
+  return unknown === undefined ? undefined : new Refusal('invalid_parameter', unknown);
 }
 
 /** The Link header (RFC 8288) to the page after `last`. */
@@ -49,12 +47,14 @@ export function nextLink(query: ListQuery, last: Pet): string {
   return `</v1/pets?limit=${query.limit}${filter}&cursor=${writeCursor(last.id, query.status)}>; rel="next"`;
 }
 
-function unknownParameter(name: string): Refusal {
-  return new Refusal('invalid_parameter', `The query parameter ${shown(name)} is not known here. Leave it out.`);
+function unknownParameters(sent: URLSearchParams, known: readonly string[]): string | undefined {
+  const unknown = [...new Set(sent.keys())].filter((name) => !known.includes(name));
+  if (unknown.length === 0) return undefined;
+  const one = unknown.length === 1;
+  return `The query ${one ? 'parameter' : 'parameters'} ${listed(unknown)} not known here. Leave ${one ? 'it' : 'them'} out.`;
 }
 
-function parseLimit(text: string | undefined): number | undefined {
-  if (text === undefined) return DEFAULT_LIMIT;
+function parseLimit(text: string): number | undefined {
   return /^[1-9][0-9]{0,2}$/.test(text) && Number(text) <= MAX_LIMIT ? Number(text) : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { readFlatObject } from './json.js';
-import type { Scalar } from './json.js';
-import { Refusal, shown } from './refusal.js';
+import type { Fault, Scalar } from './json.js';
+import { listed, Refusal, shown } from './refusal.js';
 
 /** PetStatus of the contract, section 2. */
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
@@ -19,6 +19,7 @@ export interface Pet extends NewPet {
   readonly id: bigint;
 }
 
+const FIELDS: readonly string[] = ['name', 'categoryId', 'status'];
 const NAME_CHARACTERS = 200;
 /** Counts whole characters (code points), not UTF-16 halves. */
 const NAME = new RegExp(`^.{1,${NAME_CHARACTERS}}$`, 'su');
@@ -45,41 +46,56 @@ export function parseStatus(text: string): PetStatus | undefined {
   return PET_STATUSES.find((status) => status === text);
 }
 
-/** A NewPet from a request body, or a refusal that names the field to mend. */
+/** A NewPet from a request body, or a refusal that names every field to mend: those of a NewPet first, in the contract's order. */
 export function parseNewPet(body: Uint8Array): NewPet | Refusal {
   const fields = readFlatObject(body);
   if (fields instanceof Refusal) return fields;
-  for (const field of fields.keys()) {
-    if (field !== 'name' && field !== 'categoryId' && field !== 'status') {
-      return new Refusal('invalid_body', `The field ${shown(field)} is not known. Send name, categoryId and, if you like, status.`);
-    }
-  }
-  const name = parseName(fields.get('name'));
-  if (name instanceof Refusal) return name;
-  const categoryId = parseCategoryId(fields.get('categoryId'));
-  if (categoryId instanceof Refusal) return categoryId;
-  const sent = fields.get('status');
-  if (sent === undefined) return { name, categoryId };
-  const status = sent.kind === 'string' ? parseStatus(sent.text) : undefined;
-  if (status === undefined) return new Refusal('invalid_body', `status must be one of ${PET_STATUSES.join(', ')}, or be left out.`);
-  return { name, categoryId, status };
+  const mistakes: string[] = [];
+  const valid = <T>(value: T | Mistake): T | undefined => {
+    if (!(value instanceof Mistake)) return value;
+    mistakes.push(value.message);
+    return undefined;
+  };
+  const name = valid(parse(fields.get('name'), parseName));
+  const categoryId = valid(parse(fields.get('categoryId'), parseCategoryId));
+  const status = valid(parse(fields.get('status'), parseOptionalStatus));
+  const unknown = [...fields.keys()].filter((field) => !FIELDS.includes(field));
+  if (unknown.length > 0) mistakes.push(`The ${unknown.length === 1 ? 'field' : 'fields'} ${listed(unknown)} not known. Send name, categoryId and, if you like, status.`);
+  if (name === undefined || categoryId === undefined || mistakes.length > 0) return new Refusal('invalid_body', mistakes.join(' '));
+  return status === undefined ? { name, categoryId } : { name, categoryId, status };
 }
 
-function parseName(field: Scalar | undefined): string | Refusal {
-  if (field === undefined) return new Refusal('invalid_body', 'name is missing. Send it as a string.');
-  if (field.kind !== 'string') return new Refusal('invalid_body', 'name must be a string.');
-  if (!NAME.test(field.text)) {
-    return new Refusal('invalid_body', `name must have 1 to ${NAME_CHARACTERS} characters.`);
+/** What is wrong with one value. */
+class Mistake {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
   }
-  if (CONTROL.test(field.text)) return new Refusal('invalid_body', 'name must not contain control characters.');
+}
+
+function parse<T>(field: Scalar | Fault | undefined, parser: (field: Scalar | undefined) => T | Mistake): T | Mistake {
+  return field?.kind === 'fault' ? new Mistake(field.message) : parser(field);
+}
+
+function parseName(field: Scalar | undefined): string | Mistake {
+  if (field === undefined) return new Mistake('name is missing. Send it as a string.');
+  if (field.kind !== 'string') return new Mistake('name must be a string.');
+  if (!NAME.test(field.text)) return new Mistake(`name must have 1 to ${NAME_CHARACTERS} characters.`);
+  if (CONTROL.test(field.text)) return new Mistake('name must not contain control characters.');
   return field.text;
 }
 
-function parseCategoryId(field: Scalar | undefined): bigint | Refusal {
-  if (field === undefined) return new Refusal('invalid_body', 'categoryId is missing. Send it as a whole number.');
+function parseCategoryId(field: Scalar | undefined): bigint | Mistake {
+  if (field === undefined) return new Mistake('categoryId is missing. Send it as a whole number.');
   const value = field.kind === 'number' ? parseInt64(field.text) : undefined;
-  if (value !== undefined) return value;
-  return new Refusal('invalid_body', `categoryId must be a whole number from ${INT64_MIN.toString()} to ${INT64_MAX.toString()}, written in digits only.`);
+  return value ?? new Mistake(`categoryId must be a whole number from ${INT64_MIN.toString()} to ${INT64_MAX.toString()}, written in digits only.`);
+}
+
+function parseOptionalStatus(field: Scalar | undefined): PetStatus | undefined | Mistake {
+  if (field === undefined) return undefined;
+  const status = field.kind === 'string' ? parseStatus(field.text) : undefined;
+  return status ?? new Mistake(`status must be one of ${PET_STATUSES.join(', ')}, or be left out.`);
 }
 
 /** A Pet of the contract as JSON, integers digit by digit. */

@@ -16,6 +16,9 @@ const STATUS_OF = {
   store_unavailable: 503,
 } as const;
 
+/** So many names stand in one message. */
+const LISTED = 5;
+
 export type RefusalCode = keyof typeof STATUS_OF;
 
 /**
@@ -47,6 +50,13 @@ export class Refusal {
 export function shown(input: string): string {
   const short = input.length > 40 ? `${input.slice(0, 40)}...` : input;
   return `"${short.replace(/[^\x20-\x7e]|["\\]/gu, '?')}"`;
+}
+
+/** Names for a message, the first few of them, with the verb that follows: `"a" is`, `"a", "b" are`, `"a", … and 3 more are`. */
+export function listed(names: readonly string[]): string {
+  const some = names.slice(0, LISTED).map(shown).join(', ');
+  const rest = names.length - LISTED;
+  return `${some}${rest > 0 ? ` and ${rest} more` : ''} ${names.length === 1 ? 'is' : 'are'}`;
 }
 
 /** A whole HTTP/1.1 answer, for the places where there is a socket but no request. */

@@ -34,8 +34,10 @@ export function addPetRoutes(app: FastifyInstance, store: PetStore): void {
   app.get<{ Params: { petId: string } }>('/v1/pets/:petId', async (request, reply) => {
     // What stands behind the slash of `/v1/pets/` is no pet at all.
     if (request.params.petId === '') return refuse(reply, unmatched(request));
-    const id = refuseQuery(searchOf(request)) ?? parsePetId(request.params.petId);
-    if (id instanceof Refusal) return refuse(reply, id);
+    const query = refuseQuery(searchOf(request));
+    const id = parsePetId(request.params.petId);
+    if (id instanceof Refusal) return refuse(reply, query === undefined ? id : new Refusal('invalid_parameter', `${id.message} ${query.message}`));
+    if (query !== undefined) return refuse(reply, query);
     const pet = await store.read(id);
     if (pet === undefined) return refuse(reply, new Refusal('pet_not_found', `There is no pet with id ${id.toString()}.`));
     return reply.type('application/json').send(petJson(pet));

@@ -28,6 +28,24 @@ t.test('a cursor with any character changed is refused', (t) => {
   t.end();
 });
 
+/** Query, and all that it must be told. */
+const SEVERAL: readonly (readonly [string, string])[] = [
+  ['limit=0&status=lost', 'limit must be a whole number from 1 to 100. status must be one of available, pending, sold, not "lost".'],
+  ['offset=1&limit=0&page=2&offset=3', 'limit must be a whole number from 1 to 100. The query parameters "offset", "page" are not known here. Leave them out.'],
+  ['cursor=x&status=sold&status=lost&limit=1&limit=2', 'limit stands in the query twice. Send it once. status stands in the query twice. Send it once.'],
+  ['cursor=x&limit=101', 'limit must be a whole number from 1 to 100. cursor is not one of this list. Follow the next link as it was given, or leave cursor out to start anew.'],
+  ['a&b&c&d&e&f&g', 'The query parameters "a", "b", "c", "d", "e" and 2 more are not known here. Leave them out.'],
+];
+
+t.test('all mistakes of a query are told at once', (t) => {
+  for (const [query, says] of SEVERAL) {
+    const answer = parseListQuery(query);
+    t.equal(answer instanceof Refusal ? answer.message : 'taken', says, query);
+  }
+  t.equal(refuseQuery('b=1&a=2')?.message, 'The query parameters "b", "a" are not known here. Leave them out.');
+  t.end();
+});
+
 t.test('an operation without parameters takes none', (t) => {
   t.equal(refuseQuery(''), undefined);
   t.equal(refuseQuery('a=1')?.code, 'invalid_parameter');

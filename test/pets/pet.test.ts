@@ -29,7 +29,7 @@ const REFUSED: readonly (readonly [string | Uint8Array, RegExp])[] = [
   ...['\\u0000', '\\n', '\\u001f', '\\u007f', '\u007f', '\\u0085', '\u009f'].map((char) => [`{"name":"R${char}x","categoryId":1}`, /^name must not contain control characters/] as const),
   ...['"Sold"', '"lost"', '""', 'null', '1', '"constructor"'].map((value) => [`{"name":"Rex","categoryId":1,"status":${value}}`, /^status must be one of available, pending, sold/] as const),
   ...['id', '__proto__', 'constructor', 'Name', 'toString'].map((field) => [`{"name":"Rex","categoryId":1,"${field}":1}`, new RegExp(`^The field "${field}" is not known`)] as const),
-  ['{"__proto__":{"name":"Rex"},"categoryId":1}', /"__proto__"/],
+  ['{"__proto__":{"name":"Rex"},"categoryId":1,"name":"Rex"}', /^The field "__proto__" is not known/],
   ['{"name":"Rex","categoryId":1,"name":"Max"}', /"name" stands in the body twice/],
   ['{"name":"Rex","categoryId":1,"n\\u0061me":"Rex"}', /"name" stands in the body twice/],
   ['{"name":{"a":1,"a":1},"categoryId":1}', /"name" must not hold an object or an array/],
@@ -45,13 +45,14 @@ const REFUSED: readonly (readonly [string | Uint8Array, RegExp])[] = [
   [Buffer.concat([utf8('{"name":"'), Buffer.of(0xc0, 0xaf), utf8('","categoryId":1}')]), /not valid UTF-8/],
   ['{"name":"\\ud800","categoryId":1}', /"name" has half of a surrogate pair/],
   ['{"name":"\\ude00\\ud83d","categoryId":1}', /"name" has half of a surrogate pair/],
-  ['{"\\ud800":"Rex","categoryId":1}', /half of a surrogate pair/],
+  ['{"\\ud800":"Rex","name":"Rex","categoryId":1}', /^The field "\?" is not known/],
   ['['.repeat(100_000), /must be a JSON object/],
-  ['{"a":'.repeat(100_000), /"a" must not hold/],
-  [`{"name":"Rex","categoryId":1,"tags":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /"tags" must not hold/],
-  [`{"${'x'.repeat(1_000)}":1}`, /^The field "x{40}\.\.\." is not known/],
+  ['{"a":'.repeat(100_000), /not valid JSON/],
+  [`{"name":${'['.repeat(100_000)}`, /^The body is not valid JSON/],
+  [`{"categoryId":1,"name":${'["}",{'.repeat(100_000)}${'}]'.repeat(100_000)}}`, /^The field "name" must not hold an object or an array\.$/],
+  [`{"name":"Rex","categoryId":1,"${'x'.repeat(1_000)}":1}`, /^The field "x{40}\.\.\." is not known/],
   ['{"\\u202e\\u0000\\"\u0007é":1}', /not valid JSON/],
-  ['{"\\u202e\\u0000\\"é":1}', /^The field "\?\?\?\?" is not known/],
+  ['{"name":"Rex","categoryId":1,"\\u202e\\u0000\\"é":1}', /^The field "\?\?\?\?" is not known/],
 ];
 
 t.test('a bad body is refused with the name of what to mend', (t) => {
@@ -65,6 +66,33 @@ t.test('a bad body is refused with the name of what to mend', (t) => {
       t.ok(answer.message.length < 200);
     }
   }
+  t.end();
+});
+
+const NAME_MISSING = 'name is missing. Send it as a string.';
+const CATEGORY_MISSING = 'categoryId is missing. Send it as a whole number.';
+const CATEGORY_WRONG = 'categoryId must be a whole number from -9223372036854775808 to 9223372036854775807, written in digits only.';
+const STATUS_WRONG = 'status must be one of available, pending, sold, or be left out.';
+const UNKNOWN = 'not known. Send name, categoryId and, if you like, status.';
+
+/** Body, and all that it must be told. */
+const SEVERAL: readonly (readonly [string, string])[] = [
+  ['{}', `${NAME_MISSING} ${CATEGORY_MISSING}`],
+  ['{"name":1}', `name must be a string. ${CATEGORY_MISSING}`],
+  ['{"status":"lost","categoryId":"1","name":""}', `name must have 1 to 200 characters. ${CATEGORY_WRONG} ${STATUS_WRONG}`],
+  ['{"tag":1,"status":1,"color":[{"a":"]"}],"categoryId":1}', `${NAME_MISSING} ${STATUS_WRONG} The fields "tag", "color" are ${UNKNOWN}`],
+  ['{"name":"Rex","name":1,"categoryId":{"a":1},"id":1,"id":2}', `The field "name" stands in the body twice. Send it once. The field "categoryId" must not hold an object or an array. The field "id" is ${UNKNOWN}`],
+  ['{"name":"\\ud800","name":"Rex","status":[]}', `The field "name" stands in the body twice. Send it once. ${CATEGORY_MISSING} The field "status" must not hold an object or an array.`],
+  [`{${Array.from({ length: 9 }, (_, index) => `"f${index}":1`).join()}}`, `${NAME_MISSING} ${CATEGORY_MISSING} The fields "f0", "f1", "f2", "f3", "f4" and 4 more are ${UNKNOWN}`],
+];
+
+t.test('all mistakes of a body are told at once, in an order that does not depend on it', (t) => {
+  for (const [body, says] of SEVERAL) {
+    const answer = parseNewPet(utf8(body));
+    t.equal(answer instanceof Refusal ? answer.message : 'taken', says, body.slice(0, 60));
+  }
+  const many = parseNewPet(utf8(`{${Array.from({ length: 50_000 }, (_, index) => `"${'x'.repeat(9)}${index}":{}`).join()}}`));
+  t.ok(many instanceof Refusal && many.message.length < 600, 'however many they are, the message stays short');
   t.end();
 });
 
