@@ -15,10 +15,22 @@ call('PEXPIRE', KEYS[1], ARGV[3])
 return pack('<d', clock) .. '1'
 `);
 
-/** KEYS[1]: the log. ARGV: since when, store ms; how many at most. Answers the clock, then ids and times. */
+/**
+ * KEYS[1]: the log. ARGV: since when, store ms; about how many. Answers \`1\` or \`0\` (there may be more, or not),
+ * the time until which it tells, and ids. A page never ends within a moment, because the next begins after it:
+ * it takes all entries of its last one, of which there are no more than Redis can make in a millisecond.
+ */
 const READ = scriptOf(`
 local found = call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[3])
-return pack('<d', clock) .. string.format('%.0f', clock) .. ' ' .. table.concat(found, ' ')
+local ids, more, untilMs = {}, #found == 2 * ARGV[3], string.format('%.0f', clock)
+if more then untilMs = found[#found] end
+for n = 1, #found, 2 do
+  if not more or found[n + 1] ~= untilMs then ids[#ids + 1] = found[n] end
+end
+if more then
+  for _, id in ipairs(call('ZRANGEBYSCORE', KEYS[1], untilMs, untilMs)) do ids[#ids + 1] = id end
+end
+return pack('<d', clock) .. (more and '1 ' or '0 ') .. untilMs .. ' ' .. table.concat(ids, ' ')
 `);
 
 /** Ids of keys whose record is about to change, or was just changed. */
@@ -38,11 +50,9 @@ export async function announceChange(link: Link, keyId: string): Promise<void> {
   await link.run(ADD, [CHANGES], [keyId, KEPT_MS.toString()]);
 }
 
-/** The keys with an entry after `sinceMs`, store time, oldest first. */
+/** The keys with an entry after `sinceMs`, store time, oldest first, some at a time. */
 export async function changedSince(link: Link, sinceMs: number): Promise<ChangedKeys> {
   const answer = (await link.run(READ, [CHANGES], [sinceMs.toString(), READ_AT_ONCE.toString()])).toString();
-  const [clock = '', ...found] = answer.trimEnd().split(' ');
-  const ids = found.filter((_, place) => place % 2 === 0);
-  const isMore = ids.length === READ_AT_ONCE;
-  return { ids, untilMs: isMore ? Number(found.at(-1)) : Number(clock), isMore };
+  const [isMore, untilMs, ...ids] = answer.trimEnd().split(' ');
+  return { ids, untilMs: Number(untilMs), isMore: isMore === '1' };
 }
