@@ -95,7 +95,7 @@ const IMPORT_HELP = `
 One key per line:
   {"hash":"…", "plan":"free", "name":"My app"}
 hash    SHA-256 of the whole key as clients send it: 64 hex digits, or base64url
-hashes  instead, up to two during a rotation: ["…", {"hash":"…", "ends":"2027-01-31"}]
+hashes  instead, up to two during a rotation, the newest first: ["…", {"hash":"…", "ends":"2027-01-31"}]
 id      for keys that Petgate made; a key of any other form gets its id from its hash
 Also: note, status (enabled, disabled, revoked), scopes, limits, created, expires.
 

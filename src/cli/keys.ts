@@ -46,10 +46,12 @@ export function keysCommand(connect: Connect): Command {
       showKey(await (await connect()).ask('PATCH', pathOf(id), fields), options.json);
     });
   keys.command('rotate <id>').description('give a key a new secret; the old one stays good for the overlap')
-    .option('--overlap <duration>', 'such as 30m, 24h, 7d; 0s ends the old one at once', '24h')
+    .option('--overlap <duration>', 'such as 30m, 24h, 7d; 0s ends the old one at once. An end that is set already is never moved further away', '24h')
     .option('--json', 'print JSON')
     .action(async (id: string, { overlap, json }: { overlap: string; json?: true }) => {
-      showIssued(await (await connect()).ask('POST', `${pathOf(id)}/rotate`, { overlap }), json, 'New secret made.');
+      const rotated = await (await connect()).ask('POST', `${pathOf(id)}/rotate`, { overlap });
+      showIssued(rotated, json, 'New secret made.');
+      if (json !== true) say(`\n${oldSecretIn(rotated)}`);
     });
   lifeCommands(keys, connect);
   for (const command of [importCommand(connect), exportCommand(connect)]) keys.addCommand(command);
@@ -121,6 +123,12 @@ function showIssued(issued: Json, json: true | undefined, title: string): void {
 function showKey(key: Json, json: true | undefined): void {
   if (json === true) sayJson(key);
   else say(facts(Object.entries(key).filter(([name]) => name !== 'key').map(([name, value]) => [name, cell(value)])));
+}
+
+/** What became of the secret before: the second one of the answer's `secrets`. */
+function oldSecretIn({ secrets }: Json): string {
+  const [, old] = secrets as readonly Json[];
+  return old === undefined ? 'No other secret is good any more.' : `The secret before is good until ${cell(old['ends'])}; any other has ended.`;
 }
 
 /** `plan: free → pro, name: My app` */

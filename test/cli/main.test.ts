@@ -23,7 +23,7 @@ t.test('a key is created, shown, listed, changed, rotated, disabled, enabled, re
     [/My app/, 'keys', 'show', id],
     [/My app/, 'keys', 'list'],
     [/plan +pro/, 'keys', 'change', id, '--plan', 'pro', '--all-scopes', '--expires', '2030-12-05'],
-    [/New secret made.*only this once/, 'keys', 'rotate', id, '--overlap', '1h'],
+    [/New secret made.*only this once[^]*The secret before is good until 2/, 'keys', 'rotate', id, '--overlap', '1h'],
     [/is disabled/, 'keys', 'disable', id],
     [/is enabled/, 'keys', 'enable', id],
     [/until/, 'bans', 'start', id, '--for', '1h', '--reason', 'runs in a loop'],

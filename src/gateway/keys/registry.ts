@@ -12,6 +12,7 @@ import { scanKeys } from './listing.js';
 import type { KeyFilter, KeyPage } from './listing.js';
 import type { AuditEntry, KeyRecord, SecretHash } from './record.js';
 import { KeyRefused } from './refused.js';
+import { retire } from './rotation.js';
 import { isKeyId, looksLikeToken, makeToken, parseToken } from './token.js';
 
 export interface RegistryParts {
@@ -113,8 +114,9 @@ export class KeyRegistry {
   }
 
   /**
-   * Gives the key a new secret. The one in force until now stays good for `overlapMs`;
-   * one that was already in its overlap ends at once, so that two are good at most.
+   * Gives the key a new secret. Of those before, the one that would be good longest (the first, of equals)
+   * stays good for `overlapMs`, or to its own end when that comes first; any other ends at once. So two are
+   * good at most, and one of them without an end.
    */
   async rotate(id: string, overlapMs: number, actor = ANYBODY): Promise<IssuedKey> {
     if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > MAX_OVERLAP_MS) {
@@ -125,10 +127,8 @@ export class KeyRegistry {
       refuseRevoked(record);
       const made = makeToken(this.#parts.environment, record.id);
       token = made.token;
-      const endsAtMs = nowMs + overlapMs;
-      const old = overlapMs === 0 ? [] : record.secrets.filter((secret) => secret.endsAtMs === null).map((secret) => ({ ...secret, endsAtMs }));
-      const next = { ...record, secrets: [{ hash: made.secretHash, endsAtMs: null }, ...old] };
-      return { next, action: 'rotated', changed: { oldSecretEnds: new Date(endsAtMs).toISOString() } };
+      const { old, changed } = retire(record.secrets, nowMs, overlapMs);
+      return { next: { ...record, secrets: [{ hash: made.secretHash, endsAtMs: null }, ...old] }, action: 'rotated', changed };
     });
     return { record, token };
   }

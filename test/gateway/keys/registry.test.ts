@@ -84,6 +84,47 @@ t.test('a rotation keeps both secrets good until the overlap is over, two at mos
   for (const badMs of [-1, 1.5, Number.NaN, 91 * 86_400_000]) t.equal((await refusal(registry.rotate(id, badMs))).kind, 'invalid');
 });
 
+t.test('a rotation never gives a secret a later end than it had, and never leaves more than one without', async (t: Test) => {
+  const { engine } = openStore(t);
+  const nowMs = Date.now();
+  const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
+  const inDays = (days: number): number => nowMs + days * 86_400_000;
+  const ending = (days: number): { oldSecretEnds: string } => ({ oldSecretEnds: new Date(inDays(days)).toISOString() });
+  const cases: readonly (readonly [before: readonly (number | null)[], overlapDays: number, after: readonly number[], changed: Readonly<Record<string, unknown>>])[] = [
+    [[inDays(30)], 1, [inDays(1)], ending(1)],
+    [[inDays(0.5)], 1, [inDays(0.5)], ending(0.5)],
+    [[null, null], 1, [inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
+    [[inDays(30), null], 1, [inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
+    [[null, null], 0, [], { ...ending(0), othersEndedAtOnce: 1 }],
+    [[inDays(-1)], 1, [], { oldSecretEnds: null }],
+    [[inDays(-1), null], 1, [inDays(1)], ending(1)],
+  ];
+  for (const [ends, overlapDays, after, changed] of cases) {
+    const title = JSON.stringify([ends, overlapDays]);
+    const { id } = makeToken('staging');
+    const secrets = ends.map((endsAtMs, place) => ({ hash: `secret ${place}`, endsAtMs }));
+    await engine.keys.write({ id, plan: 'free', name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets, version: 1 }, { atMs: 0, action: 'imported', changed: {} });
+    const { record } = await registry.rotate(id, overlapDays * 86_400_000);
+    t.same(record.secrets.map(({ endsAtMs }) => endsAtMs), [null, ...after], title);
+    t.same((await registry.history(id)).at(-1)?.changed, changed, title);
+  }
+});
+
+t.test('of two imported secrets without an end the first stays good for the overlap', async (t: Test) => {
+  const { engine } = openStore(t);
+  const nowMs = Date.now();
+  const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
+  const [newest, older] = [makeToken('staging'), makeToken('staging')];
+  const body = { id: newest.id, plan: 'free', name: 'two', hashes: [newest.secretHash, older.secretHash] };
+  await registry.import((async function* () { yield await Promise.resolve({ line: 1, body }); })());
+  const { token: made } = await registry.rotate(newest.id, 60_000);
+  const judged = (secretHash: string, atMs: number) => engine.admit([{ subject: { kind: 'key', id: newest.id, secretHash }, operation: 'listPets', scope: null, cost: 1, nowMs: atMs }]);
+  t.match(await judged(newest.secretHash, nowMs + 59_999), [{ outcome: 'admitted' }]);
+  t.match(await judged(newest.secretHash, nowMs + 60_000), [{ reason: 'expired' }]);
+  t.match(await judged(older.secretHash, nowMs), [{ reason: 'unknown' }]);
+  t.match(await judged(parseToken(made, 'staging', false)!.secretHash, nowMs + 60_000), [{ outcome: 'admitted' }]);
+});
+
 t.test('all problems are told at once, by field, with what was probably meant', async (t: Test) => {
   const registry = openRegistry(openStore(t).engine);
   const { problems, kind } = await refusal(
