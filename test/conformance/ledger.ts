@@ -2,6 +2,9 @@ import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
 import type { AdmissionEngine, UsageRow } from '../../src/gateway/admission/port.js';
 import { ask, askMany, change, count, dayName, DAY_START_MS, freshId, newKey, NOON_MS, rowsOf } from './cast.js';
+import { createTeller } from '../../src/gateway/admission/failures.js';
+
+const creditsOf = createTeller();
 
 const TODAY = dayName(NOON_MS);
 const TOMORROW = dayName(NOON_MS + DAY_MS);
@@ -77,9 +80,9 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'free');
     await askMany(engine, key, 5, NOON_MS);
     const failure = { keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS };
-    await engine.fail([failure, failure, { ...failure, admittedAtMs: NOON_MS + DAY_MS }]);
-    await engine.fail([failure, { ...failure, operation: 'getPet' }]);
-    await engine.fail([]);
+    await engine.fail(creditsOf([failure, failure, { ...failure, admittedAtMs: NOON_MS + DAY_MS }]));
+    await engine.fail(creditsOf([failure, { ...failure, operation: 'getPet' }]));
+    await engine.fail(creditsOf([]));
     t.same(await rowsOf(engine, TODAY, TOMORROW, key.id), [
       row(key.id, { operation: 'getPet', failed: 1 }),
       row(key.id, { requests: 5, failed: 3 }),

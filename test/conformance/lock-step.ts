@@ -10,6 +10,9 @@ import { dayName, freshId, NOON_MS, rowsOf } from './cast.js';
 import type { SteeredEngine } from './reference.js';
 import { EDITIONS, initialRecord, KEYS, story, SUBJECTS } from './sequence.js';
 import type { Event, Request } from './sequence.js';
+import { createTeller } from '../../src/gateway/admission/failures.js';
+
+const creditsOf = createTeller();
 
 const RUNS = Number(process.env['PETGATE_PROPERTY_RUNS'] ?? 1_000);
 
@@ -88,7 +91,7 @@ class Story {
       case 'lift':
         return this.#all((engine) => engine.bans.lift(this.#idOf(event.who)));
       case 'fail':
-        return this.#all((engine) => engine.fail([{ keyId: this.#idOf(event.who), plan: 'wave', operation: 'listPets', admittedAtMs: this.#nowMs - event.backMs }]));
+        return this.#all((engine) => engine.fail(creditsOf([{ keyId: this.#idOf(event.who), plan: 'wave', operation: 'listPets', admittedAtMs: this.#nowMs - event.backMs }])));
     }
   }
 

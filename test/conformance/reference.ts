@@ -53,7 +53,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
   return {
     name: 'embedded',
     admit: (requests) => Promise.resolve(requests.map(admitOne)),
-    fail: (failures) => later(() => failures.forEach((each) => tally(each.keyId, each.plan, each.operation, each.admittedAtMs, 'failed'))),
+    fail: (credits) => later(() => credits.flatMap(({ failures }) => failures).forEach((each) => tally(each.keyId, each.plan, each.operation, each.admittedAtMs, 'failed'))),
     keys: {
       read: (id) => Promise.resolve(records.get(id)),
       write: (record, entry) =>

@@ -8,6 +8,9 @@ import type { Actor } from '../conformance/cast.js';
 import { startRedis } from '../servers/redis.js';
 import type { RedisOptions, RedisServer } from '../servers/redis.js';
 import { until } from '../servers/until.js';
+import { createTeller } from '../../src/gateway/admission/failures.js';
+
+const creditsOf = createTeller();
 
 const DEADLINE_MS = 100;
 /** For timers and a machine that does other things too. */
@@ -30,7 +33,7 @@ function everyCall(engine: RedisEngine): readonly (readonly [string, () => Promi
   const record = { id, plan: 'free', name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets: [], version: 1 } as const;
   return [
     ['admit', () => engine.admit([{ subject: { kind: 'key', id, secretHash: 'x' }, operation: 'listPets', scope: null, cost: 1 }])],
-    ['fail', () => engine.fail([{ keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: 0 }])],
+    ['fail', () => engine.fail(creditsOf([{ keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: 0 }]))],
     ['keys.read', () => engine.keys.read(id)],
     ['keys.write', () => engine.keys.write(record, { atMs: 0, action: 'created', changed: {} })],
     ['keys.page', () => engine.keys.page(null, 10)],

@@ -1,25 +1,29 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
+type Mode = 'pass' | 'stall' | 'mute' | 'refuse';
+
 export interface StallingProxy {
   readonly port: number;
-  /** `stall`: connections stay open and nothing moves; `refuse`: all are reset, new ones too. */
-  set(mode: 'pass' | 'stall' | 'refuse'): void;
+  /** `stall`: connections stay open and nothing moves; `mute`: what the server answers is lost; `refuse`: all are reset, new ones too. */
+  set(mode: Mode): void;
   stop(): Promise<void>;
 }
 
 /** A TCP proxy before `targetPort` on 127.0.0.1, for what a network does to a store. */
 export async function startProxy(targetPort: number): Promise<StallingProxy> {
   const sockets = new Set<Socket>();
-  let mode: 'pass' | 'stall' | 'refuse' = 'pass';
-  const track = (socket: Socket, other: Socket): void => {
+  let mode: Mode = 'pass';
+  const track = (socket: Socket, other: Socket, answers: boolean): void => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('close', () => {
       sockets.delete(socket);
       other.destroy();
     });
-    socket.on('data', (data) => other.write(data));
+    socket.on('data', (data) => {
+      if (mode !== 'mute' || !answers) other.write(data);
+    });
     if (mode === 'stall') socket.pause();
   };
   const server = createServer((near) => {
@@ -28,8 +32,8 @@ export async function startProxy(targetPort: number): Promise<StallingProxy> {
       return;
     }
     const far = connect(targetPort, '127.0.0.1');
-    track(near, far);
-    track(far, near);
+    track(near, far, false);
+    track(far, near, true);
   });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../admission/bucket.js';
+import { DAY_MS, SETTLE_MS } from '../admission/bucket.js';
 import { suggestion } from '../config/nearest.js';
 import { quote } from '../keys/fields.js';
 import { DIMENSIONS, MOST_DAYS } from '../usage/range.js';
@@ -21,8 +21,6 @@ const FORMATS: readonly Format[] = ['json', 'csv', 'html'];
 const TYPES: Readonly<Record<Format, string>> = { json: 'application/json', csv: 'text/csv; charset=utf-8; header=present', html: 'text/html; charset=utf-8' };
 /** Reports in processes of their own. */
 const MOST_AT_ONCE = 4;
-/** An exchange admitted just before midnight may still fail after it; then the day stands. */
-const SETTLE_MS = 3_600_000;
 
 function usage(call: Call): Promise<Answer> {
   return reported(call, readChoice(call.query, 'format', FORMATS) ?? 'json');

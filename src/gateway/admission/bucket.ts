@@ -15,6 +15,8 @@ export interface Limits {
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
+/** A UTC day is final so long after its end: whatever was admitted in it has ended by then. */
+export const SETTLE_MS = 3_600_000;
 export const MAX_LIMIT = 100_000_000;
 /** What a header shows for `unlimited`: the largest integer every client reads exactly. */
 export const UNLIMITED_FIGURE = Number.MAX_SAFE_INTEGER;

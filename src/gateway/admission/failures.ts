@@ -1,9 +1,14 @@
-import type { AdmissionEngine, Failure } from './port.js';
+import { randomBytes } from 'node:crypto';
+import { DAY_MS, SETTLE_MS } from './bucket.js';
+import { StoreUnavailable } from './port.js';
+import type { AdmissionEngine, Credit, Failure } from './port.js';
 
 /** How long a credit that the store did not take waits before it is offered again. */
 const RETRY_MS = 1000;
-/** Credits kept while the store is away; beyond it the oldest are dropped, and told to `onDropped`. */
+/** Failures kept while the store is away; beyond it the oldest are dropped, and told to `onDropped`. */
 const MAX_WAITING = 100_000;
+/** A day is final `SETTLE_MS` after its end: a credit comes before, with room for clocks that differ, or never. */
+const ROOM_MS = 300_000;
 
 export interface Failures {
   add(failure: Failure): void;
@@ -11,34 +16,51 @@ export interface Failures {
   flush(): Promise<number>;
 }
 
-/** Collects the 5xx ends of one event-loop turn into one store call. A lost one only costs a client its credit. */
-export function collectFailures(engine: AdmissionEngine, onDropped: (count: number) => void): Failures {
-  let waiting: Failure[] = [];
+/**
+ * Collects the 5xx ends of one event-loop turn into one store call. What the store may not have taken is
+ * offered again, under the same name, until it has. A lost one only costs a client its credit.
+ * @param now unix ms
+ */
+export function collectFailures(engine: AdmissionEngine, onDropped: (count: number) => void, now: () => number = Date.now): Failures {
+  const creditsOf = createTeller();
+  let fresh: Failure[] = [];
+  /** Offered and not acknowledged, at most one of a key and day. */
+  let open: readonly Credit[] = [];
   let scheduled = false;
   let again: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
+  /** Lets go of what comes too late or is too much. */
+  const drop = (): void => {
+    const before = countOf(open) + fresh.length;
+    const firstDay = dayOf(now() - SETTLE_MS + ROOM_MS);
+    open = open.filter(({ day }) => day >= firstDay);
+    fresh = fresh.filter(({ admittedAtMs }) => dayOf(admittedAtMs) >= firstDay);
+    while (open.length > 0 && countOf(open) + fresh.length > MAX_WAITING) open = open.slice(1);
+    fresh.splice(0, fresh.length - MAX_WAITING);
+    const dropped = before - countOf(open) - fresh.length;
+    if (dropped > 0) onDropped(dropped);
+  };
   const write = async (): Promise<void> => {
     scheduled = false;
     clearTimeout(again);
     again = undefined;
-    const batch = waiting;
-    waiting = [];
-    if (batch.length === 0) return;
-    try {
-      await engine.fail(batch);
-    } catch {
-      waiting = [...batch, ...waiting];
-      if (waiting.length > MAX_WAITING) onDropped(waiting.splice(0, waiting.length - MAX_WAITING).length);
-      again ??= setTimeout(start, RETRY_MS).unref();
-    }
+    drop();
+    const busy = new Set(open.map(({ keyId, day }) => `${keyId} ${day}`));
+    const isBusy = ({ keyId, admittedAtMs }: Failure): boolean => busy.has(`${keyId} ${dayOf(admittedAtMs)}`);
+    const offered = [...open, ...creditsOf(fresh.filter((failure) => !isBusy(failure)))];
+    fresh = fresh.filter(isBusy);
+    if (offered.length === 0) return;
+    open = await refused(engine, offered);
+    if (open.length > 0) again ??= setTimeout(start, RETRY_MS).unref();
+    else if (fresh.length > 0) await write();
   };
   const start = (): void => {
     writing = writing.then(write);
   };
   return {
     add: (failure) => {
-      waiting.push(failure);
+      fresh.push(failure);
       if (scheduled) return;
       scheduled = true;
       setImmediate(start);
@@ -46,7 +68,42 @@ export function collectFailures(engine: AdmissionEngine, onDropped: (count: numb
     flush: async () => {
       start();
       await writing;
-      return waiting.length;
+      return countOf(open) + fresh.length;
     },
   };
+}
+
+/** Puts failures into credits, one for each key and day, with the names of one teller. */
+export function createTeller(): (failures: readonly Failure[]) => readonly Credit[] {
+  const teller = randomBytes(9).toString('base64url');
+  let number = 0;
+  return (failures) => {
+    const groups = new Map<string, Failure[]>();
+    for (const failure of failures) {
+      const name = `${failure.keyId} ${dayOf(failure.admittedAtMs)}`;
+      const known = groups.get(name);
+      if (known === undefined) groups.set(name, [failure]);
+      else known.push(failure);
+    }
+    return [...groups.values()].map((its) => ({ teller, number: (number += 1), keyId: its[0]!.keyId, day: dayOf(its[0]!.admittedAtMs), failures: its }));
+  };
+}
+
+function dayOf(atMs: number): number {
+  return Math.floor(atMs / DAY_MS);
+}
+
+/** Offers credits; gives those that are to be offered again. */
+async function refused(engine: AdmissionEngine, credits: readonly Credit[]): Promise<readonly Credit[]> {
+  try {
+    await engine.fail(credits);
+    return [];
+  } catch (error) {
+    const taken = new Set(error instanceof StoreUnavailable ? error.taken : []);
+    return credits.filter((_, place) => !taken.has(place));
+  }
+}
+
+function countOf(credits: readonly Credit[]): number {
+  return credits.reduce((sum, { failures }) => sum + failures.length, 0);
 }

@@ -27,6 +27,21 @@ export interface Failure {
   readonly admittedAtMs: number;
 }
 
+/**
+ * Failures of one key and UTC day, offered under one name until the store has taken them: offering a credit
+ * again is harmless. Its content never changes, and the next of the same key, day and teller waits until it is taken.
+ */
+export interface Credit {
+  /** Random name of the process that counted. */
+  readonly teller: string;
+  /** Grows with every credit of the teller. */
+  readonly number: number;
+  readonly keyId: string;
+  /** Days since 1970-01-01, UTC. */
+  readonly day: number;
+  readonly failures: readonly Failure[];
+}
+
 /** Cumulative counts of one key, plan, operation and UTC day. */
 export interface UsageCounts {
   readonly requests: number;
@@ -63,13 +78,16 @@ export class StoreUnavailable extends Error {
   readonly decided: readonly (Verdict | undefined)[];
   /** Places of a batch about which nothing was decided and nothing is under way: somebody else may decide them. */
   readonly spared: readonly number[];
+  /** Places of a batch of credits that are in the ledger all the same. */
+  readonly taken: readonly number[];
   /** The call had no effect and will have none: it never left, or was refused as a whole. */
   readonly untouched: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly decided?: readonly (Verdict | undefined)[]; readonly spared?: readonly number[]; readonly untouched?: boolean } = {}) {
+  constructor(message: string, options: ErrorOptions & { readonly decided?: readonly (Verdict | undefined)[]; readonly spared?: readonly number[]; readonly taken?: readonly number[]; readonly untouched?: boolean } = {}) {
     super(message, options);
     this.decided = options.decided ?? [];
     this.spared = options.spared ?? [];
+    this.taken = options.taken ?? [];
     this.untouched = options.untouched ?? false;
   }
 }
@@ -179,8 +197,8 @@ export interface AdmissionEngine {
   readonly name: 'redis' | 'embedded';
   /** Decides a whole batch, in order, each request as one atomic step. Answers in the same order. */
   admit(requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]>;
-  /** Counts 5xx ends of admitted requests. */
-  fail(failures: readonly Failure[]): Promise<void>;
+  /** Counts 5xx ends of admitted requests, each credit once however often it is offered. When some are not in the ledger, the error's `taken` are those that are. */
+  fail(credits: readonly Credit[]): Promise<void>;
   readonly keys: KeyStore;
   readonly bans: BanStore;
   readonly usage: UsageStore;

@@ -3,6 +3,9 @@ import type { Test } from 'tap';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { parseToken } from '../../../src/gateway/keys/token.js';
 import { ADMIN_TOKEN, listen } from './listener.js';
+import { createTeller } from '../../../src/gateway/admission/failures.js';
+
+const creditsOf = createTeller();
 
 t.test('the report adds up to what was admitted, by each dimension', async (t: Test) => {
   const { ask, engine, registry } = await listen(t);
@@ -15,7 +18,7 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
   };
   await engine.admit([...Array.from({ length: 62 }, () => request(0, 'listPets')), request(1, 'listPets'), request(1, 'createPet'), request(1, 'createPet')]);
   const [freeId, proId] = keys.map(({ record }) => record.id);
-  await engine.fail([{ keyId: proId!, plan: 'pro', operation: 'createPet', admittedAtMs: nowMs }]);
+  await engine.fail(creditsOf([{ keyId: proId!, plan: 'pro', operation: 'createPet', admittedAtMs: nowMs }]));
   const free = { requests: 60, limited: 2, banned: 0, failed: 0 };
   const pro = { requests: 3, limited: 0, banned: 0, failed: 1 };
   const totals = { requests: 63, limited: 2, banned: 0, failed: 1 };

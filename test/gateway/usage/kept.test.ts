@@ -10,6 +10,9 @@ import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { askMany, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { startRedis } from '../../servers/redis.js';
+import { createTeller } from '../../../src/gateway/admission/failures.js';
+
+const creditsOf = createTeller();
 
 const KEPT_DAYS = 30;
 
@@ -25,7 +28,7 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
   for (let day = 0; day < KEPT_DAYS + 5; day += 1) {
     const nowMs = NOON_MS + day * DAY_MS;
     await askMany(engine, key, 3, nowMs);
-    await engine.fail([{ ...failure, admittedAtMs: nowMs }]);
+    await engine.fail(creditsOf([{ ...failure, admittedAtMs: nowMs }]));
     await new Checkpoint(stores).run();
     await sweep.run(nowMs);
     const rows = await rowsOf(engine, dayName(NOON_MS), dayName(nowMs));
@@ -45,8 +48,8 @@ t.test('redis: every day of the ledger ends by itself after the days kept, whate
   const nameOf = (day: number): string => `${keyPrefix(key.id)}usage:${dayNumber(NOON_MS) + day}`;
   const failure = (day: number) => ({ keyId: key.id, plan: 'open', operation: 'createPet', admittedAtMs: NOON_MS + day * DAY_MS });
   await askMany(engine, key, 3, NOON_MS);
-  await engine.fail([failure(1)]);
-  await engine.fail([failure(0)]);
+  await engine.fail(creditsOf([failure(1)]));
+  await engine.fail(creditsOf([failure(0)]));
   await askMany(engine, key, 1, NOON_MS + 2 * DAY_MS);
   await redis.command('EXPIRE', nameOf(2), 1_000);
   await askMany(engine, key, 1, NOON_MS + 2 * DAY_MS + 120_000);

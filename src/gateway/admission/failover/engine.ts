@@ -4,7 +4,7 @@ import type { RedisEngine } from '../engines/redis/engine.js';
 import { addCounts, noCounts } from '../counts.js';
 import type { Plans } from '../plan.js';
 import { StoreUnavailable } from '../port.js';
-import type { AdmissionEngine, AdmissionRequest, Failover, Failure } from '../port.js';
+import type { AdmissionEngine, AdmissionRequest, Credit, Failover } from '../port.js';
 import type { Verdict } from '../verdict.js';
 import { Breaker } from './breaker.js';
 import { Copies } from './copies.js';
@@ -167,17 +167,30 @@ function admitOf(redis: RedisEngine, local: Local, met: Met, isAway: () => boole
   };
 }
 
-/** Both ledgers become one: only twice must nothing be counted. A credit that Redis may have taken is not offered again. */
+/**
+ * Both ledgers become one, so that a credit must go to one of them alone: one that Redis may have taken is
+ * Redis's from then on, and waits for it.
+ */
 function failOf(redis: RedisEngine, local: Local, isAway: () => boolean, trip: (error: StoreUnavailable) => void): AdmissionEngine['fail'] {
-  return async (failures: readonly Failure[]) => {
-    if (isAway() && !redis.cluster) return local.engine.fail(failures);
+  const unsure = new WeakSet<Credit>();
+  const ask = async (credits: readonly Credit[]): Promise<StoreUnavailable | undefined> => {
+    if (isAway() && !redis.cluster) return new StoreUnavailable('Redis is away', { spared: [...credits.keys()] });
     try {
-      await redis.fail(failures);
+      await redis.fail(credits);
+      return undefined;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       trip(error);
-      const spared = error.spared.map((place) => failures[place]!);
-      if (spared.length > 0) await local.engine.fail(spared);
+      return error;
     }
+  };
+  return async (credits) => {
+    const error = await ask(credits);
+    if (error === undefined) return;
+    for (const [place, credit] of credits.entries()) if (!error.taken.includes(place) && !error.spared.includes(place)) unsure.add(credit);
+    const here = error.spared.filter((place) => !unsure.has(credits[place]!));
+    if (here.length > 0) await local.engine.fail(here.map((place) => credits[place]!));
+    const taken = [...error.taken, ...here];
+    if (taken.length < credits.length) throw new StoreUnavailable(error.message, { taken });
   };
 }

@@ -3,6 +3,9 @@ import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import { ask, askMany, banned, change, count, custom, dayName, limited, newKey, requestOf, rowsOf, standing } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { away, back, DEADLINE_MS, durableRedis, isAway, learnt, ledgerOf, openGateway } from './fixture.js';
+import { createTeller } from '../../../../src/gateway/admission/failures.js';
+
+const creditsOf = createTeller();
 
 const now = (): number => Date.now();
 
@@ -144,7 +147,7 @@ t.test('frozen: what waited for an answer is refused, whatever comes after is de
   const startMs = performance.now();
   for (let n = 0; n < 100; n += 1) t.equal((await ask(engine, key, now())).outcome, 'admitted');
   t.ok(performance.now() - startMs < DEADLINE_MS, 'nothing waits');
-  await engine.fail([{ keyId: key.id, plan: 'pro', operation: 'listPets', admittedAtMs: now() }]);
+  await engine.fail(creditsOf([{ keyId: key.id, plan: 'pro', operation: 'listPets', admittedAtMs: now() }]));
   server.thaw();
   await back(engine);
   await until('all is in the ledger', async () => (await ledgerOf(engine, key)).requests === 110);

@@ -3,7 +3,7 @@ import type { SubjectState } from '../../decide.js';
 import { ANONYMOUS_PLAN, termsOf } from '../../plan.js';
 import type { Plans } from '../../plan.js';
 import { StoreUnavailable } from '../../port.js';
-import type { AdmissionEngine, AdmissionRequest, Failure } from '../../port.js';
+import type { AdmissionEngine, AdmissionRequest, Credit } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
 import { Addresses } from './addresses.js';
 import { bansOf } from './bans.js';
@@ -64,7 +64,8 @@ export function engineOn(stores: Stores, judge: KeyJudge, usageDays: number): Em
   return {
     name: 'embedded',
     admit,
-    fail: (failures) => attempt(stores, () => stores.recent.transactionSync(() => countFailures(stores, failures))),
+    // One transaction: what isn't acknowledged was not counted.
+    fail: (credits) => attempt(stores, () => stores.recent.transactionSync(() => countFailures(stores, credits))),
     keys: keysOf(stores),
     bans: bansOf(stores, checkpoint),
     usage: usageOf(stores, checkpoint),
@@ -109,10 +110,10 @@ function copyOf(state: SubjectState): SubjectState {
   return { ...state, minute: { ...state.minute }, day: { ...state.day } };
 }
 
-function countFailures(stores: Stores, failures: readonly Failure[]): void {
+function countFailures(stores: Stores, credits: readonly Credit[]): void {
   const turn = new Turn(stores);
-  for (const { keyId, plan, operation, admittedAtMs } of failures) {
-    turn.count(turn.key(keyId), keyId, plan, operation, admittedAtMs, 'failed');
+  for (const { keyId, failures } of credits) {
+    for (const { plan, operation, admittedAtMs } of failures) turn.count(turn.key(keyId), keyId, plan, operation, admittedAtMs, 'failed');
   }
   turn.finish();
 }

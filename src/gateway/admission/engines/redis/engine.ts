@@ -7,6 +7,7 @@ import { banStore } from './bans.js';
 import { changedSince } from './changes.js';
 import type { ChangedKeys } from './changes.js';
 import { connect } from './connect.js';
+import { fail } from './credits.js';
 import { beat } from './gateways.js';
 import { keyStore } from './keys.js';
 import { Link } from './link.js';
@@ -14,7 +15,7 @@ import { prefixOf } from './names.js';
 import { takeSpool } from './spool.js';
 import type { SpooledKey } from './spool.js';
 import { parseRedisUrl } from './url.js';
-import { fail, usageStore } from './usage.js';
+import { usageStore } from './usage.js';
 
 export interface RedisEngineOptions {
   /** See url.ts for its forms. */
@@ -65,7 +66,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       noteStarted(link, requests, verdicts);
       return verdicts;
     },
-    fail: (failures) => fail(link, failures, usageDays),
+    fail: (credits) => fail(link, credits, usageDays),
     keys: keyStore(link, options.importLeaseMs),
     bans: banStore(link),
     usage: usageStore(link),

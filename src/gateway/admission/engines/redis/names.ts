@@ -6,6 +6,7 @@
  *     petgate:{<id>}:history      audit entries of a key (list)      no TTL
  *     petgate:{<id>}:state        buckets, strikes and ban (state.ts) TTL
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
+ *     petgate:{<id>}:credits      last credit counted of each teller and day (hash) TTL
  *     petgate:{<id>}:ban          what an operator said of a ban     TTL
  *     petgate:{<id>}:staged       key of an import (hash)            no TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
@@ -34,6 +35,16 @@ export function importIds(importId: string): string {
 /** What the names of one key's belongings begin with. */
 export function keyPrefix(id: string): string {
   return `petgate:{${id}}:`;
+}
+
+/** Name of the day ledger of a key. */
+export function ledgerName(id: string, day: number): string {
+  return `${keyPrefix(id)}usage:${day}`;
+}
+
+/** Name of the hash that holds, by teller and day, the number of the last credit counted. */
+export function creditsName(id: string): string {
+  return `${keyPrefix(id)}credits`;
 }
 
 export function prefixOf(subject: Subject): string {

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { StoreUnavailable } from '../../port.js';
-import type { Failure, UsageCounts, UsageRow, UsageStore } from '../../port.js';
+import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
 import type { Link } from './link.js';
-import { dayName, dayNumber, dayNumberOf, KEY_INDEX, keyPrefix, usageField } from './names.js';
+import { dayName, dayNumberOf, KEY_INDEX, keyPrefix } from './names.js';
 import { scriptOf } from './script.js';
 import type { Script } from './script.js';
 
@@ -13,16 +12,6 @@ const REST_FACTOR = 5;
 /** Runs under way at once in a Cluster, where each is about one key. */
 const RUNS_AT_ONCE = 8;
 const FIELD_END = '\u001f';
-
-/** KEYS[1]: the key's prefix. ARGV: seconds the ledger is kept, then day, field, count, and so on. */
-const FAIL: Script = scriptOf(`
-for n = 3, #ARGV, 3 do
-  local name = KEYS[1] .. 'usage:' .. ARGV[n]
-  call('HINCRBY', name, ARGV[n + 1], ARGV[n + 2])
-  if call('TTL', name) < 0 then call('EXPIRE', name, ARGV[2]) end
-end
-return pack('<d', clock) .. '1'
-`);
 
 /**
  * KEYS: prefixes of keys. ARGV: first and last day. Answers one line for each day ledger there is: place
@@ -39,30 +28,6 @@ end
 lines[#lines + 1] = '\\n'
 return table.concat(lines)
 `);
-
-/** Counts failures, each key in one step. When some could not be counted, the error's `spared` are those that certainly were not. */
-export async function fail(link: Link, failures: readonly Failure[], usageDays: number): Promise<void> {
-  const keys = new Map<string, { readonly args: string[]; readonly places: number[] }>();
-  for (const [place, { keyId, plan, operation, admittedAtMs }] of failures.entries()) {
-    const call = keys.get(keyId) ?? { args: [((usageDays + 1) * 86_400).toString()], places: [] };
-    call.args.push(dayNumber(admittedAtMs).toString(), usageField(plan, operation, 'failed'), '1');
-    call.places.push(place);
-    keys.set(keyId, call);
-  }
-  const spared: number[] = [];
-  let reason: string | undefined;
-  const run = async (keyId: string, args: readonly string[], places: readonly number[]): Promise<void> => {
-    try {
-      await link.run(FAIL, [keyPrefix(keyId)], args);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      reason = error.message;
-      if (error.untouched) spared.push(...places);
-    }
-  };
-  await Promise.all([...keys].map(([keyId, { args, places }]) => run(keyId, args, places)));
-  if (reason !== undefined) throw new StoreUnavailable(reason, { spared });
-}
 
 export function usageStore(link: Link): UsageStore {
   return {

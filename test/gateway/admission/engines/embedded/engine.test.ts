@@ -2,6 +2,9 @@ import t from 'tap';
 import type { Verdict } from '../../../../../src/gateway/admission/verdict.js';
 import { VersionConflict } from '../../../../../src/gateway/admission/port.js';
 import { addressRequest, DAY_MS, engineOn, ENTRY, ledgerOf, NOON_MS, PLANS, recordOf, requestOf, tempFolder } from './fixture.js';
+import { createTeller } from '../../../../../src/gateway/admission/failures.js';
+
+const creditsOf = createTeller();
 
 const nowMs = NOON_MS;
 const outcomeOf = (verdict: Verdict | undefined): string | undefined => (verdict?.outcome === 'unknown_key' ? verdict.reason : verdict?.outcome);
@@ -39,10 +42,10 @@ t.test('every refusal and failure stands in the ledger, looking and addresses le
   ]);
   t.strictSame(verdicts.map(outcomeOf), ['admitted', 'admitted', 'limited', 'banned', 'banned', 'banned', 'admitted', 'admitted']);
   t.match(verdicts[1], { inScope: false });
-  await engine.fail([
+  await engine.fail(creditsOf([
     { keyId: 'k', plan: 'strict', operation: 'listPets', admittedAtMs: nowMs },
     { keyId: 'k', plan: 'free', operation: 'getPet', admittedAtMs: nowMs - DAY_MS },
-  ]);
+  ]));
   t.strictSame(await ledgerOf(engine), [
     { key: 'k', plan: 'free', operation: 'getPet', day: '2026-11-20', requests: 0, limited: 0, banned: 0, failed: 1 },
     { key: 'k', plan: 'strict', operation: 'listPets', day: '2026-11-21', requests: 1, limited: 1, banned: 2, failed: 1 },

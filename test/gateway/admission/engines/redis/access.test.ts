@@ -7,6 +7,9 @@ import { openRedisEngine } from '../../../../../src/gateway/admission/engines/re
 import { packageRoot } from '../../../../../src/shared/package-root.js';
 import { IMPORT_LEASE_MS, imports } from '../../../../conformance/imports.js';
 import { startRedis } from '../../../../servers/redis.js';
+import { createTeller } from '../../../../../src/gateway/admission/failures.js';
+
+const creditsOf = createTeller();
 
 /** The rights that the README asks for. */
 const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +rename +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcount +zrangebylex +zrangebyscore +hello +client +info +quit';
@@ -22,7 +25,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   await engine.check();
   const key = await newKey(engine, 'free');
   t.equal((await ask(engine, key, NOON_MS)).outcome, 'admitted');
-  await engine.fail([{ keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS }]);
+  await engine.fail(creditsOf([{ keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS }]));
   t.match(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS)), [{ requests: 1, failed: 1 }]);
   await engine.bans.start(key.id, NOON_MS);
   t.equal((await engine.bans.read(key.id))?.untilMs, NOON_MS);

@@ -1,0 +1,58 @@
+import { DAY_MS } from '../../bucket.js';
+import { StoreUnavailable } from '../../port.js';
+import type { Credit } from '../../port.js';
+import type { Link } from './link.js';
+import { creditsName, ledgerName, usageField } from './names.js';
+import { scriptOf } from './script.js';
+
+/** How long it is remembered which credits were taken: longer than any is offered (failures.ts). */
+const REMEMBERED_MS = 2 * DAY_MS;
+
+/**
+ * Counts one credit, unless it was counted before: of each teller and day the number of the last one is remembered.
+ *
+ * KEYS: the key's `credits` and the day's ledger. ARGV: seconds a ledger is kept, teller and day, number, ms the
+ * number is remembered, then fields and how many of each.
+ */
+const FAIL = scriptOf(`
+local counted = call('HGET', KEYS[1], ARGV[3])
+if not counted or tonumber(counted) < tonumber(ARGV[4]) then
+  for n = 6, #ARGV, 2 do call('HINCRBY', KEYS[2], ARGV[n], ARGV[n + 1]) end
+  if call('TTL', KEYS[2]) < 0 then call('EXPIRE', KEYS[2], ARGV[2]) end
+  call('HSET', KEYS[1], ARGV[3], ARGV[4])
+  call('PEXPIRE', KEYS[1], ARGV[5])
+end
+return pack('<d', clock) .. '1'
+`);
+
+/**
+ * Counts credits, each in one step. When some may not be counted, the error's `taken` are those that are, and
+ * its `spared` those that this call certainly has not counted.
+ */
+export async function fail(link: Link, credits: readonly Credit[], usageDays: number): Promise<void> {
+  const [taken, spared]: [number[], number[]] = [[], []];
+  let reason: string | undefined;
+  const run = async (credit: Credit, place: number): Promise<void> => {
+    try {
+      await link.run(FAIL, ...callOf(credit, usageDays));
+      taken.push(place);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      reason = error.message;
+      if (error.untouched) spared.push(place);
+    }
+  };
+  await Promise.all(credits.map(run));
+  if (reason !== undefined) throw new StoreUnavailable(reason, { taken, spared });
+}
+
+/** Names and arguments of one call; the same again for the same credit. */
+function callOf({ teller, number, keyId, day, failures }: Credit, usageDays: number): readonly [names: readonly string[], args: readonly string[]] {
+  const counts = new Map<string, number>();
+  for (const { plan, operation } of failures) {
+    const field = usageField(plan, operation, 'failed');
+    counts.set(field, (counts.get(field) ?? 0) + 1);
+  }
+  const head = [((usageDays + 1) * 86_400).toString(), `${teller}|${day}`, number.toString(), REMEMBERED_MS.toString()];
+  return [[creditsName(keyId), ledgerName(keyId, day)], [...head, ...[...counts].flatMap(([field, count]) => [field, count.toString()])]];
+}
