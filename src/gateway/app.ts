@@ -24,9 +24,11 @@ import { createMetrics } from './observe/metrics.js';
 import type { Metrics } from './observe/metrics.js';
 import { countUnproxied } from './observe/proxies.js';
 import { createFinish, createOpened } from './observe/record.js';
+import { logReplaced } from './observe/replaced.js';
 import { watchSaturation } from './observe/saturation.js';
 import { watchTls } from './observe/tls.js';
 import { pipeline } from './pipeline.js';
+import type { OnReplaced } from './upstream/attempt.js';
 import { createForward } from './upstream/forward.js';
 import type { OwnAnswer } from './upstream/forward.js';
 import { openUpstreams, retireUpstreams } from './upstream/pools.js';
@@ -66,6 +68,7 @@ interface Lasting extends AppParts {
   readonly admission: Admission;
   readonly failures: Failures;
   readonly ownUsage: OwnAnswer;
+  readonly onReplaced: OnReplaced;
 }
 
 /** A gate with what it was built from. */
@@ -81,7 +84,7 @@ export function createApp(parts: AppParts): App {
   const metrics = createMetrics({ engine: engine.name, plans: settings.plans.keys(), ...operationLabels(contract.routes.operations), upstreams: Object.keys(settings.upstreams) });
   const admission = batchAdmission(engine, (size) => metrics.batch(size));
   const failures = collectFailures(engine, (count) => log.error({ count }, 'credits for failed requests were dropped: the store was away too long'));
-  const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage) };
+  const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage), onReplaced: logReplaced(log, parts.internalToken) };
 
   const onTurn = watchBreakers(metrics.registry, Object.keys(settings.upstreams), log);
   let built = buildGate(lasting, settings, openUpstreams(settings.upstreams, onTurn));
@@ -128,7 +131,7 @@ function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Bu
     .then('route', createRoute(contract.routes, isServed, parts.now ?? Date.now))
     .then('identify', createIdentify(settings.environment, settings.keys.acceptImported))
     .then('admit', createAdmit(admission, settings.realm, metrics.verdict))
-    .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes, metrics.upstreamFailed));
+    .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes, metrics.upstreamFailed, parts.onReplaced));
   const access = settings.log.access && log.isLevelEnabled('info') ? { write: writeLine, sampled: settings.log.sampled } : null;
   const finish = createFinish(metrics, access, (failure) => failures.add(failure));
   const gate: Gate = {

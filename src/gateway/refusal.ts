@@ -48,6 +48,7 @@ const CATALOGUE = {
   address_banned: entry(429, 'Requests without a valid API key are banned from this address for a while. Wait as long as Retry-After says, or use a valid key.'),
   headers_too_large: entry(431, 'The request header is too large or has too many fields. Send fewer or shorter ones.', { closes: true }),
   internal_error: entry(500, 'The gateway failed on this request. Send it again later, and report the X-Request-Id if it persists.'),
+  upstream_error: entry(500, 'The service behind answered with an error that it did not explain. The status says what is known; report the X-Request-Id if it persists.'),
   not_implemented: entry(501, 'This operation is announced but not available yet.'),
   upstream_failed: entry(502, 'The service behind gave no valid answer. Send the request again later; check first whether a write took effect.'),
   upstream_unavailable: entry(503, 'The service behind cannot be reached, or gives no answers. Wait as long as Retry-After says, then send the request again.', { retryAfterS: 1 }),
@@ -57,8 +58,8 @@ const CATALOGUE = {
   http_version_not_supported: entry(505, 'This HTTP version is not supported. Use HTTP/1.1.', { closes: true }),
 } as const satisfies Record<string, Entry>;
 
-function build(code: RefusalCode): Refusal {
-  const { status, message, retryAfterS, closes }: Entry = CATALOGUE[code];
+function build(code: RefusalCode, status: number = CATALOGUE[code].status): Refusal {
+  const { message, retryAfterS, closes }: Entry = CATALOGUE[code];
   return { code, status, headers: [], body: JSON.stringify({ code, message, status }), retryAfterS: retryAfterS ?? null, closes: closes ?? false };
 }
 
@@ -70,6 +71,11 @@ export const REFUSALS = Object.fromEntries(Object.keys(CATALOGUE).map((code) => 
 /** The refusal with headers of this occurrence added, flat. */
 export function withHeaders(refusal: Refusal, ...headers: string[]): Refusal {
   return { ...refusal, headers: [...refusal.headers, ...headers] };
+}
+
+/** `upstream_error` with the status that the upstream gave, and what else it said, flat. */
+export function upstreamError(status: number, headers: readonly string[]): Refusal {
+  return { ...build('upstream_error', status), headers };
 }
 
 /** Tells a refusal from whatever else a step may give. */

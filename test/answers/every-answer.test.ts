@@ -89,6 +89,8 @@ for (const over of ['plain HTTP', 'TLS']) t.test(`every status the gateway can g
     upstream.handle = (_seen, response) => response.writeHead(status, { 'www-authenticate': 'Internal' }).end();
     check(`upstream ${status} about the gateway`, await send(gateway, request('GET /v1/pets', key)), 502, 'upstream_failed');
   }
+  upstream.handle = (_seen, response) => response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Oops</h1>');
+  check('a page of the upstream', await send(gateway, request('GET /v1/pets', key)), 500, 'upstream_error');
   upstream.handle = (_seen, response) => response.socket!.end('HTTP/1.1 999 Odd\r\n\r\nrubbish');
   check('upstream rubbish', await send(gateway, request('GET /v1/pets', key)), 502, 'upstream_failed');
   upstream.handle = (_seen, response) => response.socket!.destroy();

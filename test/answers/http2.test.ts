@@ -85,6 +85,8 @@ t.test('every status the gateway can give over HTTP/2 carries honest figures and
   }
   upstream.handle = (_seen, response) => response.writeHead(429).end();
   await check('upstream 429 about the gateway', { key }, 502, 'upstream_failed');
+  upstream.handle = (_seen, response) => response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Oops</h1>');
+  await check('a page of the upstream', { key }, 500, 'upstream_error');
   upstream.handle = () => undefined;
   await check('upstream silent', { key }, 504, 'upstream_timeout');
   upstream.handle = (_seen, response) => response.writeHead(200).end('[]');

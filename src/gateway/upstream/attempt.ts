@@ -1,15 +1,19 @@
 import type { Dispatcher } from 'undici';
 import { commonHeaders } from '../edge/answer.js';
 import type { Admitted } from '../exchange.js';
-import { REFUSALS } from '../refusal.js';
+import { REFUSALS, upstreamError } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
+import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';
 import { appendResponseHeaders } from './headers.js';
 
 /** Answers up to this size are held until complete: if the upstream breaks, they can still become a 502. */
-const HELD_BYTES = 64 * 1024;
+const HELD_BYTES = LONGEST_ERROR;
 
 /** How one attempt ended: the answer is written, a refusal is due, the connection broke, none was had, or it was given up before. */
 export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn';
+
+/** Told of an answer of 400 and above that was no Error; `body` is decoded where that went well, and cut where it was too long. */
+export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
 
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -19,6 +23,7 @@ type Headers = Record<string, string | string[] | undefined>;
 export class Attempt implements Dispatcher.DispatchHandler {
   readonly #exchange: Admitted;
   readonly #onEnd: (end: End) => void;
+  readonly #onReplaced: OnReplaced;
   #controller: Dispatcher.DispatchController | null = null;
   #ended = false;
   #status = 0;
@@ -27,8 +32,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #heldBytes = 0;
   #streaming = false;
 
-  constructor(exchange: Admitted, onEnd: (end: End) => void) {
+  constructor(exchange: Admitted, onReplaced: OnReplaced, onEnd: (end: End) => void) {
     this.#exchange = exchange;
+    this.#onReplaced = onReplaced;
     this.#onEnd = onEnd;
   }
 
@@ -66,6 +72,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
       this.#heldBytes += chunk.length;
       return;
     }
+    if (this.#status >= 400) {
+      this.#replace(Buffer.concat([...this.#held, chunk]));
+      controller.abort(new Error('too long for an Error'));
+      return;
+    }
     const { client } = this.#exchange;
     if (!this.#streaming) this.#startStreaming();
     if (client.write(chunk)) return;
@@ -77,12 +88,34 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     const { client } = this.#exchange;
     if (this.#streaming) client.end();
-    else client.send(this.#status, this.#answerHeaders(true), this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held));
+    else {
+      const body = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held);
+      if (this.#status >= 400 && this.#replacesError(body)) return;
+      client.send(this.#status, this.#answerHeaders(true), body);
+    }
     this.#finish('answered');
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     this.#finish(this.#controller === null ? notSentEnd(error) : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
+  }
+
+  #replacesError(body: Buffer): boolean {
+    const received = this.#headers!;
+    const isHead = this.#exchange.method === 'HEAD';
+    const decoded = isHead ? body : decodedBody(received, body);
+    if (decoded !== null && isError(this.#status, received, isHead ? null : decoded)) return false;
+    this.#replace(decoded ?? body);
+    return true;
+  }
+
+  /** The client gets an Error of ours, with the fields that do not speak of the body it replaces. */
+  #replace(body: Buffer): void {
+    const received = this.#headers!;
+    const headers: string[] = [];
+    appendResponseHeaders(headers, this.#status, withoutBodyFields(received), this.#exchange.story.cors !== null);
+    this.#onReplaced(this.#exchange, this.#status, String(received['content-type'] ?? ''), body);
+    this.#finish(upstreamError(this.#status, headers));
   }
 
   #startStreaming(): void {

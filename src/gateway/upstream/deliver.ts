@@ -87,11 +87,16 @@ function isSafe(method: string): boolean {
 
 /** What the end of an attempt says of its address. No word: of one whose client left or was slow to take the answer, or that began with a part of the deadline. */
 function evidenceOf(end: End, { client }: Admitted, hadWholeDeadline: boolean): Evidence {
-  if (end === 'answered') return client.gone ? null : 'good';
+  if (end === 'answered' || isUpstreamError(end)) return client.gone ? null : 'good';
   const failure = failureOf(end);
   // It answers, if nothing for a client. Else one operation, or one client that asks for what is refused, could cut off all others.
   if (failure === 'bad_answer') return 'good';
   return failure === 'timeout' && (client.started || !hadWholeDeadline) ? null : failure;
+}
+
+/** It answered, if with what had to be replaced. */
+function isUpstreamError(end: End): boolean {
+  return typeof end === 'object' && end.code === 'upstream_error';
 }
 
 /** Tells when a retry can succeed at the earliest. */

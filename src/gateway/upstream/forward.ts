@@ -3,6 +3,7 @@ import type { Admitted } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import { Attempt } from './attempt.js';
+import type { OnReplaced } from './attempt.js';
 import { deliver } from './deliver.js';
 import type { Carry, OnUpstreamFailure } from './deliver.js';
 import { requestHeaders } from './headers.js';
@@ -22,6 +23,7 @@ export function createForward(
   internalToken: string,
   maxBodyBytes: number,
   onFailure: OnUpstreamFailure,
+  onReplaced: OnReplaced,
 ): (exchange: Admitted) => Promise<Admitted | Refusal> {
   return async (exchange) => {
     const { operation, client, story } = exchange;
@@ -29,7 +31,7 @@ export function createForward(
     const upstream = upstreams.get(operation.upstream)!;
     story.upstream = upstream.name;
     if (client.handshake !== undefined) {
-      const carry = carryHandshake(exchange, client.handshake, internalToken, upstream.settings.connectMs);
+      const carry = carryHandshake(exchange, client.handshake, internalToken, upstream.settings.connectMs, onReplaced);
       return (await deliver(exchange, upstream, carry, onFailure)) ?? exchange;
     }
     let body: Buffer | null = null;
@@ -41,14 +43,14 @@ export function createForward(
       body = read;
     }
     const request = { path: exchange.path + exchange.query, method: exchange.method, headers: requestHeaders(exchange, internalToken), body } as Dispatcher.DispatchOptions;
-    return (await deliver(exchange, upstream, carryRequest(exchange, request), onFailure)) ?? exchange;
+    return (await deliver(exchange, upstream, carryRequest(exchange, request, onReplaced), onFailure)) ?? exchange;
   };
 }
 
 /** Carries a plain request over the pool of an address. */
-function carryRequest(exchange: Admitted, request: Dispatcher.DispatchOptions): Carry {
+function carryRequest(exchange: Admitted, request: Dispatcher.DispatchOptions, onReplaced: OnReplaced): Carry {
   return ({ pool }, onEnd) => {
-    const attempt = new Attempt(exchange, onEnd);
+    const attempt = new Attempt(exchange, onReplaced, onEnd);
     return { start: () => void pool.dispatch(request, attempt), stop: (end) => attempt.stop(end), withdraw: () => attempt.withdraw() };
   };
 }

@@ -9,6 +9,7 @@ import { commonHeaders } from '../edge/answer.js';
 import type { Admitted, ClientEnd, Handshake } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import { Attempt } from './attempt.js';
+import type { OnReplaced } from './attempt.js';
 import type { Carry } from './deliver.js';
 import { appendResponseHeaders, requestHeaders } from './headers.js';
 import type { Address } from './address.js';
@@ -24,13 +25,13 @@ type Fields = Record<string, string | string[]>;
  * handshake and joins the two sockets; whatever is told to the client is ours: the head of the 101 by
  * its fields, every other answer by the same way as that of a plain request.
  */
-export function carryHandshake(exchange: Admitted, handshake: Handshake, internalToken: string, connectMs: number): Carry {
+export function carryHandshake(exchange: Admitted, handshake: Handshake, internalToken: string, connectMs: number, onReplaced: OnReplaced): Carry {
   const headers = groupedFields(requestHeaders(exchange, internalToken));
   headers['connection'] = 'Upgrade';
   headers['upgrade'] = 'websocket';
   const request = { method: 'GET', url: exchange.path + exchange.query, headers } as unknown as IncomingMessage;
   return (address, onEnd) => {
-    const attempt = new Attempt(exchange, onEnd);
+    const attempt = new Attempt(exchange, onReplaced, onEnd);
     const end = handshake.createEnd().on('error', () => undefined);
     const proxy = loadProxy().createProxyServer({ target: targetOf(address), toProxy: true, prependPath: false });
     proxy.on('proxyReqWs', (outgoing) => follow({ exchange, handshake, address, attempt, end, outgoing, connectMs }));

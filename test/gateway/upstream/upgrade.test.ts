@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { codeOf } from '../../answers/honest.js';
 import type { Test } from 'tap';
 import { WebSocket } from 'undici';
 import { checkHonest } from '../../answers/honest.js';
@@ -116,12 +117,15 @@ t.test('of the fields of a 101 the client hears those that are for it, and the f
 t.test('a handshake that is answered otherwise gets that answer, streamed and with the figures', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const front = await startTunnelFront(t, { addresses: [upstream.url] });
-  upstream.handle = ({ socket }) => void socket.end(`HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 3000000\r\n\r\n${'x'.repeat(3_000_000)}`);
+  upstream.handle = ({ socket }) => void socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3000000\r\n\r\n${'x'.repeat(3_000_000)}`);
   const { answer, closed } = await front.open(front.key);
-  t.equal(answer.status, 404);
+  t.equal(answer.status, 200);
   t.equal(answer.body.length, 3_000_000);
   t.equal(answer.headers.get('x-ratelimit-limit'), '1000000');
   await until('closed', closed);
+  upstream.handle = ({ socket }) => void socket.end(`HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 3000000\r\n\r\n${'x'.repeat(3_000_000)}`);
+  const page = (await front.open(front.key)).answer;
+  t.same([page.status, codeOf(page)], [404, 'upstream_error'], 'a page is no error for a client');
   upstream.handle = ({ socket }) => void socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 300\r\n\r\nhalf of it');
   t.equal((await front.open(front.key)).answer.status, 502, 'one that breaks off is none');
   await until('no connection is left', () => upstream.sockets.size === 0);

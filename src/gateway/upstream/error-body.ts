@@ -1,0 +1,60 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+
+type Received = Readonly<Record<string, string | string[] | undefined>>;
+
+/** No Error is longer. */
+export const LONGEST_ERROR = 64 * 1024;
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
+/** Fields that speak of a body (RFC 9110 §8), and go with it. */
+const OF_BODY = /^(?:content-.*|etag|last-modified|accept-ranges|digest|repr-digest)$/;
+
+const DECODERS = new Map<string, (body: Buffer) => Buffer>([
+  ['identity', (body) => body],
+  ['gzip', (body) => gunzipSync(body, { maxOutputLength: LONGEST_ERROR })],
+  ['x-gzip', (body) => gunzipSync(body, { maxOutputLength: LONGEST_ERROR })],
+  ['deflate', (body) => inflateSync(body, { maxOutputLength: LONGEST_ERROR })],
+  ['br', (body) => brotliDecompressSync(body, { maxOutputLength: LONGEST_ERROR })],
+]);
+
+/** The body without its content coding; null when that is unknown or broken, or the body too long for an Error. */
+export function decodedBody(received: Received, body: Buffer): Buffer | null {
+  const coding = received['content-encoding'] ?? 'identity';
+  try {
+    return DECODERS.get(String(coding).toLowerCase())?.(body) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Whether an answer of 400 and above is an Error of the contract: JSON by its Content-Type, with a
+ * code, a message and the status of the answer.
+ * @param body decoded; null for an answer to HEAD, of which only the fields can be judged
+ */
+export function isError(status: number, received: Received, body: Buffer | null): boolean {
+  const type = received['content-type'];
+  if (typeof type !== 'string' || !JSON_TYPE.test(type)) return false;
+  return body === null || hasErrorForm(status, body);
+}
+
+function hasErrorForm(expected: number, body: Buffer): boolean {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch {
+    return false;
+  }
+  if (typeof value !== 'object' || value === null) return false;
+  const { code, message, status } = value as Readonly<Record<string, unknown>>;
+  return isText(code) && isText(message) && status === expected;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+/** The fields of an answer without those that speak of its body. */
+export function withoutBodyFields(received: Received): Received {
+  return Object.fromEntries(Object.entries(received).filter(([name]) => !OF_BODY.test(name)));
+}
