@@ -15,7 +15,7 @@ export interface AdminAddress {
  * else from the file that the gateway wrote into its data folder. Never from the command line, which `ps` shows.
  */
 export async function findAdmin(environment: NodeJS.ProcessEnv, adminUrl: string | undefined): Promise<AdminAddress> {
-  const given = environment['PETGATE_ADMIN_TOKEN'] ?? '';
+  const given = environment['PETGATE_ADMIN_TOKEN']?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? '';
   if (adminUrl !== undefined && given !== '') return { url: readUrl(adminUrl), token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
   // Only now, because reading the configuration is most of the time a short command takes.
   const { loadSettings } = await import('../gateway/config/load.js');

@@ -28,7 +28,7 @@ import { askPrimary, reportToPrimary } from './workers/worker.js';
 import { createLog } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
 import { onStopSignal } from '../shared/stop.js';
-import { readOrCreateSecret } from '../shared/secret-file.js';
+import { readSecret } from '../shared/secret-file.js';
 
 /** What every gateway process starts from; what may change while it runs is the reloader's. */
 interface Base extends InForce {
@@ -42,7 +42,7 @@ interface Base extends InForce {
 
 /**
  * The gateway process: settings → app → listen → signals. Resolves once it serves.
- * Rejects with ConfigError, StoreUnavailable or Node's error for a port that cannot be had.
+ * Rejects with ConfigError, BadSecret, StoreUnavailable or Node's error for a port that cannot be had.
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
   // V8 puts what seems to live long among the old at once. It errs in the first seconds of some gateways, and then keeps every request until a full collection.
@@ -72,8 +72,8 @@ function openBase(environment: NodeJS.ProcessEnv, { settings, certificate, contr
     contract,
     log,
     engine: openEngine(settings, log, cluster.isPrimary),
-    internalToken: environment['PETGATE_INTERNAL_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'internal-token'),
-    adminToken: environment['PETGATE_ADMIN_TOKEN'] ?? readOrCreateSecret(settings.dataFolder, 'admin-token'),
+    internalToken: readSecret(environment, 'PETGATE_INTERNAL_TOKEN', settings.dataFolder, 'internal-token'),
+    adminToken: readSecret(environment, 'PETGATE_ADMIN_TOKEN', settings.dataFolder, 'admin-token'),
   };
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readOrCreateSecret } from '../shared/secret-file.js';
+import { BadSecret, readSecret } from '../shared/secret-file.js';
 
 export interface PetsConfig {
   readonly host: string;
@@ -34,29 +34,25 @@ export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
   check(LOG_LEVELS.includes(logLevel), `LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`);
   const databaseUrl = setting('DATABASE_URL') ?? null;
   check(databaseUrl === null || isPostgresUrl(databaseUrl), 'DATABASE_URL must look like postgres://user:password@host:5432/database');
-  const token = setting('PETGATE_INTERNAL_TOKEN');
-  check(token === undefined || /^[\x21-\x7e]+$/.test(token), 'PETGATE_INTERNAL_TOKEN must be visible ASCII characters without spaces');
+  const dataFolder = resolve(setting('PETGATE_DATA') ?? 'data');
+  const internalToken = tokenIn(environment, dataFolder, mistakes);
   if (mistakes.length > 0) throw new StartFailure(mistakes.join('; '));
 
-  const dataFolder = resolve(setting('PETGATE_DATA') ?? 'data');
   const host = setting('PETS_HOST') ?? '127.0.0.1';
-  return { host, port: Number(port), dataFolder, databaseUrl, internalToken: token ?? ownToken(dataFolder), logLevel };
+  return { host, port: Number(port), dataFolder, databaseUrl, internalToken, logLevel };
 }
 
 function isPostgresUrl(text: string): boolean {
   return URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol);
 }
 
-/** The token that the gateway beside us finds in the same folder. */
-function ownToken(dataFolder: string): string {
-  let token: string;
+/** As set, else the token that the gateway beside us finds in the same folder. */
+function tokenIn(environment: NodeJS.ProcessEnv, dataFolder: string, mistakes: string[]): string {
   try {
-    token = readOrCreateSecret(dataFolder, 'internal-token');
+    return readSecret(environment, 'PETGATE_INTERNAL_TOKEN', dataFolder, 'internal-token');
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown reason';
-    throw new StartFailure(`cannot keep the internal token in ${dataFolder} (${reason}): make PETGATE_DATA a folder that can be written to, or set PETGATE_INTERNAL_TOKEN`);
+    mistakes.push(error instanceof BadSecret ? reason : `cannot keep the internal token in ${dataFolder} (${reason}): make PETGATE_DATA a folder that can be written to, or set PETGATE_INTERNAL_TOKEN`);
+    return '';
   }
-  // An empty token would let in anyone who sends an empty one.
-  if (token === '') throw new StartFailure(`the file internal-token in ${dataFolder} is empty: remove it and start again, or set PETGATE_INTERNAL_TOKEN`);
-  return token;
 }

@@ -1,6 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+
+/** Fewer characters can be guessed. */
+const LEAST_CHARACTERS = 16;
+const DRAFT_BYTES = 6;
+
+/** A secret that would let in too many. The message says what to do, and nothing of the secret. */
+export class BadSecret extends Error {
+  override readonly name = 'BadSecret';
+}
+
+/**
+ * The secret of the variable `variable`, else of the file `folder/file`, which is made when it isn't there. An
+ * empty variable counts as not set. Blanks of ASCII around a secret are dropped, and no others: what is left must
+ * be 16 visible ASCII characters or more.
+ * @throws BadSecret
+ */
+export function readSecret(environment: NodeJS.ProcessEnv, variable: string, folder: string, file: string): string {
+  const given = trimmed(environment[variable] ?? '');
+  if (given !== '') return checked(given, variable, 'Set one such as the output of "openssl rand -hex 32", or leave it out.');
+  return checked(readOrCreateSecret(folder, file), `the file ${file} in ${folder}`, `Remove it and start again, or set ${variable}.`);
+}
 
 /**
  * The secret kept in `folder/name`, made on first use with mode 600.
@@ -11,9 +32,20 @@ export function readOrCreateSecret(folder: string, name: string): string {
   return read(path) ?? create(folder, path);
 }
 
+function checked(secret: string, what: string, advice: string): string {
+  const complaint = secret === '' ? 'is empty' : !/^[\x21-\x7e]+$/.test(secret) ? 'must be visible ASCII characters without spaces' : secret.length < LEAST_CHARACTERS ? `must have ${LEAST_CHARACTERS} characters or more` : undefined;
+  if (complaint !== undefined) throw new BadSecret(`${what} ${complaint}. ${advice}`);
+  return secret;
+}
+
+/** Not `trim`, which takes a no-break space for a blank. */
+function trimmed(text: string): string {
+  return text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+}
+
 function read(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8').trim();
+    return trimmed(readFileSync(path, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
@@ -22,8 +54,9 @@ function read(path: string): string | null {
 
 function create(folder: string, path: string): string {
   mkdirSync(folder, { recursive: true });
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
+  // In containers that share a folder, all may be process 1.
+  const draft = `${path}.${randomBytes(DRAFT_BYTES).toString('hex')}`;
+  writeSynced(draft, `${randomBytes(32).toString('base64url')}\n`);
   try {
     linkSync(draft, path);
   } catch (error) {
@@ -31,5 +64,16 @@ function create(folder: string, path: string): string {
   } finally {
     unlinkSync(draft);
   }
-  return readFileSync(path, 'utf8').trim();
+  return trimmed(readFileSync(path, 'utf8'));
+}
+
+/** On disk before it has its name: a power cut must not leave an empty file, which would be an empty secret. */
+function writeSynced(path: string, text: string): void {
+  const descriptor = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -64,7 +64,7 @@ t.test('a pet added through the gateway outlives kill -9 of both, also in Postgr
 
 t.test('a wrong internal token is the operator\'s trouble, not the client\'s', async (t) => {
   const pets = await startPets(t);
-  const gateway = await startGateway(t, { environment: { PETS_URL: pets.url, PETGATE_INTERNAL_TOKEN: 'another-token' } });
+  const gateway = await startGateway(t, { environment: { PETS_URL: pets.url, PETGATE_INTERNAL_TOKEN: 'another-internal-token' } });
   const { key } = await gateway.createKey({ plan: 'pro' });
   const answer = await openClient(t, gateway.url, 1).send(key);
   t.equal(answer.status, 502, 'a 401 of the service behind is not told as one');

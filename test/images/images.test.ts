@@ -88,7 +88,7 @@ for (const name of TARGETS) {
     const [publicPort, adminPort] = [String(await freePort()), String(await freePort())];
     const environment = {
       PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`, ...Object.fromEntries(stage.env), PETGATE_DATA: temporaryFolder(t),
-      HOST: '127.0.0.1', PORT: publicPort, ADMIN_PORT: adminPort, PETS_HOST: '127.0.0.1', PETS_PORT: publicPort, PETGATE_INTERNAL_TOKEN: 'token',
+      HOST: '127.0.0.1', PORT: publicPort, ADMIN_PORT: adminPort, PETS_HOST: '127.0.0.1', PETS_PORT: publicPort, PETGATE_INTERNAL_TOKEN: 'token-of-the-images',
     };
     const healthy = (): boolean => spawnSync('node', stage.healthCheck!.slice(1), { env: environment }).status === 0;
     t.notOk(healthy(), 'before it runs it is not healthy');

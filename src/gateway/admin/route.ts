@@ -13,6 +13,8 @@ export interface AdminParts {
   readonly engine: AdmissionEngine;
   /** The operators' bearer token. */
   readonly token: string;
+  /** Tests only: ms of a clock that never steps back, for wrong tokens. */
+  readonly elapsedMs?: () => number;
   /** Prometheus text format. */
   readonly metrics: () => Promise<string>;
   readonly ready: () => Readiness;

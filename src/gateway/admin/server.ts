@@ -9,7 +9,8 @@ import { isKeyId } from '../keys/token.js';
 import { readActor } from './actor.js';
 import { AdminRefusal, send, sendRefusal } from './answer.js';
 import type { Answer } from './answer.js';
-import { authorize, tokenHashOf } from './authorize.js';
+import { createAuthorize } from './authorize.js';
+import type { Authorize } from './authorize.js';
 import { BAN_ROUTES } from './bans.js';
 import { bytesOf, readBody } from './body.js';
 import { KEY_ROUTES } from './keys.js';
@@ -32,9 +33,9 @@ const DRAIN_MS = 10_000;
 
 /** The operators' listener: metrics, health and the admin API. Made, not yet listening. */
 export function createAdmin(parts: AdminParts): Server {
-  const tokenHash = tokenHashOf(parts.token);
+  const authorize = createAuthorize(parts.token, parts.elapsedMs ?? (() => performance.now()));
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 0, connectionsCheckingInterval: 1_000 }, (req, res) => {
-    void serve(parts, tokenHash, req, res);
+    void serve(parts, authorize, req, res);
   });
   // Node's own answer to bytes that are no HTTP has no body a client could read.
   server.on('clientError', (_error: Error, socket: Socket) => {
@@ -47,9 +48,9 @@ export function createAdmin(parts: AdminParts): Server {
 const MALFORMED_BODY = JSON.stringify({ code: 'bad_request', message: 'This is not valid HTTP/1.1.', status: 400 });
 const MALFORMED = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${MALFORMED_BODY.length}\r\nConnection: close\r\n\r\n${MALFORMED_BODY}`;
 
-async function serve(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function serve(parts: AdminParts, authorize: Authorize, req: IncomingMessage, res: ServerResponse): Promise<void> {
   try {
-    await send(res, await answer(parts, tokenHash, req));
+    await send(res, await answer(parts, authorize, req));
   } catch (error) {
     if (res.headersSent) {
       // Part of the answer is out: cut it, so that nobody takes it for the whole.
@@ -71,7 +72,7 @@ async function drain(req: IncomingMessage): Promise<void> {
   await finished(req.resume(), { signal, cleanup: true }).catch(() => undefined);
 }
 
-async function answer(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage): Promise<Answer> {
+async function answer(parts: AdminParts, authorize: Authorize, req: IncomingMessage): Promise<Answer> {
   const method = req.method ?? '';
   const url = req.url ?? '';
   const mark = url.indexOf('?');
@@ -79,7 +80,7 @@ async function answer(parts: AdminParts, tokenHash: Buffer, req: IncomingMessage
   const search = mark === -1 ? '' : url.slice(mark + 1);
   const match = matchRoute(ROUTES, method, path);
   const known = match.kind === 'route' ? match.route : undefined;
-  if (known?.open !== true) authorize(req.headers.authorization, tokenHash, known?.browser === true);
+  if (known?.open !== true) authorize({ header: req.headers.authorization, address: req.socket.remoteAddress, browser: known?.browser === true });
   if (match.kind === 'not_found') throw new AdminRefusal(404, 'not_found', 'There is nothing at this path. The admin API begins with /admin/v1/keys, /admin/v1/bans and /admin/v1/usage.');
   if (match.kind === 'method_not_allowed') {
     throw new AdminRefusal(405, 'method_not_allowed', `This path knows ${match.allow}.`, { Allow: match.allow });

@@ -31,7 +31,8 @@ const VARIABLES: readonly Variable[] = [
 /** The variables that are set, with what they say. An empty one counts as not set. */
 export function readEnvironment(environment: NodeJS.ProcessEnv): readonly { name: string; path: Path; value: unknown }[] {
   return VARIABLES.flatMap(({ name, path, read }) => {
-    const text = environment[name]?.trim() ?? '';
+    // Not `trim`: what only looks like a blank is a mistake, which the schema tells.
+    const text = environment[name]?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? '';
     return text === '' ? [] : [{ name, path, value: read(text) }];
   });
 }

@@ -23,8 +23,9 @@ t.test('503: not ready, part by part', async (t: Test) => {
 });
 
 t.test('401: everything under /admin, and what is not there, asks for the token', async (t: Test) => {
-  const { ask } = await listen(t);
-  const credentials = ['', 'Bearer', 'Bearer ', `Bearer ${ADMIN_TOKEN}x`, `Bearer ${ADMIN_TOKEN.slice(0, -1)}`, `Basic ${ADMIN_TOKEN}`, ADMIN_TOKEN];
+  let nowMs = 0;
+  const { ask } = await listen(t, { elapsedMs: () => (nowMs += 60_000) });
+  const credentials = ['Basic Og==', 'Bearer \u00a0', `Bearer ${ADMIN_TOKEN}\u00a0`, `Basic ${Buffer.from(ADMIN_TOKEN).toString('base64')}`, '', 'Bearer', 'Bearer ', `Bearer ${ADMIN_TOKEN}x`, `Bearer ${ADMIN_TOKEN.slice(0, -1)}`, `Basic ${ADMIN_TOKEN}`, ADMIN_TOKEN];
   const paths = ['/admin/v1/keys', '/admin/v1/bans', '/admin/v1/usage', '/admin/v1/keys/abcdefghijkl/history', '/nothing'];
   for (const path of paths) {
     const missing = await ask('GET', path, undefined, {});
