@@ -143,12 +143,22 @@ export interface Demand {
   readonly refusal: Refusal | null;
 }
 
+const NOTHING: readonly string[] = [];
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The four promotions. Each step calls its own and no other; a lint rule names the callers. */
 export function toStripped(exchange: Exchange, headers: readonly string[]): Stripped {
   (exchange as Mutable<Exchange>).headers = headers;
   return exchange as Stripped;
+}
+
+/** What nobody asks for once the exchange was answered or forwarded. */
+export function letGo(exchange: Exchange): void {
+  const done = exchange as Mutable<Exchange>;
+  done.headers = NOTHING;
+  done.authorization = null;
+  done.query = '';
 }
 
 export function toRouted(exchange: Stripped, demand: Demand): Routed {

@@ -7,6 +7,9 @@ import type { Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront } from './front.js';
 
+/** One that is worked on, and those that may wait behind it. */
+const IN_A_ROW = 1 + 64;
+
 /** Answers with the target it was asked for; the first ones slower than those that follow. */
 function echo(upstream: Upstream): void {
   let asked = 0;
@@ -18,7 +21,7 @@ t.test('answers to pipelined requests come in the order of their requests', asyn
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url);
   echo(upstream);
-  const lines = Array.from({ length: 200 }, (_, n) => (n % 7 === 3 ? 'GET /v1/cats' : `GET /v1/pets?n=${n}`));
+  const lines = Array.from({ length: IN_A_ROW }, (_, n) => (n % 7 === 3 ? 'GET /v1/cats' : `GET /v1/pets?n=${n}`));
   const answers = await exchangeRaw(front.port, lines.map((line) => request(line, front.key)).join(''), lines.length);
   t.same(answers.map(({ status, body }) => (status === 404 ? 'GET /v1/cats' : `GET ${body}`)), lines);
   for (const answer of answers) checkHonest(t, answer, 'pipelined');
@@ -98,8 +101,8 @@ t.test('nothing behind the last request of a connection is begun', async (t) => 
   await front.idle();
 });
 
-/** The attack: thousands of requests in one packet, all begun at once, to the harm of all others. */
-t.test('one connection has one exchange at a time, however much it pipelines', async (t) => {
+/** The attack: thousands of requests in one packet, all made and kept at once, or begun at once, to the harm of all others. */
+t.test('one connection has one exchange at a time, and ends with the last that could wait', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, { config: { limits: { exchanges: 4 } } });
   let atOnce = 0;
@@ -112,9 +115,40 @@ t.test('one connection has one exchange at a time, however much it pipelines', a
     });
   };
   const many = 2000;
-  const answers = exchangeRaw(front.port, request('GET /v1/pets', front.key).repeat(many), many, 20_000);
+  const pending = exchangeRaw(front.port, request('GET /v1/pets', front.key).repeat(many));
   await until('it began', () => upstream.seen.length > 10);
   t.equal(await front.good(), 200, 'another client has its turn');
-  t.ok((await answers).every(({ status }) => status === 200), 'and all are answered in the end');
+  const answers = await pending;
+  t.equal(answers.length, IN_A_ROW, 'as many are answered as could wait, then the connection ends');
+  t.ok(answers.every(({ status }) => status === 200));
+  t.same(answers.flatMap(({ headers }, n) => (headers.get('connection') === 'close' ? [n] : [])), [IN_A_ROW - 1], 'as the last answer says');
   t.ok(most <= 2, `at most ${most} at once`);
+  await front.idle();
+
+  const paced = connect(front.port, '127.0.0.1');
+  t.teardown(() => paced.destroy());
+  let received = '';
+  paced.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+  for (let sent = 10; sent <= 300; sent += 10) {
+    paced.write(request('GET /v1/pets', front.key).repeat(10));
+    await until(`${sent} are answered`, () => received.split('HTTP/1.1 200').length === sent + 1);
+  }
+});
+
+/** The attack: as many as can wait on a connection, on so many connections that memory ends. */
+t.test('in all no more wait than limits.pipelined', async (t) => {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url, { config: { limits: { pipelined: 10 } } });
+  const held: (() => void)[] = [];
+  upstream.handle = (_seen, response) => void held.push(() => response.end('[]'));
+  const first = exchangeRaw(front.port, request('GET /v1/pets', front.key).repeat(9), 9);
+  await until('one is worked on', () => held.length === 1);
+  const second = exchangeRaw(front.port, request('GET /v1/pets', front.key).repeat(9));
+  await until('another is', () => held.length === 2);
+  upstream.handle = (_seen, response) => response.end('[]');
+  held[1]!();
+  t.equal((await second).length, 1 + 2, 'two places were left');
+  held[0]!();
+  t.equal((await first).length, 9);
+  t.equal((await exchangeRaw(front.port, request('GET /v1/pets', front.key).repeat(11), 11)).length, 11, 'all places are free again');
 });

@@ -164,7 +164,7 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
     limits: {
       headerBytes: limits.header_size, headerFields: limits.header_fields, urlBytes: limits.url_size, bodyBytes: limits.body_size,
       headersMs: limits.headers_time, requestMs: limits.request_time, keepAliveMs: limits.keep_alive,
-      connections: limits.connections, requestsPerConnection: limits.requests_per_connection, exchanges: limits.exchanges, streams: limits.streams,
+      connections: limits.connections, requestsPerConnection: limits.requests_per_connection, exchanges: limits.exchanges, streams: limits.streams, pipelined: limits.pipelined,
       tunnels: limits.tunnels, tunnelIdleMs: limits.tunnel_idle, tunnelLifetimeMs: limits.tunnel_lifetime,
     },
     cors: file.cors === undefined ? null : toCors(file.cors),

@@ -90,6 +90,7 @@ const limits = mapping({
   requests_per_connection: whole(1, 100_000_000).prefault(10_000).describe('Then the connection is closed.'),
   exchanges: whole(1, 1_000_000).prefault(1000).describe('Requests at once per process; 503 overloaded above.'),
   streams: whole(1, 1000).prefault(100).describe('Requests at once per HTTP/2 connection.'),
+  pipelined: whole(0, 1_000_000).prefault(1000).describe('Requests that wait behind another on their connection, per process; above it the last of a connection ends it.'),
   tunnels: whole(0, 1_000_000).prefault(1000).describe('WebSocket tunnels at once per process; 503 overloaded above.'),
   tunnel_idle: duration('100ms', LONGEST).prefault('5m').describe('How long a tunnel may carry nothing, either way.'),
   tunnel_lifetime: duration('100ms', LONGEST).prefault('1h').describe('How long a tunnel may last at all.'),

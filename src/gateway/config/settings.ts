@@ -122,6 +122,8 @@ export interface EdgeLimits {
   readonly exchanges: number;
   /** Requests at once on one connection of HTTP/2; further ones are reset. */
   readonly streams: number;
+  /** Requests that wait for the answer before theirs on a connection; above it the connection is read no further, and closed. */
+  readonly pipelined: number;
   /** Tunnels at once, handshakes under way included; above it 503 `overloaded`. */
   readonly tunnels: number;
   /** How long a tunnel may carry nothing, either way. */

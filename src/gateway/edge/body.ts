@@ -1,20 +1,79 @@
+import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 
+/** Bytes that come in pieces, kept in one block: a Buffer of its own for each byte would take a hundred times as much. */
+class Pieces {
+  #block: Buffer | null = null;
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(piece: Buffer): void {
+    const bytes = this.#bytes + piece.length;
+    if (this.#block === null) this.#block = piece;
+    else {
+      if (bytes > this.#block.length) this.#grow(2 * bytes);
+      piece.copy(this.#block, this.#bytes);
+    }
+    this.#bytes = bytes;
+  }
+
+  whole(): Buffer {
+    return this.#block === null ? Buffer.alloc(0) : this.#block.subarray(0, this.#bytes);
+  }
+
+  #grow(bytes: number): void {
+    const block = Buffer.allocUnsafeSlow(bytes);
+    this.#block!.copy(block, 0, 0, this.#bytes);
+    this.#block = block;
+  }
+}
+
+/** A request over HTTP/1. What comes of its body before anybody reads it waits in one block. */
+export class Request extends IncomingMessage {
+  #unread: Pieces | null = null;
+
+  /** Node's parser calls it with each piece, and stops reading the connection when it gives false. */
+  override push(piece: Buffer | null): boolean {
+    if (piece !== null && this.readableFlowing !== true) {
+      this.#unread ??= new Pieces();
+      this.#unread.add(piece);
+      return this.#unread.bytes < this.readableHighWaterMark;
+    }
+    this.#release();
+    return super.push(piece);
+  }
+
+  override _read(size: number): void {
+    this.#release();
+    super._read(size);
+  }
+
+  #release(): void {
+    const unread = this.#unread;
+    this.#unread = null;
+    if (unread !== null) super.push(unread.whole());
+  }
+}
+
 /** Gives the whole body, or the refusal of one that is too large. What breaks it off is for the caller to see. */
 export function gatherBody(source: Readable, maxBytes: number, settle: (result: Buffer | Refusal) => void): void {
-  let chunks: Buffer[] = [];
-  let bytes = 0;
-  source.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= maxBytes) {
-      chunks.push(chunk);
+  let body = new Pieces();
+  let tooLarge = false;
+  source.on('data', (piece: Buffer) => {
+    // What still comes is read and dropped, and what came is let go of.
+    if (tooLarge) return;
+    if (body.bytes + piece.length <= maxBytes) {
+      body.add(piece);
       return;
     }
-    // What still comes is read and dropped, and what came is let go of.
-    chunks = [];
+    tooLarge = true;
+    body = new Pieces();
     settle(REFUSALS.body_too_large);
   });
-  source.on('end', () => settle(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+  source.on('end', () => settle(body.whole()));
 }

@@ -111,6 +111,9 @@ export class HttpClient implements Client, Ongoing {
     // An answer before the request's end: where the next request begins is anybody's guess (RFC 9110 §10.1.1).
     if (!this.#request.complete) this.#response.shouldKeepAlive = false;
     this.#response.writeHead(status, headers);
+    // The answer may wait for its client for long: what the head said is not kept meanwhile.
+    this.#request.rawHeaders = [];
+    this.#request.url = '';
   }
 
   write(chunk: Buffer): boolean {
@@ -120,7 +123,7 @@ export class HttpClient implements Client, Ongoing {
   }
 
   onDrain(listener: () => void): void {
-    this.#response.once('drain', listener);
+    this.#request.socket.once('drain', listener);
   }
 
   end(): void {

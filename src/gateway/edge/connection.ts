@@ -1,5 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { EdgeLimits } from '../config/settings.js';
+import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
+import type { Traffic } from './gate.js';
 
 /**
  * How long a closing connection is still read, so that the client gets its answer: at most this long
@@ -9,8 +13,9 @@ const LINGER_IDLE_MS = 2000;
 const LINGER_MS = 10_000;
 const LINGER_BYTES = 64 * 1024 * 1024;
 
-/** Requests that may wait on one connection before it is read no further. */
-const MAX_WAITING = 16;
+/** Requests that may wait on one connection before it is read no further; and at most, as one read may bring more. */
+const PAUSED_AT = 16;
+const MOST_WAITING = 64;
 
 /** The exchange on a connection, as far as the connection cares. */
 export interface Ongoing {
@@ -30,24 +35,48 @@ export interface Connection {
   served: number;
   /** No further request is taken from it. */
   closing: boolean;
+  readonly traffic: Traffic;
+  /** Fields of a head that were to be read when it opened; of a head with more, nobody has seen all. */
+  readonly headerFields: number;
 }
 
 const connections = new WeakMap<Socket, Connection>();
 
+/** A connection that may send requests over HTTP/1. */
+export function greet(socket: Socket, traffic: Traffic, { headerFields }: EdgeLimits): void {
+  const connection: Connection = { current: null, waiting: [], broken: null, served: 0, closing: false, traffic, headerFields };
+  connections.set(socket, connection);
+  socket.on('close', () => forgetWaiting(connection));
+  lingerOnClose(socket);
+}
+
+/** Of one that was greeted. */
 export function connectionOf(socket: Socket): Connection {
-  let connection = connections.get(socket);
-  if (connection === undefined) {
-    connection = { current: null, waiting: [], broken: null, served: 0, closing: false };
-    connections.set(socket, connection);
-  }
-  return connection;
+  return connections.get(socket)!;
 }
 
 /** Lets `begin` wait for its turn. A client that pipelines without end is read no further. */
 export function queue(socket: Socket, begin: () => void): void {
-  const { waiting } = connectionOf(socket);
+  const { waiting, traffic } = connectionOf(socket);
   waiting.push(begin);
-  if (waiting.length >= MAX_WAITING) socket.pause();
+  traffic.pipelined += 1;
+  if (waiting.length >= PAUSED_AT) socket.pause();
+}
+
+/** Whether no further request may wait on this connection. */
+export function isOver(socket: Socket, { pipelined }: EdgeLimits): boolean {
+  const { current, waiting, traffic } = connectionOf(socket);
+  return current !== null && (waiting.length >= MOST_WAITING || traffic.pipelined >= pipelined);
+}
+
+/** Of a head with more fields than are read, Node leaves some out: one of those may be a second Host (HAZARDS 2). */
+export function faultIn({ rawHeaders, socket }: IncomingMessage): Refusal | null {
+  return rawHeaders.length / 2 > connectionOf(socket).headerFields ? REFUSALS.headers_too_large : null;
+}
+
+function forgetWaiting({ waiting, traffic }: Connection): void {
+  traffic.pipelined -= waiting.length;
+  waiting.length = 0;
 }
 
 /** The exchange ended: the next request on its connection has its turn, unless that answer was the last. */
@@ -55,9 +84,11 @@ export function proceed(socket: Socket): void {
   const connection = connectionOf(socket);
   connection.current = null;
   const begin = connection.waiting.shift();
-  if (begin === undefined || connection.closing || socket.destroyed) return;
+  if (begin === undefined) return;
+  connection.traffic.pipelined -= 1;
+  if (connection.closing || socket.destroyed) return;
   socket.setTimeout(0);
-  if (connection.waiting.length < MAX_WAITING) socket.resume();
+  if (connection.waiting.length < PAUSED_AT && connection.broken === null) socket.resume();
   begin();
 }
 
@@ -65,7 +96,7 @@ export function proceed(socket: Socket): void {
  * Makes every orderly close of `socket` a lingering one: closing while bytes are unread resets the
  * connection, and the client never sees why (HAZARDS 8). Node closes by `destroySoon`.
  */
-export function lingerOnClose(socket: Socket): void {
+function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => linger(socket);
 }
 
@@ -73,7 +104,7 @@ function linger(socket: Socket): void {
   const connection = connectionOf(socket);
   if (connection.closing && socket.writableEnded) return;
   connection.closing = true;
-  connection.waiting.length = 0;
+  forgetWaiting(connection);
   if (socket.destroyed) return;
   const cut = (): void => void socket.destroy();
   const deadline = setTimeout(cut, LINGER_MS);

@@ -1,4 +1,5 @@
 import type { EdgeLimits } from '../config/settings.js';
+import { letGo } from '../exchange.js';
 import type { Exchange } from '../exchange.js';
 import { isRefusal, REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
@@ -31,6 +32,8 @@ export interface Gate {
 export interface Traffic {
   /** Exchanges begun and not ended; an open tunnel is none. */
   active: number;
+  /** Requests that wait for the answer to the one before theirs on their connection. */
+  pipelined: number;
   draining: boolean;
 }
 
@@ -44,6 +47,8 @@ export async function travel(exchange: Exchange, gate: Gate, overloaded: boolean
     gate.onBug(error, exchange);
     refuseOrCut(exchange);
   }
+  // The answer may wait for its client for long.
+  letGo(exchange);
 }
 
 /**

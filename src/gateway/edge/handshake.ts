@@ -1,6 +1,8 @@
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
+import { Request } from './body.js';
 import { lowerName, onlyValueOf } from './fields.js';
 
 /** 16 bytes in base64 (RFC 6455 §4.1). */
@@ -14,15 +16,18 @@ export const MALFORMED_HANDSHAKE = withHeaders(REFUSALS.malformed_handshake, 'Se
  * sets `upgrade` to what the fields ask for, and the server reads it once head and method are known:
  * true gives the connection away by the event `upgrade`, false serves a plain request. (A listener
  * alone would take every request with an Upgrade field, and `shouldUpgradeCallback` is not on Node 20.)
+ * It is also the one way to stop the parser, which else makes requests of all that it was given.
+ * @param isOver whether nothing more is to be read from this connection
  */
-export function requestsThat(upgrade: (request: IncomingMessage) => boolean): typeof IncomingMessage {
-  return class extends IncomingMessage {
+export function requestsThat(upgrade: (request: IncomingMessage) => boolean, isOver: (socket: Socket) => boolean): typeof IncomingMessage {
+  return class extends Request {
     declare asked: boolean | null;
     declare granted: boolean | undefined;
 
     get upgrade(): boolean | null {
-      if (this.asked !== true) return this.asked;
-      return (this.granted ??= this.method === 'CONNECT' || upgrade(this));
+      const { asked } = this;
+      if (asked === null) return null;
+      return (this.granted ??= isOver(this.socket) || (asked && (this.method === 'CONNECT' || upgrade(this))));
     }
 
     set upgrade(asked: boolean | null) {

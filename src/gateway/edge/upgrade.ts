@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TunnelClose } from '../exchange.js';
 import { refuse } from './answer.js';
-import { connectionOf, proceed } from './connection.js';
+import { connectionOf, faultIn, proceed } from './connection.js';
 import { afterBoth, travel } from './gate.js';
 import type { Gate, Traffic } from './gate.js';
 import { HandshakeClient } from './handshake-client.js';
@@ -48,7 +48,7 @@ export function createUpgrades(current: () => Gate, traffic: Traffic): Upgrades 
     });
     connection.current = client;
     connection.served += 1;
-    const exchange = open(headOf(request), client, addresses, limits, handshakeFault(request, head));
+    const exchange = open(headOf(request), client, addresses, limits, faultIn(request) ?? handshakeFault(request, head));
     tunnels.add(client, () => gate.mayStay(exchange));
     const overloaded = traffic.draining || traffic.active > limits.exchanges || tunnels.size() > limits.tunnels;
     void travel(exchange, gate, overloaded).then(() => {
