@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { dayNumberOf, KEY_INDEX, keyPrefix, usageField } from '../../src/gateway/admission/engines/redis/names.js';
+import { dayNumberOf, KEY_INDEX, keyName, usageField, ledgerName } from '../../src/gateway/admission/engines/redis/names.js';
 import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/admission/engines/embedded/rows.js';
 import { openStores } from '../../src/gateway/admission/engines/embedded/stores.js';
 import { FIELD_AT } from '../../src/gateway/admission/engines/embedded/subject-row.js';
@@ -86,13 +86,12 @@ export async function seedRedis(url: string, keys: number, days: number): Promis
   send('CLIENT', 'REPLY', 'OFF');
   const numbers = seedDays(days).map(dayNumberOf);
   for (const [place, id] of seedIds(keys).entries()) {
-    const prefix = keyPrefix(id);
     const plan = planOf(place);
     send('ZADD', KEY_INDEX, 0, id);
-    send('HSET', `${prefix}key`, 'plan', plan, 'name', `key ${place}`, 'note', '', 'status', 'enabled', 'created', 0, 'expires', '', 'scopes', '*', 'minute', '', 'day', '', 'secrets', '', 'version', 1);
+    send('HSET', keyName(id), 'plan', plan, 'name', `key ${place}`, 'note', '', 'status', 'enabled', 'created', 0, 'expires', '', 'scopes', '*', 'minute', '', 'day', '', 'secrets', '', 'version', 1);
     for (const [n, day] of numbers.entries()) {
-      send('HSET', `${prefix}usage:${day}`, ...OPERATIONS.flatMap((operation, m) => [usageField(plan, operation, 'requests'), requestsOf(place, n, m)]));
-      send('EXPIRE', `${prefix}usage:${day}`, 401 * 86_400);
+      send('HSET', ledgerName(id, day), ...OPERATIONS.flatMap((operation, m) => [usageField(plan, operation, 'requests'), requestsOf(place, n, m)]));
+      send('EXPIRE', ledgerName(id, day), 401 * 86_400);
     }
     if (text.length > WRITE_BYTES) await flush();
   }

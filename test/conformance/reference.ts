@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
-import { decide, freshState } from '../../src/gateway/admission/decide.js';
+import { changesNothing, decide, freshState } from '../../src/gateway/admission/decide.js';
 import type { SubjectState } from '../../src/gateway/admission/decide.js';
 import { ANONYMOUS_PLAN, termsOf } from '../../src/gateway/admission/plan.js';
 import type { Plans } from '../../src/gateway/admission/plan.js';
@@ -34,9 +34,10 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     const name = subject.kind === 'key' ? subject.id : `ip ${subject.address}`;
     const state = stateOf(name);
     const inScope = scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope);
-    const verdict = decide(state, terms, subject.kind === 'key' ? subject.id : null, inScope, cost, nowMs);
+    const isLook = changesNothing(state, cost, nowMs);
+    const verdict = decide(state, terms, record ?? null, inScope, cost, nowMs);
+    if (!isLook) states.set(name, state);
     if (cost === 0) return verdict;
-    states.set(name, state);
     if (subject.kind === 'key') tally(subject.id, terms.plan, operation, nowMs, verdict.outcome === 'admitted' ? 'requests' : verdict.outcome);
     return verdict;
   };

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
+import { keyName } from '../../src/gateway/admission/engines/redis/names.js';
 import { startSentinel } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { ask, newKey, NOON_MS, PLANS, standing } from './cast.js';
@@ -19,7 +20,7 @@ t.test('an engine finds the new master by itself, and keys and figures are there
   const before = await sentinel.master();
   await until('the replica has the key', async () => {
     const replica = sentinel.servers.find((server) => server !== before);
-    return Number(await replica?.command('EXISTS', `petgate:{${key.id}}:state`)) === 1;
+    return Number(await replica?.command('HEXISTS', keyName(key.id), 'state')) === 1;
   });
   await sentinel.failover();
   await until('the engine decides again', async () => (await engine.check(), true), 5_000);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
-import { dayNumber, keyPrefix } from '../../src/gateway/admission/engines/redis/names.js';
+import { dayNumber, ledgerName } from '../../src/gateway/admission/engines/redis/names.js';
 import { slotOf } from '../../src/gateway/admission/engines/redis/slot.js';
 import { dayName, PLANS, rowsOf } from '../conformance/cast.js';
 import { openClient } from '../e2e/client.js';
@@ -72,7 +72,7 @@ for (const onFailure of ['refuse', 'local']) {
       t.teardown(() => proxy.stop());
       const { gateway, arrived, release } = await startFailing(t, `redis://127.0.0.1:${proxy.port}`, onFailure);
       const { id, key } = await gateway.createKey({ plan: 'free' });
-      const name = `${keyPrefix(id)}usage:${dayNumber(Date.now())}`;
+      const name = ledgerName(id, dayNumber(Date.now()));
       const client = openClient(t, gateway.url, 1);
       // Redis has to know the script: else it asks for it, and that answer would be the one that is lost.
       const first = client.send(key);

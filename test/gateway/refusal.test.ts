@@ -5,7 +5,7 @@ import { isRefusal, REFUSALS, withHeaders } from '../../src/gateway/refusal.js';
 import { makeExchange } from './exchange.js';
 
 const WINDOW = { limit: 60, remaining: 0, resetAtMs: 5000 };
-const LIMITED = { outcome: 'limited', violated: 'minute', retryAtMs: 5000, keyId: 'k', plan: 'free', minute: WINDOW, day: WINDOW, atMs: 1000 } as const;
+const LIMITED = { outcome: 'limited', violated: 'minute', retryAtMs: 5000, keyId: 'k', recordVersion: 1, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 1000 } as const;
 
 t.test('every refusal of the catalogue is a whole Error that leaks nothing', (t) => {
   for (const [code, refusal] of Object.entries(REFUSALS)) {

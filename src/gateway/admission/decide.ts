@@ -21,13 +21,21 @@ export function freshState(): SubjectState {
 /** What was ruled; `ban_started`: this very refusal began the ban. */
 export type Ruling = 'admitted' | 'limited' | 'banned' | 'ban_started';
 
+/** The key that is judged, as its record stands; null for an address. */
+export type JudgedKey = { readonly id: string; readonly version: number } | null;
+
 /**
- * The decision, on plain data. Changes `state` in place unless cost is 0; the caller writes it back
- * in the same transaction.
+ * The decision, on plain data. Changes `state` in place; the caller writes it back in the same
+ * transaction, unless the decision `changesNothing`: then settling it was for the figures alone.
  */
-export function decide(state: SubjectState, terms: Terms, keyId: string | null, inScope: boolean, cost: 0 | 1, nowMs: number): StandingVerdict {
+export function decide(state: SubjectState, terms: Terms, key: JudgedKey, inScope: boolean, cost: 0 | 1, nowMs: number): StandingVerdict {
   const ruling = rule(state, terms, cost, nowMs);
-  return verdictOf(state, terms, ruling, keyId, inScope, nowMs);
+  return verdictOf(state, terms, ruling, key, inScope, nowMs);
+}
+
+/** Whether a decision leaves `state` as it is: nothing is asked for, or a ban is in force. */
+export function changesNothing(state: SubjectState, cost: 0 | 1, nowMs: number): boolean {
+  return cost === 0 || nowMs < state.bannedUntilMs;
 }
 
 /**
@@ -50,11 +58,11 @@ export function rule(state: SubjectState, terms: Terms, cost: 0 | 1, nowMs: numb
 }
 
 /** What a ruling means for the one who asked, read off the state it left behind. */
-export function verdictOf(state: SubjectState, terms: Terms, ruling: Ruling, keyId: string | null, inScope: boolean, nowMs: number): StandingVerdict {
+export function verdictOf(state: SubjectState, terms: Terms, ruling: Ruling, key: JudgedKey, inScope: boolean, nowMs: number): StandingVerdict {
   const { limits, refill } = terms;
   const minute = figuresOf(state.minute, SHAPES.minute, limits.minute, refill);
   const day = figuresOf(state.day, SHAPES.day, limits.day, refill);
-  const standing = { keyId, plan: terms.plan, minute, day, atMs: nowMs };
+  const standing = { keyId: key?.id ?? null, recordVersion: key?.version ?? null, plan: terms.plan, minute, day, atMs: nowMs };
   if (ruling === 'admitted') return { outcome: 'admitted', ...standing, inScope };
   // A refusal took nothing, so the buckets still show what it was about.
   const minuteHolds = holds(state.minute, SHAPES.minute, limits.minute);

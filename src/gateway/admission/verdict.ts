@@ -4,6 +4,8 @@ import type { WindowFigures, WindowName } from './bucket.js';
 export interface Standing {
   /** The key's id; null when an address was judged. */
   readonly keyId: string | null;
+  /** Version of the key's record that was judged by; null when an address was judged. */
+  readonly recordVersion: number | null;
   readonly plan: string;
   readonly minute: WindowFigures;
   readonly day: WindowFigures;

@@ -5,6 +5,8 @@ import { banLengthMs, decide, freshState } from '../../../src/gateway/admission/
 import { BAN_MEMORY_MS } from '../../../src/gateway/admission/plan.js';
 import type { BanRule, Terms } from '../../../src/gateway/admission/plan.js';
 
+const KEY = { id: 'k', version: 1 };
+
 const BAN: BanRule = { after: 4, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: DAY_MS };
 const TERMS: Terms = { plan: 'free', limits: { minute: 3, day: 7 }, refill: 'interval', ban: BAN };
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
@@ -41,7 +43,7 @@ t.test('decisions are those of the plain story of minute, day and ban', (t) => {
       const timesMs = gaps.map((each) => (nowMs += each));
       const state = freshState();
       const outcomes = timesMs.map((ms) => {
-        const verdict = decide(state, TERMS, 'id', true, 1, ms);
+        const verdict = decide(state, TERMS, KEY, true, 1, ms);
         return verdict.outcome === 'banned' && verdict.started ? `started ${verdict.level}` : verdict.outcome;
       });
       return JSON.stringify(outcomes) === JSON.stringify(tell(TERMS, timesMs));
@@ -59,9 +61,9 @@ t.test('a refusal promises the first moment that succeeds', (t) => {
       const state = freshState();
       let nowMs = NOON_MS;
       for (const each of gaps) {
-        const verdict = decide(state, terms, 'id', true, 1, (nowMs += each));
+        const verdict = decide(state, terms, KEY, true, 1, (nowMs += each));
         if (verdict.outcome === 'admitted') continue;
-        const look = (ms: number): string => decide(structuredClone(state), terms, 'id', true, 0, ms).outcome;
+        const look = (ms: number): string => decide(structuredClone(state), terms, KEY, true, 0, ms).outcome;
         if (look(verdict.retryAtMs) !== 'admitted' || look(verdict.retryAtMs - 1) === 'admitted') return false;
       }
       return true;
@@ -74,20 +76,20 @@ t.test('a refusal promises the first moment that succeeds', (t) => {
 t.test('a refusal of both windows names the one that resets last', (t) => {
   const state = freshState();
   const terms = { ...TERMS, limits: { minute: 2, day: 2 } };
-  for (let n = 0; n < 2; n += 1) decide(state, terms, 'id', true, 1, NOON_MS);
-  t.match(decide(state, terms, 'id', true, 1, NOON_MS), { outcome: 'limited', violated: 'day' });
+  for (let n = 0; n < 2; n += 1) decide(state, terms, KEY, true, 1, NOON_MS);
+  t.match(decide(state, terms, KEY, true, 1, NOON_MS), { outcome: 'limited', violated: 'day' });
   const late = freshState();
   const almostMidnight = NOON_MS + DAY_MS / 2 - 10;
-  for (let n = 0; n < 2; n += 1) decide(late, terms, 'id', true, 1, almostMidnight);
-  t.match(decide(late, terms, 'id', true, 1, almostMidnight), { outcome: 'limited', violated: 'minute', retryAtMs: almostMidnight + MINUTE_MS });
+  for (let n = 0; n < 2; n += 1) decide(late, terms, KEY, true, 1, almostMidnight);
+  t.match(decide(late, terms, KEY, true, 1, almostMidnight), { outcome: 'limited', violated: 'minute', retryAtMs: almostMidnight + MINUTE_MS });
   t.end();
 });
 
 t.test('cost 0 spends nothing and strikes nobody', (t) => {
   const state = freshState();
-  for (let n = 0; n < 3; n += 1) decide(state, TERMS, 'id', true, 1, NOON_MS);
+  for (let n = 0; n < 3; n += 1) decide(state, TERMS, KEY, true, 1, NOON_MS);
   const before = structuredClone(state);
-  for (let n = 0; n < 20; n += 1) t.equal(decide(state, TERMS, 'id', true, 0, NOON_MS).outcome, 'limited');
+  for (let n = 0; n < 20; n += 1) t.equal(decide(state, TERMS, KEY, true, 0, NOON_MS).outcome, 'limited');
   t.same(state, before);
   t.end();
 });

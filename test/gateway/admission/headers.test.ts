@@ -17,7 +17,7 @@ const window = (perMs: number): fc.Arbitrary<WindowFigures> => fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 0, max: perMs }).map((resetMs) => ({ limit: 'unlimited' as const, remaining: UNLIMITED_FIGURE, resetAtMs: AT_MS + resetMs })) },
 );
 const standing: fc.Arbitrary<Standing> = fc.record({ minute: window(60_000), day: window(86_400_000), atMs: fc.integer({ min: AT_MS, max: AT_MS + 999 }) })
-  .map((figures) => ({ keyId: 'k', plan: 'free', ...figures }));
+  .map((figures) => ({ keyId: 'k', recordVersion: 1, plan: 'free', ...figures }));
 const verdict: fc.Arbitrary<StandingVerdict> = fc.oneof(
   standing.map((at) => ({ ...at, outcome: 'admitted' as const, inScope: true })),
   fc.tuple(standing, fc.constantFrom('minute' as const, 'day' as const), fc.integer({ min: 1, max: 86_400_000 })).map(([at, violated, waitMs]) => ({
@@ -68,7 +68,7 @@ t.test('the triple speaks for the window that refuses first', (t) => {
     const fields = fieldsOf(rateHeaders(judged, 0));
     return ['Limit', 'Remaining', 'Reset'].map((name) => fields.get(`X-RateLimit-${name}`)).join(' ');
   };
-  const at = { keyId: 'k', plan: 'free', minute, day, atMs: AT_MS };
+  const at = { keyId: 'k', recordVersion: 1, plan: 'free', minute, day, atMs: AT_MS };
   const second = AT_MS / 1000;
   t.equal(triple({ ...at, outcome: 'admitted', inScope: true }), `60 5 ${second + 2}`, 'fewest left; Reset rounded up');
   t.equal(triple({ ...at, day: { ...day, remaining: 4 }, outcome: 'admitted', inScope: true }), `1000 4 ${second + 7}`);

@@ -5,7 +5,7 @@ import { REFUSALS } from '../../../src/gateway/refusal.js';
 import { UPSTREAM_FAILURES } from '../../../src/gateway/upstream/failure.js';
 
 const WINDOW = { limit: 1, remaining: 0, resetAtMs: 0 };
-const AT = { keyId: 'secretkeyid1', plan: 'free', minute: WINDOW, day: WINDOW, atMs: 0 };
+const AT = { keyId: 'secretkeyid1', recordVersion: 1, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 0 };
 
 t.test('labels come from closed sets: no key, address or path, and no status but its class', async (t) => {
   const operations = [...loadContract().routes.operations.map(({ id }) => id), 'options', 'unmatched', 'malformed'];

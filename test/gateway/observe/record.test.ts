@@ -8,7 +8,7 @@ import type { AccessLog } from '../../../src/gateway/observe/record.js';
 import { makeExchange } from '../exchange.js';
 
 const WINDOW = { limit: 60, remaining: 59, resetAtMs: 0 };
-const STANDING = { outcome: 'admitted', inScope: true, keyId: 'k1', plan: 'free', minute: WINDOW, day: WINDOW, atMs: 1234 } as const;
+const STANDING = { outcome: 'admitted', inScope: true, keyId: 'k1', recordVersion: 1, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 1234 } as const;
 
 interface Told {
   readonly failures: readonly Failure[];

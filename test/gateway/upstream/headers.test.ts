@@ -15,7 +15,7 @@ function admitted(keyId: string | null): Admitted {
   const { exchange } = makeExchange({ id: 'request-1' });
   const routed = toRouted(toStripped(exchange, ['Accept', 'a/b']), { operation: 'listPets', scope: null, cost: 1, secured: true, match: null, refusal: null });
   const identified = toIdentified(routed, { kind: 'address', address: '192.0.2.1' }, 'missing');
-  return toAdmitted(identified, OPERATION, { outcome: 'admitted', inScope: true, keyId, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 0 });
+  return toAdmitted(identified, OPERATION, { outcome: 'admitted', inScope: true, recordVersion: 1, keyId, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 0 });
 }
 
 const told = (status: number, received: Readonly<Record<string, string | string[]>>, ownCors = false): readonly string[] => {

@@ -5,7 +5,7 @@ import { openEmbeddedEngine } from '../../../src/gateway/admission/engines/embed
 import { openStores } from '../../../src/gateway/admission/engines/embedded/stores.js';
 import { Sweep } from '../../../src/gateway/admission/engines/embedded/sweep.js';
 import { openRedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
-import { dayNumber, keyPrefix } from '../../../src/gateway/admission/engines/redis/names.js';
+import { dayNumber, ledgerName } from '../../../src/gateway/admission/engines/redis/names.js';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { askMany, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
 import { temporaryFolder } from '../../servers/program.js';
@@ -45,7 +45,7 @@ t.test('redis: every day of the ledger ends by itself after the days kept, whate
   const engine = openRedisEngine({ url: redis.url, deadlineMs: 5_000, plans: PLANS, usageDays: KEPT_DAYS });
   t.teardown(() => engine.close());
   const key = await newKey(engine, 'strict');
-  const nameOf = (day: number): string => `${keyPrefix(key.id)}usage:${dayNumber(NOON_MS) + day}`;
+  const nameOf = (day: number): string => ledgerName(key.id, dayNumber(NOON_MS) + day);
   const failure = (day: number) => ({ keyId: key.id, plan: 'open', operation: 'createPet', admittedAtMs: NOON_MS + day * DAY_MS });
   await askMany(engine, key, 3, NOON_MS);
   await engine.fail(creditsOf([failure(1)]));

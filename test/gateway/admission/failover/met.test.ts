@@ -5,7 +5,7 @@ import type { Verdict } from '../../../../src/gateway/admission/verdict.js';
 import { PLANS } from '../../../conformance/cast.js';
 
 const window = { limit: 60, remaining: 59, resetAtMs: 0 };
-const admitted: Verdict = { outcome: 'admitted', inScope: true, keyId: 'k', plan: 'free', minute: window, day: window, atMs: 0 };
+const admitted: Verdict = { outcome: 'admitted', inScope: true, keyId: 'k', recordVersion: 1, plan: 'free', minute: window, day: window, atMs: 0 };
 const unknown: Verdict = { outcome: 'unknown_key', reason: 'revoked' };
 
 function meet(met: Met, id: string, verdict: Verdict | undefined): void {

@@ -8,6 +8,8 @@ import { shareOf } from '../../../../src/gateway/admission/failover/shares.js';
 import type { Terms } from '../../../../src/gateway/admission/plan.js';
 import { NOON_MS } from '../../../conformance/cast.js';
 
+const KEY = { id: 'k', version: 1 };
+
 const ban = { after: 1_000, withinMs: 60_000, forMs: 1_000, factor: 1, capMs: 1_000 };
 const termsOf = (limits: Limits, refill: Refill): Terms => ({ plan: 'p', limits, refill, ban });
 const copy: Copy = { seenAtMs: NOON_MS - 1_000, ban: null, record: { id: 'k', plan: 'p', name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets: [], version: 1 } };
@@ -18,13 +20,13 @@ for (const refill of ['interval', 'greedy'] as const) {
       const whole = termsOf({ minute, day }, refill);
       const share = termsOf(shareOf(whole.limits, gateways), refill);
       const redis = freshState();
-      let verdict = decide(redis, whole, 'k', true, 0, NOON_MS);
-      for (let n = 0; n < spent; n += 1) verdict = decide(redis, whole, 'k', true, 1, NOON_MS);
+      let verdict = decide(redis, whole, KEY, true, 0, NOON_MS);
+      for (let n = 0; n < spent; n += 1) verdict = decide(redis, whole, KEY, true, 1, NOON_MS);
       let given = 0;
       for (let gateway = 0; gateway < gateways; gateway += 1) {
         const local = freshState();
         restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, copy, gateways, NOON_MS);
-        for (let n = 0; n < minute; n += 1) if (decide(local, share, 'k', true, 1, NOON_MS).outcome === 'admitted') given += 1;
+        for (let n = 0; n < minute; n += 1) if (decide(local, share, KEY, true, 1, NOON_MS).outcome === 'admitted') given += 1;
       }
       const most = Math.min(minute, day) - spent;
       t.ok(given <= most && given > most - 2 * gateways, `${given} of ${most}`, { minute, day, spent, gateways });
@@ -36,9 +38,9 @@ for (const refill of ['interval', 'greedy'] as const) {
 t.test('it only takes: what is spent here stays, and a window that is over says nothing', (t) => {
   const terms = termsOf({ minute: 30, day: 500 }, 'interval');
   const state = freshState();
-  for (let n = 0; n < 25; n += 1) decide(state, terms, 'k', true, 1, NOON_MS);
+  for (let n = 0; n < 25; n += 1) decide(state, terms, KEY, true, 1, NOON_MS);
   const before = structuredClone(state);
-  const whole = decide(freshState(), termsOf({ minute: 60, day: 1_000 }, 'interval'), 'k', true, 1, NOON_MS - 120_000);
+  const whole = decide(freshState(), termsOf({ minute: 60, day: 1_000 }, 'interval'), KEY, true, 1, NOON_MS - 120_000);
   restrain(state, terms, { verdict: whole, atMs: NOON_MS, dueAtMs: 0 }, copy, 2, NOON_MS);
   t.strictSame(state.minute, before.minute);
   t.equal(figuresOf(state.day, SHAPES.day, 500, 'interval').remaining, 475);
@@ -47,7 +49,7 @@ t.test('it only takes: what is spent here stays, and a window that is over says 
 
 t.test('the newest that was seen of a ban counts', (t) => {
   const terms = termsOf({ minute: 30, day: 500 }, 'interval');
-  const banned = decide({ ...freshState(), bannedUntilMs: NOON_MS + 5_000, banLevel: 3 }, terms, 'k', true, 0, NOON_MS);
+  const banned = decide({ ...freshState(), bannedUntilMs: NOON_MS + 5_000, banLevel: 3 }, terms, KEY, true, 0, NOON_MS);
   const fresh = freshState();
   restrain(fresh, terms, { verdict: banned, atMs: NOON_MS, dueAtMs: 0 }, copy, 1, NOON_MS);
   t.match(fresh, { bannedUntilMs: NOON_MS + 5_000, banLevel: 3 });

@@ -1,4 +1,4 @@
-import { decide } from '../../decide.js';
+import { changesNothing, decide } from '../../decide.js';
 import type { SubjectState } from '../../decide.js';
 import { ANONYMOUS_PLAN, termsOf } from '../../plan.js';
 import type { Plans } from '../../plan.js';
@@ -87,10 +87,10 @@ function admitOne(turn: Turn, judge: KeyJudge, addresses: Addresses, request: Ad
     if (terms === undefined) throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
     const name = addresses.row(subject.address);
     const known = turn.address(name);
-    if (cost === 0) return decide(copyOf(known.state), terms, null, true, 0, nowMs);
-    known.changed = true;
-    const verdict = decide(known.state, terms, null, true, 1, nowMs);
-    if (verdict.outcome === 'banned') turn.banned(name, verdict.bannedUntilMs, verdict.started);
+    const isLook = changesNothing(known.state, cost, nowMs);
+    if (!isLook) known.changed = true;
+    const verdict = decide(isLook ? copyOf(known.state) : known.state, terms, null, true, cost, nowMs);
+    if (cost === 1 && verdict.outcome === 'banned') turn.banned(name, verdict.bannedUntilMs, verdict.started);
     return verdict;
   }
   const key = judge.key(subject.id, subject.secretHash, nowMs);
@@ -98,8 +98,8 @@ function admitOne(turn: Turn, judge: KeyJudge, addresses: Addresses, request: Ad
   const { record, terms } = key;
   const inScope = request.scope === null || record.scopes === null || record.scopes.includes(request.scope);
   const row = turn.key(subject.id);
-  if (cost === 0) return decide(copyOf(row.state), terms, subject.id, inScope, 0, nowMs);
-  const verdict = decide(row.state, terms, subject.id, inScope, 1, nowMs);
+  const verdict = decide(changesNothing(row.state, cost, nowMs) ? copyOf(row.state) : row.state, terms, record, inScope, cost, nowMs);
+  if (cost === 0) return verdict;
   turn.count(row, subject.id, terms.plan, request.operation, nowMs, COUNTED_AS[verdict.outcome]);
   if (verdict.outcome === 'banned') turn.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
   return verdict;

@@ -61,7 +61,7 @@ export class Turn {
     const { recent, recentRoom } = this.#stores;
     const keys = [...this.#keys].filter(([, row]) => row.changed);
     const addresses = [...this.#addresses].filter(([, row]) => row.changed);
-    if (keys.length + addresses.length === 0) return;
+    if (keys.length + addresses.length + this.#bans.size === 0) return;
     recentRoom.claim();
     for (const [name, row] of addresses) recent.putSync(name, row.packed());
     for (const [subject, untilMs] of this.#bans) noteBan(recent, subject, untilMs);

@@ -10,24 +10,29 @@ import { STATE_BYTES, STATE_FORMAT } from './state.js';
 export const CODES = ['admitted', 'out_of_scope', 'limited', 'banned', 'ban_started', 'unknown', 'disabled', 'expired', 'revoked', 'no_plan', 'staged'] as const;
 export type Code = (typeof CODES)[number];
 
-/** One answer: code, place of the plan, then doubles: store time, minute limit, day limit (-1: unlimited), state. */
-export const ANSWER_FORMAT = `<BBddd${STATE_FORMAT.slice(1)}`;
-export const ANSWER_BYTES = 26 + STATE_BYTES;
+/** One answer: code, place of the plan, then doubles: store time, version of the record (0: none), minute limit, day limit (-1: unlimited), state. */
+export const ANSWER_FORMAT = `<BBdddd${STATE_FORMAT.slice(1)}`;
+export const ANSWER_BYTES = 34 + STATE_BYTES;
+/** The answer that names another day is shorter than any other. */
+export const DAY_BYTES = 8;
 
-/** Kept longer than any day lasts and any ban is remembered, so that what expires would have been reset anyway. */
-const STATE_TTL_MS = 2 * BAN_MEMORY_MS;
+/** How far the clock may step back without opening again, for an address, a window that was over. */
+const GRACE_MS = 10_000;
 
 /**
  * The admission: `rule()` of decide.ts for a batch, line by line, with the reading and writing around it.
  *
- * KEYS: the prefix of each subject, once.
- * ARGV[2…]: for each subject the number of its requests, and for each request secret hash, operation,
- * scope with a blank on both sides (or nothing), and mode: `k` or `a` for key or address, the cost,
- * and for tests the time in ms.
+ * KEYS: for each subject, once, where its state stands; for a key then its ledgers of the days first to last.
+ * ARGV[2…]: for each subject the number of its requests, first and last day (1 and 0 for an address), and
+ * for each request secret hash, operation, scope with a blank on both sides (or nothing), and mode: the
+ * cost, and for tests the time in ms.
  * The plans are part of the text, so that no batch decodes them.
+ *
+ * Answers one ANSWER_FORMAT for each request, or, when it is another day than those it was told, the number
+ * of that day as one double: then nothing was done.
  */
 export function admissionScript(plans: Plans, usageDays: number): Script {
-  return scriptOf([constants(usageDays), planLookup([...plans.values()]), SETTLE, BAN, RULE, KEY, MAIN].join('\n'));
+  return scriptOf([constants(usageDays), planLookup([...plans.values()]), SETTLE, BAN, RULE, KEY, LASTS, MAIN].join('\n'));
 }
 
 function constants(usageDays: number): string {
@@ -35,7 +40,7 @@ function constants(usageDays: number): string {
   return `
 local ceil, find, match, sub = math.ceil, string.find, string.match, string.sub
 local MINUTE, DAY, MAX_LIMIT = ${SHAPES.minute.perMs}, ${SHAPES.day.perMs}, ${MAX_LIMIT}
-local STATE_TTL, BAN_MEMORY, USAGE_TTL_S = ${STATE_TTL_MS}, ${BAN_MEMORY_MS}, ${(usageDays + 1) * 86_400}
+local GRACE, BAN_MEMORY, USAGE_TTL_S = ${GRACE_MS}, ${BAN_MEMORY_MS}, ${(usageDays + 1) * 86_400}
 ${codes.join('\n')}
 `;
 }
@@ -113,10 +118,11 @@ end
 `;
 
 const KEY = `
--- Why a key is not good, or nil. record: plan, status, expires, scopes, minute, day, secrets.
-local function unfit(prefix, record, secret, now)
+-- Why a key is not good, or nil. record: plan, status, expires, scopes, minute, day, secrets, import.
+local function unfit(record, secret, now)
   local secrets = record[7]
-  if not secrets then return call('EXISTS', prefix .. 'staged') == 1 and STAGED or UNKNOWN end
+  if record[8] then return STAGED end
+  if not secrets then return UNKNOWN end
   if record[2] == 'disabled' then return DISABLED end
   if record[2] == 'revoked' then return REVOKED end
   local _, last = find(secrets, ' ' .. secret .. ':', 1, true)
@@ -133,72 +139,99 @@ local function ownLimit(text)
 end
 `;
 
+const LASTS = `
+-- When a window is full again by itself. Unlimited ones have nothing to remember.
+local function fullAt(level, at, per, limit, greedy)
+  if level == 0 or limit < 0 then return 0 end
+  if greedy and limit > 0 then return at + ceil(level / limit) end
+  return per == DAY and at - at % DAY + DAY or at + per
+end
+
+-- When an address's state says no more than none would.
+local function forgottenAt(minuteLimit, dayLimit, greedy, within, m, mAt, d, dAt, strikes, since, banned, level)
+  local atMs = math.max(fullAt(m, mAt, MINUTE, minuteLimit, greedy), fullAt(d, dAt, DAY, dayLimit, greedy))
+  if strikes > 0 then atMs = math.max(atMs, since + within) end
+  if level > 0 then atMs = math.max(atMs, banned + BAN_MEMORY) end
+  return atMs
+end
+`;
+
 const MAIN = `
 local answers, states, counts = { pack('<d', clock) }, {}, {}
-local a = 2
-for k = 1, #KEYS do
-  local prefix, record, raw = KEYS[k], nil, nil
-  local stored, ttl, lastDay, lastField = false, 0, nil, nil
+local a, k = 2, 1
+while k <= #KEYS do
+  local name, many, firstDay, lastDay = KEYS[k], tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
+  a = a + 3
+  local isKey = firstDay <= lastDay
+  local record, raw, stored, endsAt, countedDay, countedField
+  if isKey then
+    record = call('HMGET', name, 'plan', 'status', 'expires', 'scopes', 'minute', 'day', 'secrets', 'import', 'version', 'state')
+    raw = record[10]
+  else
+    raw = call('GET', name)
+  end
   local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
-  local many = tonumber(ARGV[a])
-  a = a + 1
+  if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
   for _ = 1, many do
     local secret, operation, scope, mode = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
     a = a + 4
-    local isKey, charge = sub(mode, 1, 1) == 'k', sub(mode, 2, 2) == '1'
-    local now = #mode > 2 and tonumber(sub(mode, 3)) or clock
-    local code, name = nil, '${ANONYMOUS_PLAN}'
+    local charge = sub(mode, 1, 1) == '1'
+    local now = #mode > 1 and tonumber(sub(mode, 2)) or clock
+    local day = floor(now / DAY)
+    if isKey and (day < firstDay or day > lastDay) then return answers[1] .. pack('<d', day) end
+    local code, plan, version = nil, '${ANONYMOUS_PLAN}', 0
     if isKey then
-      record = record or call('HMGET', prefix .. 'key', 'plan', 'status', 'expires', 'scopes', 'minute', 'day', 'secrets')
-      code = unfit(prefix, record, secret, now)
-      name = record[1]
+      code = unfit(record, secret, now)
+      plan, version = record[1], tonumber(record[9] or 0)
     end
     local place, minuteLimit, dayLimit, greedy, after, within, length, factor, cap
     if not code then
-      place, minuteLimit, dayLimit, greedy, after, within, length, factor, cap = planOf(name)
+      place, minuteLimit, dayLimit, greedy, after, within, length, factor, cap = planOf(plan)
       if place and minuteLimit == -2 then
         minuteLimit, dayLimit = isKey and ownLimit(record[5]), isKey and ownLimit(record[6])
       end
       if not minuteLimit or not dayLimit then code = NO_PLAN end
     end
     if code then
-      answers[#answers + 1] = pack('${ANSWER_FORMAT}', code, 0, now, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+      answers[#answers + 1] = pack('${ANSWER_FORMAT}', code, 0, now, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     else
-      if raw == nil then
-        raw = call('GET', prefix .. 'state')
-        if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
-      end
       local code, m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1 = rule(minuteLimit, dayLimit, greedy, after, within, length, factor, cap, charge, now, m, mAt, d, dAt, strikes, since, banned, level)
-      local outcome = code == ADMITTED and 'requests' or code == LIMITED and 'limited' or 'banned'
+      local ruling, outcome = code, code == ADMITTED and 'requests' or code == LIMITED and 'limited' or 'banned'
       if code == ADMITTED and isKey and scope ~= '' and record[4] ~= '*' and not find(record[4], scope, 1, true) then code = OUT_OF_SCOPE end
-      local answer = pack('${ANSWER_FORMAT}', code, place, now, minuteLimit, dayLimit, m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1)
+      local answer = pack('${ANSWER_FORMAT}', code, place, now, version, minuteLimit, dayLimit, m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1)
       answers[#answers + 1] = answer
-      if charge then
+      -- A ban in force takes nothing and remembers nothing.
+      if charge and ruling ~= BANNED then
         m, mAt, d, dAt, strikes, since, banned, level = m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1
         stored = sub(answer, -${STATE_BYTES})
-        ttl = STATE_TTL + within
-        if banned > now then ttl = ttl + banned - now end
-        if greedy and dayLimit > 0 then ttl = ttl + ceil(d / dayLimit) end
-        if isKey then
-          local day, field = floor(now / DAY), name .. '|' .. operation .. '|' .. outcome
-          if day == lastDay and field == lastField then
-            counts[#counts] = counts[#counts] + 1
-          else
-            lastDay, lastField = day, field
-            local n = #counts
-            counts[n + 1], counts[n + 2], counts[n + 3] = prefix .. 'usage:' .. day, field, 1
-          end
+        if not isKey then endsAt = forgottenAt(minuteLimit, dayLimit, greedy, within, m, mAt, d, dAt, strikes, since, banned, level) - now end
+      end
+      if charge and isKey then
+        local field = plan .. '|' .. operation .. '|' .. outcome
+        if day == countedDay and field == countedField then
+          counts[#counts] = counts[#counts] + 1
+        else
+          countedDay, countedField = day, field
+          local n = #counts
+          counts[n + 1], counts[n + 2], counts[n + 3] = KEYS[k + 1 + day - firstDay], field, 1
         end
       end
     end
   end
   if stored then
     local n = #states
-    states[n + 1], states[n + 2], states[n + 3] = prefix .. 'state', stored, ttl
+    states[n + 1], states[n + 2], states[n + 3] = name, stored, endsAt or false
   end
+  k = k + 2 + lastDay - firstDay
 end
 -- All is decided: from here on it is only written.
-for n = 1, #states, 3 do call('SET', states[n], states[n + 1], 'PX', states[n + 2]) end
+for n = 1, #states, 3 do
+  if states[n + 2] then
+    call('SET', states[n], states[n + 1], 'PX', math.max(states[n + 2], 0) + GRACE)
+  else
+    call('HSET', states[n], 'state', states[n + 1])
+  end
+end
 for n = 1, #counts, 3 do
   -- A field that is new may be the first of its day.
   if call('HINCRBY', counts[n], counts[n + 1], counts[n + 2]) == counts[n + 2] then call('EXPIRE', counts[n], USAGE_TTL_S) end

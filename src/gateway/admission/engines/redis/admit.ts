@@ -2,12 +2,12 @@ import type { Plans } from '../../plan.js';
 import { StoreUnavailable } from '../../port.js';
 import type { AdmissionRequest } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
-import { admissionScript, ANSWER_BYTES } from './admission-script.js';
+import { admissionScript, ANSWER_BYTES, DAY_BYTES } from './admission-script.js';
 import { planTable, readAnswer } from './answers.js';
 import type { PlanTable } from './answers.js';
 import { arrive } from './imports.js';
 import type { Link, Probe } from './link.js';
-import { prefixOf } from './names.js';
+import { dayNumber, subjectName, ledgerName } from './names.js';
 import type { Script } from './script.js';
 
 /** Requests per script run, so that Redis is never busy with one for long (some 2 ms). */
@@ -25,15 +25,16 @@ export function editionOf(plans: Plans, usageDays: number): Edition {
 
 /** The real script about an address, cost 0: what a node must be able to do. */
 export function probeOf(edition: Edition): Probe {
-  return { script: edition.script, args: ['1', '', '', '', 'a0'] };
+  return { script: edition.script, args: ['1', ...NO_LEDGER, '', '', '', '0'] };
 }
 
-/** One script run: the places in the batch of its requests, subject by subject. */
-interface Call {
-  readonly keys: string[];
-  readonly args: string[];
-  readonly places: number[];
-}
+/** An address has none: the last day is before the first. */
+const NO_LEDGER = ['1', '0'];
+/** The day turns while a call is on its way, and hardly ever twice. */
+const DAYS_TRIED = 3;
+
+/** One script run: the places in the batch of its requests, by subject. */
+type Call = ReadonlyMap<string, readonly number[]>;
 
 /**
  * Decides a batch: on a single Redis in one run, in a Cluster in one run per subject, all sent at once.
@@ -50,19 +51,31 @@ export async function admit(link: Link, edition: Edition, requests: readonly Adm
 async function decide(link: Link, edition: Edition, requests: readonly AdmissionRequest[], verdicts: (Verdict | undefined)[], calls: readonly Call[]): Promise<readonly number[]> {
   const staged: number[] = [];
   const run = async (call: Call): Promise<void> => {
-    const answers = await link.run(edition.script, call.keys, call.args);
-    call.places.forEach((place, n) => {
-      const request = requests[place];
-      if (request === undefined) return;
-      const answer = readAnswer(answers, n * ANSWER_BYTES, edition.table, request.subject);
+    const answers = await ask(link, edition, requests, call);
+    let offset = 0;
+    for (const place of [...call.values()].flat()) {
+      const answer = readAnswer(answers, offset, edition.table, requests[place]!.subject);
+      offset += ANSWER_BYTES;
       if (answer === 'staged') staged.push(place);
       else verdicts[place] = answer;
-    });
+    }
   };
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
   if (failed === undefined) return staged;
-  throw withDecided(failed.reason, verdicts, calls.flatMap(({ places }, n) => (wasUntouched(runs[n]) ? places : [])));
+  throw withDecided(failed.reason, verdicts, calls.flatMap((call, n) => (wasUntouched(runs[n]) ? [...call.values()].flat() : [])));
+}
+
+/** Runs the script, for another day when it says that it is another. */
+async function ask(link: Link, edition: Edition, requests: readonly AdmissionRequest[], call: Call): Promise<Buffer> {
+  let day = dayNumber(link.storeMs([...call.keys()][0]!));
+  for (let tried = 1; ; tried += 1) {
+    const { names, args } = writtenOut(requests, call, day);
+    const answer = await link.run(edition.script, names, args);
+    if (answer.length !== DAY_BYTES) return answer;
+    if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock jumps from day to day", { untouched: true });
+    day = answer.readDoubleLE(0);
+  }
 }
 
 /** The first request after an import was committed puts its key in place, and is then decided like any other. */
@@ -94,17 +107,9 @@ function withDecided(error: unknown, verdicts: readonly (Verdict | undefined)[],
 function callsOf(requests: readonly AdmissionRequest[], onePerSubject: boolean): readonly Call[] {
   const calls: Call[] = [];
   for (let start = 0; start < requests.length; start += MAX_BATCH) {
-    const end = Math.min(start + MAX_BATCH, requests.length);
-    let call: Call | undefined;
-    for (const [prefix, places] of bySubject(requests, start, end)) {
-      if (call === undefined || onePerSubject) calls.push((call = { keys: [], args: [], places: [] }));
-      call.keys.push(prefix);
-      call.args.push(places.length.toString());
-      for (const place of places) {
-        call.places.push(place);
-        pushArgs(call.args, requests[place]);
-      }
-    }
+    const subjects = bySubject(requests, start, Math.min(start + MAX_BATCH, requests.length));
+    if (onePerSubject) for (const [name, places] of subjects) calls.push(new Map([[name, places]]));
+    else calls.push(subjects);
   }
   return calls;
 }
@@ -112,19 +117,43 @@ function callsOf(requests: readonly AdmissionRequest[], onePerSubject: boolean):
 function bySubject(requests: readonly AdmissionRequest[], start: number, end: number): Map<string, number[]> {
   const subjects = new Map<string, number[]>();
   for (let place = start; place < end; place += 1) {
-    const request = requests[place];
-    if (request === undefined) continue;
-    const prefix = prefixOf(request.subject);
-    const places = subjects.get(prefix);
-    if (places === undefined) subjects.set(prefix, [place]);
+    const name = subjectName(requests[place]!.subject);
+    const places = subjects.get(name);
+    if (places === undefined) subjects.set(name, [place]);
     else places.push(place);
   }
   return subjects;
 }
 
-function pushArgs(args: string[], request: AdmissionRequest | undefined): void {
-  if (request === undefined) return;
-  const { subject, operation, scope, cost, nowMs } = request;
-  const isKey = subject.kind === 'key';
-  args.push(isKey ? subject.secretHash : '', operation, scope === null ? '' : ` ${scope} `, `${isKey ? 'k' : 'a'}${cost}${nowMs ?? ''}`);
+/** KEYS and ARGV of a call, when the store's clock shows `today`. */
+function writtenOut(requests: readonly AdmissionRequest[], call: Call, today: number): { readonly names: string[]; readonly args: string[] } {
+  const names: string[] = [];
+  const args: string[] = [];
+  for (const [name, places] of call) {
+    const { subject } = requests[places[0]!]!;
+    names.push(name);
+    args.push(places.length.toString());
+    if (subject.kind === 'key') pushLedgers(names, args, subject.id, requests, places, today);
+    else args.push(...NO_LEDGER);
+    for (const place of places) pushRequest(args, requests[place]!);
+  }
+  return { names, args };
+}
+
+/** Names the ledgers of the days of these requests: today's, but in tests. */
+function pushLedgers(names: string[], args: string[], keyId: string, requests: readonly AdmissionRequest[], places: readonly number[], today: number): void {
+  let first = Infinity;
+  let last = -Infinity;
+  for (const place of places) {
+    const { nowMs } = requests[place]!;
+    const day = nowMs === undefined ? today : dayNumber(nowMs);
+    first = Math.min(first, day);
+    last = Math.max(last, day);
+  }
+  for (let day = first; day <= last; day += 1) names.push(ledgerName(keyId, day));
+  args.push(first.toString(), last.toString());
+}
+
+function pushRequest(args: string[], { subject, operation, scope, cost, nowMs }: AdmissionRequest): void {
+  args.push(subject.kind === 'key' ? subject.secretHash : '', operation, scope === null ? '' : ` ${scope} `, `${cost}${nowMs ?? ''}`);
 }

@@ -41,9 +41,9 @@ export function readAnswer(answers: Buffer, offset: number, table: PlanTable, su
 function standing(answers: Buffer, offset: number, table: PlanTable, subject: Subject, ruling: Ruling, inScope: boolean): Verdict {
   const row = table[answers.readUInt8(offset + 1)];
   if (row === undefined) throw new Error('an answer of the admission script names a plan that it was not given');
-  const terms = row.terms ?? { ...row.plan, plan: row.plan.name, limits: { minute: limitAt(answers, offset + 10), day: limitAt(answers, offset + 18) } };
-  const keyId = subject.kind === 'key' ? subject.id : null;
-  return verdictOf(readState(answers, offset + 26), terms, ruling, keyId, inScope, answers.readDoubleLE(offset + 2));
+  const terms = row.terms ?? { ...row.plan, plan: row.plan.name, limits: { minute: limitAt(answers, offset + 18), day: limitAt(answers, offset + 26) } };
+  const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(offset + 10) } : null;
+  return verdictOf(readState(answers, offset + 34), terms, ruling, key, inScope, answers.readDoubleLE(offset + 2));
 }
 
 function limitAt(answers: Buffer, offset: number): Limit {

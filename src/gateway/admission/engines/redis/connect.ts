@@ -21,6 +21,13 @@ export function connect(target: RedisTarget, deadlineMs: number): Client {
   return client;
 }
 
+/** A connection to the node `host:port` of a Cluster. */
+export function dialNode(cluster: Cluster, name: string): Redis {
+  const colon = name.lastIndexOf(':');
+  const address = { host: name.slice(0, colon), port: Number(name.slice(colon + 1)) };
+  return new Redis({ ...cluster.options.redisOptions, replyMapping: 'legacy', ...address, enableOfflineQueue: false, retryStrategy: redialDelayMs });
+}
+
 function commonOptions(target: RedisTarget, deadlineMs: number) {
   return {
     ...(target.username === null ? {} : { username: target.username }),
@@ -53,15 +60,11 @@ function singleOf(target: Exclude<RedisTarget, { kind: 'cluster' }>, deadlineMs:
   });
 }
 
+/** Finds out which node has which slot; see nodes.ts. */
 function clusterOf(target: Extract<RedisTarget, { kind: 'cluster' }>, deadlineMs: number): Cluster {
   return new Cluster(target.nodes.map((address) => ({ ...address })), {
     redisOptions: commonOptions(target, deadlineMs),
     clusterRetryStrategy: redialDelayMs,
-    // A node is dialled at the first command for it, which may wait for that as long as its deadline lasts.
-    enableOfflineQueue: true,
-    // These would send a command again whose answer was lost.
-    retryDelayOnFailover: 0,
-    retryDelayOnClusterDown: 0,
     slotsRefreshTimeout: SENTINEL_MS,
     slotsRefreshInterval: 5_000,
     ...(target.tls ? { dnsLookup: (host, callback) => callback(null, host) } : {}),

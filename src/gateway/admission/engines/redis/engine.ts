@@ -11,7 +11,7 @@ import { fail } from './credits.js';
 import { beat } from './gateways.js';
 import { keyStore } from './keys.js';
 import { Link } from './link.js';
-import { prefixOf } from './names.js';
+import { subjectName } from './names.js';
 import { takeSpool } from './spool.js';
 import type { SpooledKey } from './spool.js';
 import { parseRedisUrl } from './url.js';
@@ -70,7 +70,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     keys: keyStore(link, options.importLeaseMs),
     bans: banStore(link),
     usage: usageStore(link),
-    check: () => link.check(prefixOf({ kind: 'address', address: 'check' })),
+    check: () => link.check(subjectName({ kind: 'address', address: 'check' })),
     close: () => link.close(),
     get up() {
       return link.up;

@@ -3,7 +3,7 @@ import { patiently } from '../../patience.js';
 import { IMPORT_LEASE_MS, ImportLost } from '../../port.js';
 import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../port.js';
 import type { Link } from './link.js';
-import { IMPORT_MARK, importIds, KEY_INDEX, keyPrefix } from './names.js';
+import { historyName, IMPORT_MARK, importIds, KEY_INDEX, keyName } from './names.js';
 import { fieldsOf } from './record.js';
 import { scriptOf } from './script.js';
 
@@ -40,30 +40,27 @@ return pack('<d', clock) .. there[1] .. ' ' .. phase .. ' ' .. string.format('%.
 `);
 
 /**
- * KEYS[1]: the key's prefix. ARGV: end of the lease, import id, a word for this very key of the import, so
+ * KEYS[1]: the key. ARGV: end of the lease, import id, a word for this very key of the import, so
  * that it may be sent again, audit entry, then fields and values of the record.
  */
 const STAGE = scriptOf(`
-local name = KEYS[1] .. 'staged'
 if clock > tonumber(ARGV[2]) then return pack('<d', clock) .. 'late' end
-if call('EXISTS', KEYS[1] .. 'key') == 1 then return pack('<d', clock) .. 'present' end
-local place = call('HGET', name, 'place')
-if place and place ~= ARGV[4] then return pack('<d', clock) .. 'repeated' end
-call('HSET', name, 'import', ARGV[3], 'place', ARGV[4], 'entry', ARGV[5], spread(ARGV, 6))
+local there = call('HMGET', KEYS[1], 'version', 'import', 'place')
+if there[1] and not there[2] then return pack('<d', clock) .. 'present' end
+if there[3] and there[3] ~= ARGV[4] then return pack('<d', clock) .. 'repeated' end
+call('HSET', KEYS[1], 'import', ARGV[3], 'place', ARGV[4], 'entry', ARGV[5], spread(ARGV, 6))
 return pack('<d', clock) .. 'staged'
 `);
 
-/** KEYS[1]: the key's prefix. ARGV: import id, and `1` to put the key in its place, `0` to forget it. */
+/** KEYS: the key and its history. ARGV: import id, and `1` to put the key in its place, `0` to forget it. */
 const UNSTAGE = scriptOf(`
-local name = KEYS[1] .. 'staged'
-local staged = call('HMGET', name, 'import', 'entry')
+local staged = call('HMGET', KEYS[1], 'import', 'entry')
 if staged[1] ~= ARGV[2] then return pack('<d', clock) .. '0' end
 if ARGV[3] == '0' then
-  call('DEL', name)
+  call('DEL', KEYS[1])
 else
-  call('HDEL', name, 'import', 'place', 'entry')
-  call('RENAME', name, KEYS[1] .. 'key')
-  call('RPUSH', KEYS[1] .. 'history', staged[2])
+  call('HDEL', KEYS[1], 'import', 'place', 'entry')
+  call('RPUSH', KEYS[2], staged[2])
 end
 return pack('<d', clock) .. '1'
 `);
@@ -121,7 +118,7 @@ async function stageSome(link: Link, importId: string, untilMs: number, keys: re
   const turn = randomBytes(6).toString('base64url');
   const calls = keys.map(({ record, entry }, n) => {
     const args = [untilMs.toString(), importId, `${turn}${n}`, JSON.stringify(entry), ...fieldsOf(record)];
-    return patiently(() => link.run(STAGE, [keyPrefix(record.id)], args));
+    return patiently(() => link.run(STAGE, [keyName(record.id)], args));
   });
   // All have to be over before one that failed is told: a drop must find nothing still on its way.
   await Promise.allSettled(calls);
@@ -138,7 +135,7 @@ async function place(link: Link, importId: string, keyIds: readonly string[]): P
 }
 
 async function unstage(link: Link, importId: string, keyIds: readonly string[], toPlace: '0' | '1'): Promise<void> {
-  await Promise.all(keyIds.map((keyId) => link.run(UNSTAGE, [keyPrefix(keyId)], [importId, toPlace])));
+  await Promise.all(keyIds.map((keyId) => link.run(UNSTAGE, [keyName(keyId), historyName(keyId)], [importId, toPlace])));
 }
 
 async function end(link: Link, importId: string, leaseMs: number): Promise<void> {

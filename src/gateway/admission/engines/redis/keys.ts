@@ -4,30 +4,29 @@ import type { AuditEntry, KeyRecord } from '../../../keys/record.js';
 import { announceChange } from './changes.js';
 import { arrive, importStore } from './imports.js';
 import type { Link } from './link.js';
-import { KEY_INDEX, keyPrefix } from './names.js';
-import { fieldsOf, recordOf } from './record.js';
+import { historyName, KEY_INDEX, keyName } from './names.js';
+import { fieldsOf, isPlaced, recordOf } from './record.js';
 import { scriptOf } from './script.js';
 
 /**
- * KEYS[1]: the key's prefix. ARGV: version to be replaced (0: absent), audit entry, then fields and
+ * KEYS: the key and its history. ARGV: version to be replaced (0: absent), audit entry, then fields and
  * values of the record. Answers `1`, or `0` when the stored version is another.
  */
 const WRITE = scriptOf(`
-local name = KEYS[1] .. 'key'
-if ARGV[2] == '0' and call('EXISTS', KEYS[1] .. 'staged') == 1 then return pack('<d', clock) .. '0' end
-if (call('HGET', name, 'version') or '0') ~= ARGV[2] then return pack('<d', clock) .. '0' end
-call('HSET', name, spread(ARGV, 4))
-call('RPUSH', KEYS[1] .. 'history', ARGV[3])
+local there = call('HMGET', KEYS[1], 'version', 'import')
+if there[2] or (there[1] or '0') ~= ARGV[2] then return pack('<d', clock) .. '0' end
+call('HSET', KEYS[1], spread(ARGV, 4))
+call('RPUSH', KEYS[2], ARGV[3])
 return pack('<d', clock) .. '1'
 `);
 
 export function keyStore(link: Link, importLeaseMs?: number): KeyStore {
   const readPlaced = async (id: string): Promise<KeyRecord | undefined> => {
-    const fields = await link.hash(`${keyPrefix(id)}key`);
-    return fields.size === 0 ? undefined : recordOf(id, fields);
+    const fields = await link.hash(keyName(id));
+    return isPlaced(fields) ? recordOf(id, fields) : undefined;
   };
   /** Puts the key in its place when a committed import holds it; true when it did. */
-  const fetch = async (id: string): Promise<boolean> => (await link.command('exists', `${keyPrefix(id)}staged`)) === 1 && arrive(link, [id]);
+  const fetch = async (id: string): Promise<boolean> => (await link.command('hget', keyName(id), 'import')) !== null && arrive(link, [id]);
   return {
     read: async (id) => (await readPlaced(id)) ?? ((await fetch(id)) ? readPlaced(id) : undefined),
     async write(record, entry) {
@@ -35,7 +34,7 @@ export function keyStore(link: Link, importLeaseMs?: number): KeyStore {
       if (record.version === 1) await link.command('zadd', KEY_INDEX, '0', record.id);
       else await announceChange(link, record.id);
       const args = [(record.version - 1).toString(), JSON.stringify(entry), ...fieldsOf(record)];
-      const isWritten = async (): Promise<boolean> => (await link.run(WRITE, [keyPrefix(record.id)], args)).toString() === '1';
+      const isWritten = async (): Promise<boolean> => (await link.run(WRITE, [keyName(record.id), historyName(record.id)], args)).toString() === '1';
       if (await isWritten()) return;
       if (!(await fetch(record.id)) || !(await isWritten())) throw new VersionConflict(`key ${record.id} was changed by somebody else, or exists already`);
     },
@@ -49,7 +48,7 @@ export function keyStore(link: Link, importLeaseMs?: number): KeyStore {
       return records.slice(0, count);
     },
     async history(id) {
-      const entries = (await link.command('lrange', `${keyPrefix(id)}history`, '0', '-1')) as Buffer[];
+      const entries = (await link.command('lrange', historyName(id), '0', '-1')) as Buffer[];
       return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
     },
     imports: importStore(link, importLeaseMs),

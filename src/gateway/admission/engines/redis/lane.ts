@@ -15,6 +15,7 @@ export class Lane {
   #up = false;
   #reason = 'not connected yet';
   #first: Promise<void> | undefined;
+  #giveUp: () => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #clock = new StoreClock();
@@ -56,6 +57,7 @@ export class Lane {
     this.#up = false;
     this.#reason = 'the engine is closed';
     clearTimeout(this.#timer);
+    this.#giveUp();
   }
 
   /** Probes until one comes back. The promise ends then, or at the first failure past `patientUntilMs`. */
@@ -68,6 +70,7 @@ export class Lane {
     } catch (error) {
       this.#reason = error instanceof Error ? error.message : 'no answer';
       const again = new Promise<void>((resolve) => {
+        this.#giveUp = resolve;
         if (this.#closed) resolve();
         else this.#timer = setTimeout(() => resolve(this.#open(patientUntilMs)), PROBE_EVERY_MS);
       });

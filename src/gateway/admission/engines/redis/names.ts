@@ -2,20 +2,23 @@
  * Names of everything in Redis. All that belongs to one subject shares the hash tag `{…}`, so that a
  * Cluster keeps it on one node and one script can touch all of it:
  *
- *     petgate:{<id>}:key          record of a key (hash)             no TTL
+ *     petgate:{<id>}:key          a key: its record, state and ban (hash) no TTL
  *     petgate:{<id>}:history      audit entries of a key (list)      no TTL
- *     petgate:{<id>}:state        buckets, strikes and ban (state.ts) TTL
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
  *     petgate:{<id>}:credits      last credit counted of each teller and day (hash) TTL
- *     petgate:{<id>}:ban          what an operator said of a ban     TTL
- *     petgate:{<id>}:staged       key of an import (hash)            no TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
- *     petgate:{ip:<address>}:state
+ *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:import              the import under way (hash)        no TTL
  *     petgate:import:<import>     ids it staged (sorted set)         no TTL
  *     petgate:changes             ids of keys changed lately (sorted set) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
+ *
+ * Beside the record (record.ts) the hash of a key has the fields `state` (state.ts) and `ban` (what an
+ * operator said of a ban). With a field `import` it is staged: nobody takes it for a key yet.
+ *
+ * Every script is told all names it touches, and as few as can be: while a Cluster moves a slot, Redis
+ * runs a script only where all of its names are, and one that isn't there yet may be on its way.
  *
  * `<day>` is the number of the day since 1970-01-01, which a script can work out from the clock.
  */
@@ -32,28 +35,32 @@ export function importIds(importId: string): string {
   return `${IMPORT_MARK}:${importId}`;
 }
 
-/** What the names of one key's belongings begin with. */
-export function keyPrefix(id: string): string {
-  return `petgate:{${id}}:`;
+/** Name of a key itself. */
+export function keyName(id: string): string {
+  return `petgate:{${id}}:key`;
+}
+
+export function historyName(id: string): string {
+  return `petgate:{${id}}:history`;
 }
 
 /** Name of the day ledger of a key. */
 export function ledgerName(id: string, day: number): string {
-  return `${keyPrefix(id)}usage:${day}`;
+  return `petgate:{${id}}:usage:${day}`;
 }
 
 /** Name of the hash that holds, by teller and day, the number of the last credit counted. */
 export function creditsName(id: string): string {
-  return `${keyPrefix(id)}credits`;
+  return `petgate:{${id}}:credits`;
 }
 
-export function prefixOf(subject: Subject): string {
-  return subject.kind === 'key' ? keyPrefix(subject.id) : `petgate:{ip:${subject.address}}:`;
+export function spoolName(id: string, day: number): string {
+  return `petgate:{${id}}:spool:${day}`;
 }
 
-/** A subject prefix in the same Cluster slot as any of our names. */
-export function neighbourOf(name: string): string {
-  return `petgate:{${/\{([^}]+)\}/.exec(name)?.[1] ?? name}}:`;
+/** Where a subject's state stands. */
+export function subjectName(subject: Subject): string {
+  return subject.kind === 'key' ? keyName(subject.id) : `petgate:{ip:${subject.address}}:state`;
 }
 
 /** Number of the UTC day of a store time, ms. */

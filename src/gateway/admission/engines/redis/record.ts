@@ -20,6 +20,11 @@ export function fieldsOf(record: KeyRecord): readonly string[] {
   return Object.entries(fields).flat();
 }
 
+/** Whether these fields of a hash are a key's, and not those of one that an import has only staged. */
+export function isPlaced(fields: ReadonlyMap<string, string>): boolean {
+  return fields.has('version') && !fields.has('import');
+}
+
 /** The record that `fieldsOf` made these fields of. */
 export function recordOf(id: string, fields: ReadonlyMap<string, string>): KeyRecord {
   const field = (name: string): string => fields.get(name) ?? '';

@@ -1,8 +1,7 @@
 import { MAX_LIMIT, SHAPES } from '../../bucket.js';
-import { BAN_MEMORY_MS } from '../../plan.js';
 import type { UsageRow } from '../../port.js';
 import type { Link } from './link.js';
-import { dayNumberOf, keyPrefix } from './names.js';
+import { dayNumberOf, keyName, spoolName, ledgerName } from './names.js';
 import { scriptOf } from './script.js';
 import { STATE_FORMAT } from './state.js';
 
@@ -11,30 +10,32 @@ import { STATE_FORMAT } from './state.js';
  * is remembered by day under the spool's id and subtracted, so that the call may be repeated at will.
  * Requests of today are spent from the day's bucket too; it may go below empty.
  *
- * KEYS[1]: the key's prefix. ARGV: spool id, seconds the ledger is kept, `1` for greedy refill, then for each row
- * number of the day, plan and operation, requests, limited, banned, failed.
+ * KEYS: the key, then for each day the ledger and what was taken of it. ARGV: spool id, seconds the ledger is
+ * kept, `1` for greedy refill, then for each row the place of its ledger in KEYS, number of the day, plan and
+ * operation, requests, limited, banned, failed.
  */
 const TAKE = scriptOf(`
 local DAY, CEILING = ${SHAPES.day.perMs}, ${MAX_LIMIT * SHAPES.day.perMs}
 local names, today, spent = { 'requests', 'limited', 'banned', 'failed' }, floor(clock / ${SHAPES.day.perMs}), 0
-for n = 5, #ARGV, 6 do
-  local ledger, marks = KEYS[1] .. 'usage:' .. ARGV[n], KEYS[1] .. 'spool:' .. ARGV[n]
+for n = 5, #ARGV, 7 do
+  local at = tonumber(ARGV[n])
+  local ledger, marks, day = KEYS[at], KEYS[at + 1], tonumber(ARGV[n + 1])
   for place = 1, 4 do
-    local field, told = ARGV[n + 1] .. '|' .. names[place], ARGV[n + 1 + place]
+    local field, told = ARGV[n + 2] .. '|' .. names[place], ARGV[n + 2 + place]
     local mark = ARGV[2] .. '|' .. field
     local more = tonumber(told) - tonumber(call('HGET', marks, mark) or '0')
     if more > 0 then
       call('HINCRBY', ledger, field, more)
       call('HSET', marks, mark, told)
-      if place == 1 and tonumber(ARGV[n]) == today then spent = spent + more end
+      if place == 1 and day == today then spent = spent + more end
     end
   end
   if call('TTL', ledger) < 0 then call('EXPIRE', ledger, ARGV[3]) end
   if call('TTL', marks) < 0 then call('EXPIRE', marks, ARGV[3]) end
 end
-if spent > 0 then
-  local name = KEYS[1] .. 'state'
-  local raw = call('GET', name)
+local found = spent > 0 and call('HMGET', KEYS[1], 'version', 'state')
+if found and found[1] then
+  local raw = found[2]
   local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
   if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
   if ARGV[4] == '1' then
@@ -44,9 +45,7 @@ if spent > 0 then
   end
   d = d + spent * DAY
   if d > CEILING then d = CEILING end
-  local ttl, left = ${2 * BAN_MEMORY_MS}, call('PTTL', name)
-  if left > ttl then ttl = left end
-  call('SET', name, pack('${STATE_FORMAT}', m, mAt, d, dAt, strikes, since, banned, level), 'PX', ttl)
+  call('HSET', KEYS[1], 'state', pack('${STATE_FORMAT}', m, mAt, d, dAt, strikes, since, banned, level))
 end
 return pack('<d', clock) .. '1'
 `);
@@ -61,9 +60,13 @@ export interface SpooledKey {
 
 /** Takes the key's counts over, what was not taken before. When it resolves, all of them are in the ledger. */
 export async function takeSpool(link: Link, spoolId: string, { keyId, rows, greedy }: SpooledKey, usageDays: number): Promise<void> {
+  const days = [...new Set(rows.map((row) => dayNumberOf(row.day)))];
+  const names = [keyName(keyId), ...days.flatMap((day) => [ledgerName(keyId, day), spoolName(keyId, day)])];
   const args = [spoolId, ((usageDays + 1) * 86_400).toString(), greedy ? '1' : '0'];
-  for (const { day, plan, operation, requests, limited, banned, failed } of rows) {
-    args.push(dayNumberOf(day).toString(), `${plan}|${operation}`, requests.toString(), limited.toString(), banned.toString(), failed.toString());
+  for (const { day: name, plan, operation, requests, limited, banned, failed } of rows) {
+    const day = dayNumberOf(name);
+    const place = 2 + 2 * days.indexOf(day);
+    args.push(place.toString(), day.toString(), `${plan}|${operation}`, requests.toString(), limited.toString(), banned.toString(), failed.toString());
   }
-  await link.run(TAKE, [keyPrefix(keyId)], args);
+  await link.run(TAKE, names, args);
 }

@@ -1,0 +1,103 @@
+import { Cluster, Redis } from 'ioredis';
+import { dialNode } from './connect.js';
+import type { Client } from './connect.js';
+import { slotOf } from './slot.js';
+
+/** A node of a Cluster that has had no slot for so long is let go. */
+const IDLE_MS = 10_000;
+/** How often at most a Cluster is asked anew which node has which slot. */
+const REFRESH_MS = 200;
+
+/**
+ * Which node has a key, and the connection to it. Nodes are named `host:port`; a single Redis is ''.
+ * In a Cluster the client of ioredis finds out who has which slot, and nothing is sent through it: it
+ * would follow redirections by itself, to nodes whose clock and health are not those of the one asked.
+ */
+export class Nodes {
+  readonly #client: Client;
+  readonly #dialled = new Map<string, Redis>();
+  /** Since when a node has no slot, in ms of `performance.now()`. */
+  readonly #idle = new Map<string, number>();
+  readonly #onError: (error: unknown) => void;
+  #refreshedMs = -Infinity;
+
+  /** @param onGone told of nodes that are no part of the Cluster any more */
+  constructor(client: Client, onError: (error: unknown) => void, isUp: (name: string) => boolean, onGone: (name: string) => void) {
+    this.#client = client;
+    this.#onError = onError;
+    if (client instanceof Cluster) client.on('refresh', () => this.#letGo(client, isUp, onGone));
+  }
+
+  /** Name of the node that has the slot of `key`; '' in a Cluster as long as none is known. */
+  ownerOf(key: string): string {
+    return this.#client instanceof Cluster ? (this.#client.slots[slotOf(key)]?.[0] ?? '') : '';
+  }
+
+  /** Whether it is known of any slot who has it. */
+  get isMapped(): boolean {
+    return this.#client instanceof Redis || this.#client.slots.length > 0;
+  }
+
+  /** The connection to a node; undefined where there is none to be had yet. */
+  connectionTo(name: string): Redis | undefined {
+    if (this.#client instanceof Redis) return this.#client;
+    if (name === '') return undefined;
+    const known = this.#dialled.get(name);
+    if (known !== undefined) return known;
+    const connection = dialNode(this.#client, name);
+    connection.on('error', this.#onError);
+    this.#dialled.set(name, connection);
+    return connection;
+  }
+
+  /** A name in a slot of this node; undefined when it has none. */
+  nameOn(node: string): string | undefined {
+    for (let n = 0; n < 1_000; n += 1) {
+      const name = `petgate:{${n}}:probe`;
+      if (this.ownerOf(name) === node) return name;
+    }
+    return undefined;
+  }
+
+  /** A node said `MOVED`. */
+  moved(slot: number, to: string): void {
+    if (!(this.#client instanceof Cluster)) return;
+    this.#client.slots[slot] = [to];
+    this.refresh();
+  }
+
+  /** A node that has no slot yet is asked about one that is on its way there. */
+  keep(name: string): void {
+    this.#idle.delete(name);
+  }
+
+  /** Asks the Cluster anew who has what. */
+  refresh(): void {
+    const nowMs = performance.now();
+    if (!(this.#client instanceof Cluster) || nowMs - this.#refreshedMs < REFRESH_MS) return;
+    this.#refreshedMs = nowMs;
+    this.#client.refreshSlotsCache();
+  }
+
+  close(): void {
+    for (const connection of this.#dialled.values()) connection.disconnect();
+  }
+
+  #letGo(cluster: Cluster, isUp: (name: string) => boolean, onGone: (name: string) => void): void {
+    const owners = new Set(cluster.slots.map((names) => names[0]));
+    const nowMs = performance.now();
+    for (const [name, connection] of this.#dialled) {
+      if (owners.has(name)) {
+        this.#idle.delete(name);
+        continue;
+      }
+      const sinceMs = this.#idle.get(name) ?? nowMs;
+      this.#idle.set(name, sinceMs);
+      if (isUp(name) && nowMs - sinceMs < IDLE_MS) continue;
+      this.#idle.delete(name);
+      this.#dialled.delete(name);
+      onGone(name);
+      connection.disconnect();
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
+import type { RedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
+import { slotOf } from '../../src/gateway/admission/engines/redis/slot.js';
+import { StoreUnavailable } from '../../src/gateway/admission/port.js';
+import { ask, change, custom, dayName, freshId, newKey, NOON_MS, PLANS, rowsOf } from '../conformance/cast.js';
+import type { Actor } from '../conformance/cast.js';
+import { startCluster } from '../servers/redis.js';
+import type { RedisCluster } from '../servers/redis.js';
+import { moveSlot, reshard } from '../servers/slots.js';
+import { until } from '../servers/until.js';
+
+const ENGINES = 3;
+const LIMIT = 400;
+/** Slots 0 to this: all of the first master's, so that redis-cli takes them first. */
+const SLOTS = 4;
+
+interface Tally {
+  admitted: number;
+  refused: number;
+  /** Not good, though it is. */
+  unknown: number;
+  /** Nothing happened, as the store says. */
+  spared: number;
+  /** Nobody knows. */
+  unanswered: number;
+}
+
+interface Stage {
+  readonly cluster: RedisCluster;
+  readonly engines: readonly RedisEngine[];
+}
+
+async function setUp(t: Test): Promise<Stage> {
+  const cluster = await startCluster();
+  const engines = Array.from({ length: ENGINES }, () => openRedisEngine({ url: cluster.url, deadlineMs: 500, plans: PLANS, usageDays: 400 }));
+  t.teardown(async () => {
+    await Promise.all(engines.map((engine) => engine.close()));
+    await cluster.stop();
+  });
+  for (const engine of engines) await until('it decides', async () => (await engine.check(), true));
+  return { cluster, engines };
+}
+
+function idIn(slot: number): string {
+  for (;;) {
+    const id = freshId();
+    if (slotOf(`{${id}}`) === slot) return id;
+  }
+}
+
+/** Again until it is done: a step that certainly wasn't is refused while its names lie on two nodes. */
+async function insist<T>(step: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || !error.untouched) throw error;
+    }
+  }
+}
+
+/** Asks with all keys on all engines, until `meanwhile` is over. */
+async function traffic(engines: readonly RedisEngine[], keys: readonly Actor[], meanwhile: (answers: (count: number) => Promise<void>) => Promise<void>): Promise<ReadonlyMap<Actor, Tally>> {
+  const tallies = new Map(keys.map((key): [Actor, Tally] => [key, { admitted: 0, refused: 0, unknown: 0, spared: 0, unanswered: 0 }]));
+  let over = false;
+  let asked = 0;
+  const loop = async (engine: RedisEngine, key: Actor, tally: Tally): Promise<void> => {
+    while (!over) {
+      try {
+        const { outcome } = await ask(engine, key, NOON_MS);
+        tally[outcome === 'admitted' ? 'admitted' : outcome === 'unknown_key' ? 'unknown' : 'refused'] += 1;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        tally[error.spared.length > 0 ? 'spared' : 'unanswered'] += 1;
+      }
+      asked += 1;
+      await sleep(1);
+    }
+  };
+  const loops = Promise.all(engines.flatMap((engine) => [...tallies].map(([key, tally]) => loop(engine, key, tally))));
+  const answers = async (count: number): Promise<void> => {
+    const before = asked;
+    await until(`${count} more were answered`, () => asked >= before + count);
+  };
+  await meanwhile(answers).finally(() => (over = true));
+  await loops;
+  return tallies;
+}
+
+/** What must hold of every key, whatever moved. */
+async function settled(t: Test, engine: RedisEngine, tallies: ReadonlyMap<Actor, Tally>): Promise<void> {
+  for (const [key, tally] of tallies) {
+    const rows = await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id);
+    const requests = rows.reduce((sum, row) => sum + row.requests, 0);
+    const refused = rows.reduce((sum, row) => sum + row.limited + row.banned, 0);
+    const found = JSON.stringify({ ...tally, ledger: { requests, refused } });
+    t.equal(tally.unknown, 0, `the key is good: ${found}`);
+    t.ok(tally.admitted > 0 && tally.admitted <= LIMIT && requests <= LIMIT, `never over the limit: ${found}`);
+    const missing = requests + refused - tally.admitted - tally.refused;
+    t.ok(missing >= 0 && missing <= tally.unanswered, `the ledger has what was answered: ${found}`);
+    t.ok(requests >= tally.admitted, 'each admission among it');
+  }
+}
+
+t.test('slots of active keys move there and back name by name, while keys are made and changed', async (t) => {
+  const { cluster, engines } = await setUp(t);
+  const [first, second] = cluster.masters;
+  const [one, other] = engines;
+  const keys: Actor[] = [];
+  for (let slot = 0; slot < SLOTS; slot += 1) keys.push(await newKey(one!, 'enterprise', { id: idIn(slot), ...custom('unlimited', LIMIT) }));
+  for (const key of keys) await ask(one!, key, NOON_MS, { cost: 0 });
+  const tallies = await traffic(engines, keys, async (answers) => {
+    await answers(50);
+    for (const [from, to] of [[first!, second!], [second!, first!]] as const) {
+      for (let slot = 0; slot < SLOTS; slot += 1) {
+        const changed = await newKey(one!, 'open', { id: idIn(slot) });
+        const revoked = await newKey(one!, 'open', { id: idIn(slot) });
+        for (const key of [changed, revoked]) await ask(one!, key, NOON_MS);
+        let changes = Promise.resolve();
+        let isChanging = false;
+        const begin = (): void => {
+          if (isChanging) return;
+          isChanging = true;
+          changes = (async () => {
+            await insist(() => change(one!, changed, { note: 'moves' }));
+            await insist(() => change(other!, changed, { secrets: [{ hash: 'rotated', endsAtMs: null }] }));
+            await insist(() => one!.bans.start(changed.id, NOON_MS + 1_000));
+            await insist(() => change(other!, revoked, { status: 'revoked' }));
+            await insist(() => newKey(one!, 'open', { id: idIn(slot) }));
+          })();
+          changes.catch(() => undefined);
+        };
+        const moved = await moveSlot(cluster.masters, slot, from, to, async () => {
+          begin();
+          await answers(30);
+        });
+        t.ok(moved >= 3, `slot ${slot}: ${moved} names moved`);
+        await changes;
+        for (const engine of engines) {
+          t.match(await insist(() => ask(engine, revoked, NOON_MS)), { outcome: 'unknown_key', reason: 'revoked' });
+          t.match(await insist(() => ask(engine, { kind: 'key', id: changed.id, secretHash: 'rotated' }, NOON_MS)), { outcome: 'banned' });
+        }
+      }
+    }
+  });
+  await settled(t, one!, tallies);
+});
+
+t.test('redis-cli reshards under traffic, there and back', async (t) => {
+  const { cluster, engines } = await setUp(t);
+  const [first, second] = cluster.masters;
+  const keys: Actor[] = [];
+  for (let slot = 0; slot < 2 * SLOTS; slot += 1) keys.push(await newKey(engines[0]!, 'enterprise', { id: idIn(slot), ...custom('unlimited', LIMIT) }));
+  const tallies = await traffic(engines, keys, async (answers) => {
+    await answers(50);
+    for (let round = 0; round < 3; round += 1) {
+      await reshard(first!, second!, 2 * SLOTS);
+      await answers(100);
+      await reshard(second!, first!, 2 * SLOTS);
+      await answers(100);
+    }
+  });
+  await settled(t, engines[0]!, tallies);
+});

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { RedisServer } from './redis.js';
+
+const MIGRATE_MS = 5_000;
+
+/**
+ * Moves one slot as `redis-cli --cluster reshard` does, but name by name, with `pause` before each.
+ * Rejects when a MIGRATE does, with BUSYKEY for instance. Gives how many names went.
+ */
+export async function moveSlot(masters: readonly RedisServer[], slot: number, from: RedisServer, to: RedisServer, pause: () => Promise<unknown>): Promise<number> {
+  const [fromId, toId] = [await from.command('CLUSTER', 'MYID'), await to.command('CLUSTER', 'MYID')].map(String);
+  await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId!);
+  await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId!);
+  let moved = 0;
+  for (;;) {
+    await pause();
+    const [name] = (await from.command('CLUSTER', 'GETKEYSINSLOT', slot, 1)) as string[];
+    if (name === undefined) break;
+    await from.command('MIGRATE', '127.0.0.1', to.port, '', 0, MIGRATE_MS, 'KEYS', name);
+    moved += 1;
+  }
+  const others = masters.filter((node) => node !== to && node !== from);
+  for (const node of [to, from, ...others]) await node.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId!);
+  return moved;
+}
+
+/** Moves the `count` lowest slots of a node with redis-cli itself. Rejects with what it said when it failed. */
+export async function reshard(from: RedisServer, to: RedisServer, count: number): Promise<void> {
+  const [fromId, toId] = [await from.command('CLUSTER', 'MYID'), await to.command('CLUSTER', 'MYID')].map(String);
+  const args = ['--cluster', 'reshard', `127.0.0.1:${from.port}`, '--cluster-from', fromId!, '--cluster-to', toId!];
+  await promisify(execFile)('redis-cli', [...args, '--cluster-slots', count.toString(), '--cluster-yes']);
+}
