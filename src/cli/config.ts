@@ -25,7 +25,8 @@ async function readAll() {
   const { explainSettings } = await import('../gateway/config/explain.js');
   const { loadSettings } = await import('../gateway/config/load.js');
   const { loadContract } = await import('../gateway/contract/load.js');
-  return { settings: explainSettings(process.env), operations: loadContract(loadSettings(process.env).contract).routes.operations.length };
+  const { contract, upstreams } = loadSettings(process.env);
+  return { settings: explainSettings(process.env), operations: loadContract(contract, upstreams).routes.operations.length };
 }
 
 const EXAMPLES = `

@@ -57,7 +57,7 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     return;
   }
   const sources = loadSources(environment);
-  const base = openBase(environment, { ...sources, contract: loadContract(sources.settings.contract) });
+  const base = openBase(environment, { ...sources, contract: loadContract(sources.settings.contract, sources.settings.upstreams) });
   const reloader = createReloader(environment, sources, base.log, (settings, certificate) => takeOver(base, settings, certificate));
   process.on('SIGHUP', () => reloader.reload());
   await (base.settings.workers === 1 ? runAlone(base, reloader) : runPrimary(base, reloader));

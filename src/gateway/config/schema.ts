@@ -53,7 +53,7 @@ const peer = z.string({ error: 'must be an address or a block' })
   .refine(isPeer, 'must be an address or a block such as 10.0.0.0/8 or fd00::/8');
 
 /** One more wait than setTimeout can hold would fire at once; no time limit comes near it. */
-const LONGEST = '24h';
+export const LONGEST = '24h';
 
 const health = mapping({
   path: text('must be a path such as /readyz', /^\/[\x21-\x7e]{0,1023}$/).describe('A GET of it answers 2xx while the address wants requests.'),
@@ -73,7 +73,7 @@ const upstream = mapping({
   health: health.optional().describe('Each address is asked whether it wants requests; one that does not is passed over while another does. Left out: judged by the requests sent to it.'),
   breaker: z.union([z.literal('off'), breaker], { error: 'must be off, or a mapping of failures, open, cap' }).prefault({})
     .describe('An address whose requests fail is passed over until one goes well; off: only the health check passes over any.'),
-  connections: whole(1, 10_000).prefault(64).describe('Connections per address.'),
+  connections: whole(1, 10_000).prefault(256).describe('Connections per address; one operation has three quarters of them at most.'),
   connect: duration('1ms', '1m').prefault('1s').describe('Deadline of a connection attempt.'),
   deadline: duration('1ms', LONGEST).prefault('15s').describe('From dispatch to the last byte of the answer.'),
 });

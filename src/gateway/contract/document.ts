@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { duration, LONGEST } from '../config/schema.js';
 
 /** The parts of the OpenAPI document that the gateway reads; redocly checks the rest. */
 const time = z.iso.datetime({ offset: true, error: 'must be a date-time such as 2030-12-05T00:00:00Z, in quotes' });
@@ -10,6 +11,7 @@ const extension = z.strictObject({
   scope: z.string({ error: 'must be a scope such as pets:read, or null' }).regex(/^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/, 'must be a scope such as pets:read').nullable(),
   stability: z.enum(['experimental', 'beta'], { error: 'must be experimental, beta or null' }).nullable(),
   websocket: z.boolean({ error: 'must be true or false' }).optional(),
+  deadline: duration('1ms', LONGEST).optional(),
 }, { error: (issue) => issue.code === 'invalid_type' ? 'must be { upstream, cost, scope, stability }' : undefined });
 
 const servers = z.array(z.looseObject({

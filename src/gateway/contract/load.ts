@@ -23,12 +23,16 @@ interface Found {
   readonly path: Path;
 }
 
+/** What the contract is held to, by the name of the upstream. */
+type Deadlines = Readonly<Record<string, { readonly deadlineMs: number }>>;
+
 /**
  * Reads the OpenAPI document and derives the routes from it.
  * @param path default `config/openapi.yaml`
+ * @param upstreams those of the settings: no operation may take longer than its own
  * @throws ConfigError with every problem, each with file, line and column
  */
-export function loadContract(path = join(packageRoot, 'config/openapi.yaml')): Contract {
+export function loadContract(path = join(packageRoot, 'config/openapi.yaml'), upstreams: Deadlines = {}): Contract {
   const file = readYaml(path, 'allowed');
   const parsed = documentShape.safeParse(file.value);
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error.issues, checkedOf(file)));
@@ -38,6 +42,7 @@ export function loadContract(path = join(packageRoot, 'config/openapi.yaml')): C
   };
   const found = findOperations(parsed.data, report);
   checkClashes(found, file, report);
+  for (const one of found) checkDeadline(one, upstreams, report);
   if (problems.length > 0) throw new ConfigError(problems);
   return { routes: buildRoutes(found.map(({ operation }) => operation)), document: JSON.stringify(file.value) };
 }
@@ -65,7 +70,7 @@ function findOperations(document: ContractDocument, report: Report): Found[] {
 }
 
 function toOperation(method: string, path: string, source: DocumentOperation, secured: boolean): Operation {
-  const { upstream, cost, scope, stability, websocket } = source['x-petgate'];
+  const { upstream, cost, scope, stability, websocket, deadline } = source['x-petgate'];
   const sunset = source['x-sunset'];
   return {
     id: source.operationId,
@@ -78,6 +83,7 @@ function toOperation(method: string, path: string, source: DocumentOperation, se
     hasBody: source.requestBody !== undefined,
     stability,
     websocket: websocket === true,
+    deadlineMs: deadline ?? null,
     sunsetAtMs: sunset === undefined ? null : Date.parse(sunset),
     headers: fixedHeaders(source),
   };
@@ -87,6 +93,14 @@ function toOperation(method: string, path: string, source: DocumentOperation, se
 function checkWebsocket({ 'x-petgate': { upstream, websocket }, requestBody }: DocumentOperation, method: string, at: Path, report: Report): void {
   if (websocket !== true || (method === 'get' && upstream !== 'gateway' && requestBody === undefined)) return;
   report(at, 'value', 'a WebSocket begins with a GET without a body, to a service behind; leave this away');
+}
+
+function checkDeadline({ operation: { deadlineMs, upstream }, path }: Found, upstreams: Deadlines, report: Report): void {
+  if (deadlineMs === null) return;
+  const at = [...path, 'x-petgate', 'deadline'];
+  const most = upstreams[upstream]?.deadlineMs ?? Infinity;
+  if (upstream === 'gateway') report(at, 'value', 'the gateway answers this itself, at once; leave this away');
+  else if (deadlineMs > most) report(at, 'value', `upstreams.${upstream}.deadline is ${most} ms; say no more than that here, or raise it there`);
 }
 
 function checkTemplate(template: string, at: Path, report: Report): void {
@@ -125,7 +139,7 @@ function checkedOf(file: YamlFile): Parameters<typeof problemsOf>[1] {
   return {
     place: (path, part) => placeIn(file, path, part),
     says: (path) => file.locate(path, 'value') !== undefined,
-    known: (path) => (path.at(-1) === 'x-petgate' ? ['upstream', 'cost', 'scope', 'stability', 'websocket'] : METHODS),
+    known: (path) => (path.at(-1) === 'x-petgate' ? ['upstream', 'cost', 'scope', 'stability', 'websocket', 'deadline'] : METHODS),
   };
 }
 

@@ -16,6 +16,8 @@ export interface Operation {
   readonly stability: 'experimental' | 'beta' | null;
   /** True where a client may turn its connection into a tunnel to the service behind (RFC 6455). */
   readonly websocket: boolean;
+  /** From dispatch to the last byte of the upstream's answer; null: the upstream's own, which is never exceeded. */
+  readonly deadlineMs: number | null;
   /** Unix ms after which the operation answers 410; null for never. */
   readonly sunsetAtMs: number | null;
   /** Deprecation, Sunset, Link and X-Stability, flat `[name, value, …]`, put on every answer of the operation. */

@@ -45,6 +45,6 @@ function watchUpstreams(registry: Registry, upstreams: () => Upstreams): void {
   gauge('petgate_upstream_up_ratio', 'Share of the addresses that the last attempt could reach, that are not passed over because requests to them fail, and that want requests where they are asked; the mean over workers.', (address) => (address.reached && !isDown(address) ? 1 : 0), 'average');
   gauge('petgate_upstream_open_ratio', 'Share of the addresses that are passed over because requests to them fail; the mean over workers.', ({ breaker }) => (breaker.isOpen ? 1 : 0), 'average');
   gauge('petgate_upstream_in_flight', 'Requests handed to an upstream and not ended, those that wait for a connection included.', ({ underWay }) => underWay.size);
-  gauge('petgate_upstream_queued', 'Requests that wait for a connection to an upstream.', ({ pool }) => pool.stats.queued);
+  gauge('petgate_upstream_queued', 'Requests that wait for a connection to an upstream.', ({ pool, waiting }) => pool.stats.queued + waiting());
   gauge('petgate_upstream_connections', 'Connections open to an upstream.', ({ pool }) => pool.stats.connected);
 }

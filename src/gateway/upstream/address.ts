@@ -3,6 +3,7 @@ import { Bag } from '../../shared/bag.js';
 import type { UpstreamSettings } from '../config/settings.js';
 import { Breaker } from './breaker.js';
 import type { BreakerTurn } from './breaker.js';
+import { Share } from './share.js';
 
 /** Idle connections are dropped well before a server drops them, or a request meets a dying one. */
 const IDLE_MS = 4000;
@@ -20,6 +21,10 @@ export interface Address {
   readonly breaker: Breaker;
   /** Attempts begun and not ended. */
   readonly underWay: Bag<{ withdraw(): void }>;
+  /** The part of one operation in them. */
+  readonly shareOf: (operation: string) => Share;
+  /** Attempts that wait for another of their operation to end. */
+  readonly waiting: () => number;
 }
 
 export function openAddress(url: string, settings: UpstreamSettings, onTurn: (turn: BreakerTurn) => void): Address {
@@ -40,7 +45,14 @@ export function openAddress(url: string, settings: UpstreamSettings, onTurn: (tu
     if (turn.open) for (const attempt of underWay.items()) attempt.withdraw();
     onTurn(turn);
   });
-  return { url, pool, tunnels: 0, reached: true, healthy: true, breaker, underWay };
+  const shares = new Map<string, Share>();
+  const shareOf = (operation: string): Share => {
+    let share = shares.get(operation);
+    if (share === undefined) shares.set(operation, (share = new Share(settings.connections)));
+    return share;
+  };
+  const waiting = (): number => [...shares.values()].reduce((sum, share) => sum + share.waiting, 0);
+  return { url, pool, tunnels: 0, reached: true, healthy: true, breaker, underWay, shareOf, waiting };
 }
 
 /** How undici reaches `http://host:port` or `unix:/path`. */

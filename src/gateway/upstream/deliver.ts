@@ -26,7 +26,7 @@ export type Carry = (address: Address, onEnd: (end: End) => void) => Try;
 /** Tries once; and once more where nothing was sent, or where reading is all that was asked, while there are retries left. Gives the refusal, if any. */
 export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, onFailure: OnUpstreamFailure): Promise<Refusal | null> {
   return new Promise((resolve) => {
-    const { client } = exchange;
+    const { client, operation } = exchange;
     if (client.gone) {
       resolve(null);
       return;
@@ -36,7 +36,8 @@ export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, on
     let retried = false;
     const sentMs = performance.now();
 
-    const deadline = setTimeout(() => attempt?.stop(REFUSALS.upstream_timeout), upstream.deadlineMs);
+    const deadlineMs = operation.deadlineMs === null ? upstream.deadlineMs : Math.min(operation.deadlineMs, upstream.deadlineMs);
+    const deadline = setTimeout(() => attempt?.stop(REFUSALS.upstream_timeout), deadlineMs);
     client.onGone(() => attempt?.stop('answered'));
 
     const settle = (refusal: Refusal | null): void => {
@@ -45,24 +46,28 @@ export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, on
       resolve(refusal);
     };
     const send = (after: Address | null): void => {
-      const address = upstream.pick(after, isTunnel);
+      const address = upstream.pick(operation.id, after, isTunnel);
       if (address === null) {
         const isFull = upstream.waitMs() === null;
         onFailure(upstream.name, isFull ? 'full' : 'open');
         settle(isFull ? REFUSALS.overloaded : unavailable(upstream));
         return;
       }
+      const isTrial = address.breaker.isOpen;
       const sent = address.breaker.send(performance.now());
+      const share = address.shareOf(operation.id);
       const begun = carry(address, (end) => {
         address.underWay.remove(place);
         const evidence = evidenceOf(end, exchange, after === null);
         if (evidence !== null) address.reached = evidence !== 'unreachable';
         address.breaker.ended(sent, evidence, performance.now());
+        // After the breaker has heard of it: who waits is not sent where it just opened.
+        share.leave(begun);
         ended(address, end);
       });
       attempt = begun;
       const place = address.underWay.add(begun);
-      begun.start();
+      share.enter(begun, isTrial);
     };
     const ended = (address: Address, end: End): void => {
       const failure = failureOf(end);

@@ -4,6 +4,7 @@ import type { Address } from './address.js';
 import type { BreakerTurn } from './breaker.js';
 import { watchAddress } from './health.js';
 import { Retries } from './retries.js';
+import { mostOf } from './share.js';
 
 /** Requests that may wait for a connection, as a multiple of the connections: the pool itself has no bound. */
 const WAITING_FACTOR = 4;
@@ -16,10 +17,12 @@ export interface Upstream {
   readonly retries: Retries;
   /**
    * The address to ask: a healthy one if there is any, of these one that is due for a trial, else the
-   * least loaded; null when all are full or their breakers open. For a tunnel, tunnels are the load.
+   * least loaded; null when all are full, of this operation or at all, or their breakers open. For a
+   * tunnel, tunnels are the load.
+   * @param operation its id
    * @param after the one that just failed: any other is better
    */
-  pick(after: Address | null, forTunnel?: boolean): Address | null;
+  pick(operation: string, after: Address | null, forTunnel?: boolean): Address | null;
   /** While every breaker is open: how long until one is due, 0 at least; else null. */
   waitMs(): number | null;
   /** Closes the pools when what they carry has ended. */
@@ -59,6 +62,12 @@ function openUpstream(name: string, settings: UpstreamSettings, onTurn: OnBreake
     return address;
   });
   const full = settings.connections * (1 + WAITING_FACTOR);
+  const shareFull = mostOf(settings.connections) * (1 + WAITING_FACTOR);
+  const takesMore = ({ breaker, underWay, shareOf }: Address, operation: string, nowMs: number): boolean => {
+    // A trial is let through however many hang there.
+    if (breaker.isOpen) return breaker.dueMs <= nowMs;
+    return underWay.size < full && shareOf(operation).size < shareFull;
+  };
   const { health } = settings;
   const watches = health === null ? [] : addresses.map((address) => watchAddress(address, health, settings.connectMs));
   const unwatch = (): void => watches.forEach((stop) => stop());
@@ -68,14 +77,14 @@ function openUpstream(name: string, settings: UpstreamSettings, onTurn: OnBreake
     deadlineMs: settings.deadlineMs,
     settings,
     retries: new Retries(),
-    pick(after, forTunnel = false) {
+    pick(operation, after, forTunnel = false) {
       const nowMs = performance.now();
       let best: Address | null = null;
       for (const address of addresses) {
-        if (address === after || !takesMore(address, full, nowMs)) continue;
+        if (address === after || !takesMore(address, operation, nowMs)) continue;
         if (best === null || preferred(address, best, forTunnel)) best = address;
       }
-      return best ?? (after !== null && takesMore(after, full, nowMs) ? after : null);
+      return best ?? (after !== null && takesMore(after, operation, nowMs) ? after : null);
     },
     waitMs: () => (addresses.every(({ breaker }) => breaker.isOpen) ? Math.max(0, Math.min(...addresses.map(({ breaker }) => breaker.dueMs)) - performance.now()) : null),
     retire: async () => {
@@ -87,11 +96,6 @@ function openUpstream(name: string, settings: UpstreamSettings, onTurn: OnBreake
       await Promise.all(addresses.map(({ pool }) => pool.destroy()));
     },
   };
-}
-
-/** A trial is let through however many hang there. */
-function takesMore({ breaker, underWay }: Address, full: number, nowMs: number): boolean {
-  return breaker.isOpen ? breaker.dueMs <= nowMs : underWay.size < full;
 }
 
 /** Of two that take more: which goes first. An open one is due here, and would never close if load decided. */

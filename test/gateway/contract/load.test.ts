@@ -24,7 +24,7 @@ paths:
 function load(t: Test, text: string): ReturnType<typeof loadContract> {
   const path = join(t.testdir({}), 'openapi.yaml');
   writeFileSync(path, text);
-  return loadContract(path);
+  return loadContract(path, { pets: { deadlineMs: 15_000 } });
 }
 
 t.test('the document as shipped gives the operations of the contract', (t) => {
@@ -102,6 +102,10 @@ const mistakes: readonly (readonly [name: string, from: string | RegExp, to: str
   ['a slip in the extension', 'stability: null', 'stabilty: null, stability: null', '8:63 paths./pets/{petId}.get.x-petgate.stabilty', /did you mean "stability"/],
   ['an upstream that is no name', 'upstream: pets, cost: 1, scope: pets:read', 'upstream: Pets!, cost: 1, scope: pets:read', '8:30 paths./pets/{petId}.get.x-petgate.upstream', /lower-case/],
   ['a cost above one', 'cost: 1', 'cost: 2', '8:42 paths./pets/{petId}.get.x-petgate.cost', /1 .*or 0/],
+  ['a deadline that is no time', 'stability: null', 'stability: null, deadline: 2', '8:90 paths./pets/{petId}.get.x-petgate.deadline', /must be a duration with its unit/],
+  ['a deadline of nothing', 'stability: null', 'stability: null, deadline: 0s', '8:90 paths./pets/{petId}.get.x-petgate.deadline', /must be a duration with its unit/],
+  ['a deadline above that of the upstream', 'stability: null', 'stability: null, deadline: 1m', '8:90 paths./pets/{petId}.get.x-petgate.deadline', /upstreams\.pets\.deadline is 15000 ms; say no more than that here, or raise it there/],
+  ['a deadline of the gateway', 'upstream: pets, cost: 1, scope: pets:read, stability: null', 'upstream: gateway, cost: 1, scope: pets:read, stability: null, deadline: 1s', '8:93 paths./pets/{petId}.get.x-petgate.deadline', /the gateway answers this itself/],
   ['no operationId', '      operationId: getPet\n', '', '6:5 paths./pets/{petId}.get.operationId', /^missing; /],
   ['an operationId twice', 'operationId: createPet', 'operationId: getPet', '11:20 paths./pets.post.operationId', /line 6 too/],
   ['an operationId the ledger needs itself', 'operationId: getPet', 'operationId: unmatched', '7:20 paths./pets/{petId}.get.operationId', /taken/],

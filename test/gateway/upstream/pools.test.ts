@@ -27,12 +27,12 @@ function openBreaker({ breaker }: Address): void {
 t.test('the least loaded address is picked', (t) => {
   const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2']);
   const [one, two] = upstream.addresses;
-  t.equal(upstream.pick(null), one);
+  t.equal(upstream.pick('listPets', null), one);
   load(one!, 1);
-  t.equal(upstream.pick(null), two);
-  t.equal(upstream.pick(two!), one, 'but not the one that just failed');
+  t.equal(upstream.pick('listPets', null), two);
+  t.equal(upstream.pick('listPets', two!), one, 'but not the one that just failed');
   const single = open(['http://127.0.0.1:1']);
-  t.equal(single.pick(single.addresses[0]!), single.addresses[0], 'unless there is no other');
+  t.equal(single.pick('listPets', single.addresses[0]!), single.addresses[0], 'unless there is no other');
   t.end();
 });
 
@@ -41,11 +41,11 @@ t.test('one whose breaker is open is passed over, also by a second attempt', (t)
   const [one, two] = upstream.addresses;
   openBreaker(one!);
   load(two!, 5);
-  t.equal(upstream.pick(null), two);
-  t.equal(upstream.pick(two!), two, 'the same again is better than one that is open');
+  t.equal(upstream.pick('listPets', null), two);
+  t.equal(upstream.pick('listPets', two!), two, 'the same again is better than one that is open');
   t.equal(upstream.waitMs(), null, 'another is there');
   openBreaker(two!);
-  t.equal(upstream.pick(null), null);
+  t.equal(upstream.pick('listPets', null), null);
   const waitMs = upstream.waitMs() ?? 0;
   t.ok(waitMs > 59_000 && waitMs <= 60_000, `the next trial is in ${waitMs} ms`);
   t.end();
@@ -58,14 +58,14 @@ t.test('a trial goes first, and however many hang there, but never to an unhealt
   load(one!, 10);
   load(two!, 9);
   one!.healthy = false;
-  t.equal(upstream.pick(null), two);
+  t.equal(upstream.pick('listPets', null), two);
   one!.healthy = true;
-  t.equal(upstream.pick(null), one);
+  t.equal(upstream.pick('listPets', null), one);
   two!.healthy = false;
   openBreaker(two!);
-  t.equal(upstream.pick(null), one);
+  t.equal(upstream.pick('listPets', null), one);
   one!.healthy = false;
-  t.equal(upstream.pick(null), two, 'when no one is healthy, all are tried');
+  t.equal(upstream.pick('listPets', null), two, 'when no one is healthy, all are tried');
   t.equal(upstream.waitMs(), 0);
   t.end();
 });
@@ -76,9 +76,9 @@ t.test('a full address takes no more', (t) => {
   load(one!, 10);
   load(two!, 9);
   const last = two!.underWay.add({ withdraw: () => undefined });
-  t.equal(upstream.pick(null), null);
+  t.equal(upstream.pick('listPets', null), null);
   t.equal(upstream.waitMs(), null, 'that is no matter of breakers');
   two!.underWay.remove(last);
-  t.equal(upstream.pick(null), two);
+  t.equal(upstream.pick('listPets', null), two);
   t.end();
 });

@@ -1,0 +1,57 @@
+/** What of the connections to an address one operation may have: those that it leaves are for all others when it hangs. */
+const PART = 3 / 4;
+
+/** What can be told to begin. */
+interface Startable {
+  start(): void;
+}
+
+/** The attempts of one operation at one address: some run, further ones wait until one of these ended. */
+export class Share {
+  readonly #most: number;
+  readonly #waiting: Startable[] = [];
+  #running = 0;
+
+  /** @param connections of the address */
+  constructor(connections: number) {
+    this.#most = mostOf(connections);
+  }
+
+  get size(): number {
+    return this.#running + this.#waiting.length;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Starts it, at once or when its turn comes. A trial waits for nobody. */
+  enter(attempt: Startable, isTrial: boolean): void {
+    if (this.#running >= this.#most && !isTrial) {
+      this.#waiting.push(attempt);
+      return;
+    }
+    this.#running += 1;
+    attempt.start();
+  }
+
+  /** Once for each that entered, when it ended. */
+  leave(attempt: Startable): void {
+    const place = this.#waiting.indexOf(attempt);
+    if (place !== -1) {
+      this.#waiting.splice(place, 1);
+      return;
+    }
+    this.#running -= 1;
+    if (this.#running >= this.#most) return;
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#running += 1;
+    next.start();
+  }
+}
+
+/** Attempts of one operation that run at once: never all connections, where there are two. */
+export function mostOf(connections: number): number {
+  return Math.max(1, Math.floor(connections * PART));
+}
