@@ -150,8 +150,32 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     t.equal((await ask(engine, key, NOON_MS + MINUTE_MS)).outcome, 'admitted', 'and goes on as if nothing had been');
     const greedy = await newKey(engine, 'drip');
     await askMany(engine, greedy, 7, NOON_MS);
-    for (const atMs of [NOON_MS - 60_000, NOON_MS - 1, NOON_MS - 30_000, NOON_MS + 8_571]) t.equal((await ask(engine, greedy, atMs)).outcome, 'limited');
-    t.equal((await ask(engine, greedy, NOON_MS + 8_572)).outcome, 'admitted');
+    for (const atMs of [NOON_MS - 1, NOON_MS - 30_000, NOON_MS - 60_000, NOON_MS - 60_000 + 8_571]) t.equal((await ask(engine, greedy, atMs)).outcome, 'limited');
+    t.equal((await ask(engine, greedy, NOON_MS - 60_000 + 8_572)).outcome, 'admitted', 'tokens come from the new now on');
+  });
+
+  t.test('a request while the clock was hours ahead costs its token, and freezes nothing', async (t) => {
+    for (const aheadMs of [90_000, 5 * 3_600_000, 20 * 3_600_000, 40 * DAY_MS]) {
+      for (const [plan, minute] of [['pro', 300], ['drip', 7]] as const) {
+        const key = await newKey(engine, plan);
+        await ask(engine, key, NOON_MS + aheadMs);
+        const name = `${plan}, ${aheadMs / 60_000} minutes ahead`;
+        t.equal(count(await askMany(engine, key, minute + 10, NOON_MS), 'admitted'), minute - 1, name);
+        const { minute: window, day } = standing(await ask(engine, key, NOON_MS, { cost: 0 }));
+        t.equal(window.resetAtMs, NOON_MS + MINUTE_MS, `${name}: whole one window from now`);
+        if (plan === 'pro') t.equal(day.resetAtMs, DAY_START_MS + DAY_MS, `${name}: and the day at its midnight`);
+        t.equal(count(await askMany(engine, key, minute + 10, NOON_MS + MINUTE_MS), 'admitted'), minute, name);
+      }
+    }
+  });
+
+  t.test('strikes that were counted while the clock was ahead are no older than now', async (t) => {
+    const key = await newKey(engine, 'strict');
+    await askMany(engine, key, 2, NOON_MS + 5 * 3_600_000);
+    t.equal((await ask(engine, key, NOON_MS)).outcome, 'limited', 'the second');
+    t.equal((await ask(engine, key, NOON_MS + 10_000)).outcome, 'limited', 'ten seconds later they are forgotten');
+    t.equal((await ask(engine, key, NOON_MS + 10_001)).outcome, 'limited');
+    t.equal((await ask(engine, key, NOON_MS + 10_002)).outcome, 'banned');
   });
 
   t.test('an address is judged by the plan anonymous, apart from all others', async (t) => {

@@ -8,7 +8,11 @@ import type { AdmissionEngine, AdmissionRequest, UsageCounts, UsageRow } from '.
 import type { UnknownReason, Verdict } from '../../src/gateway/admission/verdict.js';
 import type { AuditEntry, KeyRecord } from '../../src/gateway/keys/record.js';
 
-export type SteeredEngine = AdmissionEngine & { setPlans(plans: Plans): void };
+export type SteeredEngine = AdmissionEngine & {
+  setPlans(plans: Plans): void;
+  /** Forgets what nobody needs any more at `nowMs`; left out where nothing is ever forgotten. */
+  sweep?(nowMs: number): Promise<void>;
+};
 
 /** The engine in its plainest form: maps and `decide()`. What the others are compared with. */
 export function referenceEngine(firstPlans: Plans): SteeredEngine {

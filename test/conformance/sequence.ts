@@ -17,16 +17,19 @@ export interface Request {
 export type Event =
   | { readonly kind: 'admit'; readonly requests: readonly Request[] }
   /** To a moment that the subject's last verdict spoke of, or just beside it. */
-  | { readonly kind: 'jump'; readonly who: number; readonly to: 'minute' | 'day' | 'retry' | 'memory'; readonly byMs: number }
+  | { readonly kind: 'jump'; readonly who: number; readonly to: 'minute' | 'day' | 'retry' | 'memory'; readonly byMs: number; readonly onwardOnly?: true }
   | { readonly kind: 'change'; readonly who: number; readonly changes: Partial<KeyRecord> }
   | { readonly kind: 'plans'; readonly edition: number }
   | { readonly kind: 'ban'; readonly who: number; readonly forMs: number }
   | { readonly kind: 'lift'; readonly who: number }
-  | { readonly kind: 'fail'; readonly who: number; readonly backMs: number };
+  | { readonly kind: 'fail'; readonly who: number; readonly backMs: number }
+  /** A store that forgets by itself what nobody needs any more does so now. */
+  | { readonly kind: 'sweep' };
 
 export const KEYS = 4;
 export const SUBJECTS = 6;
 const NAMES = ['wave', 'drip', 'own', 'own-drip', 'half', 'gone'] as const;
+const HOURS_MS = 6 * 3_600_000;
 const OPERATIONS = ['listPets', 'createPet', 'unmatched'];
 const SCOPES = ['pets:read', 'pets:write'];
 
@@ -70,6 +73,8 @@ const step: fc.Arbitrary<number> = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 2 * MINUTE_MS }) },
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 3 * DAY_MS }) },
   { weight: 3, arbitrary: fc.integer({ min: -2 * MINUTE_MS, max: 0 }) },
+  // A clock that was set wrong, and right again.
+  { weight: 2, arbitrary: fc.integer({ min: -HOURS_MS, max: HOURS_MS }) },
   { weight: 1, arbitrary: fc.integer({ min: -3 * DAY_MS, max: 0 }) },
 );
 
@@ -119,4 +124,31 @@ export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), who, backMs: fc.integer({ min: 0, max: DAY_MS }) }) },
   );
   return fc.array(event, { minLength: 1, maxLength: 24 });
+}
+
+/**
+ * Stories in which keys keep their plans, and what they may grows and shrinks: so greedy buckets come to owe
+ * for days. A store may forget meanwhile what is over. Clocks step back by less than it waits with that.
+ */
+export function longStory(): fc.Arbitrary<readonly Event[]> {
+  const few = fc.integer({ min: 1, max: 6 });
+  const who = fc.constantFrom(0, 1);
+  const subject = fc.oneof({ weight: 3, arbitrary: who }, { weight: 1, arbitrary: fc.constantFrom(KEYS, KEYS + 1) });
+  const asked = fc.record({
+    who: subject, secret: fc.constant('first' as const), operation: fc.constant('listPets'), scope: fc.constant(null), cost: fc.constant(1 as const),
+    stepMs: fc.oneof({ weight: 6, arbitrary: fc.integer({ min: -1_000, max: 5_000 }) }, { weight: 1, arbitrary: fc.integer({ min: 0, max: 3 * DAY_MS }) }),
+  });
+  const event: fc.Arbitrary<Event> = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('admit' as const), requests: fc.array(asked, { minLength: 1, maxLength: 12 }) }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('change' as const), who, changes: fc.record({ limits: fc.record({ minute: few, day: few }) }) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('jump' as const), who: subject, to: fc.constantFrom('retry' as const, 'day' as const, 'memory' as const), byMs: fc.integer({ min: -1, max: 1 }), onwardOnly: fc.constant(true as const) }) },
+    { weight: 4, arbitrary: fc.constant({ kind: 'sweep' as const }) },
+  );
+  return fc.array(event, { minLength: 4, maxLength: 24 });
+}
+
+/** The two keys of such a story: one greedy, one not. */
+export function longRecords(): readonly Partial<KeyRecord>[] {
+  const common = { limits: { minute: 6, day: 6 }, scopes: null, secrets: [{ hash: 'first', endsAtMs: null }] };
+  return [{ ...common, plan: 'own-drip' }, { ...common, plan: 'own' }];
 }

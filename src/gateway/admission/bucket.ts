@@ -31,7 +31,10 @@ export interface BucketState {
 export interface WindowFigures {
   readonly limit: Limit;
   readonly remaining: number;
+  /** When it is whole again. */
   readonly resetAtMs: number;
+  /** When the next token comes, of a window that gets them one by one (greedy); left out where that is its reset. */
+  readonly nextAtMs?: number;
 }
 
 /** Bucket facts that never change: the day is the UTC calendar day, the minute opens with its first request. */
@@ -44,11 +47,13 @@ export const SHAPES: Readonly<Record<WindowName, BucketShape>> = {
   day: { perMs: DAY_MS, calendar: true },
 };
 
-/** Brings `state` up to `nowMs`. A clock that stepped back never reopens a window: time stands still instead. */
+/**
+ * Brings `state` up to `nowMs`. A time in the future, of a clock that has stepped back since, is taken as now
+ * with all that was spent: so the window is not open again too soon, and ends one window from now at the latest.
+ */
 export function settle(state: BucketState, shape: BucketShape, limit: Limit, refill: Refill, nowMs: number): void {
-  if (nowMs <= state.atMs) return;
   if (refill === 'greedy' && limit !== 'unlimited') {
-    const refilled = limit * (nowMs - state.atMs);
+    const refilled = nowMs > state.atMs ? limit * (nowMs - state.atMs) : 0;
     state.level = refilled >= state.level ? 0 : state.level - refilled;
     state.atMs = nowMs;
     return;
@@ -58,7 +63,7 @@ export function settle(state: BucketState, shape: BucketShape, limit: Limit, ref
     : nowMs - state.atMs >= shape.perMs;
   if (over) state.level = 0;
   // An empty bucket has no window yet: it opens with the next token spent.
-  if (state.level === 0) state.atMs = shape.calendar ? nowMs - (nowMs % shape.perMs) : nowMs;
+  if (state.level === 0 || state.atMs > nowMs) state.atMs = shape.calendar ? nowMs - (nowMs % shape.perMs) : nowMs;
 }
 
 /** True when one more token may be spent from the settled `state`. */
@@ -83,9 +88,11 @@ export function figuresOf(state: BucketState, shape: BucketShape, limit: Limit, 
   if (limit === 'unlimited') {
     return { limit, remaining: UNLIMITED_FIGURE, resetAtMs: windowEndMs(state, shape) };
   }
-  const free = Math.floor((limit * shape.perMs - state.level) / shape.perMs);
-  const resetAtMs = refill === 'greedy' ? state.atMs + Math.ceil(state.level / limit) : windowEndMs(state, shape);
-  return { limit, remaining: free > 0 ? free : 0, resetAtMs };
+  const free = Math.max(0, Math.floor((limit * shape.perMs - state.level) / shape.perMs));
+  if (refill === 'interval') return { limit, remaining: free, resetAtMs: windowEndMs(state, shape) };
+  const resetAtMs = state.atMs + Math.ceil(state.level / limit);
+  const missing = state.level - (limit - free - 1) * shape.perMs;
+  return { limit, remaining: free, resetAtMs, nextAtMs: free === limit ? resetAtMs : state.atMs + Math.ceil(missing / limit) };
 }
 
 function windowEndMs(state: BucketState, shape: BucketShape): number {

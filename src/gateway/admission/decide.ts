@@ -80,6 +80,7 @@ function strike(state: SubjectState, rule: BanRule, nowMs: number): boolean {
     state.strikes = 0;
     state.strikesSinceMs = nowMs;
   }
+  if (state.strikesSinceMs > nowMs) state.strikesSinceMs = nowMs;
   state.strikes += 1;
   if (state.strikes < rule.after) return false;
   const again = state.banLevel > 0 && nowMs - state.bannedUntilMs < BAN_MEMORY_MS;

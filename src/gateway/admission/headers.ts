@@ -4,7 +4,8 @@ import type { StandingVerdict } from './verdict.js';
 
 /**
  * The rate fields of an answer, flat `[name, value, …]`: the contract's X-RateLimit-* triple for the
- * binding window, and RateLimit / RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) for all.
+ * binding window, and RateLimit / RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) for all: its `t` is
+ * the time until more can be had. For an empty window that is never later than Retry-After, nor that than Reset.
  * An unlimited window has no form there, and is left out of both.
  * @param sinceMs time since the verdict came: a Reset must not lie in the past after a slow answer
  */
@@ -46,8 +47,9 @@ function bindingWindow(verdict: StandingVerdict): WindowFigures {
 function bannedHeaders(minute: WindowFigures, day: WindowFigures, retryAtMs: number, nowMs: number): string[] {
   const limit = minute.remaining <= day.remaining ? minute.limit : day.limit;
   const headers = triple(limit, 0, retryAtMs, nowMs);
-  const closedMinute = { ...minute, remaining: 0, resetAtMs: retryAtMs };
-  const closedDay = { ...day, remaining: 0, resetAtMs: retryAtMs };
+  const closed = { remaining: 0, resetAtMs: retryAtMs, nextAtMs: retryAtMs };
+  const closedMinute = { ...minute, ...closed };
+  const closedDay = { ...day, ...closed };
   const list = listed(closedMinute, closedDay, nowMs);
   if (list !== '') headers.push('RateLimit', list, 'RateLimit-Policy', policy(minute.limit, day.limit));
   return headers;
@@ -62,8 +64,8 @@ function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: numbe
 }
 
 function listed(minute: WindowFigures, day: WindowFigures, nowMs: number): string {
-  const first = minute.limit === 'unlimited' ? '' : `"minute";r=${minute.remaining};t=${secondsUntil(minute.resetAtMs, nowMs)}`;
-  const second = day.limit === 'unlimited' ? '' : `"day";r=${day.remaining};t=${secondsUntil(day.resetAtMs, nowMs)}`;
+  const first = minute.limit === 'unlimited' ? '' : `"minute";r=${minute.remaining};t=${secondsUntil(minute.nextAtMs ?? minute.resetAtMs, nowMs)}`;
+  const second = day.limit === 'unlimited' ? '' : `"day";r=${day.remaining};t=${secondsUntil(day.nextAtMs ?? day.resetAtMs, nowMs)}`;
   return first !== '' && second !== '' ? `${first}, ${second}` : first + second;
 }
 

@@ -104,7 +104,7 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured }: Fai
   const gateways = new Gateways(facts, configured);
   const judge = new CopyJudge(copies, plans, gateways.count());
   const local = new Local(stores, copies, judge, met);
-  const spool = new Spool({ local: local.engine, redis, facts, taken, plans: () => judge.whole });
+  const spool = new Spool({ local, redis, facts, taken });
   return { facts, copies, met, gateways, judge, local, spool, learner: new Learner(redis, copies, met) };
 }
 

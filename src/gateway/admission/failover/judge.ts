@@ -53,13 +53,18 @@ export class CopyJudge implements KeyJudge {
     if (copy === undefined) return 'unseen';
     const reason = unfitness(copy.record, secretHash, nowMs);
     if (reason !== undefined) return reason === 'unknown' ? 'unseen' : reason;
-    const terms = this.terms(copy);
+    const terms = this.shareOf(copy);
     if (terms === undefined) return 'no_plan';
     return terms.limits.minute === 0 || terms.limits.day === 0 ? 'unseen' : { record: copy.record, terms };
   }
 
+  terms(id: string): Terms | undefined {
+    const copy = this.#copies.read(id);
+    return copy && this.shareOf(copy);
+  }
+
   /** What binds the key here. */
-  terms({ record }: Copy): Terms | undefined {
+  shareOf({ record }: Copy): Terms | undefined {
     return termsOf(this.#shares, record.plan, record.limits === null ? null : shareOf(record.limits, this.#gateways));
   }
 }

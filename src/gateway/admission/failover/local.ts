@@ -3,6 +3,9 @@ import type { EmbeddedEngine } from '../engines/embedded/engine.js';
 import type { Stores } from '../engines/embedded/stores.js';
 import { Turn } from '../engines/embedded/turn.js';
 import { attempt } from '../engines/embedded/unavailable.js';
+import type { GreedyDay } from '../engines/redis/spool.js';
+import { settle, SHAPES } from '../bucket.js';
+import { termsOf } from '../plan.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionRequest } from '../port.js';
 import type { Verdict } from '../verdict.js';
@@ -47,6 +50,19 @@ export class Local {
     throw new StoreUnavailable('Redis is away, and the key is not known here: its record was not seen in the last 24 hours, its secret may be newer, or its share of the limit is nothing.', { decided });
   }
 
+  /** How far the day of a key with greedy refill is spent here; null of any other, and when the key is not known here. */
+  greedyDay(keyId: string): GreedyDay | null {
+    this.#copies.renew();
+    this.#stores.recent.resetReadTxn();
+    const copy = this.#copies.read(keyId);
+    const share = copy && this.#judge.shareOf(copy);
+    const whole = copy && termsOf(this.#judge.whole, copy.record.plan, copy.record.limits);
+    if (share?.refill !== 'greedy' || whole === undefined || whole.limits.day === 'unlimited') return null;
+    const { day } = new Turn(this.#stores).key(keyId).state;
+    settle(day, SHAPES.day, share.limits.day, 'greedy', Date.now());
+    return { limit: whole.limits.day, level: day.level };
+  }
+
   async #restrainNew(requests: readonly AdmissionRequest[]): Promise<void> {
     const keyIds = new Set<string>();
     for (const { subject } of requests) if (subject.kind === 'key' && !this.#restrained.has(subject.id)) keyIds.add(subject.id);
@@ -62,7 +78,7 @@ export class Local {
 
   #restrain(turn: Turn, keyId: string): void {
     const copy = this.#copies.read(keyId);
-    const terms = copy && this.#judge.terms(copy);
+    const terms = copy && this.#judge.shareOf(copy);
     if (copy === undefined || terms === undefined) return;
     this.#restrained.add(keyId);
     const row = turn.key(keyId);

@@ -13,9 +13,9 @@ import { partOf } from './shares.js';
  */
 export function restrain(state: SubjectState, terms: Terms, met: Meeting | undefined, copy: Copy, gateways: number, nowMs: number): void {
   if (met !== undefined) {
-    const { minute, day, atMs } = met.verdict;
-    restrainWindow(state.minute, SHAPES.minute, terms.limits.minute, terms.refill, minute, atMs, gateways, nowMs);
-    restrainWindow(state.day, SHAPES.day, terms.limits.day, terms.refill, day, atMs, gateways, nowMs);
+    const { minute, day } = met.verdict;
+    restrainWindow(state.minute, SHAPES.minute, terms.limits.minute, terms.refill, minute, met, gateways, nowMs);
+    restrainWindow(state.day, SHAPES.day, terms.limits.day, terms.refill, day, met, gateways, nowMs);
   }
   const ban = banOf(met, copy);
   if (ban === null || ban.untilMs <= state.bannedUntilMs) return;
@@ -30,12 +30,16 @@ function banOf(met: Meeting | undefined, copy: Copy): Copy['ban'] {
   return verdict.outcome === 'banned' ? { untilMs: verdict.bannedUntilMs, level: verdict.level } : null;
 }
 
-function restrainWindow(bucket: BucketState, shape: BucketShape, share: Limit, refill: Refill, seen: WindowFigures, seenAtMs: number, gateways: number, nowMs: number): void {
+function restrainWindow(bucket: BucketState, shape: BucketShape, share: Limit, refill: Refill, seen: WindowFigures, { verdict }: Meeting, gateways: number, nowMs: number): void {
   if (share === 'unlimited' || seen.limit === 'unlimited') return;
   // The limit is another by now, or the window is over: what was left of it says nothing.
   if (partOf(seen.limit, gateways) !== share || (refill === 'interval' && seen.resetAtMs <= nowMs)) return;
   const left = Math.min(share, Math.floor(seen.remaining / gateways));
-  const then = { level: (share - left) * shape.perMs, atMs: refill === 'interval' ? seen.resetAtMs - shape.perMs : seenAtMs };
+  const spent = (share - left) * shape.perMs;
+  // What a greedy bucket lacks shows in how long it takes to be whole: that may be more than its limit.
+  const then = refill === 'interval'
+    ? { level: spent, atMs: seen.resetAtMs - shape.perMs }
+    : { level: Math.max(spent, (seen.resetAtMs - verdict.atMs) * share), atMs: verdict.atMs };
   settle(then, shape, share, refill, nowMs);
   settle(bucket, shape, share, refill, nowMs);
   if (then.level > bucket.level) Object.assign(bucket, then);

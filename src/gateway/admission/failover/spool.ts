@@ -2,11 +2,10 @@ import { DAY_MS } from '../bucket.js';
 import { addCounts, noCounts } from '../counts.js';
 import type { Counts } from '../counts.js';
 import { dayOf } from '../engines/embedded/day.js';
-import type { EmbeddedEngine } from '../engines/embedded/engine.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
-import type { Plans } from '../plan.js';
 import type { UsageCounts, UsageRow } from '../port.js';
 import type { Facts } from './facts.js';
+import type { Local } from './local.js';
 import type { Taken } from './taken.js';
 
 /** Calls under way at once: few enough that each keeps its deadline. */
@@ -19,11 +18,10 @@ interface Waiting {
 }
 
 export interface SpoolParts {
-  readonly local: Pick<EmbeddedEngine, 'usage'>;
+  readonly local: Local;
   readonly redis: Pick<RedisEngine, 'fleet'>;
   readonly facts: Facts;
   readonly taken: Taken;
-  readonly plans: () => Plans;
 }
 
 /**
@@ -83,7 +81,7 @@ export class Spool {
     const { local, facts, taken } = this.#parts;
     const nowMs = Date.now();
     // A clock that was set back may have counted on days to come.
-    for await (const rows of local.usage.rows(facts.read('day') ?? dayOf(nowMs - DAY_MS), dayOf(nowMs + DAY_MS))) {
+    for await (const rows of local.engine.usage.rows(facts.read('day') ?? dayOf(nowMs - DAY_MS), dayOf(nowMs + DAY_MS))) {
       for (const row of rows) {
         const missing = taken.missing(row);
         if (missing !== null) yield { row, missing };
@@ -93,13 +91,10 @@ export class Spool {
 
   async #send(group: readonly Waiting[], sum: Counts): Promise<void> {
     if (group.length === 0) return;
-    const { redis, taken, plans } = this.#parts;
+    const { redis, taken, local } = this.#parts;
     const keys = new Map<string, UsageRow[]>();
     for (const { row } of group) keys.set(row.key, [...(keys.get(row.key) ?? []), row]);
-    await Promise.all([...keys].map(([keyId, rows]) => {
-      const greedy = plans().get(rows.at(-1)!.plan)?.refill === 'greedy';
-      return redis.fleet.take(this.#id, { keyId, rows, greedy });
-    }));
+    await Promise.all([...keys].map(([keyId, rows]) => redis.fleet.take(this.#id, { keyId, rows, greedyDay: local.greedyDay(keyId) })));
     await taken.acknowledge(group.map(({ row }) => row));
     for (const { missing } of group) addCounts(sum, missing);
   }

@@ -35,6 +35,20 @@ for (const refill of ['interval', 'greedy'] as const) {
   });
 }
 
+t.test('greedy: what was spent above the limit is owed here too', (t) => {
+  const whole = termsOf({ minute: 6, day: 10 }, 'greedy');
+  const share = termsOf(shareOf(whole.limits, 2), 'greedy');
+  const owing = freshState();
+  Object.assign(owing.day, { level: 35 * 86_400_000, atMs: NOON_MS });
+  const verdict = decide(owing, whole, null, true, 0, NOON_MS);
+  const local = freshState();
+  restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, copy, 2, NOON_MS);
+  const here = decide(local, share, null, true, 0, NOON_MS);
+  t.equal(here.day.resetAtMs, verdict.day.resetAtMs, 'whole no sooner than there');
+  t.equal(here.outcome, 'limited');
+  t.end();
+});
+
 t.test('it only takes: what is spent here stays, and a window that is over says nothing', (t) => {
   const terms = termsOf({ minute: 30, day: 500 }, 'interval');
   const state = freshState();

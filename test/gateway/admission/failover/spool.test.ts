@@ -1,5 +1,7 @@
 import t from 'tap';
-import { ask, askMany, change, custom, newKey, standing } from '../../../conformance/cast.js';
+import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
+import type { GreedyDay } from '../../../../src/gateway/admission/engines/redis/spool.js';
+import { ask, askMany, change, custom, dayName, limited, newKey, standing } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
@@ -40,10 +42,10 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
   const server = await durableRedis(t);
   const { engine } = openGateway(t, server);
   const [key, greedy] = [await newKey(engine, 'free'), await newKey(engine, 'drip')];
-  const take = async (spool: string, requests: number, id: string, isGreedy = false): Promise<void> => {
+  const take = async (spool: string, requests: number, id: string, greedyDay: GreedyDay | null = null): Promise<void> => {
     const redis = openGateway(t, server).redis;
     const row = { key: id, plan: 'free', operation: 'listPets', day: new Date().toISOString().slice(0, 10), requests, limited: 2, banned: 1, failed: 1 };
-    for (let n = 0; n < 3; n += 1) await redis.fleet.take(spool, { keyId: id, greedy: isGreedy, rows: [row] });
+    for (let n = 0; n < 3; n += 1) await redis.fleet.take(spool, { keyId: id, greedyDay, rows: [row] });
   };
   await take('one', 5, key.id);
   await take('one', 4, key.id);
@@ -51,9 +53,39 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
   await take('two', 3, key.id);
   t.same(await ledgerOf(engine, key), { requests: 10, limited: 4, banned: 2, failed: 2 });
   t.equal(standing(await ask(engine, key, now(), { cost: 0 })).day.remaining, 990);
-  await take('one', 100, greedy.id, true);
+  await take('one', 100, greedy.id, { limit: 1_000, level: 100 * DAY_MS });
   const { remaining } = standing(await ask(engine, greedy, now(), { cost: 0 })).day;
   t.ok(remaining >= 900 && remaining <= 901, 'of a bucket that trickles as well', { remaining });
+});
+
+t.test('greedy: what was spent while Redis was away is owed, however long the bucket was left alone before', async (t) => {
+  const server = await durableRedis(t);
+  const { engine, redis } = openGateway(t, server);
+  const [idle, debtor, late] = [await newKey(engine, 'drip'), await newKey(engine, 'trickle'), await newKey(engine, 'drip')];
+  const take = (id: string, requests: number, limit: number, atMs: number): Promise<void> => {
+    const row = { key: id, plan: 'drip', operation: 'listPets', day: dayName(atMs), requests, limited: 0, banned: 0, failed: 0 };
+    return redis.fleet.take('spool', { keyId: id, greedyDay: { limit, level: requests * DAY_MS }, rows: [row] });
+  };
+  await ask(redis, idle, now() - 20 * 3_600_000);
+  await take(idle.id, 500, 1_000, now());
+  const { remaining } = standing(await ask(redis, idle, now(), { cost: 0 })).day;
+  t.ok(remaining >= 500 && remaining <= 502, 'what trickled in before it was spent is no credit', { remaining });
+  await take(debtor.id, 10, 3, now());
+  const owing = limited(await ask(redis, debtor, now()));
+  t.ok(Math.abs(owing.retryAtMs - now() - (8 * DAY_MS) / 3) < 60_000, 'eight tokens have to come first', { inMs: owing.retryAtMs - now() });
+  await take(late.id, 500, 1_000, now() - DAY_MS);
+  const spent = 1_000 - standing(await ask(redis, late, now(), { cost: 0 })).day.remaining;
+  t.ok(spent >= 498 && spent <= 500, 'it knows no midnight', { spent });
+});
+
+t.test('greedy: Redis lacks afterwards what this gateway lacked, though more was admitted while tokens came', async (t) => {
+  const server = await durableRedis(t);
+  const { engine, redis } = openGateway(t, server);
+  const key = await newKey(engine, 'drip');
+  const row = { key: key.id, plan: 'drip', operation: 'listPets', day: dayName(now()), requests: 1_800, limited: 0, banned: 0, failed: 0 };
+  await redis.fleet.take('spool', { keyId: key.id, greedyDay: { limit: 1_000, level: 990 * DAY_MS }, rows: [row] });
+  const { remaining } = standing(await ask(redis, key, now(), { cost: 0 })).day;
+  t.ok(remaining >= 10 && remaining <= 12, 'a long outage at full speed is no debt', { remaining });
 });
 
 t.test('more than the day has leaves it empty until it turns', async (t) => {

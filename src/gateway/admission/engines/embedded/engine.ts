@@ -49,7 +49,7 @@ export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
 export function engineOn(stores: Stores, judge: KeyJudge, usageDays: number): EmbeddedEngine {
   const addresses = new Addresses(stores);
   const checkpoint = new Checkpoint(stores);
-  const upkeep = new Upkeep(stores, checkpoint, new Sweep(stores, usageDays), addresses);
+  const upkeep = new Upkeep(stores, checkpoint, new Sweep(stores, usageDays, judge), addresses);
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
       stores.recent.transactionSync(() => {

@@ -22,6 +22,8 @@ export interface GoodKey {
 export interface KeyJudge {
   plans: Plans;
   key(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason;
+  /** What binds a key, good or not; undefined when nobody knows. */
+  terms(id: string): Terms | undefined;
 }
 
 const DECODED_MOST = 20_000;
@@ -55,6 +57,10 @@ export class Judge implements KeyJudge {
     if (decoded === undefined) return 'unknown';
     const { record, terms } = decoded;
     return unfitness(record, secretHash, nowMs) ?? (terms === undefined ? 'no_plan' : { record, terms });
+  }
+
+  terms(id: string): Terms | undefined {
+    return this.#read(id)?.terms;
   }
 
   #read(id: string): Decoded | undefined {

@@ -19,6 +19,8 @@ export const bannedRow = (subject: string): string => `n${subject}`;
 export const journalRow = (transaction: number): string => `j${String(transaction).padStart(16, '0')}`;
 
 export const stateRow = (keyId: string): string => `s${keyId}`;
+/** The key that a row of `stateRow` is about. */
+export const keyIdOf = (row: string): string => row.slice(1);
 export const recordRow = (keyId: string): string => `k${keyId}`;
 export const historyRow = (keyId: string, version: number): string => `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
 /** The ledger's row for what a key row counts under `label`: its day, plan and operation. */

@@ -1,16 +1,21 @@
 import { DAY_MS } from '../../bucket.js';
-import { BAN_MEMORY_MS } from '../../plan.js';
+import type { BucketState, Limit } from '../../bucket.js';
+import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf } from '../../plan.js';
+import type { Terms } from '../../plan.js';
 import { isBanOver } from './ban-index.js';
 import { readJournal } from './checkpoint.js';
 import { dayOf } from './day.js';
-import { keyRow, rangeOf } from './rows.js';
+import type { KeyJudge } from './judge.js';
+import { keyIdOf, keyRow, rangeOf } from './rows.js';
 import type { Store } from './store.js';
 import type { Stores } from './stores.js';
 import { slotsOf, unpackState } from './subject-row.js';
 import { translated } from './unavailable.js';
 
-/** A subject not seen for so long is forgotten: all its windows are over, so that it starts afresh either way. */
+/** A subject not seen for so long is forgotten, when its greedy buckets are whole again too: it starts afresh either way. */
 const FORGET_AFTER_MS = 2 * DAY_MS;
+/** How long a bucket has to be whole: a clock may step back. */
+const WHOLE_FOR_MS = DAY_MS;
 /** Rows looked at per kind and step, bounding how long the files stay locked. */
 const STEP_ROWS = 1_000;
 /** More unsaved transactions than this: the checkpoint is behind, and sweeping can wait. */
@@ -20,12 +25,15 @@ const JOURNAL_MOST = 10_000;
 export class Sweep {
   readonly #stores: Stores;
   readonly #usageDays: number;
+  readonly #judge: KeyJudge;
   /** Where the next step goes on, by kind of row. */
   readonly #resumeAt = new Map<string, string>();
 
-  constructor(stores: Stores, usageDays: number) {
+  /** @param judge knows what binds a key, and so when its buckets are whole */
+  constructor(stores: Stores, usageDays: number, judge: KeyJudge) {
     this.#stores = stores;
     this.#usageDays = usageDays;
+    this.#judge = judge;
   }
 
   /** One step. `nowMs` is the store's time. Rejects with StoreUnavailable. */
@@ -33,12 +41,12 @@ export class Sweep {
     const { recent, durable } = this.#stores;
     try {
       recent.transactionSync(() => {
-        this.#step(recent, 'a', (row) => isForgotten(row, nowMs));
+        this.#step(recent, 'a', (row) => isForgotten(row, nowMs, () => termsOf(this.#judge.plans, ANONYMOUS_PLAN, null)));
         this.#step(recent, 'n', (end) => isBanOver(end, nowMs));
         this.#dropSaved(nowMs);
       });
       await durable.transaction(() => {
-        this.#step(durable, 's', (row) => isForgotten(row, nowMs));
+        this.#step(durable, 's', (row, name) => isForgotten(row, nowMs, () => this.#judge.terms(keyIdOf(name))));
         removeDaysBefore(durable, 'u', dayOf(nowMs - this.#usageDays * DAY_MS));
       });
     } catch (error) {
@@ -85,8 +93,15 @@ export function removeDaysBefore(store: Store, kind: string, day: string): void 
 }
 
 /** Nothing of it can change a decision any more. */
-function isForgotten(row: Buffer, nowMs: number): boolean {
-  const state = unpackState(row);
-  const seenAtMs = Math.max(state.minute.atMs, state.day.atMs, state.strikesSinceMs);
-  return nowMs - seenAtMs > FORGET_AFTER_MS && nowMs - state.bannedUntilMs > BAN_MEMORY_MS;
+function isForgotten(row: Buffer, nowMs: number, termsOf: () => Terms | undefined): boolean {
+  const { minute, day, strikesSinceMs, bannedUntilMs } = unpackState(row);
+  const seenAtMs = Math.max(minute.atMs, day.atMs, strikesSinceMs);
+  if (nowMs - seenAtMs <= FORGET_AFTER_MS || nowMs - bannedUntilMs <= BAN_MEMORY_MS) return false;
+  const terms = minute.level + day.level === 0 ? undefined : termsOf();
+  return terms?.refill !== 'greedy' || (isWhole(minute, terms.limits.minute, nowMs) && isWhole(day, terms.limits.day, nowMs));
+}
+
+/** Whether a greedy bucket has been whole for long. One without a limit is a window, and over. */
+function isWhole({ level, atMs }: BucketState, limit: Limit, nowMs: number): boolean {
+  return limit === 'unlimited' || nowMs - (atMs + level / limit) > WHOLE_FOR_MS;
 }

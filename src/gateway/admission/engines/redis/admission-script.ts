@@ -68,16 +68,15 @@ function luaString(text: string): string {
 
 const SETTLE = `
 local function settle(level, at, per, limit, greedy, now)
-  if now <= at then return level, at end
   if greedy and limit >= 0 then
-    local refilled = limit * (now - at)
+    local refilled = now > at and limit * (now - at) or 0
     if refilled >= level then return 0, now end
     return level - refilled, now
   end
   local over
   if per == DAY then over = floor(now / per) > floor(at / per) else over = now - at >= per end
   if over then level = 0 end
-  if level == 0 then at = per == DAY and now - now % per or now end
+  if level == 0 or at > now then at = per == DAY and now - now % per or now end
   return level, at
 end
 `;
@@ -109,6 +108,7 @@ local function rule(minuteLimit, dayLimit, greedy, after, within, length, factor
   end
   if not charge then return LIMITED, m, mAt, d, dAt, strikes, since, banned, level end
   if strikes == 0 or now - since >= within then strikes, since = 0, now end
+  if since > now then since = now end
   strikes = strikes + 1
   if strikes < after then return LIMITED, m, mAt, d, dAt, strikes, since, banned, level end
   local again = level > 0 and now - banned < BAN_MEMORY

@@ -8,14 +8,16 @@ import { STATE_FORMAT } from './state.js';
 /**
  * Takes over what a gateway counted while Redis was away. The counts are absolute: what was taken before
  * is remembered by day under the spool's id and subtracted, so that the call may be repeated at will.
- * Requests of today are spent from the day's bucket too; it may go below empty.
+ * Requests of today are spent from the day's bucket too; it may go below empty. One that refills greedily knows no
+ * days: all are spent from it, but no more than the gateway's own bucket still lacked at the end.
  *
  * KEYS: the key, then for each day the ledger and what was taken of it. ARGV: spool id, seconds the ledger is
- * kept, `1` for greedy refill, then for each row the place of its ledger in KEYS, number of the day, plan and
+ * kept, `<limit> <level>` for greedy refill, then for each row the place of its ledger in KEYS, number of the day, plan and
  * operation, requests, limited, banned, failed.
  */
 const TAKE = scriptOf(`
 local DAY, CEILING = ${SHAPES.day.perMs}, ${MAX_LIMIT * SHAPES.day.perMs}
+local limit, held = string.match(ARGV[4], '^(%d+) (%d+)$')
 local names, today, spent = { 'requests', 'limited', 'banned', 'failed' }, floor(clock / ${SHAPES.day.perMs}), 0
 for n = 5, #ARGV, 7 do
   local at = tonumber(ARGV[n])
@@ -27,7 +29,7 @@ for n = 5, #ARGV, 7 do
     if more > 0 then
       call('HINCRBY', ledger, field, more)
       call('HSET', marks, mark, told)
-      if place == 1 and day == today then spent = spent + more end
+      if place == 1 and (limit or day == today) then spent = spent + more end
     end
   end
   if call('TTL', ledger) < 0 then call('EXPIRE', ledger, ARGV[3]) end
@@ -38,12 +40,15 @@ if found and found[1] then
   local raw = found[2]
   local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
   if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
-  if ARGV[4] == '1' then
-    if d == 0 then dAt = clock end
+  spent = spent * DAY
+  if limit then
+    if clock > dAt then d = math.max(0, d - limit * (clock - dAt)) end
+    dAt = clock
+    spent = math.min(spent, held)
   elseif floor(dAt / DAY) < today then
     d, dAt = 0, clock - clock % DAY
   end
-  d = d + spent * DAY
+  d = d + spent
   if d > CEILING then d = CEILING end
   call('HSET', KEYS[1], 'state', pack('${STATE_FORMAT}', m, mAt, d, dAt, strikes, since, banned, level))
 end
@@ -54,15 +59,21 @@ return pack('<d', clock) .. '1'
 export interface SpooledKey {
   readonly keyId: string;
   readonly rows: readonly UsageRow[];
-  /** Whether the key's plan refills greedily. */
-  readonly greedy: boolean;
+  /** Where the key's day refills greedily. */
+  readonly greedyDay: GreedyDay | null;
+}
+
+/** A day that refills greedily: its whole limit, and how far it is spent in the bucket of one gateway, in the units of bucket.ts. */
+export interface GreedyDay {
+  readonly limit: number;
+  readonly level: number;
 }
 
 /** Takes the key's counts over, what was not taken before. When it resolves, all of them are in the ledger. */
-export async function takeSpool(link: Link, spoolId: string, { keyId, rows, greedy }: SpooledKey, usageDays: number): Promise<void> {
+export async function takeSpool(link: Link, spoolId: string, { keyId, rows, greedyDay }: SpooledKey, usageDays: number): Promise<void> {
   const days = [...new Set(rows.map((row) => dayNumberOf(row.day)))];
   const names = [keyName(keyId), ...days.flatMap((day) => [ledgerName(keyId, day), spoolName(keyId, day)])];
-  const args = [spoolId, ((usageDays + 1) * 86_400).toString(), greedy ? '1' : '0'];
+  const args = [spoolId, ((usageDays + 1) * 86_400).toString(), greedyDay === null ? '' : `${greedyDay.limit} ${greedyDay.level}`];
   for (const { day: name, plan, operation, requests, limited, banned, failed } of rows) {
     const day = dayNumberOf(name);
     const place = 2 + 2 * days.indexOf(day);

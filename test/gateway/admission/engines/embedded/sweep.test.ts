@@ -1,9 +1,11 @@
 import t from 'tap';
 import { Checkpoint } from '../../../../../src/gateway/admission/engines/embedded/checkpoint.js';
+import { Judge } from '../../../../../src/gateway/admission/engines/embedded/judge.js';
 import { openStores } from '../../../../../src/gateway/admission/engines/embedded/stores.js';
+import type { Plans } from '../../../../../src/gateway/admission/plan.js';
 import type { Store } from '../../../../../src/gateway/admission/engines/embedded/store.js';
 import { Sweep } from '../../../../../src/gateway/admission/engines/embedded/sweep.js';
-import { addressRequest, DAY_MS, engineOn, ENTRY, ledgerOf, NOON_MS, recordOf, requestOf, tempFolder } from './fixture.js';
+import { addressRequest, DAY_MS, engineOn, ENTRY, ledgerOf, NOON_MS, PLANS, recordOf, requestOf, tempFolder } from './fixture.js';
 
 function namesIn(store: Store, kind: string): readonly string[] {
   store.resetReadTxn();
@@ -15,7 +17,7 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
   const engine = engineOn(t, folder, { usageDays: 30 });
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
   t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
-  const sweep = new Sweep(stores, 30);
+  const sweep = new Sweep(stores, 30, new Judge(stores, PLANS));
   const checkpoint = new Checkpoint(stores);
   for (const id of ['busy', 'idle', 'banned']) await engine.keys.write(recordOf(id, { plan: 'strict' }), ENTRY);
   const earlierMs = NOON_MS - 3 * DAY_MS;
@@ -42,4 +44,33 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
   const verdicts = await engine.admit([requestOf('busy', { nowMs: NOON_MS }), requestOf('banned', { nowMs: NOON_MS }), requestOf('idle', { nowMs: NOON_MS })]);
   t.strictSame(verdicts.map(({ outcome }) => outcome), ['limited', 'banned', 'admitted'], 'no decision changed by it');
   t.match((await ledgerOf(engine, 'busy')).at(-1), { requests: 1, limited: 1 }, 'and the ledger counts on');
+});
+
+t.test('a greedy bucket that owes is not forgotten before it is whole, of a key as of an address', async (t) => {
+  const folder = tempFolder(t);
+  const ban = { after: 1_000_000, withinMs: 60_000, forMs: 1_000, factor: 1, capMs: 1_000 };
+  const plans: Plans = new Map([
+    ['own', { name: 'own', limits: 'custom', refill: 'greedy', ban }],
+    ['anonymous', { name: 'anonymous', limits: { minute: 'unlimited', day: 5 }, refill: 'greedy', ban }],
+  ]);
+  const fewer: Plans = new Map([...plans, ['anonymous', { ...plans.get('anonymous')!, limits: { minute: 'unlimited', day: 1 } }]]);
+  const engine = engineOn(t, folder, { plans });
+  const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
+  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
+  const sweep = new Sweep(stores, 30, new Judge(stores, fewer));
+  const record = recordOf('debtor', { plan: 'own', limits: { minute: 'unlimited', day: 8 } });
+  await engine.keys.write(record, ENTRY);
+  for (let n = 0; n < 5; n += 1) await engine.admit([requestOf('debtor', { nowMs: NOON_MS }), addressRequest('192.0.2.9', { nowMs: NOON_MS })]);
+  await engine.keys.write({ ...record, limits: { minute: 'unlimited', day: 1 }, version: 2 }, ENTRY);
+  engine.setPlans(fewer);
+  const sweepAt = async (nowMs: number): Promise<readonly string[]> => {
+    await new Checkpoint(stores).run();
+    await sweep.run(nowMs);
+    return [...namesIn(stores.durable, 's'), ...namesIn(stores.recent, 'a')];
+  };
+  const laterMs = NOON_MS + 3 * DAY_MS;
+  t.strictSame(await sweepAt(laterMs), ['sdebtor', 'a192.0.2.9']);
+  const verdicts = await engine.admit([requestOf('debtor', { nowMs: laterMs }), addressRequest('192.0.2.9', { nowMs: laterMs })]);
+  t.match(verdicts, [{ outcome: 'limited', retryAtMs: NOON_MS + 5 * DAY_MS }, { outcome: 'limited', retryAtMs: NOON_MS + 5 * DAY_MS }]);
+  t.strictSame(await sweepAt(NOON_MS + 6 * DAY_MS + 1), [], 'whole for a day');
 });

@@ -36,7 +36,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.match(await engine.fleet.changedSince(0), { ids: [key.id] });
   t.equal(await engine.fleet.beat('gateway', false), 1);
   t.equal(await engine.fleet.beat('gateway', true), 0);
-  await engine.fleet.take('spool', { keyId: key.id, greedy: false, rows: [{ key: key.id, plan: 'free', operation: 'listPets', day: dayName(Date.now()), requests: 3, limited: 0, banned: 0, failed: 0 }] });
+  await engine.fleet.take('spool', { keyId: key.id, greedyDay: null, rows: [{ key: key.id, plan: 'free', operation: 'listPets', day: dayName(Date.now()), requests: 3, limited: 0, banned: 0, failed: 0 }] });
   await t.test('imports too', (t) => {
     imports(t, engine);
     t.end();
