@@ -14,7 +14,7 @@ t.test('without its store every request is answered within a second, honestly, a
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { config: { store: { on_failure: 'refuse', deadline: '300ms' } }, environment: { REDIS_URL: redis.url } });
+  const front = await startFront(t, upstream.url, { config: { store: { on_failure: 'refuse' } }, environment: { REDIS_URL: redis.url } });
   await until('it serves', async () => (await front.good()) === 200);
   const away = {
     frozen: [() => redis.freeze(), () => redis.thaw()],

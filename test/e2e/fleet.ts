@@ -10,7 +10,7 @@ import { ledgerOf } from './ledger.js';
 
 export const EACH = 4;
 const ban = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
-const PLANS = {
+export const PLANS = {
   roomy: { limits: { minute: 1_000_000, day: 1_000_000 }, ban },
   narrow: { limits: { minute: 1_000_000, day: 200 }, ban },
   anonymous: { limits: { minute: 1_000_000, day: 1_000_000 }, ban },
@@ -29,8 +29,7 @@ export async function fleetOf(t: Test): Promise<Fleet> {
   return {
     redis,
     start: ({ dataFolder, workers = 1 } = {}) => startGateway(t, {
-      // Redis syncs each write to the disk here, and a busy machine would miss the usual deadline.
-      plans: PLANS, config: { workers, store: { deadline: '300ms' }, upstreams: { pets: { addresses: [upstream.url] } } }, environment: { REDIS_URL: redis.url },
+      plans: PLANS, config: { workers, upstreams: { pets: { addresses: [upstream.url] } } }, environment: { REDIS_URL: redis.url },
       ...(dataFolder === undefined ? {} : { dataFolder }),
     }),
   };

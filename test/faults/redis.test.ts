@@ -13,8 +13,8 @@ import { createTeller } from '../../src/gateway/admission/failures.js';
 const creditsOf = createTeller();
 
 const DEADLINE_MS = 100;
-/** For timers and a machine that does other things too. */
-const SLACK_MS = 150;
+/** Nothing takes longer, also on a machine that does other things too. */
+const ANSWER_WITHIN_MS = 1000;
 const DAY = { from: '2020-01-01', to: '2020-01-01' };
 
 async function setUp(t: Test, options: RedisOptions = {}): Promise<{ server: RedisServer; engine: RedisEngine }> {
@@ -100,7 +100,7 @@ t.test('Redis is down at the start: calls are refused, and the engine comes up w
   await server.kill();
   const engine = openRedisEngine({ url: server.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
   t.teardown(() => engine.close());
-  await refusesAll(t, engine, DEADLINE_MS + SLACK_MS);
+  await refusesAll(t, engine, ANSWER_WITHIN_MS);
   await t.rejects(engine.check(), /ECONNREFUSED/, 'and it is said why');
   await server.restart();
   await recovers(t, engine, 1_000);
@@ -113,7 +113,7 @@ t.test('Redis is killed in the middle: nothing hangs, nothing is admitted twice,
   const tally = await traffic(engine, key, async () => {
     await until('some were admitted', async () => (await requestsOf(engine, key)) > 50);
     await server.kill();
-    await refusesAll(t, engine, DEADLINE_MS + SLACK_MS);
+    await refusesAll(t, engine, ANSWER_WITHIN_MS);
     await server.restart();
     await recovers(t, engine, 1_000);
     await until('the limit is met', async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted');
@@ -134,10 +134,11 @@ t.test('Redis is frozen: a deadline, then nothing, and what was given up is not 
   const waiting = await Promise.allSettled(Array.from({ length: 20 }, () => engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }])));
   const tookMs = performance.now() - startMs;
   t.ok(waiting.every((each) => each.status === 'rejected'));
-  t.ok(tookMs >= DEADLINE_MS - 5 && tookMs <= DEADLINE_MS + SLACK_MS, `given up after ${tookMs.toFixed(0)} ms`);
-  const closedMs = performance.now();
-  for (let n = 0; n < 100; n += 1) await t.rejects(engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }]), { name: 'StoreUnavailable' });
-  t.ok(performance.now() - closedMs < DEADLINE_MS, 'then refused at once');
+  t.ok(tookMs >= DEADLINE_MS - 5 && tookMs <= ANSWER_WITHIN_MS, `given up after ${tookMs.toFixed(0)} ms`);
+  let refused = 0;
+  for (let n = 0; n < 100; n += 1) engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }]).catch(() => (refused += 1));
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(refused, 100, 'then refused at once');
   server.thaw();
   await recovers(t, engine, 1_000);
   t.equal(await requestsOf(engine, key), 10, 'the twenty that nobody waited for were not charged');

@@ -120,7 +120,7 @@ const cors = mapping({
 
 const store = mapping({
   redis: redis.optional().describe('Shared by all gateways. Left out: the embedded store in the data folder, for one machine.'),
-  deadline: duration('1ms', '10s').prefault('100ms').describe('Deadline of every store command.'),
+  deadline: duration('1ms', '10s').prefault('450ms').describe('How long a call to the store may take, and the store be silent before it counts as away.'),
   usage: duration('1d', '36500d').refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 400d').prefault('400d').describe('How long the usage ledger is kept.'),
   map_size: size('16MiB', '1TiB').prefault('16GiB').describe('Upper bound of the embedded store; takes disk only as it fills.'),
   on_failure: z.enum(['local', 'refuse'], { error: 'must be local or refuse' }).prefault('local')

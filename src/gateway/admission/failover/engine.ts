@@ -6,7 +6,6 @@ import type { Plans } from '../plan.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionEngine, AdmissionRequest, Credit, Failover } from '../port.js';
 import type { Verdict } from '../verdict.js';
-import { Breaker } from './breaker.js';
 import { Copies } from './copies.js';
 import type { Copy } from './copies.js';
 import { Facts } from './facts.js';
@@ -16,6 +15,7 @@ import { Keeper } from './keeper.js';
 import { Learner } from './learner.js';
 import { Local } from './local.js';
 import { Met } from './met.js';
+import { Outage } from './outage.js';
 import { Rounds } from './rounds.js';
 import { Spool } from './spool.js';
 import { Taken } from './taken.js';
@@ -56,33 +56,34 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const parts = openParts(options);
   const { local, met, learner, gateways, spool, judge, copies } = parts;
   const onFault = (error: unknown): void => log?.error({ err: error }, 'the failover met a fault of the gateway');
-  const breaker = breakerOf(options, parts, onFault);
-  const isAway = (): boolean => breaker.reason !== null;
-  const trip = (error: StoreUnavailable): void => {
-    if (!redis.up) breaker.open(error.message);
-  };
+  const outage = outageOf(options, parts, onFault);
+  const isAway = (): boolean => outage.reason !== null;
   const learning = new Rounds(LEARN_EVERY_MS, () => (isAway() ? Promise.resolve() : learner.learn()), onFault);
   const keeper = options.keeps ? new Keeper({ ...parts, ...options, gateways, isAway, onFault }) : undefined;
   return {
     name: 'redis',
-    admit: admitOf(redis, local, met, isAway, trip),
-    fail: failOf(redis, local, isAway, trip),
+    admit: admitOf(redis, local, met, isAway),
+    fail: failOf(redis, local, isAway),
     keys: redis.keys,
     bans: redis.bans,
     usage: redis.usage,
     failover: {
-      degraded: () => breaker.reason,
+      degraded: () => outage.reason,
       knowsKeys: () => copies.any(),
       gateways: () => gateways.count(),
       spooled: () => spool.pending,
       ownUsage: { rows: (from, to, keyId) => (isAway() ? local.engine : redis).usage.rows(from, to, keyId) },
     },
     check: async () => {
-      if (!isAway()) await redis.check().catch((error: unknown) => breaker.open(error instanceof Error ? error.message : 'no answer'));
+      if (!isAway()) {
+        await redis.check().catch((error: unknown) => {
+          if (!isAway()) throw error;
+        });
+      }
       if (isAway()) await local.engine.check();
     },
     close: async () => {
-      await Promise.all([learning.stop(), breaker.stop()]);
+      await Promise.all([learning.stop(), outage.stop()]);
       await keeper?.stop();
       await redis.close();
       await local.engine.close();
@@ -108,23 +109,23 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured }: Fai
   return { facts, copies, met, gateways, judge, local, spool, learner: new Learner(redis, copies, met) };
 }
 
-function breakerOf({ redis, log }: FailoverOptions, { local, gateways, spool }: ReturnType<typeof openParts>, onFault: (error: unknown) => void): Breaker {
+function outageOf({ redis, log }: FailoverOptions, { local, gateways, spool }: ReturnType<typeof openParts>, onFault: (error: unknown) => void): Outage {
   let replayed = noCounts();
   const replay = async (): Promise<void> => {
     const taken = await spool.replay();
     addCounts(replayed, taken);
   };
-  return new Breaker({
+  return new Outage({
+    redis,
     onFault,
-    probe: () => redis.check(),
     // First what was counted here, so that a day that is spent is spent when Redis decides again.
-    beforeClose: replay,
-    opened: (reason) => {
+    beforeEnd: replay,
+    began: (reason) => {
       replayed = noCounts();
       local.begin(gateways.count());
       log?.warn({ reason, gateways: gateways.count() }, 'Redis is away: this gateway decides by itself, from its share of each limit');
     },
-    closed: async (awayMs) => {
+    ended: async (awayMs) => {
       // Then what came while that was sent. If Redis goes away in the midst of it, the next time.
       await replay().catch((error: unknown) => {
         if (!(error instanceof StoreUnavailable)) onFault(error);
@@ -134,10 +135,9 @@ function breakerOf({ redis, log }: FailoverOptions, { local, gateways, spool }: 
   });
 }
 
-function admitOf(redis: RedisEngine, local: Local, met: Met, isAway: () => boolean, trip: (error: StoreUnavailable) => void): AdmissionEngine['admit'] {
+function admitOf(redis: RedisEngine, local: Local, met: Met, isAway: () => boolean): AdmissionEngine['admit'] {
   /** Decides here what Redis certainly has not; what it may have decided stays open. */
   const decideRest = async (requests: readonly AdmissionRequest[], error: StoreUnavailable): Promise<readonly Verdict[]> => {
-    trip(error);
     met.note(requests, error.decided);
     const { spared } = error;
     if (!isAway() || spared.length === 0) throw error;
@@ -171,7 +171,7 @@ function admitOf(redis: RedisEngine, local: Local, met: Met, isAway: () => boole
  * Both ledgers become one, so that a credit must go to one of them alone: one that Redis may have taken is
  * Redis's from then on, and waits for it.
  */
-function failOf(redis: RedisEngine, local: Local, isAway: () => boolean, trip: (error: StoreUnavailable) => void): AdmissionEngine['fail'] {
+function failOf(redis: RedisEngine, local: Local, isAway: () => boolean): AdmissionEngine['fail'] {
   const unsure = new WeakSet<Credit>();
   const ask = async (credits: readonly Credit[]): Promise<StoreUnavailable | undefined> => {
     if (isAway() && !redis.cluster) return new StoreUnavailable('Redis is away', { spared: [...credits.keys()] });
@@ -180,7 +180,6 @@ function failOf(redis: RedisEngine, local: Local, isAway: () => boolean, trip: (
       return undefined;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      trip(error);
       return error;
     }
   };

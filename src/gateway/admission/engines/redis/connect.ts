@@ -9,6 +9,8 @@ export type Client = Redis | Cluster;
  */
 const SILENCE_MS = 1_000;
 const SENTINEL_MS = 1_000;
+/** How often one that reads its file is asked whether it has; a small one is read in no time. */
+const LOADING_MS = 50;
 
 /**
  * Dials, and keeps dialling. Nothing is queued for later and nothing is ever sent twice: a command
@@ -35,6 +37,7 @@ function commonOptions(target: RedisTarget, deadlineMs: number) {
     ...(target.tls ? { tls: {} } : {}),
     connectionName: 'petgate',
     connectTimeout: SENTINEL_MS,
+    maxLoadingRetryTime: LOADING_MS,
     disconnectTimeout: deadlineMs,
     socketTimeout: deadlineMs + SILENCE_MS,
     maxRetriesPerRequest: 0,

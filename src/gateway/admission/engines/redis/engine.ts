@@ -20,7 +20,7 @@ import { usageStore } from './usage.js';
 export interface RedisEngineOptions {
   /** See url.ts for its forms. */
   readonly url: string;
-  /** Hard deadline of every call. */
+  /** How long a call may take, and Redis be silent before it is away. */
   readonly deadlineMs: number;
   readonly plans: Plans;
   /** Days the usage ledger is kept. */
@@ -33,8 +33,10 @@ export interface RedisEngineOptions {
 export interface RedisEngine extends AdmissionEngine {
   /** Puts other plans in force from the next batch on. */
   setPlans(plans: Plans): void;
-  /** Whether every node asked so far answers. */
-  readonly up: boolean;
+  /** Why it does not decide, or of a Cluster not all of it; null while it does. A stall is not told. */
+  readonly away: string | null;
+  /** `watcher` is called when `away` may be another. */
+  watch(watcher: () => void): void;
   /** Several nodes, of which some may be away while others decide. */
   readonly cluster: boolean;
   /** What gateways tell each other. Rejects with StoreUnavailable, as all else. */
@@ -72,9 +74,10 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     usage: usageStore(link),
     check: () => link.check(subjectName({ kind: 'address', address: 'check' })),
     close: () => link.close(),
-    get up() {
-      return link.up;
+    get away() {
+      return link.away;
     },
+    watch: (watcher) => link.watch(watcher),
     cluster: link.cluster,
     fleet: {
       changedSince: (sinceMs) => changedSince(link, sinceMs),

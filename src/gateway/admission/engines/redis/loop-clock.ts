@@ -1,0 +1,53 @@
+const TICK_MS = 20;
+
+/**
+ * Time as our own event loop lived it, ms: it stands still while the loop does (a stopped process, a
+ * throttled container, a long computation), so that such a time is nobody else's silence. It moves in
+ * ticks, and only while somebody wants them.
+ */
+export class LoopClock {
+  readonly #onTick: () => boolean;
+  #nowMs = 0;
+  #tickedAtMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  /** @param onTick answers whether ticks are still wanted */
+  constructor(onTick: () => boolean) {
+    this.#onTick = onTick;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** The earliest `performance.now()` at which this clock can show `loopMs`. */
+  earliest(loopMs: number): number {
+    return this.#tickedAtMs + loopMs - this.#nowMs;
+  }
+
+  /** Ticks from now on. */
+  start(): void {
+    if (this.#timer !== undefined || this.#stopped) return;
+    this.#tickedAtMs = performance.now();
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    const atMs = performance.now();
+    // A late tick tells of a loop that stood still.
+    this.#nowMs += Math.min(atMs - this.#tickedAtMs, 2 * TICK_MS);
+    this.#tickedAtMs = atMs;
+    // Timers come before the sockets: let the answers in that wait there.
+    setImmediate(() => {
+      if (this.#stopped || this.#onTick()) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    });
+  }
+}
