@@ -10,7 +10,8 @@ import { startCluster } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 
 const DEADLINE_MS = 100;
-const ANSWER_WITHIN_MS = 1000;
+/** A second, and what a busy machine adds to it. */
+const ANSWER_WITHIN_MS = 3000;
 const BOUNDS = [5_461, 10_923, 16_384];
 
 /** The master of a key, by its place. */

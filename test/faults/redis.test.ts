@@ -13,8 +13,8 @@ import { createTeller } from '../../src/gateway/admission/failures.js';
 const creditsOf = createTeller();
 
 const DEADLINE_MS = 100;
-/** Nothing takes longer, also on a machine that does other things too. */
-const ANSWER_WITHIN_MS = 1000;
+/** A second, and what a busy machine adds to it. */
+const ANSWER_WITHIN_MS = 3000;
 const DAY = { from: '2020-01-01', to: '2020-01-01' };
 
 async function setUp(t: Test, options: RedisOptions = {}): Promise<{ server: RedisServer; engine: RedisEngine }> {
@@ -134,7 +134,7 @@ t.test('Redis is frozen: a deadline, then nothing, and what was given up is not 
   const waiting = await Promise.allSettled(Array.from({ length: 20 }, () => engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }])));
   const tookMs = performance.now() - startMs;
   t.ok(waiting.every((each) => each.status === 'rejected'));
-  t.ok(tookMs >= DEADLINE_MS - 5 && tookMs <= ANSWER_WITHIN_MS, `given up after ${tookMs.toFixed(0)} ms`);
+  t.ok(tookMs >= DEADLINE_MS / 2 && tookMs <= ANSWER_WITHIN_MS, `given up after ${tookMs.toFixed(0)} ms`);
   let refused = 0;
   for (let n = 0; n < 100; n += 1) engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }]).catch(() => (refused += 1));
   await new Promise((resolve) => setImmediate(resolve));
