@@ -30,13 +30,13 @@ interface Entry {
 const entry = (status: number, message: string, more: Omit<Entry, 'status' | 'message'> = {}): Entry => ({ status, message, ...more });
 
 const CATALOGUE = {
-  malformed_request: entry(400, 'The request is not valid HTTP. Check the target, Host, Content-Length and Transfer-Encoding, then send it again.', { closes: true }),
+  malformed_request: entry(400, 'The request is not valid HTTP. Check the target (no control characters, escaped or not), Host, Content-Length and Transfer-Encoding, then send it again.', { closes: true }),
   malformed_handshake: entry(400, 'The WebSocket handshake is not valid. Send one Sec-WebSocket-Key and Sec-WebSocket-Version: 13, and nothing more before the answer (RFC 6455).', { closes: true }),
   unexpected_body: entry(400, 'This method takes no body. Send the request without Content-Length and Transfer-Encoding.', { closes: true }),
   missing_api_key: entry(401, 'No API key was sent. Send it as "Authorization: Bearer <API_KEY>".'),
   invalid_api_key: entry(401, 'The API key is not valid: it is malformed, unknown, disabled, expired or revoked. Check it, or ask for a new one.'),
   insufficient_scope: entry(403, 'The API key lacks the scope this operation needs. Use another key, or ask for the scope to be added.'),
-  not_found: entry(404, 'There is no such path. The API reference is at /docs.'),
+  not_found: entry(404, 'There is no such path, or a parameter in it is not valid. The API reference is at /docs.'),
   method_not_allowed: entry(405, 'This path does not take this method. The Allow header names those it takes.'),
   request_timeout: entry(408, 'The request did not arrive in time. Send it again, faster.', { closes: true }),
   operation_removed: entry(410, 'This operation was removed. The Link header names its successor.'),

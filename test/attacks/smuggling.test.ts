@@ -193,9 +193,30 @@ t.test('what is routed is what is forwarded', async (t) => {
   for (const [target, behind] of [
     ['/v1/./pets', '/v1/pets'], ['/v1/x/../pets', '/v1/pets'], ['/v1/%70ets', '/v1/pets'], ['/v1/%2e/pets', '/v1/pets'],
     ['/v1/x/%2e%2e/pets', '/v1/pets'], ['/../../v1/pets', '/v1/pets'], ['/v1/pets?a=/../b%2f', '/v1/pets?a=/../b%2f'],
-    ['/v1/pets/%2f', '/v1/pets/%2F'], ['/v1/pets/..%2f..%2fstore', '/v1/pets/..%2F..%2Fstore'],
+    ['/v1/pets/9223372036854775807', '/v1/pets/9223372036854775807'], ['/v1/pets/%31', '/v1/pets/1'], ['/v1/pets?status=%c3%a9', '/v1/pets?status=%c3%a9'],
   ] as const) await expectSeen(t, target, get(target), [200], [`GET ${behind} `]);
   for (const target of ['/V1/pets', '/v1//pets', '/v1/pets/', '/v1/pets;a=b', '/v1/%2570ets', '//v1/pets', '/v1/pets/..', '/v1%2fpets']) {
     await expectSeen(t, target, get(target), [404], []);
   }
+});
+
+/** The attack: a parameter that the service behind reads as more than a value. */
+t.test('a path whose parameter is not what its schema allows reaches nothing behind', async (t) => {
+  const { key } = front;
+  for (const id of ['abc', '1;x=y', '%201', '1%20', '01', '+1', '-1', '0', '1.0', '1e3', '0x1', '1,2', '9223372036854775808', '%2f', '..%2f..%2fstore', '..%5cstore', '%c3%a9', '%ff', '%EF%BC%91', '1:2', "1'"]) {
+    await expectSeen(t, id, request(`GET /v1/pets/${id}`, key, 'Connection: close'), [404], []);
+    await expectSeen(t, `${id} without a key`, request(`GET /v1/pets/${id}`, 'Connection: close'), [401], []);
+  }
+  await expectSeen(t, 'a file of the page, by another name', request('GET /docs/..%2fpackage.json', 'Connection: close'), [404], []);
+});
+
+/** The attack: a byte that ends a text for some (NUL), or a line (CR, LF), once somebody decodes it. */
+t.test('an escaped control character is refused wherever it stands', async (t) => {
+  const { key } = front;
+  for (const escape of ['%00', '%0a', '%0D', '%09', '%1f', '%1F', '%7f', '%7F']) {
+    for (const target of [`/v1/pets/1${escape}.json`, `/v1/pets?status=sold${escape}`, `/v1/${escape}`, `/v1/pets/1/..${escape}`, `http://x/v1/pets?${escape}`, `/docs?${escape}`, `http://x${escape}/v1/pets`]) {
+      await expectSeen(t, target, request(`GET ${target}`, key), [400], []);
+    }
+  }
+  await expectSeen(t, '%2500 is a percent sign and two digits', request('GET /v1/pets?status=%2500', key, 'Connection: close'), [200], ['GET /v1/pets?status=%2500 ']);
 });

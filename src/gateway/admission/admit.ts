@@ -14,7 +14,7 @@ export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
 /** What answers OPTIONS; it stands in no contract. */
 const OPTIONS: Operation = {
   id: 'options', method: 'OPTIONS', path: '*', upstream: 'gateway', cost: 0, secured: false, scope: null,
-  hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [],
+  hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [],
 };
 
 /**

@@ -25,6 +25,7 @@ const operation = z.looseObject({
     .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be letters, digits and _, at most 64').refine((id) => id !== 'unmatched', 'unmatched is taken; choose another name'),
   security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
   requestBody: z.looseObject({}).optional(),
+  parameters: z.array(z.unknown()).optional(),
   deprecated: z.boolean().optional(),
   'x-petgate': extension,
   'x-deprecated-at': time.optional(),

@@ -9,6 +9,7 @@ import { documentShape, METHODS } from './document.js';
 import type { ContractDocument, DocumentOperation, Servers } from './document.js';
 import { fixedHeaders } from './headers.js';
 import type { Operation, RouteTable } from './operation.js';
+import { readParameters } from './parameters.js';
 import { buildRoutes, clash } from './routes.js';
 
 export interface Contract {
@@ -63,13 +64,14 @@ function findOperations(document: ContractDocument, report: Report): Found[] {
       const ways = operation.security ?? document.security ?? [];
       // An empty way to authenticate is OpenAPI's word for "or not at all".
       const secured = ways.length > 0 && ways.every((way) => Object.keys(way).length > 0);
-      found.push({ path: [...at, method], operation: toOperation(method.toUpperCase(), base + template, operation, secured) });
+      const parameters = readParameters(base + template, [...(item.parameters ?? []), ...(operation.parameters ?? [])], document, (message) => report([...at, method], 'key', message));
+      found.push({ path: [...at, method], operation: { ...toOperation(method.toUpperCase(), base + template, operation, secured), parameters } });
     }
   }
   return found;
 }
 
-function toOperation(method: string, path: string, source: DocumentOperation, secured: boolean): Operation {
+function toOperation(method: string, path: string, source: DocumentOperation, secured: boolean): Omit<Operation, 'parameters'> {
   const { upstream, cost, scope, stability, websocket, deadline } = source['x-petgate'];
   const sunset = source['x-sunset'];
   return {

@@ -22,6 +22,15 @@ export interface Operation {
   readonly sunsetAtMs: number | null;
   /** Deprecation, Sunset, Link and X-Stability, flat `[name, value, …]`, put on every answer of the operation. */
   readonly headers: readonly string[];
+  readonly parameters: readonly PathParameter[];
+}
+
+/** A parameter of a path. */
+export interface PathParameter {
+  /** Where it stands between the slashes; 0 is before the first. */
+  readonly segment: number;
+  /** JSON Schema, without references. Plain, so that it can be sent to workers. */
+  readonly schema: unknown;
 }
 
 export type Match =

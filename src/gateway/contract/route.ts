@@ -3,6 +3,7 @@ import type { Demand, Routed, Stripped } from '../exchange.js';
 import { REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Match, Operation, RouteTable } from './operation.js';
+import { createFits } from './parameters.js';
 
 /** What the ledger calls a request for which the contract has no operation. */
 export const UNMATCHED = 'unmatched';
@@ -21,6 +22,7 @@ export function createRoute(table: RouteTable, isServed: (operation: Operation) 
   const demands = new Map<Operation, Demand>(
     table.operations.map((operation) => [operation, { operation: operation.id, scope: operation.scope, cost: operation.cost, secured: operation.secured, match: { kind: 'operation', operation }, refusal: null }]),
   );
+  const fits = new Map(table.operations.map((operation) => [operation, createFits(operation.parameters)]));
 
   const demandOf = (exchange: Stripped): Demand => {
     if (exchange.fault !== null) return { operation: MALFORMED, scope: null, cost: 0, secured: false, match: null, refusal: exchange.fault };
@@ -43,6 +45,7 @@ export function createRoute(table: RouteTable, isServed: (operation: Operation) 
   const standingRefusal = (exchange: Stripped, operation: Operation): Refusal | null => {
     if (operation.sunsetAtMs !== null && now() >= operation.sunsetAtMs) return REFUSALS.operation_removed;
     if (!isServed(operation)) return REFUSALS.not_implemented;
+    if (!fits.get(operation)!(exchange.path)) return REFUSALS.not_found;
     return exchange.hasBody && !operation.hasBody ? REFUSALS.unexpected_body : null;
   };
 

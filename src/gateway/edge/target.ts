@@ -6,6 +6,8 @@ export interface Target {
 
 /** Everything a target may hold: visible ASCII without the bytes that other servers read as something else. */
 const ODD = /[^\x21-\x7e]|[#\\"<>^`{|}]/;
+/** An escaped control character: the end of a text or of a line for whoever decodes it. */
+const ESCAPED_CONTROL = /%(?:[01][0-9A-Fa-f]|7[Ff])/;
 const PERCENT = /%(..?)?/g;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
 /** Host and port, without userinfo (RFC 9110 §4.2.4 asks to distrust it); the value of Host too. */
@@ -20,6 +22,7 @@ const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/is;
  */
 export function parseTarget(target: string, method: string): Target | null {
   if (target === '*' && method === 'OPTIONS') return { path: '*', query: '' };
+  if (ODD.test(target) || ESCAPED_CONTROL.test(target)) return null;
   if (target.charCodeAt(0) === 47 /* slash */) return parseOrigin(target);
   const [, authority = '', rest = ''] = ABSOLUTE.exec(target) ?? [];
   if (!AUTHORITY.test(authority)) return null;
@@ -29,7 +32,6 @@ export function parseTarget(target: string, method: string): Target | null {
 }
 
 function parseOrigin(target: string): Target | null {
-  if (ODD.test(target)) return null;
   const mark = target.indexOf('?');
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark);

@@ -13,7 +13,7 @@ import { newKey, openScratchEngine } from './scratch.js';
 
 const OPERATION: Operation = {
   id: 'listPets', method: 'GET', path: '/v1/pets', upstream: 'pets', cost: 1, secured: true, scope: 'pets:read',
-  hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [],
+  hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [],
 };
 const DEMAND: Demand = { operation: 'listPets', scope: 'pets:read', cost: 1, secured: true, match: { kind: 'operation', operation: OPERATION }, refusal: null };
 const OPEN: Demand = { operation: 'options', scope: null, cost: 0, secured: false, match: { kind: 'options', allow: 'GET' }, refusal: null };

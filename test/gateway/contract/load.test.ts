@@ -14,6 +14,7 @@ paths:
     get:
       operationId: getPet
       x-petgate: { upstream: pets, cost: 1, scope: pets:read, stability: null }
+      parameters: [{ name: petId, in: path, required: true, schema: { type: integer } }]
   /pets:
     post:
       operationId: createPet
@@ -107,17 +108,22 @@ const mistakes: readonly (readonly [name: string, from: string | RegExp, to: str
   ['a deadline above that of the upstream', 'stability: null', 'stability: null, deadline: 1m', '8:90 paths./pets/{petId}.get.x-petgate.deadline', /upstreams\.pets\.deadline is 15000 ms; say no more than that here, or raise it there/],
   ['a deadline of the gateway', 'upstream: pets, cost: 1, scope: pets:read, stability: null', 'upstream: gateway, cost: 1, scope: pets:read, stability: null, deadline: 1s', '8:93 paths./pets/{petId}.get.x-petgate.deadline', /the gateway answers this itself/],
   ['no operationId', '      operationId: getPet\n', '', '6:5 paths./pets/{petId}.get.operationId', /^missing; /],
-  ['an operationId twice', 'operationId: createPet', 'operationId: getPet', '11:20 paths./pets.post.operationId', /line 6 too/],
+  ['an operationId twice', 'operationId: createPet', 'operationId: getPet', '12:20 paths./pets.post.operationId', /line 6 too/],
   ['an operationId the ledger needs itself', 'operationId: getPet', 'operationId: unmatched', '7:20 paths./pets/{petId}.get.operationId', /taken/],
-  ['two templates for one request', '  /pets:\n    post:', '  /{kind}/all:\n    post:', '10:5 paths./{kind}/all.post', /GET \/v1\/pets\/\{petId\} in line 6/],
+  ['two templates for one request', '  /pets:\n    post:', '  /{kind}/all:\n    parameters: [{ name: kind, in: path, required: true, schema: { type: string } }]\n    post:', '12:5 paths./{kind}/all.post', /GET \/v1\/pets\/\{petId\} in line 6/],
   ['a parameter that is part of a segment', '/pets/{petId}:', '/pets/{petId}.json:', '5:3 paths./pets/{petId}.json', /whole segment/],
+  ['a parameter without a schema', /      parameters: .*petId.*\n/, '', '6:5 paths./pets/{petId}.get', /^\{petId\} has no schema.*name: petId, in: path/],
+  ['a parameter of a type no path holds', '{ type: integer }', '{ type: object }', '6:5 paths./pets/{petId}.get', /^the schema of \{petId\}.*integer or string/],
+  ['a number held to what is not checked', '{ type: integer }', '{ type: integer, multipleOf: 2 }', '6:5 paths./pets/{petId}.get', /^the schema of \{petId\}.*multipleOf/],
+  ['a pattern that is none', '{ type: integer }', "{ type: string, pattern: '(' }", '6:5 paths./pets/{petId}.get', /^the schema of \{petId\}/],
+  ['a reference to nothing', '{ type: integer }', "{ $ref: '#/components/schemas/PetId' }", '6:5 paths./pets/{petId}.get', /#\/components\/schemas\/PetId/],
   ['servers that differ in their path', /servers: .*/, 'servers: [{ url: /v1 }, { url: /v2 }]', '2:10 servers', /differ/],
   ['a server without its variable', /, variables: .*/, ', }, { url: /v1 }]', '2:10 servers', /differ/],
   ['TRACE', '    get:', '    trace:', '6:5 paths./pets/{petId}.trace', /known here: get, head|did you mean/],
   ['a sunset that is no time', '      operationId: getPet', "      operationId: getPet\n      deprecated: true\n      x-sunset: '5 December 2030'", '9:17 paths./pets/{petId}.get.x-sunset', /2030-12-05T00:00:00Z/],
   ['a sunset of what is not deprecated', '      operationId: getPet', "      operationId: getPet\n      x-sunset: '2030-12-05T00:00:00Z'", '6:5 paths./pets/{petId}.get.deprecated', /must be true/],
   ['a link that breaks out of its header', '      operationId: getPet', '      operationId: getPet\n      x-links: { sunset: "/a>\\r\\nX-Evil: 1" }', '8:26 paths./pets/{petId}.get.x-links.sunset', /without spaces/],
-  ['a path without its slash', '  /pets:', '  pets:', '9:3 paths.pets', /begin with \//],
+  ['a path without its slash', '  /pets:', '  pets:', '10:3 paths.pets', /begin with \//],
   ['OpenAPI 3.0', '3.1.0', '3.0.3', '1:10 openapi', /3\.1/],
   ['a key twice', 'security:', 'openapi: 3.1.0\nsecurity:', '3:1', /twice/],
   ['aliases without bound', 'security:', `x: [&a [1], ${Array.from({ length: 9 }, (_, index) => `&${'bcdefghij'[index]!} [${`*${'abcdefghi'[index]!}, `.repeat(9)}]`).join(', ')}]\nsecurity:`, '1:1', /multiply/],

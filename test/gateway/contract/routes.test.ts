@@ -8,7 +8,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 
 function operation(method: string, path: string): Operation {
   return {
-    id: `${method} ${path}`, method, path, upstream: 'pets', cost: 1, secured: true, scope: null, hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [],
+    id: `${method} ${path}`, method, path, upstream: 'pets', cost: 1, secured: true, scope: null, hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [],
   };
 }
 

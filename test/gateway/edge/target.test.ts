@@ -27,7 +27,7 @@ t.test('the absolute form is read as the origin form it stands for', (t) => {
 });
 
 t.test('another form, and bytes that others read otherwise, are none', (t) => {
-  for (const target of ['', '*', 'a', 'x:80', '/a b', '/a#b', '/a\\b', '/\u0000', '/\u007f', '/caf\u00e9', '/a"b', '/<a>', '/{a}', '/a|b', '/a^b', '/a`b', '/%', '/%2', '/%zz', '/%u0041']) {
+  for (const target of ['', '*', 'a', 'x:80', '/a b', '/a#b', '/a\\b', '/\u0000', '/\u007f', '/caf\u00e9', '/a"b', '/<a>', '/{a}', '/a|b', '/a^b', '/a`b', '/%', '/%2', '/%zz', '/%u0041', '/%00', '/a?%0a', '/%1F', '/a?b=%7f', '/a?%0D%0A']) {
     t.equal(parseTarget(target, 'GET'), null, JSON.stringify(target));
   }
   t.end();

@@ -7,7 +7,7 @@ import { makeExchange } from '../exchange.js';
 
 const OPERATION: Operation = {
   id: 'listPets', method: 'GET', path: '/v1/pets', upstream: 'pets', cost: 1, secured: true, scope: null,
-  hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [],
+  hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [],
 };
 const WINDOW = { limit: 60, remaining: 59, resetAtMs: 0 };
 
