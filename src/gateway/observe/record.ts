@@ -63,7 +63,7 @@ function lineOf({ id, traceparent, version, method, address, client, story }: Ex
   const { standing } = story;
   // By the store's clock: says on which UTC day the ledger counted it.
   const admittedAt = story.counted && standing !== null ? admittedIso(standing.atMs) : null;
-  return `{"level":"info","time":"${endedIso(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}"` +
+  return `{"level":"info","time":"${endedIso(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}","span":"${traceparent.slice(36, 52)}"` +
     `,"http":${quoted(version)},"method":"${method}","operation":"${story.operation}","key":${quoted(standing?.keyId)},"plan":${quoted(standing?.plan)},"outcome":"${standing?.outcome ?? 'none'}"` +
     `,"code":${quoted(story.refusal?.code)},"credential":${quoted(story.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}${tunnelPart(story)}` +
     `,"ms":${round(totalMs)},"admissionMs":${round(story.admissionMs)},"upstreamMs":${round(story.upstreamMs)},"counted":${story.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`;

@@ -10,7 +10,7 @@ import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
 const FIELDS = [
-  'level', 'time', 'program', 'pid', 'request', 'trace', 'http', 'method', 'operation', 'key', 'plan', 'outcome', 'code', 'credential', 'address',
+  'level', 'time', 'program', 'pid', 'request', 'trace', 'span', 'http', 'method', 'operation', 'key', 'plan', 'outcome', 'code', 'credential', 'address',
   'status', 'bytes', 'ms', 'admissionMs', 'upstreamMs', 'counted', 'admittedAt', 'msg',
 ];
 const ODD = `"\\{}'\u00e9`;
@@ -42,6 +42,8 @@ t.test('every exchange is one line of JSON with the same fields, whatever a clie
     level: 'info', program: 'gateway', pid: gateway.program.pid, request: 'mine-1', http: '1.1', method: 'GET', operation: 'listPets', key: id, plan: 'pro',
     outcome: 'admitted', code: null, credential: null, address: '127.0.0.1', status: 200, bytes: 2, counted: true,
   });
+  const { rawHeaders } = upstream.seen[0]!;
+  t.equal(rawHeaders[rawHeaders.indexOf('traceparent') + 1], `00-${String(records[0]?.['trace'])}-${String(records[0]?.['span'])}-00`, 'the span that the upstream has for its parent');
   t.match(records[0]?.['time'], /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
   t.match(records[0]?.['admittedAt'], /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
   t.match(records[5], { key: null, code: 'invalid_api_key', credential: 'malformed', counted: false, admittedAt: null });

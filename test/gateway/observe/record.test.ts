@@ -52,7 +52,7 @@ t.test('a client that left before its answer is told as such, and costs nobody a
 
 t.test('the line tells what became of it, and never a credential', async (t) => {
   const { line, metrics } = await finished({ standing: STANDING, counted: true, admissionMs: 1.23456, upstreamMs: 2, upstream: 'pets', refusal: null }, 200, { bytesOut: 7 });
-  t.match(line, { request: 'id', trace: '4bf92f3577b34da6a3ce929d0e0e4736', method: 'GET', operation: 'listPets', key: 'k1', plan: 'free', outcome: 'admitted', code: null, status: 200, bytes: 7, admissionMs: 1.235, upstreamMs: 2, counted: true });
+  t.match(line, { request: 'id', trace: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7', method: 'GET', operation: 'listPets', key: 'k1', plan: 'free', outcome: 'admitted', code: null, status: 200, bytes: 7, admissionMs: 1.235, upstreamMs: 2, counted: true });
   t.notMatch(JSON.stringify(line), /a-secret|Bearer/);
   t.match(metrics, 'petgate_upstream_duration_seconds_count{upstream="pets"} 1');
   t.match((await finished({ refusal: REFUSALS.not_found }, 404)).metrics, 'petgate_refusals_total{code="not_found"} 1');
