@@ -12,14 +12,19 @@ import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { OwnAnswer } from '../upstream/forward.js';
 import { errorRows } from './errors.js';
+import { isKnown, takesGzip } from './negotiate.js';
 import { renderPage } from './page.js';
 import { START, STYLE } from './style.js';
 
-/** One file of the page, ready to be sent. */
+/** One file of the page, ready to be sent in either coding. */
 interface Asset {
   readonly type: string;
-  readonly plain: Buffer;
-  readonly gzipped: Buffer;
+  readonly plain: Representation;
+  readonly gzipped: Representation;
+}
+interface Representation {
+  readonly body: Buffer;
+  /** Strong: each coding has its own (RFC 9110 §8.8.1). */
   readonly etag: string;
 }
 
@@ -53,31 +58,31 @@ function swaggerFiles(): ReadonlyMap<string, () => Asset> {
   ]);
 }
 
-function send(exchange: Admitted, { type, plain, gzipped, etag }: Asset): Refusal | undefined {
+function send(exchange: Admitted, { type, plain, gzipped }: Asset): Refusal | undefined {
+  const zipped = takesGzip(fieldOf(exchange, 'accept-encoding'));
+  const { body, etag } = zipped ? gzipped : plain;
   const headers = commonHeaders(exchange);
   headers.push('ETag', etag, 'Cache-Control', 'public, max-age=300', ...SAFETY);
   addVary(headers, 'Accept-Encoding');
-  if (fieldOf(exchange, 'if-none-match') === etag) {
+  if (isKnown(fieldOf(exchange, 'if-none-match'), etag)) {
     exchange.client.send(304, headers, '');
     return undefined;
   }
-  const zipped = /\bgzip\b/.test(fieldOf(exchange, 'accept-encoding'));
-  const body = zipped ? gzipped : plain;
   headers.push('Content-Type', type, 'Content-Length', String(body.length));
   if (zipped) headers.push('Content-Encoding', 'gzip');
   exchange.client.send(200, headers, body);
   return undefined;
 }
 
+/** The values of a list field, as one. */
 function fieldOf({ headers }: Admitted, wanted: string): string {
-  const at = headers.findIndex((name, index) => index % 2 === 0 && lowerName(name) === wanted);
-  return at === -1 ? '' : headers[at + 1]!;
+  return headers.filter((_value, index) => index % 2 === 1 && lowerName(headers[index - 1]!) === wanted).join(',');
 }
 
 function asset(type: string, content: string | Buffer): Asset {
   const plain = Buffer.from(content);
-  const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 16)}"`;
-  return { type, plain, gzipped: gzipSync(plain), etag };
+  const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 16);
+  return { type, plain: { body: plain, etag: `"${hash}"` }, gzipped: { body: gzipSync(plain), etag: `"${hash}-gzip"` } };
 }
 
 /** Made when first asked for: most gateways never serve the page, and zipping 1.7 MB takes its time. */

@@ -1,6 +1,8 @@
 import t from 'tap';
 import { startBrowser } from '../../servers/browser.js';
 import { startGateway } from '../../servers/gateway.js';
+import { exchangeRaw } from '../../servers/raw.js';
+import type { RawAnswer } from '../../servers/raw.js';
 import { startUpstream } from '../../servers/upstream.js';
 
 t.test('the reference works offline in a browser, on a phone too', async (t) => {
@@ -54,4 +56,34 @@ t.test('the page is cheap to fetch again and safe to embed nowhere', async (t) =
   t.equal((await fetch(`${gateway.url}/docs`, { method: 'HEAD' })).status, 200, 'HEAD works as GET');
   const figures = first.headers.get('x-ratelimit-remaining');
   t.equal((await fetch(`${gateway.url}/docs`)).headers.get('x-ratelimit-remaining'), figures, 'the page costs nothing');
+});
+
+t.test('the coding is the one its client takes', async (t) => {
+  const gateway = await startGateway(t);
+  const codingOf = async (field: string | null): Promise<string | undefined> => {
+    const [answer] = await exchangeRaw(gateway.port, `GET /docs/page.css HTTP/1.1\r\nHost: x\r\n${field === null ? '' : `Accept-Encoding: ${field}\r\n`}\r\n`, 1);
+    t.equal(answer?.status, 200, String(field));
+    t.match(answer?.headers.get('vary'), 'Accept-Encoding');
+    return answer?.headers.get('content-encoding');
+  };
+  for (const field of ['gzip', 'GZIP', 'br, gzip', 'x-gzip', 'gzip;q=0.5', 'gzip ; q=1.000', '*', 'br;q=1, *;q=0.1', 'deflate,\tgzip', 'identity;q=0, gzip;q=0.1', 'gzip;q=0.5, identity;q=0.5']) t.equal(await codingOf(field), 'gzip', field);
+  for (const field of [null, '', 'br', 'gzip;q=0', 'gzip;q=0.000', 'gzip; Q=0', '*;q=0, identity', '*, gzip;q=0', 'identity', 'not-gzip', 'gzip2', 'gzip;q=0.1, identity;q=0.2', 'gzip;q=x']) t.equal(await codingOf(field), undefined, String(field));
+});
+
+t.test('each coding has an ETag of its own, and If-None-Match is read as RFC 9110 has it', async (t) => {
+  const gateway = await startGateway(t);
+  const ask = async (...fields: readonly string[]): Promise<RawAnswer> => (await exchangeRaw(gateway.port, ['GET /docs/page.css HTTP/1.1', 'Host: x', ...fields, '', ''].join('\r\n'), 1))[0]!;
+  const plain = (await ask()).headers.get('etag')!;
+  const zipped = (await ask('Accept-Encoding: gzip')).headers.get('etag')!;
+  t.match(plain, /^"[^"]+"$/);
+  t.match(zipped, /^"[^"]+"$/);
+  t.not(plain, zipped, 'two strong ETags for two representations');
+  for (const said of [plain, `W/${plain}`, '*', `"other", ${plain}`, `"other",W/"a,b",,${plain} , "last"`, `"a, b", ${plain}`]) {
+    const answer = await ask(`If-None-Match: ${said}`);
+    t.equal(answer.status, 304, said);
+    t.equal(answer.headers.get('etag'), plain);
+  }
+  t.equal((await ask('If-None-Match: "a"', `If-None-Match: ${plain}`)).status, 304, 'in two fields');
+  t.equal((await ask(`If-None-Match: ${zipped}`, 'Accept-Encoding: gzip')).status, 304);
+  for (const said of ['', '"other"', plain.slice(1, -1), zipped, `"a${plain.slice(1)}`, `"x, ${plain.slice(1, -1)}"`, '"*"']) t.equal((await ask(`If-None-Match: ${said}`)).status, 200, said);
 });

@@ -1,0 +1,25 @@
+/** `gzip;q=0.5`: a coding and its weight, 1 when it has none. */
+const WEIGHTED = /^([!#$%&'*+\-.^_`|~0-9a-z]+)[ \t]*(?:;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/;
+
+/**
+ * Whether gzip is what a client rather takes (RFC 9110 §12.5.3).
+ * @param field Accept-Encoding; empty when there is none
+ */
+export function takesGzip(field: string): boolean {
+  const weights = new Map<string, number>();
+  for (const element of field.toLowerCase().split(',')) {
+    const [, coding, weight = '1'] = WEIGHTED.exec(element.trim()) ?? [];
+    if (coding !== undefined) weights.set(coding, Number(weight));
+  }
+  const gzip = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;
+  return gzip > 0 && gzip >= (weights.get('identity') ?? 0);
+}
+
+/**
+ * Whether a client has this representation already (RFC 9110 §13.1.2: any of a list, compared weakly, or `*`).
+ * @param field If-None-Match; empty when there is none
+ * @param etag in quotes
+ */
+export function isKnown(field: string, etag: string): boolean {
+  return field.trim() === '*' || (field.match(/"[^"]*"/g)?.includes(etag) ?? false);
+}
