@@ -2,9 +2,9 @@
 //   node src/bootstrap.mjs start | dev | lint
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, existsSync, constants as modes, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -36,7 +36,13 @@ export async function ensureInstalled() {
   checkNode();
   const wanted = `${sha256([at('package-lock.json')])} node${process.versions.node.split('.')[0]}`;
   if (readIf(INSTALL_STAMP) === wanted) return;
-  if (isInstalled()) return writeFileSync(INSTALL_STAMP, wanted);
+  const folder = at('node_modules');
+  if (isInstalled()) {
+    // Where it can't be noted down it is found out again at the next start.
+    if (writeError(folder) === undefined) writeFileSync(INSTALL_STAMP, wanted);
+    return;
+  }
+  requireWritable(folder, 'the dependencies must be installed');
   rmSync(INSTALL_STAMP, { force: true });
   const beganMs = performance.now();
   say('Installing dependencies (a minute or so, once) …');
@@ -54,6 +60,7 @@ export async function ensureBuilt() {
   const wanted = sha256([...sources, at('tsconfig.json'), at('package-lock.json')]);
   const isWhole = sources.every((file) => existsSync(outputOf(file)));
   if (isWhole && readIf(BUILD_STAMP) === wanted) return;
+  requireWritable(at('dist'), 'the program must be built');
   rmSync(BUILD_STAMP, { force: true });
   // What the compiler remembers of outputs that somebody removed would keep it from writing them again.
   if (!isWhole) rmSync(at('dist', '.tsbuildinfo'), { force: true });
@@ -67,6 +74,25 @@ export async function ensureBuilt() {
   mkdirSync(at('dist'), { recursive: true });
   writeFileSync(BUILD_STAMP, wanted);
   say(`Built in ${seconds(beganMs)}.`);
+}
+
+/** Why this user may not write in `folder`, as Node's code of the error; undefined when they may. */
+function writeError(folder) {
+  try {
+    accessSync(folder, modes.W_OK);
+    return undefined;
+  } catch ({ code }) {
+    return code;
+  }
+}
+
+/** Throws SetupFailure where what must happen in `folder`, or make it, may not be written. */
+function requireWritable(folder, purpose) {
+  const there = existsSync(folder) ? folder : root;
+  const code = writeError(there);
+  if (code !== undefined) {
+    throw new SetupFailure(`${there} may not be written by this user (${code}), and ${purpose} in it. Run npm start once as a user who may; after that any user who may read it can.`);
+  }
 }
 
 /** Throws SetupFailure on a Node older than package.json asks for. */
@@ -233,7 +259,7 @@ function readIf(file) {
 
 const COMMANDS = { start, dev, lint };
 
-if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const command = Object.hasOwn(COMMANDS, process.argv[2]) ? COMMANDS[process.argv[2]] : undefined;
   if (command === undefined) {
     complain(`Use: node ${relative(process.cwd(), process.argv[1])} ${Object.keys(COMMANDS).join(' | ')}`);

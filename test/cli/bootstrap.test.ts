@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
@@ -26,8 +26,18 @@ function project(t: Test, more: Readonly<Record<string, string>> = {}): { readon
   return { write, at };
 }
 
-async function bootstrap(script: string, ...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [script, ...args], { env: { PATH: process.env['PATH'], NODE_ENV: 'production' }, stdio: ['ignore', 'pipe', 'pipe'] });
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function bootstrap(script: string, ...args: string[]): Promise<Ran> {
+  return bootstrapAs({}, script, ...args);
+}
+
+async function bootstrapAs(user: { readonly uid?: number; readonly gid?: number }, script: string, ...args: string[]): Promise<Ran> {
+  const child = spawn(process.execPath, [script, ...args], { ...user, env: { PATH: process.env['PATH'], NODE_ENV: 'production' }, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -72,4 +82,40 @@ t.test('too old a Node is one clear line, and an unknown command is exit code 2'
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'strat'), { code: 2, stderr: /start \| dev \| lint/ });
   write('package.json', JSON.stringify({ type: 'module', engines: { node: '>=99.0.0' } }));
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 1, stdout: '', stderr: /^Petgate needs Node 99\.0\.0 or newer; this is [\d.]+\. Install a newer one from \S+\n$/ });
+});
+
+t.test('through a symbolic link it does the same', async (t: Test) => {
+  const { at } = project(t);
+  const link = `${at('.')}-link`;
+  symlinkSync(at('.'), link);
+  t.teardown(() => rmSync(link));
+  t.match(await bootstrap(join(link, 'src/bootstrap.mjs'), 'start'), { code: 7, stdout: /called start\n$/, stderr: '' });
+  t.match(await bootstrap(join(link, 'src/bootstrap.mjs'), 'strat'), { code: 2 });
+});
+
+/** Debian's `nobody`, for whom nothing here is writable; root may write everywhere. */
+const STRANGER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+t.test('a folder that may not be written: what is built runs, what is not says so in a line', async (t: Test) => {
+  const { at } = project(t);
+  await bootstrap(at('src/bootstrap.mjs'), 'start');
+  // Installed by npm itself, which leaves no stamp of ours.
+  rmSync(at('node_modules'));
+  mkdirSync(at('node_modules'));
+  copyFileSync(join(packageRoot, 'node_modules/.package-lock.json'), at('node_modules/.package-lock.json'));
+  const folders = ['.', 'node_modules', 'dist'];
+  const close = (): void => folders.filter((folder) => existsSync(at(folder))).forEach((folder) => chmodSync(at(folder), 0o555));
+  const open = (): void => folders.filter((folder) => existsSync(at(folder))).forEach((folder) => chmodSync(at(folder), 0o755));
+  t.teardown(open);
+  close();
+  t.match(await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'), { code: 7, stdout: /^called start\n$/, stderr: '' });
+  open();
+  rmSync(at('dist'), { recursive: true });
+  close();
+  const line = /^\S+ may not be written by this user \(EACCES\), and the (?:dependencies must be installed|program must be built) in it\. Run npm start.*\n$/;
+  t.match(await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'), { code: 1, stdout: '', stderr: line }, 'not built');
+  open();
+  rmSync(at('node_modules'), { recursive: true });
+  close();
+  t.match(await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'), { code: 1, stdout: '', stderr: line }, 'not installed');
 });

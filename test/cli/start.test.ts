@@ -104,6 +104,14 @@ t.test('a taken port is one clear line, and nothing is started', async (t: Test)
   }
 });
 
+t.test('the port to take instead is one there is', async (t: Test) => {
+  const server = createServer().listen(65_535, '127.0.0.1').on('error', () => undefined);
+  t.teardown(() => server.close());
+  await Promise.race([new Promise((resolve) => server.once('listening', resolve)), new Promise((resolve) => server.once('error', resolve))]);
+  const { code, stderr } = await petgate(['start'], surroundings(dataFolder(t), { HOST: '127.0.0.1', PORT: '65535' }));
+  t.match({ code, stderr }, { code: 1, stderr: /^error: Port 65535 on 127\.0\.0\.1 is taken, .*PORT=65435 npm start\n$/ });
+});
+
 t.test('a stop leaves nothing behind, and says nothing of a crash', { skip: !hasProc }, async (t: Test) => {
   const running = begin(t, ['start'], surroundings(dataFolder(t)));
   await ready(running);

@@ -3,6 +3,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Failure } from '../failure.js';
 
+const HIGHEST_PORT = 65_535;
+
 /** A port that one of the programs is going to listen on. */
 export interface WantedPort {
   readonly host: string;
@@ -24,10 +26,14 @@ export async function claimPort({ host, port, purpose, variable }: WantedPort): 
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   } catch (error) {
-    throw new Failure(`${reasonOf((error as NodeJS.ErrnoException).code, host, port)}, but it is for ${purpose}. Free it, or choose another: ${variable}=${port + 100} npm start`);
+    throw new Failure(`${reasonOf((error as NodeJS.ErrnoException).code, host, port)}, but it is for ${purpose}. Free it, or choose another: ${variable}=${otherThan(port)} npm start`);
   } finally {
     server.close();
   }
+}
+
+function otherThan(port: number): number {
+  return port + 100 > HIGHEST_PORT ? port - 100 : port + 100;
 }
 
 function reasonOf(code: string | undefined, host: string, port: number): string {
