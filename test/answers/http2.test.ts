@@ -135,3 +135,19 @@ t.test('what is asked over HTTP/2 reaches the service as HTTP/1.1, and its answe
   waiting.end('{}');
   await until('it is served', () => upstream.seen.length === 3);
 });
+
+t.test('an upstream that puts a body under a status that has none does not break the stream', async (t) => {
+  const upstream = await startUpstream(t);
+  const gateway = await startGateway(t, { tls: issueCertificate(temporaryFolder(t), 'own'), environment: { PETS_URL: upstream.url } });
+  const { key } = await gateway.createKey({ plan: 'pro' });
+  const client = openHttp2(t, gateway.target);
+  for (const chunked of [false, true]) {
+    upstream.handle = (_seen, response) => response.writeHead(205, { 'content-type': 'text/plain', ...(chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': '5' }) }).end('reset');
+    const answer = await client.send({ key: `Bearer ${key}` });
+    checkAnswer(t, '205', answer, 205);
+    t.equal(answer.body, '', 'RFC 9110 §15.3.6: no content');
+    t.equal(answer.headers.get('content-length') ?? '0', '0');
+  }
+  upstream.handle = (_seen, response) => response.end('[]');
+  t.match(await client.send({ key: `Bearer ${key}` }), { status: 200, body: '[]', reset: 0 });
+});

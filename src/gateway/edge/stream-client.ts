@@ -180,11 +180,13 @@ export class StreamClient implements Client {
 /** The fields of an answer as node:http2 takes them. What belongs to a connection has no place there (RFC 9113 §8.2.2). */
 function fieldsOf(status: number, flat: readonly string[]): OutgoingHttpHeaders {
   const fields = Object.assign(Object.create(null) as OutgoingHttpHeaders, { ':status': status });
+  // A length that no body keeps to breaks the stream (RFC 9113 §8.1.1); HEAD and 304 may have one all the same.
+  const mayHaveContent = status !== 204 && status !== 205;
   for (let index = 0; index < flat.length; index += 2) {
     const name = lowerName(flat[index]!);
     const value = flat[index + 1]!;
     const before = fields[name];
-    if (HOP_BY_HOP.has(name)) continue;
+    if (HOP_BY_HOP.has(name) || (name === 'content-length' && !mayHaveContent)) continue;
     if (before === undefined) fields[name] = value;
     // The one field whose values can't be joined by commas (RFC 9110 §5.3).
     else if (name === 'set-cookie') fields[name] = [before, value].flat().map(String);
