@@ -10,6 +10,7 @@ const NEEDS = [
   { program: 'promtool', package: 'prometheus' },
   { program: 'openssl', package: 'openssl' },
   { program: 'haproxy', package: 'haproxy' },
+  { program: 'testssl', package: 'testssl.sh' },
 ];
 const POSTGRES = '/usr/lib/postgresql';
 const POLICY = '/usr/sbin/policy-rc.d';
