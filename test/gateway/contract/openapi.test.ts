@@ -1,5 +1,7 @@
 import t from 'tap';
 import { loadContract } from '../../../src/gateway/contract/load.js';
+import { REFUSALS } from '../../../src/gateway/refusal.js';
+import type { Refusal } from '../../../src/gateway/refusal.js';
 
 interface Response { headers?: Record<string, { $ref: string }>; content?: Record<string, { example?: unknown; examples?: Record<string, { value: unknown }> }> }
 interface ErrorBody { code: string; message: string; status: number }
@@ -81,5 +83,16 @@ t.test('no number in the document is beyond what every parser keeps exactly', (t
     if (typeof value === 'number') t.ok(Number.isSafeInteger(value));
     return value;
   });
+  t.end();
+});
+
+t.test('the examples of the gateway are the messages it sends', (t) => {
+  const refusals = new Map<string, Refusal>(Object.entries(REFUSALS));
+  for (const { name, response } of answers) {
+    for (const example of errorsOf(response)) {
+      const refusal = refusals.get(example.code);
+      if (refusal !== undefined) t.same(example, JSON.parse(refusal.body), `${name} ${example.code}`);
+    }
+  }
   t.end();
 });
