@@ -13,9 +13,11 @@ import { moveSlot, reshard } from '../servers/slots.js';
 import { until } from '../servers/until.js';
 
 const ENGINES = 3;
+/** Long: what is refused because the machine is busy is of no interest here. */
+const DEADLINE_MS = 5_000;
 const LIMIT = 400;
 /** Slots 0 to this: all of the first master's, so that redis-cli takes them first. */
-const SLOTS = 4;
+const SLOTS = 3;
 
 interface Tally {
   admitted: number;
@@ -35,7 +37,7 @@ interface Stage {
 
 async function setUp(t: Test): Promise<Stage> {
   const cluster = await startCluster();
-  const engines = Array.from({ length: ENGINES }, () => openRedisEngine({ url: cluster.url, deadlineMs: 500, plans: PLANS, usageDays: 400 }));
+  const engines = Array.from({ length: ENGINES }, () => openRedisEngine({ url: cluster.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 }));
   t.teardown(async () => {
     await Promise.all(engines.map((engine) => engine.close()));
     await cluster.stop();
@@ -105,6 +107,7 @@ async function settled(t: Test, engine: RedisEngine, tallies: ReadonlyMap<Actor,
   }
 }
 
+t.setTimeout(120_000);
 t.test('slots of active keys move there and back name by name, while keys are made and changed', async (t) => {
   const { cluster, engines } = await setUp(t);
   const [first, second] = cluster.masters;
@@ -135,7 +138,7 @@ t.test('slots of active keys move there and back name by name, while keys are ma
         };
         const moved = await moveSlot(cluster.masters, slot, from, to, async () => {
           begin();
-          await answers(30);
+          await answers(20);
         });
         t.ok(moved >= 3, `slot ${slot}: ${moved} names moved`);
         await changes;
