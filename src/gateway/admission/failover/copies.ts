@@ -6,7 +6,10 @@ import { removeSome } from '../engines/embedded/sweep.js';
 import { inTransaction } from '../engines/embedded/unavailable.js';
 import { copyRow } from './rows.js';
 
-/** A key as Redis had it at `seenAtMs` (this machine's clock). Older than `GOOD_MS` it says nothing any more. */
+/**
+ * A key as Redis had it at `seenAtMs`. That is this machine's clock, which may have been set since: further
+ * than `GOOD_MS` from now, on either side, it says nothing any more. Which of two is newer, `record.version` says.
+ */
 export interface Copy {
   readonly seenAtMs: number;
   readonly record: KeyRecord;
@@ -44,14 +47,17 @@ export class Copies {
     this.#stores.durable.resetReadTxn();
   }
 
-  /** Writes copies, and forgets those that are null, in one step. One seen before that which is there is left out. */
+  /**
+   * Writes copies, and forgets those that are null, in one step. Of a record older than the one that is there
+   * nothing stays: either it was read late, or Redis lost its data; the key is copied anew when it is met.
+   */
   async write(copies: ReadonlyMap<string, Copy | null>): Promise<void> {
     const { durable, durableRoom } = this.#stores;
     await inTransaction(this.#stores, () => {
       durableRoom.claim();
       for (const [keyId, copy] of copies) {
-        if (copy === null) durable.removeSync(copyRow(keyId));
-        else if ((this.read(keyId)?.seenAtMs ?? 0) <= copy.seenAtMs) durable.putSync(copyRow(keyId), Buffer.from(JSON.stringify(copy)));
+        if (copy === null || (this.read(keyId)?.record.version ?? 0) > copy.record.version) durable.removeSync(copyRow(keyId));
+        else durable.putSync(copyRow(keyId), Buffer.from(JSON.stringify(copy)));
       }
     });
   }
@@ -66,5 +72,5 @@ export class Copies {
 }
 
 function isGood({ seenAtMs }: Copy): boolean {
-  return Date.now() - seenAtMs < GOOD_MS;
+  return Math.abs(Date.now() - seenAtMs) < GOOD_MS;
 }

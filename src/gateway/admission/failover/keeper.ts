@@ -1,4 +1,3 @@
-import { DAY_MS } from '../bucket.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import type { Copies } from './copies.js';
 import type { Facts } from './facts.js';
@@ -72,7 +71,8 @@ export class Keeper {
   /** Copies anew what the log of changed keys names, until the entries are so old that their change is there. */
   async #follow(): Promise<void> {
     const { redis, facts, learner } = this.#parts;
-    const told = Number(facts.read('log') ?? Date.now() - DAY_MS);
+    // Store time. A store whose clock was set back begins anew.
+    const told = Number(facts.read('log') ?? 0);
     for (let sinceMs = told, isMore = true; isMore; ) {
       const changed = await redis.fleet.changedSince(sinceMs);
       await learner.changed(changed.ids);
@@ -80,7 +80,7 @@ export class Keeper {
       isMore = changed.isMore;
       const overMs = sinceMs - this.#graceMs;
       // Each write is synced to the disk: reading an entry once more costs less.
-      if (!isMore && overMs - told > 2 * GRACE_MS) await facts.write('log', overMs.toString());
+      if (!isMore && Math.abs(overMs - told) > 2 * GRACE_MS) await facts.write('log', overMs.toString());
     }
   }
 

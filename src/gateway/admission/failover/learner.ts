@@ -19,12 +19,19 @@ export class Learner {
     this.#met = met;
   }
 
-  /** One round: copies keys that are new or due, and looks again at those refused that a copy calls good. */
+  /** One round: copies keys that are new or changed, and looks again at those refused that a copy calls good. */
   async learn(): Promise<void> {
     this.#copies.renew();
     const doubtful = this.#met.takeDoubtful().filter((keyId) => this.#copies.read(keyId) !== undefined).slice(0, READ_AT_ONCE);
-    const due = this.#met.takeDue(READ_AT_ONCE).filter((keyId) => !this.#isFresh(keyId));
-    this.#met.giveBack(await this.#renew([...new Set([...doubtful, ...due])]));
+    const kept = new Map<string, Copy>();
+    const unlike: string[] = [];
+    for (const keyId of this.#met.takeDue(READ_AT_ONCE)) {
+      const copy = this.#asMet(keyId);
+      if (copy === undefined) unlike.push(keyId);
+      else if (Math.abs(Date.now() - copy.seenAtMs) > RENEW_MS / 2) kept.set(keyId, { ...copy, seenAtMs: Date.now() });
+    }
+    if (kept.size > 0) await this.#copies.write(kept);
+    this.#met.giveBack(await this.#renew([...new Set([...doubtful, ...unlike])]));
   }
 
   /** Keys that somebody changed: what was seen of them is over, also where it can't be seen what they are now. */
@@ -63,9 +70,11 @@ export class Learner {
     }
   }
 
-  /** Another process of the machine copied it a moment ago. */
-  #isFresh(keyId: string): boolean {
+  /** The copy there is, with the ban last seen, when its record is the one that the last verdict was made by. */
+  #asMet(keyId: string): Copy | undefined {
     const copy = this.#copies.read(keyId);
-    return copy !== undefined && Date.now() - copy.seenAtMs < RENEW_MS / 2;
+    const verdict = this.#met.seen(keyId)?.verdict;
+    if (copy === undefined || verdict === undefined || copy.record.version !== verdict.recordVersion) return undefined;
+    return { ...copy, ban: verdict.outcome === 'banned' ? { untilMs: verdict.bannedUntilMs, level: verdict.level } : null };
   }
 }

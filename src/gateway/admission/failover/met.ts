@@ -1,8 +1,8 @@
 import type { AdmissionRequest } from '../port.js';
 import type { StandingVerdict, Verdict } from '../verdict.js';
 
-/** How often the copy of a key that goes on asking is made anew. */
-export const RENEW_MS = 300_000;
+/** How often it is written down that the copy of a key which goes on asking still holds. */
+export const RENEW_MS = 3_600_000;
 /** Keys remembered; beyond it those met first are forgotten, and met again. */
 const MOST_KEYS = 50_000;
 /** Ids that were refused, waiting for a look whether a copy of them must go. */
@@ -12,7 +12,7 @@ export interface Meeting {
   verdict: StandingVerdict;
   /** When the verdict came, this machine's clock. */
   atMs: number;
-  /** When the copy is due. */
+  /** When the copy is due, of `performance.now()`. */
   dueAtMs: number;
 }
 
@@ -36,14 +36,16 @@ export class Met {
 
   #meet(keyId: string, verdict: StandingVerdict, nowMs: number): void {
     const known = this.#meetings.get(keyId);
+    const tickMs = performance.now();
     if (known !== undefined) {
+      const isSame = known.verdict.recordVersion === verdict.recordVersion;
       known.verdict = verdict;
       known.atMs = nowMs;
-      if (nowMs < known.dueAtMs) return;
-      known.dueAtMs = nowMs + RENEW_MS;
+      if (isSame && tickMs < known.dueAtMs) return;
+      known.dueAtMs = tickMs + RENEW_MS;
     } else {
       if (this.#meetings.size >= MOST_KEYS) this.forget(this.#meetings.keys().next().value!);
-      this.#meetings.set(keyId, { verdict, atMs: nowMs, dueAtMs: nowMs + RENEW_MS });
+      this.#meetings.set(keyId, { verdict, atMs: nowMs, dueAtMs: tickMs + RENEW_MS });
     }
     this.#due.add(keyId);
   }

@@ -17,15 +17,15 @@ export function restrain(state: SubjectState, terms: Terms, met: Meeting | undef
     restrainWindow(state.minute, SHAPES.minute, terms.limits.minute, terms.refill, minute, met, gateways, nowMs);
     restrainWindow(state.day, SHAPES.day, terms.limits.day, terms.refill, day, met, gateways, nowMs);
   }
-  const ban = banOf(met, copy);
+  const ban = banOf(met, copy, nowMs);
   if (ban === null || ban.untilMs <= state.bannedUntilMs) return;
   state.bannedUntilMs = ban.untilMs;
   state.banLevel = ban.level;
 }
 
-/** The newest that was seen of it: a ban may have been lifted since. */
-function banOf(met: Meeting | undefined, copy: Copy): Copy['ban'] {
-  if (met === undefined || met.atMs < copy.seenAtMs) return copy.ban;
+/** The newest that was seen of it: a ban may have been lifted since. A copy from the future was seen before the clock was set back. */
+function banOf(met: Meeting | undefined, copy: Copy, nowMs: number): Copy['ban'] {
+  if (met === undefined || (met.atMs < copy.seenAtMs && copy.seenAtMs <= nowMs)) return copy.ban;
   const { verdict } = met;
   return verdict.outcome === 'banned' ? { untilMs: verdict.bannedUntilMs, level: verdict.level } : null;
 }

@@ -13,17 +13,20 @@ function meet(met: Met, id: string, verdict: Verdict | undefined): void {
 }
 
 t.test('a key is due when it is new and when its copy is old, one that was refused for a look, and no more of them than there is room', (t) => {
-  const { now } = Date;
-  t.teardown(() => (Date.now = now));
+  const now = performance.now.bind(performance);
+  t.teardown(() => (performance.now = now));
   const met = new Met();
   meet(met, 'a', admitted);
   meet(met, 'b', undefined);
   t.strictSame(met.takeDue(10), ['a'], 'what was not decided is not met');
   meet(met, 'a', admitted);
   t.strictSame(met.takeDue(10), [], 'not at each request');
-  Date.now = () => now() + RENEW_MS;
+  performance.now = () => now() + RENEW_MS;
   meet(met, 'a', admitted);
   t.strictSame(met.takeDue(10), ['a']);
+  meet(met, 'a', { ...admitted, recordVersion: 2 });
+  t.strictSame(met.takeDue(10), ['a'], 'and at once when its record is another');
+  meet(met, 'a', admitted);
   for (let n = 0; n < 2_000; n += 1) meet(met, `x${n}`, unknown);
   const doubtful = met.takeDoubtful();
   t.ok(doubtful.length === 500 && doubtful[0] === 'x0');

@@ -1,0 +1,53 @@
+import t from 'tap';
+import { ask, change, newKey } from '../../../conformance/cast.js';
+import type { Actor } from '../../../conformance/cast.js';
+import { until } from '../../../servers/until.js';
+import { durableRedis, learnt, openGateway } from './fixture.js';
+
+const HOUR_MS = 3_600_000;
+const KEYS = 40;
+
+t.test('after the clock of a gateway was set back its copies go on following revocations', async (t) => {
+  const server = await durableRedis(t);
+  const [here, there] = [openGateway(t, server).engine, openGateway(t, server).engine];
+  const keys = [await newKey(there, 'free'), await newKey(there, 'free')] as const;
+  for (const key of keys) await ask(here, key, Date.now(), { cost: 0 });
+  await learnt(here, ...keys);
+  const { now } = Date;
+  t.teardown(() => (Date.now = now));
+  Date.now = () => now() - HOUR_MS;
+  await change(there, keys[0], { status: 'revoked', secrets: [] });
+  await until('the copy says so', () => here.copyOf(keys[0].id)?.record.status === 'revoked');
+  t.equal(here.copyOf(keys[1].id)?.record.status, 'enabled', 'the others are as good as before');
+  Date.now = () => now() - 25 * HOUR_MS;
+  t.equal(here.copyOf(keys[1].id), undefined, 'a copy from the future is not good for ever');
+});
+
+t.test('a record is read when it is new or another than the copy, and at no other time', async (t) => {
+  const server = await durableRedis(t);
+  const first = openGateway(t, server, { keeps: false });
+  const keys: Actor[] = [];
+  while (keys.length < KEYS) keys.push(await newKey(first.engine, 'free'));
+  const reads = async (): Promise<number> => Number(/cmdstat_hgetall:calls=(\d+)/.exec(String(await server.command('INFO', 'commandstats')))?.[1] ?? 0);
+  const askAll = async (engine: typeof first.engine): Promise<void> => {
+    for (const key of keys) await until('it is served', async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome === 'admitted');
+  };
+  await askAll(first.engine);
+  await learnt(first.engine, ...keys);
+  t.equal(await reads(), KEYS, 'once for each key');
+  await first.engine.close();
+
+  // Each start meets all keys again.
+  const again = openGateway(t, server, { keeps: false, folder: first.folder });
+  const { now } = Date;
+  t.teardown(() => (Date.now = now));
+  Date.now = () => now() + 2 * HOUR_MS;
+  await askAll(again.engine);
+  await until('the copies are known to hold', () => keys.every(({ id }) => again.engine.copyOf(id)!.seenAtMs > now() + HOUR_MS));
+  t.equal(await reads(), KEYS, 'none was read again');
+  const changed = keys[0]!;
+  await again.engine.keys.write({ ...changed.record, scopes: ['pets:read'], version: changed.record.version + 1 }, { atMs: 0, action: 'changed', changed: {} });
+  await ask(again.engine, changed, Date.now(), { cost: 0 });
+  await until('its copy is the new one', () => again.engine.copyOf(changed.id)?.record.version === changed.record.version + 1);
+  t.equal(await reads(), KEYS + 1, 'but the one that is another');
+});
