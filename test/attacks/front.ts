@@ -50,7 +50,7 @@ export async function startFront(t: Test, upstreamUrl: string, { pets = {}, conf
     if (answer === undefined) throw new Error('the connection closed without an answer');
     return answer;
   };
-  const inFlight = async (): Promise<number> => metricOf(gateway, 'petgate_exchanges_in_flight');
+  const inFlight = async (): Promise<number> => (await metricOf(gateway, 'petgate_exchanges_in_flight')) + (await metricOf(gateway, 'petgate_exchanges_waiting'));
   return {
     gateway, port: gateway.port, target: gateway.target, key, keyId: made.id, send, inFlight,
     good: async () => (await send(request('GET /v1/pets', key))).status,

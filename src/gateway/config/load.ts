@@ -165,6 +165,7 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
       headerBytes: limits.header_size, headerFields: limits.header_fields, urlBytes: limits.url_size, bodyBytes: limits.body_size,
       headersMs: limits.headers_time, requestMs: limits.request_time, keepAliveMs: limits.keep_alive,
       connections: limits.connections, requestsPerConnection: limits.requests_per_connection, exchanges: limits.exchanges, streams: limits.streams, pipelined: limits.pipelined,
+      waiting: limits.waiting, bodiesBytes: limits.bodies_size, callerShare: limits.caller_share,
       tunnels: limits.tunnels, tunnelIdleMs: limits.tunnel_idle, tunnelLifetimeMs: limits.tunnel_lifetime,
     },
     cors: file.cors === undefined ? null : toCors(file.cors),

@@ -122,6 +122,12 @@ export interface EdgeLimits {
   readonly exchanges: number;
   /** Requests at once on one connection of HTTP/2; further ones are reset. */
   readonly streams: number;
+  /** Exchanges at once, beside those, that wait for their client: for its body, or until it takes the answer. */
+  readonly waiting: number;
+  /** Bytes of bodies held at once. */
+  readonly bodiesBytes: number;
+  /** The part of both that one address may take, 0 to 1. */
+  readonly callerShare: number;
   /** Requests that wait for the answer before theirs on a connection; above it the connection is read no further, and closed. */
   readonly pipelined: number;
   /** Tunnels at once, handshakes under way included; above it 503 `overloaded`. */

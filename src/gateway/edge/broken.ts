@@ -57,7 +57,7 @@ function refusalOf(code: string | undefined): Refusal {
 function answerRaw(socket: Socket, refusal: Refusal, gate: Gate, packet?: Buffer): void {
   connectionOf(socket).closing = true;
   socket.on('error', () => socket.destroy());
-  const exchange = rawExchange(socket, gate.addresses);
+  const exchange = rawExchange(socket.remoteAddress, gate.addresses);
   exchange.story.refusal = refusal;
   if (gate.cors !== null) exchange.story.cors = gate.cors.fieldsFor(originIn(packet));
   void gate.showFigures(exchange).then(() => {
@@ -78,10 +78,11 @@ const NOBODY: Client = {
   write: () => true, onDrain: () => undefined, end: () => undefined, abort: () => undefined,
 };
 
-export function rawExchange(socket: Socket, addresses: AddressReader): Exchange {
-  const address = addresses.read(socket.remoteAddress, null);
+/** Stands for an exchange of which nothing was read, or kept. */
+export function rawExchange(remote: string | undefined, addresses: AddressReader, version: string | null = null): Exchange {
+  const address = addresses.read(remote, null);
   return {
-    id: requestIdOf(null), ...nextTrace(), version: null, method: '', path: '', query: '', headers: [], authorization: null,
+    id: requestIdOf(null), ...nextTrace(), version, method: '', path: '', query: '', headers: [], authorization: null,
     hasBody: false, contentLength: null, address, addressBucket: bucketOf(address),
     startedMs: performance.now(), fault: null, client: NOBODY, story: freshStory(),
   };

@@ -1,37 +1,47 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { Client } from '../exchange.js';
+import type { EdgeLimits } from '../config/settings.js';
+import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
-import { gatherBody } from './body.js';
+import { gatherBody, once } from './body.js';
 import type { Ongoing } from './connection.js';
+import type { Placed, Traffic } from './gate.js';
 
 /** Bodies up to this size are worth copying beside their header. */
 const JOINED_BYTES = 16 * 1024;
 
+/** How long an answer may need to be taken before its exchange is one that waits for its client. */
+export const SLOW_MS = 50;
+
 /** The client's side of an exchange over Node's HTTP/1.1 server. */
-export class HttpClient implements Client, Ongoing {
+export class HttpClient implements Client, Ongoing, Placed {
   gone = false;
+  caller = '';
+  waits = false;
+  bodyBytes = 0;
   bytesOut = 0;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #expectsContinue: boolean;
-  readonly #stallMs: number;
+  readonly #traffic: Traffic;
+  readonly #limits: EdgeLimits;
   #leave: (() => void) | null = null;
   /** Set once the body is known never to come whole. */
   #broken: Refusal | null = null;
   #failBody: ((refusal: Refusal) => void) | null = null;
   #closing = false;
+  #slow: NodeJS.Timeout | null = null;
 
-  /**
-   * @param stallMs how long a client may take nothing of an answer that waits for it
-   * @param onClosed called once, when the answer ended or the client left; always
-   */
-  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, stallMs: number, onClosed: () => void) {
+  /** @param onClosed called once, when the answer ended or the client left; always */
+  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, traffic: Traffic, limits: EdgeLimits, onClosed: () => void) {
     this.#request = request;
     this.#response = response;
     this.#expectsContinue = expectsContinue;
-    this.#stallMs = stallMs;
+    this.#traffic = traffic;
+    this.#limits = limits;
     response.on('close', () => {
+      if (this.#slow !== null) clearTimeout(this.#slow);
       if (!response.writableFinished) this.leave();
       onClosed();
     });
@@ -56,12 +66,15 @@ export class HttpClient implements Client, Ongoing {
     const request = this.#request;
     if (this.#broken !== null) return Promise.resolve(this.#broken);
     if (this.gone) return Promise.resolve('gone');
+    const [traffic, limits] = [this.#traffic, this.#limits];
+    if (!request.complete && !traffic.wait(this, limits)) return Promise.resolve(REFUSALS.overloaded);
     if (this.#expectsContinue) this.#response.writeContinue();
     return new Promise((resolve) => {
-      this.#failBody = resolve;
-      this.#leave = () => resolve('gone');
-      gatherBody(request, maxBytes, resolve);
-      request.on('error', () => resolve('gone'));
+      const settle = once((result: Buffer | Refusal | 'gone') => resolve(traffic.proceed(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded));
+      this.#failBody = settle;
+      this.#leave = () => settle('gone');
+      gatherBody(request, maxBytes, (bytes) => traffic.hold(this, bytes, limits), settle);
+      request.on('error', () => settle('gone'));
     });
   }
 
@@ -141,6 +154,10 @@ export class HttpClient implements Client, Ongoing {
 
   /** Nobody else watches an answer that is written but not taken; it would count as in flight for ever. */
   #cutWhenStalled(): void {
-    if (this.#response.writableLength > 0) this.#request.socket.setTimeout(this.#stallMs);
+    if (this.#response.writableLength === 0) return;
+    this.#request.socket.setTimeout(this.#limits.requestMs);
+    this.#slow = setTimeout(() => {
+      if (!this.#traffic.wait(this, this.#limits)) this.abort();
+    }, SLOW_MS);
   }
 }

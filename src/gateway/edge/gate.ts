@@ -28,13 +28,85 @@ export interface Gate {
   onBug(error: unknown, exchange: Exchange): void;
 }
 
-/** What is under way on a listener. */
-export interface Traffic {
-  /** Exchanges begun and not ended; an open tunnel is none. */
-  active: number;
+/** The client's side of an exchange, as far as it takes a place. */
+export interface Placed {
+  /** The bucket of its address. */
+  caller: string;
+  /** The exchange waits for its client. */
+  waits: boolean;
+  /** Of the body, bytes that are held. */
+  bodyBytes: number;
+}
+
+interface Share {
+  waiting: number;
+  bodyBytes: number;
+}
+
+/**
+ * What is under way on a listener. An exchange is worked on, or it waits for its client: for the rest of its
+ * body, or until its answer is taken. Those have places of their own, of which one caller gets a part, so that
+ * clients that let the gateway wait take nothing from others.
+ */
+export class Traffic {
+  /** Exchanges that are worked on; an open tunnel is none. */
+  active = 0;
+  /** Exchanges that wait for their client. */
+  waiting = 0;
   /** Requests that wait for the answer to the one before theirs on their connection. */
-  pipelined: number;
-  draining: boolean;
+  pipelined = 0;
+  draining = false;
+  #bodyBytes = 0;
+  /** Of callers that something waits for. */
+  readonly #shares = new Map<string, Share>();
+
+  /** The exchange waits for its client from now on; false when there is no place for it, and nothing changed. */
+  wait(placed: Placed, limits: EdgeLimits): boolean {
+    const share = this.#shares.get(placed.caller) ?? { waiting: 0, bodyBytes: 0 };
+    if (this.waiting >= limits.waiting || share.waiting >= Math.max(1, limits.callerShare * limits.waiting)) return false;
+    this.#shares.set(placed.caller, share);
+    share.waiting += 1;
+    placed.waits = true;
+    this.waiting += 1;
+    this.active -= 1;
+    return true;
+  }
+
+  /** The client did its part; false when there are too many to work on by now. */
+  proceed(placed: Placed, limits: EdgeLimits): boolean {
+    if (!placed.waits) return true;
+    this.#leave(placed);
+    this.active += 1;
+    return this.active <= limits.exchanges;
+  }
+
+  /** Bytes of a body came; false when they are too many to be held. */
+  hold(placed: Placed, bytes: number, limits: EdgeLimits): boolean {
+    const share = placed.waits ? this.#shares.get(placed.caller)! : null;
+    // One whole body has room in any case.
+    const most = Math.max(limits.bodiesBytes, limits.bodyBytes);
+    if (this.#bodyBytes + bytes > most) return false;
+    if (share !== null && share.bodyBytes + bytes > Math.max(limits.callerShare * most, limits.bodyBytes)) return false;
+    if (share !== null) share.bodyBytes += bytes;
+    placed.bodyBytes += bytes;
+    this.#bodyBytes += bytes;
+    return true;
+  }
+
+  end(placed: Placed): void {
+    if (placed.waits) this.#leave(placed);
+    else this.active -= 1;
+    this.#bodyBytes -= placed.bodyBytes;
+  }
+
+  #leave(placed: Placed): void {
+    const share = this.#shares.get(placed.caller)!;
+    placed.waits = false;
+    this.waiting -= 1;
+    share.waiting -= 1;
+    share.bodyBytes = Math.max(0, share.bodyBytes - placed.bodyBytes);
+    if (share.waiting === 0) this.#shares.delete(placed.caller);
+  }
 }
 
 /** Takes an exchange through the gate, and sees to it that its client is answered. */

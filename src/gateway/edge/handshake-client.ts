@@ -2,10 +2,11 @@ import { ServerResponse } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Handshake, ClientEnd } from '../exchange.js';
+import type { EdgeLimits } from '../config/settings.js';
 import { HttpClient } from './client.js';
 import { onlyValueOf } from './fields.js';
+import type { Traffic } from './gate.js';
 import { TunnelEnd } from './tunnel.js';
-import type { TunnelTerms } from './tunnel.js';
 
 /** What a handshake comes to. */
 export interface HandshakeEvents {
@@ -17,10 +18,6 @@ export interface HandshakeEvents {
   onClosed(): void;
 }
 
-interface Terms extends TunnelTerms {
-  readonly requestMs: number;
-}
-
 /**
  * The client's side of a handshake. Answered as any other request, after which the connection ends;
  * or opened, and then it is HTTP no more. Node has let go of the socket: all it did for an answer is done here.
@@ -30,18 +27,18 @@ export class HandshakeClient extends HttpClient implements Handshake {
   readonly key: string;
   tunnel: TunnelEnd | null = null;
   readonly #socket: Socket;
-  readonly #terms: Terms;
+  readonly #limits: EdgeLimits;
   readonly #response: ServerResponse;
   readonly #events: HandshakeEvents;
   readonly #early = (): void => this.#onEarly();
   readonly #left = (): void => void this.#socket.destroy();
 
-  constructor(request: IncomingMessage, socket: Socket, terms: Terms, events: HandshakeEvents) {
+  constructor(request: IncomingMessage, socket: Socket, traffic: Traffic, limits: EdgeLimits, events: HandshakeEvents) {
     const response = answerOn(request, socket);
-    super(request, response, false, terms.requestMs, () => events.onClosed());
+    super(request, response, false, traffic, limits, () => events.onClosed());
     this.key = onlyValueOf(request.rawHeaders, 'sec-websocket-key') ?? '';
     this.#socket = socket;
-    this.#terms = terms;
+    this.#limits = limits;
     this.#response = response;
     this.#events = events;
     socket.on('error', this.#left).on('timeout', this.#left).on('end', this.#left).on('data', this.#early);
@@ -57,7 +54,7 @@ export class HandshakeClient extends HttpClient implements Handshake {
   }
 
   createEnd(): ClientEnd {
-    return new TunnelEnd(this.#socket, this.#terms, (end) => this.#open(end));
+    return new TunnelEnd(this.#socket, this.#limits, (end) => this.#open(end));
   }
 
   #open(end: TunnelEnd): void {

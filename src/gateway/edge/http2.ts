@@ -3,6 +3,8 @@ import { constants, createServer } from 'node:http2';
 import type { ServerHttp2Session, ServerHttp2Stream, Settings } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { EdgeLimits } from '../config/settings.js';
+import { REFUSALS } from '../refusal.js';
+import { rawExchange } from './broken.js';
 import { onlyValueOf } from './fields.js';
 import { afterBoth, travel } from './gate.js';
 import type { Gate, Traffic } from './gate.js';
@@ -78,15 +80,16 @@ export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
     const expectsContinue = goesOn && onlyValueOf(head.fields, 'expect') !== null;
     const end = afterBoth(() => {
       if (client.left) giveUp(line);
-      traffic.active -= 1;
+      traffic.end(client);
       line.open -= 1;
       if (line.open === 0) line.idleSinceMs = performance.now();
       gate.finish(exchange, client.status);
     });
-    const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue, requestMs: limits.requestMs }, end);
+    const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue, traffic, limits }, end);
     const exchange = open(head, client, gate.addresses, limits, fault);
+    client.caller = exchange.addressBucket;
     if (traffic.draining || line.served >= limits.requestsPerConnection) dismiss(line);
-    void travel(exchange, gate, traffic.active > limits.exchanges).then(end);
+    void travel(exchange, gate, false).then(end);
   };
 
   const hold = (session: ServerHttp2Session, socket: Socket): void => {
@@ -98,6 +101,7 @@ export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
       stream.on('error', () => undefined);
       // Reset in the same breath: nobody asks any more.
       if (stream.destroyed || stream.closed) giveUp(line);
+      else if (traffic.active >= current().limits.exchanges) turnAway(line, stream, current());
       else begin(line, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
     });
   };
@@ -126,6 +130,15 @@ function dismiss(line: Line): void {
   line.leaving = true;
   line.idleSinceMs = performance.now();
   line.session.close();
+}
+
+/** A stream that certainly was not worked on (RFC 9113 §8.7). An answer would be held until the client takes it. */
+function turnAway(line: Line, stream: ServerHttp2Stream, gate: Gate): void {
+  line.idleSinceMs = performance.now();
+  stream.close(constants.NGHTTP2_REFUSED_STREAM);
+  const exchange = rawExchange(line.remote, gate.addresses, '2');
+  exchange.story.refusal = REFUSALS.overloaded;
+  gate.finish(exchange, REFUSALS.overloaded.status);
 }
 
 function giveUp(line: Line): void {

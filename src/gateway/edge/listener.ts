@@ -5,14 +5,13 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Certificate } from '../config/certificate.js';
 import type { EdgeLimits } from '../config/settings.js';
-import type { Exchange } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import { onClientError, stopReading } from './broken.js';
 import type { ParserError } from './broken.js';
 import { HttpClient } from './client.js';
 import { connectionOf, faultIn, greet, isOver, proceed, queue } from './connection.js';
-import { afterBoth, travel } from './gate.js';
-import type { Gate, Traffic } from './gate.js';
+import { afterBoth, Traffic, travel } from './gate.js';
+import type { Gate } from './gate.js';
 import { ignoredUpgrade, requestsThat } from './handshake.js';
 import { createHttp2 } from './http2.js';
 import type { Http2 } from './http2.js';
@@ -28,6 +27,8 @@ export interface Listener {
   readonly server: Server;
   /** Exchanges begun and not ended. */
   inFlight(): number;
+  /** Those of them that wait for their client: for the rest of its body, or until it takes the answer. */
+  waiting(): number;
   /** WebSocket tunnels, handshakes under way included. */
   tunnels(): number;
   /** Bounds connections and times by the limits that hold now; with TLS, new connections get this certificate. */
@@ -54,34 +55,15 @@ export function createListener(current: () => Gate, security: Security | null, o
   const accepted = new Bag<Socket>();
   // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
   const sockets = new Bag<Socket>();
-  const traffic: Traffic = { active: 0, pipelined: 0, draining: false };
+  const traffic = new Traffic();
   const upgrades = createUpgrades(current, traffic);
   const http2 = security?.http2 === true ? createHttp2(current, traffic) : null;
-
-  const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
-    const { socket } = request;
-    const gate = current();
-    const { limits, addresses } = gate;
-    const connection = connectionOf(socket);
-    traffic.active += 1;
-    const end = afterBoth(() => finish(traffic, gate, exchange, response));
-    const client = new HttpClient(request, response, expectsContinue, limits.requestMs, () => {
-      end();
-      proceed(socket);
-    });
-    connection.current = client;
-    connection.served += 1;
-    const exchange = open(headOf(request), client, addresses, limits, faultIn(request));
-    if (traffic.draining || connection.served >= limits.requestsPerConnection || ignoredUpgrade(request)) client.closeAfter();
-    if (connection.broken !== null && connection.waiting.length === 0) client.breakOff(connection.broken);
-    void travel(exchange, gate, traffic.active > limits.exchanges).then(end);
-  };
 
   const onRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const connection = connectionOf(request.socket);
     if (connection.closing) return;
-    if (connection.current === null) begin(request, response, expectsContinue);
-    else queue(request.socket, () => begin(request, response, expectsContinue));
+    if (connection.current === null) begin(request, response, expectsContinue, current(), traffic);
+    else queue(request.socket, () => begin(request, response, expectsContinue, current(), traffic));
   };
 
   const server = createStrictServer(current().limits, requestsThat((request) => upgrades.wanted(request), (socket) => isOver(socket, current().limits)), security?.certificate ?? null, http2);
@@ -95,7 +77,8 @@ export function createListener(current: () => Gate, security: Security | null, o
   onEnd(server, upgrades, current);
   return {
     server,
-    inFlight: () => traffic.active,
+    inFlight: () => traffic.active + traffic.waiting,
+    waiting: () => traffic.waiting,
     tunnels: () => upgrades.count(),
     retune: (next) => {
       tune(server, current().limits);
@@ -111,9 +94,27 @@ export function createListener(current: () => Gate, security: Security | null, o
   };
 }
 
-function finish(traffic: Traffic, gate: Gate, exchange: Exchange, { statusCode }: ServerResponse): void {
-  traffic.active -= 1;
-  gate.finish(exchange, statusCode);
+/** An exchange, from here to its end. */
+function begin(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, gate: Gate, traffic: Traffic): void {
+  const { socket } = request;
+  const { limits, addresses } = gate;
+  const connection = connectionOf(socket);
+  traffic.active += 1;
+  const end = afterBoth(() => {
+    traffic.end(client);
+    gate.finish(exchange, response.statusCode);
+  });
+  const client = new HttpClient(request, response, expectsContinue, traffic, limits, () => {
+    end();
+    proceed(socket);
+  });
+  connection.current = client;
+  connection.served += 1;
+  const exchange = open(headOf(request), client, addresses, limits, faultIn(request));
+  client.caller = exchange.addressBucket;
+  if (traffic.draining || connection.served >= limits.requestsPerConnection || ignoredUpgrade(request)) client.closeAfter();
+  if (connection.broken !== null && connection.waiting.length === 0) client.breakOff(connection.broken);
+  void travel(exchange, gate, traffic.active > limits.exchanges).then(end);
 }
 
 function destroyAll(sockets: Bag<Socket>, upgrades: Upgrades): void {

@@ -1,10 +1,13 @@
 import { constants } from 'node:http2';
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Client } from '../exchange.js';
+import type { EdgeLimits } from '../config/settings.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
-import { gatherBody } from './body.js';
+import { gatherBody, once } from './body.js';
+import { SLOW_MS } from './client.js';
 import { HOP_BY_HOP, lowerName } from './fields.js';
+import type { Placed, Traffic } from './gate.js';
 
 const { NGHTTP2_NO_ERROR } = constants;
 
@@ -15,16 +18,19 @@ const MOST_PIECES = 4;
 
 /** How a client's request is to be taken. */
 export interface StreamTerms {
+  readonly traffic: Traffic;
+  readonly limits: EdgeLimits;
   /** Its method is HEAD. */
   readonly headOnly: boolean;
   readonly expectsContinue: boolean;
-  /** For the whole request to arrive; and how long a client may take nothing of an answer that waits for it. */
-  readonly requestMs: number;
 }
 
 /** The client's side of an exchange on one stream of HTTP/2. However it ends, the other streams of the connection go on. */
-export class StreamClient implements Client {
+export class StreamClient implements Client, Placed {
   gone = false;
+  caller = '';
+  waits = false;
+  bodyBytes = 0;
   started = false;
   bytesOut = 0;
   /** The client went before its answer was whole, by its own doing. */
@@ -77,17 +83,18 @@ export class StreamClient implements Client {
 
   readBody(maxBytes: number): Promise<Buffer | Refusal | 'gone'> {
     const stream = this.#stream;
-    const { expectsContinue, requestMs } = this.#terms;
+    const { expectsContinue, traffic, limits } = this.#terms;
     if (this.gone || stream.closed) return Promise.resolve('gone');
+    if (stream.state.remoteClose !== 1 && !traffic.wait(this, limits)) return Promise.resolve(REFUSALS.overloaded);
     if (expectsContinue) stream.additionalHeaders({ ':status': 100 });
     return new Promise((resolve) => {
-      const settle = (result: Buffer | Refusal | 'gone'): void => {
+      const settle = once((result: Buffer | Refusal | 'gone') => {
         clearTimeout(deadline);
-        resolve(result);
-      };
-      const deadline = setTimeout(() => settle(REFUSALS.request_timeout), requestMs - (performance.now() - this.#beganMs));
+        resolve(traffic.proceed(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded);
+      });
+      const deadline = setTimeout(() => settle(REFUSALS.request_timeout), limits.requestMs - (performance.now() - this.#beganMs));
       this.#leave = () => settle('gone');
-      gatherBody(stream, maxBytes, settle);
+      gatherBody(stream, maxBytes, (bytes) => traffic.hold(this, bytes, limits), settle);
     });
   }
 
@@ -165,7 +172,11 @@ export class StreamClient implements Client {
     this.#pump();
     // What is left of the request nobody will read; the answer is whole all the same (RFC 9113 §8.1).
     if (!stream.endAfterHeaders && !stream.readableEnded) stream.once('finish', () => stream.close(NGHTTP2_NO_ERROR));
-    this.#cutWhenStalled(this.#taken);
+    const taken = this.#taken;
+    this.#stall = setTimeout(() => {
+      if (this.#terms.traffic.wait(this, this.#terms.limits)) this.#cutWhenStalled(taken);
+      else this.abort();
+    }, SLOW_MS);
   }
 
   /** Nobody else watches an answer that is written but not taken; it would count as in flight for ever. */
@@ -173,7 +184,7 @@ export class StreamClient implements Client {
     this.#stall = setTimeout(() => {
       if (this.#taken > taken) this.#cutWhenStalled(this.#taken);
       else this.abort();
-    }, this.#terms.requestMs);
+    }, this.#terms.limits.requestMs);
   }
 }
 

@@ -26,6 +26,8 @@ interface Pseudo {
  * Says in the words of HTTP/1.1 what came over HTTP/2 (RFC 9113 §8.3.1): the pseudo-fields as method, target and
  * Host, several cookie fields as one (§8.2.3). nghttp2 has reset the stream already over pseudo-fields that are missing,
  * doubled or behind others, two hosts, names with capitals, fields of a connection, and a Content-Length that fits no body.
+ * Of a head that is too large nothing is kept, and its cookies are not joined: compressed, a few bytes on the wire name
+ * the same 4,000 bytes again and again, which Node keeps once and a joined text as often as they were named.
  * @param raw flat, as node:http2 gives them
  * @param goesOn the head did not end the stream
  */
@@ -38,6 +40,7 @@ export function readStreamHead(raw: readonly string[], goesOn: boolean, remote: 
   for (let index = 0; index < raw.length; index += 2) {
     const [name, value] = [raw[index]!, raw[index + 1]!];
     bytes += name.length + value.length + FIELD_OVERHEAD_BYTES;
+    if (bytes > limits.headerBytes || fields.length / 2 > limits.headerFields) return unread(pseudo, remote, goesOn);
     if (name === 'host') host = value;
     else if (name === 'cookie') cookies.push(value);
     else if (!readPseudo(pseudo, name, value)) fields.push(name, value);
@@ -49,7 +52,15 @@ export function readStreamHead(raw: readonly string[], goesOn: boolean, remote: 
   const good = agree && scheme === 'https' && KNOWN_METHODS.has(method);
   return {
     head: { method: KNOWN_METHODS.has(method) ? method : '', target: path, version: '2', fields, remote, goesOn },
-    fault: bytes > limits.headerBytes ? REFUSALS.headers_too_large : good ? null : REFUSALS.malformed_request,
+    fault: good ? null : REFUSALS.malformed_request,
+  };
+}
+
+/** Stands for a head that is too large. */
+function unread({ method }: Pseudo, remote: string | undefined, goesOn: boolean): StreamHead {
+  return {
+    head: { method: KNOWN_METHODS.has(method) ? method : '', target: '/', version: '2', fields: ['host', 'unread'], remote, goesOn },
+    fault: REFUSALS.headers_too_large,
   };
 }
 

@@ -31,10 +31,10 @@ export function createUpgrades(current: () => Gate, traffic: Traffic): Upgrades 
     const connection = connectionOf(socket);
     traffic.active += 1;
     const end = afterBoth(() => {
-      if (client.tunnel === null) traffic.active -= 1;
+      if (client.tunnel === null) traffic.end(client);
       gate.finish(exchange, client.status);
     });
-    const client = new HandshakeClient(request, socket, limits, {
+    const client = new HandshakeClient(request, socket, traffic, limits, {
       onEarly: () => refuse(exchange, MALFORMED_HANDSHAKE),
       onOpen: (tunnel) => {
         traffic.active -= 1;
@@ -49,6 +49,7 @@ export function createUpgrades(current: () => Gate, traffic: Traffic): Upgrades 
     connection.current = client;
     connection.served += 1;
     const exchange = open(headOf(request), client, addresses, limits, faultIn(request) ?? handshakeFault(request, head));
+    client.caller = exchange.addressBucket;
     tunnels.add(client, () => gate.mayStay(exchange));
     const overloaded = traffic.draining || traffic.active > limits.exchanges || tunnels.size() > limits.tunnels;
     void travel(exchange, gate, overloaded).then(() => {

@@ -17,8 +17,10 @@ export function watchSaturation(registry: Registry, listener: Listener, upstream
     });
   };
   const { server } = listener;
-  gauge('petgate_exchanges_in_flight', 'Exchanges begun and not ended.', () => listener.inFlight());
+  gauge('petgate_exchanges_in_flight', 'Exchanges that are worked on.', () => listener.inFlight() - listener.waiting());
   gauge('petgate_exchanges_limit', 'Exchanges at which further ones are refused as overloaded.', () => limits().exchanges);
+  gauge('petgate_exchanges_waiting', 'Exchanges that wait for their client: for the rest of its body, or until it takes the answer.', () => listener.waiting());
+  gauge('petgate_exchanges_waiting_limit', 'Waiting exchanges at which further ones are refused as overloaded, or cut.', () => limits().waiting);
   gauge('petgate_tunnels', 'WebSocket tunnels, handshakes under way included.', () => listener.tunnels());
   gauge('petgate_tunnels_limit', 'WebSocket tunnels at which further ones are refused as overloaded.', () => limits().tunnels);
   gauge('petgate_connections', 'Client connections open.', () => new Promise((resolve) => server.getConnections((error, count) => resolve(error === null ? count : 0))));

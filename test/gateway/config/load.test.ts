@@ -30,6 +30,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   limits: {
     headerBytes: 16_384, headerFields: 100, urlBytes: 8192, bodyBytes: 1_048_576, headersMs: 10_000, requestMs: 30_000,
     keepAliveMs: 65_000, connections: 10_000, requestsPerConnection: 10_000, exchanges: 1000, streams: 100, pipelined: 1000,
+    waiting: 1000, bodiesBytes: 268_435_456, callerShare: 0.25,
     tunnels: 1000, tunnelIdleMs: 300_000, tunnelLifetimeMs: 3_600_000,
   },
   cors: null,

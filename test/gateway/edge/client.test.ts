@@ -4,7 +4,9 @@ import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
+import { loadSettings } from '../../../src/gateway/config/load.js';
 import { HttpClient } from '../../../src/gateway/edge/client.js';
+import { Traffic } from '../../../src/gateway/edge/gate.js';
 
 const BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
@@ -21,7 +23,7 @@ async function send(t: Test, requestLine: string, status: number, body: Buffer |
   let writes = 0;
   let vectors = 0;
   const server = createServer((request, response) => {
-    const client = new HttpClient(request, response, false, 1000, () => undefined);
+    const client = new HttpClient(request, response, false, new Traffic(), loadSettings({}).limits, () => undefined);
     client.send(status, ['X-Request-Id', 'one', 'Content-Length', String(Buffer.byteLength(body))], body);
     t.equal(client.bytesOut, Buffer.byteLength(body));
   });
