@@ -50,6 +50,12 @@ function* groupsOf(ids: readonly string[], size: number): Generator<readonly str
 
 /** Key by key, as the ids stand; within a key by day. One step where the days fit into it; several, for one key alone, where they don't. */
 async function rowsOf(link: Link, ids: readonly string[], first: number, last: number): Promise<readonly UsageRow[]> {
+  // Days that don't fit into one step are read key by key, or the rows of a key would not come together.
+  if (ids.length > 1 && last - first >= READ_AT_ONCE) {
+    const found: UsageRow[] = [];
+    for (const id of ids) found.push(...(await rowsOf(link, [id], first, last)));
+    return found;
+  }
   const rows: UsageRow[] = [];
   for (let day = first; day <= last; day += READ_AT_ONCE) {
     const until = Math.min(day + READ_AT_ONCE - 1, last);
