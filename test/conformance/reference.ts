@@ -67,6 +67,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
           records.set(record.id, record);
           histories.set(record.id, [...(histories.get(record.id) ?? []), entry]);
         }),
+      confirm: () => Promise.resolve(),
       page: (afterId, count) => Promise.resolve([...records.values()].filter((each) => afterId === null || each.id > afterId).sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, count)),
       history: (id) => Promise.resolve(histories.get(id) ?? []),
       get imports(): never {

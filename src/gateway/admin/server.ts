@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
-import { StoreUnavailable } from '../admission/port.js';
+import { ChangeUncertain, StoreUnavailable } from '../admission/port.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { KeyRefusedKind } from '../keys/refused.js';
 import { isKeyId } from '../keys/token.js';
@@ -102,6 +102,7 @@ function refusalOf(parts: AdminParts, error: unknown): AdminRefusal {
     const [status, code] = REFUSALS[error.kind];
     return new AdminRefusal(status, code, error.message);
   }
+  if (error instanceof ChangeUncertain) return new AdminRefusal(503, 'change_uncertain', error.message);
   if (error instanceof StoreUnavailable) {
     return new AdminRefusal(503, 'store_unavailable', 'The store does not answer. Nothing is known to have changed: look, then try again.', { 'Retry-After': '1' });
   }

@@ -92,6 +92,11 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** The change is made on the master, and no replica has confirmed it in time: a failover may undo it. */
+export class ChangeUncertain extends Error {
+  override readonly name = 'ChangeUncertain';
+}
+
 /** Somebody else changed the record since it was read, or it exists already. Read again and retry. */
 export class VersionConflict extends Error {
   override readonly name = 'VersionConflict';
@@ -102,9 +107,11 @@ export class ImportLost extends Error {
   override readonly name = 'ImportLost';
 }
 
-/** Key records. Every change holds on the next admission of every gateway, and is durable when the promise ends. */
+/** Key records. A write rejects with ChangeUncertain when no replica confirmed it. Every change holds on the next admission of every gateway, and is durable when the promise ends. */
 export interface KeyStore {
   read(id: string): Promise<KeyRecord | undefined>;
+  /** Ends when what is stored of the key is as certain as after `write`: for a change that finds itself made already. */
+  confirm(id: string): Promise<void>;
   /** Writes `record` and its audit entry in one step if the stored version is `record.version - 1` (0: absent). */
   write(record: KeyRecord, entry: AuditEntry): Promise<void>;
   /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */

@@ -130,6 +130,9 @@ const store = mapping({
     .describe('While Redis is away: decide here, about keys seen within 24 hours and from a share of each limit, or refuse with 503.'),
   gateways: z.union([z.literal('auto'), whole(1, 10_000, ', or auto')], { error: 'must be a whole number from 1 to 10000, or auto' }).prefault('auto')
     .describe('How many gateways share each limit while Redis is away; auto is as many as were seen last.'),
+  replicas: z.union([z.literal('auto'), whole(0, 100, ', or auto')], { error: 'must be a whole number from 0 to 100, or auto' }).prefault('auto')
+    .describe('How many Redis replicas must have a change of a key or a ban before it is acknowledged; auto: all that are connected, or one while those seen within the hour are gone.'),
+  replica_wait: duration('1ms', '10s').prefault('1s').describe('How long they may take; then the answer is 503 change_uncertain.'),
 });
 
 /** `gateway.yaml` and the files that extend it. Its input form is `config/schema/gateway.schema.json`. */

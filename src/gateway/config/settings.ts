@@ -58,6 +58,8 @@ export interface StoreSettings {
   readonly onFailure: 'local' | 'refuse';
   /** How many gateways share each limit meanwhile; `auto`: as many as were seen last. */
   readonly gateways: number | 'auto';
+  /** Which replicas must have a change of a key or a ban before it is acknowledged, and how long they may take. */
+  readonly replicas: { readonly replicas: number | 'auto'; readonly waitMs: number };
 }
 
 export interface UpstreamSettings {

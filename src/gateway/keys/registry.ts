@@ -1,5 +1,5 @@
 import { patiently } from '../admission/patience.js';
-import { VersionConflict } from '../admission/port.js';
+import { ChangeUncertain, VersionConflict } from '../admission/port.js';
 import type { AdmissionEngine, KeyStore } from '../admission/port.js';
 import type { Plans } from '../admission/plan.js';
 import { storeClock } from './clock.js';
@@ -129,6 +129,8 @@ export class KeyRegistry {
       token = made.token;
       const { old, changed } = retire(record.secrets, nowMs, overlapMs);
       return { next: { ...record, secrets: [{ hash: made.secretHash, endsAtMs: null }, ...old] }, action: 'rotated', changed };
+    }).catch((error: unknown) => {
+      throw error instanceof ChangeUncertain ? new ChangeUncertain(`${error.message} The new secret is not shown: rotate once more.`) : error;
     });
     return { record, token };
   }
@@ -203,6 +205,7 @@ export class KeyRegistry {
         await this.#store.write(record, { atMs: nowMs, actor, action: imported === null ? 'created' : 'imported', changed });
         return { record, token: made.token };
       } catch (error) {
+        if (error instanceof ChangeUncertain) throw new ChangeUncertain(`${error.message} This made the key ${record.id}, whose secret is not shown: revoke it, and create another.`);
         if (!(error instanceof VersionConflict)) throw error;
         if (imported !== null) throw new KeyRefused('conflict', ['key: this key is here already, or was until it was revoked']);
       }
@@ -216,7 +219,10 @@ export class KeyRegistry {
       const record = await this.get(id);
       const nowMs = await this.#clock();
       const edited = edit(record, nowMs);
-      if (edited === null) return record;
+      if (edited === null) {
+        await this.#store.confirm(record.id);
+        return record;
+      }
       const next = { ...edited.next, version: record.version + 1 };
       try {
         await this.#store.write(next, { atMs: nowMs, actor, action: edited.action, changed: edited.changed });

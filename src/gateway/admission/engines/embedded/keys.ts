@@ -14,6 +14,8 @@ export function keysOf(stores: Stores): KeyStore {
   return {
     read: (id) => attempt(stores, () => readRecord(durable, id)),
     write: (record, entry) => write(stores, record, entry),
+    // What can be read here is on the disk.
+    confirm: () => Promise.resolve(),
     page: (afterId, count) =>
       attempt(stores, () => {
         const start = recordRow(afterId ?? '');

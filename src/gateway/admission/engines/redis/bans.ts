@@ -2,6 +2,7 @@ import type { BanNote, BanStore } from '../../port.js';
 import { bansInForce, noteBan } from './ban-index.js';
 import type { Link } from './link.js';
 import { keyName } from './names.js';
+import type { Replicas } from './replicas.js';
 import { scriptOf } from './script.js';
 import { readState, STATE_BYTES, STATE_FORMAT } from './state.js';
 
@@ -24,7 +25,8 @@ local found = call('HMGET', KEYS[1], 'state', 'ban')
 return pack('<d', clock) .. pack('<d', clock) .. (found[1] or '') .. (found[1] and found[2] or '')
 `);
 
-export function banStore(link: Link): BanStore {
+export function banStore(link: Link, replicas: Replicas): BanStore {
+  const set = (keyId: string, untilMs: number, note: string): Promise<Buffer> => replicas.confirmed(keyName(keyId), () => link.run(SET_BAN, [keyName(keyId)], [untilMs.toString(), note]));
   return {
     async read(keyId) {
       const answer = await link.run(READ_BAN, [keyName(keyId)], []);
@@ -35,11 +37,11 @@ export function banStore(link: Link): BanStore {
       return bannedUntilMs > nowMs ? { keyId, untilMs: bannedUntilMs, level: banLevel, note } : undefined;
     },
     async start(keyId, untilMs, note) {
-      await link.run(SET_BAN, [keyName(keyId)], [untilMs.toString(), note === undefined ? '' : JSON.stringify({ untilMs, ...note })]);
+      await set(keyId, untilMs, note === undefined ? '' : JSON.stringify({ untilMs, ...note }));
       await noteBan(link, 'key', keyId, untilMs);
     },
     async lift(keyId) {
-      const answer = await link.run(SET_BAN, [keyName(keyId)], ['0', '']);
+      const answer = await set(keyId, 0, '');
       await noteBan(link, 'key', keyId, 0);
       return answer.toString() === '1';
     },

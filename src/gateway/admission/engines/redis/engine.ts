@@ -12,6 +12,8 @@ import { beat } from './gateways.js';
 import { keyStore } from './keys.js';
 import { Link } from './link.js';
 import { subjectName } from './names.js';
+import { Replicas } from './replicas.js';
+import type { ReplicaOptions } from './replicas.js';
 import { takeSpool } from './spool.js';
 import type { SpooledKey } from './spool.js';
 import { parseRedisUrl } from './url.js';
@@ -26,6 +28,8 @@ export interface RedisEngineOptions {
   /** Days the usage ledger is kept. */
   readonly usageDays: number;
   readonly log?: Log;
+  /** Which replicas must have a change of a key or a ban; all that are connected, within a second, unless said. */
+  readonly replicas?: ReplicaOptions;
   /** Tests only: instead of IMPORT_LEASE_MS. */
   readonly importLeaseMs?: number;
 }
@@ -61,6 +65,8 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const { url, deadlineMs, usageDays } = options;
   let edition = editionOf(options.plans, usageDays);
   const link = new Link(connect(parseRedisUrl(url), deadlineMs), deadlineMs, () => probeOf(edition), options.log);
+  const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
+  const checked = subjectName({ kind: 'address', address: 'check' });
   return {
     name: 'redis',
     async admit(requests) {
@@ -69,10 +75,13 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       return verdicts;
     },
     fail: (credits) => fail(link, credits, usageDays),
-    keys: keyStore(link, options.importLeaseMs),
-    bans: banStore(link),
+    keys: keyStore(link, replicas, options.importLeaseMs),
+    bans: banStore(link, replicas),
     usage: usageStore(link),
-    check: () => link.check(subjectName({ kind: 'address', address: 'check' })),
+    check: async () => {
+      await link.check(checked);
+      await replicas.look(checked);
+    },
     close: () => link.close(),
     get away() {
       return link.away;

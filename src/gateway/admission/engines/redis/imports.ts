@@ -5,6 +5,7 @@ import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../po
 import type { Link } from './link.js';
 import { historyName, IMPORT_MARK, importIds, KEY_INDEX, keyName } from './names.js';
 import { fieldsOf } from './record.js';
+import type { Replicas } from './replicas.js';
 import { scriptOf } from './script.js';
 
 /** Keys on their way to Redis at once: few enough that each call keeps its deadline. */
@@ -68,7 +69,7 @@ return pack('<d', clock) .. '1'
 type What = 'read' | 'open' | 'touch' | 'commit' | 'own' | 'abandoned' | 'end';
 type Mark = ImportUnderWay & { readonly untilMs: number };
 
-export function importStore(link: Link, leaseMs = IMPORT_LEASE_MS): ImportStore {
+export function importStore(link: Link, replicas: Replicas, leaseMs = IMPORT_LEASE_MS): ImportStore {
   const mark = (what: What, id: string): Promise<Mark | undefined> => patiently(() => markOf(link, what, id, leaseMs));
   return {
     read: () => mark('read', ''),
@@ -86,7 +87,7 @@ export function importStore(link: Link, leaseMs = IMPORT_LEASE_MS): ImportStore 
       return outcomes;
     },
     async commit(id) {
-      const there = await mark('commit', id);
+      const there = await replicas.confirmed(IMPORT_MARK, () => mark('commit', id));
       if (there?.id !== id || there.phase !== 'committed') throw lost();
     },
     async settle(id) {

@@ -5,6 +5,7 @@ import { announceChange } from './changes.js';
 import { arrive, importStore } from './imports.js';
 import type { Link } from './link.js';
 import { historyName, KEY_INDEX, keyName } from './names.js';
+import type { Replicas } from './replicas.js';
 import { fieldsOf, isPlaced, recordOf } from './record.js';
 import { scriptOf } from './script.js';
 
@@ -20,7 +21,7 @@ call('RPUSH', KEYS[2], ARGV[3])
 return pack('<d', clock) .. '1'
 `);
 
-export function keyStore(link: Link, importLeaseMs?: number): KeyStore {
+export function keyStore(link: Link, replicas: Replicas, importLeaseMs?: number): KeyStore {
   const readPlaced = async (id: string): Promise<KeyRecord | undefined> => {
     const fields = await link.hash(keyName(id));
     return isPlaced(fields) ? recordOf(id, fields) : undefined;
@@ -35,9 +36,10 @@ export function keyStore(link: Link, importLeaseMs?: number): KeyStore {
       else await announceChange(link, record.id);
       const args = [(record.version - 1).toString(), JSON.stringify(entry), ...fieldsOf(record)];
       const isWritten = async (): Promise<boolean> => (await link.run(WRITE, [keyName(record.id), historyName(record.id)], args)).toString() === '1';
-      if (await isWritten()) return;
-      if (!(await fetch(record.id)) || !(await isWritten())) throw new VersionConflict(`key ${record.id} was changed by somebody else, or exists already`);
+      const written = await replicas.confirmed(keyName(record.id), async () => (await isWritten()) || ((await fetch(record.id)) && isWritten()));
+      if (!written) throw new VersionConflict(`key ${record.id} was changed by somebody else, or exists already`);
     },
+    confirm: (id) => replicas.confirmed(keyName(id), () => Promise.resolve()),
     async page(afterId, count) {
       const records: KeyRecord[] = [];
       for await (const ids of link.idsIn(KEY_INDEX, afterId)) {
@@ -51,6 +53,6 @@ export function keyStore(link: Link, importLeaseMs?: number): KeyStore {
       const entries = (await link.command('lrange', historyName(id), '0', '-1')) as Buffer[];
       return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
     },
-    imports: importStore(link, importLeaseMs),
+    imports: importStore(link, replicas, importLeaseMs),
   };
 }

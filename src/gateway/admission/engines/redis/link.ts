@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import type { Log } from '../../../../shared/log.js';
 import { StoreUnavailable } from '../../port.js';
 import type { Client } from './connect.js';
@@ -80,6 +81,16 @@ export class Link {
   /** What the clock of the node of `key` shows, ms; ours as long as its own is not known. */
   storeMs(key: string): number {
     return this.#health.get(this.#nodes.ownerOf(key))?.storeClock.at(performance.now()) ?? Date.now();
+  }
+
+  /** What the node of `key` says of its replication (INFO). */
+  replication(key: string): Promise<unknown> {
+    return this.#call(key, (node, health, untilMs) => health.sent(this.#send(node, 'info', ['replication']), untilMs));
+  }
+
+  /** A connection of its own to the node of `key`, not dialled yet and never dialled again; undefined while there is none to copy. */
+  dial(key: string): Redis | undefined {
+    return this.#nodes.connectionTo(this.#nodes.ownerOf(key))?.duplicate({ lazyConnect: true, enableOfflineQueue: true, retryStrategy: () => null, socketTimeout: 60_000 }).on('error', () => undefined);
   }
 
   /** All fields of a hash; empty when there is none. */

@@ -8,6 +8,7 @@
  *     petgate:{<id>}:credits      last credit counted of each teller and day (hash) TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
  *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
+ *     petgate:{<id>}:wait         what makes WAIT wait (replicas.ts) TTL
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:import              the import under way (hash)        no TTL
  *     petgate:import:<import>     ids it staged (sorted set)         no TTL
@@ -38,6 +39,11 @@ export function importIds(importId: string): string {
 /** Name of a key itself. */
 export function keyName(id: string): string {
   return `petgate:{${id}}:key`;
+}
+
+/** Written on the node of `key` before a WAIT, and gone at once. */
+export function waitName(key: string): string {
+  return `petgate:{${/\{([^}]+)\}/.exec(key)?.[1] ?? key}}:wait`;
 }
 
 export function historyName(id: string): string {
