@@ -109,7 +109,7 @@ export function createApp(parts: AppParts): App {
     close: async () => {
       const lost = await failures.flush();
       if (lost > 0) log.error({ count: lost }, 'credits for failed requests were lost: the store is away');
-      await Promise.all([...built.upstreams.values()].map((upstream) => upstream.close()));
+      for (const upstream of built.upstreams.values()) upstream.close();
     },
   };
 }

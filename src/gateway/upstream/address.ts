@@ -1,8 +1,10 @@
-import { Pool } from 'undici';
 import { Bag } from '../../shared/bag.js';
 import type { UpstreamSettings } from '../config/settings.js';
 import { Breaker } from './breaker.js';
 import type { BreakerTurn } from './breaker.js';
+import type { Place } from './http1/dial.js';
+import { Pool } from './http1/pool.js';
+import type { Transport } from './transport.js';
 import { Share } from './share.js';
 
 /** Idle connections are dropped well before a server drops them, or a request meets a dying one. */
@@ -11,7 +13,7 @@ const IDLE_MS = 4000;
 /** One address of an upstream. */
 export interface Address {
   readonly url: string;
-  readonly pool: Pool;
+  readonly pool: Transport;
   /** Tunnels open to it; they are no load of the pool. */
   tunnels: number;
   /** Whether the last attempt got a connection; true before the first. */
@@ -28,17 +30,8 @@ export interface Address {
 }
 
 export function openAddress(url: string, settings: UpstreamSettings, onTurn: (turn: BreakerTurn) => void): Address {
-  const { origin, ...dial } = dialOptions(url, settings.connectMs);
-  const pool = new Pool(origin, {
-    ...dial,
-    connections: settings.connections,
-    pipelining: 1,
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    // The exchange has one deadline of its own; undici's tick too coarsely for it.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const { connections, connectMs } = settings;
+  const pool = new Pool({ ...destination(url), connections, connectMs, idleMs: IDLE_MS });
   const underWay: Address['underWay'] = new Bag();
   const breaker = new Breaker(settings.breaker, (turn) => {
     // Whoever still waits for a connection would wait in vain, and with each that times out one more would get to hang.
@@ -53,6 +46,13 @@ export function openAddress(url: string, settings: UpstreamSettings, onTurn: (tu
   };
   const waiting = (): number => [...shares.values()].reduce((sum, share) => sum + share.waiting, 0);
   return { url, pool, tunnels: 0, reached: true, healthy: true, breaker, underWay, shareOf, waiting };
+}
+
+/** Where the upstream listens, and what Host says there. */
+export function destination(url: string): { readonly place: Place; readonly host: string } {
+  if (url.startsWith('unix:')) return { place: { path: url.slice('unix:'.length) }, host: 'localhost' };
+  const { hostname, port, host } = new URL(url);
+  return { place: { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? 80 : Number(port) }, host };
 }
 
 /** How undici reaches `http://host:port` or `unix:/path`. */

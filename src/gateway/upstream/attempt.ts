@@ -1,10 +1,11 @@
-import type { Dispatcher } from 'undici';
 import { commonHeaders } from '../edge/answer.js';
+import { onlyValueOf } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, upstreamError } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';
 import { appendResponseHeaders } from './headers.js';
+import type { Controller, ResponseHandler } from './transport.js';
 
 /** Answers up to this size are held until complete: if the upstream breaks, they can still become a 502. */
 const HELD_BYTES = LONGEST_ERROR;
@@ -15,19 +16,19 @@ export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn';
 /** Told of an answer of 400 and above that was no Error; `body` is decoded where that went well, and cut where it was too long. */
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
 
-type Headers = Record<string, string | string[] | undefined>;
-
 /**
- * One request on one connection, as undici tells of it. Ends once, by `onEnd`, whatever comes when.
+ * One request on one connection, as the transport tells of it. Ends once, by `onEnd`, whatever comes when.
  */
-export class Attempt implements Dispatcher.DispatchHandler {
+export class Attempt implements ResponseHandler {
   readonly #exchange: Admitted;
   readonly #onEnd: (end: End) => void;
   readonly #onReplaced: OnReplaced;
-  #controller: Dispatcher.DispatchController | null = null;
+  #controller: Controller | null = null;
+  /** It has a connection. */
+  #started = false;
   #ended = false;
   #status = 0;
-  #headers: Headers | null = null;
+  #headers: readonly string[] = [];
   #held: Buffer[] = [];
   #heldBytes = 0;
   #streaming = false;
@@ -38,34 +39,42 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#onEnd = onEnd;
   }
 
+  /** It was handed to a transport, and may wait for a connection. */
+  dispatched(controller: Controller): void {
+    this.#controller = controller;
+  }
+
   /** Ends the attempt from outside: deadline or client gone. */
   stop(end: Refusal | 'answered'): void {
     this.#finish(end);
-    this.#controller?.abort(new Error('stopped'));
+    this.#controller?.abort();
   }
 
   /** Gives the attempt up if it has no connection yet. */
   withdraw(): void {
-    if (this.#controller === null) this.#finish('withdrawn');
+    if (this.#started) return;
+    this.#finish('withdrawn');
+    this.#controller?.abort();
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: Controller): void {
     this.#controller = controller;
-    if (this.#ended) controller.abort(new Error('stopped'));
+    this.#started = true;
+    if (this.#ended) controller.abort();
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    if (status < 200 || this.#ended) return;
+  onResponseStart(controller: Controller, status: number, headers: readonly string[]): void {
+    if (this.#ended) return;
     if (!answersClient(status)) {
       this.#finish(REFUSALS.upstream_failed);
-      controller.abort(new Error('not an answer for a client'));
+      controller.abort();
       return;
     }
     this.#status = status;
     this.#headers = headers;
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Controller, chunk: Buffer): void {
     if (this.#ended) return;
     if (!this.#streaming && this.#heldBytes + chunk.length <= HELD_BYTES) {
       this.#held.push(chunk);
@@ -74,7 +83,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     }
     if (this.#status >= 400) {
       this.#replace(Buffer.concat([...this.#held, chunk]));
-      controller.abort(new Error('too long for an Error'));
+      controller.abort();
       return;
     }
     const { client } = this.#exchange;
@@ -96,12 +105,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#finish('answered');
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#finish(this.#controller === null ? notSentEnd(error) : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
+  onResponseError(): void {
+    this.#finish(!this.#started ? 'not_sent' : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
   }
 
   #replacesError(body: Buffer): boolean {
-    const received = this.#headers!;
+    const received = this.#headers;
     const isHead = this.#exchange.method === 'HEAD';
     const decoded = isHead ? body : decodedBody(received, body);
     if (decoded !== null && isError(this.#status, received, isHead ? null : decoded)) return false;
@@ -111,10 +120,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** The client gets an Error of ours, with the fields that do not speak of the body it replaces. */
   #replace(body: Buffer): void {
-    const received = this.#headers!;
+    const received = this.#headers;
     const headers: string[] = [];
     appendResponseHeaders(headers, this.#status, withoutBodyFields(received), this.#exchange.story.cors !== null);
-    this.#onReplaced(this.#exchange, this.#status, String(received['content-type'] ?? ''), body);
+    this.#onReplaced(this.#exchange, this.#status, onlyValueOf(received, 'content-type') ?? '', body);
     this.#finish(upstreamError(this.#status, headers));
   }
 
@@ -128,10 +137,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #answerHeaders(complete: boolean): string[] {
     const headers = commonHeaders(this.#exchange);
-    const received = this.#headers!;
+    const received = this.#headers;
     appendResponseHeaders(headers, this.#status, received, this.#exchange.story.cors !== null);
     const bodiless = this.#status === 204 || this.#status === 304 || this.#exchange.method === 'HEAD';
-    if (complete && !bodiless && received['content-length'] === undefined) headers.push('Content-Length', String(this.#heldBytes));
+    if (complete && !bodiless && onlyValueOf(received, 'content-length') === null) headers.push('Content-Length', String(this.#heldBytes));
     return headers;
   }
 
@@ -145,10 +154,4 @@ export class Attempt implements Dispatcher.DispatchHandler {
 /** 401, 403, 407 and 429 of a service behind speak about the gateway, not about the client (HAZARDS 11). */
 function answersClient(status: number): boolean {
   return status <= 599 && status !== 401 && status !== 403 && status !== 407 && status !== 429;
-}
-
-/** Nothing was sent: another address may be tried. What undici refuses to send at all will not get better there. */
-function notSentEnd(error: Error): End {
-  const code = (error as NodeJS.ErrnoException).code ?? '';
-  return code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED' ? REFUSALS.internal_error : 'not_sent';
 }

@@ -1,6 +1,8 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { onlyValueOf } from '../edge/fields.js';
 
-type Received = Readonly<Record<string, string | string[] | undefined>>;
+/** Fields of an answer: flat, names in lower case. */
+type Received = readonly string[];
 
 /** No Error is longer. */
 export const LONGEST_ERROR = 64 * 1024;
@@ -19,9 +21,9 @@ const DECODERS = new Map<string, (body: Buffer) => Buffer>([
 
 /** The body without its content coding; null when that is unknown or broken, or the body too long for an Error. */
 export function decodedBody(received: Received, body: Buffer): Buffer | null {
-  const coding = received['content-encoding'] ?? 'identity';
+  const coding = onlyValueOf(received, 'content-encoding') ?? 'identity';
   try {
-    return DECODERS.get(String(coding).toLowerCase())?.(body) ?? null;
+    return DECODERS.get(coding.toLowerCase())?.(body) ?? null;
   } catch {
     return null;
   }
@@ -33,8 +35,8 @@ export function decodedBody(received: Received, body: Buffer): Buffer | null {
  * @param body decoded; null for an answer to HEAD, of which only the fields can be judged
  */
 export function isError(status: number, received: Received, body: Buffer | null): boolean {
-  const type = received['content-type'];
-  if (typeof type !== 'string' || !JSON_TYPE.test(type)) return false;
+  const type = onlyValueOf(received, 'content-type');
+  if (type === null || !JSON_TYPE.test(type)) return false;
   return body === null || hasErrorForm(status, body);
 }
 
@@ -56,5 +58,5 @@ function isText(value: unknown): boolean {
 
 /** The fields of an answer without those that speak of its body. */
 export function withoutBodyFields(received: Received): Received {
-  return Object.fromEntries(Object.entries(received).filter(([name]) => !OF_BODY.test(name)));
+  return received.filter((_text, index) => !OF_BODY.test(received[index - (index % 2)]!));
 }

@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
@@ -8,6 +7,7 @@ import { deliver } from './deliver.js';
 import type { Carry, OnUpstreamFailure } from './deliver.js';
 import { requestHeaders } from './headers.js';
 import type { Upstreams } from './pools.js';
+import type { OutgoingRequest } from './transport.js';
 import { carryHandshake } from './upgrade.js';
 
 /** Writes the answer of an operation the gateway serves itself. */
@@ -42,15 +42,15 @@ export function createForward(
       if (!Buffer.isBuffer(read)) return read;
       body = read;
     }
-    const request = { path: exchange.path + exchange.query, method: exchange.method, headers: requestHeaders(exchange, internalToken), body } as Dispatcher.DispatchOptions;
+    const request = { method: exchange.method, target: exchange.path + exchange.query, headers: requestHeaders(exchange, internalToken), body };
     return (await deliver(exchange, upstream, carryRequest(exchange, request, onReplaced), onFailure)) ?? exchange;
   };
 }
 
 /** Carries a plain request over the pool of an address. */
-function carryRequest(exchange: Admitted, request: Dispatcher.DispatchOptions, onReplaced: OnReplaced): Carry {
+function carryRequest(exchange: Admitted, request: OutgoingRequest, onReplaced: OnReplaced): Carry {
   return ({ pool }, onEnd) => {
     const attempt = new Attempt(exchange, onReplaced, onEnd);
-    return { start: () => void pool.dispatch(request, attempt), stop: (end) => attempt.stop(end), withdraw: () => attempt.withdraw() };
+    return { start: () => attempt.dispatched(pool.dispatch(request, attempt)), stop: (end) => attempt.stop(end), withdraw: () => attempt.withdraw() };
   };
 }

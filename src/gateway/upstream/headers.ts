@@ -1,4 +1,4 @@
-import { addVary, connectionOptions, HOP_BY_HOP, ODD_VALUE, remembered } from '../edge/fields.js';
+import { addVary, connectionOptions, HOP_BY_HOP, ODD_VALUE, onlyValueOf, remembered } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 
 /** Fields of an upstream's answer that are the gateway's to say, or nobody's. */
@@ -24,30 +24,34 @@ export function requestHeaders(exchange: Admitted, internalToken: string): strin
   return headers;
 }
 
-type Received = Readonly<Record<string, string | string[] | undefined>>;
-
 /**
  * What the client is told of the upstream's fields, flat, appended to `target`.
+ * @param received flat, names in lower case
  * @param ownCors whether the gateway tells browsers who may read: then nobody else does
  */
-export function appendResponseHeaders(target: string[], status: number, received: Received, ownCors: boolean): void {
-  const named = namedByConnection(received['connection']);
-  for (const name of Object.keys(received)) {
+export function appendResponseHeaders(target: string[], status: number, received: readonly string[], ownCors: boolean): void {
+  const named = namedByConnection(received);
+  for (let index = 0; index < received.length; index += 2) {
+    const name = received[index]!;
     if (!returns(name) || named?.includes(name) === true || (ownCors && name.startsWith('access-control-'))) continue;
-    const value = received[name]!;
-    if (typeof value === 'string') appendField(target, name, value);
-    else for (const one of value) appendField(target, name, one);
+    appendField(target, name, received[index + 1]!);
   }
-  if (status === 503) target.push('Retry-After', String(retryAfterS(received['retry-after'])));
+  if (status === 503) target.push('Retry-After', String(retryAfterS(onlyValueOf(received, 'retry-after'))));
 }
 
-function namedByConnection(connection: string | string[] | undefined): readonly string[] | null {
-  return connection === undefined || connection === 'keep-alive' ? null : connectionOptions(String(connection));
+function namedByConnection(received: readonly string[]): readonly string[] | null {
+  let named: readonly string[] | null = null;
+  for (let index = 0; index < received.length; index += 2) {
+    if (received[index] !== 'connection') continue;
+    const value = received[index + 1]!;
+    if (value !== 'keep-alive') named = [...(named ?? []), ...connectionOptions(value)];
+  }
+  return named;
 }
 
 /** Whole seconds a 503 of the service behind asks to wait, as it said them (RFC 9110 §10.2.3), at least 1. */
-function retryAfterS(said: string | string[] | undefined): number {
-  if (typeof said !== 'string') return 1;
+function retryAfterS(said: string | null): number {
+  if (said === null) return 1;
   const seconds = /^\d{1,9}$/.test(said) ? Number(said) : Math.ceil((Date.parse(said) - Date.now()) / 1000);
   return seconds > 1 ? seconds : 1;
 }

@@ -28,7 +28,7 @@ export interface Upstream {
   /** Closes the pools when what they carry has ended. */
   retire(): Promise<void>;
   /** Cuts whatever there is. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 export type Upstreams = ReadonlyMap<string, Upstream>;
@@ -91,9 +91,9 @@ function openUpstream(name: string, settings: UpstreamSettings, onTurn: OnBreake
       unwatch();
       await Promise.all(addresses.map(({ pool }) => pool.close()));
     },
-    close: async () => {
+    close: () => {
       unwatch();
-      await Promise.all(addresses.map(({ pool }) => pool.destroy()));
+      for (const { pool } of addresses) pool.destroy();
     },
   };
 }

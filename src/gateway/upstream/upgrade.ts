@@ -4,15 +4,17 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import util from 'node:util';
 import type ProxyServer from 'http-proxy';
-import type { Dispatcher } from 'undici';
 import { commonHeaders } from '../edge/answer.js';
+import { lowerName } from '../edge/fields.js';
 import type { Admitted, ClientEnd, Handshake } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import { Attempt } from './attempt.js';
 import type { OnReplaced } from './attempt.js';
 import type { Carry } from './deliver.js';
 import { appendResponseHeaders, requestHeaders } from './headers.js';
+import { destination } from './address.js';
 import type { Address } from './address.js';
+import type { Controller } from './transport.js';
 
 /** What Sec-WebSocket-Accept is made with (RFC 6455 §1.3). */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
@@ -36,7 +38,7 @@ export function carryHandshake(exchange: Admitted, handshake: Handshake, interna
     const proxy = loadProxy().createProxyServer({ target: targetOf(address), toProxy: true, prependPath: false });
     proxy.on('proxyReqWs', (outgoing) => follow({ exchange, handshake, address, attempt, end, outgoing, connectMs }));
     return {
-      start: () => proxy.ws(request, end, NOTHING, {}, (error) => attempt.onResponseError(null, error)),
+      start: () => proxy.ws(request, end, NOTHING, {}, () => attempt.onResponseError()),
       stop: (why) => attempt.stop(why),
       withdraw: () => attempt.withdraw(),
     };
@@ -60,8 +62,7 @@ function follow(followed: Followed): void {
   outgoing.path = exchange.path + exchange.query;
   let opened = false;
   let answer: IncomingMessage | null = null;
-  const controller: Dispatcher.DispatchController = {
-    aborted: false, paused: false, reason: null,
+  const controller: Controller = {
     abort: () => {
       if (!opened) outgoing.destroy();
     },
@@ -95,19 +96,19 @@ function onceConnected(socket: Socket, connectMs: number, connected: () => void)
 }
 
 /** An answer that opens no tunnel goes the way of all answers. */
-function pass(response: IncomingMessage, controller: Dispatcher.DispatchController, attempt: Attempt): void {
-  const { statusCode = 0, headers } = response;
+function pass(response: IncomingMessage, controller: Controller, attempt: Attempt): void {
+  const { statusCode = 0 } = response;
   if (statusCode < 200) {
     // A switch to nothing that was asked for.
     attempt.stop(REFUSALS.upstream_failed);
     return;
   }
-  attempt.onResponseStart(controller, statusCode, headers);
+  attempt.onResponseStart(controller, statusCode, receivedFields(response));
   response.on('data', (chunk: Buffer) => attempt.onResponseData(controller, chunk));
   response.on('end', () => {
     if (response.complete) attempt.onResponseEnd();
   });
-  response.on('error', (error) => attempt.onResponseError(controller, error));
+  response.on('error', () => attempt.onResponseError());
 }
 
 /** Opens the client's end and ties it to the upstream's; false when that is no answer to this handshake, or nobody is there to hear it. */
@@ -138,10 +139,20 @@ function accepts({ statusCode, headers }: IncomingMessage, key: string): boolean
   return statusCode === 101 && headers.upgrade?.toLowerCase() === 'websocket' && headers['sec-websocket-accept'] === accept;
 }
 
-/** The head of the 101 as the client gets it. */
+/** Flat, names in lower case; without those of `left`. */
+function receivedFields({ rawHeaders }: IncomingMessage, left: string | null = null): string[] {
+  const fields: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = lowerName(rawHeaders[index]!);
+    if (name !== left) fields.push(name, rawHeaders[index + 1]!);
+  }
+  return fields;
+}
+
+/** The head of the 101 as the client gets it; it has no body that could have a length. */
 function answerFields(exchange: Admitted, response: IncomingMessage): Fields {
   const headers = commonHeaders(exchange);
-  appendResponseHeaders(headers, 101, { ...response.headers, 'content-length': [] }, exchange.story.cors !== null);
+  appendResponseHeaders(headers, 101, receivedFields(response, 'content-length'), exchange.story.cors !== null);
   headers.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
   return groupedFields(headers);
 }
@@ -154,10 +165,9 @@ function groupedFields(flat: readonly string[]): Fields {
 }
 
 function targetOf({ url }: Address): { protocol: string; host: string; hostname: string; port: number; socketPath?: string } {
-  if (url.startsWith('unix:')) return { protocol: 'http:', host: 'localhost', hostname: 'localhost', port: 80, socketPath: url.slice('unix:'.length) };
-  const { hostname, port } = new URL(url);
-  const bare = hostname.replace(/^\[(.*)\]$/, '$1');
-  return { protocol: 'http:', host: bare, hostname: bare, port: port === '' ? 80 : Number(port) };
+  const { place } = destination(url);
+  if ('path' in place) return { protocol: 'http:', host: 'localhost', hostname: 'localhost', port: 80, socketPath: place.path };
+  return { protocol: 'http:', host: place.host, hostname: place.host, port: place.port };
 }
 
 let loaded: typeof ProxyServer | null = null;

@@ -1,14 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { codeOf } from '../../answers/honest.js';
-import type { Test } from 'tap';
 import { WebSocket } from 'undici';
 import { checkHonest } from '../../answers/honest.js';
 import { scrape } from '../../servers/exposition.js';
+import { fullPort } from '../../servers/full-port.js';
 import { INTERNAL_TOKEN } from '../../servers/gateway.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { handshake, KEY, openTunnel } from '../../servers/tunnel.js';
@@ -154,25 +150,10 @@ t.test('tunnels spread over the addresses there are, and pass over one that is a
 
 t.test('an address that takes no connection is given up in time', async (t) => {
   const upstream = await startWebSocketUpstream(t);
-  const front = await startTunnelFront(t, { addresses: [await fullPort(t), upstream.url], pets: { connect: '200ms' } });
+  const front = await startTunnelFront(t, { addresses: [`http://127.0.0.1:${await fullPort(t)}`, upstream.url], pets: { connect: '200ms' } });
   const startMs = performance.now();
   t.equal((await front.open(front.key)).answer.status, 101);
   const tookMs = performance.now() - startMs;
   t.ok(tookMs >= 190 && tookMs < 3000, `after ${tookMs.toFixed(0)} ms`);
   t.equal((await scrape(front.gateway.adminUrl)).value('petgate_upstream_failures_total', { kind: 'unreachable' }), 1);
 });
-
-/** The address of a process that listens and takes nothing, with no room left to wait in. */
-async function fullPort(t: Test): Promise<string> {
-  const script = "require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () { require('fs').writeSync(1, String(this.address().port)); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); })";
-  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  t.teardown(() => child.kill('SIGKILL'));
-  const [text] = (await once(child.stdout, 'data')) as [Buffer];
-  const port = Number(text.toString());
-  for (let taken = true; taken;) {
-    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-    t.teardown(() => socket.destroy());
-    taken = await Promise.race([once(socket, 'connect').then(() => true), sleep(300).then(() => false)]);
-  }
-  return `http://127.0.0.1:${port}`;
-}

@@ -1,0 +1,114 @@
+import { isField } from './response-head.js';
+
+/** Hex digits a chunk's size may have: 2^52 bytes at most, exact as a number. */
+const MAX_DIGITS = 13;
+/** Bytes one chunk's extensions may have; and all lines of the trailer together. */
+const MAX_EXTENSION_BYTES = 1024;
+const MAX_TRAILER_BYTES = 16 * 1024;
+
+const CR = 13;
+const LF = 10;
+const SEMICOLON = 59;
+
+type State = 'size' | 'extension' | 'size-lf' | 'data' | 'data-cr' | 'data-lf' | 'trailer' | 'trailer-lf' | 'done';
+
+/** Reads a chunked body as it comes, cut anywhere (RFC 9112 §7.1). Extensions and trailer are passed over. */
+export class ChunkedReader {
+  #state: State = 'size';
+  /** Of the chunk under way: bytes to come, or digits and extension bytes read so far. */
+  #size = 0;
+  #digits = 0;
+  #extension = 0;
+  #line = '';
+  #trailer = 0;
+
+  get done(): boolean {
+    return this.#state === 'done';
+  }
+
+  /**
+   * @param from where in `bytes` to begin
+   * @param body is told each piece
+   * @returns where it stopped: the end of `bytes`, or of the body; -1 when it is malformed
+   */
+  read(bytes: Buffer, from: number, body: { onBody(piece: Buffer): void }): number {
+    let at = from;
+    while (at < bytes.length && this.#state !== 'done') {
+      if (this.#state === 'data') {
+        const end = Math.min(bytes.length, at + this.#size);
+        this.#size -= end - at;
+        if (this.#size === 0) this.#state = 'data-cr';
+        body.onBody(bytes.subarray(at, end));
+        at = end;
+      } else {
+        if (!this.#takeByte(bytes[at]!)) return -1;
+        at += 1;
+      }
+    }
+    return at;
+  }
+
+  /** One byte of framing; false when it has no place there. */
+  #takeByte(byte: number): boolean {
+    switch (this.#state) {
+      case 'size': return this.#takeSize(byte);
+      case 'extension': return this.#takeExtension(byte);
+      case 'size-lf': return this.#expect(byte, LF, this.#size === 0 ? 'trailer' : 'data');
+      case 'data-cr': return this.#expect(byte, CR, 'data-lf');
+      case 'data-lf':
+        this.#digits = 0;
+        this.#extension = 0;
+        return this.#expect(byte, LF, 'size');
+      case 'trailer': return this.#takeTrailer(byte);
+      case 'trailer-lf': return this.#endLine(byte);
+      case 'data': case 'done': return false;
+    }
+  }
+
+  #takeSize(byte: number): boolean {
+    const digit = hexDigit(byte);
+    if (digit !== -1) {
+      this.#size = this.#digits === 0 ? digit : this.#size * 16 + digit;
+      this.#digits += 1;
+      return this.#digits <= MAX_DIGITS;
+    }
+    if (this.#digits === 0) return false;
+    return byte === SEMICOLON ? this.#expect(byte, SEMICOLON, 'extension') : this.#expect(byte, CR, 'size-lf');
+  }
+
+  #takeExtension(byte: number): boolean {
+    this.#extension += 1;
+    if (byte === CR) return this.#expect(byte, CR, 'size-lf');
+    return isText(byte) && this.#extension <= MAX_EXTENSION_BYTES;
+  }
+
+  #takeTrailer(byte: number): boolean {
+    this.#trailer += 1;
+    if (byte === CR) return this.#expect(byte, CR, 'trailer-lf');
+    this.#line += String.fromCharCode(byte);
+    return isText(byte) && this.#trailer <= MAX_TRAILER_BYTES;
+  }
+
+  /** An empty line ends the body. */
+  #endLine(byte: number): boolean {
+    const line = this.#line;
+    this.#line = '';
+    return this.#expect(byte, LF, line === '' ? 'done' : 'trailer') && (line === '' || isField(line));
+  }
+
+  #expect(byte: number, expected: number, next: State): boolean {
+    this.#state = next;
+    return byte === expected;
+  }
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const lower = byte | 32;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
+}
+
+/** Visible, blank or beyond ASCII. */
+function isText(byte: number): boolean {
+  return byte === 9 || (byte >= 32 && byte !== 127);
+}

@@ -1,0 +1,126 @@
+import type { Socket } from 'node:net';
+import { ResponseReader } from './reader.js';
+import type { Progress } from './reader.js';
+import { requestHead } from './request-head.js';
+import type { UpstreamRequest } from './request.js';
+import type { ResponseHead } from './response-head.js';
+
+/** Bodies up to this size are worth copying beside their head: one write of one piece. */
+const JOINED_BYTES = 16 * 1024;
+/** A server that keeps idle connections so long drops ours before; a request on its way would meet that. */
+const MARGIN_MS = 1000;
+
+/** Is told when a connection can take the next request, and when it is gone. */
+export interface Owner {
+  readonly fixedLines: string;
+  onIdle(connection: Connection): void;
+  onGone(connection: Connection, socket: Socket): void;
+}
+
+/** One connection to an upstream that is open. It carries one request at a time. */
+export class Connection {
+  /** `performance.now()` when it is to be closed unless it is used. */
+  expiresMs = 0;
+  readonly #socket: Socket;
+  readonly #owner: Owner;
+  readonly #idleMs: number;
+  readonly #reader = new ResponseReader(this);
+  #request: UpstreamRequest | null = null;
+  /** How long it may be idle behind this answer. */
+  #keepMs = 0;
+  #paused = false;
+
+  /** @param idleMs how long it may be idle at most */
+  constructor(socket: Socket, owner: Owner, idleMs: number) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#idleMs = idleMs;
+    this.expiresMs = performance.now() + idleMs;
+    socket.on('data', (bytes: Buffer) => this.#read(bytes));
+    socket.on('end', () => this.#onEnd());
+    socket.on('close', () => {
+      owner.onGone(this, socket);
+      this.#fail();
+    });
+  }
+
+  /** Writes a request, and reads the answer. Only while it is idle. */
+  send(request: UpstreamRequest): void {
+    this.#request = request;
+    if (!request.begin(this)) return;
+    const { method, body } = request.outgoing;
+    this.#reader.expect(method);
+    const head = requestHead(request.outgoing, this.#owner.fixedLines);
+    if (body === null || body.length === 0) this.#socket.write(head, 'latin1');
+    else if (body.length <= JOINED_BYTES) this.#socket.write(head + body.toString('latin1'), 'latin1');
+    else {
+      this.#socket.cork();
+      this.#socket.write(head, 'latin1');
+      this.#socket.write(body);
+      this.#socket.uncork();
+    }
+  }
+
+  /** Closes it at once; nobody is told of what it carries. */
+  destroy(): void {
+    this.#request = null;
+    this.#socket.destroy();
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  onHead({ status, fields, keepAlive, keepAliveMs }: ResponseHead): void {
+    this.#keepMs = keepAlive ? Math.min(this.#idleMs, keepAliveMs - MARGIN_MS) : 0;
+    this.#request?.onHead(status, fields);
+  }
+
+  onBody(piece: Buffer): void {
+    this.#request?.onBody(piece);
+  }
+
+  #read(bytes: Buffer): void {
+    // Nobody asked for anything.
+    if (this.#request === null) this.#socket.destroy();
+    else this.#proceed(this.#reader.read(bytes));
+  }
+
+  #onEnd(): void {
+    if (this.#request !== null) this.#proceed(this.#reader.finish());
+    this.#socket.destroy();
+  }
+
+  #proceed(progress: Progress): void {
+    if (progress === 'more') return;
+    if (progress === 'malformed') {
+      this.#socket.destroy();
+      this.#fail();
+      return;
+    }
+    const request = this.#request;
+    this.#request = null;
+    if (progress === 'surplus' || this.#keepMs <= 0 || this.#socket.writableLength > 0) this.#socket.destroy();
+    else this.#release();
+    request?.end();
+  }
+
+  #release(): void {
+    this.expiresMs = performance.now() + this.#keepMs;
+    // The one whose answer it was may have left it paused.
+    if (this.#paused) this.resume();
+    this.#owner.onIdle(this);
+  }
+
+  #fail(): void {
+    const request = this.#request;
+    this.#request = null;
+    request?.fail();
+  }
+}

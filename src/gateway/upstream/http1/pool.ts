@@ -1,0 +1,146 @@
+import type { Socket } from 'node:net';
+import type { Controller, OutgoingRequest, ResponseHandler, Transport } from '../transport.js';
+import { Connection } from './connection.js';
+import type { Owner } from './connection.js';
+import { dial } from './dial.js';
+import type { Place } from './dial.js';
+import { UpstreamRequest } from './request.js';
+import { fixedLines } from './request-head.js';
+
+/** How often idle connections are looked at. */
+const SWEEP_MS = 500;
+
+export interface PoolSettings {
+  readonly place: Place;
+  /** What Host says there. */
+  readonly host: string;
+  /** Connections at once. */
+  readonly connections: number;
+  readonly connectMs: number;
+  /** How long one may be idle at most. */
+  readonly idleMs: number;
+}
+
+/**
+ * Keep-alive connections to one address, and the requests that wait for one: first come, first served.
+ * They are handed out once in a turn of the event loop, after sockets were read: what came unasked on
+ * an idle connection is seen before a request could take it for its answer.
+ */
+export class Pool implements Transport, Owner {
+  readonly fixedLines: string;
+  readonly #settings: PoolSettings;
+  readonly #sockets = new Set<Socket>();
+  /** The one used last is used next: those that are not needed expire. */
+  readonly #idle: Connection[] = [];
+  readonly #queue: UpstreamRequest[] = [];
+  readonly #hand = (): void => this.#handOut();
+  readonly #unqueue = (request: UpstreamRequest): void => remove(this.#queue, request);
+  #dialling = 0;
+  #handing = false;
+  #sweep: NodeJS.Timeout | null = null;
+  #closing = false;
+  #onClosed: (() => void) | null = null;
+
+  constructor(settings: PoolSettings) {
+    this.#settings = settings;
+    this.fixedLines = fixedLines(settings.host);
+  }
+
+  get stats(): { connected: number; queued: number } {
+    return { connected: this.#sockets.size - this.#dialling, queued: this.#queue.length };
+  }
+
+  dispatch(outgoing: OutgoingRequest, handler: ResponseHandler): Controller {
+    const request = new UpstreamRequest(outgoing, handler, this.#unqueue);
+    if (this.#closing) setImmediate(() => request.fail());
+    else {
+      this.#queue.push(request);
+      this.#handSoon();
+    }
+    return request;
+  }
+
+  close(): Promise<void> {
+    this.#closing = true;
+    for (const connection of this.#idle) connection.destroy();
+    return new Promise((resolve) => {
+      this.#onClosed = resolve;
+      this.#handSoon();
+    });
+  }
+
+  destroy(): void {
+    this.#closing = true;
+    for (const socket of this.#sockets) socket.destroy();
+    for (const request of this.#queue.splice(0)) request.fail();
+  }
+
+  onIdle(connection: Connection): void {
+    this.#idle.push(connection);
+    if (this.#queue.length > 0 || this.#closing) this.#handSoon();
+    this.#sweep ??= setInterval(() => this.#expire(), SWEEP_MS).unref();
+  }
+
+  onGone(connection: Connection, socket: Socket): void {
+    this.#sockets.delete(socket);
+    remove(this.#idle, connection);
+    this.#handSoon();
+  }
+
+  #handSoon(): void {
+    if (this.#handing) return;
+    this.#handing = true;
+    setImmediate(this.#hand);
+  }
+
+  #handOut(): void {
+    this.#handing = false;
+    const nowMs = performance.now();
+    while (this.#queue.length > 0 && this.#idle.length > 0) {
+      const connection = this.#idle.pop()!;
+      if (connection.expiresMs > nowMs) connection.send(this.#queue.shift()!);
+      else connection.destroy();
+    }
+    while (this.#dialling < this.#queue.length && this.#sockets.size < this.#settings.connections) this.#dial();
+    if (this.#closing && this.#queue.length === 0) this.#finish();
+  }
+
+  /** One that fails takes the request with it that has waited longest: else all would wait for an address that is down. */
+  #dial(): void {
+    const { place, connectMs, idleMs } = this.#settings;
+    this.#dialling += 1;
+    const socket = dial(place, connectMs, () => {
+      this.#dialling -= 1;
+      this.onIdle(new Connection(socket, this, idleMs));
+    }, () => {
+      this.#dialling -= 1;
+      this.#sockets.delete(socket);
+      this.#queue.shift()?.fail();
+      this.#handSoon();
+    });
+    this.#sockets.add(socket);
+  }
+
+  #expire(): void {
+    const nowMs = performance.now();
+    for (const connection of this.#idle) if (connection.expiresMs <= nowMs) connection.destroy();
+    if (this.#sockets.size === 0) this.#stopSweep();
+  }
+
+  #finish(): void {
+    for (const connection of this.#idle) connection.destroy();
+    if (this.#sockets.size > 0) return;
+    this.#stopSweep();
+    this.#onClosed?.();
+  }
+
+  #stopSweep(): void {
+    if (this.#sweep !== null) clearInterval(this.#sweep);
+    this.#sweep = null;
+  }
+}
+
+function remove<T>(items: T[], item: T): void {
+  const index = items.indexOf(item);
+  if (index !== -1) items.splice(index, 1);
+}

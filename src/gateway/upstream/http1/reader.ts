@@ -1,0 +1,144 @@
+import { ChunkedReader } from './chunked.js';
+import { parseHead } from './response-head.js';
+import type { ResponseHead } from './response-head.js';
+
+/** Bytes a head may have, and how many interim ones may come before it. */
+const MAX_HEAD_BYTES = 16 * 1024;
+const MAX_INTERIM = 32;
+/** Most heads fit into so many bytes; only those that don't are looked at further. */
+const USUAL_HEAD_BYTES = 1024;
+
+/** A line that ends in anything but CRLF. */
+const BARE = /\r[^\n]|(?:^|[^\r])\n/;
+
+/** `malformed`: no answer, or half of one. `surplus`: whole, and more came behind it that nobody asked for. */
+export type Progress = 'more' | 'done' | 'surplus' | 'malformed';
+
+/** Is told the parts of an answer. */
+export interface AnswerParts {
+  onHead(head: ResponseHead): void;
+  onBody(piece: Buffer): void;
+}
+
+/** What follows: a head, so many bytes, chunks, everything until the connection ends; or nothing is expected. */
+type Expected = 'head' | 'length' | 'chunks' | 'close' | 'nothing';
+
+/**
+ * Reads the answers that come on one connection, one at a time, cut into pieces anywhere (RFC 9112).
+ * Interim ones are passed over; what follows the end of an answer is never taken for the next.
+ */
+export class ResponseReader {
+  readonly #parts: AnswerParts;
+  #expected: Expected = 'nothing';
+  #isHead = false;
+  #interim = 0;
+  /** What came of the head so far. */
+  #text = '';
+  #remaining = 0;
+  #chunks: ChunkedReader | null = null;
+
+  constructor(parts: AnswerParts) {
+    this.#parts = parts;
+  }
+
+  /** A request was sent: the next bytes are the answer to it. */
+  expect(method: string): void {
+    this.#expected = 'head';
+    this.#isHead = method === 'HEAD';
+    this.#interim = 0;
+    this.#text = '';
+  }
+
+  read(bytes: Buffer): Progress {
+    let at = 0;
+    while (this.#expected === 'head') {
+      const end = this.#readHead(bytes, at);
+      if (end === -1) return 'malformed';
+      at = end;
+      if (at === bytes.length) break;
+    }
+    if (at < bytes.length) at = this.#readBody(bytes, at);
+    if (at === -1) return 'malformed';
+    if (this.#expected !== 'nothing') return 'more';
+    return at < bytes.length ? 'surplus' : 'done';
+  }
+
+  /** The connection ended in order. */
+  finish(): Progress {
+    return this.#expected === 'close' ? 'done' : 'malformed';
+  }
+
+  /** @returns where the body begins, `bytes.length` when the head goes on; -1 when it is malformed */
+  #readHead(bytes: Buffer, from: number): number {
+    const before = this.#text.length;
+    let text = this.#text + bytes.toString('latin1', from, Math.min(bytes.length, from + USUAL_HEAD_BYTES));
+    let end = text.indexOf('\r\n\r\n', Math.max(0, before - 3));
+    if (end === -1 && bytes.length - from > USUAL_HEAD_BYTES) {
+      text = this.#text + bytes.toString('latin1', from, Math.min(bytes.length, from + MAX_HEAD_BYTES));
+      end = text.indexOf('\r\n\r\n', Math.max(0, before - 3));
+    }
+    if (end === -1) {
+      this.#text = text;
+      return text.length >= MAX_HEAD_BYTES || !beginsWell(text) ? -1 : bytes.length;
+    }
+    this.#text = '';
+    if (end + 4 > MAX_HEAD_BYTES || !this.#takeHead(text.slice(0, end + 2))) return -1;
+    return from + end + 4 - before;
+  }
+
+  #takeHead(text: string): boolean {
+    const head = parseHead(text);
+    // A switch of protocols that nobody asked for ends HTTP on this connection.
+    if (head === null || head.status === 101) return false;
+    if (head.status < 200) {
+      this.#interim += 1;
+      return this.#interim <= MAX_INTERIM;
+    }
+    const { status, chunked, length } = head;
+    if (this.#isHead || status === 204 || status === 304 || length === 0) this.#expected = 'nothing';
+    else if (chunked) {
+      this.#expected = 'chunks';
+      this.#chunks = new ChunkedReader();
+    } else if (length > 0) {
+      this.#expected = 'length';
+      this.#remaining = length;
+    } else {
+      this.#expected = 'close';
+      head.keepAliveMs = 0;
+    }
+    this.#parts.onHead(head);
+    return true;
+  }
+
+  /** @returns where it stopped: the end of the bytes or of the body; -1 when it is malformed */
+  #readBody(bytes: Buffer, from: number): number {
+    switch (this.#expected) {
+      case 'length': return this.#readLength(bytes, from);
+      case 'chunks': return this.#readChunks(bytes, from);
+      case 'close':
+        this.#parts.onBody(from === 0 ? bytes : bytes.subarray(from));
+        return bytes.length;
+      case 'head': case 'nothing': return from;
+    }
+  }
+
+  #readLength(bytes: Buffer, from: number): number {
+    const end = Math.min(bytes.length, from + this.#remaining);
+    this.#remaining -= end - from;
+    if (this.#remaining === 0) this.#expected = 'nothing';
+    this.#parts.onBody(from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end));
+    return end;
+  }
+
+  #readChunks(bytes: Buffer, from: number): number {
+    const chunks = this.#chunks!;
+    const end = chunks.read(bytes, from, this.#parts);
+    if (chunks.done) this.#expected = 'nothing';
+    return end;
+  }
+}
+
+/** Whether this can become a head: what can't is not waited for. */
+function beginsWell(text: string): boolean {
+  return 'HTTP/1.'.startsWith(text.slice(0, 7)) && !BARE.test(text);
+}

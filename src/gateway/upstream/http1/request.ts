@@ -1,0 +1,65 @@
+import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.js';
+
+/** The connection that carries a request. */
+interface Carrier {
+  destroy(): void;
+  pause(): void;
+  resume(): void;
+}
+
+/** One request that was dispatched, from the queue to the end of its answer. */
+export class UpstreamRequest implements Controller {
+  readonly outgoing: OutgoingRequest;
+  readonly #handler: ResponseHandler;
+  readonly #unqueue: (request: UpstreamRequest) => void;
+  #connection: Carrier | null = null;
+  #ended = false;
+
+  /** @param unqueue takes it from the queue */
+  constructor(outgoing: OutgoingRequest, handler: ResponseHandler, unqueue: (request: UpstreamRequest) => void) {
+    this.outgoing = outgoing;
+    this.#handler = handler;
+    this.#unqueue = unqueue;
+  }
+
+  abort(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (this.#connection === null) this.#unqueue(this);
+    else this.#connection.destroy();
+  }
+
+  pause(): void {
+    if (!this.#ended) this.#connection?.pause();
+  }
+
+  resume(): void {
+    if (!this.#ended) this.#connection?.resume();
+  }
+
+  /** It has a connection. False: whoever sent it has given it up by now. */
+  begin(connection: Carrier): boolean {
+    this.#connection = connection;
+    this.#handler.onRequestStart(this);
+    return !this.#ended;
+  }
+
+  onHead(status: number, fields: readonly string[]): void {
+    this.#handler.onResponseStart(this, status, fields);
+  }
+
+  onBody(piece: Buffer): void {
+    this.#handler.onResponseData(this, piece);
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#handler.onResponseEnd();
+  }
+
+  fail(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#handler.onResponseError();
+  }
+}

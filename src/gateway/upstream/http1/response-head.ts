@@ -1,0 +1,128 @@
+import { connectionOptions, remembered } from '../../edge/fields.js';
+
+/** Fields one head may have. */
+const MAX_FIELDS = 256;
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
+/** What no field may hold (RFC 9110 §5.5); CR and LF are looked for where lines end. */
+const CONTROL = /[^\t\r\n\x20-\x7e\x80-\xff]/;
+const STATUS = /^[1-9]\d\d$/;
+const DIGITS = /^\d{1,15}$/;
+const SPACE = 32;
+const TAB = 9;
+const CR = 13;
+
+/** How an answer goes on behind its head (RFC 9112 §6.3). */
+export interface ResponseHead {
+  readonly status: number;
+  /** Flat, names in lower case, in their order. */
+  readonly fields: string[];
+  /** Of Content-Length, bytes; -1 without one. */
+  length: number;
+  chunked: boolean;
+  /** Of the server's version, HTTP/1.x. */
+  readonly minor: number;
+  /** Whether the connection may be kept for another request. */
+  keepAlive: boolean;
+  /** How long the server says it keeps it while idle, ms; 0 when it closes it. */
+  keepAliveMs: number;
+}
+
+/** A field name in lower case; empty when it is none. */
+const fieldName = remembered((name) => (TOKEN.test(name) ? name.toLowerCase() : ''));
+
+/** Ms of a Keep-Alive field's `timeout`. */
+const timeoutMs = remembered((value) => 1000 * Number(/(?:^|[\s,])timeout=(\d{1,6})/i.exec(value)?.[1] ?? Infinity));
+
+/**
+ * Reads status line and fields, each line with its CRLF. Strict, because whoever reads it differently
+ * finds the next answer somewhere else: lines end in CRLF, nothing is folded, there is at most one
+ * length, and the one transfer coding is chunked.
+ * @returns null when it is malformed
+ */
+export function parseHead(text: string): ResponseHead | null {
+  const head = parseStatusLine(text);
+  if (head === null || CONTROL.test(text)) return null;
+  let at = lineEnd(text, 0);
+  while (at !== text.length - 2) {
+    const next = at === -1 ? -1 : lineEnd(text, at + 2);
+    if (next === -1 || head.fields.length >= 2 * MAX_FIELDS || !parseField(head, text, at + 2, next)) return null;
+    at = next;
+  }
+  // An HTTP/1.0 server knows no codings: its framing is not to be trusted (RFC 9112 §6.1).
+  return head.chunked && head.minor === 0 ? null : head;
+}
+
+/** Fields of a trailer (RFC 9112 §7.1.2); they mean nothing here, but must be some. */
+export function isField(line: string): boolean {
+  const colon = line.indexOf(':');
+  return colon !== -1 && fieldName(line.slice(0, colon)) !== '' && !CONTROL.test(line);
+}
+
+/** `HTTP/1.1 200 OK`; the phrase and the blank before it may be missing. */
+function parseStatusLine(text: string): ResponseHead | null {
+  const minor = text.charCodeAt(7) - 48;
+  const status = text.slice(9, 12);
+  const after = text.charCodeAt(12);
+  if (!text.startsWith('HTTP/1.') || (minor !== 0 && minor !== 1) || text.charCodeAt(8) !== SPACE) return null;
+  if (!STATUS.test(status) || (after !== SPACE && after !== CR)) return null;
+  return { status: Number(status), fields: [], length: -1, chunked: false, minor, keepAlive: minor === 1, keepAliveMs: Infinity };
+}
+
+/** Where the line that begins at `from` ends, at CRLF; -1 when at something else. */
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf('\r', from);
+  return text.indexOf('\n', from) === end + 1 ? end : -1;
+}
+
+function parseField(head: ResponseHead, text: string, from: number, to: number): boolean {
+  const colon = text.indexOf(':', from);
+  if (colon === -1 || colon >= to) return false;
+  const name = fieldName(text.slice(from, colon));
+  if (name === '') return false;
+  const value = trimmed(text, colon + 1, to);
+  head.fields.push(name, value);
+  switch (name) {
+    case 'content-length': return takeLength(head, value);
+    case 'transfer-encoding': return takeCoding(head, value);
+    case 'connection': return takeOptions(head, value);
+    case 'keep-alive': head.keepAliveMs = Math.min(head.keepAliveMs, timeoutMs(value)); return true;
+    default: return true;
+  }
+}
+
+/** Without the blanks around it (RFC 9110 §5.6.3). */
+function trimmed(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === SPACE || code === TAB;
+}
+
+function takeLength(head: ResponseHead, value: string): boolean {
+  if (head.length !== -1 || head.chunked || !DIGITS.test(value)) return false;
+  head.length = Number(value);
+  return true;
+}
+
+function takeCoding(head: ResponseHead, value: string): boolean {
+  if (head.length !== -1 || head.chunked || value.toLowerCase() !== 'chunked') return false;
+  head.chunked = true;
+  return true;
+}
+
+/** `close` counts, whatever else is said (RFC 9112 §9.3). */
+function takeOptions(head: ResponseHead, value: string): boolean {
+  if (value === 'keep-alive') head.keepAlive = true;
+  else {
+    const options = connectionOptions(value);
+    if (options.includes('close')) head.keepAliveMs = 0;
+    if (options.includes('keep-alive')) head.keepAlive = true;
+  }
+  return true;
+}

@@ -1,0 +1,41 @@
+/** One request as it goes out to an upstream. */
+export interface OutgoingRequest {
+  readonly method: string;
+  /** Path and query, visible ASCII. */
+  readonly target: string;
+  /** Flat `[name, value, …]`, without Host, Connection and framing; values hold no control characters. */
+  readonly headers: readonly string[];
+  readonly body: Buffer | null;
+}
+
+/** Steers one request that was dispatched. Once its answer ended, or it failed, it does nothing. */
+export interface Controller {
+  /** Takes it from the queue, or closes its connection. The handler is told nothing more. */
+  abort(): void;
+  /** Reads no further of the answer, until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+/** Is told what becomes of one request. Ends with either `onResponseEnd` or `onResponseError`, once. */
+export interface ResponseHandler {
+  /** It has a connection, and is written to it next. */
+  onRequestStart(controller: Controller): void;
+  /** The final status, from 200 on; header fields flat, names in lower case. */
+  onResponseStart(controller: Controller, status: number, headers: readonly string[]): void;
+  onResponseData(controller: Controller, chunk: Buffer): void;
+  onResponseEnd(): void;
+  /** No connection, when it was never told `onRequestStart`; else the connection broke or the answer is malformed. */
+  onResponseError(): void;
+}
+
+/** Connections to one address. */
+export interface Transport {
+  readonly stats: { readonly connected: number; readonly queued: number };
+  /** Never calls the handler before it returns. */
+  dispatch(request: OutgoingRequest, handler: ResponseHandler): Controller;
+  /** Takes no more requests; resolves when those it has have ended. */
+  close(): Promise<void>;
+  /** Closes every connection at once. */
+  destroy(): void;
+}
