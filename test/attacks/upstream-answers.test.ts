@@ -30,7 +30,7 @@ const get = (front: Front): Promise<{ status: number; code: string }> =>
 /** The attack: a service behind (or whoever took its place) answers what is no answer. */
 t.test('an answer that is none becomes a 502, and the next request is served', async (t) => {
   const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: 2, deadline: '3s' } });
+  const front = await startFront(t, upstream.url, { pets: { connections: 2, deadline: '3s', breaker: 'off' } });
   const broken: Readonly<Record<string, string>> = {
     'a length that is too long': 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nshort',
     'a chunk that breaks': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
@@ -112,6 +112,78 @@ t.test('interim answers are passed over', async (t) => {
     t.notMatch(text, /x-early/i);
     t.ok(text.endsWith('\r\n\r\n[]'));
   }
+});
+
+/** The attack: nobody asked for them, and they come in pieces, many at once, and before an answer without a body. */
+t.test('an unasked 100 is passed over too, however it comes, and says nothing against the upstream', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url, { pets: { connections: 1, breaker: { failures: 1, open: '1h', cap: '1h' } } });
+  const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const pieces: Readonly<Record<string, readonly string[]>> = {
+    'in one piece': [interim + OK],
+    'before the answer': [interim, OK],
+    'torn within its status line': ['HTTP/1.1 1', interim.slice(10) + OK],
+    'torn within its end': [interim.slice(0, -1), `\n${OK}`],
+    'byte by byte': [...Array.from({ length: interim.length }, (_, at) => interim.charAt(at)), OK],
+    'several, of several kinds': [interim + interim, 'HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n', interim + OK],
+    'with fields': ['HTTP/1.1 100 Continue\r\nX-Early: 1\r\nContent-Length: 5\r\n\r\n' + OK],
+    'of a number nobody knows': ['HTTP/1.1 142 Odd\r\n\r\n' + OK],
+  };
+  for (const [name, parts] of Object.entries(pieces)) {
+    upstream.heads.length = 0;
+    upstream.handle = (socket) => void writeOneByOne(socket, parts);
+    const { text } = await readAll(front.port, `${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2', 'Connection: close')}{}`);
+    t.match(text, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n\[\]$/, name);
+    t.notMatch(text, /x-early/i, name);
+    t.equal(upstream.heads.length, 1, `${name}: sent once`);
+  }
+  upstream.handle = (socket) => void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${interim.length}\r\n\r\n`, () => setImmediate(() => socket.write(interim)));
+  t.equal((await front.send(request('GET /v1/pets', front.key))).body, interim, 'what a body says is no interim answer');
+  upstream.handle = (socket) => void socket.write(`HTTP/1.1 100 Continue\r\n${'X-Long: 1\r\n'.repeat(5_000)}`);
+  const endless = await front.send(`${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`);
+  t.same([endless.status, codeOf(endless)], [502, 'upstream_failed'], 'one without an end is no answer');
+});
+
+async function writeOneByOne(socket: Socket, parts: readonly string[]): Promise<void> {
+  socket.setNoDelay();
+  for (const part of parts) {
+    socket.write(part);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** The attack: none; RFC 9110 §8.6 lets a 304 tell the length that a 200 would have, and servers do. */
+t.test('a 304 may tell a length', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url, { pets: { connections: 1, breaker: { failures: 1, open: '1h', cap: '1h' } } });
+  upstream.handle = (socket, head) => void socket.write(/if-none-match/i.test(head) ? 'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\nContent-Length: 12345\r\n\r\n' : OK);
+  for (let n = 0; n < 3; n += 1) {
+    const { text } = await readAll(front.port, request('GET /v1/pets', front.key, 'If-None-Match: "1"', 'Connection: close'));
+    t.match(text, /^HTTP\/1\.1 304 [^]*etag: "1"\r\n[^]*\r\n\r\n$/i);
+    t.equal(await front.good(), 200);
+  }
+  t.equal(upstream.heads.length, 6, 'each was sent once');
+  const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil';
+  upstream.handle = (socket, head) => void socket.write(/if-none-match/i.test(head) ? `HTTP/1.1 304 Not Modified\r\nContent-Length: ${evil.length}\r\n\r\n${evil}` : OK);
+  t.match((await readAll(front.port, request('GET /v1/pets', front.key, 'If-None-Match: "1"', 'Connection: close'))).text, /^HTTP\/1\.1 304 /);
+  t.equal((await front.send(request('GET /v1/pets', front.key))).body, '[]', 'what follows it is nobody\'s answer');
+  await front.idle();
+});
+
+t.test('a 204 and an answer to HEAD end with their header, however they are framed', async (t) => {
+  const upstream = await startRawUpstream(t);
+  const front = await startFront(t, upstream.url, { pets: { connections: 1 } });
+  for (const field of ['Content-Length: 0', 'Content-Length: 7', 'Transfer-Encoding: chunked', 'Connection: close']) {
+    upstream.handle = (socket) => void socket.write(`HTTP/1.1 204 No Content\r\n${field}\r\n\r\n`);
+    const { text } = await readAll(front.port, request('GET /v1/pets', front.key, 'Connection: close'));
+    t.match(text, /^HTTP\/1\.1 204 [^]*\r\n\r\n$/, field);
+    t.notMatch(text, /content-length|transfer-encoding/i, `${field}: a 204 has no length (RFC 9110 §8.6)`);
+    upstream.handle = (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${field}\r\n\r\n`);
+    t.match((await readAll(front.port, request('HEAD /v1/pets', front.key, 'Connection: close'))).text, /^HTTP\/1\.1 200 [^]*\r\n\r\n$/, `HEAD, ${field}`);
+    upstream.handle = (socket) => void socket.write(OK);
+    t.equal(await front.good(), 200, `after ${field}`);
+  }
+  await front.idle();
 });
 
 /** The attack: header fields of an answer that speak for the gateway, to its clients or its connections. */

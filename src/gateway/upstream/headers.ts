@@ -33,6 +33,8 @@ export function appendResponseHeaders(target: string[], status: number, received
   const named = namedByConnection(received);
   for (let index = 0; index < received.length; index += 2) {
     const name = received[index]!;
+    // A 204 has no length (RFC 9110 §8.6).
+    if (status === 204 && name === 'content-length') continue;
     if (!returns(name) || named?.includes(name) === true || (ownCors && name.startsWith('access-control-'))) continue;
     appendField(target, name, received[index + 1]!);
   }
