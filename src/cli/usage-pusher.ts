@@ -46,7 +46,9 @@ export class Pusher {
 
   /** First what was begun and not ended, then the days asked for. Rejects with Failure; what was done stays done. */
   async run(from: string | undefined, toDay: string | undefined): Promise<void> {
-    const finalDay = dayAt(Date.now() - SETTLE_MS - DAY_MS);
+    // As the gateway has it: it may wait for the counts of another one.
+    const { openFrom } = await this.#parts.client.ask('GET', '/admin/v1/usage/gateways');
+    const finalDay = earlier(dayAt(Date.now() - SETTLE_MS - DAY_MS), dayAt(Date.parse(String(openFrom)) - DAY_MS));
     const last = this.#parts.mode === 'day' ? earlier(toDay ?? finalDay, finalDay) : toDay ?? dayAt(Date.now());
     const begun = this.#state.running;
     if (begun !== null && (from === undefined || from === begun.from) && (toDay === undefined || toDay === begun.to)) {

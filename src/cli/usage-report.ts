@@ -4,6 +4,7 @@ import type { Json } from './client.js';
 import type { Connect } from './client.js';
 import { pathOf } from './keys.js';
 import { cell, say, styled, table } from './output.js';
+import { showMissing } from './usage-gateways.js';
 
 interface ReportOptions {
   readonly from?: string;
@@ -37,10 +38,11 @@ export function reportCommand(connect: Connect): Command {
 
 function showReport(report: Json, by: readonly string[]): void {
   const hasDay = by.includes('day');
-  const rows = listIn(report, 'rows').map((row) => [...rowOf(by.map((dimension) => cell(row[dimension])), row), ...(hasDay ? [row['final'] === true ? 'yes' : 'no'] : [])]);
+  const rows = listIn(report, 'rows').map((row) => [...rowOf(by.map((dimension) => cell(row[dimension])), row), ...(hasDay ? [row['final'] !== true ? 'no' : row['without'] === undefined ? 'yes' : `without ${cell(row['without'])}`] : [])]);
   const totals = [...rowOf(by.map((_, index) => (index === 0 ? 'total' : '')), report['totals'] as Json), ...(hasDay ? [''] : [])];
   say(`Usage from ${cell(report['from'])} to ${cell(report['to'])} (UTC)${report['final'] === true ? ', final' : styled('dim', ', still growing')}\n`);
   say(table([...by, ...COUNTS, ...(hasDay ? ['final'] : [])], [...rows, totals]));
+  showMissing(report);
 }
 
 function rowOf(labels: readonly string[], counts: Json): readonly (string | number)[] {
@@ -49,7 +51,7 @@ function rowOf(labels: readonly string[], counts: Json): readonly (string | numb
 
 const EXAMPLES = `
 Columns: the dimensions asked for, then requests (admitted), limited and banned (refused, free), failed (of the
-requests, those that ended in a 5xx), and with day whether that day is final.
+requests, those that ended in a 5xx), and with day whether that day is final, or final without the counts of a gateway.
 Examples:
   petgate usage report
   petgate usage report --from 2026-11-01 --to 2026-11-30 --by key,day --format csv > november.csv

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Connect } from './client.js';
+import { gatewaysCommand, giveUpCommand } from './usage-gateways.js';
 import { pushCommand } from './usage-push.js';
 import { reconcileCommand } from './usage-reconcile.js';
 import { reportCommand } from './usage-report.js';
@@ -10,6 +11,8 @@ export function usageCommand(connect: Connect): Command {
     .addCommand(reportCommand(connect), { isDefault: true })
     .addCommand(reconcileCommand(connect))
     .addCommand(pushCommand(connect))
+    .addCommand(gatewaysCommand(connect))
+    .addCommand(giveUpCommand(connect))
     .addHelpText('after', EXAMPLES);
 }
 

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
 import { changesNothing, decide, freshState } from '../../src/gateway/admission/decide.js';
 import type { SubjectState } from '../../src/gateway/admission/decide.js';
+import { finalityOf } from '../../src/gateway/admission/finality.js';
 import { ANONYMOUS_PLAN, termsOf } from '../../src/gateway/admission/plan.js';
 import type { Plans } from '../../src/gateway/admission/plan.js';
 import { VersionConflict } from '../../src/gateway/admission/port.js';
@@ -59,6 +60,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     name: 'embedded',
     admit: (requests) => Promise.resolve(requests.map(admitOne)),
     fail: (credits) => later(() => credits.flatMap(({ failures }) => failures).forEach((each) => tally(each.keyId, each.plan, each.operation, each.admittedAtMs, 'failed'))),
+    days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
     keys: {
       read: (id) => Promise.resolve(records.get(id)),
       write: (record, entry) =>

@@ -1,7 +1,7 @@
-import { DAY_MS, SETTLE_MS } from '../admission/bucket.js';
+import { DAY_MS } from '../admission/bucket.js';
 import { suggestion } from '../config/nearest.js';
 import { quote } from '../keys/fields.js';
-import { DIMENSIONS, MOST_DAYS } from '../usage/range.js';
+import { DIMENSIONS, MOST_DAYS, viewOf } from '../usage/range.js';
 import type { Dimension, ReportRange } from '../usage/range.js';
 import { CONTENT_SECURITY_POLICY } from '../usage/style.js';
 import { writeReport } from '../usage/write.js';
@@ -14,6 +14,8 @@ import type { Call, Route } from './route.js';
 
 export const USAGE_ROUTES: readonly Route[] = [
   { method: 'GET', path: '/admin/v1/usage', query: ['from', 'to', 'by', 'format', 'key'], browser: true, handle: usage },
+  { method: 'GET', path: '/admin/v1/usage/gateways', browser: true, handle: gateways },
+  { method: 'DELETE', path: '/admin/v1/usage/gateways/{id}', handle: giveUp },
   { method: 'GET', path: '/admin/usage', query: ['from', 'to', 'by', 'key'], browser: true, handle: page },
 ];
 
@@ -30,8 +32,20 @@ function page(call: Call): Promise<Answer> {
   return reported(call, 'html');
 }
 
+/** Up to which day all is there, and the gateways that decide it: `{openFrom, waitingFor, without}`. */
+async function gateways({ parts }: Call): Promise<Answer> {
+  const { openFrom, waitingFor, without } = await parts.engine.days.finality(await parts.registry.nowMs());
+  return { status: 200, json: { openFrom, waitingFor: waitingFor.map(viewOf), without: without.map(viewOf) } };
+}
+
+async function giveUp({ parts, id }: Call): Promise<Answer> {
+  if (await parts.engine.days.giveUp(id)) return { status: 204 };
+  throw new AdminRefusal(404, 'gateway_not_found', 'No gateway of this id holds a day open. See GET /admin/v1/usage/gateways.');
+}
+
 async function reported({ parts, query }: Call, format: Format): Promise<Answer> {
-  const range = readRange(query, await parts.registry.nowMs());
+  const nowMs = await parts.registry.nowMs();
+  const range = { ...readRange(query, nowMs), ...(await parts.engine.days.finality(nowMs)) };
   const key = query.get('key');
   // A key that isn't there is a slip, not a customer without traffic.
   const keyId = key === undefined ? undefined : (await parts.registry.get(key)).id;
@@ -62,13 +76,13 @@ async function* limited(report: AsyncGenerator<Buffer, void>): AsyncGenerator<Bu
 }
 
 /** From the first of this month to today, by plan, where nothing else is said. */
-function readRange(query: Query, nowMs: number): ReportRange {
+function readRange(query: Query, nowMs: number): Pick<ReportRange, 'from' | 'to' | 'by'> {
   const today = dayOf(nowMs);
   const to = readDay(query, 'to') ?? today;
   const from = readDay(query, 'from') ?? `${to.slice(0, 8)}01`;
   if (from > to) throw invalidQuery('from must not lie after to.');
   if (Date.parse(to) - Date.parse(from) >= MOST_DAYS * DAY_MS) throw invalidQuery(`from and to must span at most ${MOST_DAYS} days.`);
-  return { from, to, by: readDimensions(query), openFrom: dayOf(nowMs - SETTLE_MS) };
+  return { from, to, by: readDimensions(query) };
 }
 
 function readDay(query: Query, name: string): string | undefined {

@@ -1,4 +1,5 @@
 import type { AuditEntry, KeyRecord } from '../keys/record.js';
+import type { Finality } from './finality.js';
 import type { Verdict } from './verdict.js';
 
 /** Who asks. A token carries its id and secret, so neither needs a look-up. */
@@ -182,6 +183,14 @@ export interface UsageStore {
   rows(from: string, to: string, keyId?: string): AsyncIterable<readonly UsageRow[]>;
 }
 
+/** Which days of the ledger are final, as far as the store knows. */
+export interface DayStore {
+  /** @param nowMs store time */
+  finality(nowMs: number): Promise<Finality>;
+  /** Waits no longer for the counts of a gateway. False when none of that id is known. */
+  giveUp(gateway: string): Promise<boolean>;
+}
+
 /** Local decisions while the shared store is away. */
 export interface Failover {
   /** Why the shared store is away, for people; null while it decides. */
@@ -209,6 +218,7 @@ export interface AdmissionEngine {
   readonly keys: KeyStore;
   readonly bans: BanStore;
   readonly usage: UsageStore;
+  readonly days: DayStore;
   /** How the engine fares that decides here while the shared store is away; absent where there is none. */
   readonly failover?: Failover;
   /** Proves the store can decide now, by running the real admission with cost 0. */

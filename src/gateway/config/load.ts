@@ -159,7 +159,7 @@ function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, pa
     admin: file.admin,
     workers: file.workers === 'auto' ? availableParallelism() : file.workers,
     ...paths,
-    store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, mapBytes: store.map_size, onFailure: store.on_failure, gateways: store.gateways, replicas: { replicas: store.replicas, waitMs: store.replica_wait } },
+    store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, finalAfterMs: store.final_after, mapBytes: store.map_size, onFailure: store.on_failure, gateways: store.gateways, replicas: { replicas: store.replicas, waitMs: store.replica_wait } },
     upstreams: toUpstreams(file),
     limits: {
       headerBytes: limits.header_size, headerFields: limits.header_fields, urlBytes: limits.url_size, bodyBytes: limits.body_size,

@@ -125,6 +125,7 @@ const store = mapping({
   redis: redis.optional().describe('Shared by all gateways. Left out: the embedded store in the data folder, for one machine.'),
   deadline: duration('1ms', '10s').prefault('450ms').describe('How long a call to the store may take, and the store be silent before it counts as away.'),
   usage: duration('1d', '36500d').refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 400d').prefault('400d').describe('How long the usage ledger is kept.'),
+  final_after: duration('1h', '400d').prefault('7d').describe('With Redis: how long a gateway that fell silent may still bring counts before its days are final without it.'),
   map_size: size('16MiB', '1TiB').prefault('16GiB').describe('Upper bound of the embedded store; takes disk only as it fills.'),
   on_failure: z.enum(['local', 'refuse'], { error: 'must be local or refuse' }).prefault('local')
     .describe('While Redis is away: decide here, about keys seen within 24 hours and from a share of each limit, or refuse with 503.'),

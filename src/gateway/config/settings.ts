@@ -52,6 +52,8 @@ export interface StoreSettings {
   readonly deadlineMs: number;
   /** Days the usage ledger is kept. */
   readonly usageDays: number;
+  /** How long the days of a silent gateway stay open. */
+  readonly finalAfterMs: number;
   /** Upper bound of the embedded store's file. */
   readonly mapBytes: number;
   /** While Redis is away: decide here, from a share of each limit, or refuse. */

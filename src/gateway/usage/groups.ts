@@ -1,10 +1,12 @@
 import { addCounts, noCounts } from '../admission/counts.js';
 import type { Counts } from '../admission/counts.js';
+import { withoutOn } from '../admission/finality.js';
+import type { Missing } from '../admission/finality.js';
 import type { UsageCounts, UsageRow } from '../admission/port.js';
 import type { Dimension, ReportRange } from './range.js';
 
-/** One row of a report: the dimensions it is grouped by (the others are undefined), the counts, and with `day` whether that day is final. */
-export type ReportRow = { readonly [Name in Dimension]?: string | undefined } & UsageCounts & { readonly final?: boolean | undefined };
+/** One row of a report: the dimensions it is grouped by (the others are undefined), the counts, and with `day` whether that day is final, and the gateways whose counts of it may be missing. */
+export type ReportRow = { readonly [Name in Dimension]?: string | undefined } & UsageCounts & { readonly final?: boolean | undefined; readonly without?: string | undefined };
 
 /** A row while it grows. */
 type Sum = { -readonly [Field in keyof ReportRow]: ReportRow[Field] };
@@ -13,14 +15,16 @@ type Sum = { -readonly [Field in keyof ReportRow]: ReportRow[Field] };
 export class Groups {
   readonly totals: Counts = noCounts();
   readonly #openFrom: string;
+  readonly #without: readonly Missing[];
   readonly #has: Readonly<Record<Dimension, boolean>>;
   /** What tells the groups apart that are open at the same time. */
   readonly #names: readonly Dimension[];
   readonly #sums = new Map<string, Sum>();
   #key = '';
 
-  constructor({ by, openFrom }: Pick<ReportRange, 'by' | 'openFrom'>) {
+  constructor({ by, openFrom, without = [] }: Pick<ReportRange, 'by' | 'openFrom' | 'without'>) {
     this.#openFrom = openFrom;
+    this.#without = without;
     this.#has = { plan: by.includes('plan'), key: by.includes('key'), operation: by.includes('operation'), day: by.includes('day') };
     this.#names = by.filter((dimension) => dimension !== 'key');
   }
@@ -77,6 +81,7 @@ export class Groups {
       plan: has.plan ? plan : undefined, key: has.key ? key : undefined, operation: has.operation ? operation : undefined, day: has.day ? day : undefined,
       requests: 0, limited: 0, banned: 0, failed: 0,
       final: has.day ? day < this.#openFrom : undefined,
+      without: has.day && this.#without.length > 0 && day < this.#openFrom ? withoutOn(day, this.#without) || undefined : undefined,
     };
   }
 }

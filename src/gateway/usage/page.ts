@@ -4,7 +4,7 @@ import type { ReportRow } from './groups.js';
 import { text } from './markup.js';
 import { fullNumber, plotOf } from './plot.js';
 import type { DayBar } from './plot.js';
-import { isFinal } from './range.js';
+import { isFinal, missingIn } from './range.js';
 import type { Dimension, ReportRange } from './range.js';
 import type { Ledger } from './report.js';
 import { STYLE } from './style.js';
@@ -57,6 +57,7 @@ function headOf({ from, to, by, ...range }: ReportRange, keyId: string | undefin
 <link rel="icon" href="data:,"><title>Usage ${from} to ${to}</title><style>${STYLE}</style></head><body>
 <h1>Usage</h1>
 <p>${from} to ${to}, days of UTC${keyId === undefined ? '' : `, key ${text(keyId)}`}. ${isFinal({ from, to, by, ...range }) ? 'Final.' : 'Not final: the last days still grow.'}</p>
+${missingOf({ from, to, by, ...range })}
 <form method="get" action="/admin/usage">
 <label>From<input type="date" name="from" value="${from}"></label>
 <label>To<input type="date" name="to" value="${to}"></label>
@@ -64,6 +65,13 @@ function headOf({ from, to, by, ...range }: ReportRange, keyId: string | undefin
 ${keyId === undefined ? '' : `<input type="hidden" name="key" value="${text(keyId)}">`}<button>Show</button>
 <a href="/admin/v1/usage?from=${from}&amp;to=${to}&amp;by=${chosen}${text(key)}&amp;format=csv">CSV</a>
 </form>`;
+}
+
+/** Says what the days wait for, and without whom some became final. */
+function missingOf(range: ReportRange): string {
+  const waiting = (range.waitingFor ?? []).map(({ gateway, host, from, seenMs }) => `<p>Days from ${from} on wait for gateway ${text(gateway)} on ${text(host)}, last heard ${new Date(seenMs).toISOString()}: it may still bring counts.</p>`);
+  const without = missingIn(range).map(({ gateway, host, from, to, seenMs }) => `<p>${from} to ${to} became final without gateway ${text(gateway)} on ${text(host)}, last heard ${new Date(seenMs).toISOString()}: its counts may be missing.</p>`);
+  return [...waiting, ...without].join('\n');
 }
 
 /** Every day of the range, also one without traffic. */
@@ -77,7 +85,7 @@ function barsOf({ from, to, openFrom }: ReportRange, rows: readonly ReportRow[])
 function tableOf({ by }: ReportRange, rows: readonly ReportRow[], totals: ReportRow): string {
   const hasDay = by.includes('day');
   const numbers = (row: ReportRow): string => COUNTS.map((count) => `<td class="n">${fullNumber(row[count])}</td>`).join('');
-  const body = rows.map((row) => `<tr>${by.map((dimension) => `<td>${text(row[dimension] ?? '')}</td>`).join('')}${numbers(row)}${hasDay ? `<td>${row.final === true ? 'yes' : 'no'}</td>` : ''}</tr>`);
+  const body = rows.map((row) => `<tr>${by.map((dimension) => `<td>${text(row[dimension] ?? '')}</td>`).join('')}${numbers(row)}${hasDay ? `<td>${row.final === true ? `yes${row.without === undefined ? '' : `, without ${text(row.without)}`}` : 'no'}</td>` : ''}</tr>`);
   const head = [...by.map((dimension) => `<th scope="col">${dimension}</th>`), ...COUNTS.map((count) => `<th scope="col" class="n">${count}</th>`), ...(hasDay ? ['<th scope="col">final</th>'] : [])];
   return `<table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody>
 <tfoot><tr>${by.map((_, place) => `<td>${place === 0 ? 'total' : ''}</td>`).join('')}${numbers(totals)}${hasDay ? '<td></td>' : ''}</tr></tfoot></table>`;

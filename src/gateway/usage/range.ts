@@ -1,3 +1,5 @@
+import type { Missing } from '../admission/finality.js';
+
 /** What a report can be grouped by; also the names of its columns. */
 export type Dimension = 'plan' | 'key' | 'operation' | 'day';
 export const DIMENSIONS: readonly Dimension[] = ['plan', 'key', 'operation', 'day'];
@@ -13,6 +15,29 @@ export interface ReportRange {
   readonly by: readonly Dimension[];
   /** Days before this one are final: they change no more. */
   readonly openFrom: string;
+  /** Gateways that keep days open. */
+  readonly waitingFor?: readonly Missing[];
+  /** Gateways without whose counts days became final. */
+  readonly without?: readonly Missing[];
+}
+
+/** A gateway as a report names it, times in ISO 8601; `finalAt` null once its days are final without it. */
+export interface MissingView {
+  readonly gateway: string;
+  readonly host: string;
+  readonly from: string;
+  readonly to: string;
+  readonly lastSeen: string;
+  readonly finalAt: string | null;
+}
+
+export function viewOf({ gateway, host, from, to, seenMs, finalAtMs }: Missing): MissingView {
+  return { gateway, host, from, to, lastSeen: new Date(seenMs).toISOString(), finalAt: finalAtMs === null ? null : new Date(finalAtMs).toISOString() };
+}
+
+/** Those without which days of this very range became final. */
+export function missingIn({ from, to, openFrom, without = [] }: Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'without'>): readonly Missing[] {
+  return without.filter((each) => each.from <= to && each.to >= from && each.from < openFrom);
 }
 
 /** Whether the whole range is final. */

@@ -2,7 +2,7 @@ import { COUNTS } from '../admission/counts.js';
 import type { UsageRow } from '../admission/port.js';
 import { Groups } from './groups.js';
 import type { ReportRow } from './groups.js';
-import { isFinal } from './range.js';
+import { isFinal, missingIn, viewOf } from './range.js';
 import type { ReportRange } from './range.js';
 
 /** The ledger's rows of a range, as `UsageStore.rows` gives them. */
@@ -11,11 +11,11 @@ export type Ledger = AsyncIterable<readonly UsageRow[]>;
 /** First cell of the CSV's last line. */
 const TOTAL = 'total';
 
-/** The report as JSON text, piece by piece: `{from, to, by, final, rows, totals}`. */
+/** The report as JSON text, piece by piece: `{from, to, by, final, waitingFor, without, rows, totals}`. */
 export async function* reportAsJson(range: ReportRange, ledger: Ledger): AsyncGenerator<string, void> {
   const { from, to, by } = range;
   const groups = new Groups(range);
-  let text = `${JSON.stringify({ from, to, by, final: isFinal(range) }).slice(0, -1)},"rows":[`;
+  let text = `${JSON.stringify({ from, to, by, final: isFinal(range), waitingFor: (range.waitingFor ?? []).map(viewOf), without: missingIn(range).map(viewOf) }).slice(0, -1)},"rows":[`;
   let separator = '';
   for await (const rows of piecesOf(groups, ledger)) {
     for (const row of rows) {
@@ -34,7 +34,7 @@ export async function* reportAsJson(range: ReportRange, ledger: Ledger): AsyncGe
  */
 export async function* reportAsCsv(range: ReportRange, ledger: Ledger): AsyncGenerator<string, void> {
   const hasDay = range.by.includes('day');
-  const columns = [...range.by, ...COUNTS, ...(hasDay ? ['final' as const] : [])];
+  const columns = [...range.by, ...COUNTS, ...(hasDay ? ['final' as const, 'without' as const] : [])];
   const groups = new Groups(range);
   let head = `${columns.join(',')}\r\n`;
   for await (const rows of piecesOf(groups, ledger)) {
@@ -42,7 +42,7 @@ export async function* reportAsCsv(range: ReportRange, ledger: Ledger): AsyncGen
     head = '';
   }
   const labels = Object.fromEntries(range.by.map((dimension, place) => [dimension, place === 0 ? TOTAL : '']));
-  yield head + csvLine(columns, { ...labels, ...groups.totals, ...(hasDay ? { final: isFinal(range) } : {}) });
+  yield head + csvLine(columns, { ...labels, ...groups.totals, ...(hasDay ? { final: isFinal(range), without: missingIn(range).map(({ gateway }) => gateway).join(' ') } : {}) });
 }
 
 /** Groups as they are done; before them an empty piece as soon as the store has answered, so that a head can go out. */
@@ -61,7 +61,7 @@ function csvLine(columns: readonly (keyof ReportRow)[], row: ReportRow): string 
   let line = '';
   for (const column of columns) {
     const value = row[column];
-    line += `${line === '' ? '' : ','}${typeof value === 'string' ? csvField(value) : value}`;
+    line += `${line === '' ? '' : ','}${typeof value === 'string' ? csvField(value) : (value ?? '')}`;
   }
   return `${line}\r\n`;
 }

@@ -42,7 +42,7 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
 t.test('a range without traffic is an empty report, not an error', async (t: Test) => {
   const { ask } = await listen(t);
   const reply = await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&by=key');
-  t.same(reply.json, { from: '2026-01-01', to: '2026-01-31', by: ['key'], final: true, rows: [], totals: { requests: 0, limited: 0, banned: 0, failed: 0 } });
+  t.same(reply.json, { from: '2026-01-01', to: '2026-01-31', by: ['key'], final: true, waitingFor: [], without: [], rows: [], totals: { requests: 0, limited: 0, banned: 0, failed: 0 } });
   t.equal((await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&format=csv')).text, 'plan,requests,limited,banned,failed\r\ntotal,0,0,0,0\r\n');
 });
 

@@ -26,7 +26,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   workers: 1,
   dataFolder: join(packageRoot, 'data'),
   contract: join(packageRoot, 'config/openapi.yaml'),
-  store: { redisUrl: null, deadlineMs: 450, usageDays: 400, mapBytes: 16 * 2 ** 30, onFailure: 'local', gateways: 'auto', replicas: { replicas: 'auto', waitMs: 1_000 } },
+  store: { redisUrl: null, deadlineMs: 450, usageDays: 400, finalAfterMs: 604_800_000, mapBytes: 16 * 2 ** 30, onFailure: 'local', gateways: 'auto', replicas: { replicas: 'auto', waitMs: 1_000 } },
   limits: {
     headerBytes: 16_384, headerFields: 100, urlBytes: 8192, bodyBytes: 1_048_576, headersMs: 10_000, requestMs: 30_000,
     keepAliveMs: 65_000, connections: 10_000, requestsPerConnection: 10_000, exchanges: 1000, streams: 100, pipelined: 1000,

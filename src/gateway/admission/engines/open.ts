@@ -16,9 +16,9 @@ export type Engine = AdmissionEngine & { setPlans(plans: Plans): void };
  */
 export function openEngine(settings: Settings, log: Log, keeps: boolean): Engine {
   const { store, plans, dataFolder } = settings;
-  const { deadlineMs, usageDays, mapBytes, gateways, replicas } = store;
+  const { deadlineMs, usageDays, finalAfterMs, mapBytes, gateways, replicas } = store;
   if (store.redisUrl !== null) {
-    const redis = openRedisEngine({ url: store.redisUrl, deadlineMs, plans, usageDays, log, replicas });
+    const redis = openRedisEngine({ url: store.redisUrl, deadlineMs, plans, usageDays, finalAfterMs, log, replicas });
     if (store.onFailure === 'refuse') return redis;
     return openFailoverEngine({ redis, folder: join(dataFolder, 'failover'), mapBytes, plans, gateways, deadlineMs, keeps, log });
   }

@@ -67,6 +67,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     keys: redis.keys,
     bans: redis.bans,
     usage: redis.usage,
+    days: redis.days,
     failover: {
       degraded: () => outage.reason,
       knowsKeys: () => copies.any(),

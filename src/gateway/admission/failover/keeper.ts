@@ -43,11 +43,12 @@ export class Keeper {
     this.#rounds = new Rounds(EVERY_MS, () => this.#round(), parts.onFault);
   }
 
-  /** Takes leave of the other gateways. */
+  /** Takes leave of the other gateways, when all is brought home: else its days stay open until somebody does. */
   async stop(): Promise<void> {
     await this.#rounds.stop();
     const { redis, spool, isAway } = this.#parts;
-    if (!isAway()) await redis.fleet.beat(spool.id, true).catch(() => undefined);
+    if (isAway()) return;
+    await spool.replay().then(() => redis.fleet.leave(spool.id)).catch(() => undefined);
   }
 
   async #round(): Promise<void> {
@@ -61,11 +62,14 @@ export class Keeper {
       await this.#measure();
       return;
     }
-    await gateways.seen(await redis.fleet.beat(spool.id, false));
+    await gateways.seen(await redis.fleet.beat(spool.id));
     await this.#follow();
-    if (spool.pending === 0 && nowMs < this.#replayAtMs) return;
-    await spool.replay();
-    this.#replayAtMs = nowMs + LEFTOVERS_EVERY_MS;
+    if (spool.pending > 0 || nowMs >= this.#replayAtMs) {
+      await spool.replay();
+      this.#replayAtMs = nowMs + LEFTOVERS_EVERY_MS;
+    }
+    // Only now: what was left here may be of days that others would take for final.
+    if (spool.openDay !== null) await redis.fleet.tell(spool.id, spool.openDay);
   }
 
   /** Copies anew what the log of changed keys names, until the entries are so old that their change is there. */

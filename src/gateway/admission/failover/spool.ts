@@ -1,4 +1,4 @@
-import { DAY_MS } from '../bucket.js';
+import { DAY_MS, SETTLE_MS } from '../bucket.js';
 import { addCounts, noCounts } from '../counts.js';
 import type { Counts } from '../counts.js';
 import { dayOf } from '../engines/embedded/day.js';
@@ -33,6 +33,7 @@ export class Spool {
   readonly #parts: SpoolParts;
   readonly #id: string;
   #pending = 0;
+  #openDay: number | null = null;
 
   constructor(parts: SpoolParts) {
     this.#parts = parts;
@@ -47,6 +48,11 @@ export class Spool {
   /** Admitted requests that Redis does not have, as last counted. */
   get pending(): number {
     return this.#pending;
+  }
+
+  /** All counts of days before it are in Redis, days since 1970-01-01; null before the first replay. */
+  get openDay(): number | null {
+    return this.#openDay;
   }
 
   /** Counts `pending` anew. */
@@ -73,6 +79,8 @@ export class Spool {
     await this.#send(group, sum);
     this.#pending = 0;
     await this.#close(beganMs);
+    // Of a day that ended longer ago nothing is under way any more, in no process of this machine.
+    this.#openDay = Math.floor((beganMs - SETTLE_MS) / DAY_MS);
     return sum;
   }
 

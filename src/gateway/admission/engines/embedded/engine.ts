@@ -1,5 +1,6 @@
 import { changesNothing, decide } from '../../decide.js';
 import type { SubjectState } from '../../decide.js';
+import { finalityOf } from '../../finality.js';
 import { ANONYMOUS_PLAN, termsOf } from '../../plan.js';
 import type { Plans } from '../../plan.js';
 import { StoreUnavailable } from '../../port.js';
@@ -69,6 +70,8 @@ export function engineOn(stores: Stores, judge: KeyJudge, usageDays: number): Em
     keys: keysOf(stores),
     bans: bansOf(stores, checkpoint),
     usage: usageOf(stores, checkpoint),
+    // All processes of the machine count in one ledger: nobody brings anything later.
+    days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
     check: async () => {
       await admit([{ subject: { kind: 'address', address: '0.0.0.0' }, operation: 'check', scope: null, cost: 0 }]);
       await upkeep.check();

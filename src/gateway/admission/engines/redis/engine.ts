@@ -1,4 +1,5 @@
 import type { Log } from '../../../../shared/log.js';
+import { DAY_MS } from '../../bucket.js';
 import type { Plans } from '../../plan.js';
 import type { AdmissionEngine } from '../../port.js';
 import { admit, editionOf, probeOf } from './admit.js';
@@ -8,7 +9,7 @@ import { changedSince } from './changes.js';
 import type { ChangedKeys } from './changes.js';
 import { connect } from './connect.js';
 import { fail } from './credits.js';
-import { beat } from './gateways.js';
+import { beat, dayStore, leave, tell } from './gateways.js';
 import { keyStore } from './keys.js';
 import { Link } from './link.js';
 import { subjectName } from './names.js';
@@ -19,6 +20,8 @@ import type { SpooledKey } from './spool.js';
 import { parseRedisUrl } from './url.js';
 import { usageStore } from './usage.js';
 
+const FINAL_AFTER_MS = 7 * DAY_MS;
+
 export interface RedisEngineOptions {
   /** See url.ts for its forms. */
   readonly url: string;
@@ -27,6 +30,8 @@ export interface RedisEngineOptions {
   readonly plans: Plans;
   /** Days the usage ledger is kept. */
   readonly usageDays: number;
+  /** How long the days of a gateway that is silent are waited for; 7 days where it isn't said. */
+  readonly finalAfterMs?: number;
   readonly log?: Log;
   /** Which replicas must have a change of a key or a ban; all that are connected, within a second, unless said. */
   readonly replicas?: ReplicaOptions;
@@ -50,8 +55,12 @@ export interface RedisEngine extends AdmissionEngine {
 export interface Fleet {
   /** Keys whose record changed after `sinceMs`, store time. */
   changedSince(sinceMs: number): Promise<ChangedKeys>;
-  /** Says that a gateway is there, or leaves; how many there are. */
-  beat(gatewayId: string, isLeaving: boolean): Promise<number>;
+  /** Says that a gateway is there; how many there are. */
+  beat(gatewayId: string): Promise<number>;
+  /** Says that a gateway has brought all counts of days before `openDay` (days since 1970-01-01). */
+  tell(gatewayId: string, openDay: number): Promise<void>;
+  /** Says that a gateway has brought all its counts, and leaves. */
+  leave(gatewayId: string): Promise<void>;
   /** Adds to the ledger what a gateway counted by itself; may be repeated. */
   take(spoolId: string, spooled: SpooledKey): Promise<void>;
 }
@@ -63,6 +72,7 @@ export interface Fleet {
  */
 export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const { url, deadlineMs, usageDays } = options;
+  const keptMs = (usageDays + 1) * DAY_MS;
   let edition = editionOf(options.plans, usageDays);
   const link = new Link(connect(parseRedisUrl(url), deadlineMs), deadlineMs, () => probeOf(edition), options.log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
@@ -78,6 +88,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     keys: keyStore(link, replicas, options.importLeaseMs),
     bans: banStore(link, replicas),
     usage: usageStore(link),
+    days: dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs),
     check: async () => {
       await link.check(checked);
       await replicas.look(checked);
@@ -90,7 +101,9 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     cluster: link.cluster,
     fleet: {
       changedSince: (sinceMs) => changedSince(link, sinceMs),
-      beat: (gatewayId, isLeaving) => beat(link, gatewayId, isLeaving),
+      beat: (gatewayId) => beat(link, gatewayId, false),
+      tell: (gatewayId, openDay) => tell(link, gatewayId, openDay, keptMs),
+      leave: (gatewayId) => leave(link, gatewayId),
       take: (spoolId, spooled) => takeSpool(link, spoolId, spooled, usageDays),
     },
     setPlans(plans) {

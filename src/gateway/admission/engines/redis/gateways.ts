@@ -1,5 +1,10 @@
+import { hostname } from 'node:os';
+import { DAY_MS, SETTLE_MS } from '../../bucket.js';
+import { finalityOf } from '../../finality.js';
+import type { Told } from '../../finality.js';
+import type { DayStore } from '../../port.js';
 import type { Link } from './link.js';
-import { GATEWAYS } from './names.js';
+import { GATEWAY_DAYS, GATEWAYS } from './names.js';
 import { scriptOf } from './script.js';
 
 /** A gateway that was silent for so long is gone. */
@@ -16,4 +21,53 @@ return pack('<d', clock) .. string.format('%.0f', call('ZCOUNT', KEYS[1], '-inf'
 /** Says that the gateway is there (or leaves), and gives how many are. */
 export async function beat(link: Link, gatewayId: string, isLeaving: boolean): Promise<number> {
   return Number((await link.run(BEAT, [GATEWAYS], [gatewayId, SILENT_MS.toString(), isLeaving ? '0' : '1'])).toString());
+}
+
+/**
+ * A gateway's word on the days of which it may still bring counts: a day of the store's clock is never told to
+ * be done before its last exchanges are. KEYS[1]: what gateways told. ARGV: id, its first open day, name of its
+ * host, ms that it is kept.
+ */
+const TELL = scriptOf(`
+local settled = floor((clock - ${SETTLE_MS}) / ${DAY_MS})
+local open = tonumber(ARGV[3])
+if open > settled then open = settled end
+call('HSET', KEYS[1], ARGV[2], string.format('%.0f|%.0f|told|', open, clock) .. ARGV[4])
+call('PEXPIRE', KEYS[1], ARGV[5])
+return pack('<d', clock) .. '1'
+`);
+
+/** KEYS[1]: what gateways told. ARGV: id. Answers 0 when there is none of that id. */
+const GIVE_UP = scriptOf(`
+local told = call('HGET', KEYS[1], ARGV[2])
+if not told then return pack('<d', clock) .. '0' end
+call('HSET', KEYS[1], ARGV[2], (told:gsub('|told|', '|given up|', 1)))
+return pack('<d', clock) .. '1'
+`);
+
+/** Says that the gateway has no counts of days before `openDay` (days since 1970-01-01) that the ledger lacks. */
+export async function tell(link: Link, gatewayId: string, openDay: number, keptMs: number): Promise<void> {
+  await link.run(TELL, [GATEWAY_DAYS], [gatewayId, openDay.toString(), hostname(), keptMs.toString()]);
+}
+
+/** Says that the gateway has no counts at all that the ledger lacks, and leaves. */
+export async function leave(link: Link, gatewayId: string): Promise<void> {
+  await beat(link, gatewayId, true);
+  await link.command('hdel', GATEWAY_DAYS, gatewayId);
+}
+
+/** What gateways told decides which days are final. @param keptMs what was told longer ago is forgotten */
+export function dayStore(link: Link, finalAfterMs: number, keptMs: number): DayStore {
+  return {
+    finality: async (nowMs) => {
+      const told = [...(await link.hash(GATEWAY_DAYS))].map(([gateway, text]) => readTold(gateway, text));
+      return finalityOf(told.filter(({ seenMs }) => nowMs - seenMs < keptMs), nowMs, finalAfterMs);
+    },
+    giveUp: async (gateway) => (await link.run(GIVE_UP, [GATEWAY_DAYS], [gateway])).toString() === '1',
+  };
+}
+
+function readTold(gateway: string, text: string): Told {
+  const [openDay = '', seenMs = '', word = '', host = ''] = text.split('|');
+  return { gateway, host, openDay: Number(openDay), seenMs: Number(seenMs), givenUp: word === 'given up' };
 }

@@ -14,6 +14,7 @@
  *     petgate:import:<import>     ids it staged (sorted set)         no TTL
  *     petgate:changes             ids of keys changed lately (sorted set) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
+ *     petgate:gateways:days       of which days each may bring counts (hash) TTL
  *
  * Beside the record (record.ts) the hash of a key has the fields `state` (state.ts) and `ban` (what an
  * operator said of a ban). With a field `import` it is staged: nobody takes it for a key yet.
@@ -30,6 +31,7 @@ export const KEY_INDEX = 'petgate:keys';
 export const IMPORT_MARK = 'petgate:import';
 export const CHANGES = 'petgate:changes';
 export const GATEWAYS = 'petgate:gateways';
+export const GATEWAY_DAYS = 'petgate:gateways:days';
 
 /** Name of the set of ids that an import staged. */
 export function importIds(importId: string): string {

@@ -34,8 +34,12 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.equal((await engine.keys.history(key.id)).length, 1);
   await change(engine, key, { note: 'changed' });
   t.match(await engine.fleet.changedSince(0), { ids: [key.id] });
-  t.equal(await engine.fleet.beat('gateway', false), 1);
-  t.equal(await engine.fleet.beat('gateway', true), 0);
+  t.equal(await engine.fleet.beat('gateway'), 1);
+  await engine.fleet.tell('gateway', 20_000);
+  t.equal(await engine.days.giveUp('gateway'), true);
+  t.match(await engine.days.finality(Date.now()), { without: [{ gateway: 'gateway' }] });
+  await engine.fleet.leave('gateway');
+  t.equal(await engine.days.giveUp('gateway'), false);
   await engine.fleet.take('spool', { keyId: key.id, greedyDay: null, rows: [{ key: key.id, plan: 'free', operation: 'listPets', day: dayName(Date.now()), requests: 3, limited: 0, banned: 0, failed: 0 }] });
   await t.test('imports too', (t) => {
     imports(t, engine);
