@@ -33,6 +33,8 @@ export const DIFFERENCES: readonly Difference[] = [
   stricter('an answer begins with its status line', /^[\r\n]|\r\n\r\n[\r\n]/),
   stricter('one coding, said once', /transfer-encoding[^]*transfer-encoding/i),
   looser('chunk extensions are passed over, however they are spelled', /\r\n[\da-f]+;[^\r\n]*\r\n/i),
+  stricter('a length has 15 digits at most: what is longer is no exact number', /content-length:[\t ]*\d{16}/i),
+  stricter('a line ends in CRLF, and holds no other CR', /\r[^\n]/),
   stricter('a control character stands nowhere in a head', /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/),
 ];
 
