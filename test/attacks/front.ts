@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import { issueCertificate } from '../servers/certificate.js';
 import type { Target } from '../servers/dial.js';
 import type { Field } from '../servers/frames.js';
+import { scrape } from '../servers/exposition.js';
 import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
 import type { Gateway, GatewayOptions } from '../servers/gateway.js';
 import { temporaryFolder } from '../servers/program.js';
@@ -50,7 +51,10 @@ export async function startFront(t: Test, upstreamUrl: string, { pets = {}, conf
     if (answer === undefined) throw new Error('the connection closed without an answer');
     return answer;
   };
-  const inFlight = async (): Promise<number> => (await metricOf(gateway, 'petgate_exchanges_in_flight')) + (await metricOf(gateway, 'petgate_exchanges_waiting'));
+  const inFlight = async (): Promise<number> => {
+    const metrics = await scrape(gateway.adminUrl);
+    return metrics.value('petgate_exchanges_in_flight') + metrics.value('petgate_exchanges_waiting');
+  };
   return {
     gateway, port: gateway.port, target: gateway.target, key, keyId: made.id, send, inFlight,
     good: async () => (await send(request('GET /v1/pets', key))).status,

@@ -81,9 +81,9 @@ t.test('a client that opens no window, or stops to read, is cut after request_ti
   const shut = await openFrames(t, front.target, NO_WINDOW);
   const startMs = performance.now();
   shut.write(...Array.from({ length: 50 }, (_, n) => headers(2 * n + 1, [...pseudo('GET', n % 2 === 0 ? '/v1/pets?large' : '/v1/pets'), key])));
-  await until('they are under way', async () => (await front.inFlight()) === 50);
+  await until('they are under way', () => upstream.seen.length === 50);
   for (let stream = 1; stream < 100; stream += 2) t.equal(await shut.endOf(stream), `reset ${constants.NGHTTP2_INTERNAL_ERROR}`);
-  t.ok(sinceMs(startMs) > 950 && sinceMs(startMs) < 5000, `window shut: after ${sinceMs(startMs).toFixed(0)} ms`);
+  t.ok(sinceMs(startMs) > 950, `window shut: after ${sinceMs(startMs).toFixed(0)} ms`);
   await front.idle();
 
   const deaf = await openFrames(t, front.target, initialWindow(0x7fffffff));
@@ -93,7 +93,6 @@ t.test('a client that opens no window, or stops to read, is cut after request_ti
   const client = openHttp2(t, front.target);
   t.equal((await client.send({ key: front.key })).body.length, 60_000, 'others are served meanwhile');
   await front.idle();
-  t.ok(sinceMs(startMs) < 15_000);
   await until('and the deaf connection is closed', async () => (await front.inFlight()) === 0 && (await connections(front)) === 1, 8000);
 });
 
@@ -139,7 +138,7 @@ t.test('requests at once on a connection, and in all; connections; requests per 
   frames.socket.destroy();
   await front.idle();
 
-  for (let served = 6; served < 12; served += 1) t.equal((await other.send({ key: front.key })).status, 200);
+  for (let served = 5; served < 12; served += 1) t.equal((await other.send({ key: front.key })).status, 200);
   await until('the twelfth was the last of its connection', other.closed);
   const next = openHttp2(t, front.target);
   t.equal((await next.send({ key: front.key })).status, 200, 'a new one is taken');

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
-import { checkHonest } from '../answers/honest.js';
+import { checkHonest, codeOf } from '../answers/honest.js';
 import { exchangeRaw, parseAnswers } from '../servers/raw.js';
 import type { RawAnswer } from '../servers/raw.js';
 import { handshake, openTunnel } from '../servers/tunnel.js';
@@ -115,7 +115,7 @@ t.test('a refused handshake leaves no tunnel to smuggle through', async (t) => {
   upstream.handle = ({ socket }) => void socket.write('HTTP/1.1 426 Upgrade Required\r\nContent-Length: 2\r\nServer: x\r\nX-RateLimit-Limit: 1\r\n\r\nno');
   const client = await openTunnel(t, front.port, handshake('/v1/pets/watch', front.key));
   t.equal(client.answer.status, 426);
-  t.equal(client.answer.body, 'no');
+  t.equal(codeOf(client.answer), 'upstream_error');
   t.equal(client.answer.headers.get('server'), undefined);
   t.equal(client.answer.headers.get('connection'), 'close');
   client.socket.write(hidden);

@@ -123,8 +123,8 @@ export interface RedisCluster {
 }
 
 /** Three masters that share all slots. */
-export async function startCluster(): Promise<RedisCluster> {
-  const masters = await Promise.all([0, 1, 2].map(() => startRedis({ cluster: true })));
+export async function startCluster({ config = [] }: Pick<RedisOptions, 'config'> = {}): Promise<RedisCluster> {
+  const masters = await Promise.all([0, 1, 2].map(() => startRedis({ config, cluster: true })));
   const [first] = masters;
   const bounds = [0, 5_461, 10_923, 16_384];
   await Promise.all(masters.map((node, n) => node.command('CLUSTER', 'ADDSLOTSRANGE', bounds[n] ?? 0, (bounds[n + 1] ?? 0) - 1)));
@@ -157,10 +157,10 @@ export interface RedisSentinel {
   stop(): Promise<void>;
 }
 
-/** A master, a replica, and a sentinel that is alone to decide. */
-export async function startSentinel(): Promise<RedisSentinel> {
-  const first = await startRedis();
-  const second = await startRedis({ config: [`replicaof 127.0.0.1 ${first.port}`] });
+/** A master, a replica, and a sentinel that is alone to decide. `config` is for both servers. */
+export async function startSentinel({ config = [] }: Pick<RedisOptions, 'config'> = {}): Promise<RedisSentinel> {
+  const first = await startRedis({ config });
+  const second = await startRedis({ config: [...config, `replicaof 127.0.0.1 ${first.port}`] });
   const sentinel = await startRedis({
     sentinel: true,
     config: [`sentinel monitor petgate 127.0.0.1 ${first.port} 1`, 'sentinel down-after-milliseconds petgate 300', 'sentinel failover-timeout petgate 2000'],

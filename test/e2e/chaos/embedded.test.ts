@@ -1,0 +1,15 @@
+import t from 'tap';
+import { startUpstream } from '../../servers/upstream.js';
+import { EVENTS } from './events.js';
+import { Fleet } from './fleet.js';
+import { repeat } from './random.js';
+import { checkLedger, survive, TIMEOUT_MS } from './survive.js';
+
+t.setTimeout(TIMEOUT_MS);
+
+t.test(`the embedded store: whatever happens, no count is lost and none is made up (${repeat})`, async (t) => {
+  const fleet = new Fleet(t, null, await startUpstream(t));
+  await survive(t, fleet, 1, EVENTS);
+  t.notOk(fleet.tally.has('store_unavailable'), 'the store was always there');
+  await checkLedger(t, fleet);
+});

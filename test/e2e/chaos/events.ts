@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Gateway } from '../../servers/gateway.js';
+import { childrenOf } from '../../servers/program.js';
+import type { Fleet, Holder } from './fleet.js';
+import { pick } from './random.js';
+import type { Random } from './random.js';
+
+/** Something that happens to a fleet. Afterwards every gateway has to serve again. */
+export type Event = (fleet: Fleet, random: Random) => Promise<void>;
+export type Events = Readonly<Record<string, Event>>;
+
+const HOUR_MS = 3_600_000;
+/** Longer than it takes all processes to see a step, and the requests under way to be answered. */
+const SEEN_MS = 150;
+
+/** Changes the plan, and notes what is certain of it. */
+async function changePlan({ admin }: Gateway, holder: Holder, plan: string): Promise<void> {
+  holder.plan = null;
+  const { status } = await admin('PATCH', `/admin/v1/keys/${holder.id}`, { plan });
+  if (status === 200) holder.plan = plan;
+}
+
+async function rotate({ admin }: Gateway, holder: Holder): Promise<void> {
+  const { status, body } = await admin('POST', `/admin/v1/keys/${holder.id}/rotate`, {});
+  if (status < 300) holder.key = (body as { key: string }).key;
+}
+
+/** With any store. */
+export const EVENTS: Events = {
+  'a worker is killed': ({ seats }, random) => {
+    const pids = childrenOf(pick(seats, random).gateway.program.pid);
+    if (pids.length > 0) process.kill(pick(pids, random), 'SIGKILL');
+    return Promise.resolve();
+  },
+  'a worker stands still': async ({ seats }, random) => {
+    const pids = childrenOf(pick(seats, random).gateway.program.pid);
+    if (pids.length === 0) return;
+    const pid = pick(pids, random);
+    process.kill(pid, 'SIGSTOP');
+    await sleep(50 + random() * 850);
+    process.kill(pid, 'SIGCONT');
+  },
+  'a gateway is killed': (fleet, random) => fleet.restart(pick(fleet.seats, random), 'SIGKILL'),
+  'a gateway is told to end': (fleet, random) => fleet.restart(pick(fleet.seats, random), 'SIGTERM'),
+  'the settings are read again': ({ seats }, random) => {
+    process.kill(pick(seats, random).gateway.program.pid, 'SIGHUP');
+    return Promise.resolve();
+  },
+  'a key changes its plan': ({ seats, holders }, random) => changePlan(pick(seats, random).gateway, pick(holders, random), random() < 0.5 ? 'roomy' : 'roomier'),
+  'a key is rotated': ({ seats, holders }, random) => rotate(pick(seats, random).gateway, pick(holders, random)),
+  'a report is asked for': async ({ seats }, random) => {
+    await pick(seats, random).gateway.admin('GET', '/admin/v1/usage?by=key,plan,day');
+  },
+  'the clock of a gateway steps': async ({ seats }, random) => {
+    const seat = pick(seats, random);
+    seat.isStepped = true;
+    seat.clock.step(Math.round((random() * 6 - 3) * HOUR_MS));
+    await sleep(SEEN_MS + random() * 1_000);
+    seat.clock.step(0);
+    await sleep(SEEN_MS);
+    seat.isStepped = false;
+  },
+  'the upstream breaks off': async ({ upstream }) => {
+    const well = upstream.handle;
+    upstream.handle = (seen, response) => {
+      // Not the seed's: how often it is asked is nobody's to decide.
+      if (Math.random() < 0.3) response.destroy();
+      else if (Math.random() < 0.3) response.writeHead(500, { 'content-type': 'application/json' }).end('{"code":"internal_error_of_pets","message":"The upstream has a fault.","status":500}');
+      else well(seen, response);
+    };
+    await sleep(300);
+    upstream.handle = well;
+  },
+};
