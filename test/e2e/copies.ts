@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { copyRow } from '../../src/gateway/admission/failover/rows.js';
+import { cachedKeyRow } from '../../src/gateway/admission/failover/key-cache.js';
 import type { Gateway } from '../servers/gateway.js';
 import { until } from '../servers/until.js';
 
@@ -11,7 +11,7 @@ export async function learnt({ dataFolder }: Gateway, keyIds: readonly string[])
     for (const keyId of keyIds) {
       await until(`key ${keyId} is copied`, () => {
         store.resetReadTxn();
-        return store.getBinary(copyRow(keyId)) !== undefined;
+        return store.getBinary(cachedKeyRow(keyId)) !== undefined;
       });
     }
   } finally {

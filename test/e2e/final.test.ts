@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { openStores } from '../../src/gateway/admission/engines/embedded/stores.js';
 import { Turn } from '../../src/gateway/admission/engines/embedded/turn.js';
 import { GATEWAY_DAYS } from '../../src/gateway/admission/engines/redis/names.js';
-import { Facts } from '../../src/gateway/admission/failover/facts.js';
+import { Metadata } from '../../src/gateway/admission/failover/metadata.js';
 import type { Gateway } from '../servers/gateway.js';
 import { startGateway } from '../servers/gateway.js';
 import { startRedis } from '../servers/redis.js';
@@ -63,7 +63,7 @@ async function startStage(t: Test, finalAfter = '7d'): Promise<Stage> {
 /** What the gateway would have counted on that day while Redis was away. */
 async function countLocally({ dataFolder }: Gateway, keyId: string, atMs: number, requests: number): Promise<void> {
   const stores = openStores({ folder: join(dataFolder, 'failover'), mapBytes: 2 ** 26 });
-  await new Facts(stores).write('day', day(atMs - DAY_MS));
+  await new Metadata(stores).write('day', day(atMs - DAY_MS));
   stores.recent.transactionSync(() => {
     const turn = new Turn(stores);
     for (let n = 0; n < requests; n += 1) turn.count(turn.key(keyId), keyId, 'pro', 'listPets', atMs, 'requests');

@@ -1,4 +1,5 @@
 import { Client } from 'undici';
+import { repeat } from '../../shared/repeat.js';
 import type { HealthSettings } from '../config/settings.js';
 import { dialOptions } from './address.js';
 import type { Address } from './address.js';
@@ -14,20 +15,16 @@ export function watchAddress(address: Address, { path, everyMs, deadlineMs }: He
   const { origin, ...dial } = dialOptions(address.url, connectMs);
   const client = new Client(origin, { ...dial, pipelining: 1, keepAliveTimeout: everyMs, headersTimeout: 0, bodyTimeout: 0 });
   let bad = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
 
   const ask = async (): Promise<void> => {
     bad = (await isGood(client, path, deadlineMs)) ? 0 : bad + 1;
     const healthy = bad < BAD_IN_A_ROW;
     if (healthy && !address.healthy) address.breaker.hasten();
     address.healthy = healthy;
-    if (!stopped) timer = setTimeout(() => void ask(), everyMs).unref();
   };
-  void ask();
+  const stop = repeat(everyMs, ask, () => undefined);
   return () => {
-    stopped = true;
-    clearTimeout(timer);
+    void stop();
     void client.destroy();
   };
 }

@@ -1,4 +1,5 @@
 import type { Log } from '../../../shared/log.js';
+import { repeat } from '../../../shared/repeat.js';
 import { openStores } from '../engines/embedded/stores.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import { addCounts, noCounts } from '../counts.js';
@@ -6,21 +7,17 @@ import type { Plans } from '../plan.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionEngine, AdmissionRequest, Credit, Failover } from '../port.js';
 import type { Verdict } from '../verdict.js';
-import { Copies } from './copies.js';
-import type { Copy } from './copies.js';
-import { Facts } from './facts.js';
-import { Gateways } from './gateways.js';
-import { CopyJudge } from './judge.js';
+import { CachedKeyJudge } from './judge.js';
 import { Keeper } from './keeper.js';
-import { Learner } from './learner.js';
+import { KeyCache } from './key-cache.js';
+import type { CachedKey } from './key-cache.js';
 import { Local } from './local.js';
-import { Met } from './met.js';
+import { Metadata } from './metadata.js';
 import { Outage } from './outage.js';
-import { Rounds } from './rounds.js';
 import { Spool } from './spool.js';
 import { Taken } from './taken.js';
 
-const LEARN_EVERY_MS = 250;
+const REFRESH_EVERY_MS = 250;
 
 export interface FailoverOptions {
   /** Decides while it can. It is closed with this engine. */
@@ -41,7 +38,7 @@ export interface FailoverOptions {
 export type FailoverEngine = AdmissionEngine & {
   readonly failover: Failover;
   /** What is known here of a key while Redis is away. */
-  copyOf(keyId: string): Copy | undefined;
+  cachedKey(keyId: string): CachedKey | undefined;
   setPlans(plans: Plans): void;
 };
 
@@ -54,15 +51,18 @@ export type FailoverEngine = AdmissionEngine & {
 export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const { redis, log } = options;
   const parts = openParts(options);
-  const { local, met, learner, gateways, spool, judge, copies } = parts;
-  const onFault = (error: unknown): void => log?.error({ err: error }, 'the failover met a fault of the gateway');
-  const outage = outageOf(options, parts, onFault);
+  const { stores, keys, local, gateways, spool, judge } = parts;
+  /** That a store is away is no fault. */
+  const onError = (error: unknown): void => {
+    if (!(error instanceof StoreUnavailable)) log?.error({ err: error }, 'the failover met a fault of the gateway');
+  };
+  const outage = outageOf(options, parts, onError);
   const isAway = (): boolean => outage.reason !== null;
-  const learning = new Rounds(LEARN_EVERY_MS, () => (isAway() ? Promise.resolve() : learner.learn()), onFault);
-  const keeper = options.keeps ? new Keeper({ ...parts, ...options, gateways, isAway, onFault }) : undefined;
+  const stopRefresh = repeat(REFRESH_EVERY_MS, () => (isAway() ? Promise.resolve() : keys.refresh()), onError);
+  const keeper = options.keeps ? new Keeper({ ...options, ...parts, isAway, onError }) : undefined;
   return {
     name: 'redis',
-    admit: admitOf(redis, local, met, isAway),
+    admit: admitOf(redis, local, keys, isAway),
     fail: failOf(redis, local, isAway),
     keys: redis.keys,
     bans: redis.bans,
@@ -70,8 +70,8 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     days: redis.days,
     failover: {
       degraded: () => outage.reason,
-      knowsKeys: () => copies.any(),
-      gateways: () => gateways.count(),
+      knowsKeys: () => !keys.isEmpty(),
+      gateways,
       spooled: () => spool.pending,
       ownUsage: { rows: (from, to, keyId) => (isAway() ? local.engine : redis).usage.rows(from, to, keyId) },
     },
@@ -84,14 +84,14 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
       if (isAway()) await local.engine.check();
     },
     close: async () => {
-      await Promise.all([learning.stop(), outage.stop()]);
+      await Promise.all([stopRefresh(), outage.stop()]);
       await keeper?.stop();
       await redis.close();
       await local.engine.close();
     },
-    copyOf: (keyId) => {
-      copies.renew();
-      return copies.read(keyId);
+    cachedKey: (keyId) => {
+      stores.durable.resetReadTxn();
+      return keys.read(keyId);
     },
     setPlans: (plans) => {
       redis.setPlans(plans);
@@ -102,15 +102,15 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
 
 function openParts({ redis, folder, mapBytes, plans, gateways: configured }: FailoverOptions) {
   const stores = openStores({ folder, mapBytes });
-  const [facts, taken, copies, met] = [new Facts(stores), new Taken(stores), new Copies(stores), new Met()];
-  const gateways = new Gateways(facts, configured);
-  const judge = new CopyJudge(copies, plans, gateways.count());
-  const local = new Local(stores, copies, judge, met);
-  const spool = new Spool({ local, redis, facts, taken });
-  return { facts, copies, met, gateways, judge, local, spool, learner: new Learner(redis, copies, met) };
+  const [keys, metadata] = [new KeyCache(stores, redis), new Metadata(stores)];
+  const gateways = (): number => (configured === 'auto' ? metadata.gateways() : configured);
+  const judge = new CachedKeyJudge(keys, plans, gateways());
+  const local = new Local(stores, keys, judge);
+  const spool = new Spool({ local, redis, metadata, taken: new Taken(stores) });
+  return { stores, keys, metadata, gateways, judge, local, spool };
 }
 
-function outageOf({ redis, log }: FailoverOptions, { local, gateways, spool }: ReturnType<typeof openParts>, onFault: (error: unknown) => void): Outage {
+function outageOf({ redis, log }: FailoverOptions, { local, gateways, spool }: ReturnType<typeof openParts>, onError: (error: unknown) => void): Outage {
   let replayed = noCounts();
   const replay = async (): Promise<void> => {
     const taken = await spool.replay();
@@ -118,28 +118,26 @@ function outageOf({ redis, log }: FailoverOptions, { local, gateways, spool }: R
   };
   return new Outage({
     redis,
-    onFault,
+    onError,
     // First what was counted here, so that a day that is spent is spent when Redis decides again.
     beforeEnd: replay,
     began: (reason) => {
       replayed = noCounts();
-      local.begin(gateways.count());
-      log?.warn({ reason, gateways: gateways.count() }, 'Redis is away: this gateway decides by itself, from its share of each limit');
+      local.begin(gateways());
+      log?.warn({ reason, gateways: gateways() }, 'Redis is away: this gateway decides by itself, from its share of each limit');
     },
     ended: async (awayMs) => {
       // Then what came while that was sent. If Redis goes away in the midst of it, the next time.
-      await replay().catch((error: unknown) => {
-        if (!(error instanceof StoreUnavailable)) onFault(error);
-      });
+      await replay().catch(onError);
       log?.info({ awayMs: Math.round(awayMs), replayed }, 'Redis decides again; what was counted here is in its ledger');
     },
   });
 }
 
-function admitOf(redis: RedisEngine, local: Local, met: Met, isAway: () => boolean): AdmissionEngine['admit'] {
+function admitOf(redis: RedisEngine, local: Local, keys: KeyCache, isAway: () => boolean): AdmissionEngine['admit'] {
   /** Decides here what Redis certainly has not; what it may have decided stays open. */
   const decideRest = async (requests: readonly AdmissionRequest[], error: StoreUnavailable): Promise<readonly Verdict[]> => {
-    met.note(requests, error.decided);
+    keys.note(requests, error.decided);
     const { spared } = error;
     if (!isAway() || spared.length === 0) throw error;
     const decided = [...error.decided];
@@ -157,7 +155,7 @@ function admitOf(redis: RedisEngine, local: Local, met: Met, isAway: () => boole
     if (isAway() && !redis.cluster) return local.admit(requests);
     return redis.admit(requests).then(
       (verdicts) => {
-        met.note(requests, verdicts);
+        keys.note(requests, verdicts);
         return verdicts;
       },
       (error: unknown) => {

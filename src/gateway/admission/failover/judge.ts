@@ -3,18 +3,18 @@ import { unfitness } from '../engines/embedded/judge.js';
 import { termsOf } from '../plan.js';
 import type { Plans, Terms } from '../plan.js';
 import type { UnknownReason } from '../verdict.js';
-import type { Copies, Copy } from './copies.js';
+import type { CachedKey, KeyCache } from './key-cache.js';
 import { shareOf, sharesOf } from './shares.js';
 
-/** Judges keys by their copies, each with this gateway's share of its limits. */
-export class CopyJudge implements KeyJudge {
-  readonly #copies: Copies;
+/** Judges keys by what is cached of them, each with this gateway's share of its limits. */
+export class CachedKeyJudge implements KeyJudge {
+  readonly #keys: KeyCache;
   #whole: Plans;
   #shares: Plans;
   #gateways: number;
 
-  constructor(copies: Copies, plans: Plans, gateways: number) {
-    this.#copies = copies;
+  constructor(keys: KeyCache, plans: Plans, gateways: number) {
+    this.#keys = keys;
     this.#whole = plans;
     this.#gateways = gateways;
     this.#shares = sharesOf(plans, gateways);
@@ -45,26 +45,26 @@ export class CopyJudge implements KeyJudge {
   }
 
   /**
-   * `unseen` also of a secret that the copy doesn't have, for it may be a newer one; and where the share is
+   * `unseen` also of a secret that is not cached, for it may be a newer one; and where the share is
    * nothing: that such a key is good and within its limit can't be decided here.
    */
   key(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
-    const copy = this.#copies.read(id);
-    if (copy === undefined) return 'unseen';
-    const reason = unfitness(copy.record, secretHash, nowMs);
+    const key = this.#keys.read(id);
+    if (key === undefined) return 'unseen';
+    const reason = unfitness(key.record, secretHash, nowMs);
     if (reason !== undefined) return reason === 'unknown' ? 'unseen' : reason;
-    const terms = this.shareOf(copy);
+    const terms = this.shareOf(key);
     if (terms === undefined) return 'no_plan';
-    return terms.limits.minute === 0 || terms.limits.day === 0 ? 'unseen' : { record: copy.record, terms };
+    return terms.limits.minute === 0 || terms.limits.day === 0 ? 'unseen' : { record: key.record, terms };
   }
 
   terms(id: string): Terms | undefined {
-    const copy = this.#copies.read(id);
-    return copy && this.shareOf(copy);
+    const key = this.#keys.read(id);
+    return key && this.shareOf(key);
   }
 
   /** What binds the key here. */
-  shareOf({ record }: Copy): Terms | undefined {
+  shareOf({ record }: CachedKey): Terms | undefined {
     return termsOf(this.#shares, record.plan, record.limits === null ? null : shareOf(record.limits, this.#gateways));
   }
 }

@@ -1,9 +1,7 @@
+import { repeat } from '../../../shared/repeat.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
-import type { Copies } from './copies.js';
-import type { Facts } from './facts.js';
-import type { Gateways } from './gateways.js';
-import type { Learner } from './learner.js';
-import { Rounds } from './rounds.js';
+import type { KeyCache } from './key-cache.js';
+import type { Metadata } from './metadata.js';
 import type { Spool } from './spool.js';
 
 const EVERY_MS = 1_000;
@@ -20,18 +18,17 @@ export interface KeeperParts {
   readonly redis: Pick<RedisEngine, 'fleet'>;
   readonly deadlineMs: number;
   readonly isAway: () => boolean;
-  readonly gateways: Gateways;
-  readonly learner: Learner;
-  readonly copies: Copies;
-  readonly facts: Facts;
+  readonly keys: KeyCache;
+  readonly metadata: Metadata;
   readonly spool: Spool;
-  readonly onFault: (error: unknown) => void;
+  /** An error of a round, which ends no more than that. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** What one process of each gateway does for all of them: tells that it is there, follows changed keys, brings home what was left. */
 export class Keeper {
   readonly #parts: KeeperParts;
-  readonly #rounds: Rounds;
+  readonly #stop: () => Promise<void>;
   readonly #graceMs: number;
   #measureAtMs = 0;
   #replayAtMs = 0;
@@ -40,29 +37,29 @@ export class Keeper {
   constructor(parts: KeeperParts) {
     this.#parts = parts;
     this.#graceMs = Math.max(GRACE_MS, GRACE_DEADLINES * parts.deadlineMs);
-    this.#rounds = new Rounds(EVERY_MS, () => this.#round(), parts.onFault);
+    this.#stop = repeat(EVERY_MS, () => this.#round(), parts.onError);
   }
 
   /** Takes leave of the other gateways, when all is brought home: else its days stay open until somebody does. */
   async stop(): Promise<void> {
-    await this.#rounds.stop();
+    await this.#stop();
     const { redis, spool, isAway } = this.#parts;
     if (isAway()) return;
     await spool.replay().then(() => redis.fleet.leave(spool.id)).catch(() => undefined);
   }
 
   async #round(): Promise<void> {
-    const { isAway, copies, redis, spool, gateways } = this.#parts;
+    const { isAway, keys, redis, spool, metadata } = this.#parts;
     const nowMs = performance.now();
     if (nowMs >= this.#sweepAtMs) {
       this.#sweepAtMs = nowMs + SWEEP_EVERY_MS;
-      await copies.sweep();
+      await keys.sweep();
     }
     if (isAway()) {
       await this.#measure();
       return;
     }
-    await gateways.seen(await redis.fleet.beat(spool.id));
+    await metadata.sawGateways(await redis.fleet.beat(spool.id));
     await this.#follow();
     if (spool.pending > 0 || nowMs >= this.#replayAtMs) {
       await spool.replay();
@@ -72,19 +69,19 @@ export class Keeper {
     if (spool.openDay !== null) await redis.fleet.tell(spool.id, spool.openDay);
   }
 
-  /** Copies anew what the log of changed keys names, until the entries are so old that their change is there. */
+  /** Reads anew the cached keys that the log of changes names, until the entries are so old that their change is there. */
   async #follow(): Promise<void> {
-    const { redis, facts, learner } = this.#parts;
+    const { redis, keys, metadata } = this.#parts;
     // Store time. A store whose clock was set back begins anew.
-    const told = Number(facts.read('log') ?? 0);
+    const told = Number(metadata.read('log') ?? 0);
     for (let sinceMs = told, isMore = true; isMore; ) {
       const changed = await redis.fleet.changedSince(sinceMs);
-      await learner.changed(changed.ids);
+      await keys.changed(changed.ids);
       sinceMs = changed.untilMs;
       isMore = changed.isMore;
       const overMs = sinceMs - this.#graceMs;
       // Each write is synced to the disk: reading an entry once more costs less.
-      if (!isMore && Math.abs(overMs - told) > 2 * GRACE_MS) await facts.write('log', overMs.toString());
+      if (!isMore && Math.abs(overMs - told) > 2 * GRACE_MS) await metadata.write('log', overMs.toString());
     }
   }
 

@@ -9,30 +9,27 @@ import { termsOf } from '../plan.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionRequest } from '../port.js';
 import type { Verdict } from '../verdict.js';
-import type { Copies } from './copies.js';
-import type { CopyJudge } from './judge.js';
-import type { Met } from './met.js';
+import type { CachedKeyJudge } from './judge.js';
+import type { KeyCache } from './key-cache.js';
 import { restrain } from './restrain.js';
 
 /** What was counted here and is not in Redis yet must never go: the spool itself says what may. */
 const USAGE_DAYS = 36_500;
 
-/** Decides here, by copies and shares, all processes of the machine together. */
+/** Decides here, by cached keys and shares, all processes of the machine together. */
 export class Local {
   readonly engine: EmbeddedEngine;
   readonly #stores: Stores;
-  readonly #copies: Copies;
-  readonly #judge: CopyJudge;
-  readonly #met: Met;
+  readonly #keys: KeyCache;
+  readonly #judge: CachedKeyJudge;
   /** Keys that this process has brought near what Redis last showed. */
   readonly #restrained = new Set<string>();
 
-  constructor(stores: Stores, copies: Copies, judge: CopyJudge, met: Met) {
+  constructor(stores: Stores, keys: KeyCache, judge: CachedKeyJudge) {
     this.engine = engineOn(stores, judge, USAGE_DAYS);
     this.#stores = stores;
-    this.#copies = copies;
+    this.#keys = keys;
     this.#judge = judge;
-    this.#met = met;
   }
 
   /** Redis went away: from now on each limit is shared by so many. */
@@ -52,11 +49,12 @@ export class Local {
 
   /** How far the day of a key with greedy refill is spent here; null of any other, and when the key is not known here. */
   greedyDay(keyId: string): GreedyDay | null {
-    this.#copies.renew();
-    this.#stores.recent.resetReadTxn();
-    const copy = this.#copies.read(keyId);
-    const share = copy && this.#judge.shareOf(copy);
-    const whole = copy && termsOf(this.#judge.whole, copy.record.plan, copy.record.limits);
+    const { durable, recent } = this.#stores;
+    durable.resetReadTxn();
+    recent.resetReadTxn();
+    const key = this.#keys.read(keyId);
+    const share = key && this.#judge.shareOf(key);
+    const whole = key && termsOf(this.#judge.whole, key.record.plan, key.record.limits);
     if (share?.refill !== 'greedy' || whole === undefined || whole.limits.day === 'unlimited') return null;
     const { day } = new Turn(this.#stores).key(keyId).state;
     settle(day, SHAPES.day, share.limits.day, 'greedy', Date.now());
@@ -77,13 +75,13 @@ export class Local {
   }
 
   #restrain(turn: Turn, keyId: string): void {
-    const copy = this.#copies.read(keyId);
-    const terms = copy && this.#judge.shareOf(copy);
-    if (copy === undefined || terms === undefined) return;
+    const key = this.#keys.read(keyId);
+    const terms = key && this.#judge.shareOf(key);
+    if (key === undefined || terms === undefined) return;
     this.#restrained.add(keyId);
     const row = turn.key(keyId);
     row.changed = true;
-    restrain(row.state, terms, this.#met.seen(keyId), copy, this.#judge.gateways, Date.now());
+    restrain(row.state, terms, this.#keys.lastVerdict(keyId), key, this.#judge.gateways, Date.now());
   }
 }
 

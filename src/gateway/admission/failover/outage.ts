@@ -1,5 +1,4 @@
 import type { RedisEngine } from '../engines/redis/engine.js';
-import { StoreUnavailable } from '../port.js';
 
 /** Before what was counted here is sent again. */
 const AGAIN_MS = 500;
@@ -11,7 +10,7 @@ export interface OutageParts {
   readonly beforeEnd: () => Promise<void>;
   /** Never rejects. */
   readonly ended: (awayMs: number) => Promise<void>;
-  readonly onFault: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 /** The time in which this process decides by itself: it begins when Redis is away, and ends when it answers and has what was counted here. */
@@ -54,14 +53,14 @@ export class Outage {
   }
 
   async #end(): Promise<void> {
-    const { beforeEnd, ended, onFault } = this.#parts;
+    const { beforeEnd, ended, onError } = this.#parts;
     this.#isEnding = true;
     try {
       await beforeEnd();
       this.#reason = null;
       await ended(performance.now() - this.#beganAtMs);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) onFault(error);
+      onError(error);
     }
     this.#isEnding = false;
     if (this.#reason === null) this.#look();

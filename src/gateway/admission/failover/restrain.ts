@@ -2,8 +2,8 @@ import { settle, SHAPES } from '../bucket.js';
 import type { BucketShape, BucketState, Limit, Refill, WindowFigures } from '../bucket.js';
 import type { SubjectState } from '../decide.js';
 import type { Terms } from '../plan.js';
-import type { Copy } from './copies.js';
-import type { Meeting } from './met.js';
+import type { CachedKey } from './key-cache.js';
+import type { LastVerdict } from './last-verdicts.js';
 import { partOf } from './shares.js';
 
 /**
@@ -11,26 +11,26 @@ import { partOf } from './shares.js';
  * gateway's part of what was left there, and the ban that was in force. Never gives anything back.
  * @param terms those of the share
  */
-export function restrain(state: SubjectState, terms: Terms, met: Meeting | undefined, copy: Copy, gateways: number, nowMs: number): void {
-  if (met !== undefined) {
-    const { minute, day } = met.verdict;
-    restrainWindow(state.minute, SHAPES.minute, terms.limits.minute, terms.refill, minute, met, gateways, nowMs);
-    restrainWindow(state.day, SHAPES.day, terms.limits.day, terms.refill, day, met, gateways, nowMs);
+export function restrain(state: SubjectState, terms: Terms, last: LastVerdict | undefined, key: CachedKey, gateways: number, nowMs: number): void {
+  if (last !== undefined) {
+    const { minute, day } = last.verdict;
+    restrainWindow(state.minute, SHAPES.minute, terms.limits.minute, terms.refill, minute, last, gateways, nowMs);
+    restrainWindow(state.day, SHAPES.day, terms.limits.day, terms.refill, day, last, gateways, nowMs);
   }
-  const ban = banOf(met, copy, nowMs);
+  const ban = banOf(last, key, nowMs);
   if (ban === null || ban.untilMs <= state.bannedUntilMs) return;
   state.bannedUntilMs = ban.untilMs;
   state.banLevel = ban.level;
 }
 
-/** The newest that was seen of it: a ban may have been lifted since. A copy from the future was seen before the clock was set back. */
-function banOf(met: Meeting | undefined, copy: Copy, nowMs: number): Copy['ban'] {
-  if (met === undefined || (met.atMs < copy.seenAtMs && copy.seenAtMs <= nowMs)) return copy.ban;
-  const { verdict } = met;
+/** The newest that was seen of it: a ban may have been lifted since. A record from the future was read before the clock was set back. */
+function banOf(last: LastVerdict | undefined, key: CachedKey, nowMs: number): CachedKey['ban'] {
+  if (last === undefined || (last.atMs < key.seenAtMs && key.seenAtMs <= nowMs)) return key.ban;
+  const { verdict } = last;
   return verdict.outcome === 'banned' ? { untilMs: verdict.bannedUntilMs, level: verdict.level } : null;
 }
 
-function restrainWindow(bucket: BucketState, shape: BucketShape, share: Limit, refill: Refill, seen: WindowFigures, { verdict }: Meeting, gateways: number, nowMs: number): void {
+function restrainWindow(bucket: BucketState, shape: BucketShape, share: Limit, refill: Refill, seen: WindowFigures, { verdict }: LastVerdict, gateways: number, nowMs: number): void {
   if (share === 'unlimited' || seen.limit === 'unlimited') return;
   // The limit is another by now, or the window is over: what was left of it says nothing.
   if (partOf(seen.limit, gateways) !== share || (refill === 'interval' && seen.resetAtMs <= nowMs)) return;

@@ -4,8 +4,8 @@ import type { Counts } from '../counts.js';
 import { dayOf } from '../engines/embedded/day.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import type { UsageCounts, UsageRow } from '../port.js';
-import type { Facts } from './facts.js';
 import type { Local } from './local.js';
+import type { Metadata } from './metadata.js';
 import type { Taken } from './taken.js';
 
 /** Calls under way at once: few enough that each keeps its deadline. */
@@ -20,7 +20,7 @@ interface Waiting {
 export interface SpoolParts {
   readonly local: Local;
   readonly redis: Pick<RedisEngine, 'fleet'>;
-  readonly facts: Facts;
+  readonly metadata: Metadata;
   readonly taken: Taken;
 }
 
@@ -37,7 +37,7 @@ export class Spool {
 
   constructor(parts: SpoolParts) {
     this.#parts = parts;
-    this.#id = parts.facts.spoolId();
+    this.#id = parts.metadata.spoolId();
   }
 
   /** Names this store: also the gateway's own id among others. */
@@ -86,10 +86,10 @@ export class Spool {
 
   /** The rows Redis lacks something of; those of a key one after the other. */
   async *#waiting(): AsyncGenerator<Waiting> {
-    const { local, facts, taken } = this.#parts;
+    const { local, metadata, taken } = this.#parts;
     const nowMs = Date.now();
     // A clock that was set back may have counted on days to come.
-    for await (const rows of local.engine.usage.rows(facts.read('day') ?? dayOf(nowMs - DAY_MS), dayOf(nowMs + DAY_MS))) {
+    for await (const rows of local.engine.usage.rows(metadata.read('day') ?? dayOf(nowMs - DAY_MS), dayOf(nowMs + DAY_MS))) {
       for (const row of rows) {
         const missing = taken.missing(row);
         if (missing !== null) yield { row, missing };
@@ -109,9 +109,8 @@ export class Spool {
 
   /** Days before yesterday get no counts any more: once replayed, they are over. */
   async #close(beganMs: number): Promise<void> {
-    const { facts, taken } = this.#parts;
-    const yesterday = dayOf(beganMs - DAY_MS);
-    await facts.write('day', yesterday);
+    const { metadata, taken } = this.#parts;
+    await metadata.write('day', dayOf(beganMs - DAY_MS));
     await taken.forgetBefore(dayOf(beganMs - 2 * DAY_MS));
   }
 }

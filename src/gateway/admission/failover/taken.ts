@@ -2,10 +2,10 @@ import { COUNTS, noCounts } from '../counts.js';
 import type { UsageCounts, UsageRow } from '../port.js';
 import type { Stores } from '../engines/embedded/stores.js';
 import { rowOf } from '../engines/embedded/day-ledger.js';
+import { SEPARATOR } from '../engines/embedded/rows.js';
 import { FIELD_AT } from '../engines/embedded/subject-row.js';
 import { removeDaysBefore } from '../engines/embedded/sweep.js';
 import { inTransaction } from '../engines/embedded/unavailable.js';
-import { takenRow } from './rows.js';
 
 /** What Redis has acknowledged of the ledger here, row by row. */
 export class Taken {
@@ -47,8 +47,9 @@ export class Taken {
   }
 }
 
+/** Named as the ledger row it is about. */
 function nameOf({ day, key, plan, operation }: UsageRow): string {
-  return takenRow(day, key, plan, operation);
+  return `q${[day, key, plan, operation].join(SEPARATOR)}`;
 }
 
 /** As a row of the ledger holds them. */

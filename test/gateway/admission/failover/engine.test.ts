@@ -189,7 +189,7 @@ t.test('a copy that is older than a day is none', async (t) => {
   const { now: clock } = Date;
   t.teardown(() => (Date.now = clock));
   Date.now = () => clock() + 86_400_000;
-  t.equal(engine.copyOf(key.id), undefined);
+  t.equal(engine.cachedKey(key.id), undefined);
   await t.rejects(ask(engine, key, now()), { name: 'StoreUnavailable' });
   Date.now = clock;
 });

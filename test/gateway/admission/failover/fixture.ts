@@ -41,7 +41,7 @@ export function openGateway(t: Test, server: { readonly url: string }, options: 
 
 /** Waits until every key has a copy as it was last written: it is good then while Redis is away. */
 export async function learnt(engine: FailoverEngine, ...keys: readonly Actor[]): Promise<void> {
-  for (const { id, record } of keys) await until(`key ${id} is copied`, () => engine.copyOf(id)?.record.version === record.version);
+  for (const { id, record } of keys) await until(`key ${id} is copied`, () => engine.cachedKey(id)?.record.version === record.version);
 }
 
 export function isAway(engine: FailoverEngine): boolean {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { figuresOf, SHAPES } from '../../../../src/gateway/admission/bucket.js';
 import type { Limits, Refill } from '../../../../src/gateway/admission/bucket.js';
 import { decide, freshState } from '../../../../src/gateway/admission/decide.js';
-import type { Copy } from '../../../../src/gateway/admission/failover/copies.js';
+import type { CachedKey } from '../../../../src/gateway/admission/failover/key-cache.js';
 import { restrain } from '../../../../src/gateway/admission/failover/restrain.js';
 import { shareOf } from '../../../../src/gateway/admission/failover/shares.js';
 import type { Terms } from '../../../../src/gateway/admission/plan.js';
@@ -12,7 +12,7 @@ const KEY = { id: 'k', version: 1 };
 
 const ban = { after: 1_000, withinMs: 60_000, forMs: 1_000, factor: 1, capMs: 1_000 };
 const termsOf = (limits: Limits, refill: Refill): Terms => ({ plan: 'p', limits, refill, ban });
-const copy: Copy = { seenAtMs: NOON_MS - 1_000, ban: null, record: { id: 'k', plan: 'p', name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets: [], version: 1 } };
+const key: CachedKey = { seenAtMs: NOON_MS - 1_000, ban: null, record: { id: 'k', plan: 'p', name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets: [], version: 1 } };
 
 for (const refill of ['interval', 'greedy'] as const) {
   t.test(`${refill}: together with what Redis gave, the gateways never give more than the limit in the open windows`, (t) => {
@@ -25,7 +25,7 @@ for (const refill of ['interval', 'greedy'] as const) {
       let given = 0;
       for (let gateway = 0; gateway < gateways; gateway += 1) {
         const local = freshState();
-        restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, copy, gateways, NOON_MS);
+        restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, key, gateways, NOON_MS);
         for (let n = 0; n < minute; n += 1) if (decide(local, share, KEY, true, 1, NOON_MS).outcome === 'admitted') given += 1;
       }
       const most = Math.min(minute, day) - spent;
@@ -42,7 +42,7 @@ t.test('greedy: what was spent above the limit is owed here too', (t) => {
   Object.assign(owing.day, { level: 35 * 86_400_000, atMs: NOON_MS });
   const verdict = decide(owing, whole, null, true, 0, NOON_MS);
   const local = freshState();
-  restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, copy, 2, NOON_MS);
+  restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, key, 2, NOON_MS);
   const here = decide(local, share, null, true, 0, NOON_MS);
   t.equal(here.day.resetAtMs, verdict.day.resetAtMs, 'whole no sooner than there');
   t.equal(here.outcome, 'limited');
@@ -55,7 +55,7 @@ t.test('it only takes: what is spent here stays, and a window that is over says 
   for (let n = 0; n < 25; n += 1) decide(state, terms, KEY, true, 1, NOON_MS);
   const before = structuredClone(state);
   const whole = decide(freshState(), termsOf({ minute: 60, day: 1_000 }, 'interval'), KEY, true, 1, NOON_MS - 120_000);
-  restrain(state, terms, { verdict: whole, atMs: NOON_MS, dueAtMs: 0 }, copy, 2, NOON_MS);
+  restrain(state, terms, { verdict: whole, atMs: NOON_MS, dueAtMs: 0 }, key, 2, NOON_MS);
   t.strictSame(state.minute, before.minute);
   t.equal(figuresOf(state.day, SHAPES.day, 500, 'interval').remaining, 475);
   t.end();
@@ -65,12 +65,12 @@ t.test('the newest that was seen of a ban counts', (t) => {
   const terms = termsOf({ minute: 30, day: 500 }, 'interval');
   const banned = decide({ ...freshState(), bannedUntilMs: NOON_MS + 5_000, banLevel: 3 }, terms, KEY, true, 0, NOON_MS);
   const fresh = freshState();
-  restrain(fresh, terms, { verdict: banned, atMs: NOON_MS, dueAtMs: 0 }, copy, 1, NOON_MS);
+  restrain(fresh, terms, { verdict: banned, atMs: NOON_MS, dueAtMs: 0 }, key, 1, NOON_MS);
   t.match(fresh, { bannedUntilMs: NOON_MS + 5_000, banLevel: 3 });
   const lifted = freshState();
-  restrain(lifted, terms, { verdict: banned, atMs: NOON_MS - 2_000, dueAtMs: 0 }, copy, 1, NOON_MS);
+  restrain(lifted, terms, { verdict: banned, atMs: NOON_MS - 2_000, dueAtMs: 0 }, key, 1, NOON_MS);
   t.equal(lifted.bannedUntilMs, 0, 'the copy is newer, and knows of none');
-  restrain(lifted, terms, undefined, { ...copy, ban: { untilMs: NOON_MS + 9_000, level: 1 } }, 1, NOON_MS);
+  restrain(lifted, terms, undefined, { ...key, ban: { untilMs: NOON_MS + 9_000, level: 1 } }, 1, NOON_MS);
   t.match(lifted, { bannedUntilMs: NOON_MS + 9_000, banLevel: 1 });
   t.end();
 });

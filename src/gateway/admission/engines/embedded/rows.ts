@@ -4,7 +4,8 @@
  *
  * In `recent`: `r` a key with its state and newest usage, `a` an address, `j` the journal, `n` who is banned.
  * In `durable`: `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `b` what an
- * operator said of a ban, `i` a key that an import has staged, `m` the mark of that import.
+ * operator said of a ban, `i` a key that an import has staged, `m` the mark of that import. The failover adds
+ * `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of its metadata.
  */
 export const SEPARATOR = '\u001f';
 /** Sorts above any part. */

@@ -3,7 +3,7 @@ import type { Link } from './link.js';
 import { CHANGES } from './names.js';
 import { scriptOf } from './script.js';
 
-/** Longer than any copy of a record is used (`failover/copies.ts`). */
+/** Longer than any cached record is used (`failover/key-cache.ts`). */
 const KEPT_MS = DAY_MS + 3_600_000;
 const READ_AT_ONCE = 500;
 

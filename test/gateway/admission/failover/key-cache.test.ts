@@ -17,10 +17,10 @@ t.test('after the clock of a gateway was set back its copies go on following rev
   t.teardown(() => (Date.now = now));
   Date.now = () => now() - HOUR_MS;
   await change(there, keys[0], { status: 'revoked', secrets: [] });
-  await until('the copy says so', () => here.copyOf(keys[0].id)?.record.status === 'revoked');
-  t.equal(here.copyOf(keys[1].id)?.record.status, 'enabled', 'the others are as good as before');
+  await until('the copy says so', () => here.cachedKey(keys[0].id)?.record.status === 'revoked');
+  t.equal(here.cachedKey(keys[1].id)?.record.status, 'enabled', 'the others are as good as before');
   Date.now = () => now() - 25 * HOUR_MS;
-  t.equal(here.copyOf(keys[1].id), undefined, 'a copy from the future is not good for ever');
+  t.equal(here.cachedKey(keys[1].id), undefined, 'a copy from the future is not good for ever');
 });
 
 t.test('a record is read when it is new or another than the copy, and at no other time', async (t) => {
@@ -43,11 +43,11 @@ t.test('a record is read when it is new or another than the copy, and at no othe
   t.teardown(() => (Date.now = now));
   Date.now = () => now() + 2 * HOUR_MS;
   await askAll(again.engine);
-  await until('the copies are known to hold', () => keys.every(({ id }) => again.engine.copyOf(id)!.seenAtMs > now() + HOUR_MS));
+  await until('the copies are known to hold', () => keys.every(({ id }) => again.engine.cachedKey(id)!.seenAtMs > now() + HOUR_MS));
   t.equal(await reads(), KEYS, 'none was read again');
   const changed = keys[0]!;
   await again.engine.keys.write({ ...changed.record, scopes: ['pets:read'], version: changed.record.version + 1 }, { atMs: 0, action: 'changed', changed: {} });
   await ask(again.engine, changed, Date.now(), { cost: 0 });
-  await until('its copy is the new one', () => again.engine.copyOf(changed.id)?.record.version === changed.record.version + 1);
+  await until('its copy is the new one', () => again.engine.cachedKey(changed.id)?.record.version === changed.record.version + 1);
   t.equal(await reads(), KEYS + 1, 'but the one that is another');
 });

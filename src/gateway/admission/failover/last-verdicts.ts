@@ -1,0 +1,87 @@
+import type { AdmissionRequest } from '../port.js';
+import type { StandingVerdict, Verdict } from '../verdict.js';
+
+/** How often it is written down that the cached record of a key which goes on asking still holds. */
+export const RENEW_MS = 3_600_000;
+/** Keys remembered; beyond it those seen first are forgotten. */
+const MOST_KEYS = 50_000;
+/** Ids that were refused, waiting for a look whether the cache calls them good. */
+const MOST_REFUSED = 500;
+
+/** The last verdict of Redis about a key, as this process saw it. */
+export interface LastVerdict {
+  verdict: StandingVerdict;
+  /** When it came, this machine's clock. */
+  atMs: number;
+  /** When the cached record is due to be renewed, of `performance.now()`. */
+  dueAtMs: number;
+}
+
+/** The last verdict of each key, and which cached records are due: all that the hot path does for the failover. */
+export class LastVerdicts {
+  readonly #last = new Map<string, LastVerdict>();
+  readonly #due = new Set<string>();
+  readonly #refused = new Set<string>();
+
+  /** Remembers each key with its newest verdict. */
+  note(requests: readonly AdmissionRequest[], verdicts: readonly (Verdict | undefined)[]): void {
+    const nowMs = Date.now();
+    for (let place = 0; place < requests.length; place += 1) {
+      const { subject } = requests[place]!;
+      const verdict = verdicts[place];
+      if (subject.kind !== 'key' || verdict === undefined) continue;
+      if (verdict.outcome !== 'unknown_key') this.#see(subject.id, verdict, nowMs);
+      else if (this.#refused.size < MOST_REFUSED) this.#refused.add(subject.id);
+    }
+  }
+
+  #see(keyId: string, verdict: StandingVerdict, nowMs: number): void {
+    const known = this.#last.get(keyId);
+    const tickMs = performance.now();
+    if (known !== undefined) {
+      const isSame = known.verdict.recordVersion === verdict.recordVersion;
+      known.verdict = verdict;
+      known.atMs = nowMs;
+      if (isSame && tickMs < known.dueAtMs) return;
+      known.dueAtMs = tickMs + RENEW_MS;
+    } else {
+      if (this.#last.size >= MOST_KEYS) this.forget(this.#last.keys().next().value!);
+      this.#last.set(keyId, { verdict, atMs: nowMs, dueAtMs: tickMs + RENEW_MS });
+    }
+    this.#due.add(keyId);
+  }
+
+  of(keyId: string): Readonly<LastVerdict> | undefined {
+    return this.#last.get(keyId);
+  }
+
+  /** What was seen of the key holds no more. */
+  forget(keyId: string): void {
+    this.#last.delete(keyId);
+  }
+
+  /** Its cached record is due. */
+  due(keyId: string): void {
+    this.#due.add(keyId);
+  }
+
+  /** Takes out up to `most` ids of keys whose cached record is due: new, changed, or old. */
+  takeDue(most: number): readonly string[] {
+    return taken(this.#due, most);
+  }
+
+  /** Takes out the ids that were refused. */
+  takeRefused(): readonly string[] {
+    return taken(this.#refused, MOST_REFUSED);
+  }
+}
+
+function taken(ids: Set<string>, most: number): readonly string[] {
+  const some: string[] = [];
+  for (const id of ids) {
+    if (some.length === most) break;
+    some.push(id);
+  }
+  for (const id of some) ids.delete(id);
+  return some;
+}
