@@ -138,7 +138,8 @@ t.test('what is wrong is refused by name', async (t) => {
     for (const path of ['/', '/v1', '/v1/', '/v1/pets/', '/v1/pets/1/', '/v1/pets/1/x', '/V1/pets', '/v1/store/orders', '//v1/pets']) {
       await refused(pets.send('GET', path), 404, 'not_found', /\/v1\/pets/, path);
     }
-    for (const path of ['/v1/pets/%zz', '/%', '/v1/pets/%C3']) await refused(pets.send('GET', path), 400, 'malformed_request', /percent/, path);
+    for (const path of ['/v1/pets/%zz', '/%', '/v1/pets/%C3%']) await refused(pets.send('GET', path), 400, 'malformed_request', /broken percent escape/, path);
+    for (const path of ['/v1/pets/%ff', '/v1/pets/%C3', '/%c3%28', '/v1/pets/%ed%a0%80', '/v1/pets/%ff?x=%zz']) await refused(pets.send('GET', path), 400, 'malformed_request', /not UTF-8/, path);
     for (const [method, path, allow] of [
       ['PUT', '/v1/pets', 'GET, HEAD, POST'],
       ['OPTIONS', '/v1/pets', 'GET, HEAD, POST'],
