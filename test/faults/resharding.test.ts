@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openFailoverEngine } from '../../src/gateway/admission/failover/engine.js';
 import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
 import type { RedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
 import { slotOf } from '../../src/gateway/admission/engines/redis/slot.js';
@@ -9,7 +10,7 @@ import { ask, change, custom, dayName, freshId, newKey, NOON_MS, PLANS, rowsOf }
 import type { Actor } from '../conformance/cast.js';
 import { startCluster } from '../servers/redis.js';
 import type { RedisCluster } from '../servers/redis.js';
-import { moveSlot, reshard } from '../servers/slots.js';
+import { moveName, moveSlot, openMove, reshard } from '../servers/slots.js';
 import { until } from '../servers/until.js';
 
 const ENGINES = 3;
@@ -167,4 +168,35 @@ t.test('redis-cli reshards under traffic, there and back', async (t) => {
     }
   });
   await settled(t, engines[0]!, tallies);
+});
+
+t.test('a slot that stays half moved: unknown keys are told so, and nothing there begins the outage mode', async (t) => {
+  const slot = 7;
+  // Found before there are connections: it takes long enough to lose them.
+  const [movedId, stayedId, freshKeyId, newId, ...strangerIds] = Array.from({ length: 12 }, () => idIn(slot));
+  const { cluster, engines } = await setUp(t);
+  const [first, second] = cluster.masters;
+  const redis = engines[0]!;
+  const gateway = openFailoverEngine({ redis, folder: t.testdir(), mapBytes: 16 * 1_048_576, plans: PLANS, gateways: 1, deadlineMs: DEADLINE_MS, keeps: false });
+  t.teardown(() => gateway.close());
+  let outages = 0;
+  redis.watch(() => (outages += redis.away === null ? 0 : 1));
+  const [moved, stayed, fresh] = [await newKey(redis, 'open', { id: movedId! }), await newKey(redis, 'open', { id: stayedId! }), await newKey(redis, 'open', { id: freshKeyId! })];
+  for (const key of [moved, stayed]) t.equal((await ask(redis, key, NOON_MS)).outcome, 'admitted');
+  await openMove(slot, first!, second!);
+  const names = (await first!.command('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
+  for (const name of names.filter((each) => each.includes(`{${moved.id}}`))) await moveName(name, first!, second!);
+
+  const waiting = Promise.allSettled([ask(gateway, fresh, NOON_MS), newKey(redis, 'open', { id: newId! })]);
+  const strangers = strangerIds.map((id) => ({ kind: 'key', id, secretHash: 'none' }) as const);
+  for (let round = 0; round < 20; round += 1) {
+    const batch = [...strangers, moved.subject, stayed.subject].map((subject) => ({ subject, operation: 'listPets', scope: null, cost: 1 as const, nowMs: NOON_MS }));
+    const verdicts = await gateway.admit(batch);
+    t.same(verdicts.map(({ outcome }) => outcome), [...strangers.map(() => 'unknown_key'), 'admitted', 'admitted']);
+  }
+  const [admission, creation] = await waiting;
+  t.match(admission, { status: 'rejected', reason: { name: 'StoreUnavailable', message: /on its way/, spared: [0] } }, 'its first request of the day: nothing was done');
+  t.match(creation, { status: 'rejected', reason: { name: 'StoreUnavailable', message: /on its way/, untouched: true } }, 'a new key: nothing was done');
+  t.equal(gateway.failover.degraded(), null);
+  t.equal(outages, 0);
 });

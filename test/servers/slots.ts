@@ -4,24 +4,35 @@ import type { RedisServer } from './redis.js';
 
 const MIGRATE_MS = 5_000;
 
+/** Marks a slot as on its way from one master to another, and moves none of its names. */
+export async function openMove(slot: number, from: RedisServer, to: RedisServer): Promise<void> {
+  const [fromId, toId] = [await from.command('CLUSTER', 'MYID'), await to.command('CLUSTER', 'MYID')].map(String);
+  await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId!);
+  await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId!);
+}
+
+/** Moves one name of a slot that is on its way. Rejects when MIGRATE does, with BUSYKEY for instance. */
+export async function moveName(name: string, from: RedisServer, to: RedisServer): Promise<void> {
+  await from.command('MIGRATE', '127.0.0.1', to.port, '', 0, MIGRATE_MS, 'KEYS', name);
+}
+
 /**
  * Moves one slot as `redis-cli --cluster reshard` does, but name by name, with `pause` before each.
  * Rejects when a MIGRATE does, with BUSYKEY for instance. Gives how many names went.
  */
 export async function moveSlot(masters: readonly RedisServer[], slot: number, from: RedisServer, to: RedisServer, pause: () => Promise<unknown>): Promise<number> {
-  const [fromId, toId] = [await from.command('CLUSTER', 'MYID'), await to.command('CLUSTER', 'MYID')].map(String);
-  await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId!);
-  await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId!);
+  const toId = String(await to.command('CLUSTER', 'MYID'));
+  await openMove(slot, from, to);
   let moved = 0;
   for (;;) {
     await pause();
     const [name] = (await from.command('CLUSTER', 'GETKEYSINSLOT', slot, 1)) as string[];
     if (name === undefined) break;
-    await from.command('MIGRATE', '127.0.0.1', to.port, '', 0, MIGRATE_MS, 'KEYS', name);
+    await moveName(name, from, to);
     moved += 1;
   }
   const others = masters.filter((node) => node !== to && node !== from);
-  for (const node of [to, from, ...others]) await node.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId!);
+  for (const node of [to, from, ...others]) await node.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
   return moved;
 }
 

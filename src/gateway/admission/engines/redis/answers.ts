@@ -5,7 +5,7 @@ import { termsOf } from '../../plan.js';
 import type { Plan, Plans, Terms } from '../../plan.js';
 import type { Subject } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
-import { CODES } from './admission-script.js';
+import { ANSWER_BYTES, CODES } from './admission-script.js';
 import { readState } from './state.js';
 
 /** The plans as the script numbers them. */
@@ -36,6 +36,13 @@ export function readAnswer(answers: Buffer, offset: number, table: PlanTable, su
     case 'ban_started':
       return standing(answers, offset, table, subject, code, true);
   }
+}
+
+/** What the script answers about one key that does not exist; the first argument is the number of requests. */
+export function unknownAnswers([count]: readonly (string | Buffer)[]): Buffer {
+  const unknown = Buffer.alloc(ANSWER_BYTES);
+  unknown.writeUInt8(CODES.indexOf('unknown'));
+  return Buffer.concat(new Array<Buffer>(Number(count)).fill(unknown));
 }
 
 function standing(answers: Buffer, offset: number, table: PlanTable, subject: Subject, ruling: Ruling, inScope: boolean): Verdict {

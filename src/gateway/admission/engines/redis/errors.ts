@@ -57,7 +57,7 @@ export function reasonOf(error: unknown, trouble: string | undefined): string {
   const word = wordOf(error);
   const code = word ?? trouble;
   if (code === undefined) return 'no connection to Redis';
-  if (code === 'TRYAGAIN') return 'the key is on its way to another node of the Cluster';
+  if (code === 'TRYAGAIN' || code === 'ASK') return 'the key is on its way to another node of the Cluster';
   if (code === 'OOM') return 'Redis is out of memory (OOM): raise its maxmemory';
   if (code === 'NOAUTH' || code === 'WRONGPASS' || code === 'NOPERM') return `Redis refuses our user (${code}): check user, password and rights in REDIS_URL`;
   return word === undefined ? `no connection to Redis (${code})` : `Redis answered ${code}`;

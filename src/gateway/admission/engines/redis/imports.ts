@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { patiently } from '../../patience.js';
 import { IMPORT_LEASE_MS, ImportLost } from '../../port.js';
 import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../port.js';
+import { idsIn } from './ids.js';
 import type { Link } from './link.js';
 import { historyName, IMPORT_MARK, importIds, KEY_INDEX, keyName } from './names.js';
 import { fieldsOf } from './record.js';
@@ -93,13 +94,13 @@ export function importStore(link: Link, replicas: Replicas, leaseMs = IMPORT_LEA
     async settle(id) {
       const there = await mark('read', id);
       if (there?.id !== id || there.phase !== 'committed') return;
-      for await (const ids of link.idsIn(importIds(id), null)) await patiently(() => place(link, id, ids));
+      for await (const ids of idsIn(link, importIds(id), null)) await patiently(() => place(link, id, ids));
       await end(link, id, leaseMs);
     },
     async drop(id, whose) {
       const there = await mark(whose, id);
       if (there?.id !== id || there.phase !== 'dropping') return;
-      for await (const ids of link.idsIn(importIds(id), null)) await patiently(() => unstage(link, id, ids, '0'));
+      for await (const ids of idsIn(link, importIds(id), null)) await patiently(() => unstage(link, id, ids, '0'));
       await end(link, id, leaseMs);
     },
   };

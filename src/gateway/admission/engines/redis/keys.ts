@@ -2,6 +2,7 @@ import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
 import type { AuditEntry, KeyRecord } from '../../../keys/record.js';
 import { announceChange } from './changes.js';
+import { idsIn } from './ids.js';
 import { arrive, importStore } from './imports.js';
 import type { Link } from './link.js';
 import { historyName, KEY_INDEX, keyName } from './names.js';
@@ -42,7 +43,7 @@ export function keyStore(link: Link, replicas: Replicas, importLeaseMs?: number)
     confirm: (id) => replicas.confirmed(keyName(id), () => Promise.resolve()),
     async page(afterId, count) {
       const records: KeyRecord[] = [];
-      for await (const ids of link.idsIn(KEY_INDEX, afterId)) {
+      for await (const ids of idsIn(link, KEY_INDEX, afterId)) {
         const found = await Promise.all(ids.map(readPlaced));
         records.push(...found.filter((record) => record !== undefined));
         if (records.length >= count) break;

@@ -18,8 +18,6 @@ export interface Probe {
 }
 
 const CLOCK_BYTES = 8;
-/** Members read at once from a sorted set. */
-const IDS_AT_ONCE = 64;
 const REDIAL_MS = 50;
 /** Before a call that had no effect is made again. */
 const RETRY_MS = 10;
@@ -73,9 +71,12 @@ export class Link {
     this.#watcher = watcher;
   }
 
-  /** Runs a script on the node of keys[0]; all keys share one hash tag in a Cluster. Its answer, without the clock. */
-  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Buffer> {
-    return this.#call(keys[0] ?? '', (node, health, untilMs) => this.#evaluate(node, health, script, keys, args, untilMs));
+  /**
+   * Runs a script on the node of keys[0]; all keys share one hash tag in a Cluster. Its answer, without the clock.
+   * @param ifAbsent the answer where keys[0] does not exist, for a Cluster that refuses the script while it moves the slot
+   */
+  run(script: Script, keys: readonly string[], args: readonly Argument[], ifAbsent?: IfAbsent): Promise<Buffer> {
+    return this.#call(keys[0] ?? '', (node, health, untilMs) => this.#evaluate(node, health, script, keys, args, untilMs, ifAbsent));
   }
 
   /** What the clock of the node of `key` shows, ms; ours as long as its own is not known. */
@@ -102,18 +103,6 @@ export class Link {
   /** A plain command on the node of `key`. */
   command(name: string, key: string, ...args: readonly Argument[]): Promise<unknown> {
     return this.#call(key, (node, health, untilMs) => health.sent(this.#send(node, name, [key, ...args]), untilMs));
-  }
-
-  /** Members of the sorted set `key` after `afterId`, in order, some at a time. */
-  async *idsIn(key: string, afterId: string | null): AsyncGenerator<readonly string[]> {
-    for (let after = afterId; ; ) {
-      const from = after === null ? '-' : `(${after}`;
-      const found = (await this.command('zrangebylex', key, from, '+', 'LIMIT', '0', IDS_AT_ONCE.toString())) as Buffer[];
-      if (found.length === 0) return;
-      const ids = found.map((id) => id.toString());
-      yield ids;
-      after = ids.at(-1) ?? null;
-    }
   }
 
   /** Runs the probe on the node of `key`, and asks that every node known so far answers. */
@@ -169,9 +158,8 @@ export class Link {
    * while it had no effect and its time lasts.
    * @param make answers undefined when the call came too late and did nothing
    */
-  async #call<T>(key: string, make: (node: Node, health: NodeHealth, untilMs: number) => Promise<T | undefined>): Promise<T> {
+  async #call<T>(key: string, make: (node: Node, health: NodeHealth, untilMs: number) => Promise<T | undefined>, untilMs = this.#untilMs()): Promise<T> {
     this.#clock.start();
-    const untilMs = this.#untilMs();
     for (let sentTo: Node | undefined; ;) {
       const node = sentTo ?? { name: this.#nodes.ownerOf(key), asking: false };
       const health = this.#healthOf(node.name);
@@ -218,13 +206,31 @@ export class Link {
   }
 
   /** undefined: the call came too late and did nothing. */
-  async #evaluate(node: Node, health: NodeHealth, script: Script, keys: readonly string[], args: readonly Argument[], untilMs: number): Promise<Buffer | undefined> {
+  async #evaluate(node: Node, health: NodeHealth, script: Script, keys: readonly string[], args: readonly Argument[], untilMs: number, ifAbsent?: IfAbsent): Promise<Buffer | undefined> {
     const guard = health.storeClock.at(this.#clock.earliest(untilMs));
     if (guard === undefined) throw new Unsent();
-    const answer = await health.sent(this.#eval(node, script, keys, guard.toString(), args), untilMs);
+    let answer: Buffer;
+    try {
+      answer = await health.sent(this.#eval(node, script, keys, guard.toString(), args), untilMs);
+    } catch (error) {
+      if (ifAbsent !== undefined && wordOf(error) === 'TRYAGAIN' && (await this.#isAbsent(keys[0] ?? '', untilMs))) return ifAbsent(args);
+      throw error;
+    }
     health.storeClock.note(answer.readDoubleLE(0), performance.now());
     // Late by the store's clock: nothing was done. The clock was set forward, or we were held up.
     return answer.length > CLOCK_BYTES ? answer.subarray(CLOCK_BYTES) : undefined;
+  }
+
+  /**
+   * Whether `key` certainly exists nowhere. While a slot moves this can be asked of one name, though not of
+   * several: the old node sends on to the new one what it does not have, and nothing new begins on the old one.
+   */
+  async #isAbsent(key: string, untilMs: number): Promise<boolean> {
+    try {
+      return (await this.#call(key, (node, health) => health.sent(this.#send(node, 'exists', [key]), untilMs), untilMs)) === 0;
+    } catch {
+      return false;
+    }
   }
 
   async #runProbe(name: string, health: NodeHealth): Promise<void> {
@@ -278,6 +284,9 @@ export class Link {
     this.#watcher();
   }
 }
+
+/** What a script would answer to these arguments if keys[0] did not exist. */
+type IfAbsent = (args: readonly Argument[]) => Buffer;
 
 /** Where a call goes; `asking`: about a slot that is on its way there. */
 interface Node {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
+import { idsIn } from './ids.js';
 import type { Link } from './link.js';
 import { dayName, dayNumberOf, KEY_INDEX, ledgerName } from './names.js';
 import { scriptOf } from './script.js';
@@ -30,7 +31,7 @@ export function usageStore(link: Link): UsageStore {
       const first = dayNumberOf(from);
       const last = dayNumberOf(to);
       if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
-      for await (const ids of keyId === undefined ? link.idsIn(KEY_INDEX, null) : [[keyId]]) {
+      for await (const ids of keyId === undefined ? idsIn(link, KEY_INDEX, null) : [[keyId]]) {
         for (const group of groupsOf(ids, link.cluster ? KEYS_AT_ONCE : Math.floor(READ_AT_ONCE / (last - first + 1)))) {
           const beganMs = performance.now();
           const rows = await rowsOf(link, group, first, last);

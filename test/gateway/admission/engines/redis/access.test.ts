@@ -12,7 +12,7 @@ import { createTeller } from '../../../../../src/gateway/admission/failures.js';
 const creditsOf = createTeller();
 
 /** The rights that the README asks for. */
-const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +del +unlink +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcount +zrangebylex +zrangebyscore +hello +client +info +wait +quit';
+const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcount +zrangebylex +zrangebyscore +hello +client +info +wait +quit';
 
 t.test('a Redis user with these rights and no others is enough for everything', async (t: Test) => {
   t.ok(readFileSync(join(packageRoot, 'README.md'), 'utf8').includes(`\`${RIGHTS}\``), 'the README names just these');
