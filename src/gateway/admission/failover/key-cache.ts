@@ -52,6 +52,11 @@ export class KeyCache {
     return this.#verdicts.of(keyId);
   }
 
+  /** Keys whose last verdict this process saw. */
+  judgedKeyIds(): readonly string[] {
+    return this.#verdicts.keyIds();
+  }
+
   /** As others wrote it until now, when the caller has begun a new read (`resetReadTxn`). */
   read(keyId: string): CachedKey | undefined {
     const bytes = this.#stores.durable.getBinary(cachedKeyRow(keyId));

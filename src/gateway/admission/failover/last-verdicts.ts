@@ -55,6 +55,11 @@ export class LastVerdicts {
     return this.#last.get(keyId);
   }
 
+  /** All keys that there is one of. */
+  keyIds(): readonly string[] {
+    return [...this.#last.keys()];
+  }
+
   /** What was seen of the key holds no more. */
   forget(keyId: string): void {
     this.#last.delete(keyId);

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import { engineOn } from '../engines/embedded/engine.js';
 import type { EmbeddedEngine } from '../engines/embedded/engine.js';
 import type { Stores } from '../engines/embedded/stores.js';
@@ -15,6 +16,9 @@ import { restrain } from './restrain.js';
 
 /** What was counted here and is not in Redis yet must never go: the spool itself says what may. */
 const USAGE_DAYS = 36_500;
+
+/** Keys restrained in one transaction when an outage begins: it holds up admissions for a millisecond or so. */
+const RESTRAINED_AT_ONCE = 200;
 
 /** Decides here, by cached keys and shares, all processes of the machine together. */
 export class Local {
@@ -36,6 +40,7 @@ export class Local {
   begin(gateways: number): void {
     this.#judge.gateways = gateways;
     this.#restrained.clear();
+    void this.#restrainJudged();
   }
 
   /** Decides what can be decided here; rejects with StoreUnavailable, which holds that, when a key is not known. */
@@ -61,10 +66,25 @@ export class Local {
     return { limit: whole.limits.day, level: day.level };
   }
 
+  /** What this process saw of a key binds all processes of the machine, whichever is asked: so it is told at once, key by key. */
+  async #restrainJudged(): Promise<void> {
+    const keyIds = this.#keys.judgedKeyIds();
+    for (let start = 0; start < keyIds.length; start += RESTRAINED_AT_ONCE) {
+      const some = keyIds.slice(start, start + RESTRAINED_AT_ONCE).filter((keyId) => !this.#restrained.has(keyId));
+      // A store that can't be written says so to whoever asks it next.
+      await this.#restrainAll(some).catch(() => undefined);
+      await immediate();
+    }
+  }
+
   async #restrainNew(requests: readonly AdmissionRequest[]): Promise<void> {
     const keyIds = new Set<string>();
     for (const { subject } of requests) if (subject.kind === 'key' && !this.#restrained.has(subject.id)) keyIds.add(subject.id);
-    if (keyIds.size === 0) return;
+    await this.#restrainAll([...keyIds]);
+  }
+
+  async #restrainAll(keyIds: readonly string[]): Promise<void> {
+    if (keyIds.length === 0) return;
     await attempt(this.#stores, () =>
       this.#stores.recent.transactionSync(() => {
         const turn = new Turn(this.#stores);
