@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
-import { slotOf } from '../../src/gateway/admission/engines/redis/slot.js';
+import { slotOf } from '../../src/gateway/admission/engines/redis/link/slot.js';
 import { StoreUnavailable } from '../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import { ask, newKey, PLANS, rowsOf, standing } from '../conformance/cast.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { slotOf } from '../../../../src/gateway/admission/engines/redis/slot.js';
+import { slotOf } from '../../../../src/gateway/admission/engines/redis/link/slot.js';
 import { ask, newKey, standing } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
 import { startCluster } from '../../../servers/redis.js';

@@ -2,8 +2,8 @@ import { MAX_LIMIT, SHAPES } from '../../bucket.js';
 import type { Limit } from '../../bucket.js';
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS } from '../../plan.js';
 import type { Plan, Plans } from '../../plan.js';
-import { scriptOf } from './script.js';
-import type { Script } from './script.js';
+import { scriptOf } from './link/script.js';
+import type { Script } from './link/script.js';
 import { STATE_BYTES, STATE_FORMAT } from './state.js';
 
 /** First byte of each answer. */

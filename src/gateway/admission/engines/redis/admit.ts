@@ -6,9 +6,9 @@ import { admissionScript, ANSWER_BYTES, DAY_BYTES } from './admission-script.js'
 import { planTable, readAnswer, unknownAnswers } from './answers.js';
 import type { PlanTable } from './answers.js';
 import { arrive } from './imports.js';
-import type { Link, Probe } from './link.js';
+import type { Link, Probe } from './link/link.js';
 import { dayNumber, subjectName, ledgerName } from './names.js';
-import type { Script } from './script.js';
+import type { Script } from './link/script.js';
 
 /** Requests per script run, so that Redis is never busy with one for long (some 2 ms). */
 const MAX_BATCH = 256;

@@ -1,9 +1,9 @@
-import type { BanNote, BanStore } from '../../port.js';
-import { bansInForce, noteBan } from './ban-index.js';
-import type { Link } from './link.js';
+import type { AdmissionRequest, BanNote, BansInForce, BanStore, Subject } from '../../port.js';
+import type { Verdict } from '../../verdict.js';
+import type { Link } from './link/link.js';
 import { keyName } from './names.js';
-import type { Replicas } from './replicas.js';
-import { scriptOf } from './script.js';
+import type { Replicas } from './link/replicas.js';
+import { scriptOf } from './link/script.js';
 import { readState, STATE_BYTES, STATE_FORMAT } from './state.js';
 
 /** KEYS[1]: the key. ARGV: end of the ban, ms (0 lifts it), and its note or nothing. Answers `1` when a ban was in force before, else `0`. */
@@ -23,6 +23,26 @@ return pack('<d', clock) .. (banned > clock and '1' or '0')
 const READ_BAN = scriptOf(`
 local found = call('HMGET', KEYS[1], 'state', 'ban')
 return pack('<d', clock) .. pack('<d', clock) .. (found[1] or '') .. (found[1] and found[2] or '')
+`);
+
+/** Names of the sorted sets of who is banned, each with the end of the ban, ms. */
+const INDEX: Readonly<Record<Subject['kind'], string>> = { key: 'petgate:bans:key', address: 'petgate:bans:address' };
+
+/** KEYS[1]: the index. ARGV: who, and the end of the ban; 0 takes it out. */
+const NOTE = scriptOf(`
+local name, untilMs = KEYS[1], tonumber(ARGV[3])
+call('ZREMRANGEBYSCORE', name, '-inf', clock)
+if untilMs > clock then
+  call('ZADD', name, untilMs, ARGV[2])
+  if call('PTTL', name) < untilMs - clock then call('PEXPIRE', name, untilMs - clock) end
+else
+  call('ZREM', name, ARGV[2])
+end
+return pack('<d', clock) .. '1'
+`);
+
+const COUNT = scriptOf(`
+return pack('<d', clock) .. call('ZCOUNT', KEYS[1], '(' .. clock, '+inf')
 `);
 
 export function banStore(link: Link, replicas: Replicas): BanStore {
@@ -54,4 +74,24 @@ function noteOf(text: string, untilMs: number): BanNote | null {
   if (text === '') return null;
   const { untilMs: ofBan, ...note } = JSON.parse(text) as BanNote & { readonly untilMs: number };
   return ofBan === untilMs ? note : null;
+}
+
+/** Who is banned stands with each subject; this index beside it, in a step of its own, is there to be counted. */
+async function noteBan(link: Link, kind: Subject['kind'], who: string, untilMs: number): Promise<void> {
+  await link.run(NOTE, [INDEX[kind]], [who, untilMs.toString()]);
+}
+
+/** Notes the bans that began with these verdicts. Nobody waits for it: an index that misses one is better than a late answer. */
+export function noteStarted(link: Link, requests: readonly AdmissionRequest[], verdicts: readonly Verdict[]): void {
+  for (const [place, verdict] of verdicts.entries()) {
+    if (verdict.outcome !== 'banned' || !verdict.started) continue;
+    const { subject } = requests[place]!;
+    noteBan(link, subject.kind, subject.kind === 'key' ? subject.id : subject.address, verdict.bannedUntilMs).catch(() => undefined);
+  }
+}
+
+async function bansInForce(link: Link): Promise<BansInForce> {
+  const count = async (kind: Subject['kind']): Promise<number> => Number((await link.run(COUNT, [INDEX[kind]], [])).toString());
+  const [keys, addresses] = await Promise.all([count('key'), count('address')]);
+  return { keys, addresses };
 }

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../bucket.js';
-import type { Link } from './link.js';
+import type { Link } from './link/link.js';
 import { CHANGES } from './names.js';
-import { scriptOf } from './script.js';
+import { scriptOf } from './link/script.js';
 
 /** Longer than any cached record is used (`failover/key-cache.ts`). */
 const KEPT_MS = DAY_MS + 3_600_000;

@@ -1,9 +1,9 @@
 import { DAY_MS } from '../../bucket.js';
 import { StoreUnavailable } from '../../port.js';
 import type { Credit } from '../../port.js';
-import type { Link } from './link.js';
+import type { Link } from './link/link.js';
 import { creditsName, ledgerName, usageField } from './names.js';
-import { scriptOf } from './script.js';
+import { scriptOf } from './link/script.js';
 
 /** How long it is remembered which credits were taken: longer than any is offered (failures.ts). */
 const REMEMBERED_MS = 2 * DAY_MS;

@@ -3,27 +3,26 @@ import { DAY_MS } from '../../bucket.js';
 import type { Plans } from '../../plan.js';
 import type { AdmissionEngine } from '../../port.js';
 import { admit, editionOf, probeOf } from './admit.js';
-import { noteStarted } from './ban-index.js';
-import { banStore } from './bans.js';
+import { banStore, noteStarted } from './bans.js';
 import { changedSince } from './changes.js';
 import type { ChangedKeys } from './changes.js';
-import { connect } from './connect.js';
+import { connect } from './link/connect.js';
 import { fail } from './credits.js';
 import { beat, dayStore, leave, tell } from './gateways.js';
 import { keyStore } from './keys.js';
-import { Link } from './link.js';
+import { Link } from './link/link.js';
 import { subjectName } from './names.js';
-import { Replicas } from './replicas.js';
-import type { ReplicaOptions } from './replicas.js';
+import { Replicas } from './link/replicas.js';
+import type { ReplicaOptions } from './link/replicas.js';
 import { takeSpool } from './spool.js';
 import type { SpooledKey } from './spool.js';
-import { parseRedisUrl } from './url.js';
+import { parseRedisUrl } from './link/url.js';
 import { usageStore } from './usage.js';
 
 const FINAL_AFTER_MS = 7 * DAY_MS;
 
 export interface RedisEngineOptions {
-  /** See url.ts for its forms. */
+  /** See link/url.ts for its forms. */
   readonly url: string;
   /** How long a call may take, and Redis be silent before it is away. */
   readonly deadlineMs: number;
@@ -68,7 +67,7 @@ export interface Fleet {
 /**
  * The engine for several gateways: all decisions in Redis (7.0 or newer), on its clock.
  * Opens also while Redis is away, and recovers by itself.
- * @throws Error when `url` has none of the forms of url.ts
+ * @throws Error when `url` has none of the forms of link/url.ts
  */
 export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const { url, deadlineMs, usageDays } = options;

@@ -3,9 +3,9 @@ import { DAY_MS, SETTLE_MS } from '../../bucket.js';
 import { finalityOf } from '../../finality.js';
 import type { Told } from '../../finality.js';
 import type { DayStore } from '../../port.js';
-import type { Link } from './link.js';
+import type { Link } from './link/link.js';
 import { GATEWAY_DAYS, GATEWAYS } from './names.js';
-import { scriptOf } from './script.js';
+import { scriptOf } from './link/script.js';
 
 /** A gateway that was silent for so long is gone. */
 const SILENT_MS = 15_000;

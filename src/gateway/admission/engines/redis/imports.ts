@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { patiently } from '../../patience.js';
 import { IMPORT_LEASE_MS, ImportLost } from '../../port.js';
 import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../port.js';
-import { idsIn } from './ids.js';
-import type { Link } from './link.js';
+import { idsIn } from './link/ids.js';
+import type { Link } from './link/link.js';
 import { historyName, IMPORT_MARK, importIds, KEY_INDEX, keyName } from './names.js';
 import { fieldsOf } from './record.js';
-import type { Replicas } from './replicas.js';
-import { scriptOf } from './script.js';
+import type { Replicas } from './link/replicas.js';
+import { scriptOf } from './link/script.js';
 
 /** Keys on their way to Redis at once: few enough that each call keeps its deadline. */
 const SENT_AT_ONCE = 32;

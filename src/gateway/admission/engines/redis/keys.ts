@@ -2,13 +2,13 @@ import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
 import type { AuditEntry, KeyRecord } from '../../../keys/record.js';
 import { announceChange } from './changes.js';
-import { idsIn } from './ids.js';
+import { idsIn } from './link/ids.js';
 import { arrive, importStore } from './imports.js';
-import type { Link } from './link.js';
+import type { Link } from './link/link.js';
 import { historyName, KEY_INDEX, keyName } from './names.js';
-import type { Replicas } from './replicas.js';
+import type { Replicas } from './link/replicas.js';
 import { fieldsOf, isPlaced, recordOf } from './record.js';
-import { scriptOf } from './script.js';
+import { scriptOf } from './link/script.js';
 
 /**
  * KEYS: the key and its history. ARGV: version to be replaced (0: absent), audit entry, then fields and

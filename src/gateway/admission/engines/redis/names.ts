@@ -8,7 +8,7 @@
  *     petgate:{<id>}:credits      last credit counted of each teller and day (hash) TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
  *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
- *     petgate:{<id>}:wait         what makes WAIT wait (replicas.ts) TTL
+ *     petgate:{<id>}:wait         what makes WAIT wait (link/replicas.ts) TTL
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:import              the import under way (hash)        no TTL
  *     petgate:import:<import>     ids it staged (sorted set)         no TTL

@@ -1,8 +1,8 @@
 import { MAX_LIMIT, SHAPES } from '../../bucket.js';
 import type { UsageRow } from '../../port.js';
-import type { Link } from './link.js';
+import type { Link } from './link/link.js';
 import { dayNumberOf, keyName, spoolName, ledgerName } from './names.js';
-import { scriptOf } from './script.js';
+import { scriptOf } from './link/script.js';
 import { STATE_FORMAT } from './state.js';
 
 /**

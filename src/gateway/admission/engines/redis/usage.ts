@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
-import { idsIn } from './ids.js';
-import type { Link } from './link.js';
+import { idsIn } from './link/ids.js';
+import type { Link } from './link/link.js';
 import { dayName, dayNumberOf, KEY_INDEX, ledgerName } from './names.js';
-import { scriptOf } from './script.js';
-import type { Script } from './script.js';
+import { scriptOf } from './link/script.js';
+import type { Script } from './link/script.js';
 
 /** Day ledgers read by one script run: keeps Redis busy for some 0.1 ms. */
 const READ_AT_ONCE = 32;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseRedisUrl } from '../../../../../src/gateway/admission/engines/redis/url.js';
+import { parseRedisUrl } from '../../../../../../src/gateway/admission/engines/redis/link/url.js';
 
 t.test('every documented form is read', (t) => {
   const open = { username: null, password: null, tls: false };

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { LoopClock } from '../../../../../src/gateway/admission/engines/redis/loop-clock.js';
-import { NodeHealth } from '../../../../../src/gateway/admission/engines/redis/health.js';
-import { until } from '../../../../servers/until.js';
+import { LoopClock } from '../../../../../../src/gateway/admission/engines/redis/link/loop-clock.js';
+import { NodeHealth } from '../../../../../../src/gateway/admission/engines/redis/link/health.js';
+import { until } from '../../../../../servers/until.js';
 
 const DEADLINE_MS = 200;
 

@@ -1,5 +1,5 @@
-import { Bag } from '../../../../shared/bag.js';
-import { StoreUnavailable } from '../../port.js';
+import { Bag } from '../../../../../shared/bag.js';
+import { StoreUnavailable } from '../../../port.js';
 import { StoreClock } from './clock.js';
 import type { LoopClock } from './loop-clock.js';
 
@@ -31,7 +31,7 @@ export interface HealthParts {
   /** A call may take so long, and a node be silent. */
   readonly deadlineMs: number;
   /** Proves that the node decides; it ends in time. */
-  readonly probe: () => Promise<unknown>;
+  readonly probe: (health: NodeHealth) => Promise<unknown>;
   /** Told why the node is away, and with null that it answers. */
   readonly changed: (reason: string | null) => void;
 }
@@ -182,7 +182,7 @@ export class NodeHealth {
     this.#isProbing = true;
     while (this.#isMissed()) {
       try {
-        await this.#parts.probe();
+        await this.#parts.probe(this);
         if (this.#isMissed()) this.#back();
       } catch (error) {
         if (!this.#isMissed()) break;

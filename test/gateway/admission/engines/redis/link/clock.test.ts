@@ -1,6 +1,6 @@
 import t from 'tap';
 import fc from 'fast-check';
-import { StoreClock } from '../../../../../src/gateway/admission/engines/redis/clock.js';
+import { StoreClock } from '../../../../../../src/gateway/admission/engines/redis/link/clock.js';
 
 t.test('without an answer nothing is known', (t) => {
   t.equal(new StoreClock().at(0), undefined);

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { ChangeUncertain, StoreUnavailable } from '../../port.js';
+import { ChangeUncertain, StoreUnavailable } from '../../../port.js';
 import type { Link } from './link.js';
-import { waitName } from './names.js';
+import { waitName } from '../names.js';
 
 export interface ReplicaOptions {
   /** How many must have a change before it is acknowledged; `auto`: all that are connected. */

@@ -1,12 +1,23 @@
 import { Cluster, Redis } from 'ioredis';
 import { dialNode } from './connect.js';
 import type { Client } from './connect.js';
+import { Unsent, wordOf } from './errors.js';
+import type { Redirection } from './errors.js';
+import type { Script } from './script.js';
 import { slotOf } from './slot.js';
 
 /** A node of a Cluster that has had no slot for so long is let go. */
 const IDLE_MS = 10_000;
 /** How often at most a Cluster is asked anew which node has which slot. */
 const REFRESH_MS = 200;
+
+export type Argument = string | Buffer;
+
+/** Where a call goes; `asking`: about a slot that is on its way there. */
+export interface Node {
+  readonly name: string;
+  readonly asking: boolean;
+}
 
 /**
  * Which node has a key, and the connection to it. Nodes are named `host:port`; a single Redis is ''.
@@ -59,16 +70,34 @@ export class Nodes {
     return undefined;
   }
 
-  /** A node said `MOVED`. */
-  moved(slot: number, to: string): void {
-    if (!(this.#client instanceof Cluster)) return;
-    this.#client.slots[slot] = [to];
-    this.refresh();
+  /** Sends a command. Rejects with Unsent while there is no connection. */
+  send({ name, asking }: Node, command: string, args: Argument[]): Promise<unknown> {
+    const connection = this.connectionTo(name);
+    if (connection?.status !== 'ready') return Promise.reject(new Unsent());
+    if (!asking) return connection.callBuffer(command, args);
+    return Promise.all([connection.call('asking'), connection.callBuffer(command, args)]).then(([, answer]) => answer);
   }
 
-  /** A node that has no slot yet is asked about one that is on its way there. */
-  keep(name: string): void {
-    this.#idle.delete(name);
+  /** Runs a script, which may take effect until `guard`, store ms. */
+  async run(node: Node, script: Script, keys: readonly string[], guard: string, args: readonly Argument[]): Promise<Buffer> {
+    const rest: Argument[] = [keys.length.toString(), ...keys, guard, ...args];
+    try {
+      return (await this.send(node, 'evalsha', [script.sha, ...rest])) as Buffer;
+    } catch (error) {
+      // Redis forgets scripts when it restarts, fails over or is told to; it has done nothing yet.
+      if (wordOf(error) !== 'NOSCRIPT') throw error;
+      return (await this.send(node, 'eval', [script.text, ...rest])) as Buffer;
+    }
+  }
+
+  /** Where the node `from` sends a call on to. */
+  redirected({ word, slot, address }: Redirection, from: string): Node {
+    // Without a host it is that of the node that said so.
+    const name = address.startsWith(':') ? from.slice(0, from.lastIndexOf(':')) + address : address;
+    if (word === 'MOVED') this.#moved(slot, name);
+    // It has no slot yet, and is asked about one that is on its way there.
+    else this.#idle.delete(name);
+    return { name, asking: word === 'ASK' };
   }
 
   /** Asks the Cluster anew who has what. */
@@ -81,6 +110,12 @@ export class Nodes {
 
   close(): void {
     for (const connection of this.#dialled.values()) connection.disconnect();
+  }
+
+  #moved(slot: number, to: string): void {
+    if (!(this.#client instanceof Cluster)) return;
+    this.#client.slots[slot] = [to];
+    this.refresh();
   }
 
   #letGo(cluster: Cluster, isUp: (name: string) => boolean, onGone: (name: string) => void): void {

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { editionOf, probeOf } from '../../../../../src/gateway/admission/engines/redis/admit.js';
-import { connect } from '../../../../../src/gateway/admission/engines/redis/connect.js';
-import { Link } from '../../../../../src/gateway/admission/engines/redis/link.js';
-import { parseRedisUrl } from '../../../../../src/gateway/admission/engines/redis/url.js';
-import { PLANS } from '../../../../conformance/cast.js';
-import { startCluster, startRedis } from '../../../../servers/redis.js';
-import { until } from '../../../../servers/until.js';
+import { editionOf, probeOf } from '../../../../../../src/gateway/admission/engines/redis/admit.js';
+import { connect } from '../../../../../../src/gateway/admission/engines/redis/link/connect.js';
+import { Link } from '../../../../../../src/gateway/admission/engines/redis/link/link.js';
+import { parseRedisUrl } from '../../../../../../src/gateway/admission/engines/redis/link/url.js';
+import { PLANS } from '../../../../../conformance/cast.js';
+import { startCluster, startRedis } from '../../../../../servers/redis.js';
+import { until } from '../../../../../servers/until.js';
 
 const DEADLINE_MS = 200;
 

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import type { Log } from '../../../../shared/log.js';
-import { StoreUnavailable } from '../../port.js';
+import type { Log } from '../../../../../shared/log.js';
+import { StoreUnavailable } from '../../../port.js';
 import type { Client } from './connect.js';
 import { codeOf, isNodeError, isUntouched, reasonOf, redirectionOf, Unsent, wordOf } from './errors.js';
-import type { Redirection } from './errors.js';
-import { NodeHealth, Overdue } from './health.js';
-import { LoopClock } from './loop-clock.js';
+import { Overdue } from './health.js';
+import type { NodeHealth } from './health.js';
+import { Healths } from './healths.js';
 import { Nodes } from './nodes.js';
+import type { Argument, Node } from './nodes.js';
 import type { Script } from './script.js';
 
-export type Argument = string | Buffer;
 /** The script that proves a node can decide: keys and arguments of a run that changes nothing. */
 export interface Probe {
   readonly script: Script;
@@ -33,11 +33,8 @@ export class Link {
   readonly #client: Client;
   readonly #deadlineMs: number;
   readonly #probe: () => Probe;
-  readonly #log: Log | undefined;
-  readonly #health = new Map<string, NodeHealth>();
+  readonly #healths: Healths;
   readonly #nodes: Nodes;
-  readonly #clock = new LoopClock(() => this.#tick());
-  #watcher: () => void = () => undefined;
   #closed = false;
   /** Why dialling failed last. */
   #trouble: string | undefined;
@@ -46,14 +43,14 @@ export class Link {
     this.#client = client;
     this.#deadlineMs = deadlineMs;
     this.#probe = probe;
-    this.#log = log;
+    this.#healths = new Healths(deadlineMs, (name, health) => this.#runProbe(name, health), log);
     const remember = (error: unknown): void => void (this.#trouble = codeOf(error));
     client.on('error', remember);
     client.on('node error', remember);
     client.on('ready', () => (this.#trouble = undefined));
     // ioredis gives up for good when a failover is told while it is dialling.
     client.on('end', () => setTimeout(() => this.#redial(), REDIAL_MS));
-    this.#nodes = new Nodes(client, remember, (name) => this.#health.get(name)?.answers ?? false, (name) => this.#forget(name));
+    this.#nodes = new Nodes(client, remember, (name) => this.#healths.known(name)?.answers ?? false, (name) => this.#healths.forget(name));
   }
 
   get cluster(): boolean {
@@ -62,13 +59,12 @@ export class Link {
 
   /** Why one of the nodes asked so far is away; null while none is. */
   get away(): string | null {
-    for (const { away } of this.#health.values()) if (away !== null) return away;
-    return null;
+    return this.#healths.away;
   }
 
   /** `watcher` is told of each node that goes away or comes back. */
   watch(watcher: () => void): void {
-    this.#watcher = watcher;
+    this.#healths.watcher = watcher;
   }
 
   /**
@@ -81,12 +77,12 @@ export class Link {
 
   /** What the clock of the node of `key` shows, ms; ours as long as its own is not known. */
   storeMs(key: string): number {
-    return this.#health.get(this.#nodes.ownerOf(key))?.storeClock.at(performance.now()) ?? Date.now();
+    return this.#healths.known(this.#nodes.ownerOf(key))?.storeClock.at(performance.now()) ?? Date.now();
   }
 
   /** What the node of `key` says of its replication (INFO). */
   replication(key: string): Promise<unknown> {
-    return this.#call(key, (node, health, untilMs) => health.sent(this.#send(node, 'info', ['replication']), untilMs));
+    return this.#call(key, (node, health, untilMs) => health.sent(this.#nodes.send(node, 'info', ['replication']), untilMs));
   }
 
   /** A connection of its own to the node of `key`, not dialled yet and never dialled again; undefined while there is none to copy. */
@@ -102,19 +98,18 @@ export class Link {
 
   /** A plain command on the node of `key`. */
   command(name: string, key: string, ...args: readonly Argument[]): Promise<unknown> {
-    return this.#call(key, (node, health, untilMs) => health.sent(this.#send(node, name, [key, ...args]), untilMs));
+    return this.#call(key, (node, health, untilMs) => health.sent(this.#nodes.send(node, name, [key, ...args]), untilMs));
   }
 
   /** Runs the probe on the node of `key`, and asks that every node known so far answers. */
   async check(key: string): Promise<void> {
     await this.#call(key, (node, health, untilMs) => this.#askProbe(node.name, health, untilMs));
-    for (const health of this.#health.values()) await health.ready(this.#untilMs());
+    await this.#healths.ready(() => this.#untilMs());
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const health of this.#health.values()) health.close();
-    this.#clock.stop();
+    this.#healths.close();
     if (this.#client.status === 'ready') await Promise.race([this.#client.quit().catch(() => undefined), sleep(this.#deadlineMs, undefined, { ref: false })]);
     this.#client.disconnect();
     this.#nodes.close();
@@ -124,32 +119,8 @@ export class Link {
     if (!this.#closed) this.#client.connect().catch(() => undefined);
   }
 
-  #tick(): boolean {
-    let isWanted = false;
-    for (const health of this.#health.values()) if (health.tick()) isWanted = true;
-    return isWanted;
-  }
-
   #untilMs(): number {
-    return this.#clock.nowMs + this.#deadlineMs;
-  }
-
-  #healthOf(name: string): NodeHealth {
-    const known = this.#health.get(name);
-    if (known !== undefined) return known;
-    const health: NodeHealth = new NodeHealth({
-      clock: this.#clock, deadlineMs: this.#deadlineMs,
-      probe: () => this.#runProbe(name, health),
-      changed: (reason) => this.#report(name, reason),
-    });
-    this.#health.set(name, health);
-    return health;
-  }
-
-  #forget(name: string): void {
-    this.#health.get(name)?.close();
-    this.#health.delete(name);
-    this.#watcher();
+    return this.#healths.clock.nowMs + this.#deadlineMs;
   }
 
   /**
@@ -159,10 +130,10 @@ export class Link {
    * @param make answers undefined when the call came too late and did nothing
    */
   async #call<T>(key: string, make: (node: Node, health: NodeHealth, untilMs: number) => Promise<T | undefined>, untilMs = this.#untilMs()): Promise<T> {
-    this.#clock.start();
+    this.#healths.clock.start();
     for (let sentTo: Node | undefined; ;) {
       const node = sentTo ?? { name: this.#nodes.ownerOf(key), asking: false };
-      const health = this.#healthOf(node.name);
+      const health = this.#healths.of(node.name);
       if (!health.answers) {
         await health.ready(untilMs);
         // Only now it may be known who has the key.
@@ -172,7 +143,7 @@ export class Link {
         const answer = await make(node, health, untilMs);
         health.answered();
         if (answer !== undefined) return answer;
-        if (this.#clock.nowMs >= untilMs) throw new StoreUnavailable('the call reached Redis too late', { untouched: true });
+        if (this.#healths.clock.nowMs >= untilMs) throw new StoreUnavailable('the call reached Redis too late', { untouched: true });
       } catch (error) {
         sentTo = await this.#afterError(error, node.name, health, untilMs);
       }
@@ -184,20 +155,12 @@ export class Link {
     if (error instanceof StoreUnavailable) throw error;
     this.#learn(error, health);
     const untouched = isUntouched(error);
-    if (!untouched || this.#clock.nowMs >= untilMs) throw new StoreUnavailable(reasonOf(error, this.#trouble), { untouched });
+    if (!untouched || this.#healths.clock.nowMs >= untilMs) throw new StoreUnavailable(reasonOf(error, this.#trouble), { untouched });
     const redirection = this.cluster ? redirectionOf(error) : undefined;
-    if (redirection !== undefined) return this.#redirected(redirection, name);
+    if (redirection !== undefined) return this.#nodes.redirected(redirection, name);
     this.#nodes.refresh();
     await sleep(RETRY_MS);
     return undefined;
-  }
-
-  #redirected({ word, slot, address }: Redirection, name: string): Node {
-    // Without a host it is that of the node that said so.
-    const to = address.startsWith(':') ? name.slice(0, name.lastIndexOf(':')) + address : address;
-    if (word === 'MOVED') this.#nodes.moved(slot, to);
-    else this.#nodes.keep(to);
-    return { name: to, asking: word === 'ASK' };
   }
 
   #learn(error: unknown, health: NodeHealth): void {
@@ -207,11 +170,11 @@ export class Link {
 
   /** undefined: the call came too late and did nothing. */
   async #evaluate(node: Node, health: NodeHealth, script: Script, keys: readonly string[], args: readonly Argument[], untilMs: number, ifAbsent?: IfAbsent): Promise<Buffer | undefined> {
-    const guard = health.storeClock.at(this.#clock.earliest(untilMs));
+    const guard = health.storeClock.at(this.#healths.clock.earliest(untilMs));
     if (guard === undefined) throw new Unsent();
     let answer: Buffer;
     try {
-      answer = await health.sent(this.#eval(node, script, keys, guard.toString(), args), untilMs);
+      answer = await health.sent(this.#nodes.run(node, script, keys, guard.toString(), args), untilMs);
     } catch (error) {
       if (ifAbsent !== undefined && wordOf(error) === 'TRYAGAIN' && (await this.#isAbsent(keys[0] ?? '', untilMs))) return ifAbsent(args);
       throw error;
@@ -227,7 +190,7 @@ export class Link {
    */
   async #isAbsent(key: string, untilMs: number): Promise<boolean> {
     try {
-      return (await this.#call(key, (node, health) => health.sent(this.#send(node, 'exists', [key]), untilMs), untilMs)) === 0;
+      return (await this.#call(key, (node, health) => health.sent(this.#nodes.send(node, 'exists', [key]), untilMs), untilMs)) === 0;
     } catch {
       return false;
     }
@@ -249,7 +212,7 @@ export class Link {
     const { script, args } = this.#probe();
     const key = this.#nodes.nameOn(name);
     const ask = async (keys: readonly string[]): Promise<true> => {
-      const answer = await health.sent(this.#eval({ name, asking: false }, script, keys, ANY_TIME, args), untilMs);
+      const answer = await health.sent(this.#nodes.run({ name, asking: false }, script, keys, ANY_TIME, args), untilMs);
       health.storeClock.note(answer.readDoubleLE(0), performance.now());
       return true;
     };
@@ -258,38 +221,7 @@ export class Link {
       return ask([]);
     });
   }
-
-  async #eval(node: Node, script: Script, keys: readonly string[], guard: string, args: readonly Argument[]): Promise<Buffer> {
-    const rest: Argument[] = [keys.length.toString(), ...keys, guard, ...args];
-    try {
-      return (await this.#send(node, 'evalsha', [script.sha, ...rest])) as Buffer;
-    } catch (error) {
-      // Redis forgets scripts when it restarts, fails over or is told to; it has done nothing yet.
-      if (wordOf(error) !== 'NOSCRIPT') throw error;
-      return (await this.#send(node, 'eval', [script.text, ...rest])) as Buffer;
-    }
-  }
-
-  #send({ name, asking }: Node, command: string, args: Argument[]): Promise<unknown> {
-    const connection = this.#nodes.connectionTo(name);
-    if (connection?.status !== 'ready') return Promise.reject(new Unsent());
-    if (!asking) return connection.callBuffer(command, args);
-    return Promise.all([connection.call('asking'), connection.callBuffer(command, args)]).then(([, answer]) => answer);
-  }
-
-  #report(name: string, reason: string | null): void {
-    const about = { engine: 'redis', ...(name === '' ? {} : { node: name }) };
-    if (reason === null) this.#log?.info(about, 'store is there');
-    else this.#log?.warn({ ...about, reason }, 'store is away');
-    this.#watcher();
-  }
 }
 
 /** What a script would answer to these arguments if keys[0] did not exist. */
 type IfAbsent = (args: readonly Argument[]) => Buffer;
-
-/** Where a call goes; `asking`: about a slot that is on its way there. */
-interface Node {
-  readonly name: string;
-  readonly asking: boolean;
-}
