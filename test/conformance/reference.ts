@@ -39,7 +39,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     const name = subject.kind === 'key' ? subject.id : `ip ${subject.address}`;
     const state = stateOf(name);
     const inScope = scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope);
-    const isLook = changesNothing(state, cost, nowMs);
+    const isLook = changesNothing(state, terms.ban, cost, nowMs);
     const verdict = decide(state, terms, record ?? null, inScope, cost, nowMs);
     if (!isLook) states.set(name, state);
     if (cost === 0) return verdict;

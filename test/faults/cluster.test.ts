@@ -9,7 +9,8 @@ import type { Actor } from '../conformance/cast.js';
 import { startCluster } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 
-const DEADLINE_MS = 100;
+/** Long enough for a set-up on a busy machine. */
+const DEADLINE_MS = 1_000;
 /** A second, and what a busy machine adds to it. */
 const ANSWER_WITHIN_MS = 3000;
 const BOUNDS = [5_461, 10_923, 16_384];
@@ -69,7 +70,7 @@ t.test('one master dies and comes back', async (t) => {
   await cluster.masters[1]!.kill();
   const startMs = performance.now();
   for (let n = 0; n < 50; n += 1) await t.rejects(ask(engine, mine, Date.now()), { name: 'StoreUnavailable' });
-  t.ok(performance.now() - startMs < 2_000, 'fifty refusals cost little');
+  t.ok(performance.now() - startMs < 10 * DEADLINE_MS, 'fifty refusals do not wait for a deadline each');
   t.equal((await ask(engine, keys.find((key) => masterOf(key) !== 1)!, Date.now())).outcome, 'admitted');
   await cluster.masters[1]!.restart();
   await until('its keys are judged again', async () => (await ask(engine, mine, Date.now())).outcome === 'unknown_key', 5_000);

@@ -13,13 +13,15 @@ import { createTeller } from '../../src/gateway/admission/failures.js';
 const creditsOf = createTeller();
 
 const DEADLINE_MS = 100;
+/** For a Redis that waits for its disk, and a set-up that must not fail. */
+const PATIENT_MS = 1_000;
 /** A second, and what a busy machine adds to it. */
 const ANSWER_WITHIN_MS = 3000;
 const DAY = { from: '2020-01-01', to: '2020-01-01' };
 
-async function setUp(t: Test, options: RedisOptions = {}): Promise<{ server: RedisServer; engine: RedisEngine }> {
+async function setUp(t: Test, options: RedisOptions = {}, deadlineMs = DEADLINE_MS): Promise<{ server: RedisServer; engine: RedisEngine }> {
   const server = await startRedis(options);
-  const engine = openRedisEngine({ url: server.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
+  const engine = openRedisEngine({ url: server.url, deadlineMs, plans: PLANS, usageDays: 400 });
   t.teardown(async () => {
     await engine.close();
     await server.stop();
@@ -108,7 +110,7 @@ t.test('Redis is down at the start: calls are refused, and the engine comes up w
 });
 
 t.test('Redis is killed in the middle: nothing hangs, nothing is admitted twice, what was answered is in the ledger', async (t) => {
-  const { server, engine } = await setUp(t, { config: ['appendonly yes', 'appendfsync always'] });
+  const { server, engine } = await setUp(t, { config: ['appendonly yes', 'appendfsync always'] }, PATIENT_MS);
   const key = await newKey(engine, 'pro');
   const tally = await traffic(engine, key, async () => {
     await until('some were admitted', async () => (await requestsOf(engine, key)) > 50);

@@ -33,9 +33,9 @@ export function decide(state: SubjectState, terms: Terms, key: JudgedKey, inScop
   return verdictOf(state, terms, ruling, key, inScope, nowMs);
 }
 
-/** Whether a decision leaves `state` as it is: nothing is asked for, or a ban is in force. */
-export function changesNothing(state: SubjectState, cost: 0 | 1, nowMs: number): boolean {
-  return cost === 0 || nowMs < state.bannedUntilMs;
+/** Whether a decision leaves `state` as it is: nothing is asked for, or a ban is in force whose end stays. */
+export function changesNothing(state: SubjectState, ban: BanRule, cost: 0 | 1, nowMs: number): boolean {
+  return cost === 0 || (nowMs < state.bannedUntilMs && banEndMs(state, ban, nowMs) === state.bannedUntilMs);
 }
 
 /**
@@ -46,7 +46,10 @@ export function rule(state: SubjectState, terms: Terms, cost: 0 | 1, nowMs: numb
   const { limits, refill } = terms;
   settle(state.minute, SHAPES.minute, limits.minute, refill, nowMs);
   settle(state.day, SHAPES.day, limits.day, refill, nowMs);
-  if (nowMs < state.bannedUntilMs) return 'banned';
+  if (nowMs < state.bannedUntilMs) {
+    state.bannedUntilMs = banEndMs(state, terms.ban, nowMs);
+    return 'banned';
+  }
   if (holds(state.minute, SHAPES.minute, limits.minute) && holds(state.day, SHAPES.day, limits.day)) {
     if (cost === 1) {
       spend(state.minute, SHAPES.minute);
@@ -88,6 +91,15 @@ function strike(state: SubjectState, rule: BanRule, nowMs: number): boolean {
   state.bannedUntilMs = nowMs + banLengthMs(rule, state.banLevel);
   state.strikes = 0;
   return true;
+}
+
+/**
+ * When the ban in force ends. One that began by strikes is over one length from now at the latest, for the
+ * store's clock may have stepped back since. One that operators set has no strikes, and keeps its end.
+ */
+function banEndMs(state: SubjectState, rule: BanRule, nowMs: number): number {
+  if (state.strikesSinceMs === 0) return state.bannedUntilMs;
+  return Math.min(state.bannedUntilMs, nowMs + banLengthMs(rule, state.banLevel));
 }
 
 /**

@@ -19,8 +19,8 @@ export function restrain(state: SubjectState, terms: Terms, last: LastVerdict | 
   }
   const ban = banOf(last, key, nowMs);
   if (ban === null || ban.untilMs <= state.bannedUntilMs) return;
-  state.bannedUntilMs = ban.untilMs;
-  state.banLevel = ban.level;
+  // Without strikes, as an operator's: Redis has judged where it ends.
+  Object.assign(state, { bannedUntilMs: ban.untilMs, banLevel: ban.level, strikes: 0, strikesSinceMs: 0 });
 }
 
 /** The newest that was seen of it: a ban may have been lifted since. A record from the future was read before the clock was set back. */

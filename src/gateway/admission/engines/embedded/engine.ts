@@ -90,7 +90,7 @@ function admitOne(turn: Turn, judge: KeyJudge, addresses: Addresses, request: Ad
     if (terms === undefined) throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
     const name = addresses.row(subject.address);
     const known = turn.address(name);
-    const isLook = changesNothing(known.state, cost, nowMs);
+    const isLook = changesNothing(known.state, terms.ban, cost, nowMs);
     if (!isLook) known.changed = true;
     const verdict = decide(isLook ? copyOf(known.state) : known.state, terms, null, true, cost, nowMs);
     if (cost === 1 && verdict.outcome === 'banned') turn.banned(name, verdict.bannedUntilMs, verdict.started);
@@ -101,7 +101,7 @@ function admitOne(turn: Turn, judge: KeyJudge, addresses: Addresses, request: Ad
   const { record, terms } = key;
   const inScope = request.scope === null || record.scopes === null || record.scopes.includes(request.scope);
   const row = turn.key(subject.id);
-  const verdict = decide(changesNothing(row.state, cost, nowMs) ? copyOf(row.state) : row.state, terms, record, inScope, cost, nowMs);
+  const verdict = decide(changesNothing(row.state, terms.ban, cost, nowMs) ? copyOf(row.state) : row.state, terms, record, inScope, cost, nowMs);
   if (cost === 0) return verdict;
   turn.count(row, subject.id, terms.plan, request.operation, nowMs, COUNTED_AS[verdict.outcome]);
   if (verdict.outcome === 'banned') turn.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);

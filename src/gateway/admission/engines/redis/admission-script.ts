@@ -96,7 +96,10 @@ const RULE = `
 local function rule(minuteLimit, dayLimit, greedy, after, within, length, factor, cap, charge, now, m, mAt, d, dAt, strikes, since, banned, level)
   m, mAt = settle(m, mAt, MINUTE, minuteLimit, greedy, now)
   d, dAt = settle(d, dAt, DAY, dayLimit, greedy, now)
-  if now < banned then return BANNED, m, mAt, d, dAt, strikes, since, banned, level end
+  if now < banned then
+    if since > 0 then banned = math.min(banned, now + banLength(length, factor, cap, level)) end
+    return BANNED, m, mAt, d, dAt, strikes, since, banned, level
+  end
   if (minuteLimit < 0 or m + MINUTE <= minuteLimit * MINUTE) and (dayLimit < 0 or d + DAY <= dayLimit * DAY) then
     if charge then
       m = m + MINUTE
@@ -200,8 +203,8 @@ while k <= #KEYS do
       if code == ADMITTED and isKey and scope ~= '' and record[4] ~= '*' and not find(record[4], scope, 1, true) then code = OUT_OF_SCOPE end
       local answer = pack('${ANSWER_FORMAT}', code, place, now, version, minuteLimit, dayLimit, m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1)
       answers[#answers + 1] = answer
-      -- A ban in force takes nothing and remembers nothing.
-      if charge and ruling ~= BANNED then
+      -- A ban in force takes nothing and remembers nothing, unless its end is another now.
+      if charge and (ruling ~= BANNED or banned1 ~= banned) then
         m, mAt, d, dAt, strikes, since, banned, level = m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1
         stored = sub(answer, -${STATE_BYTES})
         if not isKey then endsAt = forgottenAt(minuteLimit, dayLimit, greedy, within, m, mAt, d, dAt, strikes, since, banned, level) - now end
