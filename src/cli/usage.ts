@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Connect } from './client.js';
 import { gatewaysCommand, giveUpCommand } from './usage-gateways.js';
-import { pushCommand } from './usage-push.js';
+import { pushCommand } from './push/command.js';
 import { reconcileCommand } from './usage-reconcile.js';
 import { reportCommand } from './usage-report.js';
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { Failure } from './failure.js';
-import type { Connect } from './client.js';
-import { say, sayJson } from './output.js';
-import { progressOn } from './usage-progress.js';
-import { Pusher } from './usage-pusher.js';
-import type { PushMode } from './usage-event.js';
+import { Failure } from '../failure.js';
+import type { Connect } from '../client.js';
+import { say, sayJson } from '../output.js';
+import { progressOn } from '../usage-progress.js';
+import { Pusher } from './pusher.js';
+import type { PushMode } from './event.js';
 
 interface PushOptions {
   readonly to: string;
@@ -28,7 +28,7 @@ export function pushCommand(connect: Connect): Command {
     .requiredOption('--to <url>', 'where to send it; the bearer token for it comes from PETGATE_PUSH_TOKEN')
     .option('--from <day>', 'first UTC day (where the last push ended; at first the first of last month)')
     .option('--to-day <day>', 'last UTC day (the last final one; today in cumulative mode)')
-    .addOption(new Option('--mode <mode>', 'day: each final day once; cumulative: counters as they stand, today included').choices(['day', 'cumulative']).default('day'))
+    .addOption(new Option('--mode <mode>', 'day: each final day once, and what comes late of it; cumulative: counters as they stand, today included').choices(['day', 'cumulative']).default('day'))
     .option('--by <dimensions>', 'plan, operation; key and day are always there', 'key,day,plan,operation')
     .option('--source <uri>', 'source of the events; with the id it tells repeats', 'urn:petgate:usage')
     .option('--batch <count>', 'events per request', '500')
@@ -38,7 +38,7 @@ export function pushCommand(connect: Connect): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (options: PushOptions) => {
       const by = dimensionsOf(options.by);
-      const { parseDurationMs } = await import('../gateway/config/quantity.js');
+      const { parseDurationMs } = await import('../../gateway/config/quantity.js');
       const receiver = { url: urlOf(options.to), token: tokenOf(process.env), retryForMs: parseDurationMs(options.retryFor) ?? refuse('--retry-for must be a duration such as 30s or 10m.') };
       const stateFile = options.state ?? join(await dataFolder(), `usage-push-${nameOf([receiver.url, options.mode, by, options.source])}.json`);
       const progress = progressOn(process.stderr);
@@ -48,10 +48,15 @@ export function pushCommand(connect: Connect): Command {
       } finally {
         progress.end();
       }
-      const { events, ranges } = pusher;
-      if (options.json === true) sayJson({ events, ranges, state: stateFile });
-      else say(ranges.length === 0 ? 'Nothing new: all final days were acknowledged before.' : `${events} events acknowledged, ${ranges.map(({ from, to }) => `${from} to ${to}`).join(', then ')}.`);
+      if (options.json === true) sayJson({ events: pusher.events, ranges: pusher.ranges, corrected: pusher.corrected, state: stateFile });
+      else say(toldOf(pusher));
     });
+}
+
+function toldOf({ events, ranges, corrected }: Pusher): string {
+  if (ranges.length === 0 && events === 0) return 'Nothing new: all final days were acknowledged before.';
+  const pushed = [...ranges.map(({ from, to }) => `${from} to ${to}`), ...corrected.map((day) => `late counts of ${day}`)];
+  return `${events} events acknowledged${pushed.length === 0 ? '' : `, ${pushed.join(', then ')}`}.`;
 }
 
 function refuse(message: string): never {
@@ -92,7 +97,7 @@ function dayOf(text: string | undefined, option: string): string | undefined {
 }
 
 async function dataFolder(): Promise<string> {
-  const { loadSettings } = await import('../gateway/config/load.js');
+  const { loadSettings } = await import('../../gateway/config/load.js');
   return loadSettings(process.env).dataFolder;
 }
 
@@ -104,7 +109,8 @@ function nameOf(parts: readonly string[]): string {
 const EXAMPLES = `
 A push that was stopped, by whatever, goes on where it was when the same command runs again. Events carry ids that
 make repeats harmless: (source, id) is the same for the same figures. In day mode the receiver adds up, in
-cumulative mode the latest event of a group holds.
+cumulative mode the latest event of a group holds. Counts that a gateway brings of a day that became final without
+it are sent too, in day mode as events of their own (their ids end in &rev=2 and so on).
 Examples:
   PETGATE_PUSH_TOKEN=… petgate usage push --to https://meter.example.com/events
   petgate usage push --to https://meter.example.com/events --from 2026-10-01 --to-day 2026-10-31

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure } from './failure.js';
-import { cell } from './output.js';
-import type { UsageEvent } from './usage-event.js';
+import { Failure } from '../failure.js';
+import { cell } from '../output.js';
+import type { UsageEvent } from './event.js';
 
 /** Where events go. */
 export interface Receiver {

@@ -1,0 +1,24 @@
+import type { UsageEvent } from './event.js';
+
+export interface Batch {
+  readonly events: readonly UsageEvent[];
+  /** The last key all of whose events are in this batch or one before; null when there is none yet. */
+  readonly after: string | null;
+}
+
+/** @param events key by key, keys in order @param after events up to this key are left out */
+export async function* batchesOf(events: AsyncIterable<UsageEvent>, size: number, after: string | null): AsyncGenerator<Batch, void> {
+  let waiting: UsageEvent[] = [];
+  let whole = after;
+  let key = after;
+  for await (const event of events) {
+    if (after !== null && event.subject <= after) continue;
+    if (event.subject !== key) whole = key;
+    key = event.subject;
+    waiting.push(event);
+    if (waiting.length < size) continue;
+    yield { events: waiting, after: whole };
+    waiting = [];
+  }
+  if (waiting.length > 0) yield { events: waiting, after: key };
+}
