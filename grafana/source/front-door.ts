@@ -22,7 +22,7 @@ export const frontDoor: readonly Row[] = [
       graph({ title: 'Requests by operation', unit: 'reqps', stacked: true, description: 'Operations as the contract names them. unmatched: no such path or method; malformed: not readable as HTTP.' }, { '{{operation}}': rate('petgate_requests_total', 'operation') }),
       graph({ title: 'Answers by class', unit: 'reqps', stacked: true, description: '4xx is what clients get wrong or have used up, 5xx is what we get wrong.' }, { '{{class}}': rate('petgate_requests_total', 'class') }),
       graph({ title: '5xx by operation', unit: 'reqps', description: 'Which operation fails. Refusals by code tells why, unless the service behind sent the 5xx itself.' }, { '{{operation}}': rate('petgate_requests_total{class="5xx"}', 'operation') }),
-      graph({ title: 'Refusals by code', unit: 'reqps', description: 'Every no of the gateway by its code; README, Failures, says what each means and what to do.' }, { '{{code}}': `${rate('petgate_refusals_total', 'code')} > 0` }),
+      graph({ title: 'Refusals by code', unit: 'reqps', description: 'Refusals of the gateway by code; docs/reference/errors.md says what each means and what to do.' }, { '{{code}}': `${rate('petgate_refusals_total', 'code')} > 0` }),
       graph({ title: 'Duration by operation, p99', unit: 's', description: 'From a request read to its answer written. Compare with the upstream below to see who is slow.' }, { '{{operation}}': quantile(0.99, 'petgate_request_duration_seconds', 'operation') }),
       graph(
         { title: 'Where the time goes, p99', unit: 's', description: 'The whole exchange, the admission in it and the upstream in it.' },

@@ -14,7 +14,7 @@ import { until } from '../servers/until.js';
 import { metricOf, request, startFront } from './front.js';
 import type { Front } from './front.js';
 
-/** README, "What clients can make it hold", names it. */
+/** docs/guides/resource-limits.md names it. */
 const MOST_MIB = 400;
 /** Before any of these was bounded, some hundred connections ended a gateway with such a heap. */
 const environment = { NODE_OPTIONS: '--max-old-space-size=512' };

@@ -52,10 +52,10 @@ t.test('only the gateway reaches pets, and what is labelled for it reads metrics
   t.end();
 });
 
-t.test('every variable it sets is one the README explains', (t) => {
-  const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
+t.test('every variable it sets is one that the reference explains', (t) => {
+  const settings = readFileSync(join(packageRoot, 'docs/reference/settings.md'), 'utf8');
   for (const { spec } of deployments) {
-    for (const { name } of spec.template!.spec.containers.flatMap(({ env }) => env)) t.ok(readme.includes(`\`${name}\``), name);
+    for (const { name } of spec.template!.spec.containers.flatMap(({ env }) => env)) t.ok(settings.includes(`\`${name}\``), name);
   }
   t.end();
 });

@@ -10,10 +10,10 @@ import { startRedis } from '../servers/redis.js';
 import { startPets } from '../servers/pets.js';
 import { temporaryFolder } from '../servers/program.js';
 
-const section = readFileSync(join(packageRoot, 'README.md'), 'utf8').split('\n## Metrics\n')[1]?.split('\n## ')[0] ?? '';
+const page = readFileSync(join(packageRoot, 'docs/reference/metrics.md'), 'utf8');
 
-/** What the README's tables say: `name type labels`. */
-const told = [...section.matchAll(/^\| `(petgate_\w+)` \| (\w+) \| ([^|]*) \| [^|]+ \|$/gm)]
+/** What the page's tables say: `name type labels`. */
+const told = [...page.matchAll(/^\| `(petgate_\w+)` \| (\w+) \| ([^|]*) \| [^|]+ \|$/gm)]
   .map(([, name = '', type = '', labels = '']) => lineOf(name, type, [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label)));
 
 function lineOf(name: string, type: string, labels: readonly string[]): string {
@@ -24,7 +24,7 @@ function linesOf({ families }: Exposition): readonly string[] {
   return families.map(({ name, type, labels }) => lineOf(name, type, labels));
 }
 
-t.test('the README lists every metric there is, with its type and labels, and no other', async (t) => {
+t.test('docs/reference/metrics.md lists every metric there is, with its type and labels, and no other', async (t) => {
   // With Redis there are some more than without.
   const redis = await startRedis();
   t.teardown(() => redis.stop());

@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createApp } from '../../src/gateway/app.js';
+import { BAN_ROUTES } from '../../src/gateway/admin/bans.js';
+import { KEY_ROUTES } from '../../src/gateway/admin/keys.js';
+import { PROBE_ROUTES } from '../../src/gateway/admin/probes.js';
+import { USAGE_ROUTES } from '../../src/gateway/admin/usage.js';
+import { openEmbeddedEngine } from '../../src/gateway/admission/engines/embedded/engine.js';
+import { readEnvironment } from '../../src/gateway/config/environment.js';
+import { loadSettings } from '../../src/gateway/config/load.js';
+import { loadContract } from '../../src/gateway/contract/load.js';
+import { REFUSALS } from '../../src/gateway/refusal.js';
+import { createLog } from '../../src/shared/log.js';
+import { packageRoot } from '../../src/shared/package-root.js';
+import { temporaryFolder } from '../servers/program.js';
+
+/** The rows of a page whose first cell is code, as lists of cells. */
+function rowsOf(path: string): readonly (readonly string[])[] {
+  return [...readFileSync(join(packageRoot, path), 'utf8').matchAll(/^\| `(.*)\|$/gm)].map(([row]) => row.split('|').slice(1, -1).map((cell) => cell.trim()));
+}
+
+const bare = (cell: string | undefined): string => (cell ?? '').replaceAll('`', '');
+
+t.test('the README lists the steps of the real pipeline, in order', async (t) => {
+  const folder = temporaryFolder(t);
+  const settings = loadSettings({ PETGATE_DATA: folder });
+  const engine = openEmbeddedEngine({ folder, plans: settings.plans, usageDays: 1, mapBytes: 2 ** 24 });
+  const app = createApp({ settings, engine, contract: loadContract(), internalToken: 'x', log: createLog('test', 'silent') });
+  t.strictSame(rowsOf('README.md').map(([step]) => bare(step)), app.steps);
+  await app.close();
+  await engine.close();
+});
+
+t.test('docs/reference/errors.md explains every refusal of the catalogue, with its status', (t) => {
+  const explained = Object.fromEntries(rowsOf('docs/reference/errors.md').map(([code, status]) => [bare(code), Number(status)]));
+  t.strictSame(explained, Object.fromEntries(Object.values(REFUSALS).map(({ code, status }) => [code, status])));
+  t.end();
+});
+
+t.test('docs/reference/admin-api.md lists every route of the admin port, with its query parameters', (t) => {
+  const told = rowsOf('docs/reference/admin-api.md').map(([method, path, what = '']) => [bare(method), bare(path), [...what.matchAll(/`(\w+)`/g)].map(([, name]) => name).join(' ')].join(' ').trim());
+  const real = [...PROBE_ROUTES, ...KEY_ROUTES, ...BAN_ROUTES, ...USAGE_ROUTES].map(({ method, path, query }) => [method, path, ...(query ?? [])].join(' '));
+  t.strictSame([...told].sort(), [...real].sort());
+  t.end();
+});
+
+t.test('docs/reference/settings.md explains every variable that wins over the settings files', (t) => {
+  const asked: string[] = [];
+  readEnvironment(new Proxy({}, { get: (_, name) => void asked.push(String(name)) }));
+  const told = new Set(rowsOf('docs/reference/settings.md').flatMap(([names = '']) => names.split(', ').map(bare)));
+  t.ok(asked.length > 10, 'the variables were asked for');
+  t.strictSame(asked.filter((name) => !told.has(name)), []);
+  t.end();
+});
+
+t.test('docs/reference/cli.md lists every command, and no other', (t) => {
+  const helpOf = (...names: readonly string[]): readonly string[] => {
+    const help = execFileSync(process.execPath, [join(packageRoot, 'dist/src/cli/main.js'), ...names, '--help'], { encoding: 'utf8' });
+    const list = help.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? '';
+    const found = [...list.matchAll(/^ {2}([\w-]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help');
+    return found.length === 0 ? [['petgate', ...names].join(' ')] : found.flatMap((name) => helpOf(...names, name));
+  };
+  t.strictSame(rowsOf('docs/reference/cli.md').map(([command]) => bare(command)), helpOf());
+  t.end();
+});
