@@ -4,7 +4,7 @@ import t from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
 
 const INDEX = 'docs/README.md';
-const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].filter((path) => existsSync(join(packageRoot, path)));
+const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const docs = readdirSync(join(packageRoot, 'docs'), { recursive: true, encoding: 'utf8' })
   .map((name) => join('docs', name)).filter((path) => statSync(join(packageRoot, path)).isFile());
 
