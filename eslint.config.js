@@ -1,6 +1,13 @@
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
+/** Who may promote an exchange: `exchange.ts`. A permit that another file makes was admitted by nobody. */
+const PROMOTIONS = { toStripped: 'edge/strip', toRouted: 'contract/route', toIdentified: 'keys/identify', toAdmitted: 'admission/admit' };
+const withoutPromotions = (importNames) => ({
+  'no-restricted-imports': ['error', { patterns: [{ regex: '/exchange\\.js$', importNames, message: 'Only the step that it is named after may promote an exchange.' }] }],
+});
+const promotions = Object.keys(PROMOTIONS);
+
 /** House rules: no function over 60 lines, no file over 300, no `any`, no promise left alone. */
 export default defineConfig(
   globalIgnores(['dist', 'node_modules', 'coverage', '.tap', 'data']),
@@ -23,6 +30,8 @@ export default defineConfig(
       '@typescript-eslint/prefer-nullish-coalescing': 'off',
     },
   },
+  { files: ['src/**/*.ts'], rules: withoutPromotions(promotions) },
+  ...promotions.map((own) => ({ files: [`src/gateway/${PROMOTIONS[own]}.ts`], rules: withoutPromotions(promotions.filter((name) => name !== own)) })),
   {
     // Dashboards are written in the classic form, which every Grafana reads; the generator calls it old.
     files: ['grafana/**/*.ts'],

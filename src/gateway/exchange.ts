@@ -126,7 +126,7 @@ export type Stripped = Exchange & { readonly [stripped]: true };
 export type Routed = Stripped & { readonly [routed]: true; readonly demand: Demand };
 /** It is known who asks. */
 export type Identified = Routed & { readonly [identified]: true; readonly subject: Subject; readonly credential: Credential };
-/** The permit. Only `admit` makes one, and nothing reaches the service behind without it. */
+/** The permit. Only `admit` makes one, and nothing reaches an upstream without it. */
 export type Admitted = Identified & { readonly [admitted]: true; readonly operation: Operation; readonly verdict: StandingVerdict };
 
 export type Credential = 'missing' | 'malformed' | 'key';
@@ -147,7 +147,7 @@ const NOTHING: readonly string[] = [];
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The four promotions. Each step calls its own and no other; a lint rule names the callers. */
+/** The four promotions. Each step calls its own and no other: eslint.config.js names the callers. */
 export function toStripped(exchange: Exchange, headers: readonly string[]): Stripped {
   (exchange as Mutable<Exchange>).headers = headers;
   return exchange as Stripped;

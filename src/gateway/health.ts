@@ -24,7 +24,7 @@ const CHECK_MS = 1000;
 
 /**
  * Keeps an eye on the parts. The store is checked by the real admission, because a green PING says
- * nothing about the script (HAZARDS 17). An upstream that is down does not take the gateway away:
+ * nothing about the script. An upstream that is down does not take the gateway away:
  * its 503 is a better answer than none.
  */
 export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams, config: () => ReloadState): Health {

@@ -20,7 +20,7 @@ export class StartFailure extends Error {
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
-/** The settings of DESIGN section 10 from the environment; an empty variable counts as not set. Throws StartFailure with all mistakes at once. */
+/** The settings of pets from the environment; an empty variable counts as not set. Throws StartFailure with all mistakes at once. */
 export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
   const mistakes: string[] = [];
   const setting = (name: string): string | undefined => environment[name] || undefined;

@@ -16,7 +16,7 @@ const FINISH_MS = 8_000;
 const CLOSE_MS = 2_000;
 
 /**
- * Runs the pets service on `environment` (DESIGN section 10) until SIGTERM or SIGINT; resolves when it
+ * Runs the pets service on `environment` until SIGTERM or SIGINT; resolves when it
  * listens. What keeps it from starting is one line on standard error and exit code 1.
  */
 export async function runPets(environment: NodeJS.ProcessEnv): Promise<void> {

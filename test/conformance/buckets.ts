@@ -3,7 +3,7 @@ import { DAY_MS, MINUTE_MS, UNLIMITED_FIGURE } from '../../src/gateway/admission
 import type { AdmissionEngine, Subject } from '../../src/gateway/admission/port.js';
 import { ask, askMany, change, count, custom, DAY_START_MS, freshId, limited, newKey, NOON_MS, requestOf, rowsOf, dayName, standing } from './cast.js';
 
-/** The two buckets: DESIGN, The bucket. */
+/** The two buckets, minute and day, interval and greedy. */
 export function buckets(t: Test, engine: AdmissionEngine): void {
   t.test('exactly the limit is admitted, one by one or in a batch', async (t) => {
     const key = await newKey(engine, 'free');

@@ -9,7 +9,7 @@ import { keys } from './keys.js';
 import { ledger } from './ledger.js';
 
 /**
- * What every admission engine promises (port.ts, DESIGN §2 to §5). `open` gives an engine with `PLANS`
+ * What every admission engine promises (port.ts). `open` gives an engine with `PLANS`
  * of cast.ts and a ledger of 400 days; the suite closes it.
  */
 export async function conformance(t: Test, name: string, open: () => Promise<AdmissionEngine>): Promise<void> {

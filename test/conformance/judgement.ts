@@ -3,7 +3,7 @@ import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import type { KeyRecord } from '../../src/gateway/keys/record.js';
 import { ask, change, dayName, freshId, newKey, NOON_MS, rowsOf, standing } from './cast.js';
 
-/** Which keys are good: DESIGN, Keys. */
+/** Which keys are good. */
 export function judgement(t: Test, engine: AdmissionEngine): void {
   t.test('a key nobody made, or another secret, is unknown', async (t) => {
     const key = await newKey(engine, 'free');

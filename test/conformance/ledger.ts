@@ -13,7 +13,7 @@ function row(key: string, changes: Partial<UsageRow>): UsageRow {
   return { key, plan: 'free', operation: 'listPets', day: TODAY, requests: 0, limited: 0, banned: 0, failed: 0, ...changes };
 }
 
-/** The usage ledger: DESIGN, Usage. */
+/** The usage ledger: what it counts, per key, plan, operation and UTC day. */
 export function ledger(t: Test, engine: AdmissionEngine): void {
   t.test('the ledger is what was admitted, refused and banned, per plan, operation and UTC day', async (t) => {
     const key = await newKey(engine, 'free');

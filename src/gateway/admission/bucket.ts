@@ -1,5 +1,5 @@
 /**
- * The bucket: `{limit, per, refill}` that remembers what was spent (DESIGN: The bucket).
+ * The bucket: `{limit, per, refill}` that remembers what was spent, so that a plan may change in the middle of a window.
  *
  * Spent is kept as a level in units of 1/perMs token, so that greedy refill is exact integer
  * arithmetic: one token is `perMs` units, and `limit` units trickle back each millisecond.

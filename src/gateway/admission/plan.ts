@@ -1,6 +1,6 @@
 import type { Limits, Refill } from './bucket.js';
 
-/** When refusals turn into a ban, and how long it lasts (DESIGN: ban). Durations in ms. */
+/** When refusals turn into a ban, and how long it lasts. Durations in ms. */
 export interface BanRule {
   /** This many refusals … */
   readonly after: number;

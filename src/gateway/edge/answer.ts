@@ -33,7 +33,7 @@ export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: 
   return { headers, body: refusal.body };
 }
 
-/** The one renderer of refusals. After an answer has begun it can only cut the connection (HAZARDS 13). */
+/** The one renderer of refusals. After an answer has begun it can only cut the connection: an orderly end would pass for a whole answer. */
 export function refuse(exchange: Exchange, refusal: Refusal): void {
   exchange.story.refusal = refusal;
   if (exchange.client.started) {

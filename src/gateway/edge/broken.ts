@@ -25,7 +25,7 @@ export function onClientError(error: ParserError, socket: Socket, gate: Gate): v
 }
 
 /**
- * No more requests can be read. Those read before keep their places (HAZARDS 5), and the newest of
+ * No more requests can be read. Those read before keep their places, and the newest of
  * them learns that its body, if still on its way, will not come; with none, the answer is written here.
  */
 function giveUp(socket: Socket, refusal: Refusal, gate: Gate, packet?: Buffer): void {

@@ -69,7 +69,7 @@ export function isOver(socket: Socket, { pipelined }: EdgeLimits): boolean {
   return current !== null && (waiting.length >= MOST_WAITING || traffic.pipelined >= pipelined);
 }
 
-/** Of a head with more fields than are read, Node leaves some out: one of those may be a second Host (HAZARDS 2). */
+/** Of a head with more fields than are read, Node leaves some out: one of those may be a second Host. */
 export function faultIn({ rawHeaders, socket }: IncomingMessage): Refusal | null {
   return rawHeaders.length / 2 > connectionOf(socket).headerFields ? REFUSALS.headers_too_large : null;
 }
@@ -94,7 +94,7 @@ export function proceed(socket: Socket): void {
 
 /**
  * Makes every orderly close of `socket` a lingering one: closing while bytes are unread resets the
- * connection, and the client never sees why (HAZARDS 8). Node closes by `destroySoon`.
+ * connection, and the client never sees why. Node closes by `destroySoon`.
  */
 function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => linger(socket);

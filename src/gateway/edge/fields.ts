@@ -17,8 +17,8 @@ export function remembered<Answer>(decide: (name: string) => Answer): (name: str
 export const lowerName = remembered((name) => name.toLowerCase());
 
 /**
- * What no field value may hold: undici loses a pool connection for ever over it (LIBRARIES, trap 1),
- * and Node's `writeHead` throws.
+ * What no field value may hold: Node's `writeHead` throws at it, and in a head for an upstream, which is written
+ * as latin1, a line end would begin another field.
  */
 export const ODD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 

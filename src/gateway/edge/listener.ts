@@ -47,7 +47,8 @@ export interface Security {
 }
 
 /**
- * The public server. Everything Node would answer by itself is answered here instead (HAZARDS 4).
+ * The public server. What Node would answer by itself (parse errors, no Host, an unknown Expect, CONNECT) is
+ * answered here instead: it would lack rate headers and an Error body.
  * @param security null: without TLS, and so without HTTP/2
  * @param onUnproxied told of each connection closed for want of a good PROXY header; null: none is expected
  */

@@ -48,7 +48,7 @@ const DIGITS = /^\d{1,15}$/;
 
 /**
  * First step: what came over the wire becomes plain data. Node's parsers let much through that a
- * server behind may read otherwise (HAZARDS 2, 3, 6), so framing, Host, version and target are
+ * server behind may read otherwise (bodies on GET, two Hosts, odd versions), so framing, Host, version and target are
  * judged here again; what is wrong stands as the exchange's `fault`.
  * @param fault what is wrong besides
  */

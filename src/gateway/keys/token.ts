@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { encodeBase62, isBase62From, randomBase62 } from './base62.js';
 
 /**
- * The form of a key (DESIGN: Keys):
+ * The form of a key:
  * `ptg_<environment>_<12 base62 id><26 base62 secret><6 base62 CRC-32 of all before>`.
  * The checksum only saves the store a question about typing slips; the secret alone is the proof.
  */

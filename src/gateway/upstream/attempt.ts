@@ -151,7 +151,7 @@ export class Attempt implements ResponseHandler {
   }
 }
 
-/** 401, 403, 407 and 429 of a service behind speak about the gateway, not about the client (HAZARDS 11). */
+/** 401, 403, 407 and 429 of an upstream speak about the gateway, not about the client. */
 function answersClient(status: number): boolean {
   return status <= 599 && status !== 401 && status !== 403 && status !== 407 && status !== 429;
 }
