@@ -11,9 +11,9 @@ export const IMPORT_LEASE_MS = 2_000;
 const MANY = 200;
 const PAGE = 150;
 
-type Incoming = IncomingKey & Pick<Actor, 'subject' | 'id'>;
+export type Incoming = IncomingKey & Pick<Actor, 'subject' | 'id'>;
 
-function incoming(id = freshId(), changes: Partial<KeyRecord> = {}): Incoming {
+export function incoming(id = freshId(), changes: Partial<KeyRecord> = {}): Incoming {
   const secretHash = Buffer.from(`hash of ${id}`).toString('base64url');
   const record: KeyRecord = {
     id, plan: 'pro', name: `imported ${id}`, note: '', status: 'enabled', createdAtMs: 5, expiresAtMs: null,

@@ -1,10 +1,13 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
+import { slotOf } from '../../src/gateway/admission/engines/redis/link/slot.js';
+import { IMPORT_MARK } from '../../src/gateway/admission/engines/redis/names.js';
 import { PLANS } from '../conformance/cast.js';
+import { incoming } from '../conformance/imports.js';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
-import { startRedis } from '../servers/redis.js';
+import { startCluster, startRedis } from '../servers/redis.js';
 import type { RedisServer } from '../servers/redis.js';
 import { startProxy } from '../servers/stalling-proxy.js';
 import type { StallingProxy } from '../servers/stalling-proxy.js';
@@ -72,3 +75,39 @@ t.test('a replica that was there and is gone is still waited for', async (t) => 
   await until('the master has no replica', async () => String(await master.command('INFO', 'replication')).includes('connected_slaves:0'), 20_000);
   t.match(await gateway.admin('PATCH', `/admin/v1/keys/${id}`, { status: 'disabled' }), UNCERTAIN);
 });
+
+t.test('an import into a Cluster is good only when the replicas of all nodes that hold its keys have them', async (t) => {
+  const cluster = await startCluster();
+  t.teardown(() => cluster.stop());
+  const engine = openRedisEngine({ url: cluster.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400, replicas: { replicas: 1, waitMs: 300 } });
+  t.teardown(() => engine.close());
+  await until('the engine decides', async () => (await engine.check(), true), 20_000);
+  const slots = [0, 5_461, 10_923, 16_384];
+  const nodeOf = (key: string): number => slots.findIndex((bound) => slotOf(key) < bound) - 1;
+  const marked = nodeOf(IMPORT_MARK);
+  await followedBy(t, cluster.masters[marked]!);
+  const keys = Array.from({ length: 300 }, () => incoming());
+  const held = (on: (node: number) => boolean) => keys.filter(({ id }) => on(nodeOf(`{${id}}`))).slice(0, 5);
+  for (const [name, some] of [['there', held((node) => node === marked)], ['elsewhere', held((node) => node !== marked)]] as const) {
+    await engine.keys.imports.open(name);
+    await engine.keys.imports.stage(name, some);
+    const outcome = await engine.keys.imports.commit(name).then(() => 'committed', (error: unknown) => (error as Error).name);
+    t.equal(outcome, name === 'there' ? 'committed' : 'ChangeUncertain', name);
+    const ask = await engine.admit([{ subject: some[0]!.subject, operation: 'listPets', scope: null, cost: 0 }]);
+    t.equal(ask[0]?.outcome, name === 'there' ? 'admitted' : 'unknown_key', `${name}: good or not as was said`);
+    await engine.keys.imports.settle(name);
+  }
+});
+
+/** Gives a master of a Cluster a replica. */
+async function followedBy(t: Test, master: RedisServer): Promise<void> {
+  const replica = await startRedis({ cluster: true });
+  t.teardown(() => replica.stop());
+  await replica.command('CLUSTER', 'MEET', '127.0.0.1', master.port);
+  const id = String(await master.command('CLUSTER', 'MYID'));
+  await until('it knows the master', async () => String(await replica.command('CLUSTER', 'NODES')).includes(id), 20_000);
+  await until('it follows', async () => {
+    await replica.command('CLUSTER', 'REPLICATE', id);
+    return String(await replica.command('INFO', 'replication')).includes('master_link_status:up');
+  }, 20_000);
+}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { patiently } from '../../patience.js';
-import { IMPORT_LEASE_MS, ImportLost } from '../../port.js';
+import { ChangeUncertain, IMPORT_LEASE_MS, ImportLost } from '../../port.js';
 import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../port.js';
 import { idsIn } from './link/ids.js';
 import type { Link } from './link/link.js';
@@ -88,6 +88,8 @@ export function importStore(link: Link, replicas: Replicas, leaseMs = IMPORT_LEA
       return outcomes;
     },
     async commit(id) {
+      // The mark makes all of it good, also what was staged on other nodes of a Cluster: that has to be safe before.
+      if (link.cluster) await confirmStaged(link, replicas, id);
       const there = await replicas.confirmed(IMPORT_MARK, () => mark('commit', id));
       if (there?.id !== id || there.phase !== 'committed') throw lost();
     },
@@ -104,6 +106,19 @@ export function importStore(link: Link, replicas: Replicas, leaseMs = IMPORT_LEA
       await end(link, id, leaseMs);
     },
   };
+}
+
+/** Waits for the replicas of each node that holds keys of the import. Rejects with ChangeUncertain when they don't have them. */
+async function confirmStaged(link: Link, replicas: Replicas, importId: string): Promise<void> {
+  const names = new Map<string, string>();
+  for await (const ids of idsIn(link, importIds(importId), null)) {
+    for (const keyId of ids) names.set(link.nodeOf(keyName(keyId)), keyName(keyId));
+  }
+  for (const name of names.values()) {
+    await replicas.confirmed(name, () => Promise.resolve()).catch((error: unknown) => {
+      throw error instanceof ChangeUncertain ? new ChangeUncertain('No replica confirmed the keys in time, so none of them was made good. Look whether replication works (INFO replication), then run the import again.') : error;
+    });
+  }
 }
 
 /** Puts these keys in their place if the import that staged them is committed. False when none is. */

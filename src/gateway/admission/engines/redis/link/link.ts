@@ -80,6 +80,11 @@ export class Link {
     return this.#healths.known(this.#nodes.ownerOf(key))?.storeClock.at(performance.now()) ?? Date.now();
   }
 
+  /** Which node has `key` now; always the same one outside of a Cluster. */
+  nodeOf(key: string): string {
+    return this.#nodes.ownerOf(key);
+  }
+
   /** What the node of `key` says of its replication (INFO). */
   replication(key: string): Promise<unknown> {
     return this.#call(key, (node, health, untilMs) => health.sent(this.#nodes.send(node, 'info', ['replication']), untilMs));
