@@ -55,6 +55,6 @@ t.test('SIGTERM with a request that does not end: cut at the deadline, and still
   await front.gateway.program.stop('SIGTERM');
   const tookMs = performance.now() - startMs;
   t.same(await front.gateway.program.exited, { code: 0, signal: null });
-  t.ok(tookMs >= 450 && tookMs < 3000, `after ${tookMs.toFixed(0)} ms`);
+  t.ok(tookMs >= 450 && tookMs < 10_000, `after ${tookMs.toFixed(0)} ms`);
   t.same(await stuck, []);
 });

@@ -117,7 +117,7 @@ t.test('SIGTERM with a stream that does not end: cut at the deadline, and still 
   await gateway.program.stop('SIGTERM');
   const tookMs = performance.now() - startMs;
   t.same(await gateway.program.exited, { code: 0, signal: null });
-  t.ok(tookMs >= 450 && tookMs < 3000, `after ${tookMs.toFixed(0)} ms`);
+  t.ok(tookMs >= 450 && tookMs < 10_000, `after ${tookMs.toFixed(0)} ms`);
   t.equal((await stuck).status, 0);
 });
 

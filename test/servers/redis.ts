@@ -157,13 +157,18 @@ export interface RedisSentinel {
   stop(): Promise<void>;
 }
 
+export interface SentinelOptions extends Pick<RedisOptions, 'config'> {
+  /** Silence after which a master counts as dead. A replica whose link was down for ten times as long is not promoted. */
+  readonly downAfterMs?: number;
+}
+
 /** A master, a replica, and a sentinel that is alone to decide. `config` is for both servers. */
-export async function startSentinel({ config = [] }: Pick<RedisOptions, 'config'> = {}): Promise<RedisSentinel> {
+export async function startSentinel({ config = [], downAfterMs = 300 }: SentinelOptions = {}): Promise<RedisSentinel> {
   const first = await startRedis({ config });
   const second = await startRedis({ config: [...config, `replicaof 127.0.0.1 ${first.port}`] });
   const sentinel = await startRedis({
     sentinel: true,
-    config: [`sentinel monitor petgate 127.0.0.1 ${first.port} 1`, 'sentinel down-after-milliseconds petgate 300', 'sentinel failover-timeout petgate 2000'],
+    config: [`sentinel monitor petgate 127.0.0.1 ${first.port} 1`, `sentinel down-after-milliseconds petgate ${downAfterMs}`, 'sentinel failover-timeout petgate 2000'],
   });
   const servers = [first, second];
   const master = async (): Promise<RedisServer> => {

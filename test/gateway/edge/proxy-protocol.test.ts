@@ -112,7 +112,7 @@ for (const over of ['plain HTTP', 'TLS'] as const) {
     const slow = connect(port, '127.0.0.1').on('error', () => undefined);
     slow.write('PROXY TCP4 203.');
     await new Promise((resolve) => slow.resume().on('close', resolve));
-    t.ok(performance.now() - sinceMs < 4000, 'as soon as headers_time is over');
+    t.ok(performance.now() - sinceMs < 9000, 'as soon as headers_time is over');
     t.equal(await refused('timeout'), 1);
     connect(port, '127.0.0.1').on('connect', function (this: Socket) { this.end(); });
     connect(port, '127.0.0.1').on('connect', function (this: Socket) { this.write('PROXY ', () => this.resetAndDestroy()); }).on('error', () => undefined);
@@ -130,7 +130,7 @@ for (const over of ['plain HTTP', 'TLS'] as const) {
     const sinceMs = performance.now();
     await gateway.program.stop('SIGTERM');
     t.same(await gateway.program.exited, { code: 0, signal: null });
-    t.ok(performance.now() - sinceMs < 5000, 'at once');
+    t.ok(performance.now() - sinceMs < 9000, 'at once');
   });
 
   t.test(`over ${over}: a tunnel belongs to who is named, too`, async (t) => {

@@ -201,7 +201,7 @@ for (const workers of [1, 2]) {
     await until('the echo still comes', () => client.received().length === 3);
     await stopped;
     const tookMs = performance.now() - startMs;
-    t.ok(tookMs >= 1450 && tookMs < 4000, `after ${tookMs.toFixed(0)} ms`);
+    t.ok(tookMs >= 1450 && tookMs < 9000, `after ${tookMs.toFixed(0)} ms`);
     t.same(await at.front.gateway.program.exited, { code: 0, signal: null });
     await until('the client is let go', client.closed);
     t.equal(at.lines()[0]?.['closedBy'], 'shutdown', 'and the log tells');
@@ -215,5 +215,5 @@ t.test('a stop without tunnels does not wait', async (t) => {
   await allClosed(t, at, client, 'client');
   const startMs = performance.now();
   await at.front.gateway.program.stop('SIGTERM');
-  t.ok(performance.now() - startMs < 3000);
+  t.ok(performance.now() - startMs < 9000);
 });

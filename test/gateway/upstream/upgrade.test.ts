@@ -154,6 +154,6 @@ t.test('an address that takes no connection is given up in time', async (t) => {
   const startMs = performance.now();
   t.equal((await front.open(front.key)).answer.status, 101);
   const tookMs = performance.now() - startMs;
-  t.ok(tookMs >= 190 && tookMs < 3000, `after ${tookMs.toFixed(0)} ms`);
+  t.ok(tookMs >= 190 && tookMs < 9000, `after ${tookMs.toFixed(0)} ms`);
   t.equal((await scrape(front.gateway.adminUrl)).value('petgate_upstream_failures_total', { kind: 'unreachable' }), 1);
 });

@@ -158,7 +158,7 @@ t.test('frozen: what waited for an answer is refused, whatever comes after is de
   t.ok(isAway(engine));
   const startMs = performance.now();
   for (let n = 0; n < 100; n += 1) t.equal((await ask(engine, key, now())).outcome, 'admitted');
-  t.ok(performance.now() - startMs < DEADLINE_MS, 'nothing waits');
+  t.ok(performance.now() - startMs < 20 * DEADLINE_MS, 'nothing waits: a hundred deadlines would take longer');
   await engine.fail(creditsOf([{ keyId: key.id, plan: 'pro', operation: 'listPets', admittedAtMs: now() }]));
   server.thaw();
   await back(engine);
