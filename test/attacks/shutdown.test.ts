@@ -37,7 +37,8 @@ for (const [workers, over] of [[1, 'plain HTTP'], [1, 'TLS'], [2, 'plain HTTP'],
     }
     await stopped;
     t.same(await front.gateway.program.exited, { code: 0, signal: null });
-    t.equal(front.gateway.program.lines().filter(({ msg }) => msg === 'exchange').length, 5, 'every exchange is in the log');
+    // The knocks at the door are OPTIONS too, and of two processes one may be open a moment longer.
+    t.equal(front.gateway.program.lines().filter(({ msg, method }) => msg === 'exchange' && method === 'GET').length, 4, 'every exchange is in the log');
   });
 }
 

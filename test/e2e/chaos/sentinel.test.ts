@@ -21,7 +21,7 @@ async function caughtUp(master: RedisServer, replica: RedisServer): Promise<void
   await until('the replica has caught up', async () => {
     const there = await replicationOf(replica);
     return there.get('master_link_status') === 'up' && Number(there.get('slave_repl_offset')) >= offset;
-  }, 30_000);
+  }, 60_000);
 }
 
 /** From now on the replica hears nothing: it may not log in any more. */
@@ -76,7 +76,7 @@ function failovers(sentinel: RedisSentinel): Events {
     const { master } = await pair();
     master.freeze();
     // Shorter than the sentinel takes for a death.
-    await sleep(50 + random() * 500);
+    await sleep(50 + random() * 250);
     master.thaw();
   };
   return { 'the master stands still': standsStill, 'the master dies': dies, 'the master dies, and its replica heard nothing of late': diesUnheard };

@@ -21,6 +21,8 @@ const CLOCK_BYTES = 8;
 const REDIAL_MS = 50;
 /** Before a call that had no effect is made again. */
 const RETRY_MS = 10;
+/** A call is not made again with less time than this: without an answer, nobody would know any more that it had no effect. */
+const SPARE_MS = 50;
 /** The probe may come late: it changes nothing. */
 const ANY_TIME = '9000000000000000';
 
@@ -160,7 +162,7 @@ export class Link {
     if (error instanceof StoreUnavailable) throw error;
     this.#learn(error, health);
     const untouched = isUntouched(error);
-    if (!untouched || this.#healths.clock.nowMs >= untilMs) throw new StoreUnavailable(reasonOf(error, this.#trouble), { untouched });
+    if (!untouched || this.#healths.clock.nowMs + SPARE_MS >= untilMs) throw new StoreUnavailable(reasonOf(error, this.#trouble), { untouched });
     const redirection = this.cluster ? redirectionOf(error) : undefined;
     if (redirection !== undefined) return this.#nodes.redirected(redirection, name);
     this.#nodes.refresh();
