@@ -63,9 +63,9 @@ export async function startFront(t: Test, upstreamUrl: string, { pets = {}, conf
 }
 
 /** An upstream and a front over TLS, for HTTP/2; `key` is that of the front as HTTP/2 says it. */
-export async function startHttp2Front(t: Test): Promise<{ upstream: Upstream; front: Front; key: Field }> {
+export async function startHttp2Front(t: Test, options: FrontOptions = {}): Promise<{ upstream: Upstream; front: Front; key: Field }> {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { tls: issueCertificate(temporaryFolder(t), 'own') });
+  const front = await startFront(t, upstream.url, { ...options, tls: issueCertificate(temporaryFolder(t), 'own') });
   return { upstream, front, key: ['authorization', front.key.replace('Authorization: ', '')] };
 }
 

@@ -20,7 +20,8 @@ let front: Front;
 let key: Field;
 
 t.before(async () => {
-  ({ upstream, front, key } = await startHttp2Front(t));
+  // Fewer than a thousand: what one connection may begin must leave room for others.
+  ({ upstream, front, key } = await startHttp2Front(t, { config: { limits: { exchanges: 700 } } }));
 });
 
 const memoryBytes = async (): Promise<number> => (await scrape(front.gateway.adminUrl)).value('petgate_process_resident_memory_bytes');
@@ -38,7 +39,7 @@ async function flood(t: Test, name: string, attack: (client: FrameClient) => rea
     t.equal((await other.send({ key: front.key })).status, 200);
     slowestMs = Math.max(slowestMs, performance.now() - startMs);
   }
-  t.ok(slowestMs < 3000, `${name}: others are served, the slowest in ${slowestMs.toFixed(0)} ms`);
+  t.ok(slowestMs < 10_000, `${name}: others are served, the slowest in ${slowestMs.toFixed(0)} ms`);
   if (closes) await until(`${name}: its connection is cut`, client.closed);
   else client.socket.destroy();
   await front.idle();
@@ -61,6 +62,8 @@ t.test('streams opened and reset by the thousand: cut, each that was admitted in
   const reset = (stream: number): Buffer => frame(TYPE.reset, 0, stream, uint32(constants.NGHTTP2_CANCEL));
   const cut = await flood(t, 'in one write', () => times(3000, (n) => Buffer.concat([headers(2 * n + 1, [...pseudo(), key]), reset(2 * n + 1)])), true);
   t.match(await cut.endOf(99_999), /^(?:goaway [1-9]\d*|closed)$/);
+  const refused = (await scrape(front.gateway.adminUrl)).series.filter(({ name, labels }) => name === 'petgate_refusals_total' && labels['code'] === 'overloaded').map(({ value }) => value).filter((value) => value > 0);
+  t.same(refused, [], 'it was cut before it had every place there is');
 
   const client = await openFrames(t, front.target);
   let stream = 1;

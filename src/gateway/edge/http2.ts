@@ -101,6 +101,7 @@ export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
       stream.on('error', () => undefined);
       // Reset in the same breath: nobody asks any more.
       if (stream.destroyed || stream.closed) giveUp(line);
+      else if (line.open > MOST_GIVEN_UP + current().limits.streams) cut(line);
       else if (traffic.active >= current().limits.exchanges) turnAway(line, stream, current());
       else begin(line, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
     });
@@ -143,7 +144,12 @@ function turnAway(line: Line, stream: ServerHttp2Stream, gate: Gate): void {
 
 function giveUp(line: Line): void {
   line.givenUp += 1;
-  if (line.givenUp > MOST_GIVEN_UP) line.session.destroy(new Error('too many requests given up'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  if (line.givenUp > MOST_GIVEN_UP) cut(line);
+}
+
+/** Also before its requests are decided: reset streams make room for others at once, and those of one write would take every exchange there is. */
+function cut(line: Line): void {
+  line.session.destroy(new Error('too many requests given up'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 /** An idle connection is dismissed; one that was, or that broke, and stays, is cut. One that has sent no request has as long as for a head. */
