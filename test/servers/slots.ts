@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { RedisServer } from './redis.js';
+import { until } from './until.js';
 
 const MIGRATE_MS = 5_000;
 
@@ -11,9 +12,20 @@ export async function openMove(slot: number, from: RedisServer, to: RedisServer)
   await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId!);
 }
 
-/** Moves one name of a slot that is on its way. Rejects when MIGRATE does, with BUSYKEY for instance. */
+/**
+ * Moves one name of a slot that is on its way. Rejects when MIGRATE does, with BUSYKEY for instance.
+ * A target that was just restarted or thawed may take the Cluster for down for a moment: it is asked again.
+ */
 export async function moveName(name: string, from: RedisServer, to: RedisServer): Promise<void> {
-  await from.command('MIGRATE', '127.0.0.1', to.port, '', 0, MIGRATE_MS, 'KEYS', name);
+  await until('the target knows that the Cluster is up', async () => {
+    try {
+      await from.command('MIGRATE', '127.0.0.1', to.port, '', 0, MIGRATE_MS, 'KEYS', name);
+      return true;
+    } catch (error) {
+      if (error instanceof Error && error.message.includes('CLUSTERDOWN')) return false;
+      throw error;
+    }
+  });
 }
 
 /**
