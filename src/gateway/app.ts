@@ -11,7 +11,7 @@ import type { Contract } from './contract/load.js';
 import type { Operation } from './contract/operation.js';
 import { createRoute, MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
 import { createDocsAnswers } from './docs/answer.js';
-import { createAddressReader } from './edge/address.js';
+import { createAddressReader } from './edge/client-address.js';
 import { createCors } from './edge/cors.js';
 import type { Gate } from './edge/gate.js';
 import { createListener } from './edge/listener.js';

@@ -1,6 +1,6 @@
 /**
  * The closed catalogue of "no". Every refusal the gateway can give is one of these, and `refuse` in
- * `edge/answer.ts` is the one place that renders it. Codes stand in `config/openapi.yaml` too (a test compares).
+ * `answer.ts` is the one place that renders it. Codes stand in `config/openapi.yaml` too (a test compares).
  */
 export type RefusalCode = keyof typeof CATALOGUE;
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { refuse, renderRefusal } from '../../src/gateway/edge/answer.js';
+import { refuse, renderRefusal } from '../../src/gateway/answer.js';
 import { pipeline } from '../../src/gateway/pipeline.js';
 import { isRefusal, REFUSALS, withHeaders } from '../../src/gateway/refusal.js';
 import { makeExchange } from './exchange.js';

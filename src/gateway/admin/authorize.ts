@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { bucketOf, createAddressReader } from '../edge/address.js';
+import { bucketOf, createAddressReader } from '../edge/client-address.js';
 import { createAllowance } from '../usage/allowance.js';
 import { AdminRefusal } from './answer.js';
 

@@ -1,4 +1,4 @@
-import { commonHeaders } from '../edge/answer.js';
+import { commonHeaders } from '../answer.js';
 import type { Cors } from '../edge/cors.js';
 import type { Admitted } from '../exchange.js';
 

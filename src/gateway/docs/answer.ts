@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Plans } from '../admission/plan.js';
 import type { Contract } from '../contract/load.js';
-import { commonHeaders } from '../edge/answer.js';
+import { commonHeaders } from '../answer.js';
 import { addVary, lowerName } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';

@@ -3,8 +3,8 @@ import { letGo } from '../exchange.js';
 import type { Exchange } from '../exchange.js';
 import { isRefusal, REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
-import type { AddressReader } from './address.js';
-import { refuse } from './answer.js';
+import type { AddressReader } from './client-address.js';
+import { refuse } from '../answer.js';
 import type { Cors } from './cors.js';
 
 /** What the listener opens an exchange by, and does with it. An exchange keeps its gate to the end, also when another takes over. */

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Client, Exchange, Story } from '../exchange.js';
-import { nextTraceparent, requestIdOf } from '../observe/trace.js';
+import { nextTraceparent, requestIdOf } from './trace.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { EdgeLimits } from '../config/settings.js';
-import { bucketOf } from './address.js';
-import type { AddressReader } from './address.js';
+import { bucketOf } from './client-address.js';
+import type { AddressReader } from './client-address.js';
 import { lowerName } from './fields.js';
 import { AUTHORITY, parseTarget } from './target.js';
 

@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { PROXY_REFUSALS } from '../edge/proxy-protocol.js';
-import type { ProxyRefusal } from '../edge/proxy-protocol.js';
+import { PROXY_REFUSALS } from '../edge/proxy-protocol/listener.js';
+import type { ProxyRefusal } from '../edge/proxy-protocol/listener.js';
 
 /** Counts the connections that the PROXY protocol kept out. Only where it is spoken. */
 export function countUnproxied(registry: Registry): (why: ProxyRefusal) => void {

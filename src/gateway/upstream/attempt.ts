@@ -1,4 +1,4 @@
-import { commonHeaders } from '../edge/answer.js';
+import { commonHeaders } from '../answer.js';
 import { onlyValueOf } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, upstreamError } from '../refusal.js';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import util from 'node:util';
 import type ProxyServer from 'http-proxy';
-import { commonHeaders } from '../edge/answer.js';
+import { commonHeaders } from '../answer.js';
 import { lowerName } from '../edge/fields.js';
 import type { Admitted, ClientEnd, Handshake } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';

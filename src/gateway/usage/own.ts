@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../admission/port.js';
 import type { UsageStore } from '../admission/port.js';
 import type { WindowFigures } from '../admission/bucket.js';
 import type { StandingVerdict } from '../admission/verdict.js';
-import { commonHeaders } from '../edge/answer.js';
+import { commonHeaders } from '../answer.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';

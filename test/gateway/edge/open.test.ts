@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { loadSettings } from '../../../src/gateway/config/load.js';
-import { createAddressReader } from '../../../src/gateway/edge/address.js';
+import { createAddressReader } from '../../../src/gateway/edge/client-address.js';
 import { headOf, open } from '../../../src/gateway/edge/open.js';
 import type { Exchange } from '../../../src/gateway/exchange.js';
 import { exchangeRaw } from '../../servers/raw.js';

@@ -1,8 +1,8 @@
 import { METHODS } from 'node:http';
-import type { EdgeLimits } from '../config/settings.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
-import type { Head } from './open.js';
+import type { EdgeLimits } from '../../config/settings.js';
+import { REFUSALS } from '../../refusal.js';
+import type { Refusal } from '../../refusal.js';
+import type { Head } from '../open.js';
 
 /** The methods HTTP/1.1 is read with: HTTP/2 lets any word be one. CONNECT opens tunnels, and there are none here. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS.filter((method) => method !== 'CONNECT'));

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { nextTraceparent, requestIdOf } from '../../../src/gateway/observe/trace.js';
+import { nextTraceparent, requestIdOf } from '../../../src/gateway/edge/trace.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';

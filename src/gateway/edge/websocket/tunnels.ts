@@ -1,5 +1,5 @@
-import type { TunnelClose } from '../exchange.js';
-import type { HandshakeClient } from './handshake-client.js';
+import type { TunnelClose } from '../../exchange.js';
+import type { HandshakeClient } from './client.js';
 
 /** How often it is asked whether who opened a tunnel may still have it: a revoked key keeps its tunnels at most this long. */
 const RECHECK_MS = 5000;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { bucketOf, createAddressReader } from '../../../src/gateway/edge/address.js';
+import { bucketOf, createAddressReader } from '../../../src/gateway/edge/client-address.js';
 
 t.test('without trusted proxies the peer alone counts', (t) => {
   const reader = createAddressReader([]);

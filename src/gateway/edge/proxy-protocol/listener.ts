@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import type { Gate } from './gate.js';
-import { readProxyHeader } from './proxy-header.js';
+import type { Gate } from '../gate.js';
+import { readProxyHeader } from './header.js';
 
 /** Why a connection was closed before it could be served; a metric calls it so. */
 export const PROXY_REFUSALS = ['untrusted_peer', 'malformed', 'timeout', 'left'] as const;

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { EdgeLimits } from '../config/settings.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
-import type { Traffic } from './gate.js';
+import type { EdgeLimits } from '../../config/settings.js';
+import { REFUSALS } from '../../refusal.js';
+import type { Refusal } from '../../refusal.js';
+import type { Traffic } from '../gate.js';
 
 /**
  * How long a closing connection is still read, so that the client gets its answer: at most this long

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { TunnelClose } from '../exchange.js';
-import { refuse } from './answer.js';
-import { connectionOf, faultIn, proceed } from './connection.js';
-import { afterBoth, travel } from './gate.js';
-import type { Gate, Traffic } from './gate.js';
-import { HandshakeClient } from './handshake-client.js';
+import type { TunnelClose } from '../../exchange.js';
+import { refuse } from '../../answer.js';
+import { connectionOf, faultIn, proceed } from '../http1/connection.js';
+import { afterBoth, travel } from '../gate.js';
+import type { Gate, Traffic } from '../gate.js';
+import { HandshakeClient } from './client.js';
 import { asksForWebSocket, handshakeFault, MALFORMED_HANDSHAKE } from './handshake.js';
-import { headOf, open } from './open.js';
-import { parseTarget } from './target.js';
+import { headOf, open } from '../open.js';
+import { parseTarget } from '../target.js';
 import { createTunnels } from './tunnels.js';
 
 /** How connections leave HTTP. */

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import type { Client } from '../exchange.js';
-import type { EdgeLimits } from '../config/settings.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
-import { gatherBody, once } from './body.js';
+import type { Client } from '../../exchange.js';
+import type { EdgeLimits } from '../../config/settings.js';
+import { REFUSALS } from '../../refusal.js';
+import type { Refusal } from '../../refusal.js';
+import { gatherBody, once } from '../body.js';
 import type { Ongoing } from './connection.js';
-import type { Placed, Traffic } from './gate.js';
+import type { Placed, Traffic } from '../gate.js';
 
 /** Bodies up to this size are worth copying beside their header. */
 const JOINED_BYTES = 16 * 1024;

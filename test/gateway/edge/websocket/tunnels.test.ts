@@ -1,7 +1,7 @@
 import t from 'tap';
-import { startTunnelFront } from '../../servers/tunnel-front.js';
-import { until } from '../../servers/until.js';
-import { startWebSocketUpstream } from '../../servers/websocket.js';
+import { startTunnelFront } from '../../../servers/tunnel-front.js';
+import { until } from '../../../servers/until.js';
+import { startWebSocketUpstream } from '../../../servers/websocket.js';
 
 t.test('a key that is no longer good loses its tunnels within seconds, and no other does', async (t) => {
   const upstream = await startWebSocketUpstream(t);

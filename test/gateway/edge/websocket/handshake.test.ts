@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
-import { asksForWebSocket, handshakeFault } from '../../../src/gateway/edge/handshake.js';
-import { KEY } from '../../servers/tunnel.js';
+import { asksForWebSocket, handshakeFault } from '../../../../src/gateway/edge/websocket/handshake.js';
+import { KEY } from '../../../servers/tunnel.js';
 
 /** A request with this line and these fields, as Node's parser gives it. */
 function request(line: string, ...fields: readonly string[]): IncomingMessage {

@@ -4,9 +4,9 @@ import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
-import { loadSettings } from '../../../src/gateway/config/load.js';
-import { HttpClient } from '../../../src/gateway/edge/client.js';
-import { Traffic } from '../../../src/gateway/edge/gate.js';
+import { loadSettings } from '../../../../src/gateway/config/load.js';
+import { HttpClient } from '../../../../src/gateway/edge/http1/client.js';
+import { Traffic } from '../../../../src/gateway/edge/gate.js';
 
 const BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 

@@ -1,16 +1,16 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Client, Exchange } from '../exchange.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
-import { nextTraceparent, requestIdOf } from '../observe/trace.js';
-import { bucketOf } from './address.js';
-import type { AddressReader } from './address.js';
-import { renderRefusal } from './answer.js';
+import type { Client, Exchange } from '../../exchange.js';
+import { REFUSALS } from '../../refusal.js';
+import type { Refusal } from '../../refusal.js';
+import { nextTraceparent, requestIdOf } from '../trace.js';
+import { bucketOf } from '../client-address.js';
+import type { AddressReader } from '../client-address.js';
+import { renderRefusal } from '../../answer.js';
 import { connectionOf } from './connection.js';
-import { originIn } from './cors.js';
-import type { Gate } from './gate.js';
-import { freshStory } from './open.js';
+import { originIn } from '../cors.js';
+import type { Gate } from '../gate.js';
+import { freshStory } from '../open.js';
 
 /** `rawPacket` is what it was reading, credentials included. */
 export interface ParserError extends NodeJS.ErrnoException {

@@ -2,16 +2,16 @@ import type { EventEmitter } from 'node:events';
 import { constants, createServer } from 'node:http2';
 import type { ServerHttp2Session, ServerHttp2Stream, Settings } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { EdgeLimits } from '../config/settings.js';
-import { REFUSALS } from '../refusal.js';
-import { rawExchange } from './broken.js';
-import { onlyValueOf } from './fields.js';
-import { afterBoth, travel } from './gate.js';
-import type { Gate, Traffic } from './gate.js';
-import { open } from './open.js';
-import { StreamClient } from './stream-client.js';
-import { readStreamHead } from './stream-head.js';
-import { Bag } from '../../shared/bag.js';
+import type { EdgeLimits } from '../../config/settings.js';
+import { REFUSALS } from '../../refusal.js';
+import { rawExchange } from '../http1/broken.js';
+import { onlyValueOf } from '../fields.js';
+import { afterBoth, travel } from '../gate.js';
+import type { Gate, Traffic } from '../gate.js';
+import { open } from '../open.js';
+import { StreamClient } from './client.js';
+import { readStreamHead } from './head.js';
+import { Bag } from '../../../shared/bag.js';
 
 /** How often it is looked for connections that have been idle for too long. */
 const CHECK_MS = 1000;

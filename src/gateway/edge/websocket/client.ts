@@ -1,11 +1,11 @@
 import { ServerResponse } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Handshake, ClientEnd } from '../exchange.js';
-import type { EdgeLimits } from '../config/settings.js';
-import { HttpClient } from './client.js';
-import { onlyValueOf } from './fields.js';
-import type { Traffic } from './gate.js';
+import type { Handshake, ClientEnd } from '../../exchange.js';
+import type { EdgeLimits } from '../../config/settings.js';
+import { HttpClient } from '../http1/client.js';
+import { onlyValueOf } from '../fields.js';
+import type { Traffic } from '../gate.js';
 import { TunnelEnd } from './tunnel.js';
 
 /** What a handshake comes to. */

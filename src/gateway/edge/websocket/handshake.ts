@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { REFUSALS, withHeaders } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
-import { Request } from './body.js';
-import { lowerName, onlyValueOf } from './fields.js';
+import { REFUSALS, withHeaders } from '../../refusal.js';
+import type { Refusal } from '../../refusal.js';
+import { Request } from '../body.js';
+import { lowerName, onlyValueOf } from '../fields.js';
 
 /** 16 bytes in base64 (RFC 6455 §4.1). */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/;

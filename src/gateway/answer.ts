@@ -1,6 +1,6 @@
-import type { Exchange } from '../exchange.js';
-import { closedHeaders, rateHeaders, retryAfterS } from '../admission/headers.js';
-import type { Refusal } from '../refusal.js';
+import type { Exchange } from './exchange.js';
+import { closedHeaders, rateHeaders, retryAfterS } from './admission/headers.js';
+import type { Refusal } from './refusal.js';
 
 /** Seconds a client is told to wait when no verdict can be had. */
 const CLOSED_RETRY_S = 1;

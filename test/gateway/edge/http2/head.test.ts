@@ -1,10 +1,10 @@
 import t from 'tap';
-import { loadSettings } from '../../../src/gateway/config/load.js';
-import { createAddressReader } from '../../../src/gateway/edge/address.js';
-import { open } from '../../../src/gateway/edge/open.js';
-import { readStreamHead } from '../../../src/gateway/edge/stream-head.js';
-import type { Exchange } from '../../../src/gateway/exchange.js';
-import { makeExchange } from '../exchange.js';
+import { loadSettings } from '../../../../src/gateway/config/load.js';
+import { createAddressReader } from '../../../../src/gateway/edge/client-address.js';
+import { open } from '../../../../src/gateway/edge/open.js';
+import { readStreamHead } from '../../../../src/gateway/edge/http2/head.js';
+import type { Exchange } from '../../../../src/gateway/exchange.js';
+import { makeExchange } from '../../exchange.js';
 
 const { limits } = loadSettings({});
 const GOOD = { ':method': 'POST', ':scheme': 'https', ':authority': 'pets.example', ':path': '/v1/./pets?a=b' };

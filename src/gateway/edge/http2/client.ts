@@ -1,13 +1,13 @@
 import { constants } from 'node:http2';
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { Client } from '../exchange.js';
-import type { EdgeLimits } from '../config/settings.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
-import { gatherBody, once } from './body.js';
-import { SLOW_MS } from './client.js';
-import { HOP_BY_HOP, lowerName } from './fields.js';
-import type { Placed, Traffic } from './gate.js';
+import type { Client } from '../../exchange.js';
+import type { EdgeLimits } from '../../config/settings.js';
+import { REFUSALS } from '../../refusal.js';
+import type { Refusal } from '../../refusal.js';
+import { gatherBody, once } from '../body.js';
+import { SLOW_MS } from '../http1/client.js';
+import { HOP_BY_HOP, lowerName } from '../fields.js';
+import type { Placed, Traffic } from '../gate.js';
 
 const { NGHTTP2_NO_ERROR } = constants;
 

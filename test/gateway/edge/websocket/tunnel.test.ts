@@ -1,14 +1,14 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { checkHonest, codeOf } from '../../answers/honest.js';
-import { scrape } from '../../servers/exposition.js';
-import { exchangeRaw } from '../../servers/raw.js';
-import type { TunnelClient } from '../../servers/tunnel.js';
-import { startTunnelFront } from '../../servers/tunnel-front.js';
-import type { TunnelFront, TunnelFrontOptions } from '../../servers/tunnel-front.js';
-import { until } from '../../servers/until.js';
-import { accept, startWebSocketUpstream } from '../../servers/websocket.js';
-import type { SeenHandshake, WebSocketUpstream } from '../../servers/websocket.js';
+import { checkHonest, codeOf } from '../../../answers/honest.js';
+import { scrape } from '../../../servers/exposition.js';
+import { exchangeRaw } from '../../../servers/raw.js';
+import type { TunnelClient } from '../../../servers/tunnel.js';
+import { startTunnelFront } from '../../../servers/tunnel-front.js';
+import type { TunnelFront, TunnelFrontOptions } from '../../../servers/tunnel-front.js';
+import { until } from '../../../servers/until.js';
+import { accept, startWebSocketUpstream } from '../../../servers/websocket.js';
+import type { SeenHandshake, WebSocketUpstream } from '../../../servers/websocket.js';
 
 interface Stage {
   readonly upstream: WebSocketUpstream;

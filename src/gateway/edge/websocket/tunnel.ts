@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { Tunnel, TunnelClose } from '../exchange.js';
+import type { Tunnel, TunnelClose } from '../../exchange.js';
 
 /** How long a client that said it is done may take to be told all that is left. */
 const FAREWELL_MS = 2000;
