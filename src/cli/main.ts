@@ -5,14 +5,14 @@ import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../shared/package-root.js';
 import { exitWithParent } from '../shared/parent.js';
 import { findAdmin } from './admin-address.js';
-import { bansCommand } from './bans.js';
+import { bansCommand } from './keys/bans.js';
 import { AdminClient } from './client.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { Failure } from './failure.js';
-import { keysCommand } from './keys.js';
+import { keysCommand } from './keys/command.js';
 import { styled } from './output.js';
-import { usageCommand } from './usage.js';
+import { usageCommand } from './usage/command.js';
 
 function createProgram(): Command {
   const program = new Command('petgate')

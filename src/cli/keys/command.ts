@@ -1,0 +1,157 @@
+import { text } from 'node:stream/consumers';
+import { Command, InvalidArgumentError } from 'commander';
+import type { Connect, Json } from '../client.js';
+import { Failure } from '../failure.js';
+import { exportCommand, importCommand } from './transfer.js';
+import { cell, facts, say, sayJson, styled, table } from '../output.js';
+
+interface FieldOptions {
+  readonly plan?: string;
+  readonly name?: string;
+  readonly note?: string;
+  readonly scope?: readonly string[];
+  readonly expires?: string;
+  readonly minute?: string;
+  readonly day?: string;
+}
+
+export function keysCommand(connect: Connect): Command {
+  const keys = new Command('keys').description('create, find, change and end API keys').addHelpText('after', EXAMPLES);
+  fieldOptions(keys.command('create').description('make a key; it is shown once').requiredOption('--plan <plan>', 'free, pro, business, enterprise').requiredOption('--name <name>', 'whose key it is'))
+    .option('--import', 'bring in a key of another form, read from standard input')
+    .option('--json', 'print JSON')
+    .action(async (options: FieldOptions & { import?: true; json?: true }) => {
+      const imported = options.import === true ? { key: (await text(process.stdin)).trim() } : {};
+      const made = await (await connect()).ask('POST', '/admin/v1/keys', { ...fieldsOf(options), ...imported });
+      showIssued(made, options.json, 'Key created.');
+    });
+  keys.command('list').description('list keys, by id')
+    .option('--plan <plan>', 'only those on this plan')
+    .option('--status <status>', 'only enabled, disabled or revoked ones')
+    .option('--name <prefix>', 'only those whose name begins so')
+    .option('--limit <count>', 'the first so many', countOf)
+    .option('--json', 'print JSON')
+    .action(async ({ json, limit, ...filter }: Readonly<Record<string, string>> & { json?: true; limit?: number }) => {
+      const found = await (await connect()).askAll('/admin/v1/keys', new URLSearchParams(filter), 'keys', limit);
+      if (json === true) sayJson({ keys: found });
+      else say(found.length === 0 ? 'No keys.' : table(['id', 'name', 'plan', 'status', 'created', 'expires'], found.map((key) => [cell(key['id']), cell(key['name']), cell(key['plan']), cell(key['status']), dayIn(key['created']), dayIn(key['expires'])])));
+    });
+  keys.command('show <id>').description('show one key').option('--json', 'print JSON')
+    .action(async (id: string, { json }: { json?: true }) => showKey(await (await connect()).ask('GET', pathOf(id)), json));
+  fieldOptions(keys.command('change <id>').description('change a key; holds on its very next request').option('--plan <plan>', 'move it to this plan').option('--name <name>', 'a new name'))
+    .option('--all-scopes', 'may do everything')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: FieldOptions & { allScopes?: true; json?: true }) => {
+      const fields = { ...fieldsOf(options), ...(options.allScopes === true ? { scopes: null } : {}) };
+      showKey(await (await connect()).ask('PATCH', pathOf(id), fields), options.json);
+    });
+  keys.command('rotate <id>').description('give a key a new secret; the old one stays good for the overlap')
+    .option('--overlap <duration>', 'such as 30m, 24h, 7d; 0s ends the old one at once. An end that is set already is never moved further away', '24h')
+    .option('--json', 'print JSON')
+    .action(async (id: string, { overlap, json }: { overlap: string; json?: true }) => {
+      const rotated = await (await connect()).ask('POST', `${pathOf(id)}/rotate`, { overlap });
+      showIssued(rotated, json, 'New secret made.');
+      if (json !== true) say(`\n${oldSecretIn(rotated)}`);
+    });
+  lifeCommands(keys, connect);
+  for (const command of [importCommand(connect), exportCommand(connect)]) keys.addCommand(command);
+  return keys;
+}
+
+function lifeCommands(keys: Command, connect: Connect): void {
+  for (const [name, status] of [['enable', 'enabled'], ['disable', 'disabled']] as const) {
+    keys.command(`${name} <id>`).description(`${name} a key`)
+      .action(async (id: string) => {
+        await (await connect()).ask('PATCH', pathOf(id), { status });
+        say(`Key ${id} is ${status}.`);
+      });
+  }
+  keys.command('revoke <id>').description('end a key for ever')
+    .action(async (id: string) => {
+      await (await connect()).ask('DELETE', pathOf(id));
+      say(`Key ${id} is revoked.`);
+    });
+  keys.command('history <id>').description('what happened to a key').option('--json', 'print JSON')
+    .action(async (id: string, { json }: { json?: true }) => {
+      const answer = await (await connect()).ask('GET', `${pathOf(id)}/history`);
+      const entries = answer['history'] as readonly Json[];
+      if (json === true) sayJson(answer);
+      else say(table(['at', 'by', 'action', 'changed'], entries.map(({ at, actor, action, changed }) => [cell(at), cell(actor), cell(action), changesIn(changed)])));
+    });
+}
+
+function fieldOptions(command: Command): Command {
+  return command
+    .option('--note <text>', 'for operators')
+    .option('--scope <scope...>', 'what it may do: pets:read, pets:write (everything unless said)')
+    .option('--expires <date>', '2027-01-31, 2027-01-31T12:00:00Z, or never')
+    .option('--minute <limit>', 'on a plan with custom limits: requests per minute, or unlimited')
+    .option('--day <limit>', 'the same per day');
+}
+
+function fieldsOf({ plan, name, note, scope, expires, minute, day }: FieldOptions): Json {
+  const limits = { ...(minute === undefined ? {} : { minute: limitOf(minute) }), ...(day === undefined ? {} : { day: limitOf(day) }) };
+  const fields = { plan, name, note, scopes: scope, expires: expires === 'never' ? null : expires, limits: minute === undefined && day === undefined ? undefined : limits };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** A figure as a number; anything else goes to the gateway as it is, which says what is wrong with it. */
+function limitOf(text: string): number | string {
+  return /^[0-9]{1,15}$/.test(text) ? Number(text) : text;
+}
+
+function countOf(text: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 1.');
+}
+
+/** The key's path. A whole key is refused, unrepeated: it stands in the shell's history and in `ps` already. */
+export function pathOf(id: string, collection = 'keys'): string {
+  if (id.startsWith('ptg_')) throw new Failure('This is a whole key. Give its id, the 12 characters after ptg_<environment>_; and rotate the key, for the command line is no secret place.', 2);
+  return `/admin/v1/${collection}/${encodeURIComponent(id)}`;
+}
+
+function showIssued(issued: Json, json: true | undefined, title: string): void {
+  if (json === true) {
+    sayJson(issued);
+    return;
+  }
+  say(`${title} It is shown only this once:\n\n  ${styled('bold', cell(issued['key']))}\n`);
+  showKey(issued, undefined);
+}
+
+function showKey(key: Json, json: true | undefined): void {
+  if (json === true) sayJson(key);
+  else say(facts(Object.entries(key).filter(([name]) => name !== 'key').map(([name, value]) => [name, cell(value)])));
+}
+
+/** What became of the secret before: the second one of the answer's `secrets`. */
+function oldSecretIn({ secrets }: Json): string {
+  const [, old] = secrets as readonly Json[];
+  return old === undefined ? 'No other secret is good any more.' : `The secret before is good until ${cell(old['ends'])}; any other has ended.`;
+}
+
+/** `plan: free → pro, name: My app` */
+function changesIn(changed: unknown): string {
+  const one = (value: unknown): string => {
+    const step = value as { readonly from?: unknown; readonly to?: unknown } | null;
+    return typeof step === 'object' && step !== null && 'from' in step && 'to' in step ? `${cell(step.from)} → ${cell(step.to)}` : cell(value);
+  };
+  const fields = Object.entries(changed as Json).filter(([, value]) => value !== null);
+  return fields.length === 0 ? '-' : fields.map(([field, value]) => `${field}: ${one(value)}`).join(', ');
+}
+
+function dayIn(date: unknown): string {
+  return typeof date === 'string' ? date.slice(0, 10) : '-';
+}
+
+const EXAMPLES = `
+Examples:
+  petgate keys create --plan free --name "My app"
+  petgate keys create --plan enterprise --name "Big shop" --minute 5000 --day unlimited
+  petgate keys list --plan pro --json
+  petgate keys change 3hT9sQ0aZk1B --plan pro
+  petgate keys rotate 3hT9sQ0aZk1B --overlap 24h
+  petgate keys create --plan free --name "Old app" --import < key.txt
+  petgate keys import old-keys.jsonl
+  petgate keys export --hashes --output keys.jsonl`;

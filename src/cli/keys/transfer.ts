@@ -1,0 +1,108 @@
+import { createReadStream, statSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { Transform } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import { Command } from 'commander';
+import type { Connect } from '../client.js';
+import { Failure } from '../failure.js';
+import { say, sayJson } from '../output.js';
+import { progressOn } from '../progress.js';
+
+/** `petgate keys import`: a whole file of keys, or none of it. */
+export function importCommand(connect: Connect): Command {
+  return new Command('import').description('bring in keys that exist elsewhere, by their hashes: all of the file, or nothing')
+    .argument('<file>', 'JSON lines; - reads standard input')
+    .option('--json', 'print JSON')
+    .addHelpText('after', IMPORT_HELP)
+    .action(async (file: string, { json }: { json?: true }) => {
+      const { lines, bytes } = openLines(file);
+      const client = await connect();
+      const startMs = performance.now();
+      const progress = progressOn(process.stderr);
+      let doneBytes = 0;
+      const counter = new Transform({
+        transform: (chunk: Buffer, _encoding, done) => {
+          doneBytes += chunk.length;
+          progress.show(bytes === undefined ? 0 : Math.min(doneBytes / bytes, 1), `${(doneBytes / 1e6).toFixed(1)} MB`);
+          done(null, chunk);
+        },
+      });
+      lines.on('error', (error) => counter.destroy(unreadable(file, error)));
+      const answer = await client.upload('/admin/v1/keys/import', lines.pipe(counter)).finally(() => {
+        progress.end();
+        // Refused early: what is still to come, of a terminal perhaps, would keep us waiting.
+        lines.destroy();
+      });
+      if (json === true) sayJson(answer);
+      else say(told(answer, performance.now() - startMs));
+    });
+}
+
+/** `petgate keys export`: every key as JSON lines. */
+export function exportCommand(connect: Connect): Command {
+  return new Command('export').description('print every key as JSON lines, by id')
+    .option('--hashes', 'with the hashes of their secrets, which an import needs; keep such a file as safe as the store')
+    .option('--plan <plan>', 'only those on this plan')
+    .option('--status <status>', 'only enabled, disabled or revoked ones')
+    .option('--name <prefix>', 'only those whose name begins so')
+    .option('--output <file>', 'write to this file instead, readable by you alone, there when it is whole')
+    .action(async ({ hashes, output, ...filter }: Readonly<Record<string, string>> & { hashes?: true }) => {
+      const client = await connect();
+      const query = new URLSearchParams({ ...filter, ...(hashes === true ? { hashes: 'true' } : {}) });
+      const path = `/admin/v1/keys/export?${query.toString()}`;
+      await (output === undefined ? client.pour(path) : intoFile(output, (out) => client.pour(path, out)));
+    });
+}
+
+function openLines(file: string): { readonly lines: Readable; readonly bytes: number | undefined } {
+  if (file === '-') return { lines: process.stdin, bytes: undefined };
+  try {
+    return { bytes: statSync(file).size, lines: createReadStream(file) };
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(file: string, error: unknown): Failure {
+  return new Failure(`${file} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`);
+}
+
+/** Half an export must not look like a whole one: the file gets its name at the end. */
+async function intoFile(file: string, write: (out: Writable) => Promise<void>): Promise<void> {
+  const part = `${file}.part`;
+  try {
+    const out = (await open(part, 'w', 0o600)).createWriteStream();
+    try {
+      await write(out);
+    } finally {
+      await new Promise<void>((resolve) => out.end(resolve));
+    }
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined || error instanceof Failure) throw error;
+    throw new Failure(`${file} can't be written (${code ?? 'unknown reason'}).`);
+  }
+}
+
+function told({ imported, unchanged }: Readonly<Record<string, unknown>>, tookMs: number): string {
+  const there = Number(unchanged) === 0 ? '' : ` ${Number(unchanged)} were here already, just as the file says.`;
+  return `${Number(imported)} keys imported in ${(tookMs / 1_000).toFixed(1)} s.${there}`;
+}
+
+const IMPORT_HELP = `
+One key per line:
+  {"hash":"…", "plan":"free", "name":"My app"}
+hash    SHA-256 of the whole key as clients send it: 64 hex digits, or base64url
+hashes  instead, up to two during a rotation, the newest first: ["…", {"hash":"…", "ends":"2027-01-31"}]
+id      for keys that Petgate made; a key of any other form gets its id from its hash
+Also: note, status (enabled, disabled, revoked), scopes, limits, created, expires.
+
+Every line is checked before anything counts, and every bad one is named. Then all keys
+are good at once, on every gateway. Cut off at any point, just run it again.
+Keys of another form need keys.accept_imported: true in the configuration.
+
+Examples:
+  petgate keys import old-keys.jsonl
+  petgate keys export --hashes | petgate --admin-url http://10.0.0.2:9090 keys import -`;

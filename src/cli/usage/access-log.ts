@@ -1,0 +1,109 @@
+import { createReadStream, realpathSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Failure } from '../failure.js';
+
+/** What access logs say of one day. */
+export interface LoggedDay {
+  /** Admitted requests by `nameOf(key, plan, operation)`. */
+  readonly counts: Map<string, number>;
+  readonly total: number;
+  /** Lines of exchanges that could not be read: cut by a kill, or no JSON. */
+  readonly unreadable: number;
+  /** First moment of admission, ISO 8601; null without any. */
+  readonly first: string | null;
+}
+
+interface Line {
+  readonly msg?: unknown;
+  readonly counted?: unknown;
+  readonly admittedAt?: unknown;
+  readonly key?: unknown;
+  readonly plan?: unknown;
+  readonly operation?: unknown;
+  /** Stands in every line of a log that leaves some out. */
+  readonly sampled?: unknown;
+}
+
+const LINE_BYTES = 1_048_576;
+/** In every line that matters; saves reading the others as JSON. */
+const COUNTED = '"counted":true';
+
+/** What ledger and log are compared by. */
+export function nameOf(key: string, plan: string, operation: string): string {
+  return `${key}\t${plan}\t${operation}`;
+}
+
+/**
+ * Counts the admitted requests of `day` in access logs: files, gzipped where their name ends in `.gz`,
+ * or `-` for standard input. Reads as a stream. Throws Failure for a file that can't be read.
+ */
+export async function readLogs(files: readonly string[], day: string): Promise<LoggedDay> {
+  const tally = { counts: new Map<string, number>(), total: 0, unreadable: 0, first: null as string | null };
+  const seen = new Set<string>();
+  for (const file of files) {
+    const path = file === '-' ? '-' : realPathOf(file);
+    if (seen.has(path)) throw new Failure(`${file} is named twice: its lines would count twice.`, 2);
+    seen.add(path);
+    try {
+      for await (const line of linesOf(open(path))) {
+        if (!line.includes(COUNTED)) continue;
+        const admitted = readLine(line);
+        if (admitted === undefined) tally.unreadable += 1;
+        else if (admitted.at.startsWith(day)) {
+          tally.counts.set(admitted.name, (tally.counts.get(admitted.name) ?? 0) + 1);
+          tally.total += 1;
+          if (tally.first === null || admitted.at < tally.first) tally.first = admitted.at;
+        }
+      }
+    } catch (error) {
+      throw error instanceof Failure ? error : unreadable(file, error);
+    }
+  }
+  return tally;
+}
+
+function open(path: string): Readable {
+  if (path === '-') return process.stdin;
+  const file = createReadStream(path);
+  if (!path.endsWith('.gz')) return file;
+  const text = createGunzip();
+  file.on('error', (error) => text.destroy(error));
+  return file.pipe(text);
+}
+
+async function* linesOf(input: Readable): AsyncGenerator<string, void> {
+  let rest = '';
+  input.setEncoding('utf8');
+  for await (const chunk of input as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > LINE_BYTES) throw new Failure('A line of the access log has no end. Is it the JSON lines of a gateway?');
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+function readLine(line: string): { readonly name: string; readonly at: string } | undefined {
+  try {
+    const { msg, counted, admittedAt, key, plan, operation, sampled } = JSON.parse(line) as Line;
+    if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') return undefined;
+    if (sampled !== undefined) throw new Failure(`The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`);
+    return { name: nameOf(String(key), String(plan), String(operation)), at: admittedAt };
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    return undefined;
+  }
+}
+
+function realPathOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(file: string, error: unknown): Failure {
+  return new Failure(`The access log ${file} can't be read: ${error instanceof Error ? error.message : String(error)}.`);
+}

@@ -1,0 +1,24 @@
+import { Command } from 'commander';
+import type { Connect } from '../client.js';
+import { gatewaysCommand, giveUpCommand } from './gateways.js';
+import { pushCommand } from './push/command.js';
+import { reconcileCommand } from './reconcile.js';
+import { reportCommand } from './report.js';
+
+/** `petgate usage`: without a further word it reports. */
+export function usageCommand(connect: Connect): Command {
+  return new Command('usage').description('report, prove and hand over what the ledger holds')
+    .addCommand(reportCommand(connect), { isDefault: true })
+    .addCommand(reconcileCommand(connect))
+    .addCommand(pushCommand(connect))
+    .addCommand(gatewaysCommand(connect))
+    .addCommand(giveUpCommand(connect))
+    .addHelpText('after', EXAMPLES);
+}
+
+const EXAMPLES = `
+Examples:
+  petgate usage --from 2026-11-01 --to 2026-11-30
+  petgate usage report --by key,day --format csv > november.csv
+  petgate usage reconcile --day 2026-11-21 --access-log gateway.log
+  petgate usage push --to https://meter.example.com/events`;

@@ -1,0 +1,48 @@
+import { text } from 'node:stream/consumers';
+import type { AdminClient } from '../client.js';
+import { Failure } from '../failure.js';
+
+/** `petgate_admitted_total` of one or more gateways, by `plan\toperation`. */
+export interface Counter {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly total: number;
+  /** When the youngest of these gateways began to count, unix ms; null when one doesn't tell. */
+  readonly sinceMs: number | null;
+}
+
+const SAMPLE = /^petgate_admitted_total\{([^}]*)\} (\S+)/;
+const START = /^petgate_start_time_seconds(?:\{[^}]*\})? (\S+)/m;
+
+/** Sums the counters at `urls`, else of the gateway whose admin API this is. Throws Failure for one that can't be read. */
+export async function readCounter(client: AdminClient, urls: readonly string[]): Promise<Counter> {
+  const pages = urls.length === 0 ? [await text(await client.open('/metrics'))] : await Promise.all(urls.map(fetchText));
+  const counts = new Map<string, number>();
+  let total = 0;
+  let sinceMs: number | null = 0;
+  for (const page of pages) {
+    for (const line of page.split('\n')) {
+      const [, labels, value] = SAMPLE.exec(line) ?? [];
+      if (labels === undefined) continue;
+      const name = `${labelIn(labels, 'plan')}\t${labelIn(labels, 'operation')}`;
+      counts.set(name, (counts.get(name) ?? 0) + Number(value));
+      total += Number(value);
+    }
+    const start = START.exec(page)?.[1];
+    sinceMs = start === undefined || sinceMs === null ? null : Math.max(sinceMs, Number(start) * 1000);
+  }
+  return { counts, total, sinceMs };
+}
+
+function labelIn(labels: string, name: string): string {
+  return new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? '';
+}
+
+async function fetchText(url: string): Promise<string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(30_000) });
+    if (response.ok) return await response.text();
+    throw new Error(`it answered ${response.status}`);
+  } catch (error) {
+    throw new Failure(`The metrics at ${url} can't be read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}

@@ -1,0 +1,35 @@
+import { createInterface } from 'node:readline';
+import type { AdminClient } from '../client.js';
+import { Failure } from '../failure.js';
+
+/** One row of the ledger by its columns, as the admin API's CSV names them. */
+export type LedgerRow = ReadonlyMap<string, string>;
+
+/**
+ * The ledger's rows, one by one as they come: keys in the order of their ids, all rows of one together.
+ * @param query of `/admin/v1/usage`; `by` begins with `key`
+ * Throws Failure when the report was cut short.
+ */
+export async function* readLedger(client: AdminClient, query: Readonly<Record<string, string>>): AsyncGenerator<LedgerRow, void> {
+  const response = await client.open(`/admin/v1/usage?${new URLSearchParams({ ...query, format: 'csv' }).toString()}`);
+  const lines = createInterface({ input: response, crlfDelay: Infinity });
+  let broken = '';
+  // Readline would wait for ever for the end of a stream that broke.
+  response.on('error', (error) => {
+    broken = ` (${error.message})`;
+    lines.close();
+  });
+  let columns: readonly string[] | undefined;
+  try {
+    for await (const line of lines) {
+      // Plans, keys, operations and days are plain words: nothing in this report is ever quoted.
+      const fields = line.split(',');
+      if (columns === undefined) columns = fields;
+      else if (fields[0] === 'total') return;
+      else yield new Map(columns.map((column, place) => [column, fields[place] ?? '']));
+    }
+  } finally {
+    response.destroy();
+  }
+  throw new Failure(`The ledger was cut short while it was read${broken}. Try again; the gateway's log says more.`);
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { Failure } from '../../failure.js';
+import type { Connect } from '../../client.js';
+import { say, sayJson } from '../../output.js';
+import { progressOn } from '../../progress.js';
+import { Pusher } from './pusher.js';
+import type { PushMode } from './event.js';
+
+interface PushOptions {
+  readonly to: string;
+  readonly from?: string;
+  readonly toDay?: string;
+  readonly mode: PushMode;
+  readonly by: string;
+  readonly source: string;
+  readonly batch: string;
+  readonly retryFor: string;
+  readonly state?: string;
+  readonly json?: true;
+}
+
+const MOST_BATCH = 10_000;
+
+export function pushCommand(connect: Connect): Command {
+  return new Command('push').description('hand usage over to a billing system as CloudEvents')
+    .requiredOption('--to <url>', 'where to send it; the bearer token for it comes from PETGATE_PUSH_TOKEN')
+    .option('--from <day>', 'first UTC day (where the last push ended; at first the first of last month)')
+    .option('--to-day <day>', 'last UTC day (the last final one; today in cumulative mode)')
+    .addOption(new Option('--mode <mode>', 'day: each final day once, and what comes late of it; cumulative: counters as they stand, today included').choices(['day', 'cumulative']).default('day'))
+    .option('--by <dimensions>', 'plan, operation; key and day are always there', 'key,day,plan,operation')
+    .option('--source <uri>', 'source of the events; with the id it tells repeats', 'urn:petgate:usage')
+    .option('--batch <count>', 'events per request', '500')
+    .option('--retry-for <duration>', 'how long a batch is tried again, such as 30s, 10m', '10m')
+    .option('--state <file>', 'what was acknowledged so far (a file in the data folder unless said)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: PushOptions) => {
+      const by = dimensionsOf(options.by);
+      const { parseDurationMs } = await import('../../../gateway/config/schema/quantity.js');
+      const receiver = { url: urlOf(options.to), token: tokenOf(process.env), retryForMs: parseDurationMs(options.retryFor) ?? refuse('--retry-for must be a duration such as 30s or 10m.') };
+      const stateFile = options.state ?? join(await dataFolder(), `usage-push-${nameOf([receiver.url, options.mode, by, options.source])}.json`);
+      const progress = progressOn(process.stderr);
+      const pusher = new Pusher({ client: await connect(), receiver, mode: options.mode, by, source: options.source, batch: batchOf(options.batch), stateFile, progress });
+      try {
+        await pusher.run(dayOf(options.from, '--from'), dayOf(options.toDay, '--to-day'));
+      } finally {
+        progress.end();
+      }
+      if (options.json === true) sayJson({ events: pusher.events, ranges: pusher.ranges, corrected: pusher.corrected, state: stateFile });
+      else say(toldOf(pusher));
+    });
+}
+
+function toldOf({ events, ranges, corrected }: Pusher): string {
+  if (ranges.length === 0 && events === 0) return 'Nothing new: all final days were acknowledged before.';
+  const pushed = [...ranges.map(({ from, to }) => `${from} to ${to}`), ...corrected.map((day) => `late counts of ${day}`)];
+  return `${events} events acknowledged${pushed.length === 0 ? '' : `, ${pushed.join(', then ')}`}.`;
+}
+
+function refuse(message: string): never {
+  throw new Failure(message, 2);
+}
+
+function dimensionsOf(text: string): string {
+  const asked = text.split(',');
+  const foreign = asked.find((name) => !['key', 'day', 'plan', 'operation'].includes(name));
+  if (foreign !== undefined) refuse(`--by knows plan and operation (key and day are always there), not "${foreign}".`);
+  return ['key', 'day', ...['plan', 'operation'].filter((name) => asked.includes(name))].join(',');
+}
+
+function urlOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return refuse('--to must be an address such as https://meter.example.com/events.');
+  if (url.username !== '' || url.password !== '') return refuse('--to must hold no user or password: everybody on this machine could read it. Set PETGATE_PUSH_TOKEN.');
+  return url.href;
+}
+
+function tokenOf(environment: NodeJS.ProcessEnv): string | null {
+  const token = environment['PETGATE_PUSH_TOKEN'] ?? '';
+  if (token === '') return null;
+  if (!/^[\x21-\x7e]+$/.test(token)) refuse('PETGATE_PUSH_TOKEN must be visible ASCII characters without blanks.');
+  return token;
+}
+
+function batchOf(text: string): number {
+  const count = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return count >= 1 && count <= MOST_BATCH ? count : refuse(`--batch must be a whole number from 1 to ${MOST_BATCH}.`);
+}
+
+function dayOf(text: string | undefined, option: string): string | undefined {
+  if (text === undefined) return undefined;
+  const atMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs) || new Date(atMs).toISOString().slice(0, 10) !== text) refuse(`${option} must be a day such as 2026-11-21.`);
+  return text;
+}
+
+async function dataFolder(): Promise<string> {
+  const { loadSettings } = await import('../../../gateway/config/load.js');
+  return loadSettings(process.env).dataFolder;
+}
+
+/** One state for each thing that is pushed somewhere. */
+function nameOf(parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 12);
+}
+
+const EXAMPLES = `
+A push that was stopped, by whatever, goes on where it was when the same command runs again. Events carry ids that
+make repeats harmless: (source, id) is the same for the same figures. In day mode the receiver adds up, in
+cumulative mode the latest event of a group holds. Counts that a gateway brings of a day that became final without
+it are sent too, in day mode as events of their own (their ids end in &rev=2 and so on).
+Examples:
+  PETGATE_PUSH_TOKEN=… petgate usage push --to https://meter.example.com/events
+  petgate usage push --to https://meter.example.com/events --from 2026-10-01 --to-day 2026-10-31
+  petgate usage push --to https://meter.example.com/live --mode cumulative --by plan`;

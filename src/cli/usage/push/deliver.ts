@@ -1,0 +1,73 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Failure } from '../../failure.js';
+import { cell } from '../../output.js';
+import type { UsageEvent } from './event.js';
+
+/** Where events go. */
+export interface Receiver {
+  readonly url: string;
+  /** Bearer token; null for none. Never shown. */
+  readonly token: string | null;
+  /** How long one batch is tried again before giving up. */
+  readonly retryForMs: number;
+}
+
+const ANSWER_MS = 30_000;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 30_000;
+const SHOWN_CHARACTERS = 200;
+
+/**
+ * Hands over one batch (CloudEvents 1.0 HTTP binding, batched content mode) and returns once it is
+ * acknowledged with a 2xx. Tries again after 408, 429, 5xx and network errors, as Retry-After says or
+ * with growing pauses. Throws Failure for any other answer, and when `retryForMs` are over.
+ */
+export async function deliver(receiver: Receiver, events: readonly UsageEvent[]): Promise<void> {
+  const body = JSON.stringify(events);
+  const endMs = performance.now() + receiver.retryForMs;
+  for (let attempt = 0; ; attempt += 1) {
+    const { reason, waitMs } = await send(receiver, body);
+    if (reason === null) return;
+    const longest = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
+    // Spread, so that several pushers don't come back together.
+    const pauseMs = Math.max(waitMs, longest * (0.5 + Math.random() / 2));
+    if (performance.now() + pauseMs > endMs) throw new Failure(`${receiver.url} takes no events: ${reason}. What was acknowledged is remembered; run the same command again to go on.`);
+    await pause(pauseMs);
+  }
+}
+
+/** One attempt. `reason` null: acknowledged. */
+async function send({ url, token }: Receiver, body: string): Promise<{ readonly reason: string | null; readonly waitMs: number }> {
+  let response: Response;
+  let said: string;
+  try {
+    response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/cloudevents-batch+json; charset=utf-8', ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
+      body,
+      // A redirect could carry token and figures to somebody else.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    said = await response.text();
+  } catch (error) {
+    return { reason: `no answer (${networkReason(error)})`, waitMs: 0 };
+  }
+  if (response.ok) return { reason: null, waitMs: 0 };
+  const { status } = response;
+  if (status === 408 || status === 429 || status >= 500) return { reason: `it answers ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
+  throw new Failure(`${url} refuses the events: it answers ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to and PETGATE_PUSH_TOKEN, then run the same command again.`);
+}
+
+/** Retry-After (RFC 9110 §10.2.3), seconds or a date, as ms from now; 0 when it says nothing. */
+function retryAfterMs(value: string | null): number {
+  if (value === null) return 0;
+  const ms = /^\d{1,6}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? 0 : Math.max(ms, 0);
+}
+
+function networkReason(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown reason';
+  const cause = error.cause as NodeJS.ErrnoException | undefined;
+  return cause?.code ?? error.message;
+}

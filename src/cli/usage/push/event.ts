@@ -1,0 +1,46 @@
+import type { LedgerRow } from '../ledger.js';
+
+/** `day`: each final day once, and what came late of it, to be summed. `cumulative`: the counters as they stand, also of open days; the latest holds. */
+export type PushMode = 'day' | 'cumulative';
+
+/** A CloudEvent 1.0 about one key, day and what else it is grouped by. */
+export interface UsageEvent {
+  readonly specversion: '1.0';
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  /** The key's id. */
+  readonly subject: string;
+  /** Beginning of the day: falls into the period it is billed in. */
+  readonly time: string;
+  readonly datacontenttype: 'application/json';
+  readonly data: Readonly<Record<string, string | number>>;
+}
+
+const TYPES: Readonly<Record<PushMode, string>> = { day: 'petgate.usage.v1', cumulative: 'petgate.usage.cumulative.v1' };
+export const DIMENSIONS = ['day', 'key', 'plan', 'operation'] as const;
+/** Columns of the ledger that an event tells. */
+export const COUNTS = ['requests', 'limited', 'banned', 'failed'] as const;
+
+/**
+ * The event for a row of the ledger. The same row makes the same event, byte for byte; its id names the
+ * group, and in cumulative mode the counts as well, so that sending it again changes nothing.
+ * @param revision above 1 for what was added to a group after its first event
+ */
+export function eventOf(row: LedgerRow, mode: PushMode, source: string, revision = 1): UsageEvent {
+  const dimensions = DIMENSIONS.flatMap((name) => (row.has(name) ? [[name, row.get(name)!] as const] : []));
+  const counts = COUNTS.map((name) => [name, Number(row.get(name))] as const);
+  const group = dimensions.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+  const id = revision === 1 ? group : `${group}&rev=${revision}`;
+  const { key: subject = '', day = '', ...others } = Object.fromEntries(dimensions);
+  return {
+    specversion: '1.0',
+    id: mode === 'day' ? id : `${group}&at=${counts.map(([, count]) => count).join('-')}`,
+    source,
+    type: TYPES[mode],
+    subject,
+    time: `${day}T00:00:00Z`,
+    datacontenttype: 'application/json',
+    data: { ...others, day, ...Object.fromEntries(counts) },
+  };
+}

@@ -1,0 +1,62 @@
+import { open } from 'node:fs/promises';
+import { Failure } from '../../failure.js';
+import type { LedgerRow } from '../ledger.js';
+import { COUNTS, eventOf } from './event.js';
+import type { UsageEvent } from './event.js';
+
+/** What is sent of one group of a late day. */
+export interface Entry {
+  /** Day, key and what else it is grouped by. */
+  readonly group: Readonly<Record<string, string>>;
+  /** Requests, limited, banned and failed in all: of its first event, then after each correction. */
+  readonly totals: readonly (readonly number[])[];
+  /** So many of its events were acknowledged before this journal was written. */
+  readonly sent: number;
+}
+
+const PIECE_CHARACTERS = 65_536;
+
+/** The entries of a journal in the order they were written: keys in order, all entries of one together. */
+export async function* readJournal(file: string): AsyncGenerator<Entry, void> {
+  let handle;
+  try {
+    handle = await open(file);
+  } catch (error) {
+    throw new Failure(`The journal of days that may still grow can't be read: ${String(error)}. It belongs to the state of the push: bring it back, or ask for the day with another --state.`);
+  }
+  try {
+    for await (const line of handle.readLines()) yield JSON.parse(line) as Entry;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes a journal so that it survives a crash once this resolves. */
+export async function writeJournal(file: string, entries: AsyncIterable<Entry>): Promise<void> {
+  const handle = await open(file, 'w', 0o600);
+  try {
+    let piece = '';
+    for await (const entry of entries) {
+      piece += `${JSON.stringify(entry)}\n`;
+      if (piece.length < PIECE_CHARACTERS) continue;
+      await handle.writeFile(piece);
+      piece = '';
+    }
+    await handle.writeFile(piece);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The events of a journal that wait to be acknowledged, always the same. */
+export async function* eventsIn(file: string, source: string): AsyncGenerator<UsageEvent, void> {
+  for await (const { group, totals, sent } of readJournal(file)) {
+    for (let place = sent; place < totals.length; place += 1) yield eventOf(addedBy(group, totals, place), 'day', source, place + 1);
+  }
+}
+
+function addedBy(group: Entry['group'], totals: Entry['totals'], place: number): LedgerRow {
+  const added = COUNTS.map((name, column) => [name, String(totals[place]![column]! - (totals[place - 1]?.[column] ?? 0))] as const);
+  return new Map([...Object.entries(group), ...added]);
+}

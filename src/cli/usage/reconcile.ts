@@ -1,0 +1,142 @@
+import { Command } from 'commander';
+import { Failure } from '../failure.js';
+import type { AdminClient } from '../client.js';
+import type { Connect } from '../client.js';
+import { cell, say, sayJson, styled, table } from '../output.js';
+import { readCounter } from './counter.js';
+import type { Counter } from './counter.js';
+import { readLedger } from './ledger.js';
+import { nameOf, readLogs } from './access-log.js';
+import type { LoggedDay } from './access-log.js';
+
+interface ReconcileOptions {
+  readonly day: string;
+  readonly accessLog: readonly string[];
+  readonly metrics?: readonly string[];
+  readonly json?: true;
+}
+
+/** One place where two of the three disagree. */
+interface Difference {
+  readonly key: string;
+  readonly plan: string;
+  readonly operation: string;
+  readonly ledger: number;
+  readonly accessLog: number;
+}
+interface CounterDifference {
+  readonly plan: string;
+  readonly operation: string;
+  readonly ledger: number;
+  readonly counter: number;
+}
+
+interface Proof {
+  readonly day: string;
+  readonly equal: boolean;
+  readonly totals: { readonly ledger: number; readonly accessLog: number; readonly counter: number | null };
+  readonly differences: readonly Difference[];
+  readonly counterDifferences: readonly CounterDifference[];
+  /** Why the counter was not compared; null when it was. */
+  readonly counterLeftOut: string | null;
+  readonly unreadableLines: number;
+}
+
+/** More are left to --json. */
+const MOST_SHOWN = 100;
+
+export function reconcileCommand(connect: Connect): Command {
+  return new Command('reconcile').description('compare ledger, access log and counter of one day; exit code 0 when they agree')
+    .requiredOption('--day <day>', 'the UTC day, such as 2026-11-21')
+    .requiredOption('--access-log <file...>', 'JSON lines of all gateways; .gz as well; - for standard input')
+    .option('--metrics <url...>', "the /metrics of every gateway (only this one's unless said)")
+    .option('--json', 'print JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async ({ day, accessLog, metrics = [], json }: ReconcileOptions) => {
+      if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new Failure('--day must be a day such as 2026-11-21.', 2);
+      const client = await connect();
+      const proof = await prove(client, day, await readLogs(accessLog, day), metrics);
+      if (json === true) sayJson(proof);
+      else show(proof);
+      if (!proof.equal) process.exitCode = 1;
+    });
+}
+
+async function prove(client: AdminClient, day: string, logged: LoggedDay, metrics: readonly string[]): Promise<Proof> {
+  const differences: Difference[] = [];
+  const byOperation = new Map<string, number>();
+  let total = 0;
+  for await (const row of readLedger(client, { from: day, to: day, by: 'key,plan,operation' })) {
+    const [key, plan, operation] = [row.get('key')!, row.get('plan')!, row.get('operation')!];
+    const requests = Number(row.get('requests'));
+    total += requests;
+    byOperation.set(`${plan}\t${operation}`, (byOperation.get(`${plan}\t${operation}`) ?? 0) + requests);
+    const accessLog = logged.counts.get(nameOf(key, plan, operation)) ?? 0;
+    logged.counts.delete(nameOf(key, plan, operation));
+    if (accessLog !== requests) differences.push({ key, plan, operation, ledger: requests, accessLog });
+  }
+  // What is left was logged and stands in no ledger.
+  for (const [name, accessLog] of logged.counts) {
+    const [key = '', plan = '', operation = ''] = name.split('\t');
+    differences.push({ key, plan, operation, ledger: 0, accessLog });
+  }
+  const { counter, counterLeftOut } = await counterOf(client, day, logged, metrics);
+  const counterDifferences = counter === null || counterLeftOut !== null ? [] : compareCounter(byOperation, counter);
+  return {
+    day,
+    equal: differences.length === 0 && counterDifferences.length === 0,
+    totals: { ledger: total, accessLog: logged.total, counter: counter?.total ?? null },
+    differences, counterDifferences, counterLeftOut,
+    unreadableLines: logged.unreadable,
+  };
+}
+
+/** The counter, and why it can't be held against this day. It counts from the start of its gateway on, whatever the day. */
+async function counterOf(client: AdminClient, day: string, logged: LoggedDay, metrics: readonly string[]): Promise<{ readonly counter: Counter | null; readonly counterLeftOut: string | null }> {
+  try {
+    const counter = await readCounter(client, metrics);
+    return { counter, counterLeftOut: leftOut(counter, day, logged) };
+  } catch (error) {
+    return { counter: null, counterLeftOut: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function leftOut({ sinceMs }: Counter, day: string, logged: LoggedDay): string | null {
+  if (sinceMs === null) return 'a gateway does not tell since when it counts';
+  if (day !== new Date().toISOString().slice(0, 10)) return 'the day is over, and a gateway counts on';
+  if (sinceMs < Date.parse(day)) return 'a gateway has counted since before the day';
+  if (logged.first !== null && Date.parse(logged.first) < sinceMs) return 'a gateway was restarted during the day';
+  return null;
+}
+
+function compareCounter(ledger: ReadonlyMap<string, number>, { counts }: Counter): readonly CounterDifference[] {
+  return [...new Set([...ledger.keys(), ...counts.keys()])].sort().flatMap((name) => {
+    const [plan = '', operation = ''] = name.split('\t');
+    const row = { plan, operation, ledger: ledger.get(name) ?? 0, counter: counts.get(name) ?? 0 };
+    return row.ledger === row.counter ? [] : [row];
+  });
+}
+
+function show({ day, equal, totals, differences, counterDifferences, counterLeftOut, unreadableLines }: Proof): void {
+  say(`${day} (UTC): ledger ${totals.ledger}, access log ${totals.accessLog}, counter ${totals.counter ?? '-'}`);
+  if (counterLeftOut !== null) say(styled('dim', `The counter was not compared: ${cell(counterLeftOut)}`));
+  if (unreadableLines > 0) say(`${unreadableLines} lines of admitted requests could not be read: no JSON, or without admittedAt.`);
+  if (differences.length > 0) {
+    say();
+    say(table(['key', 'plan', 'operation', 'ledger', 'access log', 'difference'], differences.slice(0, MOST_SHOWN).map((row) => [cell(row.key), cell(row.plan), cell(row.operation), row.ledger, row.accessLog, row.ledger - row.accessLog])));
+    if (differences.length > MOST_SHOWN) say(`and ${differences.length - MOST_SHOWN} more: --json names all`);
+  }
+  if (counterDifferences.length > 0) {
+    say();
+    say(table(['plan', 'operation', 'ledger', 'counter', 'difference'], counterDifferences.map((row) => [cell(row.plan), cell(row.operation), row.ledger, row.counter, row.ledger - row.counter])));
+    say('With several gateways name the /metrics of each with --metrics.');
+  }
+  say(equal ? styled('green', 'They agree.') : styled('red', 'They differ.'));
+}
+
+const EXAMPLES = `
+A day that is not over may differ by what is under way. The counter is compared when every gateway began to count
+on that day, before its first request.
+Examples:
+  petgate usage reconcile --day 2026-11-21 --access-log gateway-1.log gateway-2.log.gz
+  kubectl logs -l app=gateway --tail=-1 | petgate usage reconcile --day 2026-11-21 --access-log - --json`;

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
+import { dataFolder, petgate, surroundings } from '../programs.js';
+import type { Finished } from '../programs.js';
+
+interface Operator {
+  readonly folder: string;
+  readonly run: (args: readonly string[], input?: string) => Promise<Finished>;
+}
+
+async function operator(t: Test): Promise<Operator> {
+  const { port } = await listen(t, {}, { acceptImported: true });
+  const folder = dataFolder(t);
+  const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  return { folder, run: (args, input) => petgate(args, env, input) };
+}
+
+function fileOf(count: number): string {
+  const lines = Array.from({ length: count }, (_, n) => JSON.stringify({ hash: createHash('sha256').update(`old ${n} key`).digest('hex'), plan: 'free', name: `old ${n}` }));
+  return `${lines.join('\n')}\n`;
+}
+
+t.test('a file is imported, exported with hashes, and imported again without a change', async (t: Test) => {
+  const { folder, run } = await operator(t);
+  const file = join(folder, 'old.jsonl');
+  writeFileSync(file, fileOf(1_500));
+  const done = await run(['keys', 'import', file]);
+  t.match(done, { code: 0, stdout: /^1500 keys imported in \d+\.\d s\.\n$/, stderr: '' });
+  const copy = join(folder, 'copy.jsonl');
+  t.match(await run(['keys', 'export', '--hashes', '--output', copy]), { code: 0, stdout: '', stderr: '' });
+  t.equal(statSync(copy).mode & 0o777, 0o600);
+  const exported = readFileSync(copy, 'utf8');
+  t.equal(exported.trim().split('\n').length, 1_500);
+  t.match(JSON.parse((await run(['keys', 'import', '-', '--json'], exported)).stdout), { imported: 0, unchanged: 1_500 });
+  const shown = await run(['keys', 'export', '--name', 'old 149']);
+  t.equal(shown.stdout.trim().split('\n').length, 11);
+  t.notMatch(shown.stdout, 'hash', 'hashes only when asked for');
+  const [id] = Object.values(JSON.parse(exported.split('\n')[0]!) as Record<string, string>);
+  t.match((await run(['keys', 'history', id!])).stdout, /cli:\S+ +imported +plan: free, name: old/);
+});
+
+t.test('one bad line among many: exit code 1, that line is named on a line of its own, nothing is imported', async (t: Test) => {
+  const { run } = await operator(t);
+  const lines = fileOf(1_200).split('\n');
+  lines[700] = '{"hash":"abc","plan":"por","name":"x"}';
+  const { code, stdout, stderr } = await run(['keys', 'import', '-'], lines.join('\n'));
+  t.same([code, stdout], [1, '']);
+  t.same(stderr.trim().split('\n').map((line) => line.split(':')[0]), ['error', 'line 701', 'line 701']);
+  t.match(stderr, 'Nothing was imported');
+  t.match((await run(['keys', 'list'])).stdout, 'No keys.');
+});
+
+t.test('a file that is not there, and one that cannot be written, are told in a clear line', async (t: Test) => {
+  const { folder, run } = await operator(t);
+  t.match(await run(['keys', 'import', join(folder, 'nothing')]), { code: 1, stderr: /nothing can't be read \(ENOENT\)/ });
+  t.match(await run(['keys', 'import', folder]), { code: 1, stderr: /can't be read \(EISDIR\)/ });
+  t.match(await run(['keys', 'export', '--output', join(folder, 'no/where')]), { code: 1, stderr: /can't be written \(ENOENT\)/ });
+  t.match(await run(['keys', 'import']), { code: 2, stderr: /missing required argument/ });
+  t.match(await run(['keys', 'import', '--help']), { code: 0, stdout: /One key per line/ });
+  t.match(await run(['keys', 'export', '--status', 'gone', '--output', join(folder, 'x')]), { code: 1, stderr: /status must be one of/ });
+  t.same(readdirSync(folder).filter((name) => name.includes('x')), [], 'nothing half written is left');
+});

@@ -1,0 +1,56 @@
+import type { Test } from 'tap';
+import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
+import type { UsageRow } from '../../../../src/gateway/admission/port.js';
+import { parseToken } from '../../../../src/gateway/keys/token.js';
+import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
+import { dataFolder, petgate, surroundings } from '../../programs.js';
+import type { Finished } from '../../programs.js';
+import { startReceiver } from './receiver.js';
+import type { Received, Receiver } from './receiver.js';
+
+export const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+export const dayBack = (days: number): string => new Date(TODAY_MS - days * DAY_MS).toISOString().slice(0, 10);
+
+/** A ledger with keys in it, a receiver, and the command between them. */
+export interface Stage {
+  readonly receiver: Receiver;
+  readonly env: NodeJS.ProcessEnv;
+  readonly folder: string;
+  readonly args: readonly string[];
+  readonly push: (...more: string[]) => Promise<Finished>;
+  /** Every key asks `times` times, and once for another operation, so many days back. */
+  readonly use: (daysBack: number, times: (place: number) => number) => Promise<void>;
+  readonly ledger: (from: string, to: string) => Promise<readonly UsageRow[]>;
+}
+
+export async function stage(t: Test, keyCount: number, args: readonly string[] = []): Promise<Stage> {
+  const { engine, registry, port } = await listen(t);
+  const receiver = await startReceiver(t);
+  const tokens = await Promise.all(Array.from({ length: keyCount }, (_, n) => registry.create({ plan: n % 3 === 0 ? 'pro' : 'free', name: `k${n}` })));
+  const subjects = tokens.map(({ token }) => ({ kind: 'key' as const, ...parseToken(token, 'staging', false)! }));
+  const folder = dataFolder(t);
+  const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN, PETGATE_PUSH_TOKEN: 'push-secret' });
+  const all = ['usage', 'push', '--to', receiver.url, '--json', ...args];
+  return {
+    receiver, env, folder, args: all,
+    push: (...more) => petgate([...all, ...more], env),
+    use: async (daysBack, times) => {
+      const nowMs = Math.min(TODAY_MS - daysBack * DAY_MS + DAY_MS / 2, Date.now());
+      await engine.admit(subjects.flatMap((subject, place) => [...Array.from({ length: times(place) }, () => 'listPets'), 'createPet'].map((operation) => ({ subject, operation, scope: null, cost: 1 as const, nowMs }))));
+    },
+    ledger: async (from, to) => {
+      const rows: UsageRow[] = [];
+      for await (const batch of engine.usage.rows(from, to)) rows.push(...batch);
+      return rows;
+    },
+  };
+}
+
+export const nameOf = (key: string | number | undefined, { day, plan, operation }: Readonly<Record<string, unknown>>): string => [key, day, plan, operation].join(' ');
+
+/** Events and ledger say the same, group by group. */
+export function same(t: Test, events: Iterable<Received>, rows: readonly UsageRow[], what: string): void {
+  const received = new Map([...events].map(({ subject, data }) => [nameOf(subject, data), Number(data['requests'])]));
+  const expected = new Map(rows.map((row) => [nameOf(row.key, { ...row }), row.requests]));
+  t.same([...received].sort(), [...expected].sort(), what);
+}
