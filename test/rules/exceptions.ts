@@ -6,11 +6,11 @@ export const PROGRAMS: readonly string[] = [
   'src/pets/main.ts',
   'src/gateway/usage/process.ts',
   // Run by hand after a change of the settings.
-  'src/gateway/config/write-schemas.ts',
+  'src/gateway/config/schema/write.ts',
 ];
 
 /** Folders of src without tests in the same folder of test, and where theirs are. */
 export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['src/gateway/admission/engines', 'test/e2e and test/conformance: it only chooses one of the two engines'],
-  ['src/cli/start', 'test/cli/start.test.ts, as a process'],
+  ['src/cli/start', 'test/cli/start/start.test.ts, as a process'],
 ]);

@@ -8,7 +8,7 @@ import { KEY_ROUTES } from '../../src/gateway/admin/keys.js';
 import { PROBE_ROUTES } from '../../src/gateway/admin/probes.js';
 import { USAGE_ROUTES } from '../../src/gateway/admin/usage.js';
 import { openEmbeddedEngine } from '../../src/gateway/admission/engines/embedded/engine.js';
-import { readEnvironment } from '../../src/gateway/config/environment.js';
+import { readEnvironment } from '../../src/gateway/config/files/environment.js';
 import { loadSettings } from '../../src/gateway/config/load.js';
 import { loadContract } from '../../src/gateway/contract/load.js';
 import { REFUSALS } from '../../src/gateway/refusal.js';

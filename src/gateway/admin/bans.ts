@@ -1,5 +1,5 @@
 import type { Ban } from '../admission/port.js';
-import { parseDurationMs } from '../config/quantity.js';
+import { parseDurationMs } from '../config/schema/quantity.js';
 import { unknownFields } from '../keys/fields.js';
 import { KeyRefused } from '../keys/refused.js';
 import { AdminRefusal } from './answer.js';

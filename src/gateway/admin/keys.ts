@@ -1,4 +1,4 @@
-import { parseDurationMs } from '../config/quantity.js';
+import { parseDurationMs } from '../config/schema/quantity.js';
 import { unknownFields } from '../keys/fields.js';
 import type { AuditEntry, KeyRecord } from '../keys/record.js';
 import { KeyRefused } from '../keys/refused.js';

@@ -1,4 +1,4 @@
-import { suggestion } from '../config/nearest.js';
+import { suggestion } from '../config/files/nearest.js';
 import { quote } from '../keys/fields.js';
 import { isKeyId } from '../keys/token.js';
 import { AdminRefusal } from './answer.js';

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../admission/bucket.js';
-import { suggestion } from '../config/nearest.js';
+import { suggestion } from '../config/files/nearest.js';
 import { quote } from '../keys/fields.js';
 import { DIMENSIONS, MOST_DAYS, viewOf } from '../usage/range.js';
 import type { Dimension, ReportRange } from '../usage/range.js';

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import { inputSchema, mappingOf } from './json-schema.js';
-import type { Node } from './json-schema.js';
-import { at } from './layers.js';
-import type { Layers } from './layers.js';
+import { inputSchema, mappingOf } from './schema/json-schema.js';
+import type { Node } from './schema/json-schema.js';
+import { at } from './files/layers.js';
+import type { Layers } from './files/layers.js';
 import { loadSources } from './load.js';
-import { plansFile } from './plans.js';
-import { renderPlace } from './problem.js';
-import { gatewayFile } from './schema.js';
-import type { Path } from './yaml-file.js';
+import { plansFile } from './schema/plans.js';
+import { renderPlace } from './files/problem.js';
+import { gatewayFile } from './schema/gateway.js';
+import type { Path } from './files/yaml-file.js';
 
 /** One setting, as people write it, and who said so. */
 export interface ExplainedSetting {

@@ -5,19 +5,19 @@ import { packageRoot } from '../../shared/package-root.js';
 import type { Plans } from '../admission/plan.js';
 import { readCertificate } from './certificate.js';
 import type { Certificate, CertificateFault } from './certificate.js';
-import { problemsOf } from './issues.js';
-import { inputSchema, knownKeys } from './json-schema.js';
-import { at, environmentLayers, layOver, plainLayer, readChain, readNamed } from './layers.js';
-import type { Layers } from './layers.js';
-import { plansFile, toPlans } from './plans.js';
-import { ConfigError } from './problem.js';
-import type { Problem } from './problem.js';
-import { gatewayFile } from './schema.js';
-import type { GatewayFile } from './schema.js';
+import { problemsOf } from './files/issues.js';
+import { inputSchema, knownKeys } from './schema/json-schema.js';
+import { at, environmentLayers, layOver, plainLayer, readChain, readNamed } from './files/layers.js';
+import type { Layers } from './files/layers.js';
+import { plansFile, toPlans } from './schema/plans.js';
+import { ConfigError } from './files/problem.js';
+import type { Problem } from './files/problem.js';
+import { gatewayFile } from './schema/gateway.js';
+import type { GatewayFile } from './schema/gateway.js';
 import type { CorsSettings, Settings, TlsSettings, UpstreamSettings } from './settings.js';
 
-export { ConfigError, renderProblems } from './problem.js';
-export type { Problem } from './problem.js';
+export { ConfigError, renderProblems } from './files/problem.js';
+export type { Problem } from './files/problem.js';
 
 /** What holds for the services behind when no file speaks of them; other defaults stand in the schema. */
 const DEFAULTS = plainLayer({ upstreams: { pets: { addresses: ['http://127.0.0.1:8081'] }, store: { addresses: [] } } }, { file: 'default', line: 0, column: 0 });

@@ -2,7 +2,7 @@ import type { Log } from '../../shared/log.js';
 import type { Certificate } from './certificate.js';
 import { loadSources } from './load.js';
 import type { Sources } from './load.js';
-import { ConfigError } from './problem.js';
+import { ConfigError } from './files/problem.js';
 import type { Settings } from './settings.js';
 import { watchFiles } from './watch.js';
 

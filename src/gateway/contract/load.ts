@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
-import { problemsOf } from '../config/issues.js';
-import { ConfigError } from '../config/problem.js';
-import type { Place, Problem } from '../config/problem.js';
-import { readYaml } from '../config/yaml-file.js';
-import type { Path, YamlFile } from '../config/yaml-file.js';
+import { problemsOf } from '../config/files/issues.js';
+import { ConfigError } from '../config/files/problem.js';
+import type { Place, Problem } from '../config/files/problem.js';
+import { readYaml } from '../config/files/yaml-file.js';
+import type { Path, YamlFile } from '../config/files/yaml-file.js';
 import { documentShape, METHODS } from './document.js';
 import type { ContractDocument, DocumentOperation, Servers } from './document.js';
 import { fixedHeaders } from './headers.js';

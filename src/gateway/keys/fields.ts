@@ -2,7 +2,7 @@ import { MAX_LIMIT } from '../admission/bucket.js';
 import type { Limit, Limits } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { Plan, Plans } from '../admission/plan.js';
-import { suggestion } from '../config/nearest.js';
+import { suggestion } from '../config/files/nearest.js';
 import { IMPORTED_MIN_LENGTH } from './token.js';
 
 /** What a request may say of a key, checked. A field left out stays as it is. */

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import { ConfigError } from '../../../src/gateway/config/problem.js';
+import { ConfigError } from '../../../src/gateway/config/files/problem.js';
 import { loadContract } from '../../../src/gateway/contract/load.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { plansFile } from './plans.js';
-import { gatewayFile } from './schema.js';
-import type { Path } from './yaml-file.js';
+import { gatewayFile } from './gateway.js';
+import type { Path } from '../files/yaml-file.js';
 
 /** As much of JSON Schema as zod makes of our files. */
 export interface Node {

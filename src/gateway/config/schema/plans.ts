@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MAX_LIMIT } from '../admission/bucket.js';
-import { ANONYMOUS_PLAN } from '../admission/plan.js';
-import type { Plan, Plans } from '../admission/plan.js';
-import { duration, mapping, whole } from './schema.js';
+import { MAX_LIMIT } from '../../admission/bucket.js';
+import { ANONYMOUS_PLAN } from '../../admission/plan.js';
+import type { Plan, Plans } from '../../admission/plan.js';
+import { duration, mapping, whole } from './gateway.js';
 
 const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimited')], { error: `must be a whole number from 1 to ${MAX_LIMIT}, or unlimited` });
 const windows = mapping({

@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import type { Test } from 'tap';
-import { ConfigError, loadSettings, renderProblems } from '../../../src/gateway/config/load.js';
-import { packageRoot } from '../../../src/shared/package-root.js';
+import { ConfigError, loadSettings, renderProblems } from '../../../../src/gateway/config/load.js';
+import { packageRoot } from '../../../../src/shared/package-root.js';
 
 const folder = join(packageRoot, 'test/gateway/config/fixtures');
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { originFault } from '../../../src/gateway/config/origin.js';
+import { originFault } from '../../../../src/gateway/config/schema/origin.js';
 
 t.test('origins as browsers write them are taken, and patterns of them', (t) => {
   for (const origin of [

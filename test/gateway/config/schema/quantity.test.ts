@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { nearest, suggestion } from '../../../src/gateway/config/nearest.js';
-import { parseBytes, parseDurationMs } from '../../../src/gateway/config/quantity.js';
+import { nearest, suggestion } from '../../../../src/gateway/config/files/nearest.js';
+import { parseBytes, parseDurationMs } from '../../../../src/gateway/config/schema/quantity.js';
 
 t.test('durations are read as written', (t) => {
   const rows = [['1ms', 1], ['100ms', 100], ['5s', 5000], ['5m', 300_000], ['24h', 86_400_000], ['400d', 34_560_000_000], ['0s', 0], ['007s', 7000]] as const;
