@@ -12,5 +12,4 @@ export const PROGRAMS: readonly string[] = [
 /** Folders of src without tests in the same folder of test, and where theirs are. */
 export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['src/gateway/admission/engines', 'test/e2e and test/conformance: it only chooses one of the two engines'],
-  ['src/cli/start', 'test/cli/start/start.test.ts, as a process'],
 ]);
