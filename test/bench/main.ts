@@ -1,94 +1,62 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { startRedis } from '../servers/redis.js';
-import { cpuUs } from './cpu.js';
-import { drive } from './drive.js';
-import { median, resultOf, tableOf } from './report.js';
-import { CONNECTIONS, startGateway, startScript } from './subjects.js';
-import type { Subject } from './subjects.js';
+import { machineOf } from './machine.js';
+import { readOptions, USE } from './options.js';
+import type { Options } from './options.js';
+import { plotOf } from './plot.js';
+import { barReports, caseReports, textOf } from './report.js';
+import type { ScenarioReport } from './report.js';
+import { runRounds } from './rounds.js';
+import type { Scenario } from './scenarios.js';
+import { Fleet } from './subjects/fleet.js';
+import { Keys } from './subjects/keys.js';
 
 /**
- * `npm run bench`: CPU µs per admitted request of the gateway, beside a bare proxy of Node and undici.
- * Same service behind, same machine, same run, in turns. CPU time and not wall time, because other
- * programs on the machine change the second far more than the first.
+ * `npm run bench`: CPU per request of Petgate and of what else one would take, one upstream behind all,
+ * in turns in one run. CPU time and not wall time, because other programs on the machine change the
+ * second far more than the first. docs/guides/speed.md tells the method.
  */
-const USE = 'npm run bench -- [--rounds 1..50] [--requests 100..100000] [--json]';
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-interface Options {
-  readonly rounds: number;
-  /** Per subject and round. */
-  readonly requests: number;
-  readonly json: boolean;
-}
-
-function readOptions(): Options {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' }, requests: { type: 'string', default: '4000' }, json: { type: 'boolean', default: false } } });
-  const rounds = wholeNumber('rounds', values.rounds, 1, 50);
-  return { rounds, requests: wholeNumber('requests', values.requests, 100, 100_000), json: values.json };
-}
-
-function wholeNumber(name: string, text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least || value > most) throw new Error(`--${name} must be a whole number from ${least} to ${most}`);
-  return value;
-}
-
-/** µs per request that a process used while `requests` went through it. */
-async function measure(subject: Subject, requests: number): Promise<{ us: number; storeUs: number | null }> {
-  const { pid, storePid } = subject;
-  const before = cpuUs(pid);
-  const storeBefore = storePid === undefined ? 0 : cpuUs(storePid);
-  await drive({ ...subject, requests, connections: CONNECTIONS });
-  return { us: (cpuUs(pid) - before) / requests, storeUs: storePid === undefined ? null : (cpuUs(storePid) - storeBefore) / requests };
-}
-
-async function bench({ rounds, requests, json }: Options, folder: string, stops: (() => unknown)[]): Promise<void> {
-  const say = (line: string): void => {
-    if (!json) process.stdout.write(`${line}\n`);
-  };
-  const redis = await startRedis();
-  stops.push(() => redis.stop());
-  const upstream = await startScript('upstream');
-  const proxy = await startScript('proxy', `http://127.0.0.1:${upstream.port}`, String(CONNECTIONS));
-  stops.push(() => upstream.child.kill(), () => proxy.child.kill());
-
-  const subjects: Subject[] = [{ name: 'bare proxy', pid: proxy.child.pid!, port: proxy.port, keys: [null] }];
-  for (const [name, accessLog, withRedis] of [
-    ['embedded', true, false], ['embedded, no access log', false, false], ['redis', true, true], ['redis, no access log', false, true],
-  ] as const) {
-    const started = await startGateway({ name, folder: join(folder, name.replace(/\W+/g, '-')), upstreamPort: upstream.port, accessLog, ...(withRedis ? { redis } : {}) });
-    stops.push(() => started.child.kill());
-    subjects.push(started.subject);
+async function runScenario(scenario: Scenario, { subjects, rounds, seconds, load }: Options, folder: string): Promise<ScenarioReport> {
+  const wanted = new Set(scenario.cases.map(({ subject }) => subject).filter((subject) => subjects.has(subject)));
+  const fleet = await Fleet.start(wanted, scenario.tls === true, join(folder, scenario.name));
+  try {
+    const { samples, rate } = await runRounds(scenario, fleet, new Keys(), { rounds, seconds, folder, load, say });
+    const { name, title } = scenario;
+    return { name, title, rounds, seconds, ...(rate === undefined ? {} : { rate }), cases: caseReports(scenario, samples), bars: barReports(scenario, samples), leftOut: fleet.leftOut };
+  } finally {
+    await fleet.stop();
   }
+}
 
-  say(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}; ${rounds} rounds of ${requests} requests each, ${CONNECTIONS} connections`);
-  // The compiler has work with the first few thousand requests.
-  for (const subject of subjects) await measure(subject, Math.max(requests, 4000));
-  const samples = subjects.map((): { us: number[]; storeUs: number[] } => ({ us: [], storeUs: [] }));
-  for (let round = 1; round <= rounds; round += 1) {
-    for (const [index, subject] of subjects.entries()) {
-      const { us, storeUs } = await measure(subject, requests);
-      samples[index]!.us.push(us);
-      if (storeUs !== null) samples[index]!.storeUs.push(storeUs);
+async function bench(options: Options, folder: string): Promise<void> {
+  const machine = machineOf();
+  say(`Petgate ${machine.commit}, Node ${machine.node}, ${machine.processors}`);
+  const scenarios: ScenarioReport[] = [];
+  for (const scenario of options.scenarios) {
+    try {
+      const report = await runScenario(scenario, options, folder);
+      scenarios.push(report);
+      process.stdout.write(`${textOf(report)}\n`);
+    } catch (error) {
+      process.exitCode = 1;
+      say(`${scenario.name} could not be measured: ${error instanceof Error ? error.message : String(error)}`);
     }
-    say(`round ${round}: ${samples.map(({ us }) => us.at(-1)!.toFixed(1)).join('  ')}`);
   }
-  const bareUs = median(samples[0]!.us);
-  const results = subjects.map(({ name }, index) => resultOf(name, samples[index]!.us, bareUs, samples[index]!.storeUs));
-  say(`\n${tableOf(results)}`);
-  if (json) process.stdout.write(`${JSON.stringify({ node: process.version, rounds, requests, connections: CONNECTIONS, results })}\n`);
+  const result = { ...machine, scenarios };
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(result, null, 2)}\n`);
+  const list = scenarios.find(({ name }) => name === 'list');
+  if (options.svg !== undefined && list !== undefined) writeFileSync(options.svg, plotOf(list, machine));
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'petgate-bench-'));
-const stops: (() => unknown)[] = [];
 try {
-  await bench(readOptions(), folder, stops);
+  await bench(readOptions(process.argv.slice(2)), folder);
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USE}\n`);
+  say(`${error instanceof Error ? error.message : String(error)}\n${USE}`);
   process.exitCode = 1;
 } finally {
-  await Promise.all(stops.map((stop) => stop()));
   rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
 }

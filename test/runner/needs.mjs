@@ -20,14 +20,24 @@ export function ensureNeeds() {
   const packages = NEEDS.filter(({ program }) => !isThere(program)).map((need) => need.package);
   if (packages.length === 0) return;
   const command = `apt-get install --no-install-recommends ${packages.join(' ')}`;
-  if (process.getuid?.() !== 0 || !inPath('apt-get')) stop(`The tests need ${packages.join(' and ')}. On Debian, as root: ${command}`);
+  if (!mayInstall()) stop(`The tests need ${packages.join(' and ')}. On Debian, as root: ${command}`);
   console.log(`installing ${packages.join(', ')} from Debian's packages`);
+  installPackages(packages);
+  const missing = NEEDS.filter(({ program }) => !isThere(program));
+  if (missing.length > 0) stop(`${missing.map(({ program }) => program).join(' and ')} still missing after: ${command}`);
+}
+
+/** Of Debian, when root; throws when that can't be done. */
+export function installPackages(packages) {
+  if (!mayInstall()) throw new Error(`On Debian, as root: apt-get install --no-install-recommends ${packages.join(' ')}`);
   withoutServices(() => {
     apt(['update', '-qq']);
     apt(['install', '-y', '-qq', '--no-install-recommends', ...packages]);
   });
-  const missing = NEEDS.filter(({ program }) => !isThere(program));
-  if (missing.length > 0) stop(`${missing.map(({ program }) => program).join(' and ')} still missing after: ${command}`);
+}
+
+function mayInstall() {
+  return process.getuid?.() === 0 && inPath('apt-get');
 }
 
 function isThere(program) {

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -8,16 +11,15 @@ import type { Dispatcher } from 'undici';
  * What the gateway is measured against: the least a proxy of Node and undici has to do. Keep-alive
  * on both sides, hop-by-hop fields dropped both ways, the answer streamed with back-pressure, the
  * request cancelled when its client leaves. It knows nobody, limits nothing, counts and logs nothing.
- *   argv: <upstream url> <connections>
  */
-const [, , url = '', connections = ''] = process.argv;
-const pool = new Pool(url, { connections: Number(connections), pipelining: 1 });
+const { UPSTREAM_PORT = '', TLS_CERT, TLS_KEY = '' } = process.env;
+const pool = new Pool(`http://127.0.0.1:${UPSTREAM_PORT}`, { connections: 1024, pipelining: 1 });
 const HOP_BY_HOP = new Set(['connection', 'host', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
 
 class Relay implements Dispatcher.DispatchHandler {
-  readonly #response: ServerResponse;
+  readonly #response: ServerResponse | Http2ServerResponse;
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse | Http2ServerResponse) {
     this.#response = response;
   }
 
@@ -37,11 +39,11 @@ class Relay implements Dispatcher.DispatchHandler {
       if (typeof value === 'string') kept.push(name, value);
       else for (const one of value ?? []) kept.push(name, one);
     }
-    this.#response.writeHead(status, kept);
+    (this.#response as ServerResponse).writeHead(status, kept);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#response.write(chunk)) return;
+    if ((this.#response as ServerResponse).write(chunk)) return;
     controller.pause();
     this.#response.once('drain', () => controller.resume());
   }
@@ -56,14 +58,18 @@ class Relay implements Dispatcher.DispatchHandler {
   }
 }
 
-const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
+function relay(request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void {
   const headers: string[] = [];
   for (let index = 0; index < request.rawHeaders.length; index += 2) {
     const name = request.rawHeaders[index]!;
-    if (!HOP_BY_HOP.has(name.toLowerCase())) headers.push(name, request.rawHeaders[index + 1]!);
+    if (!HOP_BY_HOP.has(name.toLowerCase()) && !name.startsWith(':')) headers.push(name, request.rawHeaders[index + 1]!);
   }
   const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
   pool.dispatch({ path: request.url!, method: request.method as Dispatcher.HttpMethod, headers, body: hasBody ? request : null }, new Relay(response));
-});
-server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+}
+
+const server = TLS_CERT === undefined
+  ? createServer({ keepAliveTimeout: 600_000 }, relay)
+  : createSecureServer({ allowHTTP1: true, cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, relay);
+server.listen(0, '127.0.0.1', 4096, () => process.send?.((server.address() as AddressInfo).port));
 process.on('disconnect', () => process.exit());

@@ -1,0 +1,84 @@
+import { cpuUs, forgetPeakMemory, peakMemoryMiB } from './cpu.js';
+import { quantile } from './figures.js';
+import type { Sample } from './figures.js';
+import { drive } from './load/drive.js';
+import { h2load } from './load/h2load.js';
+import { wrk } from './load/wrk.js';
+import { nameOf } from './scenarios.js';
+import type { Case, Scenario } from './scenarios.js';
+import type { Fleet } from './subjects/fleet.js';
+import type { Keys } from './subjects/keys.js';
+import type { Aim } from './traffic.js';
+
+export interface RoundOptions {
+  readonly rounds: number;
+  /** Of each case in each round. */
+  readonly seconds: number;
+  /** For what the load generators read. */
+  readonly folder: string;
+  /** `node`: a load generator that needs nothing installed, and takes more of the machine. */
+  readonly load: 'wrk' | 'node';
+  readonly say: (line: string) => void;
+}
+
+export interface Outcome {
+  /** The samples of each case, in the order of the rounds. */
+  readonly samples: ReadonlyMap<string, readonly Sample[]>;
+  /** Requests per second, where they came at a constant rate. */
+  readonly rate: number | undefined;
+}
+
+/** Compilers have work with the first so many requests. */
+const WARM_UP_REQUESTS = 15_000;
+const WARM_UP_RUNS = 6;
+
+/** Measures every case once per round, one after the other, in an order that is new each round. */
+export async function runRounds(scenario: Scenario, fleet: Fleet, keys: Keys, options: RoundOptions): Promise<Outcome> {
+  const cases = scenario.cases.filter(({ subject }) => fleet.subjects.has(subject));
+  for (const { traffic } of cases) await fleet.register(keys.of(traffic.keys, traffic.keyCount), traffic.keys);
+  if (options.rounds > 1) for (const one of cases) await warmUp(one, scenario, fleet, keys, options);
+  const rate = scenario.halfThePeakOf === undefined ? undefined : await halfThePeak(scenario, cases, fleet, keys, options);
+  const samples = new Map<string, Sample[]>(cases.map((one) => [nameOf(one), []]));
+  for (let round = 1; round <= options.rounds; round += 1) {
+    for (const one of shuffled(cases)) samples.get(nameOf(one))!.push(await measure(one, scenario, fleet, keys, options, rate));
+    const shown = cases.map((one) => `${nameOf(one)} ${samples.get(nameOf(one))!.at(-1)!.gatewayUs.toFixed(1)}`);
+    options.say(`  ${scenario.name} ${round}/${options.rounds}: ${shown.join('  ')}`);
+  }
+  return { samples, rate };
+}
+
+async function warmUp(one: Case, scenario: Scenario, fleet: Fleet, keys: Keys, options: RoundOptions): Promise<void> {
+  for (let run = 0, requests = 0; run < WARM_UP_RUNS && requests < WARM_UP_REQUESTS; run += 1) {
+    requests += (await measure(one, scenario, fleet, keys, { ...options, seconds: 1 })).requests;
+  }
+}
+
+/** Median of three, since one look at a busy machine may be off. */
+async function halfThePeak(scenario: Scenario, cases: readonly Case[], fleet: Fleet, keys: Keys, options: RoundOptions): Promise<number> {
+  const peaked = cases.find(({ subject }) => subject === scenario.halfThePeakOf);
+  if (peaked === undefined) throw new Error(`${scenario.name} can't be measured without ${scenario.halfThePeakOf ?? ''}`);
+  const peaks: number[] = [];
+  for (let look = 0; look < 3; look += 1) peaks.push((await measure(peaked, scenario, fleet, keys, options)).requests / options.seconds);
+  return Math.round(quantile(peaks, 0.5) / 2);
+}
+
+async function measure({ subject, traffic }: Case, { tls = false }: Scenario, fleet: Fleet, keys: Keys, { seconds, folder, load }: RoundOptions, rate?: number): Promise<Sample> {
+  const { child, port } = fleet.subjects.get(subject)!;
+  const pid = child.pid!;
+  const aim: Aim = { port, tls, traffic, tokens: keys.of(traffic.keys, traffic.keyCount).map(({ token }) => token) };
+  forgetPeakMemory(pid);
+  const [gatewayBefore, storeBefore] = [cpuUs(pid), cpuUs(fleet.redis.pid)];
+  const { requests, latenciesMs = [] } = rate !== undefined || load === 'node' ? await drive(aim, seconds, rate)
+    : { requests: await (traffic.protocol === 'h2' ? h2load(aim, seconds) : wrk(aim, seconds, folder)) };
+  return {
+    requests,
+    gatewayUs: (cpuUs(pid) - gatewayBefore) / requests,
+    storeUs: (cpuUs(fleet.redis.pid) - storeBefore) / requests,
+    rssMiB: peakMemoryMiB(pid),
+    ...(rate === undefined ? {} : { latencyMs: { p50: quantile(latenciesMs, 0.5), p99: quantile(latenciesMs, 0.99), p999: quantile(latenciesMs, 0.999) } }),
+  };
+}
+
+function shuffled<Item>(items: readonly Item[]): readonly Item[] {
+  return items.map((item) => ({ item, place: Math.random() })).sort((a, b) => a.place - b.place).map(({ item }) => item);
+}

@@ -1,0 +1,78 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { issueCertificate } from '../../servers/certificate.js';
+import { startRedis } from '../../servers/redis.js';
+import type { RedisServer } from '../../servers/redis.js';
+import type { BenchKey, KeyKind } from './keys.js';
+import { startNginx } from './nginx.js';
+import { startBare, startExpress, startFastify, startUpstream } from './node-peers.js';
+import { registerAtPeers } from './peer-keys.js';
+import { startPetgate } from './petgate.js';
+import type { Petgate } from './petgate.js';
+import { SUBJECTS } from './subject.js';
+import type { Place, Started, SubjectName } from './subject.js';
+
+export interface LeftOut {
+  readonly name: SubjectName;
+  readonly why: string;
+}
+
+const STARTS: Readonly<Record<SubjectName, (place: Place) => Promise<Started | Petgate>>> = {
+  bare: startBare,
+  embedded: (place) => startPetgate(place, { accessLog: false, withRedis: false }),
+  'embedded+log': (place) => startPetgate(place, { accessLog: true, withRedis: false }),
+  redis: (place) => startPetgate(place, { accessLog: false, withRedis: true }),
+  'redis+log': (place) => startPetgate(place, { accessLog: true, withRedis: true }),
+  nginx: startNginx,
+  fastify: startFastify,
+  express: startExpress,
+};
+
+/** The subjects of a scenario, with one Redis and one upstream for all. */
+export class Fleet {
+  readonly redis: RedisServer;
+  readonly subjects = new Map<SubjectName, Started | Petgate>();
+  readonly leftOut: LeftOut[] = [];
+  readonly #upstream: Started;
+  readonly #registered = new Set<string>();
+
+  private constructor(redis: RedisServer, upstream: Started) {
+    this.redis = redis;
+    this.#upstream = upstream;
+  }
+
+  /** Who can't be started is left out, and named. */
+  static async start(names: ReadonlySet<SubjectName>, withTls: boolean, folder: string): Promise<Fleet> {
+    mkdirSync(folder, { recursive: true });
+    const fleet = new Fleet(await startRedis(), await startUpstream());
+    const tls = withTls ? issueCertificate(folder, 'bench') : undefined;
+    for (const name of SUBJECTS.filter((one) => names.has(one))) {
+      try {
+        fleet.subjects.set(name, await STARTS[name]({ folder: join(folder, name), upstreamPort: fleet.#upstream.port, redis: fleet.redis, tls }));
+      } catch (error) {
+        fleet.leftOut.push({ name, why: error instanceof Error ? error.message : String(error) });
+      }
+    }
+    return fleet;
+  }
+
+  /** Makes keys known to every subject. */
+  async register(keys: readonly BenchKey[], kind: KeyKind): Promise<void> {
+    const name = `${kind} ${keys.length}`;
+    if (kind === 'unknown' || this.#registered.has(name)) return;
+    this.#registered.add(name);
+    await registerAtPeers(this.redis, keys, kind);
+    let sharedIsDone = false;
+    for (const [subject, started] of this.subjects) {
+      const shares = subject.startsWith('redis');
+      if (!('register' in started) || (shares && sharedIsDone)) continue;
+      await started.register(keys, kind);
+      sharedIsDone ||= shares;
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const { child } of [...this.subjects.values(), this.#upstream]) child.kill();
+    await this.redis.stop();
+  }
+}

@@ -1,0 +1,23 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Issued } from '../../servers/certificate.js';
+import type { RedisServer } from '../../servers/redis.js';
+
+/** What is compared, in the order of the tables. */
+export const SUBJECTS = ['bare', 'embedded', 'embedded+log', 'redis', 'redis+log', 'nginx', 'fastify', 'express'] as const;
+export type SubjectName = (typeof SUBJECTS)[number];
+
+/** What a subject gets to work with. */
+export interface Place {
+  /** Of its own. */
+  readonly folder: string;
+  readonly upstreamPort: number;
+  readonly redis: RedisServer;
+  /** It is to speak TLS, and HTTP/2 where it can. */
+  readonly tls: Issued | undefined;
+}
+
+/** A gateway in a process of its own (or a process with children). It ends with this one. */
+export interface Started {
+  readonly child: ChildProcess;
+  readonly port: number;
+}

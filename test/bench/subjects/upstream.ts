@@ -1,0 +1,52 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * The upstream of all subjects, in a process of its own: reads no more of HTTP than it must, so that it
+ * takes little of the machine from what is measured. Answers a short list, or as many bytes as
+ * `?limit=` says when that is more than a page.
+ */
+const LENGTH = /\r\ncontent-length: *(\d+)/i;
+const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
+const LIMIT = /^\S+ \S*[?&]limit=(\d+)/;
+const LARGEST_PAGE = 1000;
+
+const list = `[${Array.from({ length: 4 }, (_, n) => JSON.stringify({ id: n + 1, name: `pet number ${n + 1}`, categoryId: 7, status: 'available' })).join()}]`;
+const answers = new Map<number, Buffer>();
+
+function answerOf(bytes: number): Buffer {
+  const known = answers.get(bytes);
+  if (known !== undefined) return known;
+  const body = bytes > LARGEST_PAGE ? 'x'.repeat(bytes) : list;
+  const answer = Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  answers.set(bytes, answer);
+  return answer;
+}
+
+/** Where the first request of `text` ends; 0: it has not come whole. */
+function endOf(text: string): number {
+  const head = text.indexOf('\r\n\r\n');
+  if (head === -1) return 0;
+  const fields = text.slice(0, head);
+  const length = LENGTH.exec(fields)?.[1];
+  if (length !== undefined) return text.length >= head + 4 + Number(length) ? head + 4 + Number(length) : 0;
+  if (!CHUNKED.test(fields)) return head + 4;
+  const last = text.indexOf('\r\n0\r\n\r\n', head + 2);
+  return last === -1 ? 0 : last + 7;
+}
+
+const server = createServer({ noDelay: true }, (socket) => {
+  let received = '';
+  socket.setEncoding('latin1');
+  socket.on('data', (text: string) => {
+    received += text;
+    for (let end = endOf(received); end > 0; end = endOf(received)) {
+      socket.write(answerOf(Number(LIMIT.exec(received)?.[1] ?? 0)));
+      received = received.slice(end);
+    }
+  });
+  // A gateway under test may cut a connection.
+  socket.on('error', () => socket.destroy());
+});
+server.listen(0, '127.0.0.1', 4096, () => process.send?.((server.address() as AddressInfo).port));
+process.on('disconnect', () => process.exit());
