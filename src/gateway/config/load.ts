@@ -185,10 +185,10 @@ function toCors({ origins, headers, expose, max_age: maxAgeMs, credentials }: No
 /** Without a prototype: the names come from files, and `constructor` is as good a name as any. */
 function toUpstreams({ upstreams }: GatewayFile): Readonly<Record<string, UpstreamSettings>> {
   const byName = Object.create(null) as Record<string, UpstreamSettings>;
-  for (const [name, { addresses, connections, connect, deadline, health, breaker }] of Object.entries(upstreams)) {
+  for (const [name, { addresses, connections, pipelining, connect, deadline, health, breaker }] of Object.entries(upstreams)) {
     const asked = health === undefined ? null : { path: health.path, everyMs: health.every, deadlineMs: health.deadline };
     const breaks = breaker === 'off' ? null : { failures: breaker.failures, openMs: breaker.open, capMs: breaker.cap };
-    byName[name] = { addresses, connections, connectMs: connect, deadlineMs: deadline, health: asked, breaker: breaks };
+    byName[name] = { addresses, connections, pipelining, connectMs: connect, deadlineMs: deadline, health: asked, breaker: breaks };
   }
   return byName;
 }

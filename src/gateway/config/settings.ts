@@ -69,6 +69,8 @@ export interface UpstreamSettings {
   readonly addresses: readonly string[];
   /** Connections per address; as many requests run at once, some more wait. */
   readonly connections: number;
+  /** Safe requests that may go out in one write and be answered one after the other; 1: none. */
+  readonly pipelining: number;
   readonly connectMs: number;
   /** From dispatch to the last byte of the answer. */
   readonly deadlineMs: number;

@@ -30,8 +30,8 @@ export interface Address {
 }
 
 export function openAddress(url: string, settings: UpstreamSettings, onTurn: (turn: BreakerTurn) => void): Address {
-  const { connections, connectMs } = settings;
-  const pool = new Pool({ ...destination(url), connections, connectMs, idleMs: IDLE_MS });
+  const { connections, connectMs, pipelining } = settings;
+  const pool = new Pool({ ...destination(url), connections, connectMs, pipelining, idleMs: IDLE_MS });
   const underWay: Address['underWay'] = new Bag();
   const breaker = new Breaker(settings.breaker, (turn) => {
     // Whoever still waits for a connection would wait in vain, and with each that times out one more would get to hang.

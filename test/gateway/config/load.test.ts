@@ -40,7 +40,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   log: { level: 'info', access: true, sampled: 1 },
   shutdownMs: 10_000,
 };
-const expectedUpstream = { connections: 256, connectMs: 1000, deadlineMs: 15_000, health: null, breaker: { failures: 5, openMs: 1000, capMs: 10_000 } };
+const expectedUpstream = { connections: 256, pipelining: 1, connectMs: 1000, deadlineMs: 15_000, health: null, breaker: { failures: 5, openMs: 1000, capMs: 10_000 } };
 const expectedUpstreams = {
   pets: { addresses: ['http://127.0.0.1:8081'], ...expectedUpstream },
   store: { addresses: [], ...expectedUpstream },

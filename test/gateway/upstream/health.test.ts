@@ -117,5 +117,5 @@ t.test('one bad answer is chance; a full pool says nothing about the service; no
 
 function open({ url, connections }: { readonly url: string; readonly connections: number }): Upstream {
   const health = { path: ASKED.path, everyMs: 20, deadlineMs: 1000 };
-  return openUpstreams({ pets: { addresses: [url], connections, connectMs: 100, deadlineMs: 100, health, breaker: null } }, () => undefined).get('pets')!;
+  return openUpstreams({ pets: { addresses: [url], connections, pipelining: 1, connectMs: 100, deadlineMs: 100, health, breaker: null } }, () => undefined).get('pets')!;
 }

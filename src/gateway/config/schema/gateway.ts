@@ -74,6 +74,7 @@ const upstream = mapping({
   breaker: z.union([z.literal('off'), breaker], { error: 'must be off, or a mapping of failures, open, cap' }).prefault({})
     .describe('An address whose requests fail is passed over until one goes well; off: only the health check passes over any.'),
   connections: whole(1, 10_000).prefault(256).describe('Connections per address; one operation has three quarters of them at most.'),
+  pipelining: whole(1, 64).prefault(1).describe('GETs and HEADs that arrive together and may share a connection and a write. Above 1 only for an upstream that answers within a few milliseconds.'),
   connect: duration('1ms', '1m').prefault('1s').describe('Deadline of a connection attempt.'),
   deadline: duration('1ms', LONGEST).prefault('15s').describe('From dispatch to the last byte of the answer.'),
 });

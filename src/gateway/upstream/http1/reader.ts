@@ -35,6 +35,7 @@ export class ResponseReader {
   /** What came of the head so far. */
   #text = '';
   #remaining = 0;
+  #end = 0;
   #chunks: ChunkedReader | null = null;
 
   constructor(parts: AnswerParts) {
@@ -49,8 +50,9 @@ export class ResponseReader {
     this.#text = '';
   }
 
-  read(bytes: Buffer): Progress {
-    let at = 0;
+  /** @param from where the bytes begin that nobody has read yet */
+  read(bytes: Buffer, from = 0): Progress {
+    let at = from;
     while (this.#expected === 'head') {
       const end = this.#readHead(bytes, at);
       if (end === -1) return 'malformed';
@@ -60,7 +62,13 @@ export class ResponseReader {
     if (at < bytes.length) at = this.#readBody(bytes, at);
     if (at === -1) return 'malformed';
     if (this.#expected !== 'nothing') return 'more';
+    this.#end = at;
     return at < bytes.length ? 'surplus' : 'done';
+  }
+
+  /** After `surplus`: where the answer ended. */
+  get end(): number {
+    return this.#end;
   }
 
   /** The connection ended in order. */

@@ -1,81 +1,12 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Test } from 'tap';
-import { Pool } from '../../../../src/gateway/upstream/http1/pool.js';
-import type { PoolSettings } from '../../../../src/gateway/upstream/http1/pool.js';
 import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstream/transport.js';
 import { fullPort } from '../../../servers/full-port.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
-
-const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]';
-const GET: OutgoingRequest = { method: 'GET', target: '/v1/pets', headers: ['X-One', '1', 'X-Latin', 'caf\u00e9'], body: null };
-
-interface Service {
-  readonly port: number;
-  readonly sockets: Socket[];
-  /** Everything that came, on whichever connection, as latin1. */
-  received: string;
-  handle: (socket: Socket) => void;
-}
-
-async function listen(t: Test, path?: string): Promise<Service> {
-  const service: Service & { port: number } = { port: 0, sockets: [], received: '', handle: (socket) => void socket.write(OK) };
-  const server: Server = createServer((socket) => {
-    service.sockets.push(socket);
-    socket.on('error', () => undefined).setEncoding('latin1').on('data', (text: string) => {
-      service.received += text;
-      service.handle(socket);
-    });
-  });
-  if (path === undefined) server.listen(0, '127.0.0.1');
-  else server.listen(path);
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of service.sockets) socket.destroy();
-    server.close();
-  });
-  if (path === undefined) service.port = (server.address() as AddressInfo).port;
-  return service;
-}
-
-function open(t: Test, port: number, settings: Partial<PoolSettings> = {}): Pool {
-  const pool = new Pool({ place: { host: '127.0.0.1', port }, host: 'pets.example', connections: 2, connectMs: 5000, idleMs: 4000, ...settings });
-  t.teardown(() => pool.destroy());
-  return pool;
-}
-
-interface Sent {
-  readonly controller: Controller;
-  started: boolean;
-  status: number;
-  body: string;
-  /** Once it ended or failed. */
-  end: 'ended' | 'failed' | null;
-}
-
-function send(pool: Pool, request: OutgoingRequest = GET, onData: (controller: Controller) => void = () => undefined): Sent {
-  const sent: Omit<Sent, 'controller'> = { started: false, status: 0, body: '', end: null };
-  const controller = pool.dispatch(request, {
-    onRequestStart: () => void (sent.started = true),
-    onResponseStart: (_controller, status) => void (sent.status = status),
-    onResponseData: (steering, chunk) => {
-      sent.body += chunk.toString('latin1');
-      onData(steering);
-    },
-    onResponseEnd: () => void (sent.end = 'ended'),
-    onResponseError: () => void (sent.end = 'failed'),
-  });
-  return Object.assign(sent, { controller });
-}
-
-const ended = async (...all: readonly Sent[]): Promise<readonly unknown[]> => {
-  await until('each came to its end', () => all.every(({ end }) => end !== null));
-  return all.map(({ end, status, body }) => [end, status, body]);
-};
+import { ended, GET, listen, OK, open, send } from './service.js';
 
 t.test('requests go out as RFC 9112 asks, one after the other on a connection that is kept', async (t) => {
   const service = await listen(t);
@@ -207,6 +138,20 @@ t.test('what is closed, or may be, is not used again', async (t) => {
   await ended(send(pool));
   await ended(send(pool));
   t.equal(service.sockets.length, before + 1, 'HTTP/1.0 may be kept where it says so');
+});
+
+t.test('one given up while the rest of its answer is read is not the end of the next', async (t) => {
+  const service = await listen(t);
+  const pool = open(t, service.port, { connections: 1 });
+  const first = send(pool, GET, (controller) => {
+    controller.abort();
+    // Asked for at once: before the socket tells that it is closed.
+    second = send(pool, { ...GET, method: 'POST' });
+  });
+  let second = first;
+  await until('it is given up', () => second !== first);
+  t.strictSame(await ended(second), [['ended', 200, '[]']]);
+  t.equal(first.end, null);
 });
 
 t.test('bytes on an idle connection end it', async (t) => {

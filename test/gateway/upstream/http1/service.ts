@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Test } from 'tap';
+import { Pool } from '../../../../src/gateway/upstream/http1/pool.js';
+import type { PoolSettings } from '../../../../src/gateway/upstream/http1/pool.js';
+import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstream/transport.js';
+import { until } from '../../../servers/until.js';
+
+export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]';
+export const GET: OutgoingRequest = { method: 'GET', target: '/v1/pets', headers: ['X-One', '1', 'X-Latin', 'caf\u00e9'], body: null };
+
+export interface Service {
+  readonly port: number;
+  readonly sockets: Socket[];
+  /** Everything that came, on whichever connection, as latin1. */
+  received: string;
+  handle: (socket: Socket, text: string) => void;
+}
+
+export async function listen(t: Test, path?: string): Promise<Service> {
+  const service: Service & { port: number } = { port: 0, sockets: [], received: '', handle: (socket) => void socket.write(OK) };
+  const server: Server = createServer((socket) => {
+    service.sockets.push(socket);
+    socket.on('error', () => undefined).setEncoding('latin1').on('data', (text: string) => {
+      service.received += text;
+      service.handle(socket, text);
+    });
+  });
+  if (path === undefined) server.listen(0, '127.0.0.1');
+  else server.listen(path);
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of service.sockets) socket.destroy();
+    server.close();
+  });
+  if (path === undefined) service.port = (server.address() as AddressInfo).port;
+  return service;
+}
+
+export function open(t: Test, port: number, settings: Partial<PoolSettings> = {}): Pool {
+  const pool = new Pool({ place: { host: '127.0.0.1', port }, host: 'pets.example', connections: 2, pipelining: 1, connectMs: 5000, idleMs: 4000, ...settings });
+  t.teardown(() => pool.destroy());
+  return pool;
+}
+
+export interface Sent {
+  readonly controller: Controller;
+  started: boolean;
+  status: number;
+  body: string;
+  /** Once it ended or failed. */
+  end: 'ended' | 'failed' | null;
+}
+
+export function send(pool: Pool, request: OutgoingRequest = GET, onData: (controller: Controller) => void = () => undefined): Sent {
+  const sent: Omit<Sent, 'controller'> = { started: false, status: 0, body: '', end: null };
+  const controller = pool.dispatch(request, {
+    onRequestStart: () => void (sent.started = true),
+    onResponseStart: (_controller, status) => void (sent.status = status),
+    onResponseData: (steering, chunk) => {
+      sent.body += chunk.toString('latin1');
+      onData(steering);
+    },
+    onResponseEnd: () => void (sent.end = 'ended'),
+    onResponseError: () => void (sent.end = 'failed'),
+  });
+  return Object.assign(sent, { controller });
+}
+
+export const ended = async (...all: readonly Sent[]): Promise<readonly unknown[]> => {
+  await until('each came to its end', () => all.every(({ end }) => end !== null));
+  return all.map(({ end, status, body }) => [end, status, body]);
+};
