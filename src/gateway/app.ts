@@ -13,7 +13,7 @@ import { createRoute, MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js'
 import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/client-address.js';
 import { createCors } from './edge/cors.js';
-import type { Gate } from './edge/gate.js';
+import type { Handler } from './edge/handler.js';
 import { createListener } from './edge/listener.js';
 import type { Listener } from './edge/listener.js';
 import { strip } from './edge/strip.js';
@@ -54,8 +54,6 @@ export interface App {
   readonly metrics: Metrics;
   /** Those of the settings in force. */
   upstreams(): Upstreams;
-  /** The pipeline's steps, in order, `open` and `finish` included. */
-  readonly steps: readonly string[];
   /** Puts other settings into force for every exchange that begins from now on, and a certificate for every new connection. */
   apply(settings: Settings, certificate: Certificate | null): void;
   /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
@@ -71,11 +69,10 @@ interface Lasting extends AppParts {
   readonly onReplaced: OnReplaced;
 }
 
-/** A gate with what it was built from. */
+/** A handler with the upstreams that it forwards to. */
 interface Built {
-  readonly gate: Gate;
+  readonly handler: Handler;
   readonly upstreams: Upstreams;
-  readonly steps: readonly string[];
 }
 
 /** The composition root: the only file that sees every part. Builds, and listens to nothing yet. */
@@ -87,22 +84,21 @@ export function createApp(parts: AppParts): App {
   const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage), onReplaced: logReplaced(log, parts.internalToken) };
 
   const onTurn = watchBreakers(metrics.registry, Object.keys(settings.upstreams), log);
-  let built = buildGate(lasting, settings, openUpstreams(settings.upstreams, onTurn));
+  let built = buildHandler(lasting, settings, openUpstreams(settings.upstreams, onTurn));
   let certificate = parts.certificate ?? null;
   const security = certificate === null ? null : { certificate, http2: settings.http2 };
-  const listener = createListener(() => built.gate, security, settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null);
+  const listener = createListener(() => built.handler, security, settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null);
   if (certificate !== null) watchTls(metrics.registry, listener.server, () => certificate!);
-  watchSaturation(metrics.registry, listener, () => built.upstreams, () => built.gate.limits);
+  watchSaturation(metrics.registry, listener, () => built.upstreams, () => built.handler.limits);
   return {
     listener,
     metrics,
     upstreams: () => built.upstreams,
-    steps: ['open', ...built.steps, 'finish'],
     apply: (next, inForce) => {
-      const { upstreams: before, gate } = built;
-      built = buildGate(lasting, next, openUpstreams(next.upstreams, onTurn, before));
-      // Longer than an exchange of the old gate can take to get to its upstream.
-      retireUpstreams(before, built.upstreams, 2 * gate.limits.requestMs);
+      const { upstreams: before, handler } = built;
+      built = buildHandler(lasting, next, openUpstreams(next.upstreams, onTurn, before));
+      // Longer than an exchange of the old handler can take to get to its upstream.
+      retireUpstreams(before, built.upstreams, 2 * handler.limits.requestMs);
       certificate = inForce;
       listener.retune(certificate);
     },
@@ -115,7 +111,7 @@ export function createApp(parts: AppParts): App {
 }
 
 /** The way of every request under these settings. */
-function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Built {
+function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams): Built {
   const { contract, log, metrics, admission, failures } = parts;
   const cors = settings.cors === null ? null : createCors(settings.cors);
   const ownAnswers = new Map<string, OwnAnswer>([
@@ -126,19 +122,20 @@ function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Bu
   ]);
   const isServed = ({ id, upstream }: Operation): boolean => (upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream));
 
-  const steps = pipeline<Exchange>()
-    .then('strip', strip)
-    .then('route', createRoute(contract.routes, isServed, parts.now ?? Date.now))
-    .then('identify', createIdentify(settings.environment, settings.keys.acceptImported))
-    .then('admit', createAdmit(admission, settings.realm, metrics.verdict))
-    .then('forward', createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes, metrics.upstreamFailed, parts.onReplaced));
+  const run = pipeline({
+    strip,
+    route: createRoute(contract.routes, isServed, parts.now ?? Date.now),
+    identify: createIdentify(settings.environment, settings.keys.acceptImported),
+    admit: createAdmit(admission, settings.realm, metrics.verdict),
+    forward: createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes, metrics.upstreamFailed, parts.onReplaced),
+  });
   const access = settings.log.access && log.isLevelEnabled('info') ? { write: writeLine, sampled: settings.log.sampled } : null;
   const finish = createFinish(metrics, access, (failure) => failures.add(failure));
-  const gate: Gate = {
+  const handler: Handler = {
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),
     cors,
-    run: (exchange) => steps.run(exchange),
+    run,
     showFigures: (exchange) => showFigures(admission, exchange),
     allowsTunnel: (path) => allowsTunnel(contract, path),
     opened: createOpened(metrics),
@@ -146,7 +143,7 @@ function buildGate(parts: Lasting, settings: Settings, upstreams: Upstreams): Bu
     finish,
     onBug: (error, exchange) => log.error({ err: error, request: exchange.id, operation: exchange.story.operation }, 'a request met a fault of the gateway'),
   };
-  return { gate, upstreams, steps: steps.names };
+  return { handler, upstreams };
 }
 
 /** For what Node refused before a request could be read: the figures of the address, without a token. */

@@ -1,45 +1,40 @@
+import type { Admitted, Exchange, Identified, Routed, Stripped } from './exchange.js';
 import { isRefusal } from './refusal.js';
 import type { Refusal } from './refusal.js';
 
+/** What each step takes and gives (`exchange.ts`): a wrong order does not compile, and nothing unadmitted can be forwarded. */
+export interface Steps {
+  /** Drops the header fields that must not travel on (`edge/strip.ts`). */
+  readonly strip: (exchange: Exchange) => Stripped;
+  /** Finds the operation, and what it requires (`contract/route.ts`). */
+  readonly route: (exchange: Stripped) => Routed;
+  /** Reads who asks (`keys/identify.ts`). */
+  readonly identify: (exchange: Routed) => Identified;
+  /** Decides: key, ban, limits and ledger (`admission/admit.ts`). */
+  readonly admit: (exchange: Identified) => Promise<Admitted | Refusal>;
+  /** Sends it to its upstream, and the answer to the client (`upstream/forward.ts`). */
+  readonly forward: (exchange: Admitted) => Promise<Admitted | Refusal>;
+}
+
+/** The names of all steps, in order. */
+export const STEPS = ['open', 'strip', 'route', 'identify', 'admit', 'forward', 'finish'] as const satisfies readonly ('open' | keyof Steps | 'finish')[];
+
 /**
- * READ FIRST. A request travels through an ordered list of steps:
+ * READ FIRST. The way of every request:
  *
  *     open → strip → route → identify → admit → forward → finish
  *
- * Each step takes what the step before it gives (`exchange.ts`), so a wrong order does not compile,
- * and nothing unadmitted can be forwarded. A refusal is a value: it leaves sideways, at once, to the
- * one renderer. An exception is a bug or a dead dependency. `open` makes the exchange and `finish`
- * ends it, once, always; the listener (`edge/listener.ts`) calls both around the steps in between.
+ * A refusal is a value: it leaves at once, to the one renderer (`answer.ts`). An exception is a bug or a
+ * dead dependency. `open` makes the exchange and `finish` ends it, once, always; the listener
+ * (`edge/begin.ts`) calls both around the steps in between.
+ * @returns the first refusal, which is to be rendered, or the exchange whose client has its answer
  */
-export type Step<In, Out> = (exchange: In) => Out | Refusal | Promise<Out | Refusal>;
-
-export interface Pipeline<In, Out> {
-  /** The steps' names, in order. */
-  readonly names: readonly string[];
-  then<Next extends object>(name: string, step: Step<Out, Next>): Pipeline<In, Next>;
-  /** Runs the steps up to the first refusal. */
-  run(exchange: In): Promise<Out | Refusal>;
-}
-
-type AnyStep = Step<object, object>;
-
-/** An empty pipeline; `then` adds the steps. */
-export function pipeline<In extends object>(): Pipeline<In, In> {
-  return build<In, In>([], []);
-}
-
-function build<In extends object, Out extends object>(names: readonly string[], steps: readonly AnyStep[]): Pipeline<In, Out> {
-  return {
-    names,
-    then: <Next extends object>(name: string, step: Step<Out, Next>) => build<In, Next>([...names, name], [...steps, step as unknown as AnyStep]),
-    run: async (exchange) => {
-      let current: object = exchange;
-      for (const step of steps) {
-        const next = step(current);
-        current = next instanceof Promise ? await next : next;
-        if (isRefusal(current)) return current;
-      }
-      return current as Out;
-    },
+export function pipeline(steps: Steps): (exchange: Exchange) => Promise<Admitted | Refusal> {
+  return async (exchange) => {
+    const stripped = steps.strip(exchange);
+    const routed = steps.route(stripped);
+    const identified = steps.identify(routed);
+    const admitted = await steps.admit(identified);
+    return isRefusal(admitted) ? admitted : await steps.forward(admitted);
   };
 }

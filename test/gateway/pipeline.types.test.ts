@@ -6,44 +6,42 @@ import { packageRoot } from '../../src/shared/package-root.js';
 /** What each snippet may use: the real types, and a step of each kind. */
 const PRELUDE = `
 import { pipeline } from '../../src/gateway/pipeline.js';
-import type { Step } from '../../src/gateway/pipeline.js';
+import type { Steps } from '../../src/gateway/pipeline.js';
 import type { Admitted, Exchange, Identified, Routed, Stripped } from '../../src/gateway/exchange.js';
 import { REFUSALS } from '../../src/gateway/refusal.js';
 import type { Refusal } from '../../src/gateway/refusal.js';
-declare const strip: Step<Exchange, Stripped>;
-declare const route: Step<Stripped, Routed>;
-declare const identify: Step<Routed, Identified>;
-declare const admit: Step<Identified, Admitted>;
-declare const forward: Step<Admitted, Admitted>;
+declare const steps: Steps;
+const { strip, route, identify, admit, forward } = steps;
 declare const exchange: Exchange;
 declare const routed: Routed;
 declare const identified: Identified;
 declare const admitted: Admitted;
 export { REFUSALS, pipeline, strip, route, identify, admit, forward, exchange, routed, identified, admitted };
-export type { Admitted, Refusal };
+export type { Admitted, Refusal, Stripped };
 `;
 
 const GOOD: Readonly<Record<string, string>> = {
-  'the steps in their order': `pipeline<Exchange>().then('strip', strip).then('route', route).then('identify', identify).then('admit', admit).then('forward', forward).run(exchange);`,
-  'forwarding what was admitted': 'forward(admitted);',
-  'leaving sideways with a refusal': `pipeline<Exchange>().then('strip', strip).then('route', (_: Stripped): Routed | Refusal => REFUSALS.not_found);`,
+  'the steps in their order': 'void pipeline({ strip, route, identify, admit, forward })(exchange);',
+  'forwarding what was admitted': 'void forward(admitted);',
+  'an upstream that gives no answer': 'void pipeline({ strip, route, identify, admit, forward: (_: Admitted): Promise<Refusal> => Promise.resolve(REFUSALS.upstream_failed) });',
 };
 
 /** Each with the error that must be the reason. */
 const BAD: Readonly<Record<string, string>> = {
-  'route before strip': `pipeline<Exchange>().then('route', route);`,
-  'identify before route': `pipeline<Exchange>().then('strip', strip).then('identify', identify);`,
-  'admit before identify': `pipeline<Exchange>().then('strip', strip).then('route', route).then('admit', admit);`,
-  'forward before admit': `pipeline<Exchange>().then('strip', strip).then('route', route).then('identify', identify).then('forward', forward);`,
-  'admit and identify changed': `pipeline<Exchange>().then('strip', strip).then('route', route).then('admit', admit).then('identify', identify);`,
-  'forwarding an exchange': 'forward(exchange);',
-  'forwarding an Identified': 'forward(identified);',
-  'forwarding a refusal': 'forward(REFUSALS.rate_limited);',
+  'route before strip': 'route(exchange);',
+  'identify before route': 'identify(strip(exchange));',
+  'admit before identify': 'void admit(route(strip(exchange)));',
+  'forward before admit': 'void forward(identify(route(strip(exchange))));',
+  'admit and identify changed': 'void pipeline({ strip, route, identify: admit, admit: identify, forward });',
+  'a pipeline without admit': 'void pipeline({ strip, route, identify, forward });',
+  'forwarding an exchange': 'void forward(exchange);',
+  'forwarding an Identified': 'void forward(identified);',
+  'forwarding a refusal': 'void forward(REFUSALS.rate_limited);',
   'forwarding what admit gave, unasked whether it is a refusal': 'void (async () => forward(await admit(identified)))();',
-  'running from the middle': `pipeline<Exchange>().then('strip', strip).run(REFUSALS.not_found);`,
+  'running from the middle': 'void pipeline({ strip, route, identify, admit, forward })(REFUSALS.not_found);',
   'an Admitted made by hand': 'const made: Admitted = { ...identified, operation: admitted.operation, verdict: admitted.verdict };',
   'an Admitted made of nothing': 'const made: Admitted = {} as Identified;',
-  'a step that gives nothing': `pipeline<Exchange>().then('strip', (_: Exchange): void => undefined);`,
+  'a step that gives nothing': 'void pipeline({ strip: (_: Exchange): void => undefined, route, identify, admit, forward });',
 };
 
 const folder = join(packageRoot, 'test/gateway');

@@ -1,6 +1,5 @@
 import t from 'tap';
 import { refuse, renderRefusal } from '../../src/gateway/answer.js';
-import { pipeline } from '../../src/gateway/pipeline.js';
 import { isRefusal, REFUSALS, withHeaders } from '../../src/gateway/refusal.js';
 import { makeExchange } from './exchange.js';
 
@@ -45,21 +44,4 @@ t.test('a refusal is sent, or cuts an answer that has begun', (t) => {
   refuse({ ...exchange, client: { ...exchange.client, started: true } }, REFUSALS.upstream_failed);
   t.match(written, { status: 0, body: '', aborted: true }, 'nothing of an error goes into the middle of it');
   t.end();
-});
-
-t.test('the pipeline runs its steps in order, and no further than the first refusal', async (t) => {
-  const ran: string[] = [];
-  const step = (name: string) => (given: { readonly n: number }) => {
-    ran.push(name);
-    return { n: given.n + 1 };
-  };
-  const good = pipeline<{ readonly n: number }>().then('a', step('a')).then('b', (given) => Promise.resolve(step('b')(given))).then('c', step('c'));
-  t.same(good.names, ['a', 'b', 'c']);
-  t.same(await good.run({ n: 0 }), { n: 3 });
-  t.same(ran, ['a', 'b', 'c']);
-  ran.length = 0;
-  const bad = pipeline<{ readonly n: number }>().then('a', step('a')).then('no', (): { readonly n: number } | typeof REFUSALS.not_found => REFUSALS.not_found).then('c', step('c'));
-  t.equal(await bad.run({ n: 0 }), REFUSALS.not_found);
-  t.same(ran, ['a']);
-  await t.rejects(pipeline<{ readonly n: number }>().then('bug', () => { throw new TypeError('bug'); }).run({ n: 0 }), { message: 'bug' }, 'a bug is no refusal');
 });

@@ -1,10 +1,9 @@
-import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 
 /** Bytes that come in pieces, kept in one block: a Buffer of its own for each byte would take a hundred times as much. */
-class Pieces {
+export class Pieces {
   #block: Buffer | null = null;
   #bytes = 0;
 
@@ -30,33 +29,6 @@ class Pieces {
     const block = Buffer.allocUnsafeSlow(bytes);
     this.#block!.copy(block, 0, 0, this.#bytes);
     this.#block = block;
-  }
-}
-
-/** A request over HTTP/1. What comes of its body before anybody reads it waits in one block. */
-export class Request extends IncomingMessage {
-  #unread: Pieces | null = null;
-
-  /** Node's parser calls it with each piece, and stops reading the connection when it gives false. */
-  override push(piece: Buffer | null): boolean {
-    if (piece !== null && this.readableFlowing !== true) {
-      this.#unread ??= new Pieces();
-      this.#unread.add(piece);
-      return this.#unread.bytes < this.readableHighWaterMark;
-    }
-    this.#release();
-    return super.push(piece);
-  }
-
-  override _read(size: number): void {
-    this.#release();
-    super._read(size);
-  }
-
-  #release(): void {
-    const unread = this.#unread;
-    this.#unread = null;
-    if (unread !== null) super.push(unread.whole());
   }
 }
 

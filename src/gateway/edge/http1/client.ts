@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import type { Client } from '../../exchange.js';
 import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS } from '../../refusal.js';
 import type { Refusal } from '../../refusal.js';
 import { gatherBody, once } from '../body.js';
+import type { ServedClient } from '../begin.js';
+import { beginNext } from './connection.js';
 import type { Ongoing } from './connection.js';
-import type { Placed, Traffic } from '../gate.js';
+import type { Traffic } from '../traffic.js';
 
 /** Bodies up to this size are worth copying beside their header. */
 const JOINED_BYTES = 16 * 1024;
@@ -15,12 +16,13 @@ const JOINED_BYTES = 16 * 1024;
 export const SLOW_MS = 50;
 
 /** The client's side of an exchange over Node's HTTP/1.1 server. */
-export class HttpClient implements Client, Ongoing, Placed {
+export class HttpClient implements ServedClient, Ongoing {
   gone = false;
   caller = '';
-  waits = false;
+  state: ServedClient['state'] = 'active';
   bodyBytes = 0;
   bytesOut = 0;
+  onClosed: () => void = () => undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #expectsContinue: boolean;
@@ -33,8 +35,7 @@ export class HttpClient implements Client, Ongoing, Placed {
   #closing = false;
   #slow: NodeJS.Timeout | null = null;
 
-  /** @param onClosed called once, when the answer ended or the client left; always */
-  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, traffic: Traffic, limits: EdgeLimits, onClosed: () => void) {
+  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, traffic: Traffic, limits: EdgeLimits) {
     this.#request = request;
     this.#response = response;
     this.#expectsContinue = expectsContinue;
@@ -43,12 +44,22 @@ export class HttpClient implements Client, Ongoing, Placed {
     response.on('close', () => {
       if (this.#slow !== null) clearTimeout(this.#slow);
       if (!response.writableFinished) this.leave();
-      onClosed();
+      this.closed();
     });
+  }
+
+  get status(): number {
+    return this.#response.statusCode;
   }
 
   get started(): boolean {
     return this.#response.headersSent;
+  }
+
+  /** The next request on its connection has its turn. */
+  protected closed(): void {
+    this.onClosed();
+    beginNext(this.#request.socket);
   }
 
   /** Nothing more is to be told to this client. */
@@ -70,7 +81,7 @@ export class HttpClient implements Client, Ongoing, Placed {
     if (!request.complete && !traffic.wait(this, limits)) return Promise.resolve(REFUSALS.overloaded);
     if (this.#expectsContinue) this.#response.writeContinue();
     return new Promise((resolve) => {
-      const settle = once((result: Buffer | Refusal | 'gone') => resolve(traffic.proceed(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded));
+      const settle = once((result: Buffer | Refusal | 'gone') => resolve(traffic.resume(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded));
       this.#failBody = settle;
       this.#leave = () => settle('gone');
       gatherBody(request, maxBytes, (bytes) => traffic.hold(this, bytes, limits), settle);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS } from '../../refusal.js';
 import type { Refusal } from '../../refusal.js';
-import type { Traffic } from '../gate.js';
+import type { Traffic } from '../traffic.js';
 
 /**
  * How long a closing connection is still read, so that the client gets its answer: at most this long
@@ -43,14 +43,14 @@ export interface Connection {
 const connections = new WeakMap<Socket, Connection>();
 
 /** A connection that may send requests over HTTP/1. */
-export function greet(socket: Socket, traffic: Traffic, { headerFields }: EdgeLimits): void {
+export function trackConnection(socket: Socket, traffic: Traffic, { headerFields }: EdgeLimits): void {
   const connection: Connection = { current: null, waiting: [], broken: null, served: 0, closing: false, traffic, headerFields };
   connections.set(socket, connection);
   socket.on('close', () => forgetWaiting(connection));
   lingerOnClose(socket);
 }
 
-/** Of one that was greeted. */
+/** Of one that is tracked. */
 export function connectionOf(socket: Socket): Connection {
   return connections.get(socket)!;
 }
@@ -64,7 +64,7 @@ export function queue(socket: Socket, begin: () => void): void {
 }
 
 /** Whether no further request may wait on this connection. */
-export function isOver(socket: Socket, { pipelined }: EdgeLimits): boolean {
+export function isFull(socket: Socket, { pipelined }: EdgeLimits): boolean {
   const { current, waiting, traffic } = connectionOf(socket);
   return current !== null && (waiting.length >= MOST_WAITING || traffic.pipelined >= pipelined);
 }
@@ -80,7 +80,7 @@ function forgetWaiting({ waiting, traffic }: Connection): void {
 }
 
 /** The exchange ended: the next request on its connection has its turn, unless that answer was the last. */
-export function proceed(socket: Socket): void {
+export function beginNext(socket: Socket): void {
   const connection = connectionOf(socket);
   connection.current = null;
   const begin = connection.waiting.shift();

@@ -1,13 +1,13 @@
 import { constants } from 'node:http2';
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { Client } from '../../exchange.js';
+import type { ServedClient } from '../begin.js';
 import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS } from '../../refusal.js';
 import type { Refusal } from '../../refusal.js';
 import { gatherBody, once } from '../body.js';
 import { SLOW_MS } from '../http1/client.js';
 import { HOP_BY_HOP, lowerName } from '../fields.js';
-import type { Placed, Traffic } from '../gate.js';
+import type { Traffic } from '../traffic.js';
 
 const { NGHTTP2_NO_ERROR } = constants;
 
@@ -26,13 +26,14 @@ export interface StreamTerms {
 }
 
 /** The client's side of an exchange on one stream of HTTP/2. However it ends, the other streams of the connection go on. */
-export class StreamClient implements Client, Placed {
+export class StreamClient implements ServedClient {
   gone = false;
   caller = '';
-  waits = false;
+  state: ServedClient['state'] = 'active';
   bodyBytes = 0;
   started = false;
   bytesOut = 0;
+  onClosed: () => void = () => undefined;
   /** The client went before its answer was whole, by its own doing. */
   left = false;
   /** What the client was answered. */
@@ -54,8 +55,7 @@ export class StreamClient implements Client, Placed {
   #cut = false;
   #stall: NodeJS.Timeout | undefined;
 
-  /** @param onClosed called once, when the answer ended or the client left; always */
-  constructor(stream: ServerHttp2Stream, terms: StreamTerms, onClosed: () => void) {
+  constructor(stream: ServerHttp2Stream, terms: StreamTerms) {
     this.#stream = stream;
     this.#terms = terms;
     stream.on('aborted', () => stream.destroy());
@@ -66,7 +66,7 @@ export class StreamClient implements Client, Placed {
         this.left = !this.#cut;
         this.#leave?.();
       }
-      onClosed();
+      this.onClosed();
     });
   }
 
@@ -90,7 +90,7 @@ export class StreamClient implements Client, Placed {
     return new Promise((resolve) => {
       const settle = once((result: Buffer | Refusal | 'gone') => {
         clearTimeout(deadline);
-        resolve(traffic.proceed(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded);
+        resolve(traffic.resume(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded);
       });
       const deadline = setTimeout(() => settle(REFUSALS.request_timeout), limits.requestMs - (performance.now() - this.#beganMs));
       this.#leave = () => settle('gone');

@@ -4,11 +4,11 @@ import type { ServerHttp2Session, ServerHttp2Stream, Settings } from 'node:http2
 import type { Socket } from 'node:net';
 import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS } from '../../refusal.js';
-import { rawExchange } from '../http1/broken.js';
+import { begin } from '../begin.js';
 import { onlyValueOf } from '../fields.js';
-import { afterBoth, travel } from '../gate.js';
-import type { Gate, Traffic } from '../gate.js';
-import { open } from '../open.js';
+import type { Handler } from '../handler.js';
+import type { Traffic } from '../traffic.js';
+import { unreadExchange } from '../unread.js';
 import { StreamClient } from './client.js';
 import { readStreamHead } from './head.js';
 import { Bag } from '../../../shared/bag.js';
@@ -60,7 +60,7 @@ interface Line {
 }
 
 /** Serves HTTP/2 (RFC 9113) by node:http2's core, which answers nothing by itself; a listener of its own it has none. */
-export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
+export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
   const lines = new Bag<Line>();
   const { limits: first } = current();
   const server = createServer({
@@ -70,26 +70,16 @@ export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
     maxSessionInvalidFrames: INVALID_FRAMES,
   });
 
-  const begin = (line: Line, stream: ServerHttp2Stream, raw: readonly string[], goesOn: boolean): void => {
-    const gate = current();
-    const { limits } = gate;
-    traffic.active += 1;
+  const beginStream = (line: Line, stream: ServerHttp2Stream, raw: readonly string[], goesOn: boolean): void => {
+    const handler = current();
+    const { limits } = handler;
     line.open += 1;
     line.served += 1;
     const { head, fault } = readStreamHead(raw, goesOn, line.remote, limits);
     const expectsContinue = goesOn && onlyValueOf(head.fields, 'expect') !== null;
-    const end = afterBoth(() => {
-      if (client.left) giveUp(line);
-      traffic.end(client);
-      line.open -= 1;
-      if (line.open === 0) line.idleSinceMs = performance.now();
-      gate.finish(exchange, client.status);
-    });
-    const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue, traffic, limits }, end);
-    const exchange = open(head, client, gate.addresses, limits, fault);
-    client.caller = exchange.addressBucket;
+    const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue, traffic, limits });
     if (traffic.draining || line.served >= limits.requestsPerConnection) dismiss(line);
-    void travel(exchange, gate, false).then(end);
+    begin({ client, head, fault, overloaded: false, onEnd: () => ended(line, client) }, handler, traffic);
   };
 
   const hold = (session: ServerHttp2Session, socket: Socket): void => {
@@ -103,7 +93,7 @@ export function createHttp2(current: () => Gate, traffic: Traffic): Http2 {
       if (stream.destroyed || stream.closed) giveUp(line);
       else if (line.open > MOST_GIVEN_UP + current().limits.streams) cut(line);
       else if (traffic.active >= current().limits.exchanges) turnAway(line, stream, current());
-      else begin(line, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
+      else beginStream(line, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
     });
   };
 
@@ -134,12 +124,18 @@ function dismiss(line: Line): void {
 }
 
 /** A stream that certainly was not worked on (RFC 9113 §8.7). An answer would be held until the client takes it. */
-function turnAway(line: Line, stream: ServerHttp2Stream, gate: Gate): void {
+function turnAway(line: Line, stream: ServerHttp2Stream, handler: Handler): void {
   line.idleSinceMs = performance.now();
   stream.close(constants.NGHTTP2_REFUSED_STREAM);
-  const exchange = rawExchange(line.remote, gate.addresses, '2');
+  const exchange = unreadExchange(line.remote, handler.addresses, '2');
   exchange.story.refusal = REFUSALS.overloaded;
-  gate.finish(exchange, REFUSALS.overloaded.status);
+  handler.finish(exchange, REFUSALS.overloaded.status);
+}
+
+function ended(line: Line, { left }: StreamClient): void {
+  if (left) giveUp(line);
+  line.open -= 1;
+  if (line.open === 0) line.idleSinceMs = performance.now();
 }
 
 function giveUp(line: Line): void {

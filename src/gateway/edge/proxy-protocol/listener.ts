@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import type { Gate } from '../gate.js';
+import type { Handler } from '../handler.js';
 import { readProxyHeader } from './header.js';
 
 /** Why a connection was closed before it could be served; a metric calls it so. */
@@ -13,7 +13,7 @@ export type ProxyRefusal = (typeof PROXY_REFUSALS)[number];
  * both nobody knows who it is, and it is closed. The listeners there are by now get it behind its header, and
  * `remoteAddress` of its socket, with TLS of the one that hides it, is what the header says.
  */
-export function expectProxyHeaders(server: Server, current: () => Gate, onRefused: (why: ProxyRefusal) => void): void {
+export function expectProxyHeaders(server: Server, current: () => Handler, onRefused: (why: ProxyRefusal) => void): void {
   const callers = server instanceof TlsServer ? nameSecured(server) : null;
   const serve = server.listeners('connection');
   server.removeAllListeners('connection');

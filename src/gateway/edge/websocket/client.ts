@@ -5,7 +5,7 @@ import type { Handshake, ClientEnd } from '../../exchange.js';
 import type { EdgeLimits } from '../../config/settings.js';
 import { HttpClient } from '../http1/client.js';
 import { onlyValueOf } from '../fields.js';
-import type { Traffic } from '../gate.js';
+import type { Traffic } from '../traffic.js';
 import { TunnelEnd } from './tunnel.js';
 
 /** What a handshake comes to. */
@@ -35,7 +35,7 @@ export class HandshakeClient extends HttpClient implements Handshake {
 
   constructor(request: IncomingMessage, socket: Socket, traffic: Traffic, limits: EdgeLimits, events: HandshakeEvents) {
     const response = answerOn(request, socket);
-    super(request, response, false, traffic, limits, () => events.onClosed());
+    super(request, response, false, traffic, limits);
     this.key = onlyValueOf(request.rawHeaders, 'sec-websocket-key') ?? '';
     this.#socket = socket;
     this.#limits = limits;
@@ -48,9 +48,13 @@ export class HandshakeClient extends HttpClient implements Handshake {
     return this.tunnel !== null || super.started;
   }
 
-  /** What the client was answered. */
-  get status(): number {
-    return this.tunnel !== null ? 101 : this.#response.statusCode;
+  override get status(): number {
+    return this.tunnel !== null ? 101 : super.status;
+  }
+
+  protected override closed(): void {
+    this.#events.onClosed();
+    super.closed();
   }
 
   createEnd(): ClientEnd {
@@ -64,7 +68,7 @@ export class HandshakeClient extends HttpClient implements Handshake {
     socket.off('data', this.#early).off('end', this.#left).off('timeout', this.#left);
     socket.on('close', () => {
       this.bytesOut = end.bytesOut;
-      this.#events.onClosed();
+      this.closed();
     });
     this.#events.onOpen(end);
   }

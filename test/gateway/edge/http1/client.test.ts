@@ -6,7 +6,8 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { loadSettings } from '../../../../src/gateway/config/load.js';
 import { HttpClient } from '../../../../src/gateway/edge/http1/client.js';
-import { Traffic } from '../../../../src/gateway/edge/gate.js';
+import { trackConnection } from '../../../../src/gateway/edge/http1/connection.js';
+import { Traffic } from '../../../../src/gateway/edge/traffic.js';
 
 const BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
@@ -22,12 +23,15 @@ interface Sent {
 async function send(t: Test, requestLine: string, status: number, body: Buffer | string): Promise<Sent> {
   let writes = 0;
   let vectors = 0;
+  const traffic = new Traffic();
+  const { limits } = loadSettings({});
   const server = createServer((request, response) => {
-    const client = new HttpClient(request, response, false, new Traffic(), loadSettings({}).limits, () => undefined);
+    const client = new HttpClient(request, response, false, traffic, limits);
     client.send(status, ['X-Request-Id', 'one', 'Content-Length', String(Buffer.byteLength(body))], body);
     t.equal(client.bytesOut, Buffer.byteLength(body));
   });
   server.on('connection', (socket: Socket) => {
+    trackConnection(socket, traffic, limits);
     const write = socket._write.bind(socket);
     const writev = socket._writev!.bind(socket);
     socket._write = (...args) => {

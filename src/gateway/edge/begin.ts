@@ -1,0 +1,80 @@
+import { refuse } from '../answer.js';
+import type { Client, Exchange } from '../exchange.js';
+import { letGo } from '../exchange.js';
+import { isRefusal, REFUSALS } from '../refusal.js';
+import type { Refusal } from '../refusal.js';
+import type { Handler } from './handler.js';
+import { open } from './open.js';
+import type { Head } from './open.js';
+import type { InFlight, Traffic } from './traffic.js';
+
+/** A client as the listener serves it. */
+export interface ServedClient extends Client, InFlight {
+  /** What it was answered. */
+  readonly status: number;
+  /** Called once, when its answer ended or it left; always. */
+  onClosed: () => void;
+}
+
+/** What an exchange begins with, whichever HTTP it came by. */
+export interface Beginning {
+  readonly client: ServedClient;
+  readonly head: Head;
+  /** What is wrong with the request that its head does not tell. */
+  readonly fault: Refusal | null;
+  /** Refused, without a look at it: there are too many already. */
+  readonly overloaded: boolean;
+  /** Called once, when the exchange ended, before it is finished. */
+  readonly onEnd?: () => void;
+}
+
+/**
+ * Takes an exchange from its head to its end, over HTTP/1, HTTP/2 and as a WebSocket handshake alike. It ends when its
+ * client has its answer or is gone, and its request was decided: a client may leave before that (over HTTP/2 by the
+ * thousand, for a frame each), and what was counted then must be told as counted.
+ */
+export function begin({ client, head, fault, overloaded, onEnd }: Beginning, handler: Handler, traffic: Traffic): Exchange {
+  traffic.begin(client);
+  const exchange = open(head, client, handler.addresses, handler.limits, fault);
+  client.caller = exchange.addressBucket;
+  let left = 2;
+  const end = (): void => {
+    left -= 1;
+    if (left > 0) return;
+    onEnd?.();
+    traffic.end(client);
+    handler.finish(exchange, client.status);
+  };
+  client.onClosed = end;
+  void run(exchange, handler, overloaded).then(end);
+  return exchange;
+}
+
+/** Sees to it that the client is answered. */
+async function run(exchange: Exchange, handler: Handler, overloaded: boolean): Promise<void> {
+  if (handler.cors !== null) exchange.story.cors = handler.cors.fieldsFor(exchange.headers);
+  try {
+    const result = await (overloaded ? shed() : handler.run(exchange));
+    if (isRefusal(result)) refuse(exchange, result);
+  } catch (error) {
+    handler.onBug(error, exchange);
+    refuseOrCut(exchange);
+  }
+  // The answer may wait for its client for long.
+  letGo(exchange);
+  if (exchange.story.tunnel !== null) handler.opened(exchange);
+}
+
+/** Comes after all that was read in this turn: a request that is complete by then keeps its connection. */
+function shed(): Promise<Refusal> {
+  return new Promise((resolve) => setImmediate(() => resolve(REFUSALS.overloaded)));
+}
+
+/** After a fault of ours even the refusal may fail; one cut connection is better than a dead gateway. */
+function refuseOrCut(exchange: Exchange): void {
+  try {
+    refuse(exchange, REFUSALS.internal_error);
+  } catch {
+    exchange.client.abort();
+  }
+}

@@ -1,0 +1,25 @@
+import type { EdgeLimits } from '../config/settings.js';
+import type { Exchange } from '../exchange.js';
+import type { AddressReader } from './client-address.js';
+import type { Cors } from './cors.js';
+
+/** What the listener opens an exchange by, and does with it. An exchange keeps its handler to the end, also when a reload brings another. */
+export interface Handler {
+  readonly limits: EdgeLimits;
+  readonly addresses: AddressReader;
+  /** null: answers say nothing of CORS. */
+  readonly cors: Cors | null;
+  /** All steps between `open` and `finish`; gives the refusal to render, if any. Never throws for a client's fault. */
+  run(exchange: Exchange): Promise<object>;
+  /** For what Node refused before a request could be read: sets the figures of the address. */
+  showFigures(exchange: Exchange): Promise<void>;
+  /** Whether the contract lets this path become a tunnel. */
+  allowsTunnel(path: string): boolean;
+  /** A tunnel is open: the client has its answer, and `finish` is far. */
+  opened(exchange: Exchange): void;
+  /** Whether who opened this tunnel may still have it. */
+  mayStay(exchange: Exchange): Promise<boolean>;
+  finish(exchange: Exchange, status: number): void;
+  /** A fault of ours: logged, and the client gets a 500. */
+  onBug(error: unknown, exchange: Exchange): void;
+}

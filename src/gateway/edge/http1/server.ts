@@ -1,0 +1,89 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Certificate } from '../../config/certificate.js';
+import type { EdgeLimits } from '../../config/settings.js';
+import { REFUSALS } from '../../refusal.js';
+import { begin } from '../begin.js';
+import type { Handler } from '../handler.js';
+import { headOf } from '../open.js';
+import { createTlsServer } from '../tls.js';
+import type { Traffic } from '../traffic.js';
+import { onClientError, stopReading } from './broken.js';
+import type { ParserError } from './broken.js';
+import { HttpClient } from './client.js';
+import { connectionOf, faultIn, isFull, queue } from './connection.js';
+import { ignoredUpgrade, requestsThat } from './request.js';
+
+/** Where connections go that leave HTTP/1. */
+export interface Leaving {
+  /** Whether this request does. */
+  wanted(request: IncomingMessage): boolean;
+  begin(request: IncomingMessage, socket: Socket, head: Buffer): void;
+}
+
+/**
+ * A server of HTTP/1.1, with TLS where there is a certificate. What Node would answer by itself (parse errors, no
+ * Host, an unknown Expect, CONNECT) is answered here instead: it would lack rate headers and an Error body.
+ * @param onHttp2 takes the connections that choose HTTP/2; null: it is not offered
+ */
+export function createHttp1Server(current: () => Handler, traffic: Traffic, leaving: Leaving, certificate: Certificate | null, onHttp2: ((socket: TLSSocket) => void) | null): Server {
+  const { limits } = current();
+  const options = {
+    IncomingMessage: requestsThat((request) => leaving.wanted(request), (socket) => isFull(socket, current().limits)),
+    maxHeaderSize: limits.headerBytes,
+    connectionsCheckingInterval: 1000,
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+    noDelay: true,
+  };
+  const server = certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headersMs, onHttp2);
+  tune(server, limits);
+  onEveryRequest(server, (request, response, expectsContinue) => {
+    const connection = connectionOf(request.socket);
+    if (connection.closing) return;
+    if (connection.current === null) beginRequest(request, response, expectsContinue, current(), traffic);
+    else queue(request.socket, () => beginRequest(request, response, expectsContinue, current(), traffic));
+  });
+  onNoRequest(server, leaving, current);
+  return server;
+}
+
+/** What may change while the server runs; only the header's size is fixed when it is made. */
+export function tune(server: Server, limits: EdgeLimits): void {
+  server.headersTimeout = limits.headersMs;
+  server.requestTimeout = limits.requestMs;
+  server.keepAliveTimeout = limits.keepAliveMs;
+  server.maxConnections = limits.connections;
+  // One too many tells that there are too many (`faultIn`); the rest need not be kept.
+  server.maxHeadersCount = limits.headerFields + 1;
+}
+
+function beginRequest(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, handler: Handler, traffic: Traffic): void {
+  const { limits } = handler;
+  const connection = connectionOf(request.socket);
+  const client = new HttpClient(request, response, expectsContinue, traffic, limits);
+  connection.current = client;
+  connection.served += 1;
+  if (traffic.draining || connection.served >= limits.requestsPerConnection || ignoredUpgrade(request)) client.closeAfter();
+  if (connection.broken !== null && connection.waiting.length === 0) client.breakOff(connection.broken);
+  begin({ client, head: headOf(request), fault: faultIn(request), overloaded: traffic.active >= limits.exchanges }, handler, traffic);
+}
+
+/** Those with an Expect too, which Node would answer by itself. */
+function onEveryRequest(server: Server, take: (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void): void {
+  server.on('request', (request, response) => take(request, response, false));
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true));
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => take(request, response, false));
+}
+
+/** What comes instead of a next request. */
+function onNoRequest(server: Server, leaving: Leaving, current: () => Handler): void {
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (isFull(socket, current().limits)) stopReading(socket, REFUSALS.overloaded, current());
+    else leaving.begin(request, socket, head);
+  });
+  server.on('clientError', (error: ParserError, socket: Socket) => onClientError(error, socket, current()));
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => stopReading(socket, REFUSALS.malformed_request, current()));
+}
