@@ -5,7 +5,7 @@ import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/admission/engi
 import { openStores } from '../../src/gateway/admission/engines/embedded/stores.js';
 import { FIELD_AT } from '../../src/gateway/admission/engines/embedded/subject-row.js';
 import { dayNumberOf, KEY_INDEX, keyName, usageField, ledgerName } from '../../src/gateway/admission/engines/redis/names.js';
-import type { KeyRecord } from '../../src/gateway/keys/record.js';
+import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 
 /**
  * Fills a store with usage in the very form its engine keeps: keys × days × operations, for benches.

@@ -4,7 +4,7 @@ import type { Limits } from '../../src/gateway/admission/bucket.js';
 import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
 import type { AdmissionEngine, AdmissionRequest, Subject, UsageRow } from '../../src/gateway/admission/port.js';
 import type { BannedVerdict, LimitedVerdict, StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
-import type { KeyRecord } from '../../src/gateway/keys/record.js';
+import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 
 const BAN: BanRule = { after: 30, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: DAY_MS };
 /** Bans nobody meets by accident. */

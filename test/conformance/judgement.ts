@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
-import type { KeyRecord } from '../../src/gateway/keys/record.js';
+import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 import { ask, change, dayName, freshId, newKey, NOON_MS, rowsOf, standing } from './cast.js';
 
 /** Which keys are good. */

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../src/gateway/admission/bucket.js';
 import { BAN_MEMORY_MS } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
 import type { StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
-import type { KeyRecord } from '../../src/gateway/keys/record.js';
+import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 import { dayName, freshId, NOON_MS, rowsOf } from './cast.js';
 import type { SteeredEngine } from './reference.js';
 import { EDITIONS, initialRecord, KEYS, longRecords, longStory, story, SUBJECTS } from './sequence.js';

@@ -7,7 +7,7 @@ import type { Plans } from '../../src/gateway/admission/plan.js';
 import { VersionConflict } from '../../src/gateway/admission/port.js';
 import type { AdmissionEngine, AdmissionRequest, UsageCounts, UsageRow } from '../../src/gateway/admission/port.js';
 import type { UnknownReason, Verdict } from '../../src/gateway/admission/verdict.js';
-import type { AuditEntry, KeyRecord } from '../../src/gateway/keys/record.js';
+import type { AuditEntry, KeyRecord } from '../../src/gateway/admission/key-record.js';
 
 export type SteeredEngine = AdmissionEngine & {
   setPlans(plans: Plans): void;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
 import type { Limit, Limits, Refill } from '../../src/gateway/admission/bucket.js';
 import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
-import type { KeyRecord } from '../../src/gateway/keys/record.js';
+import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 
 /** Random stories for engines: who asks when, and what is changed meanwhile. */
 export interface Request {

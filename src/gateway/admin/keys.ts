@@ -1,6 +1,6 @@
 import { parseDurationMs } from '../config/schema/quantity.js';
 import { unknownFields } from '../keys/fields.js';
-import type { AuditEntry, KeyRecord } from '../keys/record.js';
+import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { Answer } from './answer.js';
 import { readPaging } from './query.js';

@@ -1,7 +1,7 @@
 import { ImportLost } from '../admission/port.js';
 import { ImportRefused } from '../keys/import.js';
 import type { KeyFilter } from '../keys/listing.js';
-import type { KeyRecord } from '../keys/record.js';
+import type { KeyRecord } from '../admission/key-record.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
 import { readLines } from './lines.js';

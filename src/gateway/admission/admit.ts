@@ -1,4 +1,3 @@
-import type { Operation } from '../contract/operation.js';
 import { toAdmitted } from '../exchange.js';
 import type { Admitted, Identified, Story } from '../exchange.js';
 import { REFUSALS, withHeaders } from '../refusal.js';
@@ -12,7 +11,7 @@ import type { StandingVerdict, Verdict } from './verdict.js';
 export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
 
 /** What answers OPTIONS; it stands in no contract. */
-const OPTIONS: Operation = {
+const OPTIONS: Admitted['operation'] = {
   id: 'options', method: 'OPTIONS', path: '*', upstream: 'gateway', cost: 0, secured: false, scope: null,
   hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [],
 };

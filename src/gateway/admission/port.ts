@@ -1,4 +1,4 @@
-import type { AuditEntry, KeyRecord } from '../keys/record.js';
+import type { AuditEntry, KeyRecord } from './key-record.js';
 import type { Finality } from './finality.js';
 import type { Verdict } from './verdict.js';
 

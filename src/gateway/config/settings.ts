@@ -1,3 +1,4 @@
+import type { StoreSettings } from '../admission/engines/open.js';
 import type { Plans } from '../admission/plan.js';
 
 /** Everything the gateway runs on, checked and complete. `load` makes it from files and environment. */
@@ -44,25 +45,6 @@ export interface TlsSettings {
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
-
-export interface StoreSettings {
-  /** null: the embedded engine in `dataFolder`. */
-  readonly redisUrl: string | null;
-  /** Deadline of every store command. */
-  readonly deadlineMs: number;
-  /** Days the usage ledger is kept. */
-  readonly usageDays: number;
-  /** How long the days of a silent gateway stay open. */
-  readonly finalAfterMs: number;
-  /** Upper bound of the embedded store's file. */
-  readonly mapBytes: number;
-  /** While Redis is away: decide here, from a share of each limit, or refuse. */
-  readonly onFailure: 'local' | 'refuse';
-  /** How many gateways share each limit meanwhile; `auto`: as many as were seen last. */
-  readonly gateways: number | 'auto';
-  /** Which replicas must have a change of a key or a ban before it is acknowledged, and how long they may take. */
-  readonly replicas: { readonly replicas: number | 'auto'; readonly waitMs: number };
-}
 
 export interface UpstreamSettings {
   /** `http://host:port` or `unix:/path`. */

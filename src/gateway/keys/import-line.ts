@@ -1,7 +1,7 @@
 import type { IncomingKey } from '../admission/port.js';
 import { limitsOn, parseDate, readFields, unknownFields } from './fields.js';
 import type { Body, FieldRules } from './fields.js';
-import type { KeyRecord, KeyStatus, SecretHash } from './record.js';
+import type { KeyRecord, KeyStatus, SecretHash } from '../admission/key-record.js';
 import { importedIdOf, isKeyId } from './token.js';
 
 /** What a line is measured by. */

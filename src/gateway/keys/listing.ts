@@ -1,5 +1,5 @@
 import type { KeyStore } from '../admission/port.js';
-import type { KeyRecord, KeyStatus } from './record.js';
+import type { KeyRecord, KeyStatus } from '../admission/key-record.js';
 
 /** Which keys to list; what is left out doesn't matter. */
 export interface KeyFilter {

@@ -10,7 +10,7 @@ import { importKeys } from './import.js';
 import type { ImportLine, ImportResult } from './import.js';
 import { scanKeys } from './listing.js';
 import type { KeyFilter, KeyPage } from './listing.js';
-import type { AuditEntry, KeyRecord, SecretHash } from './record.js';
+import type { AuditEntry, KeyRecord, SecretHash } from '../admission/key-record.js';
 import { KeyRefused } from './refused.js';
 import { retire } from './rotation.js';
 import { isKeyId, looksLikeToken, makeToken, parseToken } from './token.js';

@@ -1,4 +1,4 @@
-import type { AuditEntry, SecretHash } from './record.js';
+import type { AuditEntry, SecretHash } from '../admission/key-record.js';
 
 /** What a rotation leaves of the secrets there were: one at most. */
 export interface Retired {

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Settings } from '../../config/settings.js';
 import type { Log } from '../../../shared/log.js';
 import type { Plans } from '../plan.js';
 import type { AdmissionEngine, UsageRow } from '../port.js';
@@ -8,13 +7,39 @@ import { openEmbeddedEngine } from './embedded/engine.js';
 import { readLedgerFile } from './embedded/ledger-file.js';
 import { openRedisEngine } from './redis/engine.js';
 
+export interface StoreSettings {
+  /** null: the embedded engine in `dataFolder`. */
+  readonly redisUrl: string | null;
+  /** Deadline of every store command. */
+  readonly deadlineMs: number;
+  /** Days the usage ledger is kept. */
+  readonly usageDays: number;
+  /** How long the days of a silent gateway stay open. */
+  readonly finalAfterMs: number;
+  /** Upper bound of the embedded store's file. */
+  readonly mapBytes: number;
+  /** While Redis is away: decide here, from a share of each limit, or refuse. */
+  readonly onFailure: 'local' | 'refuse';
+  /** How many gateways share each limit meanwhile; `auto`: as many as were seen last. */
+  readonly gateways: number | 'auto';
+  /** Which replicas must have a change of a key or a ban before it is acknowledged, and how long they may take. */
+  readonly replicas: { readonly replicas: number | 'auto'; readonly waitMs: number };
+}
+
+/** What of all settings is the store's. */
+export interface EngineSettings {
+  readonly store: StoreSettings;
+  readonly plans: Plans;
+  readonly dataFolder: string;
+}
+
 export type Engine = AdmissionEngine & { setPlans(plans: Plans): void };
 
 /**
  * The engine the settings name: Redis when there is a URL, else LMDB in the data folder.
  * @param keeps true in one process of each gateway
  */
-export function openEngine(settings: Settings, log: Log, keeps: boolean): Engine {
+export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): Engine {
   const { store, plans, dataFolder } = settings;
   const { deadlineMs, usageDays, finalAfterMs, mapBytes, gateways, replicas } = store;
   if (store.redisUrl !== null) {
@@ -29,7 +54,7 @@ export function openEngine(settings: Settings, log: Log, keeps: boolean): Engine
  * The whole ledger, for a process that reads it and does nothing else: rows as `UsageStore.rows` gives
  * them, in little memory. Rejects with StoreUnavailable.
  */
-export async function* readLedger({ dataFolder, store }: Pick<Settings, 'dataFolder' | 'store'>, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+export async function* readLedger({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
   const { redisUrl, deadlineMs, usageDays, mapBytes } = store;
   const plans: Plans = new Map();
   if (redisUrl === null) {

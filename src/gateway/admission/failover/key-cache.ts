@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../../keys/record.js';
+import type { KeyRecord } from '../key-record.js';
 import { DAY_MS } from '../bucket.js';
 import { rangeOf } from '../engines/embedded/rows.js';
 import type { Stores } from '../engines/embedded/stores.js';

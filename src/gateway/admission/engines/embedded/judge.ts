@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../../../keys/record.js';
+import type { KeyRecord } from '../../key-record.js';
 import { termsOf } from '../../plan.js';
 import type { Plans, Terms } from '../../plan.js';
 import type { UnknownReason } from '../../verdict.js';

@@ -1,4 +1,4 @@
-import type { AuditEntry, KeyRecord } from '../../../keys/record.js';
+import type { AuditEntry, KeyRecord } from '../../key-record.js';
 import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
 import { importsOf } from './imports.js';

@@ -1,6 +1,6 @@
 import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
-import type { AuditEntry, KeyRecord } from '../../../keys/record.js';
+import type { AuditEntry, KeyRecord } from '../../key-record.js';
 import { announceChange } from './changes.js';
 import { idsIn } from './link/ids.js';
 import { arrive, importStore } from './imports.js';

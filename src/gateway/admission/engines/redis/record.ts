@@ -1,4 +1,4 @@
-import type { KeyRecord, KeyStatus, SecretHash } from '../../../keys/record.js';
+import type { KeyRecord, KeyStatus, SecretHash } from '../../key-record.js';
 import type { Limit, Limits } from '../../bucket.js';
 
 /** Fields and values of the hash. Those that the admission script reads are in the form it reads. */

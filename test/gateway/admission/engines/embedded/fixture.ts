@@ -6,7 +6,7 @@ import { openEmbeddedEngine } from '../../../../../src/gateway/admission/engines
 import type { EmbeddedEngine, EmbeddedOptions } from '../../../../../src/gateway/admission/engines/embedded/engine.js';
 import type { Plan, Plans } from '../../../../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, UsageRow } from '../../../../../src/gateway/admission/port.js';
-import type { AuditEntry, KeyRecord } from '../../../../../src/gateway/keys/record.js';
+import type { AuditEntry, KeyRecord } from '../../../../../src/gateway/admission/key-record.js';
 
 export const DAY_MS = 86_400_000;
 export const NOON_MS = Date.UTC(2026, 10, 21, 12);

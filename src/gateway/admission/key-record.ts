@@ -1,4 +1,4 @@
-import type { Limits } from '../admission/bucket.js';
+import type { Limits } from './bucket.js';
 
 export type KeyStatus = 'enabled' | 'disabled' | 'revoked';
 
