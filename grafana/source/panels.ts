@@ -8,7 +8,7 @@ import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/sta
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 
 /** Chosen at the top of each dashboard, so that it can be imported anywhere. */
-export const SOURCE: DataSourceRef = { type: 'prometheus', uid: '${datasource}' };
+const SOURCE: DataSourceRef = { type: 'prometheus', uid: '${datasource}' };
 
 export type Panel = Builder<PanelJson>;
 /** A row of a dashboard with its panels. */
@@ -18,7 +18,7 @@ export interface Row {
 }
 
 /** What a panel says of itself: its unit as Grafana names it, and what an operator reads from it. */
-export interface About {
+interface About {
   readonly title: string;
   readonly unit: string;
   readonly description: string;
@@ -29,7 +29,7 @@ export interface About {
 }
 
 /** By legend, which may hold `{{label}}`: the query. */
-export type Queries = Readonly<Record<string, string>>;
+type Queries = Readonly<Record<string, string>>;
 
 /** Lines over time, half a row wide. */
 export function graph(about: About, queries: Queries): Panel {

@@ -8,7 +8,7 @@ import type { AdminAddress } from './admin-address.js';
 import { Failure } from './failure.js';
 
 export type Json = Readonly<Record<string, unknown>>;
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Opens the admin API for a command's options; later, because help needs no gateway. */
 export type Connect = () => Promise<AdminClient>;

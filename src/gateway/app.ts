@@ -37,7 +37,7 @@ import { createOwnUsage } from './usage/own.js';
 import { writeLine } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
 
-export interface AppParts {
+interface AppParts {
   readonly settings: Settings;
   /** Of the public listener; plain HTTP when left out or null. */
   readonly certificate?: Certificate | null;

@@ -9,7 +9,7 @@ import { addPetRoutes, refuse, unmatched } from './routes.js';
 import { StoreUnavailable } from './store/port.js';
 import type { PetStore } from './store/port.js';
 
-export interface PetsParts {
+interface PetsParts {
   readonly store: PetStore;
   readonly internalToken: string;
   readonly log: Log;

@@ -3,15 +3,15 @@ import type { Pet, PetStatus } from './pet.js';
 import { listed, Refusal, shown } from './refusal.js';
 
 /** What one call of listPets asks for. */
-export interface ListQuery {
+interface ListQuery {
   /** Pets with a greater id; 0 for the first page. */
   readonly afterId: bigint;
   readonly limit: number;
   readonly status: PetStatus | undefined;
 }
 
-export const DEFAULT_LIMIT = 20;
-export const MAX_LIMIT = 100;
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
 const PARAMETERS = ['limit', 'status', 'cursor'];
 
 /** The query of listPets (contract 4.1), or a refusal that names every parameter to mend. `search` is what stands behind `?`. */

@@ -19,7 +19,7 @@ const STATUS_OF = {
 /** So many names stand in one message. */
 const LISTED = 5;
 
-export type RefusalCode = keyof typeof STATUS_OF;
+type RefusalCode = keyof typeof STATUS_OF;
 
 /**
  * A request that gets no for an answer: a value that is returned, not an exception.

@@ -78,7 +78,7 @@ export function custom(minute: Limits['minute'], day: Limits['day']): Partial<Ke
   return { limits: { minute, day } };
 }
 
-export interface Ask {
+interface Ask {
   readonly cost?: 0 | 1;
   readonly operation?: string;
   readonly scope?: string | null;

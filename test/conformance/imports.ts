@@ -11,7 +11,7 @@ export const IMPORT_LEASE_MS = 2_000;
 const MANY = 200;
 const PAGE = 150;
 
-export type Incoming = IncomingKey & Pick<Actor, 'subject' | 'id'>;
+type Incoming = IncomingKey & Pick<Actor, 'subject' | 'id'>;
 
 export function incoming(id = freshId(), changes: Partial<KeyRecord> = {}): Incoming {
   const secretHash = Buffer.from(`hash of ${id}`).toString('base64url');

@@ -17,7 +17,7 @@ export const PLANS = {
 };
 const DURABLE = { config: ['appendonly yes', 'appendfsync always'] };
 
-export interface Fleet {
+interface Fleet {
   readonly redis: RedisServer;
   readonly start: (options?: { readonly dataFolder?: string; readonly workers?: number }) => Promise<Gateway>;
 }

@@ -2,7 +2,7 @@ import { freshStory } from '../../src/gateway/edge/open.js';
 import type { Client, Exchange } from '../../src/gateway/exchange.js';
 
 /** What was written to the client of an exchange made here. */
-export interface Written {
+interface Written {
   status: number;
   headers: readonly string[];
   body: string;

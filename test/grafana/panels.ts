@@ -1,7 +1,7 @@
 import { dashboardFiles } from '../../grafana/source/dashboards.js';
 
 /** The part of a panel's JSON that tests look at. */
-export interface PanelJson {
+interface PanelJson {
   readonly id: number;
   readonly type: string;
   readonly title: string;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/shared/package-root.js';
 
-export const ALERTS = join(packageRoot, 'grafana/alerts');
+const ALERTS = join(packageRoot, 'grafana/alerts');
 
-export interface Rule {
+interface Rule {
   readonly alert?: string;
   readonly record?: string;
   readonly expr: string;

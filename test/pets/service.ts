@@ -70,7 +70,7 @@ export function temporaryFolder(t: Test): string {
   return folder;
 }
 
-export type StoreKind = 'embedded' | 'postgres';
+type StoreKind = 'embedded' | 'postgres';
 
 /** An empty store of that kind. */
 export async function emptyStore(t: Test, kind: StoreKind, server: PostgresServer): Promise<PetStore> {
@@ -78,7 +78,7 @@ export async function emptyStore(t: Test, kind: StoreKind, server: PostgresServe
   return openPostgresStore(await server.createDatabase(`t${process.hrtime.bigint().toString()}`), () => undefined);
 }
 
-export interface Program {
+interface Program {
   readonly child: ChildProcess;
   readonly caller: Caller;
   /** Code or signal it ended with, and all it wrote. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
 
-export interface SourceFile {
+interface SourceFile {
   /** From the package root: `src/gateway/app.ts`. */
   readonly path: string;
   readonly text: string;

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Teardown } from './program.js';
 
 /** What a balancer of TCP says before it passes on what it is sent. */
-export interface BalancerOptions {
+interface BalancerOptions {
   readonly header: Buffer;
   /** So many bytes, header first, go out one by one; then the rest as it comes. */
   readonly oneByOne?: number;

@@ -19,7 +19,7 @@ export interface StreamAsk {
 }
 
 /** A client over one connection of HTTP/2: Node's own. */
-export interface Http2Client {
+interface Http2Client {
   readonly session: ClientHttp2Session;
   /** Begins a request; the stream is open as long as `ends` is false. */
   begin(ask: StreamAsk, ends: boolean): ClientHttp2Stream;

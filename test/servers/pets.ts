@@ -2,13 +2,13 @@ import { startProgram, temporaryFolder } from './program.js';
 import type { Program, Teardown } from './program.js';
 import { INTERNAL_TOKEN } from './gateway.js';
 
-export interface Pets {
+interface Pets {
   readonly program: Program;
   readonly url: string;
   readonly dataFolder: string;
 }
 
-export interface PetsOptions {
+interface PetsOptions {
   /** Left out: the embedded store. */
   readonly databaseUrl?: string;
   readonly dataFolder?: string;

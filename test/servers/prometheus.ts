@@ -12,7 +12,7 @@ export interface Sample {
   readonly value: number;
 }
 
-export interface Prometheus {
+interface Prometheus {
   /** What `expr` gives now; rejects with Prometheus' own words when it is wrong. */
   query(expr: string): Promise<readonly Sample[]>;
   /** All rules that are loaded, with how their last evaluation went. */

@@ -160,7 +160,7 @@ export interface RedisSentinel {
 /** A sentinel that takes longer to call a master dead is told of it. */
 const SOON_MS = 1_000;
 
-export interface SentinelOptions extends Pick<RedisOptions, 'config'> {
+interface SentinelOptions extends Pick<RedisOptions, 'config'> {
   /** Silence after which a master counts as dead. A replica whose link was down for ten times as long is not promoted. */
   readonly downAfterMs?: number;
 }

@@ -6,7 +6,7 @@ import { Failure } from '../failure.js';
 const HIGHEST_PORT = 65_535;
 
 /** A port that one of the programs is going to listen on. */
-export interface WantedPort {
+interface WantedPort {
   readonly host: string;
   /** 0 for any free one. */
   readonly port: number;

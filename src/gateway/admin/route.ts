@@ -52,7 +52,7 @@ export interface Route {
   readonly handle: (call: Call) => Answer | Promise<Answer>;
 }
 
-export type RouteMatch =
+type RouteMatch =
   | { readonly kind: 'route'; readonly route: Route; readonly id: string }
   | { readonly kind: 'method_not_allowed'; readonly allow: string }
   | { readonly kind: 'not_found' };

@@ -10,7 +10,7 @@ import { gatewayFile } from './schema/gateway.js';
 import type { Path } from './files/yaml-file.js';
 
 /** One setting, as people write it, and who said so. */
-export interface ExplainedSetting {
+interface ExplainedSetting {
   /** `store.deadline`; plans begin with `plans.`. */
   readonly path: string;
   /** `100ms`; a password is shown as `***`, and what nobody set as null. */

@@ -17,7 +17,6 @@ import type { GatewayFile } from './schema/gateway.js';
 import type { CorsSettings, Settings, TlsSettings, UpstreamSettings } from './settings.js';
 
 export { ConfigError, renderProblems } from './files/problem.js';
-export type { Problem } from './files/problem.js';
 
 /** What holds for the services behind when no file speaks of them; other defaults stand in the schema. */
 const DEFAULTS = plainLayer({ upstreams: { pets: { addresses: ['http://127.0.0.1:8081'] }, store: { addresses: [] } } }, { file: 'default', line: 0, column: 0 });

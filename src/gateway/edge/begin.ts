@@ -17,7 +17,7 @@ export interface ServedClient extends Client, InFlight {
 }
 
 /** What an exchange begins with, whichever HTTP it came by. */
-export interface Beginning {
+interface Beginning {
   readonly client: ServedClient;
   readonly head: Head;
   /** What is wrong with the request that its head does not tell. */

@@ -32,7 +32,7 @@ export interface Listener {
 }
 
 /** How the public is served over TLS. */
-export interface Security {
+interface Security {
   readonly certificate: Certificate;
   /** Whether clients may choose HTTP/2. */
   readonly http2: boolean;

@@ -1,5 +1,5 @@
 /** A request target in normal form: `path` as it is routed and forwarded, `query` with its `?` or empty. */
-export interface Target {
+interface Target {
   readonly path: string;
   readonly query: string;
 }

@@ -6,7 +6,7 @@ import type { Certificate } from '../config/certificate.js';
 
 /** Why a handshake failed; a metric calls it so. */
 export const HANDSHAKE_FAILURES = ['left', 'timeout', 'plain_http', 'no_common_version', 'distrusted', 'other'] as const;
-export type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
+type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
 
 /** Forward secrecy and AEAD alone: with TLS 1.2 what Mozilla calls intermediate, without DHE. */
 const CIPHERS = [

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** 1 for the char codes of BASE62; a look-up by code can't backtrack. */
 const IS_BASE62 = new Uint8Array(128);

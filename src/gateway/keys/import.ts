@@ -15,7 +15,7 @@ export interface ImportResult {
   readonly unchanged: number;
 }
 
-export interface ImportParts {
+interface ImportParts {
   readonly store: KeyStore;
   readonly rules: ImportRules;
   readonly actor: string;

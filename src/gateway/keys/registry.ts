@@ -30,7 +30,7 @@ export interface RegistryParts {
 }
 
 /** A key with its token, which is shown this once and then nowhere. */
-export interface IssuedKey {
+interface IssuedKey {
   readonly record: KeyRecord;
   readonly token: string;
 }
@@ -41,7 +41,7 @@ const ATTEMPTS = 8;
 const EXPORTED_AT_ONCE = 500;
 /** Who did it when nobody gave a name. */
 const ANYBODY = 'admin-api';
-export const MAX_OVERLAP_MS = 90 * 86_400_000;
+const MAX_OVERLAP_MS = 90 * 86_400_000;
 
 /** A change worked out on one version of a record; null when there is nothing to change. */
 type Edit = (record: KeyRecord, nowMs: number) => { readonly next: KeyRecord; readonly action: AuditEntry['action']; readonly changed: AuditEntry['changed'] } | null;

@@ -1,7 +1,7 @@
 import type { AuditEntry, SecretHash } from '../admission/key-record.js';
 
 /** What a rotation leaves of the secrets there were: one at most. */
-export interface Retired {
+interface Retired {
   readonly old: readonly SecretHash[];
   /** For the key's history: when the old secret ends (null: none is left), and how many others end now. */
   readonly changed: AuditEntry['changed'];

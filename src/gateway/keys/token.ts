@@ -7,7 +7,7 @@ import { encodeBase62, isBase62From, randomBase62 } from './base62.js';
  * `ptg_<environment>_<12 base62 id><26 base62 secret><6 base62 CRC-32 of all before>`.
  * The checksum only saves the store a question about typing slips; the secret alone is the proof.
  */
-export const ID_LENGTH = 12;
+const ID_LENGTH = 12;
 const SECRET_LENGTH = 26;
 const CHECKSUM_LENGTH = 6;
 const BODY_LENGTH = ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
@@ -17,14 +17,14 @@ export const IMPORTED_MIN_LENGTH = 16;
 const IMPORTED_MAX_LENGTH = 512;
 
 /** What a token says of itself. Whether the key exists, only the store knows. */
-export interface TokenParts {
+interface TokenParts {
   readonly id: string;
   /** SHA-256 of the whole token, base64url. */
   readonly secretHash: string;
 }
 
 /** A new token, the only place where it ever stands in full. */
-export interface NewToken extends TokenParts {
+interface NewToken extends TokenParts {
   readonly token: string;
 }
 

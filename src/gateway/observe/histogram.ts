@@ -2,7 +2,7 @@ import { Histogram } from 'prom-client';
 import type { HistogramConfiguration } from 'prom-client';
 
 /** One combination of label values. */
-export interface Series {
+interface Series {
   observe(value: number): void;
 }
 

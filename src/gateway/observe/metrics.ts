@@ -13,7 +13,7 @@ const EXCHANGE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 const CLASSES = ['2xx', '4xx', '5xx'];
 
 /** The label values there are. Nothing a client sends becomes one. */
-export interface MetricLabels {
+interface MetricLabels {
   readonly engine: string;
   readonly plans: Iterable<string>;
   readonly operations: readonly string[];

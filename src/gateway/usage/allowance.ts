@@ -1,5 +1,5 @@
 /** A greedy bucket per name, in this process alone. */
-export interface Allowance {
+interface Allowance {
   /** 0: a token is there; else the ms until the next one. Takes none. */
   waitMs(name: string, nowMs: number): number;
   /** Takes a token. 0: it was there; else the ms until the next one. @param nowMs of a clock that never steps back */

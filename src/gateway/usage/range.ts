@@ -22,7 +22,7 @@ export interface ReportRange {
 }
 
 /** A gateway as a report names it, times in ISO 8601; `finalAt` null once its days are final without it. */
-export interface MissingView {
+interface MissingView {
   readonly gateway: string;
   readonly host: string;
   readonly from: string;

@@ -46,7 +46,7 @@ export async function* reportAsCsv(range: ReportRange, ledger: Ledger): AsyncGen
 }
 
 /** Groups as they are done; before them an empty piece as soon as the store has answered, so that a head can go out. */
-export async function* piecesOf(groups: Groups, ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
+async function* piecesOf(groups: Groups, ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
   let answered = false;
   for await (const batch of ledger) {
     const rows = groups.take(batch);

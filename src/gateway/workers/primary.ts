@@ -16,7 +16,7 @@ const SCRAPE_MS = 250;
 const YOUNG_MS = 1000;
 
 /** The worker processes behind one public port, and the sum of their metrics. */
-export interface Workers {
+interface Workers {
   /** Resolves with their port when every worker listens. */
   readonly listening: Promise<number>;
   /** The figures of this process and of all workers, dead or alive; at most `SCRAPE_MS` later. */

@@ -37,7 +37,7 @@ export interface Holder {
   plan: string | null;
 }
 
-export interface Seat {
+interface Seat {
   /** Kept over restarts, and when both workers are dead at once: with any free one the next would listen elsewhere. */
   readonly port: number;
   readonly clock: SteppedClock;
@@ -50,7 +50,7 @@ export interface Seat {
 }
 
 /** What a store adds to the gateways' settings and environment. */
-export interface StoreOptions {
+interface StoreOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string>>;
 }

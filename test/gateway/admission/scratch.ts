@@ -9,7 +9,7 @@ import type { Teardown } from '../../servers/program.js';
 
 const ban = { after: 1000, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: 86_400_000 };
 const plan = (name: string, minute: number): readonly [string, Plan] => [name, { name, limits: { minute, day: 1_000_000 }, refill: 'interval', ban }];
-export const PLANS: Plans = new Map([plan('free', 60), plan('tiny', 1), plan('anonymous', 1000)]);
+const PLANS: Plans = new Map([plan('free', 60), plan('tiny', 1), plan('anonymous', 1000)]);
 
 /** A real embedded engine in a folder that goes with the test. */
 export function openScratchEngine(t: Teardown): AdmissionEngine {

@@ -15,13 +15,13 @@ function plan(name: string, limits: Limits | 'custom'): [string, Plan] {
   return [name, { name, limits, refill: 'interval', ban: BAN }];
 }
 
-export const PLANS = new Map<string, Plan>([
+const PLANS = new Map<string, Plan>([
   plan('free', { minute: 60, day: 1_000 }),
   plan('pro', { minute: 300, day: 10_000 }),
   plan('enterprise', 'custom'),
   plan('anonymous', { minute: 300, day: 10_000 }),
 ]);
-export const SCOPES = ['pets:read', 'pets:write'];
+const SCOPES = ['pets:read', 'pets:write'];
 
 /** A real store in a folder of its own, gone with the test. */
 export function openStore(t: Test): { readonly engine: EmbeddedEngine; readonly folder: string } {

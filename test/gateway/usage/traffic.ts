@@ -1,13 +1,13 @@
 import { Pool } from 'undici';
 
 /** What a client saw of one key, plan and operation. */
-export interface Seen {
+interface Seen {
   requests: number;
   limited: number;
   banned: number;
   failed: number;
 }
-export type Tally = Map<string, Seen>;
+type Tally = Map<string, Seen>;
 
 export interface Caller {
   readonly id: string;

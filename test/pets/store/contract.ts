@@ -3,7 +3,7 @@ import type { NewPet, Pet, PetStatus } from '../../../src/pets/pet.js';
 import type { PetStore } from '../../../src/pets/store/port.js';
 
 /** Opens the store once more on the same data; called with a new name, on data of its own. */
-export type OpenStore = (data: string) => Promise<PetStore>;
+type OpenStore = (data: string) => Promise<PetStore>;
 
 const EXTREMES = [0n, -1n, 1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)];
 const NAMES = ['R', 'x'.repeat(200), '😀'.repeat(200), ' spaces kept ', 'O\'Brien "the" \\ $1', 'é e\u0301', '\u2028\u202e\uFEFF', "'); drop table pets; --"];

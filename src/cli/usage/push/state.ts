@@ -21,7 +21,7 @@ export interface LateDay {
 }
 
 /** How far a push has come. */
-export interface PushState {
+interface PushState {
   readonly version: 1;
   /** All final days up to this one were acknowledged; null before the first. */
   readonly doneThrough: string | null;

@@ -6,7 +6,7 @@ import type { Path } from './yaml-file.js';
 type Issue = z.core.$ZodIssue;
 
 /** What `problemsOf` must know of the checked value. */
-export interface Checked {
+interface Checked {
   /** The place of `path`; of what holds it when nobody says it. */
   place(path: Path, part: 'key' | 'value'): Place;
   /** True when somebody says `path`. */

@@ -25,7 +25,7 @@ export function inputSchema(schema: z.ZodType): Node {
 }
 
 /** The node for `path`; undefined where the schema knows nothing of it. */
-export function nodeAt(root: Node, path: Path): Node | undefined {
+function nodeAt(root: Node, path: Path): Node | undefined {
   let node: Node | undefined = root;
   for (const key of path) node = node === undefined ? undefined : childOf(node, String(key));
   return node;

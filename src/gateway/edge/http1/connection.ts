@@ -24,7 +24,7 @@ export interface Ongoing {
 }
 
 /** What the gateway remembers of one connection. */
-export interface Connection {
+interface Connection {
   /** The exchange on it, until its answer ended: one at a time, whatever the client pipelines. */
   current: Ongoing | null;
   /** Requests read meanwhile, in order. They begin one by one, or never if the connection ends before. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Pieces } from '../body.js';
 
 /** A request over HTTP/1. What comes of its body before anybody reads it waits in one block. */
-export class Request extends IncomingMessage {
+class Request extends IncomingMessage {
   #unread: Pieces | null = null;
 
   /** Node's parser calls it with each piece, and stops reading the connection when it gives false. */

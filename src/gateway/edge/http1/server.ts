@@ -17,7 +17,7 @@ import { connectionOf, faultIn, isFull, queue } from './connection.js';
 import { ignoredUpgrade, requestsThat } from './request.js';
 
 /** Where connections go that leave HTTP/1. */
-export interface Leaving {
+interface Leaving {
   /** Whether this request does. */
   wanted(request: IncomingMessage): boolean;
   begin(request: IncomingMessage, socket: Socket, head: Buffer): void;

@@ -17,7 +17,7 @@ const PIECE_BYTES = 16 * 1024;
 const MOST_PIECES = 4;
 
 /** How a client's request is to be taken. */
-export interface StreamTerms {
+interface StreamTerms {
   readonly traffic: Traffic;
   readonly limits: EdgeLimits;
   /** Its method is HEAD. */

@@ -10,7 +10,7 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS.filter((method) => me
 const FIELD_OVERHEAD_BYTES = 4;
 
 /** The head of a request over HTTP/2, and what is wrong with it that HTTP/1.1 has no word for. */
-export interface StreamHead {
+interface StreamHead {
   readonly head: Head;
   readonly fault: Refusal | null;
 }

@@ -34,7 +34,7 @@ const MOST_GIVEN_UP = 500;
 const FORGOTTEN = 33;
 
 /** Those of a listener's connections that chose HTTP/2. */
-export interface Http2 {
+interface Http2 {
   /** Takes a connection, from its first byte on. */
   take(socket: Socket): void;
   /** New connections are told the limits that hold now. */

@@ -9,7 +9,7 @@ import type { Traffic } from '../traffic.js';
 import { TunnelEnd } from './tunnel.js';
 
 /** What a handshake comes to. */
-export interface HandshakeEvents {
+interface HandshakeEvents {
   /** The client spoke before it was answered. */
   onEarly(): void;
   /** The connection is a tunnel now. */

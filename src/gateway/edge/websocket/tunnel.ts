@@ -6,7 +6,7 @@ import type { Tunnel, TunnelClose } from '../../exchange.js';
 const FAREWELL_MS = 2000;
 
 /** What a tunnel may last. */
-export interface TunnelTerms {
+interface TunnelTerms {
   readonly tunnelIdleMs: number;
   readonly tunnelLifetimeMs: number;
 }

@@ -5,7 +5,7 @@ import type { HandshakeClient } from './client.js';
 const RECHECK_MS = 5000;
 
 /** The tunnels of a listener, handshakes under way included. */
-export interface Tunnels {
+interface Tunnels {
   size(): number;
   /** @param mayStay asked again and again while the tunnel is open */
   add(client: HandshakeClient, mayStay: () => Promise<boolean>): void;

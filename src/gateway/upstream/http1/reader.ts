@@ -15,7 +15,7 @@ const BARE = /\r[^\n]|(?:^|[^\r])\n/;
 export type Progress = 'more' | 'done' | 'surplus' | 'malformed';
 
 /** Is told the parts of an answer. */
-export interface AnswerParts {
+interface AnswerParts {
   onHead(head: ResponseHead): void;
   onBody(piece: Buffer): void;
 }

@@ -12,7 +12,7 @@ export const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 export const dayBack = (days: number): string => new Date(TODAY_MS - days * DAY_MS).toISOString().slice(0, 10);
 
 /** A ledger with keys in it, a receiver, and the command between them. */
-export interface Stage {
+interface Stage {
   readonly receiver: Receiver;
   readonly env: NodeJS.ProcessEnv;
   readonly folder: string;

@@ -23,7 +23,7 @@ export async function durableRedis(t: Test): Promise<RedisServer> {
   return server;
 }
 
-export interface Gateway {
+interface Gateway {
   readonly engine: FailoverEngine;
   /** What the engine asks. */
   readonly redis: RedisEngine;

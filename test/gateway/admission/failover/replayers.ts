@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 
-export interface Replayers {
+interface Replayers {
   /** After a while, all but one of them with -9. */
   killSome(afterMs: number): Promise<void>;
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
 /** Answers made by chance: most are good, the others wrong in one of the ways that servers and attackers are. */
-export interface MadeAnswer {
+interface MadeAnswer {
   readonly method: 'GET' | 'HEAD';
   readonly bytes: Buffer;
 }

@@ -10,7 +10,7 @@ import { until } from '../../../servers/until.js';
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]';
 export const GET: OutgoingRequest = { method: 'GET', target: '/v1/pets', headers: ['X-One', '1', 'X-Latin', 'caf\u00e9'], body: null };
 
-export interface Service {
+interface Service {
   readonly port: number;
   readonly sockets: Socket[];
   /** Everything that came, on whichever connection, as latin1. */
