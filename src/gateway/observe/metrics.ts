@@ -3,6 +3,7 @@ import type { OnVerdict } from '../admission/admit.js';
 import { REFUSALS } from '../refusal.js';
 import { UPSTREAM_FAILURES } from '../upstream/failure.js';
 import type { UpstreamFailure } from '../upstream/failure.js';
+import { QuickCounter } from './counter.js';
 import { held } from './held.js';
 import { QuickHistogram } from './histogram.js';
 import { countVerdicts } from './verdicts.js';
@@ -41,7 +42,7 @@ export interface Metrics {
 export function createMetrics({ engine, plans, operations, charged, tunnelled = [], upstreams }: MetricLabels): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Counter({ name: 'petgate_requests_total', help: 'Exchanges ended, by operation and status class.', labelNames: ['operation', 'class'], registers });
+  const requests = new QuickCounter({ name: 'petgate_requests_total', help: 'Exchanges ended, by operation and status class.', labelNames: ['operation', 'class'], registers });
   const duration = new QuickHistogram({ name: 'petgate_request_duration_seconds', help: 'From a request read to its answer written.', labelNames: ['operation'], buckets: EXCHANGE_BUCKETS, registers });
   const refusals = new Counter({ name: 'petgate_refusals_total', help: 'Refusals given by the gateway, by code.', labelNames: ['code'], registers });
   const admission = new QuickHistogram({ name: 'petgate_admission_duration_seconds', help: 'From asking the store to its verdict.', labelNames: ['engine'], buckets: ADMISSION_BUCKETS, registers }).series({ engine });
@@ -49,7 +50,7 @@ export function createMetrics({ engine, plans, operations, charged, tunnelled = 
   const upstream = new QuickHistogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer, or to giving up.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
   const failures = new Counter({ name: 'petgate_upstream_failures_total', help: 'Attempts at an upstream that failed, or that could not be made, by kind; one that was repeated with success is among them.', labelNames: ['upstream', 'kind'], registers });
 
-  const requestChild = held((operation, group) => requests.labels(operation, group));
+  const requestChild = held((operation, group) => requests.series({ operation, class: group }));
   const durationChild = held((operation) => duration.series({ operation }));
   const refusalChild = held((code) => refusals.labels(code));
   const upstreamChild = held((name) => upstream.series({ upstream: name }));
@@ -57,9 +58,9 @@ export function createMetrics({ engine, plans, operations, charged, tunnelled = 
   // A rate can't see a series' first count, so what can be known beforehand stands at 0 from the start.
   for (const operation of operations) {
     durationChild(operation, '');
-    for (const group of CLASSES) requests.inc({ operation, class: group }, 0);
+    for (const group of CLASSES) requestChild(operation, group);
   }
-  for (const operation of tunnelled) requests.inc({ operation, class: '1xx' }, 0);
+  for (const operation of tunnelled) requestChild(operation, '1xx');
   for (const code of Object.keys(REFUSALS)) refusals.inc({ code }, 0);
   for (const name of upstreams) {
     upstreamChild(name, '');

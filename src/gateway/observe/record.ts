@@ -91,6 +91,11 @@ function isoClock(): (atMs: number) => string {
   };
 }
 
-function round(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
+const THOUSANDTHS: readonly string[] = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));
+
+/** To the microsecond, from two whole numbers: text of a fraction costs several times as much. */
+function round(ms: number): string {
+  const us = Math.max(0, Math.round(ms * 1000));
+  const whole = Math.floor(us / 1000);
+  return `${whole}.${THOUSANDTHS[us - whole * 1000]!}`;
 }

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { WindowFigures, WindowName } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { OnVerdict } from '../admission/admit.js';
+import { QuickCounter } from './counter.js';
 import { held } from './held.js';
 import { QuickHistogram } from './histogram.js';
 
@@ -19,23 +20,23 @@ const NEAR_SHARE = 0.2;
  */
 export function countVerdicts(registry: Registry, plans: Iterable<string>, charged: readonly string[]): OnVerdict {
   const registers = [registry];
-  const admitted = new Counter({ name: 'petgate_admitted_total', help: 'Requests of good keys that took a token; equals the ledger.', labelNames: ['plan', 'operation'], registers });
+  const admitted = new QuickCounter({ name: 'petgate_admitted_total', help: 'Requests of good keys that took a token; equals the ledger.', labelNames: ['plan', 'operation'], registers });
   const limited = new Counter({ name: 'petgate_limited_total', help: 'Requests refused by an empty bucket, by the window that fills last.', labelNames: ['plan', 'window'], registers });
   const near = new Counter({ name: 'petgate_near_limit_total', help: 'Admissions that left less than 20 % of a window.', labelNames: ['plan', 'window'], registers });
   const banned = new Counter({ name: 'petgate_banned_total', help: 'Requests refused by a ban.', labelNames: ['plan'], registers });
   const started = new Counter({ name: 'petgate_bans_started_total', help: 'Bans started by refusals; those an operator starts are not among them.', labelNames: ['plan'], registers });
   const used = new QuickHistogram({ name: 'petgate_day_quota_used_ratio', help: 'Share of its day limit a key had used with each admission; keys without one are left out.', labelNames: ['plan'], buckets: USED_BUCKETS, registers });
 
+  const admittedChild = held((plan, operation) => admitted.series({ plan, operation }));
   const usedChild = held((plan) => used.series({ plan }));
   for (const plan of plans) {
     for (const window of WINDOWS) for (const counter of [limited, near]) counter.inc({ plan, window }, 0);
     for (const counter of [banned, started]) counter.inc({ plan }, 0);
     if (plan === ANONYMOUS_PLAN) continue;
     usedChild(plan, '');
-    for (const operation of charged) admitted.inc({ plan, operation }, 0);
+    for (const operation of charged) admittedChild(plan, operation);
   }
 
-  const admittedChild = held((plan, operation) => admitted.labels(plan, operation));
   const countNear = (plan: string, window: WindowName, { limit, remaining }: WindowFigures): void => {
     if (limit !== 'unlimited' && remaining < limit * NEAR_SHARE) near.labels(plan, window).inc();
   };

@@ -23,12 +23,12 @@ export interface Try {
 /** Makes an attempt; `onEnd` is called once, from `start` on. */
 export type Carry = (address: Address, onEnd: (end: End) => void) => Try;
 
-/** Tries once; and once more where nothing was sent, or where reading is all that was asked, while there are retries left. Gives the refusal, if any. */
-export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, onFailure: OnUpstreamFailure): Promise<Refusal | null> {
+/** Tries once; and once more where nothing was sent, or where reading is all that was asked, while there are retries left. Gives the refusal, or else the exchange. */
+export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, onFailure: OnUpstreamFailure): Promise<Admitted | Refusal> {
   return new Promise((resolve) => {
     const { client, operation } = exchange;
     if (client.gone) {
-      resolve(null);
+      resolve(exchange);
       return;
     }
     const isTunnel = client.handshake !== undefined;
@@ -43,7 +43,7 @@ export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, on
     const settle = (refusal: Refusal | null): void => {
       clearTimeout(deadline);
       exchange.story.upstreamMs = performance.now() - sentMs;
-      resolve(refusal);
+      resolve(refusal ?? exchange);
     };
     const send = (after: Address | null): void => {
       const address = upstream.pick(operation.id, after, isTunnel);

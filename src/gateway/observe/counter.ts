@@ -1,0 +1,32 @@
+import { Counter } from 'prom-client';
+
+/** One combination of label values. */
+export interface CountSeries {
+  inc(): void;
+}
+
+interface Pending<Label extends string> {
+  readonly labels: Readonly<Record<Label, string>>;
+  count: number;
+}
+
+/** A counter of prom-client's that is told of its series at each scrape: it searches the labels anew for each count. */
+export class QuickCounter<Label extends string> extends Counter<Label> {
+  readonly #pending: Pending<Label>[] = [];
+
+  /** A series, at 0 if it is new; once for each combination of labels. */
+  series(labels: Readonly<Record<Label, string>>): CountSeries {
+    this.inc(labels, 0);
+    const pending = { labels, count: 0 };
+    this.#pending.push(pending);
+    return { inc: () => void (pending.count += 1) };
+  }
+
+  override get(): ReturnType<Counter<Label>['get']> {
+    for (const pending of this.#pending) {
+      this.inc(pending.labels, pending.count);
+      pending.count = 0;
+    }
+    return super.get();
+  }
+}
