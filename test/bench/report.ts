@@ -67,30 +67,43 @@ export function barReports({ bars }: Scenario, samples: Samples): readonly BarRe
   });
 }
 
-const spreadText = ({ median, p25, p75, min, max }: Spread): string => `${median.toFixed(2)} (${p25.toFixed(2)}–${p75.toFixed(2)}; ${min.toFixed(2)}–${max.toFixed(2)})`;
-
 /** For people: figures, then bars. */
 export function textOf(report: ScenarioReport): string {
   const { title, rounds, seconds, rate, cases, bars, leftOut } = report;
-  const latency = cases.some(({ latencyMs }) => latencyMs !== undefined);
-  const header = ['', 'gateway µs', 'store µs', 'sum µs', ...(latency ? ['p50 ms', 'p99 ms', 'p99.9 ms'] : []), 'peak MiB', ...BESIDE.map((subject) => `× ${subject}`)];
-  const rows = cases.map(({ name, gatewayUs, storeUs, totalUs, rssMiB, latencyMs, ratios }) => [
-    name, gatewayUs.median.toFixed(1), storeUs.median.toFixed(1), totalUs.median.toFixed(1),
-    ...(latency ? [latencyMs?.p50, latencyMs?.p99, latencyMs?.p999].map((ms) => ms?.toFixed(2) ?? '') : []),
-    rssMiB.toFixed(0), ...BESIDE.map((subject) => (ratios[subject] === undefined ? '' : ratios[subject].median.toFixed(2))),
-  ]);
   return [
     `${title} (${rounds} rounds of ${seconds} s${rate === undefined ? '' : `, ${rate} requests/s`})`,
-    tableOf([header, ...rows]),
-    ...(bars.length === 0 ? [] : [tableOf(bars.map(({ met, of, figure, to, most, ratio }) => [met ? 'met' : 'NOT MET', `${of} / ${to}`, figure, `≤ ${most.toFixed(2)}`, spreadText(ratio)]))]),
+    tableOf([COLUMNS.map(({ head }) => head), ...cases.map((one) => COLUMNS.map(({ text }) => text(one) ?? ''))]),
+    ...(bars.length === 0 ? [] : ['', tableOf([BAR_HEADS, ...bars.map(barRow)])]),
     ...leftOut.map(({ name, why }) => `left out: ${name} (${why})`),
     '',
   ].join('\n');
 }
 
-/** The first two columns that hold words to the left, figures to the right. */
-function tableOf(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  const isFigure = (text: string): boolean => /^[\d.]*$|^[×µ]| (µs|ms|MiB)$/.test(text);
-  return rows.map((row) => `  ${row.map((text, column) => (isFigure(text) ? text.padStart(widths[column]!) : text.padEnd(widths[column]!))).join('  ').trimEnd()}`).join('\n');
+const COLUMNS: readonly { readonly head: string; readonly text: (one: CaseReport) => string | undefined }[] = [
+  { head: '', text: ({ name }) => name },
+  { head: 'gateway µs', text: ({ gatewayUs }) => gatewayUs.median.toFixed(1) },
+  { head: 'store µs', text: ({ storeUs }) => storeUs.median.toFixed(1) },
+  { head: 'sum µs', text: ({ totalUs }) => totalUs.median.toFixed(1) },
+  { head: 'p50 ms', text: ({ latencyMs }) => latencyMs?.p50.toFixed(2) },
+  { head: 'p99 ms', text: ({ latencyMs }) => latencyMs?.p99.toFixed(2) },
+  { head: 'p99.9 ms', text: ({ latencyMs }) => latencyMs?.p999.toFixed(2) },
+  { head: 'peak MiB', text: ({ rssMiB }) => rssMiB.toFixed(0) },
+  ...BESIDE.map((subject) => ({ head: `× ${subject}`, text: ({ ratios }: CaseReport): string | undefined => ratios[subject]?.median.toFixed(2) })),
+];
+
+const BAR_HEADS = ['', 'ratio of', 'in', 'bar', 'median', 'p25–p75', 'min–max'];
+
+function barRow({ met, of, figure, to, most, ratio: { median, p25, p75, min, max } }: BarReport): readonly string[] {
+  return [met ? 'met' : 'NOT MET', `${of} / ${to}`, figure, `≤ ${most.toFixed(2)}`, median.toFixed(2), `${p25.toFixed(2)}–${p75.toFixed(2)}`, `${min.toFixed(2)}–${max.toFixed(2)}`];
+}
+
+/** Numbers to the right, and no column where none has anything. */
+function tableOf([heads = [], ...rows]: readonly (readonly string[])[]): string {
+  const used = heads.flatMap((_, column) => (rows.some((row) => row[column] !== '') ? [column] : []));
+  const isNumbers = (column: number): boolean => rows.every((row) => /^[\d.]*$/.test(row[column] ?? ''));
+  const lines = [heads, ...rows].map((row) => used.map((column) => {
+    const width = Math.max(...[heads, ...rows].map((one) => (one[column] ?? '').length));
+    return isNumbers(column) ? (row[column] ?? '').padStart(width) : (row[column] ?? '').padEnd(width);
+  }));
+  return lines.map((cells) => `  ${cells.join('  ').trimEnd()}`).join('\n');
 }

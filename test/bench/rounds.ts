@@ -31,6 +31,8 @@ export interface Outcome {
 /** Compilers have work with the first so many requests. */
 const WARM_UP_REQUESTS = 15_000;
 const WARM_UP_RUNS = 6;
+/** A machine that is busy with something else may not get to an answer in the time. */
+const ATTEMPTS = 5;
 
 /** Measures every case once per round, one after the other, in an order that is new each round. */
 export async function runRounds(scenario: Scenario, fleet: Fleet, keys: Keys, options: RoundOptions): Promise<Outcome> {
@@ -62,7 +64,19 @@ async function halfThePeak(scenario: Scenario, cases: readonly Case[], fleet: Fl
   return Math.round(quantile(peaks, 0.5) / 2);
 }
 
-async function measure({ subject, traffic }: Case, { tls = false }: Scenario, fleet: Fleet, keys: Keys, { seconds, folder, load }: RoundOptions, rate?: number): Promise<Sample> {
+async function measure(one: Case, scenario: Scenario, fleet: Fleet, keys: Keys, options: RoundOptions, rate?: number): Promise<Sample> {
+  try {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const sample = await sampleOf(one, scenario, fleet, keys, options, rate);
+      if (sample.requests > 0) return sample;
+    }
+    throw new Error('not one answer came in time');
+  } catch (error) {
+    throw new Error(`${nameOf(one)}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+async function sampleOf({ subject, traffic }: Case, { tls = false }: Scenario, fleet: Fleet, keys: Keys, { seconds, folder, load }: RoundOptions, rate?: number): Promise<Sample> {
   const { child, port } = fleet.subjects.get(subject)!;
   const pid = child.pid!;
   const aim: Aim = { port, tls, traffic, tokens: keys.of(traffic.keys, traffic.keyCount).map(({ token }) => token) };

@@ -7,6 +7,8 @@ import { bodyOf, fieldsOf } from '../traffic.js';
 import type { Aim } from '../traffic.js';
 import { checkAnswers } from './answers.js';
 
+/** On a machine that is busy with something else an answer may take long, and is one all the same. */
+const TIMEOUT = '30s';
 const SCRIPT = join(packageRoot, 'test/bench/load/wrk.lua');
 const run = promisify(execFile);
 
@@ -19,7 +21,7 @@ export async function wrk(aim: Aim, seconds: number, folder: string): Promise<nu
   // wrk tells the length itself.
   const fields = Object.entries(fieldsOf(aim)).filter(([name]) => name !== 'Content-Length').map(([name, value]) => `${name}: ${value}`);
   const url = `${tls ? 'https' : 'http'}://127.0.0.1:${port}${traffic.target}`;
-  const { stdout } = await run('wrk', ['-t1', `-c${traffic.connections}`, `-d${seconds}s`, '-s', SCRIPT, url, '--', tokenFile, traffic.method, bodyFile, ...fields]);
+  const { stdout } = await run('wrk', ['-t1', `-c${traffic.connections}`, `-d${seconds}s`, '--timeout', TIMEOUT, '-s', SCRIPT, url, '--', tokenFile, traffic.method, bodyFile, ...fields]);
   const { requests, refused, broken } = JSON.parse(stdout.trim().split('\n').at(-1)!) as { requests: number; refused: number; broken: number };
   checkAnswers(aim, { good: requests - refused, refused, broken });
   return requests;

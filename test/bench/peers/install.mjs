@@ -16,7 +16,6 @@ const DEBIAN = [
   { file: '/usr/sbin/nginx', package: 'nginx' },
   { file: '/usr/lib/nginx/modules/ngx_http_lua_module.so', package: 'libnginx-mod-http-lua' },
   { file: '/usr/share/lua/5.1/resty/core.lua', package: 'lua-resty-core' },
-  { file: '/usr/share/lua/5.1/nginx/redis.lua', package: 'lua-nginx-redis' },
   { file: '/usr/bin/wrk', package: 'wrk' },
   { file: '/usr/bin/h2load', package: 'nghttp2-client' },
 ];

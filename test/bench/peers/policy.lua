@@ -1,6 +1,5 @@
 -- Runs in nginx: whose key it is, whether it may pass, and the rate headers, as Petgate tells them.
 local ffi = require "ffi"
-local redis = require "nginx.redis"
 
 -- nginx is linked with OpenSSL.
 ffi.cdef [[ unsigned char *SHA256(const unsigned char *text, size_t length, unsigned char *digest); ]]
@@ -11,14 +10,34 @@ local folder = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$")
 local file = io.open(folder .. "/admit.lua", "rb")
 local script = file:read("*a")
 file:close()
-local sha1
 
-local function ask(client, key, operation)
-  if not sha1 then sha1 = assert(client:script("load", script)) end
-  local verdict, problem = client:evalsha(sha1, 1, key, operation)
-  if verdict or not tostring(problem):find("NOSCRIPT", 1, true) then return verdict, problem end
-  return client:eval(script, 1, key, operation)
+local function word(text)
+  return "$" .. #text .. "\r\n" .. text .. "\r\n"
 end
+
+local sha1 = ngx.sha1_bin(script):gsub(".", function(byte) return string.format("%02x", byte:byte()) end)
+local by_sha1 = "*5\r\n" .. word("EVALSHA") .. word(sha1) .. word("1")
+local by_text = "*5\r\n" .. word("EVAL") .. word(script) .. word("1")
+
+-- One call of the script. Written by hand: with lua-nginx-redis the whole of nginx takes a third more CPU.
+local function ask(key, operation)
+  local socket = ngx.socket.tcp()
+  socket:settimeout(1000)
+  if not socket:connect("127.0.0.1", port) then return nil end
+  local words = word(key) .. word(operation)
+  socket:send(by_sha1 .. words)
+  local head = socket:receive()
+  if head and head:find("^-NOSCRIPT") then
+    socket:send(by_text .. words)
+    head = socket:receive()
+  end
+  local length = head and tonumber(head:match("^%$(%d+)"))
+  local reply = length and socket:receive(length + 2)
+  if reply then socket:setkeepalive(60000, 1024) end
+  return reply
+end
+
+local VERDICT = "^(%S+) (%S+) (%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)"
 
 local function refuse(status, code, message)
   ngx.status = status
@@ -34,19 +53,18 @@ local function unauthorized(code, message)
   return refuse(401, code, message)
 end
 
-local function rateHeaders(verdict)
-  local minuteLimit, minute, minuteReset = verdict[4], verdict[5], verdict[6]
-  local dayLimit, day, dayReset, now = verdict[7], verdict[8], verdict[9], verdict[10]
-  local minuteLeft, dayLeft = minuteLimit - minute, dayLimit - day
+-- Gives how long a refused client has to wait, seconds.
+local function rate_headers(minute_limit, minute, minute_reset, day_limit, day, day_reset, now)
+  local minute_left, day_left = minute_limit - minute, day_limit - day
   local headers = ngx.header
-  if minuteLeft <= dayLeft then
-    headers["X-RateLimit-Limit"], headers["X-RateLimit-Remaining"], headers["X-RateLimit-Reset"] = minuteLimit, minuteLeft, minuteReset
+  if minute_left <= day_left then
+    headers["X-RateLimit-Limit"], headers["X-RateLimit-Remaining"], headers["X-RateLimit-Reset"] = minute_limit, minute_left, minute_reset
   else
-    headers["X-RateLimit-Limit"], headers["X-RateLimit-Remaining"], headers["X-RateLimit-Reset"] = dayLimit, dayLeft, dayReset
+    headers["X-RateLimit-Limit"], headers["X-RateLimit-Remaining"], headers["X-RateLimit-Reset"] = day_limit, day_left, day_reset
   end
-  headers["RateLimit"] = '"minute";r=' .. minuteLeft .. ";t=" .. (minuteReset - now) .. ', "day";r=' .. dayLeft .. ";t=" .. (dayReset - now)
-  headers["RateLimit-Policy"] = '"minute";q=' .. minuteLimit .. ';w=60, "day";q=' .. dayLimit .. ";w=86400"
-  return minuteLeft <= 0 and minuteReset - now or dayReset - now
+  headers["RateLimit"] = '"minute";r=' .. minute_left .. ";t=" .. (minute_reset - now) .. ', "day";r=' .. day_left .. ";t=" .. (day_reset - now)
+  headers["RateLimit-Policy"] = '"minute";q=' .. minute_limit .. ';w=60, "day";q=' .. day_limit .. ";w=86400"
+  return math.max(1, (day_left <= 0 and day_reset or minute_reset) - now)
 end
 
 local policy = {}
@@ -56,19 +74,16 @@ function policy.admit()
   local token = authorization and authorization:match("^Bearer (%S+)$")
   if not token then return unauthorized("missing_api_key", "Send your key as Authorization: Bearer.") end
   ffi.C.SHA256(token, #token, digest)
-  local client = redis:new()
-  client:set_timeout(1000)
-  local connected = client:connect("127.0.0.1", port)
-  local verdict = connected and ask(client, "bench:key:" .. ffi.string(digest, 32), ngx.req.get_method())
-  if not verdict then return refuse(503, "store_unavailable", "Try again soon.") end
-  client:set_keepalive(60000, 1024)
-  if verdict[1] == 0 then return unauthorized("invalid_api_key", "This key is not known.") end
-  local waitSeconds = rateHeaders(verdict)
-  if verdict[1] == 2 then
-    ngx.header["Retry-After"] = math.max(1, waitSeconds)
+  local reply = ask("bench:key:" .. ffi.string(digest, 32), ngx.req.get_method())
+  if not reply then return refuse(503, "store_unavailable", "Try again soon.") end
+  local verdict, id, plan, minute_limit, minute, minute_reset, day_limit, day, day_reset, now = reply:match(VERDICT)
+  if not verdict then return unauthorized("invalid_api_key", "This key is not known.") end
+  local wait = rate_headers(tonumber(minute_limit), tonumber(minute), tonumber(minute_reset), tonumber(day_limit), tonumber(day), tonumber(day_reset), tonumber(now))
+  if verdict == "limited" then
+    ngx.header["Retry-After"] = wait
     return refuse(429, "rate_limited", "The rate limit of this plan is reached.")
   end
-  ngx.var.key_id, ngx.var.plan = verdict[2], verdict[3]
+  ngx.var.key_id, ngx.var.plan = id, plan
 end
 
 return policy

@@ -8,12 +8,12 @@ import { until } from '../../servers/until.js';
 import type { Place, Started } from './subject.js';
 
 const LUA = join(packageRoot, 'test/bench/peers');
-const NEEDED = ['/usr/sbin/nginx', '/usr/lib/nginx/modules/ngx_http_lua_module.so', '/usr/share/lua/5.1/resty/core.lua', '/usr/share/lua/5.1/nginx/redis.lua'];
+const NEEDED = ['/usr/sbin/nginx', '/usr/lib/nginx/modules/ngx_http_lua_module.so', '/usr/share/lua/5.1/resty/core.lua'];
 
 /** nginx with Lua: one process that serves, and one above it. */
 export async function startNginx({ folder, upstreamPort, redis, tls }: Place): Promise<Started> {
   const missing = NEEDED.filter((path) => !existsSync(path));
-  if (missing.length > 0) throw new Error(`${missing.join(', ')} missing: apt-get install nginx libnginx-mod-http-lua lua-resty-core lua-nginx-redis`);
+  if (missing.length > 0) throw new Error(`${missing.join(', ')} missing: apt-get install nginx libnginx-mod-http-lua lua-resty-core`);
   mkdirSync(folder, { recursive: true });
   const port = await freePort();
   const values: Record<string, string> = {
