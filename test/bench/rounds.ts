@@ -8,6 +8,7 @@ import { nameOf } from './scenarios.js';
 import type { Case, Scenario } from './scenarios.js';
 import type { Fleet } from './subjects/fleet.js';
 import type { Keys } from './subjects/keys.js';
+import { usesRedis } from './subjects/subject.js';
 import type { Aim } from './traffic.js';
 
 export interface RoundOptions {
@@ -30,7 +31,7 @@ export interface Outcome {
 
 /** Compilers have work with the first so many requests. */
 const WARM_UP_REQUESTS = 15_000;
-const WARM_UP_RUNS = 6;
+const WARM_UP_RUNS = 20;
 /** A machine that is busy with something else may not get to an answer in the time. */
 const ATTEMPTS = 5;
 
@@ -87,7 +88,7 @@ async function sampleOf({ subject, traffic }: Case, { tls = false }: Scenario, f
   return {
     requests,
     gatewayUs: (cpuUs(pid) - gatewayBefore) / requests,
-    storeUs: (cpuUs(fleet.redis.pid) - storeBefore) / requests,
+    storeUs: usesRedis(subject) ? (cpuUs(fleet.redis.pid) - storeBefore) / requests : 0,
     rssMiB: peakMemoryMiB(pid),
     ...(rate === undefined ? {} : { latencyMs: { p50: quantile(latenciesMs, 0.5), p99: quantile(latenciesMs, 0.99), p999: quantile(latenciesMs, 0.999) } }),
   };

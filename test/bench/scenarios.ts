@@ -37,7 +37,7 @@ export const nameOf = ({ subject, variant }: Pick<Case, 'subject' | 'variant'>):
 const cross = (subjects: readonly SubjectName[], traffics: Readonly<Record<string, Traffic>>): readonly Case[] =>
   Object.entries(traffics).flatMap(([variant, traffic]) => subjects.map((subject) => ({ subject, variant, traffic })));
 
-const WITHOUT_LOG = SUBJECTS.filter((name) => !name.endsWith('+log'));
+const PLAIN = SUBJECTS.filter((name) => !name.includes('+'));
 const ENGINES = ['embedded', 'redis'] as const;
 const bar = (of: string, figure: Figure, to: string, most: number): Bar => ({ of, figure, to, most });
 
@@ -58,16 +58,20 @@ const BANNED: Traffic = { ...LIST, keys: 'banned', status: 429 };
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'list', title: 'GET of the list, 64 connections, 100 keys', cases: cross(SUBJECTS, { '': LIST }),
-    bars: [...AGAINST_PEERS, ...ENGINES.map((engine) => bar(`${engine}+log`, 'gateway', 'bare', 1.05))],
+    bars: [
+      ...AGAINST_PEERS, ...ENGINES.map((engine) => bar(`${engine}+log`, 'gateway', 'bare', 1.05)),
+      bar('embedded+pipelining', 'gateway', 'bare', 1), bar('redis+pipelining', 'gateway', 'bare', 1),
+      bar('embedded+pipelining', 'gateway + store', 'nginx', 0.7), bar('redis+pipelining', 'gateway + store', 'nginx', 0.85),
+    ],
   },
-  { name: 'post', title: 'POST of 1 KiB', cases: cross(WITHOUT_LOG, { '': { ...LIST, method: 'POST', target: '/v1/pets', bodyBytes: 1024 } }), bars: AGAINST_PEERS },
+  { name: 'post', title: 'POST of 1 KiB', cases: cross(PLAIN, { '': { ...LIST, method: 'POST', target: '/v1/pets', bodyBytes: 1024 } }), bars: AGAINST_PEERS },
   {
     name: 'refusals', title: 'Refusals beside an admitted request',
     cases: [...cross([...ENGINES, 'nginx'], REFUSALS), ...cross(ENGINES, { banned: BANNED })],
     bars: ENGINES.flatMap((engine) => ['401', '429', 'banned'].map((refusal) => bar(`${engine}, ${refusal}`, 'gateway + store', `${engine}, admitted`, 0.6))),
   },
   {
-    name: 'sizes', title: 'Large answers', cases: cross(WITHOUT_LOG, { '64 KiB': answerOf(65_536, 64), '1 MiB': answerOf(1_048_576, 16) }),
+    name: 'sizes', title: 'Large answers', cases: cross(PLAIN, { '64 KiB': answerOf(65_536, 64), '1 MiB': answerOf(1_048_576, 16) }),
     bars: ENGINES.map((engine) => bar(`${engine}, 1 MiB`, 'gateway', 'bare, 1 MiB', 1.2)),
   },
   {
@@ -82,10 +86,10 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'connections', title: '1, 8, 64 and 512 connections', extra: true, bars: [],
     cases: cross(['bare', ...ENGINES, 'nginx'], Object.fromEntries([1, 8, 64, 512].map((connections) => [`${connections} connections`, { ...LIST, connections }]))),
   },
-  { name: 'tls', title: 'HTTP/1.1 over TLS', extra: true, tls: true, cases: cross(WITHOUT_LOG, { '': LIST }), bars: [] },
+  { name: 'tls', title: 'HTTP/1.1 over TLS', extra: true, tls: true, cases: cross(PLAIN, { '': LIST }), bars: [] },
   {
     name: 'http2', title: 'HTTP/2 over TLS, 8 connections of 8 streams', extra: true, tls: true, bars: [],
     // express has no HTTP/2.
-    cases: cross(WITHOUT_LOG.filter((name) => name !== 'express'), { '': { ...LIST, protocol: 'h2', keyCount: 1 } }),
+    cases: cross(PLAIN.filter((name) => name !== 'express'), { '': { ...LIST, protocol: 'h2', keyCount: 1 } }),
   },
 ];

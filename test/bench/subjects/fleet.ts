@@ -19,10 +19,12 @@ export interface LeftOut {
 
 const STARTS: Readonly<Record<SubjectName, (place: Place) => Promise<Started | Petgate>>> = {
   bare: startBare,
-  embedded: (place) => startPetgate(place, { accessLog: false, withRedis: false }),
-  'embedded+log': (place) => startPetgate(place, { accessLog: true, withRedis: false }),
-  redis: (place) => startPetgate(place, { accessLog: false, withRedis: true }),
-  'redis+log': (place) => startPetgate(place, { accessLog: true, withRedis: true }),
+  embedded: (place) => startPetgate(place, {}),
+  'embedded+log': (place) => startPetgate(place, { accessLog: true }),
+  'embedded+pipelining': (place) => startPetgate(place, { pipelining: 8 }),
+  redis: (place) => startPetgate(place, { withRedis: true }),
+  'redis+log': (place) => startPetgate(place, { withRedis: true, accessLog: true }),
+  'redis+pipelining': (place) => startPetgate(place, { withRedis: true, pipelining: 8 }),
   nginx: startNginx,
   fastify: startFastify,
   express: startExpress,

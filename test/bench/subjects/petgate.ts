@@ -13,8 +13,10 @@ const IMPORT_LINES = 5_000;
 
 export interface PetgateOptions {
   /** One line per exchange, into a file. */
-  readonly accessLog: boolean;
-  readonly withRedis: boolean;
+  readonly accessLog?: boolean;
+  readonly withRedis?: boolean;
+  /** Requests that may share a connection to the upstream. */
+  readonly pipelining?: number;
 }
 
 export interface Petgate extends Started {
@@ -22,7 +24,7 @@ export interface Petgate extends Started {
 }
 
 /** A real gateway, all features on. It ends with this process. */
-export async function startPetgate(place: Place, { accessLog, withRedis }: PetgateOptions): Promise<Petgate> {
+export async function startPetgate(place: Place, { accessLog = false, withRedis = false, pipelining = 1 }: PetgateOptions): Promise<Petgate> {
   const { folder, redis, tls } = place;
   mkdirSync(folder, { recursive: true });
   const configFile = join(folder, 'gateway.yaml');
@@ -33,7 +35,7 @@ export async function startPetgate(place: Place, { accessLog, withRedis }: Petga
     log: { access: accessLog },
     // A busy machine is no outage.
     store: { deadline: '5s' },
-    upstreams: { pets: { addresses: [`http://127.0.0.1:${place.upstreamPort}`], connections: 1024 } },
+    upstreams: { pets: { addresses: [`http://127.0.0.1:${place.upstreamPort}`], connections: 1024, pipelining } },
     ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key } }),
   }));
   const logFile = join(folder, 'log');
