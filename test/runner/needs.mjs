@@ -15,16 +15,19 @@ const NEEDS = [
 const POSTGRES = '/usr/lib/postgresql';
 const POLICY = '/usr/sbin/policy-rc.d';
 
-/** Installs from Debian's packages what is absent, when root; else says in one line what to install, and exits with 1. */
-export function ensureNeeds() {
-  const packages = NEEDS.filter(({ program }) => !isThere(program)).map((need) => need.package);
+/**
+ * Installs from Debian's packages what is absent, when root; throws with what to install when that can't be done.
+ * @param needs programs, and the package that brings each; without, what `npm test` needs
+ */
+export function ensureNeeds(needs = NEEDS) {
+  const packages = needs.filter(({ program }) => !isThere(program)).map((need) => need.package);
   if (packages.length === 0) return;
   const command = `apt-get install --no-install-recommends ${packages.join(' ')}`;
-  if (!mayInstall()) stop(`The tests need ${packages.join(' and ')}. On Debian, as root: ${command}`);
+  if (!mayInstall()) throw new Error(`The tests need ${packages.join(' and ')}. On Debian, as root: ${command}`);
   console.log(`installing ${packages.join(', ')} from Debian's packages`);
   installPackages(packages);
-  const missing = NEEDS.filter(({ program }) => !isThere(program));
-  if (missing.length > 0) stop(`${missing.map(({ program }) => program).join(' and ')} still missing after: ${command}`);
+  const missing = needs.filter(({ program }) => !isThere(program));
+  if (missing.length > 0) throw new Error(`${missing.map(({ program }) => program).join(' and ')} still missing after: ${command}`);
 }
 
 /** Of Debian, when root; throws when that can't be done. */
@@ -73,9 +76,4 @@ function withoutServices(install) {
 function apt(args) {
   const { status } = spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
   if (status !== 0) throw new Error(`apt-get ${args.join(' ')} failed: see above, then run it by hand and repeat npm test`);
-}
-
-function stop(message) {
-  console.error(message);
-  process.exit(1);
 }
