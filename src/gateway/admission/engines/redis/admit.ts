@@ -2,12 +2,14 @@ import type { Plans } from '../../plan.js';
 import { StoreUnavailable } from '../../port.js';
 import type { AdmissionRequest } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
-import { admissionScript, ANSWER_BYTES, DAY_BYTES } from './admission-script.js';
-import { planTable, readAnswer, unknownAnswers } from './answers.js';
-import type { PlanTable } from './answers.js';
+import { PROBE, writtenOut } from './admission/call.js';
+import type { Call } from './admission/call.js';
+import { admissionScript, ANSWER_BYTES, DAY_BYTES } from './admission/script.js';
+import { planTable, readAnswer, unknownAnswers } from './admission/answers.js';
+import type { PlanTable } from './admission/answers.js';
 import { arrive } from './imports.js';
 import type { Link, Probe } from './link/link.js';
-import { dayNumber, subjectName, ledgerName } from './names.js';
+import { dayNumber, subjectName } from './names.js';
 import type { Script } from './link/script.js';
 
 /** Requests per script run, so that Redis is never busy with one for long (some 2 ms). */
@@ -25,16 +27,11 @@ export function editionOf(plans: Plans, usageDays: number): Edition {
 
 /** The real script about an address, cost 0: what a node must be able to do. */
 export function probeOf(edition: Edition): Probe {
-  return { script: edition.script, args: ['1', ...NO_LEDGER, '', '', '', '0'] };
+  return { script: edition.script, args: PROBE };
 }
 
-/** An address has none: the last day is before the first. */
-const NO_LEDGER = ['1', '0'];
 /** The day turns while a call is on its way, and hardly ever twice. */
 const DAYS_TRIED = 3;
-
-/** One script run: the places in the batch of its requests, by subject. */
-type Call = ReadonlyMap<string, readonly number[]>;
 
 /**
  * Decides a batch: on a single Redis in one run, in a Cluster in one run per subject, all sent at once.
@@ -71,7 +68,7 @@ async function ask(link: Link, edition: Edition, requests: readonly AdmissionReq
   let day = dayNumber(link.storeMs([...call.keys()][0]!));
   for (let tried = 1; ; tried += 1) {
     const { names, args } = writtenOut(requests, call, day);
-    const answer = await link.run(edition.script, names, args, link.cluster ? unknownAnswers : undefined);
+    const answer = await link.run(edition.script, names, args, link.cluster ? () => unknownAnswers([...call.values()].flat().length) : undefined);
     if (answer.length !== DAY_BYTES) return answer;
     if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock jumps from day to day", { untouched: true });
     day = answer.readDoubleLE(0);
@@ -123,37 +120,4 @@ function bySubject(requests: readonly AdmissionRequest[], start: number, end: nu
     else places.push(place);
   }
   return subjects;
-}
-
-/** KEYS and ARGV of a call, when the store's clock shows `today`. */
-function writtenOut(requests: readonly AdmissionRequest[], call: Call, today: number): { readonly names: string[]; readonly args: string[] } {
-  const names: string[] = [];
-  const args: string[] = [];
-  for (const [name, places] of call) {
-    const { subject } = requests[places[0]!]!;
-    names.push(name);
-    args.push(places.length.toString());
-    if (subject.kind === 'key') pushLedgers(names, args, subject.id, requests, places, today);
-    else args.push(...NO_LEDGER);
-    for (const place of places) pushRequest(args, requests[place]!);
-  }
-  return { names, args };
-}
-
-/** Names the ledgers of the days of these requests: today's, but in tests. */
-function pushLedgers(names: string[], args: string[], keyId: string, requests: readonly AdmissionRequest[], places: readonly number[], today: number): void {
-  let first = Infinity;
-  let last = -Infinity;
-  for (const place of places) {
-    const { nowMs } = requests[place]!;
-    const day = nowMs === undefined ? today : dayNumber(nowMs);
-    first = Math.min(first, day);
-    last = Math.max(last, day);
-  }
-  for (let day = first; day <= last; day += 1) names.push(ledgerName(keyId, day));
-  args.push(first.toString(), last.toString());
-}
-
-function pushRequest(args: string[], { subject, operation, scope, cost, nowMs }: AdmissionRequest): void {
-  args.push(subject.kind === 'key' ? subject.secretHash : '', operation, scope === null ? '' : ` ${scope} `, `${cost}${nowMs ?? ''}`);
 }

@@ -183,7 +183,7 @@ export class Link {
     try {
       answer = await health.sent(this.#nodes.run(node, script, keys, guard.toString(), args), untilMs);
     } catch (error) {
-      if (ifAbsent !== undefined && wordOf(error) === 'TRYAGAIN' && (await this.#isAbsent(keys[0] ?? '', untilMs))) return ifAbsent(args);
+      if (ifAbsent !== undefined && wordOf(error) === 'TRYAGAIN' && (await this.#isAbsent(keys[0] ?? '', untilMs))) return ifAbsent();
       throw error;
     }
     health.storeClock.note(answer.readDoubleLE(0), performance.now());
@@ -230,5 +230,5 @@ export class Link {
   }
 }
 
-/** What a script would answer to these arguments if keys[0] did not exist. */
-type IfAbsent = (args: readonly Argument[]) => Buffer;
+/** What a script would answer if keys[0] did not exist. */
+type IfAbsent = () => Buffer;

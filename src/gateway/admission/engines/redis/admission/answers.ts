@@ -1,12 +1,13 @@
-import type { Limit } from '../../bucket.js';
-import { verdictOf } from '../../decide.js';
-import type { Ruling } from '../../decide.js';
-import { termsOf } from '../../plan.js';
-import type { Plan, Plans, Terms } from '../../plan.js';
-import type { Subject } from '../../port.js';
-import type { Verdict } from '../../verdict.js';
-import { ANSWER_BYTES, CODES } from './admission-script.js';
-import { readState } from './state.js';
+import type { Limit } from '../../../bucket.js';
+import { verdictOf } from '../../../decide.js';
+import type { Ruling } from '../../../decide.js';
+import { termsOf } from '../../../plan.js';
+import type { Plan, Plans, Terms } from '../../../plan.js';
+import type { Subject } from '../../../port.js';
+import type { Verdict } from '../../../verdict.js';
+import { ANSWER_BYTES } from './script.js';
+import { CODES } from './codes.js';
+import { readState } from '../state.js';
 
 /** The plans as the script numbers them. */
 export type PlanTable = readonly { readonly plan: Plan; readonly terms: Terms | undefined }[];
@@ -15,7 +16,7 @@ export function planTable(plans: Plans): PlanTable {
   return [...plans.values()].map((plan) => ({ plan, terms: termsOf(plans, plan.name, null) }));
 }
 
-/** Reads the answer at `offset` (ANSWER_FORMAT) about `subject`. `staged`: an import holds this key, so that nothing is decided yet. */
+/** Reads the answer at `offset` (script.ts) about `subject`. `staged`: an import holds this key, so that nothing is decided yet. */
 export function readAnswer(answers: Buffer, offset: number, table: PlanTable, subject: Subject): Verdict | 'staged' {
   const code = CODES[answers.readUInt8(offset)];
   if (code === undefined) throw new Error('an answer of the admission script has a code that nobody knows');
@@ -38,11 +39,11 @@ export function readAnswer(answers: Buffer, offset: number, table: PlanTable, su
   }
 }
 
-/** What the script answers about one key that does not exist; the first argument is the number of requests. */
-export function unknownAnswers([count]: readonly (string | Buffer)[]): Buffer {
+/** What the script answers to `count` requests of a key that does not exist. */
+export function unknownAnswers(count: number): Buffer {
   const unknown = Buffer.alloc(ANSWER_BYTES);
   unknown.writeUInt8(CODES.indexOf('unknown'));
-  return Buffer.concat(new Array<Buffer>(Number(count)).fill(unknown));
+  return Buffer.concat(new Array<Buffer>(count).fill(unknown));
 }
 
 function standing(answers: Buffer, offset: number, table: PlanTable, subject: Subject, ruling: Ruling, inScope: boolean): Verdict {

@@ -1,0 +1,186 @@
+import { SHAPES } from '../../../bucket.js';
+import type { Limit } from '../../../bucket.js';
+import { ANONYMOUS_PLAN } from '../../../plan.js';
+import type { Plan, Plans } from '../../../plan.js';
+import { ADDRESS_ENDS, RULE } from './rule.js';
+import { CODE } from './codes.js';
+import { scriptOf } from '../link/script.js';
+import type { Script } from '../link/script.js';
+import { STATE_BYTES, STATE_FORMAT } from '../state.js';
+import { NO_LIMIT_OF_ITS_OWN, SUMMARY } from './summary.js';
+
+/** One answer: code, place of the plan, then doubles: store time, version of the record (0: none), minute limit, day limit (-1: unlimited), state. */
+const HEAD_FORMAT = '<BBdddd';
+export const ANSWER_BYTES = 34 + STATE_BYTES;
+/** The answer that names another day is shorter than any other. */
+export const DAY_BYTES = 8;
+
+const DAY = SHAPES.day.perMs;
+
+/**
+ * The admission: `rule()` of decide.ts for a batch, line by line, with the reading and writing around it.
+ *
+ * KEYS: for each subject, once, where its state stands; for a key then its ledgers of the days first to last.
+ * ARGV[2…]: number of the UTC day (0: whichever it is), the requests (call.ts), and in pairs the
+ * operations and scopes that they name by place.
+ *
+ * Answers one HEAD_FORMAT and state for each request, or, when it is another day, the number of that day as one
+ * double: then nothing was done.
+ *
+ * EVALSHA runs the text anew each time, and each `local function` in it would be made anew: so there is none,
+ * and what would be one is pasted in (docs/decisions/0018-the-admission-script.md has the figures). The plans are part
+ * of the text, so that no batch decodes them.
+ */
+export function admissionScript(plans: Plans, usageDays: number): Script {
+  return scriptOf([BEGIN, subject([...plans.values()]), REQUEST, END, write(usageDays)].join('\n'));
+}
+
+const BEGIN = `
+local today = floor(clock / ${DAY})
+local told = tonumber(ARGV[2])
+if told ~= today and told ~= 0 then return pack('<dd', clock, today) end
+local find, max = string.find, math.max
+local KEYS, ARGV, requests = KEYS, ARGV, ARGV[3]
+local answers, answered = { pack('<d', clock) }, 1
+local states, counts, stateCount, countCount = {}, {}, 0, 0
+local at, k, last = 1, 1, #KEYS
+`;
+
+function subject(plans: readonly Plan[]): string {
+  return `
+while k <= last do
+  local name, kind, many, low, firstDay, ledgers = KEYS[k]
+  many, low, kind, at = unpack('<BBB', requests, at)
+  many = many * 128 + low
+  firstDay, ledgers = today, kind
+  if kind == 2 then
+    local high, middle, more
+    high, middle, low, more, ledgers, at = unpack('<BBBBB', requests, at)
+    firstDay, ledgers = (high * 128 + middle) * 128 + low, more * 128 + ledgers
+  end
+  local todaysLedger = k + 1 + today - firstDay
+  local raw, secrets, summary, hasNewSummary, status, version, expires, minuteLimit, dayLimit, plan, scopesAt
+  if kind > 0 then
+    ${SUMMARY}
+  else
+    raw, status, version, expires, minuteLimit, dayLimit, plan = call('GET', name), 0, 0, ${Number.MAX_SAFE_INTEGER}, ${NO_LIMIT_OF_ITS_OWN}, ${NO_LIMIT_OF_ITS_OWN}, '${ANONYMOUS_PLAN}'
+  end
+  local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
+  if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
+  local place, greedy, after, within, length, factor, cap
+  ${plans.map(planBranch).join('\n  else')}
+  else
+    minuteLimit = ${NO_LIMIT_OF_ITS_OWN}
+  end
+  local stored, storedAt, countedLedger, countedField`;
+}
+
+/** Limits: -1 is unlimited, NO_LIMIT_OF_ITS_OWN none at all; without limits of the plan those of the key stay. */
+function planBranch(plan: Plan, place: number): string {
+  const { after, withinMs, forMs, factor, capMs } = plan.ban;
+  const terms = `place, greedy, after, within, length, factor, cap = ${[place, plan.refill === 'greedy', after, withinMs, forMs, factor, capMs].join(', ')}`;
+  const limits = plan.limits === 'custom' ? '' : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}`;
+  return `if plan == ${luaString(plan.name)} then\n    ${terms}${limits}`;
+}
+
+function luaLimit(limit: Limit): number {
+  return limit === 'unlimited' ? -1 : limit;
+}
+
+/** Every byte escaped: no plan name can end the string. */
+function luaString(text: string): string {
+  const bytes = [...Buffer.from(text)].map((byte) => `\\${byte.toString().padStart(3, '0')}`);
+  return `'${bytes.join('')}'`;
+}
+
+const REQUEST = `
+  for _ = 1, many do
+    local operation, mode, secret
+    operation, low, mode, secret, at = unpack('<BBBBc0', requests, at)
+    operation = operation * 128 + low
+    local now, ledger, code = clock, todaysLedger
+    if mode > 1 then
+      now, at = unpack('<Bc0', requests, at)
+      now = tonumber(now)
+      ledger = k + 1 + floor(now / ${DAY}) - firstDay
+    end
+    if status > 0 then
+      code = status
+    elseif kind > 0 and secrets ~= secret then
+      -- Several secrets, one that ends, or another one.
+      local _, colon = find(secrets, secret, 1, true)
+      local ends = colon and string.match(secrets, '^%d+', colon + 1)
+      if not colon then code = ${CODE.unknown} elseif ends and now >= tonumber(ends) then code = ${CODE.expired} end
+    end
+    if not code then
+      if now >= expires then
+        code = ${CODE.expired}
+      elseif minuteLimit == ${NO_LIMIT_OF_ITS_OWN} or dayLimit == ${NO_LIMIT_OF_ITS_OWN} then
+        code = ${CODE.no_plan}
+      end
+    end
+    if code then
+      answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, 0, now, 0, 0, 0), string.rep('\\0', ${STATE_BYTES})
+    else
+      local charge, outcome = mode % 2 == 1
+      ${RULE}
+      local state = pack('${STATE_FORMAT}', m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1)
+      -- A ban in force takes nothing and remembers nothing, unless its end is another now.
+      if charge and (code ~= ${CODE.banned} or banned1 ~= banned) then
+        m, mAt, d, dAt, strikes, since, banned, level = m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1
+        stored, storedAt = state, now
+      end
+      if charge and kind > 0 then
+        local field = plan .. '|' .. ARGV[operation] .. outcome
+        if ledger == countedLedger and field == countedField then
+          counts[countCount] = counts[countCount] + 1
+        else
+          countedLedger, countedField = ledger, field
+          counts[countCount + 1], counts[countCount + 2], counts[countCount + 3] = KEYS[ledger], field, 1
+          countCount = countCount + 3
+        end
+      end
+      local scope = ARGV[operation + 1]
+      if code == ${CODE.admitted} and kind > 0 and scope ~= '' and not find(summary, scope, scopesAt, true) and string.byte(summary, scopesAt) ~= 42 then code = ${CODE.out_of_scope} end
+      answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, place, now, version, minuteLimit, dayLimit), state
+    end
+    answered = answered + 2
+  end`;
+
+const END = `
+  if stored then
+    local endsAt = false
+    if kind == 0 then
+      ${ADDRESS_ENDS}
+      endsAt = endsAt - storedAt
+    end
+    states[stateCount + 1], states[stateCount + 2], states[stateCount + 3], states[stateCount + 4] = name, stored, hasNewSummary and summary, endsAt
+    stateCount = stateCount + 4
+  end
+  k = k + 1 + ledgers
+end`;
+
+/** How far the clock may step back without opening again, for an address, a window that was over. */
+const GRACE_MS = 10_000;
+
+function write(usageDays: number): string {
+  return `
+-- All is decided: from here on it is only written.
+for n = 1, stateCount, 4 do
+  if states[n + 3] then
+    call('SET', states[n], states[n + 1], 'PX', max(states[n + 3], 0) + ${GRACE_MS})
+  elseif states[n + 2] then
+    call('HSET', states[n], 'state', states[n + 1], 'summary', states[n + 2])
+  else
+    call('HSET', states[n], 'state', states[n + 1])
+  end
+end
+for n = 1, countCount, 3 do
+  -- A field that is new may be the first of its day.
+  local count = counts[n + 2]
+  -- As text, for Redis formats a number at length.
+  if call('HINCRBY', counts[n], counts[n + 1], count == 1 and '1' or count) == count then call('EXPIRE', counts[n], ${(usageDays + 1) * 86_400}) end
+end
+return table.concat(answers)
+`;
+}
