@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from './failure.js';
+import { CommandError } from './command-error.js';
 
 /** Where the admin API is and what opens it. */
 export interface AdminAddress {
@@ -39,13 +39,13 @@ function readTokenFile(file: string): string {
     if (token !== '') return token;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw new Failure(`The admin token in ${file} can't be read (${code ?? 'unknown reason'}). Run this as the user the gateway runs as, or set PETGATE_ADMIN_TOKEN.`);
+    if (code !== 'ENOENT') throw new CommandError(`The admin token in ${file} can't be read (${code ?? 'unknown reason'}). Run this as the user the gateway runs as, or set PETGATE_ADMIN_TOKEN.`);
   }
-  throw new Failure(`There is no admin token: ${file} does not exist and PETGATE_ADMIN_TOKEN is not set.\nThe gateway writes the file when it starts (npm start); for another data folder set PETGATE_DATA.`);
+  throw new CommandError(`There is no admin token: ${file} does not exist and PETGATE_ADMIN_TOKEN is not set.\nThe gateway writes the file when it starts (npm start); for another data folder set PETGATE_DATA.`);
 }
 
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '') return url;
-  throw new Failure('--admin-url must be like http://127.0.0.1:9090, without a user or password in it.', 2);
+  throw new CommandError('--admin-url must be like http://127.0.0.1:9090, without a user or password in it.', 2);
 }

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { userInfo } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import type { AdminAddress } from './admin-address.js';
-import { Failure } from './failure.js';
+import { CommandError } from './command-error.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -19,7 +19,7 @@ const REPORT_SILENCE_MS = 900_000;
 /** After the last line of a long import the gateway has still to put a million keys in their place. */
 const IMPORT_SILENCE_MS = 600_000;
 
-/** Asks the admin API. Whatever isn't a success becomes a Failure with the gateway's own words. */
+/** Asks the admin API. Whatever isn't a success becomes a CommandError with the gateway's own words. */
 export class AdminClient {
   readonly #address: AdminAddress;
 
@@ -51,8 +51,8 @@ export class AdminClient {
     try {
       await pipeline(await this.open(path), out, { end: false });
     } catch (error) {
-      if (error instanceof Failure || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
-      throw new Failure('The gateway cut the answer short: what came is not the whole. Look at its log, then try again.');
+      if (error instanceof CommandError || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
+      throw new CommandError('The gateway cut the answer short: what came is not the whole. Look at its log, then try again.');
     }
   }
 
@@ -72,8 +72,8 @@ export class AdminClient {
     if (status >= 200 && status < 300) return response;
     const { message } = readJson(await textOf(response));
     const said = typeof message === 'string' ? message : `The admin API answered ${status}.`;
-    if (status === 401) throw new Failure(`The gateway at ${this.#address.url.origin} does not take the admin token from ${this.#address.tokenSource}.`);
-    throw new Failure(said.includes('\n') ? said : said.split('; ').join('\n'));
+    if (status === 401) throw new CommandError(`The gateway at ${this.#address.url.origin} does not take the admin token from ${this.#address.tokenSource}.`);
+    throw new CommandError(said.includes('\n') ? said : said.split('; ').join('\n'));
   }
 
   #exchange(method: Method, path: string, body: Json | Readable | undefined, silenceMs: number): Promise<IncomingMessage> {
@@ -93,12 +93,12 @@ export class AdminClient {
     });
   }
 
-  #unreachable(error: NodeJS.ErrnoException): Failure {
+  #unreachable(error: NodeJS.ErrnoException): CommandError {
     const { origin } = this.#address.url;
     if (error.code === 'ECONNREFUSED') {
-      return new Failure(`The gateway is not running at ${origin}. Start it with "npm start" (or "petgate gateway"); if it listens elsewhere, set ADMIN_HOST and ADMIN_PORT or give --admin-url.`);
+      return new CommandError(`The gateway is not running at ${origin}. Start it with "npm start" (or "petgate gateway"); if it listens elsewhere, set ADMIN_HOST and ADMIN_PORT or give --admin-url.`);
     }
-    return new Failure(`The admin API at ${origin} can't be reached: ${error.message === '' ? (error.code ?? 'unknown reason') : error.message}.`);
+    return new CommandError(`The admin API at ${origin} can't be reached: ${error.message === '' ? (error.code ?? 'unknown reason') : error.message}.`);
   }
 }
 
@@ -118,7 +118,7 @@ function isReadable(body: Json | Readable): body is Readable {
 /** The list called `name` in a page. */
 export function listIn(page: Json, name: string): readonly Json[] {
   const list = page[name];
-  if (!Array.isArray(list)) throw new Failure(`The admin API's answer has no ${name}. Is --admin-url the address of a Petgate gateway?`);
+  if (!Array.isArray(list)) throw new CommandError(`The admin API's answer has no ${name}. Is --admin-url the address of a Petgate gateway?`);
   return list as readonly Json[];
 }
 
@@ -135,5 +135,5 @@ function readJson(text: string): Json {
   } catch {
     // Told below: what answered is no Petgate.
   }
-  throw new Failure('What answered is not the admin API of a Petgate gateway (no JSON). Check ADMIN_PORT or --admin-url.');
+  throw new CommandError('What answered is not the admin API of a Petgate gateway (no JSON). Check ADMIN_PORT or --admin-url.');
 }

@@ -9,7 +9,7 @@ import { bansCommand } from './keys/bans.js';
 import { AdminClient } from './client.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
-import { Failure } from './failure.js';
+import { CommandError } from './command-error.js';
 import { keysCommand } from './keys/command.js';
 import { styled } from './output.js';
 import { usageCommand } from './usage/command.js';
@@ -65,7 +65,7 @@ function versionOf(): string {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const complain = (message: string): void => void process.stderr.write(`${styled('red', 'error:', process.stderr)} ${message}\n`);
-  if (error instanceof Failure) {
+  if (error instanceof CommandError) {
     complain(error.message);
     return error.exitCode;
   }

@@ -32,7 +32,7 @@ export function table(headings: readonly string[], rows: readonly (readonly (str
 }
 
 /** Names and values below each other. */
-export function facts(pairs: readonly (readonly [name: string, value: string])[]): string {
+export function keyValues(pairs: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs.map(([name, value]) => `${styled('dim', name.padEnd(width))}  ${value}`).join('\n');
 }

@@ -12,8 +12,8 @@ const CLOSED_RETRY_S = 1;
  * @param ownRates rate fields in place of the verdict's
  */
 export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]): string[] {
-  const { standing, judgedMs, headers, cors } = exchange.story;
-  const rates = ownRates !== undefined ? [...ownRates] : standing === null ? closedHeaders(Date.now(), CLOSED_RETRY_S) : rateHeaders(standing, performance.now() - judgedMs);
+  const { verdict, judgedMs, headers, cors } = exchange.logEntry;
+  const rates = ownRates !== undefined ? [...ownRates] : verdict === null ? closedHeaders(Date.now(), CLOSED_RETRY_S) : rateHeaders(verdict, performance.now() - judgedMs);
   rates.push('X-Request-Id', exchange.id);
   if (headers.length > 0) rates.push(...headers);
   if (cors !== null) rates.push(...cors);
@@ -24,8 +24,8 @@ export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]):
 export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: string[]; body: string } {
   const headers = commonHeaders(exchange, refusal.rates);
   headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(refusal.body)));
-  const { standing, judgedMs } = exchange.story;
-  const limited = refusal.status === 429 && refusal.rates === undefined && standing !== null ? retryAfterS(standing, performance.now() - judgedMs) : null;
+  const { verdict, judgedMs } = exchange.logEntry;
+  const limited = refusal.status === 429 && refusal.rates === undefined && verdict !== null ? retryAfterS(verdict, performance.now() - judgedMs) : null;
   const waitS = limited ?? refusal.retryAfterS;
   if (waitS !== null) headers.push('Retry-After', String(waitS));
   headers.push(...refusal.headers);
@@ -35,7 +35,7 @@ export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: 
 
 /** The one renderer of refusals. After an answer has begun it can only cut the connection: an orderly end would pass for a whole answer. */
 export function refuse(exchange: Exchange, refusal: Refusal): void {
-  exchange.story.refusal = refusal;
+  exchange.logEntry.refusal = refusal;
   if (exchange.client.started) {
     exchange.client.abort();
     return;

@@ -23,7 +23,7 @@ import { watchBreakers } from './observe/breakers.js';
 import { createMetrics } from './observe/metrics.js';
 import type { Metrics } from './observe/metrics.js';
 import { countUnproxied } from './observe/proxies.js';
-import { createFinish, createOpened } from './observe/record.js';
+import { createFinish, createTunnelOpened } from './observe/finish.js';
 import { logReplaced } from './observe/replaced.js';
 import { watchSaturation } from './observe/saturation.js';
 import { watchTls } from './observe/tls.js';
@@ -83,8 +83,8 @@ export function createApp(parts: AppParts): App {
   const failures = collectFailures(engine, (count) => log.error({ count }, 'credits for failed requests were dropped: the store was away too long'));
   const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage), onReplaced: logReplaced(log, parts.internalToken) };
 
-  const onTurn = watchBreakers(metrics.registry, Object.keys(settings.upstreams), log);
-  let built = buildHandler(lasting, settings, openUpstreams(settings.upstreams, onTurn));
+  const onBreakerChange = watchBreakers(metrics.registry, Object.keys(settings.upstreams), log);
+  let built = buildHandler(lasting, settings, openUpstreams(settings.upstreams, onBreakerChange));
   let certificate = parts.certificate ?? null;
   const security = certificate === null ? null : { certificate, http2: settings.http2 };
   const listener = createListener(() => built.handler, security, settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null);
@@ -96,7 +96,7 @@ export function createApp(parts: AppParts): App {
     upstreams: () => built.upstreams,
     apply: (next, inForce) => {
       const { upstreams: before, handler } = built;
-      built = buildHandler(lasting, next, openUpstreams(next.upstreams, onTurn, before));
+      built = buildHandler(lasting, next, openUpstreams(next.upstreams, onBreakerChange, before));
       // Longer than an exchange of the old handler can take to get to its upstream.
       retireUpstreams(before, built.upstreams, 2 * handler.limits.requestMs);
       certificate = inForce;
@@ -136,23 +136,23 @@ function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams):
     addresses: createAddressReader(settings.trustedProxies),
     cors,
     run,
-    showFigures: (exchange) => showFigures(admission, exchange),
+    readVerdict: (exchange) => readVerdict(admission, exchange),
     allowsTunnel: (path) => allowsTunnel(contract, path),
-    opened: createOpened(metrics),
-    mayStay: (exchange) => mayStay(admission, exchange as Identified),
+    tunnelOpened: createTunnelOpened(metrics),
+    mayKeepTunnel: (exchange) => mayKeepTunnel(admission, exchange as Identified),
     finish,
-    onBug: (error, exchange) => log.error({ err: error, request: exchange.id, operation: exchange.story.operation }, 'a request met a fault of the gateway'),
+    onBug: (error, exchange) => log.error({ err: error, request: exchange.id, operation: exchange.logEntry.operation }, 'a request met a fault of the gateway'),
   };
   return { handler, upstreams };
 }
 
 /** For what Node refused before a request could be read: the figures of the address, without a token. */
-async function showFigures(admission: Admission, exchange: Exchange): Promise<void> {
+async function readVerdict(admission: Admission, exchange: Exchange): Promise<void> {
   const subject = { kind: 'address', address: exchange.addressBucket } as const;
   const verdict = await admission.admit({ subject, operation: MALFORMED, scope: null, cost: 0 }).catch(() => null);
   if (verdict === null || verdict.outcome === 'unknown_key') return;
-  exchange.story.standing = verdict;
-  exchange.story.judgedMs = performance.now();
+  exchange.logEntry.verdict = verdict;
+  exchange.logEntry.judgedMs = performance.now();
 }
 
 function allowsTunnel({ routes }: Contract, path: string): boolean {
@@ -161,7 +161,7 @@ function allowsTunnel({ routes }: Contract, path: string): boolean {
 }
 
 /** Whether the key that opened a tunnel could open it now, asked without a token. While the store is away nothing speaks against it. */
-async function mayStay(admission: Admission, { subject, demand: { operation, scope } }: Identified): Promise<boolean> {
+async function mayKeepTunnel(admission: Admission, { subject, requirements: { operation, scope } }: Identified): Promise<boolean> {
   const verdict = await admission.admit({ subject, operation, scope, cost: 0 }).catch(() => null);
   if (verdict === null || verdict.outcome === 'limited') return true;
   return verdict.outcome === 'admitted' && verdict.inScope;

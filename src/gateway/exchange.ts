@@ -61,7 +61,7 @@ export interface Tunnel {
 export interface Exchange {
   /** X-Request-Id, the client's when it was well-formed. */
   readonly id: string;
-  /** W3C trace context of this hop: what the service behind sees. */
+  /** W3C trace context of this hop: what the upstream sees. */
   readonly traceparent: string;
   /** False: a new trace began here, so the caller's tracestate must not travel on. */
   readonly traceContinued: boolean;
@@ -88,15 +88,15 @@ export interface Exchange {
   /** What was wrong already when the request came in. */
   readonly fault: Refusal | null;
   readonly client: Client;
-  /** What the record tells of this exchange; filled in as it travels. */
-  readonly story: Story;
+  /** Filled in by the steps; `finish` tells metrics and the access log of it. */
+  readonly logEntry: ExchangeLog;
 }
 
 /** What metrics and the access log know of an exchange when it ends. */
-export interface Story {
+export interface ExchangeLog {
   operation: string;
   /** The verdict whose figures the answer shows; null while none was reached or the store is away. */
-  standing: StandingVerdict | null;
+  verdict: StandingVerdict | null;
   /** `performance.now()` when the verdict came. */
   judgedMs: number;
   admissionMs: number;
@@ -123,7 +123,7 @@ declare const admitted: unique symbol;
 /** Rid of every field that must not travel. */
 export type Stripped = Exchange & { readonly [stripped]: true };
 /** Its operation is known, or the refusal that stands unless admission says 401 or 429. */
-export type Routed = Stripped & { readonly [routed]: true; readonly demand: Demand };
+export type Routed = Stripped & { readonly [routed]: true; readonly requirements: RouteRequirements };
 /** It is known who asks. */
 export type Identified = Routed & { readonly [identified]: true; readonly subject: Subject; readonly credential: Credential };
 /** The permit. Only `admit` makes one, and nothing reaches an upstream without it. */
@@ -132,7 +132,7 @@ export type Admitted = Identified & { readonly [admitted]: true; readonly operat
 export type Credential = 'missing' | 'malformed' | 'key';
 
 /** What the route asks of admission. */
-export interface Demand {
+export interface RouteRequirements {
   /** What the ledger counts under. */
   readonly operation: string;
   readonly scope: string | null;
@@ -154,17 +154,17 @@ export function toStripped(exchange: Exchange, headers: readonly string[]): Stri
 }
 
 /** What nobody asks for once the exchange was answered or forwarded. */
-export function letGo(exchange: Exchange): void {
+export function releaseRequest(exchange: Exchange): void {
   const done = exchange as Mutable<Exchange>;
   done.headers = NOTHING;
   done.authorization = null;
   done.query = '';
 }
 
-export function toRouted(exchange: Stripped, demand: Demand): Routed {
+export function toRouted(exchange: Stripped, requirements: RouteRequirements): Routed {
   const next = exchange as unknown as Mutable<Routed>;
-  next.demand = demand;
-  next.story.operation = demand.operation;
+  next.requirements = requirements;
+  next.logEntry.operation = requirements.operation;
   return next;
 }
 

@@ -32,7 +32,7 @@ import { readSecret } from '../shared/secret-file.js';
 
 /** What every gateway process starts from; what may change while it runs is the reloader's. */
 interface Base extends InForce {
-  /** Set by the process that serves the public, or keeps those that do: how it takes new settings over. Resolves when they are in force. */
+  /** Set by the process that serves the public, or keeps those that do: how it applies new settings. Resolves when they are in force. */
   apply: (settings: Settings, certificate: Certificate | null) => Promise<void> | void;
   readonly log: Log;
   readonly engine: Engine;
@@ -50,15 +50,15 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
   if (cluster.isWorker) {
     // The whole group of processes may be sent it; the primary is the one that acts on it.
     process.on('SIGHUP', () => undefined);
-    // News may come in the same breath as the first answer: it waits until there is something to take it over.
-    const base: Promise<Base> = askPrimary(async ({ settings, certificate }) => takeOver(await base, settings, certificate))
+    // New settings may come in the same breath as the first: they wait until there is something to apply them to.
+    const base: Promise<Base> = askPrimary(async ({ settings, certificate }) => applySettings(await base, settings, certificate))
       .then((inForce) => openBase(environment, inForce));
     await runWorker(await base);
     return;
   }
   const sources = loadSources(environment);
   const base = openBase(environment, { ...sources, contract: loadContract(sources.settings.contract, sources.settings.upstreams) });
-  const reloader = createReloader(environment, sources, base.log, (settings, certificate) => takeOver(base, settings, certificate));
+  const reloader = createReloader(environment, sources, base.log, (settings, certificate) => applySettings(base, settings, certificate));
   process.on('SIGHUP', () => reloader.reload());
   await (base.settings.workers === 1 ? runAlone(base, reloader) : runPrimary(base, reloader));
 }
@@ -77,7 +77,7 @@ function openBase(environment: NodeJS.ProcessEnv, { settings, certificate, contr
   };
 }
 
-async function takeOver({ log, engine, apply }: Base, settings: Settings, certificate: Certificate | null): Promise<void> {
+async function applySettings({ log, engine, apply }: Base, settings: Settings, certificate: Certificate | null): Promise<void> {
   log.level = settings.log.level;
   engine.setPlans(settings.plans);
   await apply(settings, certificate);
@@ -169,7 +169,7 @@ function announce({ settings, certificate, engine, log }: Base, port: number, ad
   log.info(
     {
       public: `${settings.listen.host}:${port}`, admin: `${settings.admin.host}:${(admin.address() as AddressInfo).port}`,
-      ...(certificate === null ? {} : { tls: certificate.facts() }),
+      ...(certificate === null ? {} : { tls: certificate.summary() }),
       engine: engine.name, workers: settings.workers, cpus: availableParallelism(), environment: settings.environment,
       upstreams: Object.fromEntries(Object.entries(settings.upstreams).map(([name, { addresses }]) => [name, addresses])),
       plans: [...settings.plans.keys()], node: process.version,

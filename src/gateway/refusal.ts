@@ -48,13 +48,13 @@ const CATALOGUE = {
   address_banned: entry(429, 'Requests without a valid API key are banned from this address for a while. Wait as long as Retry-After says, or use a valid key.'),
   headers_too_large: entry(431, 'The request header is too large or has too many fields. Send fewer or shorter ones.', { closes: true }),
   internal_error: entry(500, 'The gateway failed on this request. Send it again later, and report the X-Request-Id if it persists.'),
-  upstream_error: entry(500, 'The service behind answered with an error that it did not explain. The status says what is known; report the X-Request-Id if it persists.'),
+  upstream_error: entry(500, 'The upstream answered with an error that it did not explain. The status says what is known; report the X-Request-Id if it persists.'),
   not_implemented: entry(501, 'This operation is announced but not available yet.'),
-  upstream_failed: entry(502, 'The service behind gave no valid answer. Send the request again later; check first whether a write took effect.'),
-  upstream_unavailable: entry(503, 'The service behind cannot be reached, or gives no answers. Wait as long as Retry-After says, then send the request again.', { retryAfterS: 1 }),
+  upstream_failed: entry(502, 'The upstream gave no valid answer. Send the request again later; check first whether a write took effect.'),
+  upstream_unavailable: entry(503, 'The upstream cannot be reached, or gives no answers. Wait as long as Retry-After says, then send the request again.', { retryAfterS: 1 }),
   overloaded: entry(503, 'The gateway has more requests than it can serve. Wait as long as Retry-After says, then send the request again.', { retryAfterS: 1 }),
   store_unavailable: entry(503, 'Admission cannot be decided right now. Wait as long as Retry-After says, then send the request again.', { retryAfterS: 1 }),
-  upstream_timeout: entry(504, 'The service behind did not answer in time. Send the request again later; check first whether a write took effect.'),
+  upstream_timeout: entry(504, 'The upstream did not answer in time. Send the request again later; check first whether a write took effect.'),
   http_version_not_supported: entry(505, 'This HTTP version is not supported. Use HTTP/1.1.', { closes: true }),
 } as const satisfies Record<string, Entry>;
 

@@ -51,7 +51,7 @@ function everyKind(key: string, tinyKey: string, upstream: Upstream): readonly (
     ['large header', 431, (origin) => request('GET /v1/pets', key, ...origin, `X-Large: ${'x'.repeat(20_000)}`)],
     ['announced only', 501, (origin) => request('GET /v1/store/orders', key, ...origin)],
     ['upstream failed', 502, list, () => (upstream.handle = (_seen, response) => response.socket!.destroy())],
-    ['upstream says 503', 503, list, answering(503, '{"code":"from_upstream","message":"a message of the service behind","status":503}')],
+    ['upstream says 503', 503, list, answering(503, '{"code":"from_upstream","message":"a message of the upstream","status":503}')],
     ['upstream silent', 504, list, () => (upstream.handle = () => undefined)],
     ['HTTP/2.0 by name', 505, (origin) => request('GET /v1/pets', key, ...origin).replace('HTTP/1.1', 'HTTP/2.0')],
   ];

@@ -79,7 +79,7 @@ for (const over of ['plain HTTP', 'TLS']) t.test(`every status the gateway can g
   check('HTTP/2.0 by name', await send(gateway, 'GET /v1/pets HTTP/2.0\r\nHost: x\r\n\r\n'), 505, 'http_version_not_supported');
 
   for (const status of [400, 404, 415, 500, 503]) {
-    const body = JSON.stringify({ code: 'from_upstream', message: 'a message of the service behind', status });
+    const body = JSON.stringify({ code: 'from_upstream', message: 'a message of the upstream', status });
     upstream.handle = (_seen, response) => response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '7', 'x-ratelimit-limit': '1', ratelimit: 'x' }).end(body);
     const answer = await send(gateway, request('GET /v1/pets', key));
     t.equal(answer.status, status, `the upstream's own ${status} comes through`);

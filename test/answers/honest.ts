@@ -49,7 +49,7 @@ function checkWindows(t: Test, answer: RawAnswer, name: string, limit: number, r
 
 function checkError(t: Test, answer: RawAnswer, name: string): void {
   if (answer.body === '') return;
-  // The service behind says the charset that JSON has anyway.
+  // The upstream says the charset that JSON has anyway.
   t.match(answer.headers.get('content-type') ?? '', /^application\/json(; charset=utf-8)?$/, `${name}: the error is JSON`);
   const error = JSON.parse(answer.body) as Record<string, unknown>;
   t.equal(Object.keys(error).sort().join(), 'code,message,status', `${name}: the Error body has its three fields and no other`);

@@ -79,7 +79,7 @@ t.test('every status the gateway can give over HTTP/2 carries honest figures and
   seenCodes.add('request_timeout');
 
   for (const status of [400, 404, 500]) {
-    const body = JSON.stringify({ code: 'from_upstream', message: 'a message of the service behind', status });
+    const body = JSON.stringify({ code: 'from_upstream', message: 'a message of the upstream', status });
     upstream.handle = (_seen, response) => response.writeHead(status, { 'content-type': 'application/json', connection: 'x-own', 'x-own': '1', 'keep-alive': 'timeout=9', 'x-ratelimit-limit': '1' }).end(body);
     t.notOk((await check(`the upstream's own ${status}`, { key }, status)).headers.has('x-own'));
   }

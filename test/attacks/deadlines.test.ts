@@ -9,7 +9,7 @@ const CONNECTIONS = 4;
 const RUNNING = 3;
 const PLACES = RUNNING * (1 + 4);
 
-/** The attack: a service behind that never answers. A deadline below a second must not become one of a second and more. */
+/** The attack: an upstream that never answers. A deadline below a second must not become one of a second and more. */
 t.test('a deadline below a second fires in time, also for a request that waits for a connection', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, { pets: { connections: CONNECTIONS, deadline: '200ms', breaker: 'off' } });
@@ -30,7 +30,7 @@ t.test('a deadline below a second fires in time, also for a request that waits f
   t.equal(await front.good(), 200, 'the connections are usable again');
 });
 
-/** The attack: a service behind that drips an answer, each byte before any idle limit. */
+/** The attack: an upstream that drips an answer, each byte before any idle limit. */
 t.test('a dripping answer meets the deadline of the whole', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, { pets: { deadline: '300ms' } });

@@ -45,7 +45,7 @@ t.test('a body that takes too long is a 408 in time, however alive it looks, and
   t.ok(sinceMs(startMs) > 950 && sinceMs(startMs) < 9000, `after ${sinceMs(startMs).toFixed(0)} ms`);
   clearInterval(drip);
   t.equal((await client.send({ key: front.key })).status, 200);
-  t.equal(upstream.seen.length, 2, 'nothing of it went to the service behind');
+  t.equal(upstream.seen.length, 2, 'nothing of it went to the upstream');
   await front.idle();
 });
 

@@ -9,9 +9,9 @@ const valuesOf = ({ rawHeaders }: Seen, name: string): readonly string[] =>
 
 /**
  * The attack: the client says what only the gateway may say (who asks, on which plan, from where),
- * in spellings that a filter misses and the service behind reads all the same.
+ * in spellings that a filter misses and the upstream reads all the same.
  */
-t.test('what the service behind hears of the caller is the gateway\'s word alone', async (t) => {
+t.test('what the upstream hears of the caller is the gateway\'s word alone', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url);
   const forged = [

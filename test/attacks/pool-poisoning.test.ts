@@ -6,7 +6,7 @@ import { request, startFront } from './front.js';
 const CONNECTIONS = 2;
 
 /**
- * The attack: a request that the HTTP client towards the service behind refuses to send costs one of
+ * The attack: a request that the HTTP client towards the upstream refuses to send costs one of
  * its pool's connections for ever. After as many as there are connections everything waits for ever,
  * so one client without a budget stops the gateway for all.
  */
@@ -50,7 +50,7 @@ t.test('no request costs a connection of the pool: after connections + 1 of each
     t.equal(await front.good(), 200, `and after ${name} a good request is 200`);
   }
   await front.idle();
-  t.ok(upstream.seen.every(({ headers }) => headers.authorization === `Bearer ${INTERNAL_TOKEN}`), 'the service behind saw our token alone');
+  t.ok(upstream.seen.every(({ headers }) => headers.authorization === `Bearer ${INTERNAL_TOKEN}`), 'the upstream saw our token alone');
   for (const field of ['expect', 'upgrade', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'http2-settings', 'transfer-encoding']) {
     t.notOk(upstream.seen.some(({ headers }) => field in headers), `nobody forwarded ${field}`);
   }

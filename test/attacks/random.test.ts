@@ -76,7 +76,7 @@ function converse(port: number, bytes: Buffer, split: number): Promise<string> {
 
 /**
  * The attack: whatever comes to mind, and what does not. Nothing that a client sends may end the
- * gateway, be answered dishonestly, or reach the service behind other than as a well-formed request of ours.
+ * gateway, be answered dishonestly, or reach the upstream other than as a well-formed request of ours.
  */
 t.test(`${RUNS} random messages: the gateway lives, answers honestly, and forwards only what is well-formed`, async (t) => {
   const upstream = await startUpstream(t);

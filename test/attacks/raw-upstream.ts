@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** A service behind that answers with whatever bytes a test likes. */
+/** An upstream that answers with whatever bytes a test likes. */
 export interface RawUpstream {
   readonly url: string;
   /** Every request head that came, on whichever connection; bodies are cut off. */

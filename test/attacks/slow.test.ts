@@ -72,7 +72,7 @@ for (const over of WAYS) t.test(`a request that takes too long is a 408 in time,
     checkHonest(t, answer, name);
     t.ok(line.closedMs > limitMs - 50 && line.closedMs < limitMs + TICK_MS + 2500, `${name}: closed after ${line.closedMs.toFixed(0)} ms`);
   }
-  t.equal(upstream.seen.length, 1, 'nothing of it went to the service behind');
+  t.equal(upstream.seen.length, 1, 'nothing of it went to the upstream');
   await front.idle();
 });
 

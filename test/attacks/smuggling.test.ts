@@ -34,7 +34,7 @@ function answersTo(bytes: string): Promise<readonly RawAnswer[]> {
   });
 }
 
-/** Sends, and compares what was answered and what the service behind saw (`METHOD target body`). */
+/** Sends, and compares what was answered and what the upstream saw (`METHOD target body`). */
 async function expectSeen(t: Test, name: string, bytes: string, statuses: readonly number[], seen: readonly string[]): Promise<void> {
   upstream.seen.length = 0;
   const answers = await answersTo(bytes);
@@ -111,7 +111,7 @@ t.test('a chunk that is not exactly one ends the connection', async (t) => {
 
 /**
  * The attack: a body on a method that has none. Whoever passes the header and pipes the body sends it
- * unframed, and the service behind reads a second request in it.
+ * unframed, and the upstream reads a second request in it.
  */
 t.test('a second request in the body of a method without one is never one', async (t) => {
   const { key } = front;
@@ -186,7 +186,7 @@ t.test('the absolute form is accepted, and neither its authority nor Host travel
   await expectSeen(t, 'OPTIONS of the server as a whole', request('OPTIONS http://pets.example', 'Connection: close'), [204], []);
 });
 
-/** The attack: paths that name the same thing to the router and another to the service behind. */
+/** The attack: paths that name the same thing to the router and another to the upstream. */
 t.test('what is routed is what is forwarded', async (t) => {
   const { key } = front;
   const get = (target: string): string => request(`GET ${target}`, key, 'Connection: close');
@@ -200,7 +200,7 @@ t.test('what is routed is what is forwarded', async (t) => {
   }
 });
 
-/** The attack: a parameter that the service behind reads as more than a value. */
+/** The attack: a parameter that the upstream reads as more than a value. */
 t.test('a path whose parameter is not what its schema allows reaches nothing behind', async (t) => {
   const { key } = front;
   for (const id of ['abc', '1;x=y', '%201', '1%20', '01', '+1', '-1', '0', '1.0', '1e3', '0x1', '1,2', '9223372036854775808', '%2f', '..%2f..%2fstore', '..%5cstore', '%c3%a9', '%ff', '%EF%BC%91', '1:2', "1'"]) {

@@ -44,7 +44,7 @@ async function stage(t: Test): Promise<Stage> {
   return { gateway, keyId: id, pets, ask };
 }
 
-/** The attack: a service behind takes every request and answers none, until no room is left for those of other services. */
+/** The attack: an upstream takes every request and answers none, until no room is left for those of other services. */
 t.test('a service that hangs does not starve the others, and is served again soon after it is well', async (t) => {
   const { gateway, keyId, pets, ask } = await stage(t);
   t.equal((await ask('/v1/pets')).status, 200);

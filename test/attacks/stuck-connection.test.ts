@@ -19,7 +19,7 @@ function dial(t: Test, port: number, bytes: string): Socket {
 
 /**
  * The attack: a client asks for a large answer and leaves in the middle of it. Writing to it then
- * says "wait", and the drain that would go on never comes: the connection to the service behind is
+ * says "wait", and the drain that would go on never comes: the connection to the upstream is
  * stuck for ever.
  */
 t.test('a client that leaves during a streamed answer gives the connection back', async (t) => {
@@ -42,14 +42,14 @@ t.test('a client that leaves during a streamed answer gives the connection back'
     await until('the gateway waits for its client', async () => (await front.inFlight()) === 1);
     if (n % 2 === 0) client.resetAndDestroy();
     else client.destroy();
-    await until('the service behind was told', () => cut === n + 1);
+    await until('the upstream was told', () => cut === n + 1);
     await front.idle();
   }
   upstream.handle = (_seen, response) => response.end('[]');
   t.equal(await front.good(), 200);
 });
 
-/** The attack: the same, while the service behind thinks: nobody reads what it is working on. */
+/** The attack: the same, while the upstream thinks: nobody reads what it is working on. */
 t.test('a client that leaves while waiting gives the connection back', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, { pets: { connections: CONNECTIONS, deadline: '60s' } });
@@ -59,7 +59,7 @@ t.test('a client that leaves while waiting gives the connection back', async (t)
     const client = dial(t, front.port, request('GET /v1/pets', front.key));
     await until('the request arrived', () => upstream.seen.length === n + 1);
     client.resetAndDestroy();
-    await until('the service behind was told', () => cut === n + 1);
+    await until('the upstream was told', () => cut === n + 1);
     await front.idle();
   }
   upstream.handle = (_seen, response) => response.end('[]');

@@ -27,7 +27,7 @@ const get = (front: Front): Promise<{ status: number; code: string }> =>
     return { status: answer.status, code: answer.status >= 400 ? codeOf(answer) : '' };
   });
 
-/** The attack: a service behind (or whoever took its place) answers what is no answer. */
+/** The attack: an upstream (or whoever took its place) answers what is no answer. */
 t.test('an answer that is none becomes a 502, and the next request is served', async (t) => {
   const upstream = await startRawUpstream(t);
   const front = await startFront(t, upstream.url, { pets: { connections: 2, deadline: '3s', breaker: 'off' } });

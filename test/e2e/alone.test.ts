@@ -67,7 +67,7 @@ t.test('a wrong internal token is the operator\'s trouble, not the client\'s', a
   const gateway = await startGateway(t, { environment: { PETS_URL: pets.url, PETGATE_INTERNAL_TOKEN: 'another-internal-token' } });
   const { key } = await gateway.createKey({ plan: 'pro' });
   const answer = await openClient(t, gateway.url, 1).send(key);
-  t.equal(answer.status, 502, 'a 401 of the service behind is not told as one');
+  t.equal(answer.status, 502, 'a 401 of the upstream is not told as one');
   t.equal(codeOf(answer), 'upstream_failed');
   t.equal(answer.headers.get('www-authenticate'), undefined);
   await until('the exchange is logged', () => gateway.program.lines().some(({ status }) => status === 502));

@@ -15,7 +15,7 @@ interface Store {
   readonly key: string;
 }
 
-/** A gateway with a pets service behind it, and a key that nothing stops. */
+/** A gateway with a pets service upstream, and a key that nothing stops. */
 async function openStore(t: Test): Promise<Store> {
   const pets = await startPets(t);
   const gateway = await startGateway(t, { environment: { PETS_URL: pets.url } });

@@ -48,7 +48,7 @@ for (const over of ['plain HTTP', 'TLS'] as const) {
       const address = `127.0.0.${client}`;
       t.equal((await ask(port, address, request('GET /v1/pets', `Authorization: Bearer ${key}`, 'Connection: close'), ca)).status, 200, server);
       await until('it is logged', () => addresses('listPets').at(-1) === address);
-      t.equal(upstream.seen.at(-1)?.headers['x-forwarded-for'], address, 'the service behind is told who it is');
+      t.equal(upstream.seen.at(-1)?.headers['x-forwarded-for'], address, 'the upstream is told who it is');
       const statuses: number[] = [];
       for (let count = 0; count < 2; count += 1) statuses.push((await ask(port, address, request('GET /v1/usage', 'Authorization: Bearer bad', 'Connection: close'), ca)).status);
       t.same(statuses, [401, 429], 'and limited by its own address alone');

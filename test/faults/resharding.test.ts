@@ -26,7 +26,7 @@ interface Tally {
   /** Not good, though it is. */
   unknown: number;
   /** Nothing happened, as the store says. */
-  spared: number;
+  notSent: number;
   /** Nobody knows. */
   unanswered: number;
 }
@@ -60,14 +60,14 @@ async function insist<T>(step: () => Promise<T>): Promise<T> {
     try {
       return await step();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || !error.untouched) throw error;
+      if (!(error instanceof StoreUnavailable) || !error.noEffect) throw error;
     }
   }
 }
 
 /** Asks with all keys on all engines, until `meanwhile` is over. */
 async function traffic(engines: readonly RedisEngine[], keys: readonly Actor[], meanwhile: (answers: (count: number) => Promise<void>) => Promise<void>): Promise<ReadonlyMap<Actor, Tally>> {
-  const tallies = new Map(keys.map((key): [Actor, Tally] => [key, { admitted: 0, refused: 0, unknown: 0, spared: 0, unanswered: 0 }]));
+  const tallies = new Map(keys.map((key): [Actor, Tally] => [key, { admitted: 0, refused: 0, unknown: 0, notSent: 0, unanswered: 0 }]));
   let over = false;
   let asked = 0;
   const loop = async (engine: RedisEngine, key: Actor, tally: Tally): Promise<void> => {
@@ -77,7 +77,7 @@ async function traffic(engines: readonly RedisEngine[], keys: readonly Actor[], 
         tally[outcome === 'admitted' ? 'admitted' : outcome === 'unknown_key' ? 'unknown' : 'refused'] += 1;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        tally[error.spared.length > 0 ? 'spared' : 'unanswered'] += 1;
+        tally[error.notSent.length > 0 ? 'notSent' : 'unanswered'] += 1;
       }
       asked += 1;
       await sleep(1);
@@ -195,8 +195,8 @@ t.test('a slot that stays half moved: unknown keys are told so, and nothing ther
     t.same(verdicts.map(({ outcome }) => outcome), [...strangers.map(() => 'unknown_key'), 'admitted', 'admitted']);
   }
   const [admission, creation] = await waiting;
-  t.match(admission, { status: 'rejected', reason: { name: 'StoreUnavailable', message: /on its way/, spared: [0] } }, 'its first request of the day: nothing was done');
-  t.match(creation, { status: 'rejected', reason: { name: 'StoreUnavailable', message: /on its way/, untouched: true } }, 'a new key: nothing was done');
+  t.match(admission, { status: 'rejected', reason: { name: 'StoreUnavailable', message: /on its way/, notSent: [0] } }, 'its first request of the day: nothing was done');
+  t.match(creation, { status: 'rejected', reason: { name: 'StoreUnavailable', message: /on its way/, noEffect: true } }, 'a new key: nothing was done');
   t.equal(gateway.failover.degraded(), null);
   t.equal(outages, 0);
 });

@@ -1,4 +1,4 @@
-import { freshStory } from '../../src/gateway/edge/open.js';
+import { newLogEntry } from '../../src/gateway/edge/open.js';
 import type { Client, Exchange } from '../../src/gateway/exchange.js';
 
 /** What was written to the client of an exchange made here. */
@@ -22,7 +22,7 @@ export function makeExchange(fields: Partial<Exchange> = {}): { exchange: Exchan
   const exchange: Exchange = {
     id: 'id', traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00', traceContinued: false, version: '1.1', method: 'GET', path: '/v1/pets', query: '',
     headers: [], authorization: null, hasBody: false, contentLength: null, address: '192.0.2.1', addressBucket: '192.0.2.1',
-    startedMs: performance.now(), fault: null, client, story: freshStory(), ...fields,
+    startedMs: performance.now(), fault: null, client, logEntry: newLogEntry(), ...fields,
   };
   return { exchange, written };
 }

@@ -20,8 +20,8 @@ t.test('every refusal of the catalogue is a whole Error that leaks nothing', (t)
 
 t.test('a refusal is rendered with its figures, its wait and the end of its connection', (t) => {
   const { exchange } = makeExchange();
-  exchange.story.standing = LIMITED;
-  exchange.story.judgedMs = performance.now();
+  exchange.logEntry.verdict = LIMITED;
+  exchange.logEntry.judgedMs = performance.now();
   const field = (headers: readonly string[], name: string): string | undefined => headers[headers.indexOf(name) + 1];
   const limited = renderRefusal(exchange, REFUSALS.rate_limited).headers;
   t.equal(field(limited, 'Retry-After'), '4');
@@ -39,7 +39,7 @@ t.test('a refusal is sent, or cuts an answer that has begun', (t) => {
   const fresh = makeExchange();
   refuse(fresh.exchange, REFUSALS.not_found);
   t.match(fresh.written, { status: 404, body: REFUSALS.not_found.body, aborted: false });
-  t.equal(fresh.exchange.story.refusal, REFUSALS.not_found);
+  t.equal(fresh.exchange.logEntry.refusal, REFUSALS.not_found);
   const { exchange, written } = makeExchange();
   refuse({ ...exchange, client: { ...exchange.client, started: true } }, REFUSALS.upstream_failed);
   t.match(written, { status: 0, body: '', aborted: true }, 'nothing of an error goes into the middle of it');

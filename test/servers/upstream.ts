@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Teardown } from './program.js';
 
-/** One request as the service behind saw it. */
+/** One request as the upstream saw it. */
 export interface Seen {
   readonly method: string;
   readonly url: string;
@@ -20,7 +20,7 @@ export interface Upstream {
   handle: (seen: Seen, response: ServerResponse) => void;
 }
 
-/** A service behind that a test scripts; a real server on a free port, closed with the test. */
+/** An upstream that a test scripts; a real server on a free port, closed with the test. */
 export async function startUpstream(t: Teardown): Promise<Upstream> {
   const sockets = new Set<Socket>();
   const upstream: Upstream = {

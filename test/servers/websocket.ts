@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Teardown } from './program.js';
 
-/** A handshake as the service behind saw it, with the connection it came on. */
+/** A handshake as the upstream saw it, with the connection it came on. */
 export interface SeenHandshake {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Connect } from '../client.js';
-import { cell, facts, say, sayJson, table } from '../output.js';
+import { cell, keyValues, say, sayJson, table } from '../output.js';
 import { pathOf } from './command.js';
 
 export function bansCommand(connect: Connect): Command {
@@ -17,7 +17,7 @@ export function bansCommand(connect: Connect): Command {
     .action(async (id: string, { for: length, reason, json }: { for: string; reason?: string; json?: true }) => {
       const ban = await (await connect()).ask('PUT', pathOf(id, 'bans'), { for: length, ...(reason === undefined ? {} : { reason }) });
       if (json === true) sayJson(ban);
-      else say(facts(Object.entries(ban).map(([name, value]) => [name, cell(value)])));
+      else say(keyValues(Object.entries(ban).map(([name, value]) => [name, cell(value)])));
     });
   bans.command('lift <id>').description('end a ban, and forget what led to it')
     .action(async (id: string) => {

@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Connect, Json } from '../client.js';
-import { Failure } from '../failure.js';
+import { CommandError } from '../command-error.js';
 import { exportCommand, importCommand } from './transfer.js';
-import { cell, facts, say, sayJson, styled, table } from '../output.js';
+import { cell, keyValues, say, sayJson, styled, table } from '../output.js';
 
 interface FieldOptions {
   readonly plan?: string;
@@ -107,7 +107,7 @@ function countOf(text: string): number {
 
 /** The key's path. A whole key is refused, unrepeated: it stands in the shell's history and in `ps` already. */
 export function pathOf(id: string, collection = 'keys'): string {
-  if (id.startsWith('ptg_')) throw new Failure('This is a whole key. Give its id, the 12 characters after ptg_<environment>_; and rotate the key, for the command line is no secret place.', 2);
+  if (id.startsWith('ptg_')) throw new CommandError('This is a whole key. Give its id, the 12 characters after ptg_<environment>_; and rotate the key, for the command line is no secret place.', 2);
   return `/admin/v1/${collection}/${encodeURIComponent(id)}`;
 }
 
@@ -122,7 +122,7 @@ function showIssued(issued: Json, json: true | undefined, title: string): void {
 
 function showKey(key: Json, json: true | undefined): void {
   if (json === true) sayJson(key);
-  else say(facts(Object.entries(key).filter(([name]) => name !== 'key').map(([name, value]) => [name, cell(value)])));
+  else say(keyValues(Object.entries(key).filter(([name]) => name !== 'key').map(([name, value]) => [name, cell(value)])));
 }
 
 /** What became of the secret before: the second one of the answer's `secrets`. */

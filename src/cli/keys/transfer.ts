@@ -4,7 +4,7 @@ import { Transform } from 'node:stream';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
 import type { Connect } from '../client.js';
-import { Failure } from '../failure.js';
+import { CommandError } from '../command-error.js';
 import { say, sayJson } from '../output.js';
 import { progressOn } from '../progress.js';
 
@@ -63,8 +63,8 @@ function openLines(file: string): { readonly lines: Readable; readonly bytes: nu
   }
 }
 
-function unreadable(file: string, error: unknown): Failure {
-  return new Failure(`${file} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`);
+function unreadable(file: string, error: unknown): CommandError {
+  return new CommandError(`${file} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`);
 }
 
 /** Half an export must not look like a whole one: the file gets its name at the end. */
@@ -81,8 +81,8 @@ async function intoFile(file: string, write: (out: Writable) => Promise<void>): 
   } catch (error) {
     await rm(part, { force: true });
     const { code, syscall } = error as NodeJS.ErrnoException;
-    if (syscall === undefined || error instanceof Failure) throw error;
-    throw new Failure(`${file} can't be written (${code ?? 'unknown reason'}).`);
+    if (syscall === undefined || error instanceof CommandError) throw error;
+    throw new CommandError(`${file} can't be written (${code ?? 'unknown reason'}).`);
   }
 }
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Failure } from '../failure.js';
+import { CommandError } from '../command-error.js';
 import { say, styled } from '../output.js';
 import { answersReady } from './ready.js';
 
@@ -32,17 +32,17 @@ export class Child {
     this.#readyUrl = readyUrl;
   }
 
-  /** Starts the program for the first time. Resolves when it is ready; rejects with Failure when it ends before, or is stopped. */
+  /** Starts the program for the first time. Resolves when it is ready; rejects with CommandError when it ends before, or is stopped. */
   async start(): Promise<void> {
     const first = this.#spawn();
     const deadlineMs = Date.now() + READY_MS;
     while (!(await answersReady(this.#readyUrl))) {
-      if (this.#stopping.signal.aborted) throw new Failure('Stopped while starting.');
-      if (hasEnded(first)) throw new Failure(`${this.name} ended while starting (${endOf(first)}). What it said stands above.`);
-      if (Date.now() > deadlineMs) throw new Failure(`${this.name} is not ready after ${READY_MS / 1000} s; ${this.#readyUrl.href} says why.`);
+      if (this.#stopping.signal.aborted) throw new CommandError('Stopped while starting.');
+      if (hasEnded(first)) throw new CommandError(`${this.name} ended while starting (${endOf(first)}). What it said stands above.`);
+      if (Date.now() > deadlineMs) throw new CommandError(`${this.name} is not ready after ${READY_MS / 1000} s; ${this.#readyUrl.href} says why.`);
       await delay(POLL_MS);
     }
-    if (hasEnded(first)) throw new Failure(`${this.name} ended while starting (${endOf(first)}), and something else answers at ${this.#readyUrl.origin}.`);
+    if (hasEnded(first)) throw new CommandError(`${this.name} ended while starting (${endOf(first)}), and something else answers at ${this.#readyUrl.origin}.`);
     void this.#watch(first);
   }
 

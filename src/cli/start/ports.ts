@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { Failure } from '../failure.js';
+import { CommandError } from '../command-error.js';
 
 const HIGHEST_PORT = 65_535;
 
@@ -17,7 +17,7 @@ interface WantedPort {
 
 /**
  * Listens on `wanted` for a moment, so that a taken port is named here and not in the log of a child.
- * Gives the port's number, which is news when any was wanted. Throws Failure.
+ * Gives the port's number, which is news when any was wanted. Throws CommandError.
  */
 export async function claimPort({ host, port, purpose, variable }: WantedPort): Promise<number> {
   const server = createServer();
@@ -26,7 +26,7 @@ export async function claimPort({ host, port, purpose, variable }: WantedPort): 
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   } catch (error) {
-    throw new Failure(`${reasonOf((error as NodeJS.ErrnoException).code, host, port)}, but it is for ${purpose}. Free it, or choose another: ${variable}=${otherThan(port)} npm start`);
+    throw new CommandError(`${reasonOf((error as NodeJS.ErrnoException).code, host, port)}, but it is for ${purpose}. Free it, or choose another: ${variable}=${otherThan(port)} npm start`);
   } finally {
     server.close();
   }

@@ -5,7 +5,7 @@ import { packageRoot } from '../../shared/package-root.js';
 import { exitWithParent } from '../../shared/parent.js';
 import { dialed, findAdmin } from '../admin-address.js';
 import { AdminClient } from '../client.js';
-import { Failure } from '../failure.js';
+import { CommandError } from '../command-error.js';
 import { say, styled } from '../output.js';
 import { Child } from './child.js';
 import { claimPort } from './ports.js';
@@ -49,7 +49,7 @@ async function greet(childEnvironment: NodeJS.ProcessEnv, publicUrl: string): Pr
   try {
     await welcome(new AdminClient(await findAdmin(childEnvironment, undefined)), publicUrl);
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof CommandError)) throw error;
     say(`\nNo key was made: ${error.message}`);
   }
 }
@@ -83,7 +83,7 @@ async function prepare(settings: Settings, environment: NodeJS.ProcessEnv): Prom
 function petsPortOf(environment: NodeJS.ProcessEnv): number {
   const text = environment['PETS_PORT']?.trim() || PETS_PORT;
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(port <= 65_535)) throw new Failure('PETS_PORT must be a port: a whole number from 0 to 65535.');
+  if (!(port <= 65_535)) throw new CommandError('PETS_PORT must be a port: a whole number from 0 to 65535.');
   return port;
 }
 

@@ -1,7 +1,7 @@
 import { createReadStream, realpathSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { Failure } from '../failure.js';
+import { CommandError } from '../command-error.js';
 
 /** What access logs say of one day. */
 export interface LoggedDay {
@@ -36,14 +36,14 @@ export function nameOf(key: string, plan: string, operation: string): string {
 
 /**
  * Counts the admitted requests of `day` in access logs: files, gzipped where their name ends in `.gz`,
- * or `-` for standard input. Reads as a stream. Throws Failure for a file that can't be read.
+ * or `-` for standard input. Reads as a stream. Throws CommandError for a file that can't be read.
  */
 export async function readLogs(files: readonly string[], day: string): Promise<LoggedDay> {
   const tally = { counts: new Map<string, number>(), total: 0, unreadable: 0, first: null as string | null };
   const seen = new Set<string>();
   for (const file of files) {
     const path = file === '-' ? '-' : realPathOf(file);
-    if (seen.has(path)) throw new Failure(`${file} is named twice: its lines would count twice.`, 2);
+    if (seen.has(path)) throw new CommandError(`${file} is named twice: its lines would count twice.`, 2);
     seen.add(path);
     try {
       for await (const line of linesOf(open(path))) {
@@ -57,7 +57,7 @@ export async function readLogs(files: readonly string[], day: string): Promise<L
         }
       }
     } catch (error) {
-      throw error instanceof Failure ? error : unreadable(file, error);
+      throw error instanceof CommandError ? error : unreadable(file, error);
     }
   }
   return tally;
@@ -78,7 +78,7 @@ async function* linesOf(input: Readable): AsyncGenerator<string, void> {
   for await (const chunk of input as AsyncIterable<string>) {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > LINE_BYTES) throw new Failure('A line of the access log has no end. Is it the JSON lines of a gateway?');
+    if (rest.length > LINE_BYTES) throw new CommandError('A line of the access log has no end. Is it the JSON lines of a gateway?');
     yield* lines;
   }
   if (rest !== '') yield rest;
@@ -88,10 +88,10 @@ function readLine(line: string): { readonly name: string; readonly at: string } 
   try {
     const { msg, counted, admittedAt, key, plan, operation, sampled } = JSON.parse(line) as Line;
     if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') return undefined;
-    if (sampled !== undefined) throw new Failure(`The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`);
+    if (sampled !== undefined) throw new CommandError(`The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`);
     return { name: nameOf(String(key), String(plan), String(operation)), at: admittedAt };
   } catch (error) {
-    if (error instanceof Failure) throw error;
+    if (error instanceof CommandError) throw error;
     return undefined;
   }
 }
@@ -104,6 +104,6 @@ function realPathOf(file: string): string {
   }
 }
 
-function unreadable(file: string, error: unknown): Failure {
-  return new Failure(`The access log ${file} can't be read: ${error instanceof Error ? error.message : String(error)}.`);
+function unreadable(file: string, error: unknown): CommandError {
+  return new CommandError(`The access log ${file} can't be read: ${error instanceof Error ? error.message : String(error)}.`);
 }

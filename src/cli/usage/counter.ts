@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { AdminClient } from '../client.js';
-import { Failure } from '../failure.js';
+import { CommandError } from '../command-error.js';
 
 /** `petgate_admitted_total` of one or more gateways, by `plan\toperation`. */
 export interface Counter {
@@ -13,7 +13,7 @@ export interface Counter {
 const SAMPLE = /^petgate_admitted_total\{([^}]*)\} (\S+)/;
 const START = /^petgate_start_time_seconds(?:\{[^}]*\})? (\S+)/m;
 
-/** Sums the counters at `urls`, else of the gateway whose admin API this is. Throws Failure for one that can't be read. */
+/** Sums the counters at `urls`, else of the gateway whose admin API this is. Throws CommandError for one that can't be read. */
 export async function readCounter(client: AdminClient, urls: readonly string[]): Promise<Counter> {
   const pages = urls.length === 0 ? [await text(await client.open('/metrics'))] : await Promise.all(urls.map(fetchText));
   const counts = new Map<string, number>();
@@ -43,6 +43,6 @@ async function fetchText(url: string): Promise<string> {
     if (response.ok) return await response.text();
     throw new Error(`it answered ${response.status}`);
   } catch (error) {
-    throw new Failure(`The metrics at ${url} can't be read: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new CommandError(`The metrics at ${url} can't be read: ${error instanceof Error ? error.message : String(error)}.`);
   }
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { listIn } from '../client.js';
 import type { Connect, Json } from '../client.js';
-import { Failure } from '../failure.js';
+import { CommandError } from '../command-error.js';
 import { cell, say, sayJson, styled } from '../output.js';
 
 export function gatewaysCommand(connect: Connect): Command {
@@ -23,7 +23,7 @@ export function giveUpCommand(connect: Connect): Command {
     .argument('<gateway>', 'its id, as "petgate usage gateways" shows it')
     .addHelpText('after', '\nIts days become final, marked as without it. If it does come back, its counts are taken all the same.')
     .action(async (gateway: string) => {
-      if (!/^[\w-]{1,64}$/.test(gateway)) throw new Failure('The id of a gateway is letters, digits, - and _: see "petgate usage gateways".', 2);
+      if (!/^[\w-]{1,64}$/.test(gateway)) throw new CommandError('The id of a gateway is letters, digits, - and _: see "petgate usage gateways".', 2);
       await (await connect()).ask('DELETE', `/admin/v1/usage/gateways/${gateway}`);
       say(`Gateway ${gateway} is not waited for any more.`);
     });

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { AdminClient } from '../client.js';
-import { Failure } from '../failure.js';
+import { CommandError } from '../command-error.js';
 
 /** One row of the ledger by its columns, as the admin API's CSV names them. */
 export type LedgerRow = ReadonlyMap<string, string>;
@@ -8,7 +8,7 @@ export type LedgerRow = ReadonlyMap<string, string>;
 /**
  * The ledger's rows, one by one as they come: keys in the order of their ids, all rows of one together.
  * @param query of `/admin/v1/usage`; `by` begins with `key`
- * Throws Failure when the report was cut short.
+ * Throws CommandError when the report was cut short.
  */
 export async function* readLedger(client: AdminClient, query: Readonly<Record<string, string>>): AsyncGenerator<LedgerRow, void> {
   const response = await client.open(`/admin/v1/usage?${new URLSearchParams({ ...query, format: 'csv' }).toString()}`);
@@ -31,5 +31,5 @@ export async function* readLedger(client: AdminClient, query: Readonly<Record<st
   } finally {
     response.destroy();
   }
-  throw new Failure(`The ledger was cut short while it was read${broken}. Try again; the gateway's log says more.`);
+  throw new CommandError(`The ledger was cut short while it was read${broken}. Try again; the gateway's log says more.`);
 }

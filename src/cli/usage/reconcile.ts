@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { Failure } from '../failure.js';
+import { CommandError } from '../command-error.js';
 import type { AdminClient } from '../client.js';
 import type { Connect } from '../client.js';
 import { cell, say, sayJson, styled, table } from '../output.js';
@@ -53,7 +53,7 @@ export function reconcileCommand(connect: Connect): Command {
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async ({ day, accessLog, metrics = [], json }: ReconcileOptions) => {
-      if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new Failure('--day must be a day such as 2026-11-21.', 2);
+      if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new CommandError('--day must be a day such as 2026-11-21.', 2);
       const client = await connect();
       const proof = await prove(client, day, await readLogs(accessLog, day), metrics);
       if (json === true) sayJson(proof);

@@ -1,5 +1,5 @@
 import { toAdmitted } from '../exchange.js';
-import type { Admitted, Identified, Story } from '../exchange.js';
+import type { Admitted, Identified, ExchangeLog } from '../exchange.js';
 import { REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
@@ -25,63 +25,63 @@ export function createAdmit(admission: Admission, realm: string, onVerdict: OnVe
   const invalid = withHeaders(REFUSALS.invalid_api_key, 'WWW-Authenticate', `Bearer realm="${realm}", error="invalid_token"`);
 
   /** Writes down what the store said. */
-  const note = (story: Story, request: AdmissionRequest, verdict: Verdict): Verdict => {
-    story.judgedMs = performance.now();
+  const note = (logEntry: ExchangeLog, request: AdmissionRequest, verdict: Verdict): Verdict => {
+    logEntry.judgedMs = performance.now();
     if (verdict.outcome === 'unknown_key') {
-      story.credential = verdict.reason;
+      logEntry.credential = verdict.reason;
       return verdict;
     }
-    story.standing = verdict;
+    logEntry.verdict = verdict;
     if (request.cost === 1) {
-      story.counted = verdict.outcome === 'admitted' && verdict.keyId !== null;
+      logEntry.counted = verdict.outcome === 'admitted' && verdict.keyId !== null;
       onVerdict(verdict, request.operation);
     }
     return verdict;
   };
 
   const judgeAddress = async (exchange: Identified): Promise<Admitted | Refusal> => {
-    const { demand, credential, story } = exchange;
+    const { requirements, credential, logEntry } = exchange;
     const subject = { kind: 'address', address: exchange.addressBucket } as const;
-    const request = { subject, operation: demand.operation, scope: null, cost: demand.secured ? 1 : 0 } as const;
-    const verdict = note(story, request, await admission.admit(request));
-    if (!demand.secured && verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
+    const request = { subject, operation: requirements.operation, scope: null, cost: requirements.secured ? 1 : 0 } as const;
+    const verdict = note(logEntry, request, await admission.admit(request));
+    if (!requirements.secured && verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
     if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
     if (verdict.outcome === 'banned') return REFUSALS.address_banned;
     return credential === 'missing' ? missing : invalid;
   };
 
   return async (exchange) => {
-    const { demand, subject, story } = exchange;
+    const { requirements, subject, logEntry } = exchange;
     const askedMs = performance.now();
     try {
       // One await on the way of a good key: each costs more than the decision around it.
       if (subject.kind === 'key') {
-        const request = { subject, operation: demand.operation, scope: demand.scope, cost: demand.cost };
-        const verdict = note(story, request, await admission.admit(request));
+        const request = { subject, operation: requirements.operation, scope: requirements.scope, cost: requirements.cost };
+        const verdict = note(logEntry, request, await admission.admit(request));
         if (verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
       } else {
-        story.credential = exchange.credential;
+        logEntry.credential = exchange.credential;
       }
       return await judgeAddress(exchange);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      story.standing = null;
-      return demand.refusal !== null && demand.cost === 0 ? demand.refusal : REFUSALS.store_unavailable;
+      logEntry.verdict = null;
+      return requirements.refusal !== null && requirements.cost === 0 ? requirements.refusal : REFUSALS.store_unavailable;
     } finally {
-      story.admissionMs = performance.now() - askedMs;
+      logEntry.admissionMs = performance.now() - askedMs;
     }
   };
 }
 
 /** What a subject with a standing gets: free requests pass whatever the figures say. */
 function decided(exchange: Identified, verdict: StandingVerdict): Admitted | Refusal {
-  const { demand } = exchange;
-  if (demand.cost === 1) {
+  const { requirements } = exchange;
+  if (requirements.cost === 1) {
     if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
     if (verdict.outcome === 'banned') return REFUSALS.key_banned;
   }
   if (verdict.outcome === 'admitted' && !verdict.inScope) return REFUSALS.insufficient_scope;
-  if (demand.refusal !== null) return demand.refusal;
-  const { match } = demand;
+  if (requirements.refusal !== null) return requirements.refusal;
+  const { match } = requirements;
   return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict);
 }

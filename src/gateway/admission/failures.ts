@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, SETTLE_MS } from './bucket.js';
 import { StoreUnavailable } from './port.js';
-import type { AdmissionEngine, Credit, Failure } from './port.js';
+import type { AdmissionEngine, Credit, FailedRequest } from './port.js';
 
 /** How long a credit that the store did not take waits before it is offered again. */
 const RETRY_MS = 1000;
@@ -11,7 +11,7 @@ const MAX_WAITING = 100_000;
 const ROOM_MS = 300_000;
 
 export interface Failures {
-  add(failure: Failure): void;
+  add(failure: FailedRequest): void;
   /** Writes what is left; gives how many could not be written. */
   flush(): Promise<number>;
 }
@@ -23,7 +23,7 @@ export interface Failures {
  */
 export function collectFailures(engine: AdmissionEngine, onDropped: (count: number) => void, now: () => number = Date.now): Failures {
   const creditsOf = createTeller();
-  let fresh: Failure[] = [];
+  let fresh: FailedRequest[] = [];
   /** Offered and not acknowledged, at most one of a key and day. */
   let open: readonly Credit[] = [];
   let scheduled = false;
@@ -47,7 +47,7 @@ export function collectFailures(engine: AdmissionEngine, onDropped: (count: numb
     again = undefined;
     drop();
     const busy = new Set(open.map(({ keyId, day }) => `${keyId} ${day}`));
-    const isBusy = ({ keyId, admittedAtMs }: Failure): boolean => busy.has(`${keyId} ${dayOf(admittedAtMs)}`);
+    const isBusy = ({ keyId, admittedAtMs }: FailedRequest): boolean => busy.has(`${keyId} ${dayOf(admittedAtMs)}`);
     const offered = [...open, ...creditsOf(fresh.filter((failure) => !isBusy(failure)))];
     fresh = fresh.filter(isBusy);
     if (offered.length === 0) return;
@@ -74,11 +74,11 @@ export function collectFailures(engine: AdmissionEngine, onDropped: (count: numb
 }
 
 /** Puts failures into credits, one for each key and day, with the names of one teller. */
-export function createTeller(): (failures: readonly Failure[]) => readonly Credit[] {
+export function createTeller(): (failures: readonly FailedRequest[]) => readonly Credit[] {
   const teller = randomBytes(9).toString('base64url');
   let number = 0;
   return (failures) => {
-    const groups = new Map<string, Failure[]>();
+    const groups = new Map<string, FailedRequest[]>();
     for (const failure of failures) {
       const name = `${failure.keyId} ${dayOf(failure.admittedAtMs)}`;
       const known = groups.get(name);

@@ -21,7 +21,7 @@ export interface AdmissionRequest {
 }
 
 /** An admitted request that ended in a 5xx. The day is that of the admission, store ms. */
-export interface Failure {
+export interface FailedRequest {
   readonly keyId: string;
   readonly plan: string;
   readonly operation: string;
@@ -40,7 +40,7 @@ export interface Credit {
   readonly keyId: string;
   /** Days since 1970-01-01, UTC. */
   readonly day: number;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly FailedRequest[];
 }
 
 /** Cumulative counts of one key, plan, operation and UTC day. */
@@ -78,18 +78,18 @@ export class StoreUnavailable extends Error {
   /** Of a batch of which only a part failed: what was decided (and charged) all the same, by place. */
   readonly decided: readonly (Verdict | undefined)[];
   /** Places of a batch about which nothing was decided and nothing is under way: somebody else may decide them. */
-  readonly spared: readonly number[];
+  readonly notSent: readonly number[];
   /** Places of a batch of credits that are in the ledger all the same. */
   readonly taken: readonly number[];
   /** The call had no effect and will have none: it never left, or was refused as a whole. */
-  readonly untouched: boolean;
+  readonly noEffect: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly decided?: readonly (Verdict | undefined)[]; readonly spared?: readonly number[]; readonly taken?: readonly number[]; readonly untouched?: boolean } = {}) {
+  constructor(message: string, options: ErrorOptions & { readonly decided?: readonly (Verdict | undefined)[]; readonly notSent?: readonly number[]; readonly taken?: readonly number[]; readonly noEffect?: boolean } = {}) {
     super(message, options);
     this.decided = options.decided ?? [];
-    this.spared = options.spared ?? [];
+    this.notSent = options.notSent ?? [];
     this.taken = options.taken ?? [];
-    this.untouched = options.untouched ?? false;
+    this.noEffect = options.noEffect ?? false;
   }
 }
 

@@ -22,7 +22,7 @@ export class Certificate {
   }
 
   /** For the log. */
-  facts(): { readonly serial: string; readonly notAfter: string } {
+  summary(): { readonly serial: string; readonly notAfter: string } {
     return { serial: this.serial, notAfter: new Date(this.notAfterMs).toISOString() };
   }
 

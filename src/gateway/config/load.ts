@@ -18,7 +18,7 @@ import type { CorsSettings, Settings, TlsSettings, UpstreamSettings } from './se
 
 export { ConfigError, renderProblems } from './files/problem.js';
 
-/** What holds for the services behind when no file speaks of them; other defaults stand in the schema. */
+/** What holds for the upstreams when no file speaks of them; other defaults stand in the schema. */
 const DEFAULTS = plainLayer({ upstreams: { pets: { addresses: ['http://127.0.0.1:8081'] }, store: { addresses: [] } } }, { file: 'default', line: 0, column: 0 });
 
 /** The settings with the layers they came from. */

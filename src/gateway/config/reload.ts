@@ -68,7 +68,7 @@ export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, l
       if (first.settings.tls !== null) certificate = sources.certificate ?? certificate;
       const { certificateFault: fault } = sources;
       state = { ...state, ok: fault === null, detail: detailOf(fault, waiting) };
-      const tls = certificate === null ? {} : { tls: certificate.facts() };
+      const tls = certificate === null ? {} : { tls: certificate.summary() };
       void apply(current, certificate).then(() => {
         state = { ...state, loaded: state.loaded + 1, sinceMs: Date.now() };
         logTaken(log, fault, waiting, tls);

@@ -5,7 +5,7 @@ import type { Admitted } from '../exchange.js';
 /** OPTIONS: what the path takes, without a token spent; a preflight (Fetch, "CORS-preflight request") is told what it asks for. */
 export function createOptionsAnswer(cors: Cors | null): (exchange: Admitted) => undefined {
   return (exchange) => {
-    const { match } = exchange.demand;
+    const { match } = exchange.requirements;
     const headers = commonHeaders(exchange);
     if (match?.kind === 'options') {
       headers.push('Allow', match.allow);

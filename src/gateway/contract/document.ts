@@ -6,7 +6,7 @@ const time = z.iso.datetime({ offset: true, error: 'must be a date-time such as 
 const visible = /^[\x21\x23-\x3b\x3d\x3f-\x7e]+$/;
 
 const extension = z.strictObject({
-  upstream: z.string({ error: 'must name the service behind, or gateway' }).regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a name of lower-case letters, digits, - and _, such as pets'),
+  upstream: z.string({ error: 'must name the upstream, or gateway' }).regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a name of lower-case letters, digits, - and _, such as pets'),
   cost: z.literal([0, 1], { error: 'must be 1 (takes a token) or 0' }),
   scope: z.string({ error: 'must be a scope such as pets:read, or null' }).regex(/^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/, 'must be a scope such as pets:read').nullable(),
   stability: z.enum(['experimental', 'beta'], { error: 'must be experimental, beta or null' }).nullable(),

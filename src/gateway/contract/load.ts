@@ -94,7 +94,7 @@ function toOperation(method: string, path: string, source: DocumentOperation, se
 /** A handshake is a GET without a body (RFC 6455 §4.1), and the gateway itself has nothing to say in a tunnel. */
 function checkWebsocket({ 'x-petgate': { upstream, websocket }, requestBody }: DocumentOperation, method: string, at: Path, report: Report): void {
   if (websocket !== true || (method === 'get' && upstream !== 'gateway' && requestBody === undefined)) return;
-  report(at, 'value', 'a WebSocket begins with a GET without a body, to a service behind; leave this away');
+  report(at, 'value', 'a WebSocket begins with a GET without a body, to an upstream; leave this away');
 }
 
 function checkDeadline({ operation: { deadlineMs, upstream }, path }: Found, upstreams: Deadlines, report: Report): void {

@@ -5,7 +5,7 @@ export interface Operation {
   readonly method: string;
   /** With base path and braces: `/v1/pets/{petId}`. */
   readonly path: string;
-  /** Name of the service behind (a key of `upstreams`); `gateway` when the gateway answers itself. */
+  /** Name of the upstream (a key of `upstreams`); `gateway` when the gateway answers itself. */
   readonly upstream: string;
   /** 0 for what only shows figures. */
   readonly cost: 0 | 1;
@@ -14,7 +14,7 @@ export interface Operation {
   readonly scope: string | null;
   readonly hasBody: boolean;
   readonly stability: 'experimental' | 'beta' | null;
-  /** True where a client may turn its connection into a tunnel to the service behind (RFC 6455). */
+  /** True where a client may turn its connection into a tunnel to the upstream (RFC 6455). */
   readonly websocket: boolean;
   /** From dispatch to the last byte of the upstream's answer; null: the upstream's own, which is never exceeded. */
   readonly deadlineMs: number | null;

@@ -1,5 +1,5 @@
 import { toRouted } from '../exchange.js';
-import type { Demand, Routed, Stripped } from '../exchange.js';
+import type { RouteRequirements, Routed, Stripped } from '../exchange.js';
 import { REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Match, Operation, RouteTable } from './operation.js';
@@ -18,28 +18,28 @@ export const OPTIONS = 'options';
  * @param now unix ms; decides on sunset
  */
 export function createRoute(table: RouteTable, isServed: (operation: Operation) => boolean, now: () => number): (exchange: Stripped) => Routed {
-  const unmatched = (match: Match, refusal: Refusal): Demand => ({ operation: UNMATCHED, scope: null, cost: 1, secured: true, match, refusal });
-  const demands = new Map<Operation, Demand>(
+  const unmatched = (match: Match, refusal: Refusal): RouteRequirements => ({ operation: UNMATCHED, scope: null, cost: 1, secured: true, match, refusal });
+  const byOperation = new Map<Operation, RouteRequirements>(
     table.operations.map((operation) => [operation, { operation: operation.id, scope: operation.scope, cost: operation.cost, secured: operation.secured, match: { kind: 'operation', operation }, refusal: null }]),
   );
   const fits = new Map(table.operations.map((operation) => [operation, createFits(operation.parameters)]));
 
-  const demandOf = (exchange: Stripped): Demand => {
+  const requirementsOf = (exchange: Stripped): RouteRequirements => {
     if (exchange.fault !== null) return { operation: MALFORMED, scope: null, cost: 0, secured: false, match: null, refusal: exchange.fault };
     const match = table.match(exchange.method, exchange.path);
     switch (match.kind) {
       case 'not_found': return unmatched(match, REFUSALS.not_found);
       case 'method_not_allowed': return unmatched(match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
       case 'options': return { operation: OPTIONS, scope: null, cost: 0, secured: false, match, refusal: null };
-      case 'operation': return operationDemand(exchange, match.operation);
+      case 'operation': return operationRequirements(exchange, match.operation);
     }
   };
 
-  const operationDemand = (exchange: Stripped, operation: Operation): Demand => {
-    exchange.story.headers = operation.headers;
-    const demand = demands.get(operation)!;
+  const operationRequirements = (exchange: Stripped, operation: Operation): RouteRequirements => {
+    exchange.logEntry.headers = operation.headers;
+    const requirements = byOperation.get(operation)!;
     const refusal = standingRefusal(exchange, operation);
-    return refusal === null ? demand : { ...demand, refusal };
+    return refusal === null ? requirements : { ...requirements, refusal };
   };
 
   const standingRefusal = (exchange: Stripped, operation: Operation): Refusal | null => {
@@ -49,5 +49,5 @@ export function createRoute(table: RouteTable, isServed: (operation: Operation) 
     return exchange.hasBody && !operation.hasBody ? REFUSALS.unexpected_body : null;
   };
 
-  return (exchange) => toRouted(exchange, demandOf(exchange));
+  return (exchange) => toRouted(exchange, requirementsOf(exchange));
 }

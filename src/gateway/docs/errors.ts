@@ -9,7 +9,7 @@ const shape = z.object({
   }),
 });
 
-/** Every error a client can meet: the gateway's catalogue, and what the contract shows of the services behind. */
+/** Every error a client can meet: the gateway's catalogue, and what the contract shows of the upstreams. */
 export function errorRows(document: string): readonly ErrorRow[] {
   const rows = new Map<string, ErrorRow>(Object.values(REFUSALS).map(({ code, status, body }) => [code, { code, status, message: messageOf(body) }]));
   const { components } = shape.parse(JSON.parse(document));

@@ -1,6 +1,6 @@
 import { refuse } from '../answer.js';
 import type { Client, Exchange } from '../exchange.js';
-import { letGo } from '../exchange.js';
+import { releaseRequest } from '../exchange.js';
 import { isRefusal, REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Handler } from './handler.js';
@@ -52,7 +52,7 @@ export function begin({ client, head, fault, overloaded, onEnd }: Beginning, han
 
 /** Sees to it that the client is answered. */
 async function run(exchange: Exchange, handler: Handler, overloaded: boolean): Promise<void> {
-  if (handler.cors !== null) exchange.story.cors = handler.cors.fieldsFor(exchange.headers);
+  if (handler.cors !== null) exchange.logEntry.cors = handler.cors.fieldsFor(exchange.headers);
   try {
     const result = await (overloaded ? shed() : handler.run(exchange));
     if (isRefusal(result)) refuse(exchange, result);
@@ -61,8 +61,8 @@ async function run(exchange: Exchange, handler: Handler, overloaded: boolean): P
     refuseOrCut(exchange);
   }
   // The answer may wait for its client for long.
-  letGo(exchange);
-  if (exchange.story.tunnel !== null) handler.opened(exchange);
+  releaseRequest(exchange);
+  if (exchange.logEntry.tunnel !== null) handler.tunnelOpened(exchange);
 }
 
 /** Comes after all that was read in this turn: a request that is complete by then keeps its connection. */

@@ -11,14 +11,14 @@ export interface Handler {
   readonly cors: Cors | null;
   /** All steps between `open` and `finish`; gives the refusal to render, if any. Never throws for a client's fault. */
   run(exchange: Exchange): Promise<object>;
-  /** For what Node refused before a request could be read: sets the figures of the address. */
-  showFigures(exchange: Exchange): Promise<void>;
+  /** For what Node refused before a request could be read: sets the verdict on the address, whose figures the answer shows. */
+  readVerdict(exchange: Exchange): Promise<void>;
   /** Whether the contract lets this path become a tunnel. */
   allowsTunnel(path: string): boolean;
   /** A tunnel is open: the client has its answer, and `finish` is far. */
-  opened(exchange: Exchange): void;
+  tunnelOpened(exchange: Exchange): void;
   /** Whether who opened this tunnel may still have it. */
-  mayStay(exchange: Exchange): Promise<boolean>;
+  mayKeepTunnel(exchange: Exchange): Promise<boolean>;
   finish(exchange: Exchange, status: number): void;
   /** A fault of ours: logged, and the client gets a 500. */
   onBug(error: unknown, exchange: Exchange): void;

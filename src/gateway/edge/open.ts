@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Client, Exchange, Story } from '../exchange.js';
+import type { Client, Exchange, ExchangeLog } from '../exchange.js';
 import { nextTraceparent, requestIdOf } from './trace.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
@@ -76,13 +76,13 @@ export function open(head: Head, client: Client, addresses: AddressReader, limit
     startedMs: performance.now(),
     fault: faultOf(head, seen, target !== null, limits) ?? fault,
     client,
-    story: freshStory(),
+    logEntry: newLogEntry(),
   };
 }
 
-export function freshStory(): Story {
+export function newLogEntry(): ExchangeLog {
   return {
-    operation: 'malformed', standing: null, judgedMs: 0, admissionMs: 0, upstreamMs: 0, upstream: null,
+    operation: 'malformed', verdict: null, judgedMs: 0, admissionMs: 0, upstreamMs: 0, upstream: null,
     refusal: null, counted: false, credential: null, headers: [], cors: null, tunnel: null,
   };
 }

@@ -2,7 +2,7 @@ import { toStripped } from '../exchange.js';
 import type { Exchange, Stripped } from '../exchange.js';
 import { connectionOptions, HOP_BY_HOP, lowerName, ODD_VALUE, remembered } from './fields.js';
 
-/** Fields only the gateway may say to the service behind, and those its own framing replaces. */
+/** Fields only the gateway may say to the upstream, and those its own framing replaces. */
 const OWN: ReadonlySet<string> = new Set([
   'authorization', 'content-length', 'expect', 'forwarded', 'host', 'traceparent', 'via', 'x-real-ip', 'x-request-id',
 ]);

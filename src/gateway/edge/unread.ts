@@ -1,7 +1,7 @@
 import type { Client, Exchange } from '../exchange.js';
 import { bucketOf } from './client-address.js';
 import type { AddressReader } from './client-address.js';
-import { freshStory } from './open.js';
+import { newLogEntry } from './open.js';
 import { nextTraceparent, requestIdOf } from './trace.js';
 
 /** Stands for a client whose request could not be read; its answer goes to the socket itself. */
@@ -18,6 +18,6 @@ export function unreadExchange(remote: string | undefined, addresses: AddressRea
   return {
     id: requestIdOf(null), traceparent, traceContinued: continued, version, method: '', path: '', query: '', headers: [], authorization: null,
     hasBody: false, contentLength: null, address, addressBucket: bucketOf(address),
-    startedMs: performance.now(), fault: null, client: NOBODY, story: freshStory(),
+    startedMs: performance.now(), fault: null, client: NOBODY, logEntry: newLogEntry(),
   };
 }

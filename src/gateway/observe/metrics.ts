@@ -4,11 +4,11 @@ import { REFUSALS } from '../refusal.js';
 import { UPSTREAM_FAILURES } from '../upstream/failure.js';
 import type { UpstreamFailure } from '../upstream/failure.js';
 import { QuickCounter } from './counter.js';
-import { held } from './held.js';
+import { cachedByLabels } from './cached-by-labels.js';
 import { QuickHistogram } from './histogram.js';
 import { countVerdicts } from './verdicts.js';
 
-/** Seconds. Admission is a store round trip; a whole exchange includes the service behind. */
+/** Seconds. Admission is a store round trip; a whole exchange includes the upstream. */
 const ADMISSION_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];
 const EXCHANGE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const CLASSES = ['2xx', '4xx', '5xx'];
@@ -50,10 +50,10 @@ export function createMetrics({ engine, plans, operations, charged, tunnelled = 
   const upstream = new QuickHistogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer, or to giving up.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
   const failures = new Counter({ name: 'petgate_upstream_failures_total', help: 'Attempts at an upstream that failed, or that could not be made, by kind; one that was repeated with success is among them.', labelNames: ['upstream', 'kind'], registers });
 
-  const requestChild = held((operation, group) => requests.series({ operation, class: group }));
-  const durationChild = held((operation) => duration.series({ operation }));
-  const refusalChild = held((code) => refusals.labels(code));
-  const upstreamChild = held((name) => upstream.series({ upstream: name }));
+  const requestChild = cachedByLabels((operation, group) => requests.series({ operation, class: group }));
+  const durationChild = cachedByLabels((operation) => duration.series({ operation }));
+  const refusalChild = cachedByLabels((code) => refusals.labels(code));
+  const upstreamChild = cachedByLabels((name) => upstream.series({ upstream: name }));
 
   // A rate can't see a series' first count, so what can be known beforehand stands at 0 from the start.
   for (const operation of operations) {

@@ -4,7 +4,7 @@ import type { WindowFigures, WindowName } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { OnVerdict } from '../admission/admit.js';
 import { QuickCounter } from './counter.js';
-import { held } from './held.js';
+import { cachedByLabels } from './cached-by-labels.js';
 import { QuickHistogram } from './histogram.js';
 
 const WINDOWS: readonly WindowName[] = ['minute', 'day'];
@@ -27,8 +27,8 @@ export function countVerdicts(registry: Registry, plans: Iterable<string>, charg
   const started = new Counter({ name: 'petgate_bans_started_total', help: 'Bans started by refusals; those an operator starts are not among them.', labelNames: ['plan'], registers });
   const used = new QuickHistogram({ name: 'petgate_day_quota_used_ratio', help: 'Share of its day limit a key had used with each admission; keys without one are left out.', labelNames: ['plan'], buckets: USED_BUCKETS, registers });
 
-  const admittedChild = held((plan, operation) => admitted.series({ plan, operation }));
-  const usedChild = held((plan) => used.series({ plan }));
+  const admittedChild = cachedByLabels((plan, operation) => admitted.series({ plan, operation }));
+  const usedChild = cachedByLabels((plan) => used.series({ plan }));
   for (const plan of plans) {
     for (const window of WINDOWS) for (const counter of [limited, near]) counter.inc({ plan, window }, 0);
     for (const counter of [banned, started]) counter.inc({ plan }, 0);

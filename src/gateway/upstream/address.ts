@@ -1,7 +1,7 @@
 import { Bag } from '../../shared/bag.js';
 import type { UpstreamSettings } from '../config/settings.js';
 import { Breaker } from './breaker.js';
-import type { BreakerTurn } from './breaker.js';
+import type { BreakerChange } from './breaker.js';
 import type { Place } from './http1/dial.js';
 import { Pool } from './http1/pool.js';
 import type { Transport } from './transport.js';
@@ -29,14 +29,14 @@ export interface Address {
   readonly waiting: () => number;
 }
 
-export function openAddress(url: string, settings: UpstreamSettings, onTurn: (turn: BreakerTurn) => void): Address {
+export function openAddress(url: string, settings: UpstreamSettings, onBreakerChange: (change: BreakerChange) => void): Address {
   const { connections, connectMs, pipelining } = settings;
   const pool = new Pool({ ...destination(url), connections, connectMs, pipelining, idleMs: IDLE_MS });
   const underWay: Address['underWay'] = new Bag();
-  const breaker = new Breaker(settings.breaker, (turn) => {
+  const breaker = new Breaker(settings.breaker, (change) => {
     // Whoever still waits for a connection would wait in vain, and with each that times out one more would get to hang.
-    if (turn.open) for (const attempt of underWay.items()) attempt.withdraw();
-    onTurn(turn);
+    if (change.open) for (const attempt of underWay.items()) attempt.withdraw();
+    onBreakerChange(change);
   });
   const shares = new Map<string, Share>();
   const shareOf = (operation: string): Share => {

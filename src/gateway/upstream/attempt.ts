@@ -122,7 +122,7 @@ export class Attempt implements ResponseHandler {
   #replace(body: Buffer): void {
     const received = this.#headers;
     const headers: string[] = [];
-    appendResponseHeaders(headers, this.#status, withoutBodyFields(received), this.#exchange.story.cors !== null);
+    appendResponseHeaders(headers, this.#status, withoutBodyFields(received), this.#exchange.logEntry.cors !== null);
     this.#onReplaced(this.#exchange, this.#status, onlyValueOf(received, 'content-type') ?? '', body);
     this.#finish(upstreamError(this.#status, headers));
   }
@@ -138,7 +138,7 @@ export class Attempt implements ResponseHandler {
   #answerHeaders(complete: boolean): string[] {
     const headers = commonHeaders(this.#exchange);
     const received = this.#headers;
-    appendResponseHeaders(headers, this.#status, received, this.#exchange.story.cors !== null);
+    appendResponseHeaders(headers, this.#status, received, this.#exchange.logEntry.cors !== null);
     const bodiless = this.#status === 204 || this.#status === 304 || this.#exchange.method === 'HEAD';
     if (complete && !bodiless && onlyValueOf(received, 'content-length') === null) headers.push('Content-Length', String(this.#heldBytes));
     return headers;

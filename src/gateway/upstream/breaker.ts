@@ -5,7 +5,7 @@ import type { UpstreamFailure } from './failure.js';
 const FRESH_MS = 250;
 
 /** A breaker opened, for what failed last; or closed again, after so long. */
-export type BreakerTurn = { readonly open: true; readonly failure: UpstreamFailure } | { readonly open: false; readonly openedForMs: number };
+export type BreakerChange = { readonly open: true; readonly failure: UpstreamFailure } | { readonly open: false; readonly openedForMs: number };
 
 /** What an attempt says of its address; null: nothing, such as one whose client left. */
 export type Evidence = 'good' | UpstreamFailure | null;
@@ -14,14 +14,14 @@ export type Evidence = 'good' | UpstreamFailure | null;
  * Whether an address is worth asking. Closed: all may ask. So many failures in a row open it, and from
  * then on one request is sent each time it is due, a trial, the next after twice the time; the first
  * that goes well closes it. A trial that hangs so keeps nobody from the next. An attempt speaks only of
- * the turn it was sent in: a hundred that fail together are one outage, and what was sent before an
+ * the generation it was sent in: a hundred that fail together are one outage, and what was sent before an
  * outage says nothing of what comes after. Times are `performance.now()`.
  */
 export class Breaker {
   readonly #settings: BreakerSettings | null;
-  readonly #onTurn: (turn: BreakerTurn) => void;
+  readonly #onBreakerChange: (change: BreakerChange) => void;
   /** Odd while open. */
-  #turn = 0;
+  #generation = 0;
   #failures = 0;
   #goodMs = -Infinity;
   #openedMs = 0;
@@ -29,13 +29,13 @@ export class Breaker {
   #dueMs = 0;
 
   /** @param settings null: it never opens */
-  constructor(settings: BreakerSettings | null, onTurn: (turn: BreakerTurn) => void) {
+  constructor(settings: BreakerSettings | null, onBreakerChange: (change: BreakerChange) => void) {
     this.#settings = settings;
-    this.#onTurn = onTurn;
+    this.#onBreakerChange = onBreakerChange;
   }
 
   get isOpen(): boolean {
-    return this.#turn % 2 === 1;
+    return this.#generation % 2 === 1;
   }
 
   /** When the next request may be sent; no later than now when it is due. */
@@ -49,12 +49,12 @@ export class Breaker {
       this.#openMs = Math.min(2 * this.#openMs, this.#settings!.capMs);
       this.#dueMs = nowMs + this.#openMs;
     }
-    return this.#turn;
+    return this.#generation;
   }
 
   /** @param sent what `send` gave */
   ended(sent: number, evidence: Evidence, nowMs: number): void {
-    if (this.#settings === null || evidence === null || sent !== this.#turn) return;
+    if (this.#settings === null || evidence === null || sent !== this.#generation) return;
     if (evidence === 'good') {
       this.#failures = 0;
       this.#goodMs = nowMs;
@@ -71,15 +71,15 @@ export class Breaker {
   }
 
   #open({ openMs }: BreakerSettings, failure: UpstreamFailure, nowMs: number): void {
-    this.#turn += 1;
+    this.#generation += 1;
     this.#openedMs = nowMs;
     this.#openMs = openMs;
     this.#dueMs = nowMs + openMs;
-    this.#onTurn({ open: true, failure });
+    this.#onBreakerChange({ open: true, failure });
   }
 
   #close(nowMs: number): void {
-    this.#turn += 1;
-    this.#onTurn({ open: false, openedForMs: nowMs - this.#openedMs });
+    this.#generation += 1;
+    this.#onBreakerChange({ open: false, openedForMs: nowMs - this.#openedMs });
   }
 }

@@ -42,7 +42,7 @@ export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, on
 
     const settle = (refusal: Refusal | null): void => {
       clearTimeout(deadline);
-      exchange.story.upstreamMs = performance.now() - sentMs;
+      exchange.logEntry.upstreamMs = performance.now() - sentMs;
       resolve(refusal ?? exchange);
     };
     const send = (after: Address | null): void => {

@@ -14,7 +14,7 @@ import { carryHandshake } from './upgrade.js';
 export type OwnAnswer = (exchange: Admitted) => Refusal | undefined | Promise<Refusal | undefined>;
 
 /**
- * Sixth step: takes an admitted exchange, and only such a one, to the service behind, or to the
+ * Sixth step: takes an admitted exchange, and only such a one, to the upstream, or to the
  * gateway's own answer. Gives the exchange once its answer is written, or its tunnel is open.
  */
 export function createForward(
@@ -41,10 +41,10 @@ export function createForward(
 
   // No `await` on the way of most requests: each costs as much as the rest of this step.
   return (exchange) => {
-    const { operation, client, story } = exchange;
+    const { operation, client, logEntry } = exchange;
     if (operation.upstream === 'gateway') return answerItself(exchange);
     const upstream = upstreams.get(operation.upstream)!;
-    story.upstream = upstream.name;
+    logEntry.upstream = upstream.name;
     if (client.handshake !== undefined) {
       const carry = carryHandshake(exchange, client.handshake, internalToken, upstream.settings.connectMs, onReplaced);
       return deliver(exchange, upstream, carry, onFailure);

@@ -9,7 +9,7 @@ const OWN_PREFIXES = ['x-ratelimit-', 'x-petgate-'] as const;
 
 const returns = remembered((name) => !HOP_BY_HOP.has(name) && !OWN.has(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)));
 
-/** What the service behind is told: the client's fields, then who asks, by the gateway's word alone. */
+/** What the upstream is told: the client's fields, then who asks, by the gateway's word alone. */
 export function requestHeaders(exchange: Admitted, internalToken: string): string[] {
   const { verdict } = exchange;
   const headers = [
@@ -51,7 +51,7 @@ function namedByConnection(received: readonly string[]): readonly string[] | nul
   return named;
 }
 
-/** Whole seconds a 503 of the service behind asks to wait, as it said them (RFC 9110 §10.2.3), at least 1. */
+/** Whole seconds a 503 of the upstream asks to wait, as it said them (RFC 9110 §10.2.3), at least 1. */
 function retryAfterS(said: string | null): number {
   if (said === null) return 1;
   const seconds = /^\d{1,9}$/.test(said) ? Number(said) : Math.ceil((Date.parse(said) - Date.now()) / 1000);

@@ -1,7 +1,7 @@
 import type { UpstreamSettings } from '../config/settings.js';
 import { openAddress } from './address.js';
 import type { Address } from './address.js';
-import type { BreakerTurn } from './breaker.js';
+import type { BreakerChange } from './breaker.js';
 import { watchAddress } from './health.js';
 import { Retries } from './retries.js';
 import { mostOf } from './share.js';
@@ -34,15 +34,15 @@ export interface Upstream {
 export type Upstreams = ReadonlyMap<string, Upstream>;
 
 /** Told when a breaker opens or closes. */
-export type OnBreakerTurn = (upstream: string, address: Address, turn: BreakerTurn) => void;
+export type OnBreakerChange = (upstream: string, address: Address, change: BreakerChange) => void;
 
 /**
  * Opens a keep-alive pool for each address; nothing is dialled yet.
  * @param before those there are: one whose settings stay is kept with its connections
  */
-export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings>>, onTurn: OnBreakerTurn, before: Upstreams = new Map()): Upstreams {
+export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings>>, onBreakerChange: OnBreakerChange, before: Upstreams = new Map()): Upstreams {
   const named = Object.entries(settings).filter(([, upstream]) => upstream.addresses.length > 0);
-  return new Map(named.map(([name, upstream]) => [name, sameOf(before.get(name), upstream) ?? openUpstream(name, upstream, onTurn)]));
+  return new Map(named.map(([name, upstream]) => [name, sameOf(before.get(name), upstream) ?? openUpstream(name, upstream, onBreakerChange)]));
 }
 
 /** Closes those of `before` that `now` no longer holds, once `afterMs` is over: exchanges begun with them may still come. */
@@ -56,9 +56,9 @@ function sameOf(upstream: Upstream | undefined, settings: UpstreamSettings): Ups
   return JSON.stringify(upstream?.settings) === JSON.stringify(settings) ? upstream : undefined;
 }
 
-function openUpstream(name: string, settings: UpstreamSettings, onTurn: OnBreakerTurn): Upstream {
+function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange: OnBreakerChange): Upstream {
   const addresses = settings.addresses.map((url) => {
-    const address: Address = openAddress(url, settings, (turn) => onTurn(name, address, turn));
+    const address: Address = openAddress(url, settings, (change) => onBreakerChange(name, address, change));
     return address;
   });
   const full = settings.connections * (1 + WAITING_FACTOR);

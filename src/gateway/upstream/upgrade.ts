@@ -23,7 +23,7 @@ const NOTHING = Buffer.alloc(0);
 type Fields = Record<string, string | string[]>;
 
 /**
- * Carries a handshake to the service behind, and the tunnel when that agrees. http-proxy says the
+ * Carries a handshake to the upstream, and the tunnel when that agrees. http-proxy says the
  * handshake and joins the two sockets; whatever is told to the client is ours: the head of the 101 by
  * its fields, every other answer by the same way as that of a plain request.
  */
@@ -152,7 +152,7 @@ function receivedFields({ rawHeaders }: IncomingMessage, left: string | null = n
 /** The head of the 101 as the client gets it; it has no body that could have a length. */
 function answerFields(exchange: Admitted, response: IncomingMessage): Fields {
   const headers = commonHeaders(exchange);
-  appendResponseHeaders(headers, 101, receivedFields(response, 'content-length'), exchange.story.cors !== null);
+  appendResponseHeaders(headers, 101, receivedFields(response, 'content-length'), exchange.logEntry.cors !== null);
   headers.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
   return groupedFields(headers);
 }

@@ -5,12 +5,12 @@ import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Certificate } from '../config/certificate.js';
 import type { Settings } from '../config/settings.js';
-import { Figures } from '../observe/figures.js';
+import { WorkerMetrics } from './worker-metrics.js';
 import type { Log } from '../../shared/log.js';
-import type { InForce, Order, Report } from './message.js';
-import { News } from './news.js';
+import type { InForce, PrimaryMessage, WorkerMessage } from './message.js';
+import { Broadcast } from './broadcast.js';
 
-/** How long a scrape waits for figures newer than those. */
+/** How long a scrape waits for newer metrics of the workers. */
 const SCRAPE_MS = 250;
 /** A worker that dies younger than this is replaced only after a pause, or a bad set-up would spin. */
 const YOUNG_MS = 1000;
@@ -19,7 +19,7 @@ const YOUNG_MS = 1000;
 interface Workers {
   /** Resolves with their port when every worker listens. */
   readonly listening: Promise<number>;
-  /** The figures of this process and of all workers, dead or alive; at most `SCRAPE_MS` later. */
+  /** The metrics of this process and of all workers, dead or alive; at most `SCRAPE_MS` later. */
   metrics(): Promise<string>;
   /** Resolves when this is in force in all of them. */
   apply(settings: Settings, certificate: Certificate | null): Promise<void>;
@@ -34,9 +34,9 @@ interface Workers {
 export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
   const count = first.settings.workers;
   let inForce = first;
-  const figures = new Figures();
-  const news = new News();
-  const restarts = countRestarts(own, figures);
+  const metrics = new WorkerMetrics();
+  const broadcast = new Broadcast();
+  const restarts = countRestarts(own, metrics);
   let stopping = false;
   let listeningCount = 0;
   let markListening: (port: number) => void;
@@ -47,16 +47,16 @@ export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
   const start = (): void => {
     const bornMs = performance.now();
     const worker = cluster.fork();
-    worker.on('message', (report: Report) => {
-      if (report.type === 'born') void news.give(worker, inForce);
-      else if (report.type === 'taken_over') news.acknowledge(worker);
-      else if (report.type === 'figures') figures.take(worker.id, report.figures);
-      else if (++listeningCount >= count) markListening(report.port);
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.type === 'started') void broadcast.publish(worker, inForce);
+      else if (message.type === 'applied') broadcast.acknowledge(worker);
+      else if (message.type === 'metrics') metrics.update(worker.id, message.metrics);
+      else if (++listeningCount >= count) markListening(message.port);
     });
-    // Its last figures may come after its exit, until the channel is closed.
-    void Promise.all([once(worker, 'exit'), once(worker, 'disconnect')]).then(() => figures.bury(worker.id));
+    // Its last metrics may come after its exit, until the channel is closed.
+    void Promise.all([once(worker, 'exit'), once(worker, 'disconnect')]).then(() => metrics.forget(worker.id));
     worker.on('exit', (code, signal) => {
-      news.bury(worker);
+      broadcast.forget(worker);
       if (stopping) return;
       restarts.inc();
       log.error({ worker: worker.process.pid, code, signal }, 'a worker died and is replaced');
@@ -68,13 +68,13 @@ export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
   return {
     listening,
     metrics: async () => {
-      for (const worker of living()) worker.send({ type: 'tell' } satisfies Order, () => undefined);
-      await figures.news(living().map(({ id }) => id), SCRAPE_MS);
-      return figures.text(own);
+      for (const worker of living()) worker.send({ type: 'send_metrics' } satisfies PrimaryMessage, () => undefined);
+      await metrics.refreshed(living().map(({ id }) => id), SCRAPE_MS);
+      return metrics.text(own);
     },
     apply: async (settings, certificate) => {
       inForce = { ...inForce, settings, certificate };
-      await Promise.all(living().map((worker) => news.give(worker, inForce)));
+      await Promise.all(living().map((worker) => broadcast.publish(worker, inForce)));
     },
     stop: async (deadlineMs) => {
       stopping = true;
@@ -83,12 +83,12 @@ export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
   };
 }
 
-function countRestarts(own: Registry, figures: Figures): Counter {
+function countRestarts(own: Registry, metrics: WorkerMetrics): Counter {
   const registers = [own];
   new Gauge({
     name: 'petgate_workers', help: 'Worker processes: answering, or silent for three seconds and more.', labelNames: ['state'], registers,
     collect() {
-      const answering = living().filter(({ id }) => figures.isHeard(id)).length;
+      const answering = living().filter(({ id }) => metrics.isResponsive(id)).length;
       this.set({ state: 'answering' }, answering);
       this.set({ state: 'silent' }, living().length - answering);
     },

@@ -1,47 +1,47 @@
 import type { Registry } from 'prom-client';
-import { unpacked } from './message.js';
-import type { InForce, Order, Report } from './message.js';
+import { deserialize } from './message.js';
+import type { InForce, PrimaryMessage, WorkerMessage } from './message.js';
 
-/** How often a worker tells its figures unasked; one killed with -9 takes at most this much of them along. */
-const TELL_MS = 500;
+/** How often a worker sends its metrics unasked; one killed with -9 takes at most this much of them along. */
+const METRICS_MS = 500;
 
 /**
  * Resolves with what is in force.
- * @param onNews told of what is in force later; resolves when it was taken over
+ * @param apply given what is in force later; resolves when it is applied
  */
-export function askPrimary(onNews: (inForce: InForce) => Promise<void>): Promise<InForce> {
+export function askPrimary(apply: (inForce: InForce) => Promise<void>): Promise<InForce> {
   return new Promise((resolve) => {
-    let take: (inForce: InForce) => Promise<void> | void = resolve;
-    process.on('message', (order: Order) => {
-      if (order.type !== 'in_force') return;
-      const taken = take(unpacked(order));
-      take = onNews;
-      void Promise.resolve(taken).then(() => send({ type: 'taken_over' }));
+    let next: (inForce: InForce) => Promise<void> | void = resolve;
+    process.on('message', (message: PrimaryMessage) => {
+      if (message.type !== 'apply') return;
+      const applied = next(deserialize(message));
+      next = apply;
+      void Promise.resolve(applied).then(() => send({ type: 'applied' }));
     });
-    void send({ type: 'born' });
+    void send({ type: 'started' });
   });
 }
 
-/** Tells the primary its figures when asked and from time to time, and once more before it goes. */
+/** Sends the primary its metrics when asked and from time to time, and once more before it goes. */
 export function reportToPrimary(registry: Registry): { listening(port: number): void; stop(): Promise<void> } {
-  const tell = async (): Promise<void> => send({ type: 'figures', figures: await registry.getMetricsAsJSON() });
-  process.on('message', (order: Order) => {
-    if (order.type === 'tell') void tell();
+  const sendMetrics = async (): Promise<void> => send({ type: 'metrics', metrics: await registry.getMetricsAsJSON() });
+  process.on('message', (message: PrimaryMessage) => {
+    if (message.type === 'send_metrics') void sendMetrics();
   });
-  const timer = setInterval(() => void tell(), TELL_MS).unref();
+  const timer = setInterval(() => void sendMetrics(), METRICS_MS).unref();
   return {
     listening: (port) => void send({ type: 'listening', port }),
     stop: async () => {
       clearInterval(timer);
-      await tell();
+      await sendMetrics();
     },
   };
 }
 
 /** To the primary. It may be gone; then nobody is left to tell. */
-function send(report: Report): Promise<void> {
+function send(message: WorkerMessage): Promise<void> {
   return new Promise((resolve) => {
-    if (process.connected) process.send!(report, undefined, undefined, () => resolve());
+    if (process.connected) process.send!(message, undefined, undefined, () => resolve());
     else resolve();
   });
 }

@@ -4,7 +4,7 @@ import { batchAdmission } from '../../../src/gateway/admission/batch.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import type { AdmissionEngine, Subject } from '../../../src/gateway/admission/port.js';
 import { toIdentified, toRouted, toStripped } from '../../../src/gateway/exchange.js';
-import type { Credential, Demand, Exchange } from '../../../src/gateway/exchange.js';
+import type { Credential, RouteRequirements, Exchange } from '../../../src/gateway/exchange.js';
 import type { Operation } from '../../../src/gateway/contract/operation.js';
 import { isRefusal, REFUSALS } from '../../../src/gateway/refusal.js';
 import type { Refusal } from '../../../src/gateway/refusal.js';
@@ -15,30 +15,30 @@ const OPERATION: Operation = {
   id: 'listPets', method: 'GET', path: '/v1/pets', upstream: 'pets', cost: 1, secured: true, scope: 'pets:read',
   hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [],
 };
-const DEMAND: Demand = { operation: 'listPets', scope: 'pets:read', cost: 1, secured: true, match: { kind: 'operation', operation: OPERATION }, refusal: null };
-const OPEN: Demand = { operation: 'options', scope: null, cost: 0, secured: false, match: { kind: 'options', allow: 'GET' }, refusal: null };
+const REQUIREMENTS: RouteRequirements = { operation: 'listPets', scope: 'pets:read', cost: 1, secured: true, match: { kind: 'operation', operation: OPERATION }, refusal: null };
+const OPEN: RouteRequirements = { operation: 'options', scope: null, cost: 0, secured: false, match: { kind: 'options', allow: 'GET' }, refusal: null };
 const ADDRESS: Subject = { kind: 'address', address: '192.0.2.1' };
 
 /** The code of the refusal, or `admitted <operation>`. */
-async function judge(engine: AdmissionEngine, demand: Demand, subject: Subject, credential: Credential): Promise<{ end: string; refusal: Refusal | null; exchange: Exchange; told: readonly string[] }> {
+async function judge(engine: AdmissionEngine, requirements: RouteRequirements, subject: Subject, credential: Credential): Promise<{ end: string; refusal: Refusal | null; exchange: Exchange; told: readonly string[] }> {
   const { exchange } = makeExchange();
   const told: string[] = [];
   const admit = createAdmit(batchAdmission(engine, () => undefined), 'pets', (verdict, operation) => told.push(`${verdict.outcome} ${operation}`));
-  const result = await admit(toIdentified(toRouted(toStripped(exchange, []), demand), subject, credential));
+  const result = await admit(toIdentified(toRouted(toStripped(exchange, []), requirements), subject, credential));
   return isRefusal(result) ? { end: result.code, refusal: result, exchange, told } : { end: `admitted ${result.operation.id}`, refusal: null, exchange, told };
 }
 
 t.test('a good key is let in and counted, until its bucket is empty', async (t) => {
   const engine = openScratchEngine(t);
   const key = await newKey(engine, 'tiny');
-  const first = await judge(engine, DEMAND, key, 'key');
+  const first = await judge(engine, REQUIREMENTS, key, 'key');
   t.equal(first.end, 'admitted listPets');
-  t.ok(first.exchange.story.counted);
+  t.ok(first.exchange.logEntry.counted);
   t.same(first.told, ['admitted listPets']);
-  const second = await judge(engine, DEMAND, key, 'key');
+  const second = await judge(engine, REQUIREMENTS, key, 'key');
   t.equal(second.end, 'rate_limited');
-  t.notOk(second.exchange.story.counted);
-  t.equal(second.exchange.story.standing?.plan, 'tiny', 'the answer shows its figures');
+  t.notOk(second.exchange.logEntry.counted);
+  t.equal(second.exchange.logEntry.verdict?.plan, 'tiny', 'the answer shows its figures');
   t.equal((await judge(engine, OPEN, key, 'key')).end, 'admitted options', 'what is free passes all the same');
   t.same((await judge(engine, OPEN, key, 'key')).told, [], 'and is counted nowhere');
 });
@@ -46,41 +46,41 @@ t.test('a good key is let in and counted, until its bucket is empty', async (t) 
 t.test('what is wrong with the request is told to those only who were let in', async (t) => {
   const engine = openScratchEngine(t);
   const key = await newKey(engine);
-  const nowhere: Demand = { ...DEMAND, operation: 'unmatched', scope: null, match: { kind: 'not_found' }, refusal: REFUSALS.not_found };
+  const nowhere: RouteRequirements = { ...REQUIREMENTS, operation: 'unmatched', scope: null, match: { kind: 'not_found' }, refusal: REFUSALS.not_found };
   t.equal((await judge(engine, nowhere, key, 'key')).end, 'not_found');
   t.equal((await judge(engine, nowhere, ADDRESS, 'missing')).end, 'missing_api_key');
   const tiny = await newKey(engine, 'tiny');
   await judge(engine, nowhere, tiny, 'key');
   t.equal((await judge(engine, nowhere, tiny, 'key')).end, 'rate_limited', 'a missing path costs like any other');
   const reader = await newKey(engine, 'free', ['pets:write']);
-  t.equal((await judge(engine, DEMAND, reader, 'key')).end, 'insufficient_scope');
+  t.equal((await judge(engine, REQUIREMENTS, reader, 'key')).end, 'insufficient_scope');
 });
 
 t.test('without a good key the address pays, and 401 says why', async (t) => {
   const engine = openScratchEngine(t);
-  const missing = await judge(engine, DEMAND, ADDRESS, 'missing');
+  const missing = await judge(engine, REQUIREMENTS, ADDRESS, 'missing');
   t.equal(missing.end, 'missing_api_key');
   t.same(missing.refusal?.headers, ['WWW-Authenticate', 'Bearer realm="pets"']);
-  const invalid = await judge(engine, DEMAND, ADDRESS, 'malformed');
+  const invalid = await judge(engine, REQUIREMENTS, ADDRESS, 'malformed');
   t.equal(invalid.end, 'invalid_api_key');
   t.same(invalid.refusal?.headers, ['WWW-Authenticate', 'Bearer realm="pets", error="invalid_token"']);
   const key = await newKey(engine);
-  const wrong = await judge(engine, DEMAND, { kind: 'key', id: key.id, secretHash: 'wrong' }, 'key');
+  const wrong = await judge(engine, REQUIREMENTS, { kind: 'key', id: key.id, secretHash: 'wrong' }, 'key');
   t.equal(wrong.end, 'invalid_api_key');
-  t.equal(wrong.exchange.story.credential, 'unknown', 'why, only the log says');
-  t.equal(wrong.exchange.story.standing?.keyId, null, 'the figures are the address\'s');
-  t.equal(wrong.exchange.story.standing?.minute.remaining, 997, 'which paid for all three');
-  t.notOk(wrong.exchange.story.counted, 'and the ledger knows of keys only');
-  t.equal((await judge(engine, DEMAND, key, 'key')).end, 'admitted listPets', 'the key itself is not affected');
+  t.equal(wrong.exchange.logEntry.credential, 'unknown', 'why, only the log says');
+  t.equal(wrong.exchange.logEntry.verdict?.keyId, null, 'the figures are the address\'s');
+  t.equal(wrong.exchange.logEntry.verdict?.minute.remaining, 997, 'which paid for all three');
+  t.notOk(wrong.exchange.logEntry.counted, 'and the ledger knows of keys only');
+  t.equal((await judge(engine, REQUIREMENTS, key, 'key')).end, 'admitted listPets', 'the key itself is not affected');
 });
 
 t.test('without a store it is 503, but what was wrong from the start stays so; a bug stays a bug', async (t) => {
   const failing = (error: Error): AdmissionEngine => ({ admit: () => Promise.reject(error) }) as unknown as AdmissionEngine;
   const away = failing(new StoreUnavailable('away'));
-  const refused = await judge(away, DEMAND, ADDRESS, 'missing');
+  const refused = await judge(away, REQUIREMENTS, ADDRESS, 'missing');
   t.equal(refused.end, 'store_unavailable');
-  t.equal(refused.exchange.story.standing, null, 'nobody knows the figures');
-  t.ok(refused.exchange.story.admissionMs > 0);
+  t.equal(refused.exchange.logEntry.verdict, null, 'nobody knows the figures');
+  t.ok(refused.exchange.logEntry.admissionMs > 0);
   t.equal((await judge(away, { ...OPEN, refusal: REFUSALS.malformed_request }, ADDRESS, 'missing')).end, 'malformed_request');
-  await t.rejects(judge(failing(new TypeError('bug')), DEMAND, ADDRESS, 'missing'), { message: 'bug' });
+  await t.rejects(judge(failing(new TypeError('bug')), REQUIREMENTS, ADDRESS, 'missing'), { message: 'bug' });
 });

@@ -55,7 +55,7 @@ t.test('a deprecated operation says until when, and after its sunset is gone', a
     t.match(answer.headers.get('link'), /rel="successor-version"/);
   }
   t.equal(Number(before.headers.get('x-ratelimit-remaining')) - Number(after.headers.get('x-ratelimit-remaining')), 1, 'and costs like any request');
-  t.equal(door.upstreamSaw(), 1, 'nothing of it reaches the service behind');
+  t.equal(door.upstreamSaw(), 1, 'nothing of it reaches the upstream');
   t.equal((await door.get('/v1/pets')).status, 200, 'its successor stays');
 });
 

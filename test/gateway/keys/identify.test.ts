@@ -5,12 +5,12 @@ import { createIdentify } from '../../../src/gateway/keys/identify.js';
 import { makeToken } from '../../../src/gateway/keys/token.js';
 import { makeExchange } from '../exchange.js';
 
-const DEMAND = { operation: 'listPets', scope: null, cost: 1, secured: true, match: null, refusal: null } as const;
+const REQUIREMENTS = { operation: 'listPets', scope: null, cost: 1, secured: true, match: null, refusal: null } as const;
 const { token, id, secretHash } = makeToken('production');
 
 function identified(authorization: string | null, acceptImported = false): Identified {
   const { exchange } = makeExchange({ authorization, addressBucket: '2001:db8:0:0' });
-  return createIdentify('production', acceptImported)(toRouted(toStripped(exchange, []), DEMAND));
+  return createIdentify('production', acceptImported)(toRouted(toStripped(exchange, []), REQUIREMENTS));
 }
 
 t.test('a bearer token of good form names its key, however the scheme is spelled', (t) => {

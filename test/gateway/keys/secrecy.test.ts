@@ -108,7 +108,7 @@ t.test('embedded: no key stands in any answer, log, metric, report or error, nor
     t.ok(kept.includes('Older app'), 'records are in these files in plain text');
     find(t, 'the data folder', kept, secrets);
   }
-  find(t, 'what the service behind was told of Authorization', JSON.stringify(upstream.seen.map(({ headers }) => headers.authorization)), secrets);
+  find(t, 'what the upstream was told of Authorization', JSON.stringify(upstream.seen.map(({ headers }) => headers.authorization)), secrets);
 });
 
 t.test('redis: the same, nor in any name, value or command of Redis', async (t: Test) => {

@@ -1,16 +1,16 @@
 import t from 'tap';
 import { Breaker } from '../../../src/gateway/upstream/breaker.js';
-import type { BreakerTurn } from '../../../src/gateway/upstream/breaker.js';
+import type { BreakerChange } from '../../../src/gateway/upstream/breaker.js';
 
 const SETTINGS = { failures: 3, openMs: 1000, capMs: 3000 };
 
-function closed(): { readonly breaker: Breaker; readonly turns: BreakerTurn[]; readonly fail: (times: number, nowMs: number) => void } {
-  const turns: BreakerTurn[] = [];
-  const breaker = new Breaker(SETTINGS, (turn) => turns.push(turn));
+function closed(): { readonly breaker: Breaker; readonly changes: BreakerChange[]; readonly fail: (times: number, nowMs: number) => void } {
+  const changes: BreakerChange[] = [];
+  const breaker = new Breaker(SETTINGS, (change) => changes.push(change));
   const fail = (times: number, nowMs: number): void => {
     for (let n = 0; n < times; n += 1) breaker.ended(breaker.send(nowMs), 'lost', nowMs);
   };
-  return { breaker, turns, fail };
+  return { breaker, changes, fail };
 }
 
 /** Open since 10 s, due at 11 s. */
@@ -21,14 +21,14 @@ function opened(): ReturnType<typeof closed> {
 }
 
 t.test('so many failures in a row open it; a good answer in between begins the row anew', (t) => {
-  const { breaker, turns, fail } = closed();
+  const { breaker, changes, fail } = closed();
   fail(2, 0);
   breaker.ended(breaker.send(1), 'good', 1);
   fail(2, 1000);
   t.equal(breaker.isOpen, false);
   fail(1, 1000);
   t.equal(breaker.isOpen, true);
-  t.strictSame(turns, [{ open: true, failure: 'lost' }]);
+  t.strictSame(changes, [{ open: true, failure: 'lost' }]);
   t.equal(breaker.dueMs, 2000);
   t.end();
 });
@@ -54,16 +54,16 @@ t.test('what breaks all at once just after a good answer does not open it; that 
 });
 
 t.test('a hundred that fail together are one outage, and cost it no longer time', (t) => {
-  const { breaker, turns } = closed();
+  const { breaker, changes } = closed();
   const sent = Array.from({ length: 100 }, () => breaker.send(0));
   sent.forEach((one, index) => breaker.ended(one, 'timeout', 15_000 + index));
-  t.equal(turns.length, 1);
+  t.equal(changes.length, 1);
   t.equal(breaker.dueMs, 16_002, 'a second after the one that opened it');
   t.end();
 });
 
 t.test('trials go out at each due time, which doubles up to the cap, whether they fail or hang', (t) => {
-  const { breaker, turns } = opened();
+  const { breaker, changes } = opened();
   t.equal(breaker.dueMs, 11_000);
   const hung = breaker.send(11_000);
   t.equal(breaker.dueMs, 13_000);
@@ -73,16 +73,16 @@ t.test('trials go out at each due time, which doubles up to the cap, whether the
   t.equal(breaker.dueMs, 19_500);
   breaker.ended(hung, 'timeout', 17_000);
   t.equal(breaker.dueMs, 19_500, 'one that hung is no new failure');
-  t.equal(turns.length, 1);
+  t.equal(changes.length, 1);
   t.end();
 });
 
 t.test('a trial that goes well closes it, and the next outage begins with the first time again', (t) => {
-  const { breaker, turns, fail } = opened();
+  const { breaker, changes, fail } = opened();
   breaker.send(11_000);
   breaker.ended(breaker.send(13_000), 'good', 13_100);
   t.equal(breaker.isOpen, false);
-  t.strictSame(turns[1], { open: false, openedForMs: 3100 });
+  t.strictSame(changes[1], { open: false, openedForMs: 3100 });
   t.equal(breaker.dueMs, -Infinity);
   fail(3, 20_000);
   t.equal(breaker.dueMs, 21_000);

@@ -25,7 +25,7 @@ const told = (status: number, received: Readonly<Record<string, string | string[
   return target;
 };
 
-t.test('the service behind is told who asks, once, by us', (t) => {
+t.test('the upstream is told who asks, once, by us', (t) => {
   const fields = requestHeaders(admitted('k1'), 'internal');
   t.same(fields, [
     'Accept', 'a/b', 'Authorization', 'Bearer internal', 'X-Request-Id', 'request-1', 'traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00',
@@ -56,7 +56,7 @@ t.test('a 503 says in seconds how long to wait, as the service said or 1', (t) =
   t.end();
 });
 
-t.test('what browsers are told is one voice: of the service behind only where the gateway says nothing of CORS', (t) => {
+t.test('what browsers are told is one voice: of the upstream only where the gateway says nothing of CORS', (t) => {
   const received = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'x', vary: ['accept', 'accept-language'], 'content-type': 'a/b' };
   t.same(told(200, received, true), ['Vary', 'accept, accept-language', 'content-type', 'a/b']);
   t.same(told(200, received, false), ['access-control-allow-origin', '*', 'access-control-expose-headers', 'x', 'Vary', 'accept, accept-language', 'content-type', 'a/b']);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { Failure } from '../../failure.js';
+import { CommandError } from '../../command-error.js';
 import type { Connect } from '../../client.js';
 import { say, sayJson } from '../../output.js';
 import { progressOn } from '../../progress.js';
@@ -60,7 +60,7 @@ function toldOf({ events, ranges, corrected }: Pusher): string {
 }
 
 function refuse(message: string): never {
-  throw new Failure(message, 2);
+  throw new CommandError(message, 2);
 }
 
 function dimensionsOf(text: string): string {

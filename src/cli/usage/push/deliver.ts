@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure } from '../../failure.js';
+import { CommandError } from '../../command-error.js';
 import { cell } from '../../output.js';
 import type { UsageEvent } from './event.js';
 
@@ -20,7 +20,7 @@ const SHOWN_CHARACTERS = 200;
 /**
  * Hands over one batch (CloudEvents 1.0 HTTP binding, batched content mode) and returns once it is
  * acknowledged with a 2xx. Tries again after 408, 429, 5xx and network errors, as Retry-After says or
- * with growing pauses. Throws Failure for any other answer, and when `retryForMs` are over.
+ * with growing pauses. Throws CommandError for any other answer, and when `retryForMs` are over.
  */
 export async function deliver(receiver: Receiver, events: readonly UsageEvent[]): Promise<void> {
   const body = JSON.stringify(events);
@@ -31,7 +31,7 @@ export async function deliver(receiver: Receiver, events: readonly UsageEvent[])
     const longest = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
     // Spread, so that several pushers don't come back together.
     const pauseMs = Math.max(waitMs, longest * (0.5 + Math.random() / 2));
-    if (performance.now() + pauseMs > endMs) throw new Failure(`${receiver.url} takes no events: ${reason}. What was acknowledged is remembered; run the same command again to go on.`);
+    if (performance.now() + pauseMs > endMs) throw new CommandError(`${receiver.url} takes no events: ${reason}. What was acknowledged is remembered; run the same command again to go on.`);
     await pause(pauseMs);
   }
 }
@@ -56,7 +56,7 @@ async function send({ url, token }: Receiver, body: string): Promise<{ readonly 
   if (response.ok) return { reason: null, waitMs: 0 };
   const { status } = response;
   if (status === 408 || status === 429 || status >= 500) return { reason: `it answers ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
-  throw new Failure(`${url} refuses the events: it answers ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to and PETGATE_PUSH_TOKEN, then run the same command again.`);
+  throw new CommandError(`${url} refuses the events: it answers ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to and PETGATE_PUSH_TOKEN, then run the same command again.`);
 }
 
 /** Retry-After (RFC 9110 §10.2.3), seconds or a date, as ms from now; 0 when it says nothing. */

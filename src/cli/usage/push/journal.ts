@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { Failure } from '../../failure.js';
+import { CommandError } from '../../command-error.js';
 import type { LedgerRow } from '../ledger.js';
 import { COUNTS, eventOf } from './event.js';
 import type { UsageEvent } from './event.js';
@@ -22,7 +22,7 @@ export async function* readJournal(file: string): AsyncGenerator<Entry, void> {
   try {
     handle = await open(file);
   } catch (error) {
-    throw new Failure(`The journal of days that may still grow can't be read: ${String(error)}. It belongs to the state of the push: bring it back, or ask for the day with another --state.`);
+    throw new CommandError(`The journal of days that may still grow can't be read: ${String(error)}. It belongs to the state of the push: bring it back, or ask for the day with another --state.`);
   }
   try {
     for await (const line of handle.readLines()) yield JSON.parse(line) as Entry;

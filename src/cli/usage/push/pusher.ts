@@ -1,5 +1,5 @@
 import { listIn } from '../../client.js';
-import { Failure } from '../../failure.js';
+import { CommandError } from '../../command-error.js';
 import { readLedger } from '../ledger.js';
 import { fractionOf } from '../../progress.js';
 import { batchesOf } from './batches.js';
@@ -41,7 +41,7 @@ export class Pusher {
     return this.#late.corrected;
   }
 
-  /** First what was begun and not ended, then the days asked for. Rejects with Failure; what was done stays done. */
+  /** First what was begun and not ended, then the days asked for. Rejects with CommandError; what was done stays done. */
   async run(from: string | undefined, toDay: string | undefined): Promise<void> {
     const asked = { from, toDay };
     const growing = await this.#growing();
@@ -86,7 +86,7 @@ export class Pusher {
     for await (const row of readLedger(client, { from, to, by })) {
       const day = row.get('day')!;
       if (this.#late.has(day)) continue;
-      if (mode === 'day' && row.get('final') !== 'true') throw new Failure(`${day} is not final by the gateway's clock, though it is by this machine's, or a gateway came back with counts of days before. See "petgate usage gateways" and the clock, then run the same command again.`);
+      if (mode === 'day' && row.get('final') !== 'true') throw new CommandError(`${day} is not final by the gateway's clock, though it is by this machine's, or a gateway came back with counts of days before. See "petgate usage gateways" and the clock, then run the same command again.`);
       yield eventOf(row, mode, source);
     }
   }

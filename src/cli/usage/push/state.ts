@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Failure } from '../../failure.js';
+import { CommandError } from '../../command-error.js';
 
 /** A range whose rows are being handed over, key by key. */
 export interface RunningRange {
@@ -40,7 +40,7 @@ export class StateFile {
   readonly path: string;
   #state: PushState;
 
-  /** Throws Failure for a file that is something else. */
+  /** Throws CommandError for a file that is something else. */
   constructor(path: string) {
     this.path = path;
     this.#state = readState(path);
@@ -64,7 +64,7 @@ function readState(file: string): PushState {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NOTHING;
-    throw new Failure(`The state of the push in ${file} can't be read: ${String(error)}.`);
+    throw new CommandError(`The state of the push in ${file} can't be read: ${String(error)}.`);
   }
   try {
     const state = JSON.parse(text) as Partial<PushState> | null;
@@ -72,7 +72,7 @@ function readState(file: string): PushState {
   } catch {
     // Told below, as for any other foreign file.
   }
-  throw new Failure(`${file} holds no state of a push. Name another file with --state, or remove it and say with --from where to begin: sending again does no harm.`);
+  throw new CommandError(`${file} holds no state of a push. Name another file with --state, or remove it and say with --from where to begin: sending again does no harm.`);
 }
 
 function writeState(file: string, state: PushState): void {

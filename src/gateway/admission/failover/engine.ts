@@ -138,15 +138,15 @@ function admitOf(redis: RedisEngine, local: Local, keys: KeyCache, isAway: () =>
   /** Decides here what Redis certainly has not; what it may have decided stays open. */
   const decideRest = async (requests: readonly AdmissionRequest[], error: StoreUnavailable): Promise<readonly Verdict[]> => {
     keys.note(requests, error.decided);
-    const { spared } = error;
-    if (!isAway() || spared.length === 0) throw error;
+    const { notSent } = error;
+    if (!isAway() || notSent.length === 0) throw error;
     const decided = [...error.decided];
-    const rest = spared.map((place) => requests[place]!);
+    const rest = notSent.map((place) => requests[place]!);
     const verdicts = await local.admit(rest).catch((reason: unknown) => {
       if (reason instanceof StoreUnavailable) return reason.decided;
       throw reason;
     });
-    spared.forEach((place, n) => (decided[place] = verdicts[n]));
+    notSent.forEach((place, n) => (decided[place] = verdicts[n]));
     if (requests.every((_, place) => decided[place] !== undefined)) return decided as Verdict[];
     throw new StoreUnavailable(error.message, { decided });
   };
@@ -173,7 +173,7 @@ function admitOf(redis: RedisEngine, local: Local, keys: KeyCache, isAway: () =>
 function failOf(redis: RedisEngine, local: Local, isAway: () => boolean): AdmissionEngine['fail'] {
   const unsure = new WeakSet<Credit>();
   const ask = async (credits: readonly Credit[]): Promise<StoreUnavailable | undefined> => {
-    if (isAway() && !redis.cluster) return new StoreUnavailable('Redis is away', { spared: [...credits.keys()] });
+    if (isAway() && !redis.cluster) return new StoreUnavailable('Redis is away', { notSent: [...credits.keys()] });
     try {
       await redis.fail(credits);
       return undefined;
@@ -185,8 +185,8 @@ function failOf(redis: RedisEngine, local: Local, isAway: () => boolean): Admiss
   return async (credits) => {
     const error = await ask(credits);
     if (error === undefined) return;
-    for (const [place, credit] of credits.entries()) if (!error.taken.includes(place) && !error.spared.includes(place)) unsure.add(credit);
-    const here = error.spared.filter((place) => !unsure.has(credits[place]!));
+    for (const [place, credit] of credits.entries()) if (!error.taken.includes(place) && !error.notSent.includes(place)) unsure.add(credit);
+    const here = error.notSent.filter((place) => !unsure.has(credits[place]!));
     if (here.length > 0) await local.engine.fail(here.map((place) => credits[place]!));
     const taken = [...error.taken, ...here];
     if (taken.length < credits.length) throw new StoreUnavailable(error.message, { taken });

@@ -156,7 +156,7 @@ export const gatewayFile = mapping({
   contract: path.optional().describe('The OpenAPI document that the routes come from; relative to this file. Left out: the one shipped.'),
   store: store.prefault({}),
   upstreams: z.record(z.string().regex(NAME, 'must be a name of lower-case letters, digits, - and _, such as pets').refine((name) => name !== 'gateway', 'gateway means the gateway itself; choose another name'), upstream, { error: 'must be a mapping of services' })
-    .prefault({}).describe('The services behind, by the name openapi.yaml calls them.'),
+    .prefault({}).describe('The upstreams, by the name openapi.yaml calls them.'),
   limits: limits.prefault({}),
   cors: cors.optional().describe('Which pages may use the API from a browser. Left out: answers say nothing of CORS.'),
   trusted_proxies: z.array(peer, { error: 'must be a list of addresses or blocks' }).prefault([]).describe('Peers whose X-Forwarded-For, and PROXY header, is believed.'),

@@ -54,9 +54,9 @@ function answerRaw(socket: Socket, refusal: Refusal, handler: Handler, packet?: 
   connectionOf(socket).closing = true;
   socket.on('error', () => socket.destroy());
   const exchange = unreadExchange(socket.remoteAddress, handler.addresses);
-  exchange.story.refusal = refusal;
-  if (handler.cors !== null) exchange.story.cors = handler.cors.fieldsFor(originIn(packet));
-  void handler.showFigures(exchange).then(() => {
+  exchange.logEntry.refusal = refusal;
+  if (handler.cors !== null) exchange.logEntry.cors = handler.cors.fieldsFor(originIn(packet));
+  void handler.readVerdict(exchange).then(() => {
     const { headers, body } = renderRefusal(exchange, refusal);
     let text = `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}\r\nDate: ${new Date().toUTCString()}\r\n`;
     for (let index = 0; index < headers.length; index += 2) text += `${headers[index]!}: ${headers[index + 1]!}\r\n`;

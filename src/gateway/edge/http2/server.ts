@@ -44,7 +44,7 @@ interface Http2 {
 }
 
 /** What the gateway remembers of one connection. */
-interface Line {
+interface Http2Connection {
   readonly session: ServerHttp2Session;
   readonly socket: Socket;
   readonly remote: string | undefined;
@@ -61,7 +61,7 @@ interface Line {
 
 /** Serves HTTP/2 (RFC 9113) by node:http2's core, which answers nothing by itself; a listener of its own it has none. */
 export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
-  const lines = new Bag<Line>();
+  const connections = new Bag<Http2Connection>();
   const { limits: first } = current();
   const server = createServer({
     settings: { ...settingsOf(first), maxHeaderListSize: ANSWERED_HEADS * first.headerBytes },
@@ -70,35 +70,35 @@ export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
     maxSessionInvalidFrames: INVALID_FRAMES,
   });
 
-  const beginStream = (line: Line, stream: ServerHttp2Stream, raw: readonly string[], goesOn: boolean): void => {
+  const beginStream = (connection: Http2Connection, stream: ServerHttp2Stream, raw: readonly string[], goesOn: boolean): void => {
     const handler = current();
     const { limits } = handler;
-    line.open += 1;
-    line.served += 1;
-    const { head, fault } = readStreamHead(raw, goesOn, line.remote, limits);
+    connection.open += 1;
+    connection.served += 1;
+    const { head, fault } = readStreamHead(raw, goesOn, connection.remote, limits);
     const expectsContinue = goesOn && onlyValueOf(head.fields, 'expect') !== null;
     const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue, traffic, limits });
-    if (traffic.draining || line.served >= limits.requestsPerConnection) dismiss(line);
-    begin({ client, head, fault, overloaded: false, onEnd: () => ended(line, client) }, handler, traffic);
+    if (traffic.draining || connection.served >= limits.requestsPerConnection) dismiss(connection);
+    begin({ client, head, fault, overloaded: false, onEnd: () => ended(connection, client) }, handler, traffic);
   };
 
   const hold = (session: ServerHttp2Session, socket: Socket): void => {
-    const line: Line = { session, socket, remote: socket.remoteAddress, open: 0, served: 0, givenUp: 0, idleSinceMs: performance.now(), leaving: false };
-    const place = lines.add(line);
-    socket.on('close', () => lines.remove(place));
+    const connection: Http2Connection = { session, socket, remote: socket.remoteAddress, open: 0, served: 0, givenUp: 0, idleSinceMs: performance.now(), leaving: false };
+    const place = connections.add(connection);
+    socket.on('close', () => connections.remove(place));
     // Its raw fields are in Node's documentation and not in its types.
     (session as EventEmitter).on('stream', (stream: ServerHttp2Stream, _headers: object, flags: number, raw: readonly string[]) => {
       stream.on('error', () => undefined);
       // Reset in the same breath: nobody asks any more.
-      if (stream.destroyed || stream.closed) giveUp(line);
-      else if (line.open > MOST_GIVEN_UP + current().limits.streams) cut(line);
-      else if (traffic.active >= current().limits.exchanges) turnAway(line, stream, current());
-      else beginStream(line, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
+      if (stream.destroyed || stream.closed) giveUp(connection);
+      else if (connection.open > MOST_GIVEN_UP + current().limits.streams) cut(connection);
+      else if (traffic.active >= current().limits.exchanges) turnAway(connection, stream, current());
+      else beginStream(connection, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
     });
   };
 
   setInterval(() => {
-    for (const line of lines.items()) check(line, current().limits);
+    for (const connection of connections.items()) check(connection, current().limits);
   }, CHECK_MS).unref();
   return {
     take: (socket) => {
@@ -107,7 +107,7 @@ export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
       server.emit('connection', socket);
     },
     retune: () => server.updateSettings(settingsOf(current().limits)),
-    drain: () => lines.items().forEach(dismiss),
+    drain: () => connections.items().forEach(dismiss),
   };
 }
 
@@ -116,43 +116,43 @@ function settingsOf({ streams }: EdgeLimits): Settings {
 }
 
 /** Tells a client that nothing more is taken from it (GOAWAY); what is under way ends. */
-function dismiss(line: Line): void {
-  if (line.leaving) return;
-  line.leaving = true;
-  line.idleSinceMs = performance.now();
-  line.session.close();
+function dismiss(connection: Http2Connection): void {
+  if (connection.leaving) return;
+  connection.leaving = true;
+  connection.idleSinceMs = performance.now();
+  connection.session.close();
 }
 
 /** A stream that certainly was not worked on (RFC 9113 §8.7). An answer would be held until the client takes it. */
-function turnAway(line: Line, stream: ServerHttp2Stream, handler: Handler): void {
-  line.idleSinceMs = performance.now();
+function turnAway(connection: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
+  connection.idleSinceMs = performance.now();
   stream.close(constants.NGHTTP2_REFUSED_STREAM);
-  const exchange = unreadExchange(line.remote, handler.addresses, '2');
-  exchange.story.refusal = REFUSALS.overloaded;
+  const exchange = unreadExchange(connection.remote, handler.addresses, '2');
+  exchange.logEntry.refusal = REFUSALS.overloaded;
   handler.finish(exchange, REFUSALS.overloaded.status);
 }
 
-function ended(line: Line, { left }: StreamClient): void {
-  if (left) giveUp(line);
-  line.open -= 1;
-  if (line.open === 0) line.idleSinceMs = performance.now();
+function ended(connection: Http2Connection, { left }: StreamClient): void {
+  if (left) giveUp(connection);
+  connection.open -= 1;
+  if (connection.open === 0) connection.idleSinceMs = performance.now();
 }
 
-function giveUp(line: Line): void {
-  line.givenUp += 1;
-  if (line.givenUp > MOST_GIVEN_UP) cut(line);
+function giveUp(connection: Http2Connection): void {
+  connection.givenUp += 1;
+  if (connection.givenUp > MOST_GIVEN_UP) cut(connection);
 }
 
 /** Also before its requests are decided: reset streams make room for others at once, and those of one write would take every exchange there is. */
-function cut(line: Line): void {
-  line.session.destroy(new Error('too many requests given up'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+function cut(connection: Http2Connection): void {
+  connection.session.destroy(new Error('too many requests given up'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 /** An idle connection is dismissed; one that was, or that broke, and stays, is cut. One that has sent no request has as long as for a head. */
-function check(line: Line, { headersMs, keepAliveMs }: EdgeLimits): void {
-  line.givenUp = Math.max(0, line.givenUp - FORGOTTEN);
-  const idleMs = performance.now() - line.idleSinceMs;
-  if (line.open > 0) return;
-  if (!line.leaving && (line.session.destroyed || idleMs > (line.served === 0 ? headersMs : keepAliveMs))) dismiss(line);
-  else if (line.leaving && idleMs > FAREWELL_MS) line.socket.destroy();
+function check(connection: Http2Connection, { headersMs, keepAliveMs }: EdgeLimits): void {
+  connection.givenUp = Math.max(0, connection.givenUp - FORGOTTEN);
+  const idleMs = performance.now() - connection.idleSinceMs;
+  if (connection.open > 0) return;
+  if (!connection.leaving && (connection.session.destroyed || idleMs > (connection.served === 0 ? headersMs : keepAliveMs))) dismiss(connection);
+  else if (connection.leaving && idleMs > FAREWELL_MS) connection.socket.destroy();
 }

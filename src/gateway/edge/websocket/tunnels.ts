@@ -7,8 +7,8 @@ const RECHECK_MS = 5000;
 /** The tunnels of a listener, handshakes under way included. */
 interface Tunnels {
   size(): number;
-  /** @param mayStay asked again and again while the tunnel is open */
-  add(client: HandshakeClient, mayStay: () => Promise<boolean>): void;
+  /** @param mayKeepTunnel asked again and again while the tunnel is open */
+  add(client: HandshakeClient, mayKeepTunnel: () => Promise<boolean>): void;
   delete(client: HandshakeClient): void;
   /** Closes those that are open. */
   closeAll(by: TunnelClose): void;
@@ -19,14 +19,14 @@ export function createTunnels(): Tunnels {
   let timer: NodeJS.Timeout | null = null;
 
   const recheck = (): void => {
-    for (const [{ tunnel }, mayStay] of tunnels) {
-      if (tunnel !== null) void mayStay().then((stays) => stays || tunnel.close('key'));
+    for (const [{ tunnel }, mayKeepTunnel] of tunnels) {
+      if (tunnel !== null) void mayKeepTunnel().then((stays) => stays || tunnel.close('key'));
     }
   };
   return {
     size: () => tunnels.size,
-    add: (client, mayStay) => {
-      tunnels.set(client, mayStay);
+    add: (client, mayKeepTunnel) => {
+      tunnels.set(client, mayKeepTunnel);
       timer ??= setInterval(recheck, RECHECK_MS).unref();
     },
     delete: (client) => {

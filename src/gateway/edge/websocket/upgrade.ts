@@ -34,7 +34,7 @@ export function createUpgrades(current: () => Handler, traffic: Traffic): Upgrad
       onEarly: () => refuse(exchange, MALFORMED_HANDSHAKE),
       onOpen: (tunnel) => {
         traffic.end(client);
-        exchange.story.tunnel = tunnel;
+        exchange.logEntry.tunnel = tunnel;
       },
       onClosed: () => tunnels.delete(client),
     });
@@ -43,7 +43,7 @@ export function createUpgrades(current: () => Handler, traffic: Traffic): Upgrad
     const overloaded = traffic.draining || traffic.active >= limits.exchanges || tunnels.size() >= limits.tunnels;
     const fault = faultIn(request) ?? handshakeFault(request, head);
     const exchange = begin({ client, head: headOf(request), fault, overloaded }, handler, traffic);
-    tunnels.add(client, () => handler.mayStay(exchange));
+    tunnels.add(client, () => handler.mayKeepTunnel(exchange));
   };
 
   const wanted: Upgrades['wanted'] = (request) => {

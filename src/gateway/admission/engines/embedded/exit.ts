@@ -9,7 +9,7 @@ let isGuarded = false;
  * thread for us, and every other process for the lock, for ever. `kill -9` frees it, and harms nothing.
  */
 export function guardExit(store: Store): Store {
-  if (!isGuarded) process.on('exit', letGo);
+  if (!isGuarded) process.on('exit', releaseRequest);
   isGuarded = true;
   const transaction = store.transaction.bind(store);
   store.transaction = async <T>(work: () => T): Promise<T> => {
@@ -23,6 +23,6 @@ export function guardExit(store: Store): Store {
   return store;
 }
 
-function letGo(): void {
+function releaseRequest(): void {
   if (underWay > 0) process.kill(process.pid, 'SIGKILL');
 }

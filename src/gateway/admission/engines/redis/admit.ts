@@ -60,7 +60,7 @@ async function decide(link: Link, edition: Edition, requests: readonly Admission
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
   if (failed === undefined) return staged;
-  throw withDecided(failed.reason, verdicts, calls.flatMap((call, n) => (wasUntouched(runs[n]) ? [...call.values()].flat() : [])));
+  throw withDecided(failed.reason, verdicts, calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? [...call.values()].flat() : [])));
 }
 
 /** Runs the script, for another day when it says that it is another. */
@@ -70,7 +70,7 @@ async function ask(link: Link, edition: Edition, requests: readonly AdmissionReq
     const { names, args } = writtenOut(requests, call, day);
     const answer = await link.run(edition.script, names, args, link.cluster ? () => unknownAnswers([...call.values()].flat().length) : undefined);
     if (answer.length !== DAY_BYTES) return answer;
-    if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock jumps from day to day", { untouched: true });
+    if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock jumps from day to day", { noEffect: true });
     day = answer.readDoubleLE(0);
   }
 }
@@ -92,12 +92,12 @@ async function decideImported(link: Link, edition: Edition, requests: readonly A
   }
 }
 
-function wasUntouched(run: PromiseSettledResult<void> | undefined): boolean {
-  return run?.status === 'rejected' && run.reason instanceof StoreUnavailable && run.reason.untouched;
+function hadNoEffect(run: PromiseSettledResult<void> | undefined): boolean {
+  return run?.status === 'rejected' && run.reason instanceof StoreUnavailable && run.reason.noEffect;
 }
 
-function withDecided(error: unknown, verdicts: readonly (Verdict | undefined)[], spared: readonly number[] = []): unknown {
-  return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { decided: verdicts, spared }) : error;
+function withDecided(error: unknown, verdicts: readonly (Verdict | undefined)[], notSent: readonly number[] = []): unknown {
+  return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { decided: verdicts, notSent }) : error;
 }
 
 /** Requests of one subject go together: the script reads its state once and decides them in order. */

@@ -27,10 +27,10 @@ return pack('<d', clock) .. '1'
 
 /**
  * Counts credits, each in one step. When some may not be counted, the error's `taken` are those that are, and
- * its `spared` those that this call certainly has not counted.
+ * its `notSent` those that this call certainly has not counted.
  */
 export async function fail(link: Link, credits: readonly Credit[], usageDays: number): Promise<void> {
-  const [taken, spared]: [number[], number[]] = [[], []];
+  const [taken, notSent]: [number[], number[]] = [[], []];
   let reason: string | undefined;
   const run = async (credit: Credit, place: number): Promise<void> => {
     try {
@@ -39,11 +39,11 @@ export async function fail(link: Link, credits: readonly Credit[], usageDays: nu
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       reason = error.message;
-      if (error.untouched) spared.push(place);
+      if (error.noEffect) notSent.push(place);
     }
   };
   await Promise.all(credits.map(run));
-  if (reason !== undefined) throw new StoreUnavailable(reason, { taken, spared });
+  if (reason !== undefined) throw new StoreUnavailable(reason, { taken, notSent });
 }
 
 /** Names and arguments of one call; the same again for the same credit. */

@@ -29,7 +29,7 @@ export function isNodeError(error: unknown): boolean {
 }
 
 /** The call had no effect and will have none. */
-export function isUntouched(error: unknown): boolean {
+export function hadNoEffect(error: unknown): boolean {
   if (error instanceof Unsent) return true;
   const word = wordOf(error) ?? '';
   return REFUSALS.test(word) || (error instanceof Error && NOT_WRITTEN.test(error.message));

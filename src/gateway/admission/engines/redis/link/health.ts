@@ -173,7 +173,7 @@ export class NodeHealth {
   }
 
   #refusal(): StoreUnavailable {
-    return new StoreUnavailable(`the store is away: ${this.#reason}`, { untouched: true });
+    return new StoreUnavailable(`the store is away: ${this.#reason}`, { noEffect: true });
   }
 
   /** Probes until the node answers. */

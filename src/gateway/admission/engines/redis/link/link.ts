@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../../../../../shared/log.js';
 import { StoreUnavailable } from '../../../port.js';
 import type { Client } from './connect.js';
-import { codeOf, isNodeError, isUntouched, reasonOf, redirectionOf, Unsent, wordOf } from './errors.js';
+import { codeOf, isNodeError, hadNoEffect, reasonOf, redirectionOf, Unsent, wordOf } from './errors.js';
 import { Overdue } from './health.js';
 import type { NodeHealth } from './health.js';
 import { Healths } from './healths.js';
@@ -150,7 +150,7 @@ export class Link {
         const answer = await make(node, health, untilMs);
         health.answered();
         if (answer !== undefined) return answer;
-        if (this.#healths.clock.nowMs >= untilMs) throw new StoreUnavailable('the call reached Redis too late', { untouched: true });
+        if (this.#healths.clock.nowMs >= untilMs) throw new StoreUnavailable('the call reached Redis too late', { noEffect: true });
       } catch (error) {
         sentTo = await this.#afterError(error, node.name, health, untilMs);
       }
@@ -161,8 +161,8 @@ export class Link {
   async #afterError(error: unknown, name: string, health: NodeHealth, untilMs: number): Promise<Node | undefined> {
     if (error instanceof StoreUnavailable) throw error;
     this.#learn(error, health);
-    const untouched = isUntouched(error);
-    if (!untouched || this.#healths.clock.nowMs + SPARE_MS >= untilMs) throw new StoreUnavailable(reasonOf(error, this.#trouble), { untouched });
+    const noEffect = hadNoEffect(error);
+    if (!noEffect || this.#healths.clock.nowMs + SPARE_MS >= untilMs) throw new StoreUnavailable(reasonOf(error, this.#trouble), { noEffect });
     const redirection = this.cluster ? redirectionOf(error) : undefined;
     if (redirection !== undefined) return this.#nodes.redirected(redirection, name);
     this.#nodes.refresh();

@@ -36,7 +36,7 @@ export class Nodes {
   constructor(client: Client, onError: (error: unknown) => void, isUp: (name: string) => boolean, onGone: (name: string) => void) {
     this.#client = client;
     this.#onError = onError;
-    if (client instanceof Cluster) client.on('refresh', () => this.#letGo(client, isUp, onGone));
+    if (client instanceof Cluster) client.on('refresh', () => this.#releaseRequest(client, isUp, onGone));
   }
 
   /** Name of the node that has the slot of `key`; '' in a Cluster as long as none is known. */
@@ -118,7 +118,7 @@ export class Nodes {
     this.refresh();
   }
 
-  #letGo(cluster: Cluster, isUp: (name: string) => boolean, onGone: (name: string) => void): void {
+  #releaseRequest(cluster: Cluster, isUp: (name: string) => boolean, onGone: (name: string) => void): void {
     const owners = new Set(cluster.slots.map((names) => names[0]));
     const nowMs = performance.now();
     for (const [name, connection] of this.#dialled) {

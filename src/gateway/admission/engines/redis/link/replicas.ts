@@ -42,7 +42,7 @@ export class Replicas {
     const wanted = this.#wanted(before);
     if (wanted === 0) return change();
     const witness = this.#link.dial(key);
-    if (witness === undefined) throw new StoreUnavailable('the store is away: no connection to Redis', { untouched: true });
+    if (witness === undefined) throw new StoreUnavailable('the store is away: no connection to Redis', { noEffect: true });
     try {
       await connected(witness);
       const answer = await change();
@@ -89,6 +89,6 @@ async function connected(witness: Redis): Promise<void> {
   try {
     await witness.connect();
   } catch {
-    throw new StoreUnavailable('the store is away: no connection to Redis', { untouched: true });
+    throw new StoreUnavailable('the store is away: no connection to Redis', { noEffect: true });
   }
 }

@@ -60,7 +60,7 @@ t.test('failing for as long as the deadline it is away, refuses at once, and com
   await node.ready(untilMs());
   redis.up = false;
   node.failed('no connection', true);
-  await t.rejects(node.ready(untilMs()), { name: 'StoreUnavailable', message: 'the store is away: gone', untouched: true });
+  await t.rejects(node.ready(untilMs()), { name: 'StoreUnavailable', message: 'the store is away: gone', noEffect: true });
   t.strictSame(changes, ['gone'], 'told before those who waited');
   t.equal(node.away, 'gone');
   const { nowMs } = clock;
@@ -78,7 +78,7 @@ t.test('a call without an answer: others wait, both for no longer than the deadl
   const sent = t.rejects(node.sent(new Promise(() => undefined), untilMs()), { name: 'Overdue' });
   await until('it is silent', () => !node.answers);
   t.equal(node.away, null, 'which may be a stall');
-  await t.rejects(node.ready(untilMs()), { name: 'StoreUnavailable', untouched: true });
+  await t.rejects(node.ready(untilMs()), { name: 'StoreUnavailable', noEffect: true });
   t.equal(node.away, 'gone');
   await sent;
 });

@@ -1,6 +1,6 @@
 /** What went wrong, for the person at the terminal. `exitCode` 1: refused or failed; 2: the command was used wrongly. */
-export class Failure extends Error {
-  override readonly name = 'Failure';
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
   readonly exitCode: 1 | 2;
 
   constructor(message: string, exitCode: 1 | 2 = 1) {

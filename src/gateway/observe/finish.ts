@@ -1,5 +1,5 @@
-import type { Failure } from '../admission/port.js';
-import type { Exchange, Story } from '../exchange.js';
+import type { FailedRequest } from '../admission/port.js';
+import type { Exchange, ExchangeLog } from '../exchange.js';
 import type { Metrics } from './metrics.js';
 
 /** Status of an exchange whose client left before its answer; nobody was told it. */
@@ -20,34 +20,34 @@ const REFUSED = 400;
  * Last step: tells metrics, log and ledger how an exchange ended. Runs once for each, always.
  * @param onFailed told of admitted requests that ended in a 5xx, so that billing can credit them
  */
-export function createFinish(metrics: Metrics, access: AccessLog | null, onFailed: (failure: Failure) => void): (exchange: Exchange, status: number) => void {
+export function createFinish(metrics: Metrics, access: AccessLog | null, onFailed: (failure: FailedRequest) => void): (exchange: Exchange, status: number) => void {
   // A line says that others are missing, so that nobody counts a sample as the whole.
   const mark = access === null || access.sampled === 1 ? '' : `,"sampled":${access.sampled}`;
   return (exchange, answered) => {
-    const { story, client } = exchange;
+    const { logEntry, client } = exchange;
     // A refusal after the answer began could only cut it; what the client then holds is no success.
-    const status = client.gone && !client.started ? CLIENT_GONE : (story.refusal?.status ?? answered);
+    const status = client.gone && !client.started ? CLIENT_GONE : (logEntry.refusal?.status ?? answered);
     const totalMs = performance.now() - exchange.startedMs;
     // Of a tunnel they were told when it opened.
-    if (story.tunnel === null) tell(metrics, story, status, totalMs);
-    if (story.refusal !== null) metrics.refusal(story.refusal.code);
-    const { standing } = story;
-    if (story.counted && status >= 500 && standing !== null && standing.keyId !== null) {
-      onFailed({ keyId: standing.keyId, plan: standing.plan, operation: story.operation, admittedAtMs: standing.atMs });
+    if (logEntry.tunnel === null) tell(metrics, logEntry, status, totalMs);
+    if (logEntry.refusal !== null) metrics.refusal(logEntry.refusal.code);
+    const { verdict } = logEntry;
+    if (logEntry.counted && status >= 500 && verdict !== null && verdict.keyId !== null) {
+      onFailed({ keyId: verdict.keyId, plan: verdict.plan, operation: logEntry.operation, admittedAtMs: verdict.atMs });
     }
     if (access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled)) access.write(lineOf(exchange, status, totalMs, mark));
   };
 }
 
 /** Tells metrics of a tunnel when its client is answered: they time the handshake, not what follows. */
-export function createOpened(metrics: Metrics): (exchange: Exchange) => void {
-  return ({ story, startedMs }) => tell(metrics, story, SWITCHED, performance.now() - startedMs);
+export function createTunnelOpened(metrics: Metrics): (exchange: Exchange) => void {
+  return ({ logEntry, startedMs }) => tell(metrics, logEntry, SWITCHED, performance.now() - startedMs);
 }
 
-function tell(metrics: Metrics, story: Story, status: number, totalMs: number): void {
-  metrics.exchange(story.operation, status, totalMs / 1000);
-  if (story.admissionMs > 0) metrics.admission(story.admissionMs / 1000);
-  if (story.upstream !== null) metrics.upstream(story.upstream, story.upstreamMs / 1000);
+function tell(metrics: Metrics, logEntry: ExchangeLog, status: number, totalMs: number): void {
+  metrics.exchange(logEntry.operation, status, totalMs / 1000);
+  if (logEntry.admissionMs > 0) metrics.admission(logEntry.admissionMs / 1000);
+  if (logEntry.upstream !== null) metrics.upstream(logEntry.upstream, logEntry.upstreamMs / 1000);
 }
 
 // Two: a batch is admitted in one millisecond, and its exchanges end in others.
@@ -59,18 +59,18 @@ const endedIso = isoClock();
  * JSON costs: every text in it comes from a closed set or has been read by a pattern that leaves
  * nothing to be escaped.
  */
-function lineOf({ id, traceparent, version, method, address, client, story }: Exchange, status: number, totalMs: number, mark: string): string {
-  const { standing } = story;
+function lineOf({ id, traceparent, version, method, address, client, logEntry }: Exchange, status: number, totalMs: number, mark: string): string {
+  const { verdict } = logEntry;
   // By the store's clock: says on which UTC day the ledger counted it.
-  const admittedAt = story.counted && standing !== null ? admittedIso(standing.atMs) : null;
+  const admittedAt = logEntry.counted && verdict !== null ? admittedIso(verdict.atMs) : null;
   return `{"level":"info","time":"${endedIso(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}","span":"${traceparent.slice(36, 52)}"` +
-    `,"http":${quoted(version)},"method":"${method}","operation":"${story.operation}","key":${quoted(standing?.keyId)},"plan":${quoted(standing?.plan)},"outcome":"${standing?.outcome ?? 'none'}"` +
-    `,"code":${quoted(story.refusal?.code)},"credential":${quoted(story.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}${tunnelPart(story)}` +
-    `,"ms":${round(totalMs)},"admissionMs":${round(story.admissionMs)},"upstreamMs":${round(story.upstreamMs)},"counted":${story.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`;
+    `,"http":${quoted(version)},"method":"${method}","operation":"${logEntry.operation}","key":${quoted(verdict?.keyId)},"plan":${quoted(verdict?.plan)},"outcome":"${verdict?.outcome ?? 'none'}"` +
+    `,"code":${quoted(logEntry.refusal?.code)},"credential":${quoted(logEntry.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}${tunnelPart(logEntry)}` +
+    `,"ms":${round(totalMs)},"admissionMs":${round(logEntry.admissionMs)},"upstreamMs":${round(logEntry.upstreamMs)},"counted":${logEntry.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`;
 }
 
 /** Of a tunnel alone: what came from the client, and who ended it. */
-function tunnelPart({ tunnel }: Story): string {
+function tunnelPart({ tunnel }: ExchangeLog): string {
   return tunnel === null ? '' : `,"bytesIn":${tunnel.bytesIn},"closedBy":${quoted(tunnel.closedBy)}`;
 }
 

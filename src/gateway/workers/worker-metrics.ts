@@ -13,25 +13,25 @@ interface Wait {
 const SILENT_MS = 3000;
 
 /**
- * The figures of all workers, the dead included, summed. What is known is told at once: a worker that
- * hangs counts with its last figures, and never makes a scrape fail.
+ * The metrics of all workers, the dead included, summed. What is known is told at once: a worker that
+ * hangs counts with its last snapshot, and never makes a scrape fail.
  */
-export class Figures {
+export class WorkerMetrics {
   readonly #latest = new Map<number, { readonly snapshot: Snapshot; readonly atMs: number }>();
   /** Without the counts of the dead, a counter would fall when a worker is replaced. */
   #dead: Promise<Snapshot> = Promise.resolve([]);
 
   readonly #waits = new Set<Wait>();
 
-  take(worker: number, snapshot: Snapshot): void {
+  update(worker: number, snapshot: Snapshot): void {
     this.#latest.set(worker, { snapshot, atMs: performance.now() });
     for (const { workers, end } of this.#waits) {
       if (workers.delete(worker) && workers.size === 0) end();
     }
   }
 
-  /** Resolves when each of `workers` has told its figures once more, or after `withinMs`. */
-  news(workers: readonly number[], withinMs: number): Promise<void> {
+  /** Resolves when each of `workers` has sent a newer snapshot, or after `withinMs`. */
+  refreshed(workers: readonly number[], withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -45,7 +45,7 @@ export class Figures {
   }
 
   /** The worker is gone: its counts stay, its gauges say nothing any more. */
-  bury(worker: number): void {
+  forget(worker: number): void {
     const last = this.#latest.get(worker)?.snapshot;
     this.#latest.delete(worker);
     if (last === undefined) return;
@@ -53,8 +53,8 @@ export class Figures {
     this.#dead = this.#dead.then((before) => AggregatorRegistry.aggregate([before, counts]).getMetricsAsJSON());
   }
 
-  /** Whether the worker told its figures lately. */
-  isHeard(worker: number): boolean {
+  /** Whether the worker has sent a snapshot lately. */
+  isResponsive(worker: number): boolean {
     const atMs = this.#latest.get(worker)?.atMs;
     return atMs !== undefined && performance.now() - atMs < SILENT_MS;
   }
