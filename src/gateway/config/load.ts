@@ -1,8 +1,6 @@
-import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { packageRoot } from '../../shared/package-root.js';
-import type { Plans } from '../admission/plan.js';
 import { readCertificate } from './certificate.js';
 import type { Certificate, CertificateFault } from './certificate.js';
 import { problemsOf } from './files/issues.js';
@@ -14,7 +12,8 @@ import { ConfigError } from './files/problem.js';
 import type { Problem } from './files/problem.js';
 import { gatewayFile } from './schema/gateway.js';
 import type { GatewayFile } from './schema/gateway.js';
-import type { CorsSettings, Settings, TlsSettings, UpstreamSettings } from './settings.js';
+import { toSettings } from './settings.js';
+import type { ResolvedPaths, Settings, TlsSettings } from './settings.js';
 
 export { ConfigError, renderProblems } from './files/problem.js';
 
@@ -65,7 +64,7 @@ function load(environment: NodeJS.ProcessEnv, need: 'required' | 'wanted' | 'unr
   const certificateFault = faults.length === 0 ? null : new ConfigError(faults, files);
   if (need === 'required' || problems.length > 0) problems.push(...faults);
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
-  return { settings: toSettings(file, toPlans(planFile), tls, pathsOf(gateway)), certificate, certificateFault, gateway, plans, files };
+  return { settings: toSettings(file, toPlans(planFile), pathsOf(gateway, tls)), certificate, certificateFault, gateway, plans, files };
 }
 
 function filesOf(gateway: Layers | undefined, plans: Layers | undefined, tls: TlsSettings | null): readonly string[] {
@@ -144,50 +143,6 @@ function pathAt(gateway: Layers, setting: readonly string[]): string | null {
   return typeof path === 'string' ? resolve((gateway.decides(setting) ?? gateway.base).folder, path) : null;
 }
 
-function pathsOf(gateway: Layers): Pick<Settings, 'dataFolder' | 'contract'> {
-  return { dataFolder: pathAt(gateway, ['data']) ?? join(packageRoot, 'data'), contract: pathAt(gateway, ['contract']) ?? join(packageRoot, 'config/openapi.yaml') };
-}
-
-function toSettings(file: GatewayFile, plans: Plans, tls: TlsSettings | null, paths: Pick<Settings, 'dataFolder' | 'contract'>): Settings {
-  const { store, limits } = file;
-  return {
-    environment: file.environment,
-    listen: { host: file.listen.host, port: file.listen.port, proxyProtocol: file.listen.proxy_protocol },
-    tls,
-    http2: file.tls?.http2 ?? true,
-    admin: file.admin,
-    workers: file.workers === 'auto' ? availableParallelism() : file.workers,
-    ...paths,
-    store: { redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, finalAfterMs: store.final_after, mapBytes: store.map_size, onFailure: store.on_failure, gateways: store.gateways, replicas: { replicas: store.replicas, waitMs: store.replica_wait } },
-    upstreams: toUpstreams(file),
-    limits: {
-      headerBytes: limits.header_size, headerFields: limits.header_fields, urlBytes: limits.url_size, bodyBytes: limits.body_size,
-      headersMs: limits.headers_time, requestMs: limits.request_time, keepAliveMs: limits.keep_alive,
-      connections: limits.connections, requestsPerConnection: limits.requests_per_connection, exchanges: limits.exchanges, streams: limits.streams, pipelined: limits.pipelined,
-      waiting: limits.waiting, bodiesBytes: limits.bodies_size, callerShare: limits.caller_share,
-      tunnels: limits.tunnels, tunnelIdleMs: limits.tunnel_idle, tunnelLifetimeMs: limits.tunnel_lifetime,
-    },
-    cors: file.cors === undefined ? null : toCors(file.cors),
-    trustedProxies: file.trusted_proxies,
-    realm: file.realm,
-    plans,
-    keys: { acceptImported: file.keys.accept_imported },
-    log: file.log,
-    shutdownMs: file.shutdown,
-  };
-}
-
-function toCors({ origins, headers, expose, max_age: maxAgeMs, credentials }: NonNullable<GatewayFile['cors']>): CorsSettings {
-  return { origins, headers, expose, maxAgeS: maxAgeMs / 1000, credentials };
-}
-
-/** Without a prototype: the names come from files, and `constructor` is as good a name as any. */
-function toUpstreams({ upstreams }: GatewayFile): Readonly<Record<string, UpstreamSettings>> {
-  const byName = Object.create(null) as Record<string, UpstreamSettings>;
-  for (const [name, { addresses, connections, pipelining, connect, deadline, health, breaker }] of Object.entries(upstreams)) {
-    const asked = health === undefined ? null : { path: health.path, everyMs: health.every, deadlineMs: health.deadline };
-    const breaks = breaker === 'off' ? null : { failures: breaker.failures, openMs: breaker.open, capMs: breaker.cap };
-    byName[name] = { addresses, connections, pipelining, connectMs: connect, deadlineMs: deadline, health: asked, breaker: breaks };
-  }
-  return byName;
+function pathsOf(gateway: Layers, tls: TlsSettings | null): ResolvedPaths {
+  return { dataFolder: pathAt(gateway, ['data']) ?? join(packageRoot, 'data'), contract: pathAt(gateway, ['contract']) ?? join(packageRoot, 'config/openapi.yaml'), tls };
 }
