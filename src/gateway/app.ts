@@ -19,14 +19,12 @@ import type { Listener } from './edge/listener.js';
 import { strip } from './edge/strip.js';
 import type { Exchange, Identified } from './exchange.js';
 import { createIdentify } from './keys/identify.js';
-import { watchBreakers } from './observe/breakers.js';
+import { countUnproxied, watchListener, watchTls } from './observe/listener.js';
 import { createMetrics } from './observe/metrics.js';
 import type { Metrics } from './observe/metrics.js';
-import { countUnproxied } from './observe/proxies.js';
 import { createFinish, createTunnelOpened } from './observe/finish.js';
 import { logReplaced } from './observe/replaced.js';
-import { watchSaturation } from './observe/saturation.js';
-import { watchTls } from './observe/tls.js';
+import { watchBreakers, watchUpstreams } from './observe/upstreams.js';
 import { pipeline } from './pipeline.js';
 import type { OnReplaced } from './upstream/attempt.js';
 import { createForward } from './upstream/forward.js';
@@ -89,7 +87,8 @@ export function createApp(parts: AppParts): App {
   const security = certificate === null ? null : { certificate, http2: settings.http2 };
   const listener = createListener(() => built.handler, security, settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null);
   if (certificate !== null) watchTls(metrics.registry, listener.server, () => certificate!);
-  watchSaturation(metrics.registry, listener, () => built.upstreams, () => built.handler.limits);
+  watchListener(metrics.registry, listener, () => built.handler.limits);
+  watchUpstreams(metrics.registry, () => built.upstreams);
   return {
     listener,
     metrics,

@@ -17,10 +17,9 @@ import type { Settings } from './config/settings.js';
 import { loadContract } from './contract/load.js';
 import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
-import { watchBans } from './observe/bans.js';
-import { watchConfig, watchProcess } from './observe/process.js';
-import { watchDegraded, watchStore } from './observe/store.js';
+import { watchGateway, watchProcess } from './observe/process.js';
 import { drain, listen } from './server.js';
+import type { Upstreams } from './upstream/pools.js';
 import { runTask } from './usage/task.js';
 import type { InForce } from './workers/message.js';
 import { startWorkers } from './workers/primary.js';
@@ -83,49 +82,53 @@ async function applySettings({ log, engine, apply }: Base, settings: Settings, c
   await apply(settings, certificate);
 }
 
+/** What serves the public, in this process or in workers of it. */
+interface PublicSide {
+  readonly registry: Registry;
+  readonly apply: Base['apply'];
+  readonly upstreams: () => Upstreams;
+  /** All that was measured, in Prometheus' text form. */
+  readonly metrics: () => Promise<string>;
+  /** Resolves with the public port once it is open. */
+  readonly listen: () => Promise<number>;
+  /** Lets what is in flight end, and closes. */
+  readonly drain: () => Promise<void>;
+}
+
 /** One process serves both listeners. */
-async function runAlone(base: Base, reloader: Reloader): Promise<void> {
-  const { settings, log, engine } = base;
+function runAlone(base: Base, reloader: Reloader): Promise<void> {
   const app = createApp(base);
-  base.apply = (next, certificate) => app.apply(next, certificate);
-  const health = watchHealth(engine, () => app.upstreams(), () => reloader.state());
   const { registry } = app.metrics;
-  watchProcess(registry, settings);
-  watchConfig(registry, () => reloader.state());
-  watchStore(registry, engine, health);
-  watchDegraded(registry, engine.failover);
-  watchBans(registry, engine.bans);
-  const admin = await openAdmin(base, reloader, () => registry.metrics(), () => health.readiness());
-  announce(base, await listen(app.listener.server, settings.listen), admin);
-  health.serving();
-  onStopSignal(async () => {
-    health.drain();
-    await drain(app, settings.shutdownMs);
-    health.stop();
-    await closeAdmin(admin);
-    await engine.close();
-    log.info('stopped');
+  const { listen: address, shutdownMs } = base.settings;
+  return oversee(base, reloader, {
+    registry, apply: (next, certificate) => app.apply(next, certificate), upstreams: () => app.upstreams(), metrics: () => registry.metrics(),
+    listen: () => listen(app.listener.server, address), drain: () => drain(app, shutdownMs),
   });
 }
 
 /** Serves the operators, and keeps the workers that serve the public. */
-async function runPrimary(base: Base, reloader: Reloader): Promise<void> {
+function runPrimary(base: Base, reloader: Reloader): Promise<void> {
+  const registry = new Registry();
+  const workers = startWorkers(base, registry, base.log);
+  return oversee(base, reloader, {
+    registry, apply: (next, certificate) => workers.apply(next, certificate), upstreams: () => new Map(), metrics: () => workers.metrics(),
+    listen: () => workers.listening, drain: () => workers.stop(base.settings.shutdownMs + 1000),
+  });
+}
+
+/** The process that reads the files, checks the store and serves the operators. */
+async function oversee(base: Base, reloader: Reloader, side: PublicSide): Promise<void> {
   const { settings, log, engine } = base;
-  const own = new Registry();
-  const health = watchHealth(engine, () => new Map(), () => reloader.state());
-  watchProcess(own, settings);
-  watchConfig(own, () => reloader.state());
-  watchStore(own, engine, health);
-  watchDegraded(own, engine.failover);
-  watchBans(own, engine.bans);
-  const workers = startWorkers(base, own, log);
-  base.apply = (next, certificate) => workers.apply(next, certificate);
-  const admin = await openAdmin(base, reloader, () => workers.metrics(), () => health.readiness());
-  announce(base, await workers.listening, admin);
+  base.apply = side.apply;
+  const health = watchHealth(engine, side.upstreams, () => reloader.state());
+  watchProcess(side.registry, settings, engine.failover);
+  watchGateway(side.registry, engine, health, () => reloader.state());
+  const admin = await openAdmin(base, reloader, side.metrics, () => health.readiness());
+  announce(base, await side.listen(), admin);
   health.serving();
   onStopSignal(async () => {
     health.drain();
-    await workers.stop(settings.shutdownMs + 1000);
+    await side.drain();
     health.stop();
     await closeAdmin(admin);
     await engine.close();
@@ -137,8 +140,7 @@ async function runWorker(base: Base): Promise<void> {
   const { settings, engine } = base;
   const app = createApp(base);
   base.apply = (next, certificate) => app.apply(next, certificate);
-  watchProcess(app.metrics.registry, settings);
-  watchDegraded(app.metrics.registry, engine.failover);
+  watchProcess(app.metrics.registry, settings, engine.failover);
   const report = reportToPrimary(app.metrics.registry);
   report.listening(await listen(app.listener.server, settings.listen));
   const stop = async (): Promise<void> => {
