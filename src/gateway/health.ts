@@ -2,6 +2,7 @@ import type { AdmissionEngine } from './admission/port.js';
 import type { ReloadState } from './config/reload.js';
 import { isDown } from './upstream/address.js';
 import type { Upstreams } from './upstream/pools.js';
+import { repeat } from '../shared/repeat.js';
 
 /** Whether the gateway can serve, part by part, as `/readyz` tells it. */
 export interface Readiness {
@@ -32,11 +33,8 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
   let storeDetail = 'not checked yet';
   let serving = false;
   let draining = false;
-  let checking = false;
 
   const check = async (): Promise<void> => {
-    if (checking) return;
-    checking = true;
     try {
       await engine.check();
       storeOk = true;
@@ -44,10 +42,8 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
       storeOk = false;
       storeDetail = error instanceof Error ? error.message : 'the store does not answer';
     }
-    checking = false;
   };
-  void check();
-  const timer = setInterval(() => void check(), CHECK_MS).unref();
+  const stop = repeat(CHECK_MS, check, () => undefined);
 
   return {
     readiness: () => {
@@ -71,7 +67,7 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
     drain: () => {
       draining = true;
     },
-    stop: () => clearInterval(timer),
+    stop: () => void stop(),
   };
 }
 

@@ -8,7 +8,8 @@ const DELAY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
  * What a process takes of its machine, on `registry`, under names that begin with `prefix`.
- * All of them may be summed over processes. Never keeps a process alive.
+ * All of them may be summed over processes, which most of prom-client's default metrics may not (lag, start time,
+ * version), and its event loop has no histogram of delays. Never keeps a process alive.
  */
 export function addProcessMetrics(registry: Registry, prefix: string): void {
   const registers = [registry];

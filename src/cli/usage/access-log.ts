@@ -72,6 +72,7 @@ function open(path: string): Readable {
   return file.pipe(text);
 }
 
+/** Not by node:readline, which keeps a line of any length. */
 async function* linesOf(input: Readable): AsyncGenerator<string, void> {
   let rest = '';
   input.setEncoding('utf8');

@@ -8,6 +8,7 @@ import type { Counter } from './counter.js';
 import { readLedger } from './ledger.js';
 import { nameOf, readLogs } from './access-log.js';
 import type { LoggedDay } from './access-log.js';
+import { dayOf } from '../../shared/utc-day.js';
 
 interface ReconcileOptions {
   readonly day: string;
@@ -103,7 +104,7 @@ async function counterOf(client: AdminClient, day: string, logged: LoggedDay, me
 
 function leftOut({ sinceMs }: Counter, day: string, logged: LoggedDay): string | null {
   if (sinceMs === null) return 'a gateway does not tell since when it counts';
-  if (day !== new Date().toISOString().slice(0, 10)) return 'the day is over, and a gateway counts on';
+  if (day !== dayOf(Date.now())) return 'the day is over, and a gateway counts on';
   if (sinceMs < Date.parse(day)) return 'a gateway has counted since before the day';
   if (logged.first !== null && Date.parse(logged.first) < sinceMs) return 'a gateway was restarted during the day';
   return null;

@@ -1,4 +1,3 @@
-import { DAY_MS } from '../admission/bucket.js';
 import { suggestion } from '../config/files/nearest.js';
 import { quote } from '../keys/fields.js';
 import { DIMENSIONS, MOST_DAYS, viewOf } from '../usage/range.js';
@@ -11,6 +10,7 @@ import type { Answer, Headers } from './answer.js';
 import { invalidQuery, readChoice } from './query.js';
 import type { Query } from './query.js';
 import type { Call, Route } from './route.js';
+import { DAY_MS, dayOf, isDay } from '../../shared/utc-day.js';
 
 export const USAGE_ROUTES: readonly Route[] = [
   { method: 'GET', path: '/admin/v1/usage', query: ['from', 'to', 'by', 'format', 'key'], browser: true, handle: usage },
@@ -88,9 +88,7 @@ function readRange(query: Query, nowMs: number): Pick<ReportRange, 'from' | 'to'
 function readDay(query: Query, name: string): string | undefined {
   const day = query.get(name);
   if (day === undefined) return undefined;
-  const atMs = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN;
-  // Date.parse takes 31 February for a day in March.
-  if (Number.isNaN(atMs) || atMs % DAY_MS !== 0 || dayOf(atMs) !== day) throw invalidQuery(`${name} must be a day such as 2026-11-21.`);
+  if (!isDay(day)) throw invalidQuery(`${name} must be a day such as 2026-11-21.`);
   return day;
 }
 
@@ -103,8 +101,4 @@ function readDimensions(query: Query): readonly Dimension[] {
   });
   if (new Set(by).size < by.length) throw invalidQuery('by names something twice.');
   return by;
-}
-
-function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10);
 }

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../shared/utc-day.js';
+
 /**
  * The bucket: `{limit, per, refill}` that remembers what was spent, so that a plan may change in the middle of a window.
  *
@@ -14,7 +16,7 @@ export interface Limits {
 }
 
 export const MINUTE_MS = 60_000;
-export const DAY_MS = 86_400_000;
+export { DAY_MS };
 /** A UTC day is final so long after its end: whatever was admitted in it has ended by then. */
 export const SETTLE_MS = 3_600_000;
 export const MAX_LIMIT = 100_000_000;

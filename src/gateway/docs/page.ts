@@ -1,6 +1,7 @@
 import type { Limits } from '../admission/bucket.js';
 import type { Plan, Plans } from '../admission/plan.js';
 import type { Operation } from '../contract/operation.js';
+import { escapeHtml } from '../../shared/escape-html.js';
 
 /** One row of the error table. */
 export interface ErrorRow {
@@ -58,7 +59,7 @@ const LIMITED_SECTION = `<section id="429"><h2>After a 429</h2>
 }</pre></section>`;
 
 function plansSection(plans: Plans): string {
-  const rows = [...plans.values()].map((plan) => `<tr><td>${escape(title(plan.name))}</td>${limitCells(plan)}<td>${banText(plan)}</td></tr>`);
+  const rows = [...plans.values()].map((plan) => `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${banText(plan)}</td></tr>`);
   return `<section id="plans"><h2>Plans and limits</h2><div class="scroll"><table>
 <thead><tr><th>Plan</th><th>Requests per minute</th><th>Requests per day (UTC)</th><th>Ban</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div></section>`;
@@ -75,7 +76,7 @@ function banText({ ban }: Plan): string {
 
 function operationsSection(operations: readonly Operation[]): string {
   const rows = operations.map(
-    (operation) => `<tr><td><code>${operation.method} ${escape(operation.path)}</code></td><td>${operation.scope === null ? '–' : `<code>${escape(operation.scope)}</code>`}</td><td>${operation.cost === 0 ? 'nothing' : '1 token'}</td><td>${stabilityOf(operation)}</td></tr>`,
+    (operation) => `<tr><td><code>${operation.method} ${escapeHtml(operation.path)}</code></td><td>${operation.scope === null ? '–' : `<code>${escapeHtml(operation.scope)}</code>`}</td><td>${operation.cost === 0 ? 'nothing' : '1 token'}</td><td>${stabilityOf(operation)}</td></tr>`,
   );
   return `<section id="operations"><h2>Operations</h2><div class="scroll"><table>
 <thead><tr><th>Operation</th><th>Scope</th><th>Costs</th><th>Stability</th></tr></thead>
@@ -88,7 +89,7 @@ function stabilityOf({ stability, sunsetAtMs }: Operation): string {
 }
 
 function errorsSection(errors: readonly ErrorRow[]): string {
-  const rows = errors.map(({ code, status, message }) => `<tr><td class="number">${status}</td><td><code>${escape(code)}</code></td><td>${escape(message)}</td></tr>`);
+  const rows = errors.map(({ code, status, message }) => `<tr><td class="number">${status}</td><td><code>${escapeHtml(code)}</code></td><td>${escapeHtml(message)}</td></tr>`);
   return `<section id="errors"><h2>Errors</h2><p>Every error is <code>{code, message, status}</code>. Decide on <code>code</code>; the message is for people.</p><div class="scroll"><table>
 <thead><tr><th>Status</th><th>Code</th><th>Message</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div></section>`;
@@ -103,8 +104,4 @@ function duration(ms: number): string {
 
 function title(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
-}
-
-function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -8,6 +8,7 @@ import type { Admitted } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import { createAllowance } from './allowance.js';
+import { dayOf } from '../../shared/utc-day.js';
 
 /**
  * What a key may ask here: the figures cost no token, so that nothing else would stop a flood. Counted by
@@ -43,7 +44,7 @@ export function createOwnUsage(usage: UsageStore): (exchange: Admitted) => Promi
 }
 
 async function viewOf(usage: UsageStore, verdict: StandingVerdict, keyId: string): Promise<object> {
-  const day = new Date(verdict.atMs).toISOString().slice(0, 10);
+  const day = dayOf(verdict.atMs);
   const today = noCounts();
   const month = noCounts();
   for await (const rows of usage.rows(`${day.slice(0, 8)}01`, day, keyId)) {

@@ -1,13 +1,14 @@
 import { COUNTS } from '../admission/counts.js';
 import { Groups } from './groups.js';
 import type { ReportRow } from './groups.js';
-import { text } from './markup.js';
 import { fullNumber, plotOf } from './plot.js';
 import type { DayBar } from './plot.js';
 import { isFinal, missingIn } from './range.js';
 import type { Dimension, ReportRange } from './range.js';
 import type { Ledger } from './report.js';
 import { STYLE } from './style.js';
+import { escapeHtml } from '../../shared/escape-html.js';
+import { daysFrom } from '../../shared/utc-day.js';
 
 /** More rows are left to CSV: nobody reads them on a page. */
 const MOST_ROWS = 1_000;
@@ -39,7 +40,7 @@ export async function* reportAsPage(range: ReportRange, ledger: Ledger, keyId?: 
   yield `${answered ? '' : headOf(range, keyId)}
 <h2>Requests per day by plan</h2>
 <figure class="scroll">${plot}</figure>
-<h2>By ${text(range.by.join(', '))}</h2>
+<h2>By ${escapeHtml(range.by.join(', '))}</h2>
 <div class="scroll">${tableOf(range, rows, groups.totals)}</div>
 ${left === 0 ? '' : `<p>${fullNumber(left)} more rows are not shown here: take the CSV.</p>`}
 <p>requests: admitted and counted. limited, banned: refused, and free. failed: of the requests, those that ended in a 5xx.</p>
@@ -50,34 +51,34 @@ ${left === 0 ? '' : `<p>${fullNumber(left)} more rows are not shown here: take t
 function headOf({ from, to, by, ...range }: ReportRange, keyId: string | undefined): string {
   const chosen = by.join(',');
   const names = CHOICES.map((choice) => choice.join(','));
-  const options = (names.includes(chosen) ? names : [chosen, ...names]).map((name) => `<option${name === chosen ? ' selected' : ''}>${text(name)}</option>`);
+  const options = (names.includes(chosen) ? names : [chosen, ...names]).map((name) => `<option${name === chosen ? ' selected' : ''}>${escapeHtml(name)}</option>`);
   const key = keyId === undefined ? '' : `&key=${encodeURIComponent(keyId)}`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,"><title>Usage ${from} to ${to}</title><style>${STYLE}</style></head><body>
 <h1>Usage</h1>
-<p>${from} to ${to}, days of UTC${keyId === undefined ? '' : `, key ${text(keyId)}`}. ${isFinal({ from, to, by, ...range }) ? 'Final.' : 'Not final: the last days still grow.'}</p>
+<p>${from} to ${to}, days of UTC${keyId === undefined ? '' : `, key ${escapeHtml(keyId)}`}. ${isFinal({ from, to, by, ...range }) ? 'Final.' : 'Not final: the last days still grow.'}</p>
 ${missingOf({ from, to, by, ...range })}
 <form method="get" action="/admin/usage">
 <label>From<input type="date" name="from" value="${from}"></label>
 <label>To<input type="date" name="to" value="${to}"></label>
 <label>By<select name="by">${options.join('')}</select></label>
-${keyId === undefined ? '' : `<input type="hidden" name="key" value="${text(keyId)}">`}<button>Show</button>
-<a href="/admin/v1/usage?from=${from}&amp;to=${to}&amp;by=${chosen}${text(key)}&amp;format=csv">CSV</a>
+${keyId === undefined ? '' : `<input type="hidden" name="key" value="${escapeHtml(keyId)}">`}<button>Show</button>
+<a href="/admin/v1/usage?from=${from}&amp;to=${to}&amp;by=${chosen}${escapeHtml(key)}&amp;format=csv">CSV</a>
 </form>`;
 }
 
 /** Says what the days wait for, and without whom some became final. */
 function missingOf(range: ReportRange): string {
-  const waiting = (range.waitingFor ?? []).map(({ gateway, host, from, seenMs }) => `<p>Days from ${from} on wait for gateway ${text(gateway)} on ${text(host)}, last heard ${new Date(seenMs).toISOString()}: it may still bring counts.</p>`);
-  const without = missingIn(range).map(({ gateway, host, from, to, seenMs }) => `<p>${from} to ${to} became final without gateway ${text(gateway)} on ${text(host)}, last heard ${new Date(seenMs).toISOString()}: its counts may be missing.</p>`);
+  const waiting = (range.waitingFor ?? []).map(({ gateway, host, from, seenMs }) => `<p>Days from ${from} on wait for gateway ${escapeHtml(gateway)} on ${escapeHtml(host)}, last heard ${new Date(seenMs).toISOString()}: it may still bring counts.</p>`);
+  const without = missingIn(range).map(({ gateway, host, from, to, seenMs }) => `<p>${from} to ${to} became final without gateway ${escapeHtml(gateway)} on ${escapeHtml(host)}, last heard ${new Date(seenMs).toISOString()}: its counts may be missing.</p>`);
   return [...waiting, ...without].join('\n');
 }
 
 /** Every day of the range, also one without traffic. */
 function barsOf({ from, to, openFrom }: ReportRange, rows: readonly ReportRow[]): readonly DayBar[] {
   const byDay = new Map<string, Map<string, number>>();
-  for (let dayMs = Date.parse(from); dayMs <= Date.parse(to); dayMs += 86_400_000) byDay.set(new Date(dayMs).toISOString().slice(0, 10), new Map());
+  for (const day of daysFrom(from, to)) byDay.set(day, new Map());
   for (const { day = '', plan = '', requests } of rows) if (requests > 0) byDay.get(day)?.set(plan, requests);
   return [...byDay].map(([day, byPlan]) => ({ day, final: day < openFrom, byPlan }));
 }
@@ -85,7 +86,7 @@ function barsOf({ from, to, openFrom }: ReportRange, rows: readonly ReportRow[])
 function tableOf({ by }: ReportRange, rows: readonly ReportRow[], totals: ReportRow): string {
   const hasDay = by.includes('day');
   const numbers = (row: ReportRow): string => COUNTS.map((count) => `<td class="n">${fullNumber(row[count])}</td>`).join('');
-  const body = rows.map((row) => `<tr>${by.map((dimension) => `<td>${text(row[dimension] ?? '')}</td>`).join('')}${numbers(row)}${hasDay ? `<td>${row.final === true ? `yes${row.without === undefined ? '' : `, without ${text(row.without)}`}` : 'no'}</td>` : ''}</tr>`);
+  const body = rows.map((row) => `<tr>${by.map((dimension) => `<td>${escapeHtml(row[dimension] ?? '')}</td>`).join('')}${numbers(row)}${hasDay ? `<td>${row.final === true ? `yes${row.without === undefined ? '' : `, without ${escapeHtml(row.without)}`}` : 'no'}</td>` : ''}</tr>`);
   const head = [...by.map((dimension) => `<th scope="col">${dimension}</th>`), ...COUNTS.map((count) => `<th scope="col" class="n">${count}</th>`), ...(hasDay ? ['<th scope="col">final</th>'] : [])];
   return `<table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody>
 <tfoot><tr>${by.map((_, place) => `<td>${place === 0 ? 'total' : ''}</td>`).join('')}${numbers(totals)}${hasDay ? '<td></td>' : ''}</tr></tfoot></table>`;

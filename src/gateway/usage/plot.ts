@@ -1,4 +1,4 @@
-import { text } from './markup.js';
+import { escapeHtml } from '../../shared/escape-html.js';
 
 /** Requests of one day, by plan. */
 export interface DayBar {
@@ -58,11 +58,11 @@ function barOf(bar: DayBar, plans: readonly string[], left: number, slot: number
   const told = plans.flatMap((plan) => (bar.byPlan.has(plan) ? [`${plan} ${fullNumber(bar.byPlan.get(plan)!)}`] : []));
   const title = `${bar.day}: ${fullNumber(sumOf(bar))}${told.length === 0 ? '' : ` (${told.join(', ')})`}${bar.final ? '' : ', not final yet'}`;
   const whole = `<rect class="hover" x="${round(left)}" y="${TOP}" width="${round(slot)}" height="${HEIGHT - TOP - BOTTOM}"/>`;
-  return `<g class="${bar.final ? 'day' : 'day open'}"><title>${text(title)}</title>${whole}${parts.join('')}</g>`;
+  return `<g class="${bar.final ? 'day' : 'day open'}"><title>${escapeHtml(title)}</title>${whole}${parts.join('')}</g>`;
 }
 
 function legendOf(days: readonly DayBar[], plans: readonly string[]): string {
-  const items = plans.map((plan, place) => `<li><span class="swatch b${colourOf(place)}"></span>${text(plan)}</li>`);
+  const items = plans.map((plan, place) => `<li><span class="swatch b${colourOf(place)}"></span>${escapeHtml(plan)}</li>`);
   if (days.some(({ final }) => !final)) items.push('<li class="note">pale: the day is not final yet</li>');
   return `<ul class="legend">${items.join('')}</ul>`;
 }

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { deserialize } from './message.js';
 import type { InForce, PrimaryMessage, WorkerMessage } from './message.js';
+import { repeat } from '../../shared/repeat.js';
 
 /** How often a worker sends its metrics unasked; one killed with -9 takes at most this much of them along. */
 const METRICS_MS = 500;
@@ -28,11 +29,11 @@ export function reportToPrimary(registry: Registry): { listening(port: number): 
   process.on('message', (message: PrimaryMessage) => {
     if (message.type === 'send_metrics') void sendMetrics();
   });
-  const timer = setInterval(() => void sendMetrics(), METRICS_MS).unref();
+  const stopSending = repeat(METRICS_MS, sendMetrics, () => undefined);
   return {
     listening: (port) => void send({ type: 'listening', port }),
     stop: async () => {
-      clearInterval(timer);
+      await stopSending();
       await sendMetrics();
     },
   };

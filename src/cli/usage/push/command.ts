@@ -7,6 +7,7 @@ import { say, sayJson } from '../../output.js';
 import { progressOn } from '../../progress.js';
 import { Pusher } from './pusher.js';
 import type { PushMode } from './event.js';
+import { isDay } from '../../../shared/utc-day.js';
 
 interface PushOptions {
   readonly to: string;
@@ -44,7 +45,7 @@ export function pushCommand(connect: Connect): Command {
       const progress = progressOn(process.stderr);
       const pusher = new Pusher({ client: await connect(), receiver, mode: options.mode, by, source: options.source, batch: batchOf(options.batch), stateFile, progress });
       try {
-        await pusher.run(dayOf(options.from, '--from'), dayOf(options.toDay, '--to-day'));
+        await pusher.run(checkedDay(options.from, '--from'), checkedDay(options.toDay, '--to-day'));
       } finally {
         progress.end();
       }
@@ -89,10 +90,8 @@ function batchOf(text: string): number {
   return count >= 1 && count <= MOST_BATCH ? count : refuse(`--batch must be a whole number from 1 to ${MOST_BATCH}.`);
 }
 
-function dayOf(text: string | undefined, option: string): string | undefined {
-  if (text === undefined) return undefined;
-  const atMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(atMs) || new Date(atMs).toISOString().slice(0, 10) !== text) refuse(`${option} must be a day such as 2026-11-21.`);
+function checkedDay(text: string | undefined, option: string): string | undefined {
+  if (text !== undefined && !isDay(text)) refuse(`${option} must be a day such as 2026-11-21.`);
   return text;
 }
 

@@ -9,6 +9,7 @@ import type { Entry } from './journal.js';
 import type { PushParts } from './parts.js';
 import { keepFolder } from './state.js';
 import type { LateDay, StateFile } from './state.js';
+import { daysFrom } from '../../../shared/utc-day.js';
 
 /** UTC days, both included. */
 export interface Days {
@@ -44,8 +45,7 @@ export class LateDays {
   /** The late days once a range is begun: those in it are due. */
   including({ from, to }: Days, { without }: Growing): Readonly<Record<string, LateDay>> {
     const late = { ...this.#file.state.late };
-    for (let atMs = Date.parse(from); atMs <= Date.parse(to); atMs += 86_400_000) {
-      const day = new Date(atMs).toISOString().slice(0, 10);
+    for (const day of daysFrom(from, to)) {
       const isLate = without.some((days) => days.from <= day && day <= days.to);
       if (isLate || late[day] !== undefined) late[day] = { journal: late[day]?.journal ?? 0, due: 'all' };
     }

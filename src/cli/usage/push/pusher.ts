@@ -12,8 +12,8 @@ import type { Days, Growing } from './late-days.js';
 import type { PushParts } from './parts.js';
 import { StateFile } from './state.js';
 import type { RunningRange } from './state.js';
+import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 
-const DAY_MS = 86_400_000;
 /** As the report has it: an hour after its end a day changes no more. */
 const SETTLE_MS = 3_600_000;
 
@@ -45,8 +45,8 @@ export class Pusher {
   async run(from: string | undefined, toDay: string | undefined): Promise<void> {
     const asked = { from, toDay };
     const growing = await this.#growing();
-    const finalDay = earlier(dayAt(Date.now() - SETTLE_MS - DAY_MS), dayAt(Date.parse(growing.openFrom) - DAY_MS));
-    const last = this.#parts.mode === 'day' ? earlier(toDay ?? finalDay, finalDay) : toDay ?? dayAt(Date.now());
+    const finalDay = earlier(dayOf(Date.now() - SETTLE_MS - DAY_MS), dayOf(Date.parse(growing.openFrom) - DAY_MS));
+    const last = this.#parts.mode === 'day' ? earlier(toDay ?? finalDay, finalDay) : toDay ?? dayOf(Date.now());
     await this.#late.resume();
     const begun = this.#file.state.running;
     if (begun !== null && (from === undefined || from === begun.from) && (toDay === undefined || toDay === begun.to)) {
@@ -107,12 +107,8 @@ export class Pusher {
   }
 }
 
-function dayAt(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10);
-}
-
 function next(day: string): string {
-  return dayAt(Date.parse(day) + DAY_MS);
+  return dayOf(Date.parse(day) + DAY_MS);
 }
 
 function earlier(a: string, b: string): string {
@@ -125,5 +121,5 @@ function later(a: string, b: string): string {
 
 function firstOfLastMonth(): string {
   const now = new Date();
-  return dayAt(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1));
+  return dayOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1));
 }

@@ -19,7 +19,7 @@ export function suggestion(name: string, known: readonly string[]): string {
   return known.length === 0 ? 'remove it' : `known here: ${known.join(', ')}`;
 }
 
-/** Levenshtein's distance, two neighbours swapped counting as one slip. */
+/** Levenshtein's distance, two neighbours swapped counting as one slip, which the common libraries count as two: `prot` is `port`. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

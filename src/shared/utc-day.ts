@@ -1,0 +1,17 @@
+export const DAY_MS = 86_400_000;
+
+/** The UTC day of a moment: `2026-11-21`. Days in this form sort as they follow each other. */
+export function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+/** Whether `text` names a day there is; Date.parse alone takes 31 February for a day in March. */
+export function isDay(text: string): boolean {
+  const atMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(atMs) && dayOf(atMs) === text;
+}
+
+/** From the first day to the last, both included. */
+export function* daysFrom(first: string, last: string): Generator<string, void> {
+  for (let atMs = Date.parse(first); atMs <= Date.parse(last); atMs += DAY_MS) yield dayOf(atMs);
+}
