@@ -8,7 +8,7 @@ export function configCommand(): Command {
     .action(async ({ json }: { json?: true }) => {
       const { settings, operations } = await readAll();
       if (json === true) sayJson({ settings: settings.length, operations });
-      else say(`${styled('green', 'The configuration is good')}: ${settings.length} settings, ${operations} operations.`);
+      else say(`${styled('green', 'The configuration is valid')}: ${settings.length} settings, ${operations} operations.`);
     });
   config.command('show').description('list every setting, its value (secrets masked) and where it came from')
     .option('--json', 'print it as JSON')

@@ -64,7 +64,7 @@ class FlatReader {
     this.#match(SPACE);
     const value = this.#value(name);
     if (value === undefined) return false;
-    fields.set(name, fields.has(name) ? { kind: 'fault', message: `The field ${shown(name)} stands in the body twice. Send it once.` } : value);
+    fields.set(name, fields.has(name) ? { kind: 'fault', message: `The field ${shown(name)} is in the body twice. Send it once.` } : value);
     this.#match(SPACE);
     return true;
   }

@@ -22,7 +22,7 @@ export function parseListQuery(search: string): ListQuery | Refusal {
     const [text, ...more] = sent.getAll(name);
     if (text === undefined) return undefined;
     const value = more.length > 0 ? undefined : parse(text);
-    if (value === undefined) mistakes.push(more.length > 0 ? `${name} stands in the query twice. Send it once.` : mistake(text));
+    if (value === undefined) mistakes.push(more.length > 0 ? `${name} is in the query twice. Send it once.` : mistake(text));
     return value;
   };
   const limit = read('limit', parseLimit, () => `limit must be a whole number from 1 to ${MAX_LIMIT}.`);

@@ -135,7 +135,7 @@ t.test('a gateway that is not running, and a token that is missing or wrong, are
 
 t.test('config check reads what the gateway would read', async (t: Test) => {
   const folder = dataFolder(t);
-  t.match(await petgate(['config', 'check'], surroundings(folder, { ADMIN_PORT: '9191' })), { code: 0, stdout: /The configuration is good/ });
+  t.match(await petgate(['config', 'check'], surroundings(folder, { ADMIN_PORT: '9191' })), { code: 0, stdout: /The configuration is valid/ });
   const bad = join(folder, 'bad.yaml');
   writeFileSync(bad, 'listne:\n  port: 1\n');
   const refused = await petgate(['config', 'check'], surroundings(folder, { PETGATE_CONFIG: bad }));

@@ -32,7 +32,7 @@ t.test('a cursor with any character changed is refused', (t) => {
 const SEVERAL: readonly (readonly [string, string])[] = [
   ['limit=0&status=lost', 'limit must be a whole number from 1 to 100. status must be one of available, pending, sold, not "lost".'],
   ['offset=1&limit=0&page=2&offset=3', 'limit must be a whole number from 1 to 100. The query parameters "offset", "page" are not known here. Leave them out.'],
-  ['cursor=x&status=sold&status=lost&limit=1&limit=2', 'limit stands in the query twice. Send it once. status stands in the query twice. Send it once.'],
+  ['cursor=x&status=sold&status=lost&limit=1&limit=2', 'limit is in the query twice. Send it once. status is in the query twice. Send it once.'],
   ['cursor=x&limit=101', 'limit must be a whole number from 1 to 100. cursor is not one of this list. Follow the next link as it was given, or leave cursor out to start anew.'],
   ['a&b&c&d&e&f&g', 'The query parameters "a", "b", "c", "d", "e" and 2 more are not known here. Leave them out.'],
 ];

@@ -30,8 +30,8 @@ const REFUSED: readonly (readonly [string | Uint8Array, RegExp])[] = [
   ...['"Sold"', '"lost"', '""', 'null', '1', '"constructor"'].map((value) => [`{"name":"Rex","categoryId":1,"status":${value}}`, /^status must be one of available, pending, sold/] as const),
   ...['id', '__proto__', 'constructor', 'Name', 'toString'].map((field) => [`{"name":"Rex","categoryId":1,"${field}":1}`, new RegExp(`^The field "${field}" is not known`)] as const),
   ['{"__proto__":{"name":"Rex"},"categoryId":1,"name":"Rex"}', /^The field "__proto__" is not known/],
-  ['{"name":"Rex","categoryId":1,"name":"Max"}', /"name" stands in the body twice/],
-  ['{"name":"Rex","categoryId":1,"n\\u0061me":"Rex"}', /"name" stands in the body twice/],
+  ['{"name":"Rex","categoryId":1,"name":"Max"}', /"name" is in the body twice/],
+  ['{"name":"Rex","categoryId":1,"n\\u0061me":"Rex"}', /"name" is in the body twice/],
   ['{"name":{"a":1,"a":1},"categoryId":1}', /"name" must not hold an object or an array/],
   ['{"name":["Rex"],"categoryId":1}', /"name" must not hold an object or an array/],
   ...['[]', '"Rex"', '1', 'null', '[{"name":"Rex","categoryId":1}]'].map((body) => [body, /must be a JSON object/] as const),
@@ -81,8 +81,8 @@ const SEVERAL: readonly (readonly [string, string])[] = [
   ['{"name":1}', `name must be a string. ${CATEGORY_MISSING}`],
   ['{"status":"lost","categoryId":"1","name":""}', `name must have 1 to 200 characters. ${CATEGORY_WRONG} ${STATUS_WRONG}`],
   ['{"tag":1,"status":1,"color":[{"a":"]"}],"categoryId":1}', `${NAME_MISSING} ${STATUS_WRONG} The fields "tag", "color" are ${UNKNOWN}`],
-  ['{"name":"Rex","name":1,"categoryId":{"a":1},"id":1,"id":2}', `The field "name" stands in the body twice. Send it once. The field "categoryId" must not hold an object or an array. The field "id" is ${UNKNOWN}`],
-  ['{"name":"\\ud800","name":"Rex","status":[]}', `The field "name" stands in the body twice. Send it once. ${CATEGORY_MISSING} The field "status" must not hold an object or an array.`],
+  ['{"name":"Rex","name":1,"categoryId":{"a":1},"id":1,"id":2}', `The field "name" is in the body twice. Send it once. The field "categoryId" must not hold an object or an array. The field "id" is ${UNKNOWN}`],
+  ['{"name":"\\ud800","name":"Rex","status":[]}', `The field "name" is in the body twice. Send it once. ${CATEGORY_MISSING} The field "status" must not hold an object or an array.`],
   [`{${Array.from({ length: 9 }, (_, index) => `"f${index}":1`).join()}}`, `${NAME_MISSING} ${CATEGORY_MISSING} The fields "f0", "f1", "f2", "f3", "f4" and 4 more are ${UNKNOWN}`],
 ];
 

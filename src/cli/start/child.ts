@@ -38,7 +38,7 @@ export class Child {
     const deadlineMs = Date.now() + READY_MS;
     while (!(await answersReady(this.#readyUrl))) {
       if (this.#stopping.signal.aborted) throw new CommandError('Stopped while starting.');
-      if (hasEnded(first)) throw new CommandError(`${this.name} ended while starting (${endOf(first)}). What it said stands above.`);
+      if (hasEnded(first)) throw new CommandError(`${this.name} ended while starting (${endOf(first)}). Its output is above.`);
       if (Date.now() > deadlineMs) throw new CommandError(`${this.name} is not ready after ${READY_MS / 1000} s; ${this.#readyUrl.href} says why.`);
       await delay(POLL_MS);
     }

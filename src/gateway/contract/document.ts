@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { duration, LONGEST } from '../config/schema/gateway.js';
+import { duration, LONGEST } from '../config/schema/values.js';
 
 /** The parts of the OpenAPI document that the gateway reads; redocly checks the rest. */
 const time = z.iso.datetime({ offset: true, error: 'must be a date-time such as 2030-12-05T00:00:00Z, in quotes' });

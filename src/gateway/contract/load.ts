@@ -94,14 +94,14 @@ function toOperation(method: string, path: string, source: DocumentOperation, se
 /** A handshake is a GET without a body (RFC 6455 §4.1), and the gateway itself has nothing to say in a tunnel. */
 function checkWebsocket({ 'x-petgate': { upstream, websocket }, requestBody }: DocumentOperation, method: string, at: Path, report: Report): void {
   if (websocket !== true || (method === 'get' && upstream !== 'gateway' && requestBody === undefined)) return;
-  report(at, 'value', 'a WebSocket begins with a GET without a body, to an upstream; leave this away');
+  report(at, 'value', 'a WebSocket begins with a GET without a body, to an upstream; leave this out');
 }
 
 function checkDeadline({ operation: { deadlineMs, upstream }, path }: Found, upstreams: Deadlines, report: Report): void {
   if (deadlineMs === null) return;
   const at = [...path, 'x-petgate', 'deadline'];
   const most = upstreams[upstream]?.deadlineMs ?? Infinity;
-  if (upstream === 'gateway') report(at, 'value', 'the gateway answers this itself, at once; leave this away');
+  if (upstream === 'gateway') report(at, 'value', 'the gateway answers this itself, at once; leave this out');
   else if (deadlineMs > most) report(at, 'value', `upstreams.${upstream}.deadline is ${most} ms; say no more than that here, or raise it there`);
 }
 

@@ -109,7 +109,7 @@ async function stageSome(parts: ImportParts, id: string, batch: readonly ImportL
     if (others.has(key)) tell(line, `id: the key ${key.record.id} is here already, and is not as this line says; "petgate keys show ${key.record.id}" shows it`);
   }
   good.forEach(({ line, key }, place) => {
-    if (outcomes[place] === 'repeated') tell(line, `id: the key ${key.record.id} stands on an earlier line too`);
+    if (outcomes[place] === 'repeated') tell(line, `id: the key ${key.record.id} is on an earlier line too`);
   });
   return { imported: outcomes.filter((outcome) => outcome === 'staged').length, unchanged: present.length - others.size };
 }

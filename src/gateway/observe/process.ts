@@ -13,7 +13,7 @@ import { gaugeOf, gaugesOf } from './gauge.js';
 /** What runs here, what it takes of the machine, and whether it decides without Redis. Once in each process. */
 export function watchProcess(registry: Registry, settings: Settings, failover: Failover | undefined): void {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  new Gauge({ name: 'petgate_info', help: 'Always 1: version, Node and environment stand in the labels.', labelNames: ['version', 'node', 'environment'], aggregator: 'first', registers: [registry] })
+  new Gauge({ name: 'petgate_info', help: 'Always 1: version, Node and environment are in the labels.', labelNames: ['version', 'node', 'environment'], aggregator: 'first', registers: [registry] })
     .set({ version, node: process.version, environment: settings.environment }, 1);
   // The counts of workers that died are kept, so those of the whole begin with the first process.
   gaugeOf(registry, 'petgate_start_time_seconds', 'Unix time since which these figures count.', () => Math.round(performance.timeOrigin) / 1000, 'min');

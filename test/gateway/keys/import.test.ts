@@ -89,7 +89,7 @@ t.test('one bad line among many: nothing is imported, and each bad line is named
     [{ hash: hashOf('y'), plan: 'free', name: 'x', status: 'on' }, 'status: must be'],
     [{ hash: hashOf('y'), plan: 'free', name: 'x', created: 'yesterday' }, 'created: must be a date'],
     [{ hash: hashOf('y'), plan: 'enterprise', name: 'x' }, 'limits: plan "enterprise" has none of its own'],
-    [good[7]!, 'stands on an earlier line'],
+    [good[7]!, 'is on an earlier line'],
     [{ id: there.id, hash: hashOf('y'), plan: 'free', name: 'There' }, 'is here already'],
   ];
   const problems = await problemsOf(registry.import(linesOf([...good, ...bad.map(([body]) => body)])));

@@ -18,7 +18,7 @@ export interface YamlFile {
 
 /** Names the mistakes people make. The parser's own words quote the file, which may hold a password. */
 const SYNTAX = new Map<string, string>([
-  ['DUPLICATE_KEY', 'this key stands here twice; keep one'],
+  ['DUPLICATE_KEY', 'this key is here twice; keep one'],
   ['TAB_AS_INDENT', 'a tab indents this line; use spaces'],
   ['BAD_INDENT', 'the indentation does not fit the lines above; align it with its neighbours'],
   ['BAD_ALIAS', 'an alias with no anchor before it; write the value itself'],

@@ -1,47 +1,12 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { originFault } from './origin.js';
-import { DURATION, parseBytes, parseDurationMs, SIZE } from './quantity.js';
-
-/** A whole number from `least` to `most`; `or` names what else may stand there. */
-export function whole(least: number, most: number, or = ''): z.ZodInt {
-  const error = `must be a whole number from ${least} to ${most}${or}`;
-  return z.int({ error }).min(least, error).max(most, error);
-}
-
-/** `5s` → 5000, from `least` to `most` (durations themselves). */
-export function duration(least: string, most: string) {
-  const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${most}`;
-  const [leastMs, mostMs] = [parseDurationMs(least)!, parseDurationMs(most)!];
-  const inRange = (text: string): boolean => between(parseDurationMs(text), leastMs, mostMs);
-  return z.string({ error }).regex(DURATION, { error, abort: true }).refine(inRange, error).transform((text) => parseDurationMs(text)!);
-}
-
-/** `1MiB` → 1048576, from `least` to `most` (sizes themselves). */
-function size(least: string, most: string) {
-  const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${most}`;
-  const [leastBytes, mostBytes] = [parseBytes(least)!, parseBytes(most)!];
-  const inRange = (text: string): boolean => between(parseBytes(text), leastBytes, mostBytes);
-  return z.string({ error }).regex(SIZE, { error, abort: true }).refine(inRange, error).transform((text) => parseBytes(text)!);
-}
-
-function between(value: number | undefined, least: number, most: number): boolean {
-  return value !== undefined && value >= least && value <= most;
-}
-
-/** A mapping whose keys are known; `error` says so when something else stands there. */
-export function mapping<T extends z.ZodRawShape>(shape: T) {
-  return z.strictObject(shape, { error: (issue) => (issue.code === 'invalid_type' ? `must be a mapping of ${Object.keys(shape).join(', ')}` : undefined) });
-}
-
-function text(error: string, pattern: RegExp) {
-  return z.string({ error }).regex(pattern, error);
-}
+import { duration, LONGEST, mapping, size, text, whole } from './values.js';
 
 const HOST = /^(?:[0-9A-Fa-f:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})?)$/;
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 const share = z.number({ error: 'must be a number from 0 to 1' }).min(0, 'must be a number from 0 to 1').max(1, 'must be a number from 0 to 1');
-const yes = z.boolean({ error: 'must be true or false' });
+const bool = z.boolean({ error: 'must be true or false' });
 const host = text('must be a host name or an address, such as 127.0.0.1', HOST);
 const port = whole(0, 65_535);
 const path = text('must be a path', /^[^\0]+$/);
@@ -51,9 +16,6 @@ const address = z.string({ error: 'must be an address such as http://127.0.0.1:8
   .refine(isUpstreamAddress, 'must be http://host:port, without path, query or password, or unix:/path').describe('http://host:port or unix:/path');
 const peer = z.string({ error: 'must be an address or a block' })
   .refine(isPeer, 'must be an address or a block such as 10.0.0.0/8 or fd00::/8');
-
-/** One more wait than setTimeout can hold would fire at once; no time limit comes near it. */
-export const LONGEST = '24h';
 
 const health = mapping({
   path: text('must be a path such as /readyz', /^\/[\x21-\x7e]{0,1023}$/).describe('A GET of it answers 2xx while the address wants requests.'),
@@ -110,7 +72,7 @@ const fields = (...names: readonly string[]) => z.array(field, { error: 'must be
 const ORIGINS = "must be a list of origins such as https://app.example.com, or '*'";
 
 const cors = mapping({
-  origins: z.union([z.literal('*'), z.array(origin).min(1, `${ORIGINS}; to allow none, leave cors away`)], { error: ORIGINS })
+  origins: z.union([z.literal('*'), z.array(origin).min(1, `${ORIGINS}; to allow none, leave cors out`)], { error: ORIGINS })
     .describe("Whose pages may use the API: origins, patterns such as https://*.example.com (one label or more), or '*' for every one."),
   headers: fields('Authorization', 'Content-Type', 'If-None-Match', 'X-Request-Id', 'traceparent', 'tracestate')
     .refine((names) => names.some((name) => name.toLowerCase() === 'authorization'), 'must name Authorization too: without it no page could send its key').describe('Fields that pages may send.'),
@@ -119,7 +81,7 @@ const cors = mapping({
     'Link', 'Location', 'Allow', 'Deprecation', 'Sunset', 'X-Stability', 'WWW-Authenticate', 'ETag', 'Date',
   ).describe('Fields that pages may read, beside those that they always may.'),
   max_age: duration('0s', '24h').refine((ms) => ms % 1000 === 0, 'must be whole seconds, such as 10m').prefault('10m').describe('How long a browser may remember what a preflight said.'),
-  credentials: yes.prefault(false).describe('Whether pages may send cookies along. Keys need none.'),
+  credentials: bool.prefault(false).describe('Whether pages may send cookies along. Keys need none.'),
 }).refine(({ origins, credentials }) => !(credentials && origins === '*'), { path: ['credentials'], error: "must be false when origins is '*': browsers refuse the two together, so name the origins" });
 
 const store = mapping({
@@ -145,9 +107,9 @@ export const gatewayFile = mapping({
   listen: mapping({
     host: host.prefault('0.0.0.0'),
     port: port.prefault(8080),
-    proxy_protocol: yes.prefault(false).describe('Every connection begins with a PROXY header (version 1 or 2) and comes from one of trusted_proxies; all others are closed.'),
+    proxy_protocol: bool.prefault(false).describe('Every connection begins with a PROXY header (version 1 or 2) and comes from one of trusted_proxies; all others are closed.'),
   }).prefault({}).describe('The public listener.'),
-  tls: mapping({ cert: path.describe('The certificate, then those that signed it.'), key: path.describe('Its private key, without a passphrase.'), http2: yes.prefault(true).describe('Whether clients may choose HTTP/2.') }).optional()
+  tls: mapping({ cert: path.describe('The certificate, then those that signed it.'), key: path.describe('Its private key, without a passphrase.'), http2: bool.prefault(true).describe('Whether clients may choose HTTP/2.') }).optional()
     .describe('Two PEM files, relative to this file: the public listener speaks HTTPS. Left out: plain HTTP/1.1.'),
   admin: mapping({ host: host.prefault('127.0.0.1'), port: port.prefault(9090) }).prefault({}).describe('The listener of operators: metrics, health, admin API.'),
   workers: z.union([z.literal('auto'), whole(1, 1024, ', or auto')], { error: 'must be a whole number from 1 to 1024, or auto' }).prefault(1).describe('Processes that serve the public port; auto is one per CPU.'),
@@ -161,10 +123,10 @@ export const gatewayFile = mapping({
   cors: cors.optional().describe('Which pages may use the API from a browser. Left out: answers say nothing of CORS.'),
   trusted_proxies: z.array(peer, { error: 'must be a list of addresses or blocks' }).prefault([]).describe('Peers whose X-Forwarded-For, and PROXY header, is believed.'),
   realm: text('must be 1 to 64 visible characters without quotes and backslashes', /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/).prefault('petgate').describe('Realm of WWW-Authenticate.'),
-  keys: mapping({ accept_imported: yes.prefault(false).describe('Whether keys of a foreign form are looked up at all.') }).prefault({}),
+  keys: mapping({ accept_imported: bool.prefault(false).describe('Whether keys of a foreign form are looked up at all.') }).prefault({}),
   log: mapping({
     level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], { error: 'must be trace, debug, info, warn, error or silent' }).prefault('info'),
-    access: yes.prefault(true).describe('One line per exchange.'),
+    access: bool.prefault(true).describe('One line per exchange.'),
     sampled: share.prefault(1).describe('Share of the exchanges below status 400 that get a line; all others always do.'),
   }).prefault({}),
   shutdown: duration('100ms', '1h').prefault('10s').describe('How long what is in flight may take to end after SIGTERM.'),

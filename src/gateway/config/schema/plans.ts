@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_LIMIT } from '../../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../../admission/plan.js';
 import type { Plan, Plans } from '../../admission/plan.js';
-import { duration, mapping, whole } from './gateway.js';
+import { duration, mapping, whole } from './values.js';
 
 const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimited')], { error: `must be a whole number from 1 to ${MAX_LIMIT}, or unlimited` });
 const windows = mapping({
@@ -29,7 +29,7 @@ const plan = mapping({
 export const plansFile = z.record(
   z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a name of lower-case letters, digits, - and _, such as free'), plan, { error: 'must be a mapping of plans' },
 ).refine((plans) => Object.hasOwn(plans, ANONYMOUS_PLAN), {
-  error: `the plan ${ANONYMOUS_PLAN} is missing; it holds for addresses that show no good key`,
+  error: `the plan ${ANONYMOUS_PLAN} is missing; it applies to addresses that show no valid key`,
 }).refine((plans) => !Object.hasOwn(plans, ANONYMOUS_PLAN) || isBounded(plans[ANONYMOUS_PLAN]!.limits), {
   path: [ANONYMOUS_PLAN, 'limits'], error: 'must be two numbers: an address has no limits of its own, and never none',
 });

@@ -18,7 +18,7 @@ const settingsFixtures: readonly (readonly [string, string, RegExp])[] = [
   ['breaker-unknown-key', '1:33 upstreams.pets.breaker.failure', /did you mean "failures"\?/],
   ['breaker-word', '1:31 upstreams.pets.breaker', /off, or a mapping of failures, open, cap/],
   ['cors-credentials', '1:36 cors.credentials', /false when origins/],
-  ['cors-empty', '1:18 cors.origins', /leave cors away/],
+  ['cors-empty', '1:18 cors.origins', /leave cors out/],
   ['cors-everybody-listed', '2:36 cors.origins.1', /without a list/],
   ['cors-expose-all', '1:32 cors.expose.0', /every field is named/],
   ['cors-headers', '1:32 cors.headers', /Authorization too/],

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { DURATION, parseBytes, parseDurationMs, SIZE } from './quantity.js';
+
+/** One more wait than setTimeout can hold would fire at once; no time limit comes near it. */
+export const LONGEST = '24h';
+
+/** A whole number from `least` to `most`; `or` names what else may stand there. */
+export function whole(least: number, most: number, or = ''): z.ZodInt {
+  const error = `must be a whole number from ${least} to ${most}${or}`;
+  return z.int({ error }).min(least, error).max(most, error);
+}
+
+/** `5s` → 5000, from `least` to `most` (durations themselves). */
+export function duration(least: string, most: string) {
+  const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${most}`;
+  const [leastMs, mostMs] = [parseDurationMs(least)!, parseDurationMs(most)!];
+  const inRange = (text: string): boolean => between(parseDurationMs(text), leastMs, mostMs);
+  return z.string({ error }).regex(DURATION, { error, abort: true }).refine(inRange, error).transform((text) => parseDurationMs(text)!);
+}
+
+/** `1MiB` → 1048576, from `least` to `most` (sizes themselves). */
+export function size(least: string, most: string) {
+  const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${most}`;
+  const [leastBytes, mostBytes] = [parseBytes(least)!, parseBytes(most)!];
+  const inRange = (text: string): boolean => between(parseBytes(text), leastBytes, mostBytes);
+  return z.string({ error }).regex(SIZE, { error, abort: true }).refine(inRange, error).transform((text) => parseBytes(text)!);
+}
+
+function between(value: number | undefined, least: number, most: number): boolean {
+  return value !== undefined && value >= least && value <= most;
+}
+
+/** A mapping whose keys are known; `error` says so when something else stands there. */
+export function mapping<T extends z.ZodRawShape>(shape: T) {
+  return z.strictObject(shape, { error: (issue) => (issue.code === 'invalid_type' ? `must be a mapping of ${Object.keys(shape).join(', ')}` : undefined) });
+}
+
+/** @param error what is told of anything else */
+export function text(error: string, pattern: RegExp) {
+  return z.string({ error }).regex(pattern, error);
+}
