@@ -21,7 +21,7 @@ export interface Spread {
   readonly max: number;
 }
 
-export function figureOf(sample: Sample, figure: Figure): number {
+function figureOf(sample: Sample, figure: Figure): number {
   switch (figure) {
     case 'gateway': return sample.gatewayUs;
     case 'gateway + store': return sample.gatewayUs + sample.storeUs;

@@ -34,7 +34,7 @@ export interface ScenarioReport {
   readonly leftOut: readonly LeftOut[];
 }
 
-export type Samples = ReadonlyMap<string, readonly Sample[]>;
+type Samples = ReadonlyMap<string, readonly Sample[]>;
 
 const BESIDE = ['bare', 'nginx', 'fastify', 'express'] as const;
 

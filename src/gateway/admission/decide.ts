@@ -22,7 +22,7 @@ export function freshState(): SubjectState {
 export type Ruling = 'admitted' | 'limited' | 'banned' | 'ban_started';
 
 /** The key that is judged, as its record stands; null for an address. */
-export type JudgedKey = { readonly id: string; readonly version: number } | null;
+type JudgedKey = { readonly id: string; readonly version: number } | null;
 
 /**
  * The decision, on plain data. Changes `state` in place; the caller writes it back in the same
@@ -42,7 +42,7 @@ export function changesNothing(state: SubjectState, ban: BanRule, cost: 0 | 1, n
  * Settles and charges. The Lua of the redis engine is this, line by line, and the property test
  * drives both in lock step.
  */
-export function rule(state: SubjectState, terms: Terms, cost: 0 | 1, nowMs: number): Ruling {
+function rule(state: SubjectState, terms: Terms, cost: 0 | 1, nowMs: number): Ruling {
   const { limits, refill } = terms;
   settle(state.minute, SHAPES.minute, limits.minute, refill, nowMs);
   settle(state.day, SHAPES.day, limits.day, refill, nowMs);

@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 
 /** One combination of label values. */
-export interface CountSeries {
+interface CountSeries {
   inc(): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Aim } from '../traffic.js';
 
-export interface Answers {
+interface Answers {
   readonly good: number;
   /** 4xx and 5xx. */
   readonly refused: number;

@@ -7,7 +7,7 @@ import { checkAnswers } from './answers.js';
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 const TICK_MS = 1;
 
-export interface Driven {
+interface Driven {
   readonly requests: number;
   /** Of each answered request, in no order. */
   readonly latenciesMs: readonly number[];

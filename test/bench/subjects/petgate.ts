@@ -11,7 +11,7 @@ import type { Place, Started } from './subject.js';
 const ADMIN_TOKEN = 'admin-token-of-the-bench';
 const IMPORT_LINES = 5_000;
 
-export interface PetgateOptions {
+interface PetgateOptions {
   /** One line per exchange, into a file. */
   readonly accessLog?: boolean;
   readonly withRedis?: boolean;

@@ -27,7 +27,7 @@ export interface StoreSettings {
 }
 
 /** What of all settings is the store's. */
-export interface EngineSettings {
+interface EngineSettings {
   readonly store: StoreSettings;
   readonly plans: Plans;
   readonly dataFolder: string;

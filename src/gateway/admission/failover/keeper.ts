@@ -14,7 +14,7 @@ const SWEEP_EVERY_MS = 10_000;
 const GRACE_DEADLINES = 8;
 const GRACE_MS = 5_000;
 
-export interface KeeperParts {
+interface KeeperParts {
   readonly redis: Pick<RedisEngine, 'fleet'>;
   readonly deadlineMs: number;
   readonly isAway: () => boolean;

@@ -3,7 +3,7 @@ import type { RedisEngine } from '../engines/redis/engine.js';
 /** Before what was counted here is sent again. */
 const AGAIN_MS = 500;
 
-export interface OutageParts {
+interface OutageParts {
   readonly redis: Pick<RedisEngine, 'away' | 'watch'>;
   readonly began: (reason: string) => void;
   /** Redis answers, and is about to be asked again. A rejection means that it is not yet. */

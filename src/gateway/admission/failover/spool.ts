@@ -17,7 +17,7 @@ interface Waiting {
   readonly missing: UsageCounts;
 }
 
-export interface SpoolParts {
+interface SpoolParts {
   readonly local: Local;
   readonly redis: Pick<RedisEngine, 'fleet'>;
   readonly metadata: Metadata;

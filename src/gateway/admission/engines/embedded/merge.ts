@@ -6,7 +6,7 @@ import type { Store } from './store.js';
 const BATCH_ROWS = 64;
 
 /** Where a merge reads, and what it does between two small pieces of work. */
-export interface MergeSource {
+interface MergeSource {
   readonly store: () => Store;
   /** Runs store work; turns what it throws into StoreUnavailable. */
   readonly attempt: (work: () => void) => Promise<void>;

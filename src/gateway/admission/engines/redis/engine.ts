@@ -21,7 +21,7 @@ import { usageStore } from './usage.js';
 
 const FINAL_AFTER_MS = 7 * DAY_MS;
 
-export interface RedisEngineOptions {
+interface RedisEngineOptions {
   /** See link/url.ts for its forms. */
   readonly url: string;
   /** How long a call may take, and Redis be silent before it is away. */
