@@ -40,15 +40,14 @@ async function bench(options: Options, folder: string): Promise<void> {
       const report = await runScenario(scenario, options, folder);
       scenarios.push(report);
       process.stdout.write(`${textOf(report)}\n`);
+      // Each time anew: a run that is ended early keeps what it has.
+      if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ ...machine, scenarios }, null, 2)}\n`);
+      if (options.svg !== undefined && scenario.name === 'list') writeFileSync(options.svg, plotOf(report, machine));
     } catch (error) {
       process.exitCode = 1;
       say(`${scenario.name} could not be measured: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  const result = { ...machine, scenarios };
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(result, null, 2)}\n`);
-  const list = scenarios.find(({ name }) => name === 'list');
-  if (options.svg !== undefined && list !== undefined) writeFileSync(options.svg, plotOf(list, machine));
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'petgate-bench-'));

@@ -31,7 +31,7 @@ export interface Outcome {
 
 /** Compilers have work with the first so many requests. */
 const WARM_UP_REQUESTS = 15_000;
-const WARM_UP_RUNS = 20;
+const WARM_UP_RUNS = 8;
 /** A machine that is busy with something else may not get to an answer in the time. */
 const ATTEMPTS = 5;
 
