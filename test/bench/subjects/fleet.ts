@@ -13,7 +13,8 @@ import { SUBJECTS } from './subject.js';
 import type { Place, Started, SubjectName } from './subject.js';
 
 export interface LeftOut {
-  readonly name: SubjectName;
+  /** Of a subject, or of a case. */
+  readonly name: string;
   readonly why: string;
 }
 
