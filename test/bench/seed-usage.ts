@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/admission/engines/embedded/rows.js';
 import { openStores } from '../../src/gateway/admission/engines/embedded/stores.js';
-import { FIELD_AT } from '../../src/gateway/admission/engines/embedded/subject-row.js';
+import { FIELD_AT } from '../../src/gateway/admission/engines/embedded/key-entry.js';
 import { dayNumberOf, KEY_INDEX, keyName, usageField, ledgerName } from '../../src/gateway/admission/engines/redis/names.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 

@@ -12,12 +12,27 @@ import { openEngine } from './open.js';
 import { referenceEngine } from './reference.js';
 import type { SteeredEngine } from './reference.js';
 
+/** One engine of two on the same folder, as two processes of a gateway are: each decides over what the other has just changed. */
+function inTurns(first: SteeredEngine, second: SteeredEngine): SteeredEngine {
+  let calls = 0;
+  const next = (): SteeredEngine => ((calls += 1) % 3 === 0 ? second : first);
+  return {
+    ...first,
+    admit: (requests) => next().admit(requests),
+    fail: (credits) => next().fail(credits),
+    setPlans: (plans) => [first, second].forEach((engine) => engine.setPlans(plans)),
+    close: async () => {
+      await Promise.all([first.close(), second.close()]);
+    },
+  };
+}
+
 /** The three engines, gone with the test; the embedded one sweeps when it is told. */
 async function setUp(t: Test): Promise<readonly SteeredEngine[]> {
   const server = await startRedis();
   const folder = tempFolder(t);
   const redis = openEngine({ engine: 'redis', url: server.url });
-  const embedded = openEngine({ engine: 'embedded', folder });
+  const embedded = inTurns(openEngine({ engine: 'embedded', folder }), openEngine({ engine: 'embedded', folder }));
   const stores = openStores({ folder, mapBytes: 256 * 1_048_576 });
   const judge = new Judge(stores, PLANS);
   const [checkpoint, sweep] = [new Checkpoint(stores), new Sweep(stores, 400, judge)];
@@ -33,7 +48,7 @@ async function setUp(t: Test): Promise<readonly SteeredEngine[]> {
       judge.plans = plans;
     },
     sweep: async (nowMs) => {
-      await checkpoint.run();
+      await checkpoint.merge();
       // A step looks at some rows only, and stories before this one have left theirs.
       for (let step = 0; step < 3; step += 1) await sweep.run(nowMs);
     },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { openStores } from '../../src/gateway/admission/engines/embedded/stores.js';
-import { Turn } from '../../src/gateway/admission/engines/embedded/turn.js';
+import { transact } from '../../src/gateway/admission/engines/embedded/transaction.js';
 import { GATEWAY_DAYS } from '../../src/gateway/admission/engines/redis/names.js';
 import { Metadata } from '../../src/gateway/admission/failover/metadata.js';
 import type { Gateway } from '../servers/gateway.js';
@@ -72,12 +72,10 @@ export async function cutOff({ proxy, cut, overMs }: Stage, counts: readonly Cou
   await away(cut);
   const stores = openStores({ folder: join(cut.dataFolder, 'failover'), mapBytes: 2 ** 26 });
   await new Metadata(stores).write('day', day(overMs - DAY_MS));
-  stores.recent.transactionSync(() => {
-    const turn = new Turn(stores);
+  transact(stores, (transaction) => {
     for (const { keyId, requests, operation = 'listPets' } of counts) {
-      for (let n = 0; n < requests; n += 1) turn.count(turn.key(keyId), keyId, 'pro', operation, overMs, 'requests');
+      for (let n = 0; n < requests; n += 1) transaction.count(transaction.key(keyId), 'pro', operation, overMs, 'requests');
     }
-    turn.finish();
   });
   await Promise.all([stores.recent.close(), stores.durable.close()]);
 }

@@ -30,7 +30,7 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
     const nowMs = NOON_MS + day * DAY_MS;
     await askMany(engine, key, 3, nowMs);
     await engine.fail(creditsOf([{ ...failure, admittedAtMs: nowMs }]));
-    await new Checkpoint(stores).run();
+    await new Checkpoint(stores).merge();
     await sweep.run(nowMs);
     const rows = await rowsOf(engine, dayName(NOON_MS), dayName(nowMs));
     const first = Math.max(0, day - KEPT_DAYS);

@@ -44,6 +44,9 @@ export class CachedKeyJudge implements KeyJudge {
     this.#shares = sharesOf(this.#whole, gateways);
   }
 
+  /** What is cached is read anew each time. */
+  begin(): void {}
+
   /**
    * `unseen` also of a secret that is not cached, for it may be a newer one; and where the share is
    * nothing: that such a key is good and within its limit can't be decided here.

@@ -2,7 +2,8 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { engineOn } from '../engines/embedded/engine.js';
 import type { EmbeddedEngine } from '../engines/embedded/engine.js';
 import type { Stores } from '../engines/embedded/stores.js';
-import { Turn } from '../engines/embedded/turn.js';
+import { transact } from '../engines/embedded/transaction.js';
+import type { Transaction } from '../engines/embedded/transaction.js';
 import { attempt } from '../engines/embedded/unavailable.js';
 import type { GreedyDay } from '../engines/redis/spool.js';
 import { settle, SHAPES } from '../bucket.js';
@@ -54,14 +55,13 @@ export class Local {
 
   /** How far the day of a key with greedy refill is spent here; null of any other, and when the key is not known here. */
   greedyDay(keyId: string): GreedyDay | null {
-    const { durable, recent } = this.#stores;
-    durable.resetReadTxn();
-    recent.resetReadTxn();
+    const { memtable } = this.#stores;
+    memtable.refresh();
     const key = this.#keys.read(keyId);
     const share = key && this.#judge.shareOf(key);
     const whole = key && termsOf(this.#judge.whole, key.record.plan, key.record.limits);
     if (share?.refill !== 'greedy' || whole === undefined || whole.limits.day === 'unlimited') return null;
-    const { day } = new Turn(this.#stores).key(keyId).state;
+    const { day } = memtable.stateOf(keyId);
     settle(day, SHAPES.day, share.limits.day, 'greedy', Date.now());
     return { limit: whole.limits.day, level: day.level };
   }
@@ -86,22 +86,20 @@ export class Local {
   async #restrainAll(keyIds: readonly string[]): Promise<void> {
     if (keyIds.length === 0) return;
     await attempt(this.#stores, () =>
-      this.#stores.recent.transactionSync(() => {
-        const turn = new Turn(this.#stores);
-        for (const keyId of keyIds) this.#restrain(turn, keyId);
-        turn.finish();
+      transact(this.#stores, (transaction) => {
+        for (const keyId of keyIds) this.#restrain(transaction, keyId);
       }),
     );
   }
 
-  #restrain(turn: Turn, keyId: string): void {
+  #restrain(transaction: Transaction, keyId: string): void {
     const key = this.#keys.read(keyId);
     const terms = key && this.#judge.shareOf(key);
     if (key === undefined || terms === undefined) return;
     this.#restrained.add(keyId);
-    const row = turn.key(keyId);
-    row.changed = true;
-    restrain(row.state, terms, this.#keys.lastVerdict(keyId), key, this.#judge.gateways, Date.now());
+    const entry = transaction.key(keyId);
+    transaction.change(entry);
+    restrain(entry.state, terms, this.#keys.lastVerdict(keyId), key, this.#judge.gateways, Date.now());
   }
 }
 

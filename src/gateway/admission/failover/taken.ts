@@ -3,7 +3,7 @@ import type { UsageCounts, UsageRow } from '../port.js';
 import type { Stores } from '../engines/embedded/stores.js';
 import { rowOf } from '../engines/embedded/day-ledger.js';
 import { SEPARATOR } from '../engines/embedded/rows.js';
-import { FIELD_AT } from '../engines/embedded/subject-row.js';
+import { packCounts } from '../engines/embedded/key-entry.js';
 import { removeDaysBefore } from '../engines/embedded/sweep.js';
 import { inTransaction } from '../engines/embedded/unavailable.js';
 
@@ -28,7 +28,7 @@ export class Taken {
     const { durable } = this.#stores;
     await inTransaction(this.#stores, () => {
       // Another process may have got further with the same row.
-      for (const row of rows) if (this.missing(row) !== null) durable.putSync(nameOf(row), packed(row));
+      for (const row of rows) if (this.missing(row) !== null) durable.putSync(nameOf(row), packCounts(row));
     });
   }
 
@@ -50,11 +50,4 @@ export class Taken {
 /** Named as the ledger row it is about. */
 function nameOf({ day, key, plan, operation }: UsageRow): string {
   return `q${[day, key, plan, operation].join(SEPARATOR)}`;
-}
-
-/** As a row of the ledger holds them. */
-function packed(row: UsageCounts): Buffer {
-  const bytes = Buffer.alloc(8 * COUNTS.length);
-  for (const name of COUNTS) bytes.writeDoubleLE(row[name], FIELD_AT[name]);
-  return bytes;
 }

@@ -1,10 +1,10 @@
+import type { SubjectState } from '../../decide.js';
 import type { Ban, BanNote, BanStore } from '../../port.js';
 import { bansInForce, noteBan } from './ban-index.js';
 import type { Checkpoint } from './checkpoint.js';
 import { banNoteRow, keyRow } from './rows.js';
 import type { Stores } from './stores.js';
-import type { SubjectRow } from './subject-row.js';
-import { Turn } from './turn.js';
+import { transact } from './transaction.js';
 import { attempt, inTransaction } from './unavailable.js';
 
 type StoredNote = BanNote & { readonly untilMs: number };
@@ -12,24 +12,19 @@ type StoredNote = BanNote & { readonly untilMs: number };
 /** Bans stand in the same row as the buckets; what an operator does to one is on disk when the promise ends. */
 export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
   return {
-    read: (keyId) => attempt(stores, () => stores.recent.transactionSync(() => banOf(stores, keyId))),
+    read: (keyId) => attempt(stores, () => banOf(stores, keyId)),
     start: async (keyId, untilMs, note) => {
       // First the note: it is told only of the ban whose end it names.
       await keepNote(stores, keyId, note === undefined ? undefined : { untilMs, ...note });
-      await attempt(stores, () =>
-        stores.recent.transactionSync(() => {
-          const turn = new Turn(stores);
-          Object.assign(changed(turn, keyId).state, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 });
-          turn.finish();
-          noteBan(stores.recent, keyRow(keyId), untilMs);
-        }),
-      );
-      await checkpoint.run();
+      await attempt(stores, () => {
+        change(stores, keyId, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 });
+      });
+      await checkpoint.save();
     },
     lift: async (keyId) => {
-      const lifted = await attempt(stores, () => stores.recent.transactionSync(() => lift(stores, keyId)));
+      const lifted = await attempt(stores, () => change(stores, keyId, { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 }) > Date.now());
       await keepNote(stores, keyId, undefined);
-      await checkpoint.run();
+      await checkpoint.save();
       return lifted;
     },
     inForce: () => bansInForce(stores, Date.now()),
@@ -37,7 +32,8 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
 }
 
 function banOf(stores: Stores, keyId: string): Ban | undefined {
-  const { bannedUntilMs, banLevel } = new Turn(stores).key(keyId).state;
+  stores.memtable.refresh();
+  const { bannedUntilMs, banLevel } = stores.memtable.stateOf(keyId);
   return bannedUntilMs > Date.now() ? { keyId, untilMs: bannedUntilMs, level: banLevel, note: noteOf(stores, keyId, bannedUntilMs) } : undefined;
 }
 
@@ -57,18 +53,14 @@ async function keepNote(stores: Stores, keyId: string, note: StoredNote | undefi
   });
 }
 
-function lift(stores: Stores, keyId: string): boolean {
-  const turn = new Turn(stores);
-  const { state } = changed(turn, keyId);
-  const inForce = state.bannedUntilMs > Date.now();
-  Object.assign(state, { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 });
-  turn.finish();
-  noteBan(stores.recent, keyRow(keyId), 0);
-  return inForce;
-}
-
-function changed(turn: Turn, keyId: string): SubjectRow {
-  const row = turn.key(keyId);
-  row.changed = true;
-  return row;
+/** Gives the end of the ban that stood before. */
+function change(stores: Stores, keyId: string, ban: Pick<SubjectState, 'bannedUntilMs' | 'banLevel' | 'strikes' | 'strikesSinceMs'>): number {
+  return transact(stores, (transaction) => {
+    const entry = transaction.key(keyId);
+    const { bannedUntilMs } = entry.state;
+    Object.assign(entry.state, ban);
+    transaction.change(entry);
+    noteBan(stores.recent, keyRow(keyId), ban.bannedUntilMs);
+    return bannedUntilMs;
+  });
 }

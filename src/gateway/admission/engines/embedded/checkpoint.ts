@@ -1,17 +1,28 @@
-import { keyRow, rangeOf, stateRow, usageRow } from './rows.js';
-import { slotsOf, stateBytesOf } from './subject-row.js';
+import { dayOf } from './day.js';
+import type { KeyEntry } from './key-entry.js';
+import { markCopied, readCopied, saveEntry } from './log-copy.js';
+import { packRow } from './log-row.js';
+import { FORGOTTEN_MARK, logRow, rangeOf } from './rows.js';
+import { doubleIn, putDouble } from './store.js';
 import type { Store } from './store.js';
 import type { Stores } from './stores.js';
 import { translated } from './unavailable.js';
 
-/** Journal rows copied per transaction: bounds how long the files stay locked. */
-const JOURNAL_MOST = 2_000;
+/** Keys merged, and rows of the log removed, per transaction: bounds how long the files stay locked. */
+const KEYS_AT_ONCE = 500;
+const ROWS_AT_ONCE = 1_000;
 
-/** Brings `durable` up to what `recent` holds. Any number of processes may do so at the same time. */
+/**
+ * Brings `durable` up to what `recent` holds, in two ways. To save is to copy what is new of the log, each key
+ * once: a few pages one after the other, whichever keys they are about. To merge is to write the rows of all keys that the
+ * log names, in their order, and to forget it: many pages, but once for all that a key did meanwhile.
+ * Any number of processes may do either at the same time.
+ */
 export class Checkpoint {
   readonly #stores: Stores;
   #running: Promise<void> | undefined;
   #waiting: Promise<void> | undefined;
+  #mergeIsAsked = false;
 
   constructor(stores: Stores) {
     this.#stores = stores;
@@ -19,80 +30,117 @@ export class Checkpoint {
 
   /** Whether any process committed something that no checkpoint has saved yet. */
   isDue(): boolean {
-    const { recent } = this.#stores;
-    recent.resetReadTxn();
-    return readJournal(recent, 1).names.length > 0;
+    const { memtable } = this.#stores;
+    memtable.refresh();
+    const copied = readCopied(this.#stores);
+    memtable.copied(copied);
+    return memtable.applied > copied;
   }
 
   /**
    * When it resolves, all that any process had committed before the call is on disk.
    * The sync happens on a thread of lmdb's, never on the calling one. Rejects with StoreUnavailable.
    */
-  run(): Promise<void> {
+  save(): Promise<void> {
     if (this.#running === undefined) {
-      this.#running = this.#save().finally(() => (this.#running = undefined));
+      const merges = this.#mergeIsAsked;
+      this.#mergeIsAsked = false;
+      this.#running = this.#round(merges).finally(() => (this.#running = undefined));
       return this.#running;
     }
-    // The one under way may have read the journal already: all callers from now on share the next.
+    // The one under way may have read the log already: all callers from now on share the next.
     const again = (): Promise<void> => {
       this.#waiting = undefined;
-      return this.run();
+      return this.save();
     };
     this.#waiting ??= this.#running.then(again, again);
     return this.#waiting;
   }
 
-  async #save(): Promise<void> {
+  /** The same, and all of it stands in the rows of its keys. */
+  merge(): Promise<void> {
+    this.#mergeIsAsked = true;
+    return this.save();
+  }
+
+  async #round(merges: boolean): Promise<void> {
+    const { durable, memtable } = this.#stores;
     try {
-      let saved: readonly string[];
-      do {
-        saved = await this.#stores.durable.transaction(() => this.#copy());
-        this.#forget(saved);
-      } while (saved.length === JOURNAL_MOST);
+      if (!merges) {
+        memtable.copied(await durable.transaction(() => this.#copy()));
+        return;
+      }
+      const merge = new Merge();
+      while (!(await durable.transaction(() => this.#step(merge))));
+      memtable.merged(merge.upTo, dayOf(Date.now()));
+      while (!this.#forget(merge.upTo));
     } catch (error) {
       throw await translated(this.#stores, error);
     }
   }
 
-  /** Copies the keys the journal names. Read after the lock on `durable` is ours, so that no older copy can land on a newer. */
-  #copy(): readonly string[] {
-    const { recent, durable, durableRoom } = this.#stores;
+  /** Copies what is new of the log. It is read after the lock on `durable` is ours, so that nothing is copied that was merged. */
+  #copy(): number {
+    const { durable, durableRoom, memtable } = this.#stores;
     durableRoom.claim();
-    recent.resetReadTxn();
-    const { names, keyIds } = readJournal(recent, JOURNAL_MOST);
-    for (const id of keyIds) {
-      const row = recent.getBinary(keyRow(id));
-      if (row === undefined) continue;
-      putChanged(durable, stateRow(id), stateBytesOf(row));
-      for (const { label, counts } of slotsOf(row)) putChanged(durable, usageRow(id, label), counts);
+    memtable.refresh();
+    const copied = readCopied(this.#stores);
+    const changed = memtable.changedAfter(copied);
+    if (changed.length > 0) {
+      durable.putSync(logRow(memtable.applied), packRow(changed, copied));
+      markCopied(this.#stores, memtable.applied);
     }
-    return names;
+    return memtable.applied;
   }
 
-  /** Only after the copy is on disk; a kill before this only means that the rows are copied once more. */
-  #forget(journal: readonly string[]): void {
-    if (journal.length === 0) return;
+  /** Merges some keys, in their newest state: no other process's older one can land on it, under the lock. True when the log is gone from `durable`. */
+  #step(merge: Merge): boolean {
+    const { memtable, durable } = this.#stores;
+    const copied = this.#copy();
+    if (merge.epoch !== memtable.epoch) merge.begin(memtable.epoch, copied, memtable.unmerged());
+    for (const entry of merge.next()) saveEntry(durable, entry, memtable.mergedTo);
+    return merge.isDone && removeLog(durable, merge.upTo);
+  }
+
+  /** Only after all is on disk; a kill before this only means that it is merged once more. True when nothing is left. */
+  #forget(upTo: number): boolean {
     const { recent } = this.#stores;
-    recent.transactionSync(() => {
-      for (const name of journal) recent.removeSync(name);
+    return recent.transactionSync(() => {
+      putDouble(recent, FORGOTTEN_MARK, Math.max(upTo, doubleIn(recent, FORGOTTEN_MARK)));
+      return removeLog(recent, upTo);
     });
   }
 }
 
-/** The oldest `most` journal rows, and the keys they name. */
-export function readJournal(recent: Store, most: number): { readonly names: readonly string[]; readonly keyIds: ReadonlySet<string> } {
-  const names: string[] = [];
-  const keyIds = new Set<string>();
-  for (const { key, value } of recent.getRange({ ...rangeOf('j'), limit: most })) {
-    names.push(key);
-    for (const id of value.toString('utf8', 0, value.length - 1).split('\n')) keyIds.add(id);
+/** How far one merge has come. */
+class Merge {
+  epoch = -1;
+  /** All that transactions up to this one changed is in it. */
+  upTo = 0;
+  #entries: readonly KeyEntry[] = [];
+  #at = 0;
+
+  begin(epoch: number, upTo: number, entries: readonly KeyEntry[]): void {
+    this.epoch = epoch;
+    this.upTo = upTo;
+    this.#entries = entries;
+    this.#at = 0;
   }
-  return { names, keyIds };
+
+  next(): readonly KeyEntry[] {
+    const start = this.#at;
+    this.#at += KEYS_AT_ONCE;
+    return this.#entries.slice(start, this.#at);
+  }
+
+  get isDone(): boolean {
+    return this.#at >= this.#entries.length;
+  }
 }
 
-/** A page that stays as it is need not go to the disk. */
-function putChanged(durable: Store, name: string, bytes: Buffer): void {
-  const stored = durable.getBinaryFast(name);
-  if (stored?.length === bytes.length && bytes.compare(stored, 0, stored.length) === 0) return;
-  durable.putSync(name, bytes);
+/** Removes the oldest rows of the log, up to that of a transaction. True when none is left. */
+function removeLog(store: Store, upTo: number): boolean {
+  const names = [...store.getKeys({ ...rangeOf('l'), end: logRow(upTo + 1), limit: ROWS_AT_ONCE })];
+  for (const name of names) store.removeSync(name);
+  return names.length < ROWS_AT_ONCE;
 }

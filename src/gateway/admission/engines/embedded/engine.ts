@@ -2,7 +2,7 @@ import { changesNothing, decide } from '../../decide.js';
 import type { SubjectState } from '../../decide.js';
 import { finalityOf } from '../../finality.js';
 import { ANONYMOUS_PLAN, termsOf } from '../../plan.js';
-import type { Plans } from '../../plan.js';
+import type { BanRule, Plans } from '../../plan.js';
 import { StoreUnavailable } from '../../port.js';
 import type { AdmissionEngine, AdmissionRequest, Credit } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
@@ -16,7 +16,9 @@ import { keyRow } from './rows.js';
 import { openStores } from './stores.js';
 import type { StoreOptions, Stores } from './stores.js';
 import { Sweep } from './sweep.js';
-import { Turn } from './turn.js';
+import { copyOfState } from './subject-state.js';
+import { transact } from './transaction.js';
+import type { Transaction } from './transaction.js';
 import { attempt } from './unavailable.js';
 import { Upkeep } from './upkeep.js';
 import { usageOf } from './usage.js';
@@ -53,20 +55,18 @@ export function engineOn(stores: Stores, judge: KeyJudge, usageDays: number): Em
   const upkeep = new Upkeep(stores, checkpoint, new Sweep(stores, usageDays, judge), addresses);
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
-      stores.recent.transactionSync(() => {
-        const turn = new Turn(stores);
+      transact(stores, (transaction) => {
+        judge.begin();
         const clockMs = Date.now();
-        const verdicts = requests.map((request) => admitOne(turn, judge, addresses, request, request.nowMs ?? clockMs));
         upkeep.nowMs = requests.at(-1)?.nowMs ?? clockMs;
-        turn.finish();
-        return verdicts;
+        return requests.map((request) => admitOne(transaction, judge, addresses, request, request.nowMs ?? clockMs));
       }),
     );
   return {
     name: 'embedded',
     admit,
     // One transaction: what isn't acknowledged was not counted.
-    fail: (credits) => attempt(stores, () => stores.recent.transactionSync(() => countFailures(stores, credits))),
+    fail: (credits) => attempt(stores, () => transact(stores, (transaction) => countFailures(transaction, credits))),
     keys: keysOf(stores),
     bans: bansOf(stores, checkpoint),
     usage: usageOf(stores, checkpoint),
@@ -83,40 +83,39 @@ export function engineOn(stores: Stores, judge: KeyJudge, usageDays: number): Em
   };
 }
 
-function admitOne(turn: Turn, judge: KeyJudge, addresses: Addresses, request: AdmissionRequest, nowMs: number): Verdict {
-  const { subject, cost } = request;
-  if (subject.kind === 'address') {
-    const terms = termsOf(judge.plans, ANONYMOUS_PLAN, null);
-    if (terms === undefined) throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
-    const name = addresses.row(subject.address);
-    const known = turn.address(name);
-    const isLook = changesNothing(known.state, terms.ban, cost, nowMs);
-    if (!isLook) known.changed = true;
-    const verdict = decide(isLook ? copyOf(known.state) : known.state, terms, null, true, cost, nowMs);
-    if (cost === 1 && verdict.outcome === 'banned') turn.banned(name, verdict.bannedUntilMs, verdict.started);
-    return verdict;
-  }
+function admitOne(transaction: Transaction, judge: KeyJudge, addresses: Addresses, request: AdmissionRequest, nowMs: number): Verdict {
+  const { subject, cost, scope } = request;
+  if (subject.kind === 'address') return admitAddress(transaction, judge.plans, addresses.row(subject.address), cost, nowMs);
   const key = judge.key(subject.id, subject.secretHash, nowMs);
   if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
   const { record, terms } = key;
-  const inScope = request.scope === null || record.scopes === null || record.scopes.includes(request.scope);
-  const row = turn.key(subject.id);
-  const verdict = decide(changesNothing(row.state, terms.ban, cost, nowMs) ? copyOf(row.state) : row.state, terms, record, inScope, cost, nowMs);
+  const inScope = scope === null || record.scopes === null || record.scopes.includes(scope);
+  const entry = transaction.key(subject.id);
+  const verdict = decide(scratchOf(entry.state, terms.ban, cost, nowMs), terms, record, inScope, cost, nowMs);
   if (cost === 0) return verdict;
-  turn.count(row, subject.id, terms.plan, request.operation, nowMs, COUNTED_AS[verdict.outcome]);
-  if (verdict.outcome === 'banned') turn.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
+  transaction.count(entry, terms.plan, request.operation, nowMs, COUNTED_AS[verdict.outcome]);
+  if (verdict.outcome === 'banned') transaction.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
   return verdict;
 }
 
-/** Looking at figures brings a state up to date; that must not be written back. */
-function copyOf(state: SubjectState): SubjectState {
-  return { ...state, minute: { ...state.minute }, day: { ...state.day } };
+function admitAddress(transaction: Transaction, plans: Plans, name: string, cost: 0 | 1, nowMs: number): Verdict {
+  const terms = termsOf(plans, ANONYMOUS_PLAN, null);
+  if (terms === undefined) throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
+  const entry = transaction.address(name);
+  const state = scratchOf(entry.state, terms.ban, cost, nowMs);
+  if (state === entry.state) entry.changed = true;
+  const verdict = decide(state, terms, null, true, cost, nowMs);
+  if (cost === 1 && verdict.outcome === 'banned') transaction.banned(name, verdict.bannedUntilMs, verdict.started);
+  return verdict;
 }
 
-function countFailures(stores: Stores, credits: readonly Credit[]): void {
-  const turn = new Turn(stores);
+/** The state itself, or a copy where deciding only brings it up to date for the figures: that must not be remembered. */
+function scratchOf(state: SubjectState, ban: BanRule, cost: 0 | 1, nowMs: number): SubjectState {
+  return changesNothing(state, ban, cost, nowMs) ? copyOfState(state) : state;
+}
+
+function countFailures(transaction: Transaction, credits: readonly Credit[]): void {
   for (const { keyId, failures } of credits) {
-    for (const { plan, operation, admittedAtMs } of failures) turn.count(turn.key(keyId), keyId, plan, operation, admittedAtMs, 'failed');
+    for (const { plan, operation, admittedAtMs } of failures) transaction.count(transaction.key(keyId), plan, operation, admittedAtMs, 'failed');
   }
-  turn.finish();
 }

@@ -1,7 +1,7 @@
 import { ImportLost } from '../../port.js';
 import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../port.js';
 import { IMPORT_MARK, rangeOf, recordRow, stagedRow } from './rows.js';
-import { markIn, place } from './staged.js';
+import { markIn, place, recordsChanged } from './staged.js';
 import type { Mark, StagedKey } from './staged.js';
 import type { Store } from './store.js';
 import type { Stores } from './stores.js';
@@ -40,6 +40,7 @@ export function importsOf(stores: Stores): ImportStore {
       inTransaction(stores, () => {
         claim(durable, id);
         mark({ id, phase: 'committed', untilMs: 0 });
+        recordsChanged(durable);
       }),
     settle: async (id) => {
       const isOurs = (): boolean => markIn(durable)?.id === id && markIn(durable)?.phase === 'committed';

@@ -2,8 +2,9 @@ import type { KeyRecord } from '../../key-record.js';
 import { termsOf } from '../../plan.js';
 import type { Plans, Terms } from '../../plan.js';
 import type { UnknownReason } from '../../verdict.js';
-import { recordRow } from './rows.js';
+import { recordRow, RECORDS_VERSION } from './rows.js';
 import { committedBytes } from './staged.js';
+import { doubleIn } from './store.js';
 import type { Stores } from './stores.js';
 
 /** A key record as stored, decoded. */
@@ -11,6 +12,10 @@ interface Decoded {
   readonly bytes: Buffer;
   readonly record: KeyRecord;
   readonly terms: Terms | undefined;
+  /** What it says of the key if that is good. */
+  readonly good: GoodKey | undefined;
+  /** The version of all records when it was compared with the store last. */
+  version: number;
 }
 /** A key that is good, with what binds it. */
 export interface GoodKey {
@@ -21,21 +26,25 @@ export interface GoodKey {
 /** Says which keys are good, by the plans in force. */
 export interface KeyJudge {
   plans: Plans;
+  /** To be called in each transaction, before `key`. */
+  begin(): void;
   key(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason;
   /** What binds a key, good or not; undefined when nobody knows. */
   terms(id: string): Terms | undefined;
 }
 
-const DECODED_MOST = 20_000;
+const DECODED_MOST = 131_072;
 
 /**
- * Finds key records and says whether a key is good. A record is read from the store each time and
- * decoded again only when its bytes changed: what is kept is the decoding, never the permission.
+ * Finds key records and says whether a key is good. In each transaction the version of all records is read from
+ * the store. A record is read again only when that changed, and decoded again only when its bytes did: what is
+ * kept is the decoding, never the permission.
  */
 export class Judge implements KeyJudge {
   readonly #stores: Stores;
   readonly #decoded = new Map<string, Decoded>();
   #plans: Plans;
+  #version = 0;
 
   constructor(stores: Stores, plans: Plans) {
     this.#stores = stores;
@@ -51,12 +60,16 @@ export class Judge implements KeyJudge {
     this.#decoded.clear();
   }
 
+  begin(): void {
+    this.#version = doubleIn(this.#stores.durable, RECORDS_VERSION);
+  }
+
   /** The good key, or why it is not good. Status first, so that a revoked key is called revoked. */
   key(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
-    const decoded = this.#read(id);
+    const known = this.#decoded.get(id);
+    const decoded = known?.version === this.#version ? known : this.#read(id);
     if (decoded === undefined) return 'unknown';
-    const { record, terms } = decoded;
-    return unfitness(record, secretHash, nowMs) ?? (terms === undefined ? 'no_plan' : { record, terms });
+    return unfitness(decoded.record, secretHash, nowMs) ?? decoded.good ?? 'no_plan';
   }
 
   terms(id: string): Terms | undefined {
@@ -68,10 +81,14 @@ export class Judge implements KeyJudge {
     const bytes = durable.getBinaryFast(recordRow(id)) ?? committedBytes(durable, id);
     if (bytes === undefined) return undefined;
     const known = this.#decoded.get(id);
-    if (known !== undefined && known.bytes.length === bytes.length && known.bytes.compare(bytes, 0, bytes.length) === 0) return known;
+    if (known !== undefined && known.bytes.length === bytes.length && known.bytes.compare(bytes, 0, bytes.length) === 0) {
+      known.version = this.#version;
+      return known;
+    }
     const copy = Buffer.from(bytes.subarray(0, bytes.length));
     const record = JSON.parse(copy.toString()) as KeyRecord;
-    const decoded = { bytes: copy, record, terms: termsOf(this.#plans, record.plan, record.limits) };
+    const terms = termsOf(this.#plans, record.plan, record.limits);
+    const decoded = { bytes: copy, record, terms, good: terms && { record, terms }, version: this.#version };
     this.#keep(id, decoded);
     return decoded;
   }
@@ -88,9 +105,10 @@ export class Judge implements KeyJudge {
 /** Why the key with this secret is not good; undefined when nothing speaks against it. */
 export function unfitness(record: KeyRecord, secretHash: string, nowMs: number): UnknownReason | undefined {
   if (record.status !== 'enabled') return record.status;
-  const secret = record.secrets.find((one) => one.hash === secretHash);
-  if (secret === undefined) return 'unknown';
-  return isOver(secret.endsAtMs, nowMs) || isOver(record.expiresAtMs, nowMs) ? 'expired' : undefined;
+  for (const { hash, endsAtMs } of record.secrets) {
+    if (hash === secretHash) return isOver(endsAtMs, nowMs) || isOver(record.expiresAtMs, nowMs) ? 'expired' : undefined;
+  }
+  return 'unknown';
 }
 
 function isOver(endMs: number | null, nowMs: number): boolean {

@@ -3,7 +3,7 @@ import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
 import { importsOf } from './imports.js';
 import { AFTER_ALL, historyRow, recordRow, SEPARATOR } from './rows.js';
-import { committedBytes, place, stagedIn } from './staged.js';
+import { committedBytes, place, recordsChanged, stagedIn } from './staged.js';
 import type { Store } from './store.js';
 import type { Stores } from './stores.js';
 import { attempt, translated } from './unavailable.js';
@@ -46,6 +46,7 @@ async function write(stores: Stores, record: KeyRecord, entry: AuditEntry): Prom
       // A put that fails spoils the whole transaction, so that neither row is ever there alone.
       durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
       durable.putSync(recordRow(record.id), Buffer.from(JSON.stringify(record)));
+      recordsChanged(durable);
     });
   } catch (error) {
     throw await translated(stores, error);

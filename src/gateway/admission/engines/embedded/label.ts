@@ -1,14 +1,21 @@
 import { dayOf } from './day.js';
 import { SEPARATOR } from './rows.js';
 
-/** What a key row counts under: day, plan and operation, as text and as its bytes. */
+/** What a key's usage is counted under: day, plan and operation, as text and as its bytes. */
 export interface Label {
   readonly text: string;
   readonly bytes: Buffer;
+  /** `2026-11-21` */
+  readonly day: string;
 }
+
+const DAY_LENGTH = 10;
+/** There are as many as plans have operations, a day; more are no reason to grow. */
+const MOST_LABELS = 1_000;
 
 let day = '';
 const ofDay = new Map<string, Map<string, Label>>();
+const byText = new Map<string, Label>();
 
 /** The label of an operation on the day of `atMs`. There are few a day, asked for at every admission. */
 export function labelOf(atMs: number, plan: string, operation: string): Label {
@@ -20,10 +27,16 @@ export function labelOf(atMs: number, plan: string, operation: string): Label {
   let ofPlan = ofDay.get(plan);
   if (ofPlan === undefined) ofDay.set(plan, (ofPlan = new Map<string, Label>()));
   let label = ofPlan.get(operation);
+  if (label === undefined) ofPlan.set(operation, (label = labelFrom(day + SEPARATOR + plan + SEPARATOR + operation)));
+  return label;
+}
+
+/** The label with this text. */
+export function labelFrom(text: string): Label {
+  let label = byText.get(text);
   if (label === undefined) {
-    const text = day + SEPARATOR + plan + SEPARATOR + operation;
-    label = { text, bytes: Buffer.from(text) };
-    ofPlan.set(operation, label);
+    if (byText.size >= MOST_LABELS) byText.clear();
+    byText.set(text, (label = { text, bytes: Buffer.from(text), day: text.slice(0, DAY_LENGTH) }));
   }
   return label;
 }

@@ -25,13 +25,13 @@ export class Room {
 
   /** To be called in a transaction that may make the file grow. Throws StoreUnavailable when it must not. */
   claim(): void {
-    if (this.#claims % CLAIMS_PER_LOOK === 0) this.#full = this.#usedBytes() >= this.#mapBytes;
+    if (this.#claims % CLAIMS_PER_LOOK === 0) this.#full = this.usedBytes() >= this.#mapBytes;
     this.#claims += 1;
     if (this.#full) throw new StoreUnavailable(this.#message);
   }
 
   /** Bytes of pages in use. The file holds some free ones beside, which the next transactions use again. */
-  #usedBytes(): number {
+  usedBytes(): number {
     const { pageSize, root } = this.#store.getStats() as Stats;
     return pageSize * (root.treeBranchPageCount + root.treeLeafPageCount + root.overflowPages);
   }

@@ -2,22 +2,34 @@
  * Names of rows, one letter for the kind. A part never holds the separator (ids and operations are
  * plain words), which sorts below all of them: rows of one kind stand in the order of their parts.
  *
- * In `recent`: `r` a key with its state and newest usage, `a` an address, `j` the journal, `n` who is banned.
- * In `durable`: `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `b` what an
- * operator said of a ban, `i` a key that an import has staged, `m` the mark of that import. The failover adds
- * `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of its metadata.
+ * In `recent`: `l` the log of what transactions changed of keys, `o` its id, `g` up to where it was forgotten, `a` an
+ * address, `n` who is banned. Versions before the log had `r` a key with its state and newest usage, `j` the
+ * names of those that were not saved.
+ * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
+ * all records, `b` what an operator said of a ban, `i` a key that an import has staged, `m` the mark of that
+ * import. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
+ * its metadata.
  */
 export const SEPARATOR = '\u001f';
 /** Sorts above any part. */
 export const AFTER_ALL = '\uffff';
 
+/** Names a key where addresses are named beside it. */
 export const keyRow = (keyId: string): string => `r${keyId}`;
 /** Known to `recent` only: an address starts afresh after the machine restarts. */
 export const addressRow = (address: string): string => `a${address}`;
 /** `subject` is the row of a key or an address. Holds the end of the ban, ms, as a double. */
 export const bannedRow = (subject: string): string => `n${subject}`;
-/** Names of the key rows that one transaction changed, waiting for the checkpoint. */
-export const journalRow = (transaction: number): string => `j${String(transaction).padStart(16, '0')}`;
+/** The keys that one transaction changed, waiting for the checkpoint. */
+export const logRow = (transaction: number): string => `l${String(transaction).padStart(16, '0')}`;
+/** The transaction of a row of `logRow`. */
+export const transactionOf = (row: string): number => Number(row.slice(1));
+/** The last transaction whose row in the log is gone, as a double: what it changed stands in `durable`. */
+export const FORGOTTEN_MARK = 'g';
+/** Tells one log from another, as a double. */
+export const LOG_ID = 'o';
+/** Of which log the copy is, and the last transaction it has, as doubles. */
+export const COPIED_MARK = 'p';
 
 export const stateRow = (keyId: string): string => `s${keyId}`;
 /** The key that a row of `stateRow` is about. */
@@ -30,6 +42,8 @@ export const usageRow = (keyId: string, label: string): string => `u${label.slic
 export const banNoteRow = (keyId: string): string => `b${keyId}`;
 export const stagedRow = (keyId: string): string => `i${keyId}`;
 export const IMPORT_MARK = 'm';
+/** Differs after each change of any key's record, as a double. */
+export const RECORDS_VERSION = 'v';
 
 /** The range of all rows of one kind. */
 export function rangeOf(kind: string): { start: string; end: string } {

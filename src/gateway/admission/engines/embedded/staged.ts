@@ -1,5 +1,6 @@
 import type { ImportUnderWay, IncomingKey } from '../../port.js';
-import { historyRow, IMPORT_MARK, recordRow, stagedRow } from './rows.js';
+import { historyRow, IMPORT_MARK, recordRow, RECORDS_VERSION, stagedRow } from './rows.js';
+import { putDouble } from './store.js';
 import type { Store } from './store.js';
 
 /** The mark of the import there is. */
@@ -38,6 +39,11 @@ export function place(durable: Store, staged: StagedKey): boolean {
   durable.putSync(recordRow(record.id), Buffer.from(JSON.stringify(record)));
   durable.removeSync(stagedRow(record.id));
   return true;
+}
+
+/** In a transaction that changes what records say: whoever keeps some looks at them again. */
+export function recordsChanged(durable: Store): void {
+  putDouble(durable, RECORDS_VERSION, durable.getWriteTxnId());
 }
 
 function isCommitted(durable: Store, { importId }: StagedKey): boolean {

@@ -3,11 +3,15 @@ import type { RootDatabase } from 'lmdb';
 /** One LMDB file: rows are bytes under text names; `rows.ts` says which. */
 export type Store = RootDatabase<Buffer, string>;
 
-/** A row in memory of its own: lmdb answers from one buffer that the next read overwrites. */
-export function copyOf(store: Store, name: string): Buffer | undefined {
-  const bytes = store.getBinaryFast(name);
-  if (bytes === undefined) return undefined;
-  const copy = Buffer.allocUnsafe(bytes.length);
-  copy.set(bytes.subarray(0, copy.length));
-  return copy;
+const DOUBLE_BYTES = 8;
+
+/** The number under a name; 0 when there is none. */
+export function doubleIn(store: Store, name: string): number {
+  return store.getBinaryFast(name)?.readDoubleLE() ?? 0;
+}
+
+export function putDouble(store: Store, name: string, value: number): void {
+  const bytes = Buffer.allocUnsafe(DOUBLE_BYTES);
+  bytes.writeDoubleLE(value);
+  store.putSync(name, bytes);
 }

@@ -2,6 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { IMPORT_LEASE_MS, StoreUnavailable } from '../../port.js';
+import { Memtable } from './memtable.js';
+import { recover } from './log-copy.js';
+import { migrate } from './migrate.js';
 import { Room } from './room.js';
 import { guardExit } from './exit.js';
 import type { Store } from './store.js';
@@ -9,7 +12,7 @@ import type { Store } from './store.js';
 /**
  * Two LMDB files, because no one setting of LMDB gives both speed and safety:
  *
- * - `recent`: what admissions write, committed without waiting for the disk. Each commit is in the
+ * - `recent`: what admissions write, as a log, committed without waiting for the disk. Each commit is in the
  *   page cache when it returns, so `kill -9` loses nothing. After a power cut the disk may hold its
  *   newest header without the pages behind it: such a file cannot be trusted. Its name therefore
  *   carries the id of this boot of the machine, and one from another boot is never opened again.
@@ -17,7 +20,7 @@ import type { Store } from './store.js';
  *   behind `recent` (`checkpoint.ts`). Each commit is synced, data first and header after, so that
  *   it survives a power cut whole.
  *
- * `recent` is read first, `durable` where it has no row. lmdb's own `overlappingSync` would do in
+ * What the log says, held in the memory of each process (`memtable.ts`), goes before what `durable` has. lmdb's own `overlappingSync` would do in
  * one file, but syncs on the calling thread after each synchronous commit.
  */
 export interface Stores {
@@ -25,6 +28,7 @@ export interface Stores {
   readonly durable: Store;
   readonly recentRoom: Room;
   readonly durableRoom: Room;
+  readonly memtable: Memtable;
   readonly folder: string;
   readonly mapBytes: number;
   readonly importLeaseMs: number;
@@ -52,7 +56,11 @@ export function openStores(options: StoreOptions): Stores {
     const durable = guardExit(open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false }));
     removeOtherBoots(folder, recentName);
     const recent = open<Buffer, string>(join(folder, recentName), { ...common, noSync: true });
-    return { recent, durable, recentRoom: new Room(recent, folder, mapBytes), durableRoom: new Room(durable, folder, mapBytes), folder, mapBytes, importLeaseMs: options.importLeaseMs ?? IMPORT_LEASE_MS };
+    migrate(recent, durable);
+    recover({ recent, durable });
+    const memtable = new Memtable(recent, durable);
+    memtable.refresh();
+    return { recent, durable, memtable, recentRoom: new Room(recent, folder, mapBytes), durableRoom: new Room(durable, folder, mapBytes), folder, mapBytes, importLeaseMs: options.importLeaseMs ?? IMPORT_LEASE_MS };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(

@@ -3,13 +3,12 @@ import type { BucketState, Limit } from '../../bucket.js';
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf } from '../../plan.js';
 import type { Terms } from '../../plan.js';
 import { isBanOver } from './ban-index.js';
-import { readJournal } from './checkpoint.js';
 import { dayOf } from './day.js';
 import type { KeyJudge } from './judge.js';
-import { keyIdOf, keyRow, rangeOf } from './rows.js';
+import { keyIdOf, rangeOf } from './rows.js';
 import type { Store } from './store.js';
 import type { Stores } from './stores.js';
-import { slotsOf, unpackState } from './subject-row.js';
+import { unpackState } from './subject-state.js';
 import { translated } from './unavailable.js';
 
 /** A subject not seen for so long is forgotten, when its greedy buckets are whole again too: it starts afresh either way. */
@@ -18,8 +17,6 @@ const FORGET_AFTER_MS = 2 * DAY_MS;
 const WHOLE_FOR_MS = DAY_MS;
 /** Rows looked at per kind and step, bounding how long the files stay locked. */
 const STEP_ROWS = 1_000;
-/** More unsaved transactions than this: the checkpoint is behind, and sweeping can wait. */
-const JOURNAL_MOST = 10_000;
 
 /** Removes what nobody needs any more, a little at a time. */
 export class Sweep {
@@ -43,7 +40,6 @@ export class Sweep {
       recent.transactionSync(() => {
         this.#step(recent, 'a', (row) => isForgotten(row, nowMs, () => termsOf(this.#judge.plans, ANONYMOUS_PLAN, null)));
         this.#step(recent, 'n', (end) => isBanOver(end, nowMs));
-        this.#dropSaved(nowMs);
       });
       await durable.transaction(() => {
         this.#step(durable, 's', (row, name) => isForgotten(row, nowMs, () => this.#judge.terms(keyIdOf(name))));
@@ -52,20 +48,6 @@ export class Sweep {
     } catch (error) {
       throw await translated(this.#stores, error);
     }
-  }
-
-  /** Key rows with usage from before yesterday leave `recent`; the next admission finds them in `durable`. */
-  #dropSaved(nowMs: number): void {
-    const { recent } = this.#stores;
-    const { names, keyIds } = readJournal(recent, JOURNAL_MOST);
-    if (names.length === JOURNAL_MOST) return;
-    const unsaved = new Set(Array.from(keyIds, keyRow));
-    const yesterday = dayOf(nowMs - DAY_MS);
-    this.#step(recent, 'r', (row, name) => {
-      if (unsaved.has(name)) return false;
-      const oldest = slotsOf(row).next();
-      return oldest.done === true || oldest.value.label < yesterday;
-    });
   }
 
   #step(store: Store, kind: string, isOver: (row: Buffer, name: string) => boolean): void {

@@ -6,12 +6,12 @@ import type { Stores } from './stores.js';
 const DISK_CODES: readonly unknown[] = [5, 28];
 
 /** Runs synchronous store work; what it throws becomes a rejection that says what to do. */
-export function attempt<Result>(stores: Stores, work: () => Result): Promise<Result> {
-  return new Promise<Result>((resolve) => {
-    resolve(work());
-  }).catch(async (error: unknown) => {
+export async function attempt<Result>(stores: Stores, work: () => Result): Promise<Result> {
+  try {
+    return work();
+  } catch (error) {
     throw await translated(stores, error);
-  });
+  }
 }
 
 /** Runs work in a transaction on `durable`, on disk when the promise ends; rejects as `attempt` does. */

@@ -8,6 +8,12 @@ import { attempt } from './unavailable.js';
 /** Half of the second that a power cut may cost: the other half is for the disk. */
 const CHECKPOINT_MS = 500;
 const SWEEP_MS = 10_000;
+/** How long the log grows, at most: so much has to be read when a process starts, and held in memory. */
+const MERGE_MS = 30_000;
+const MERGE_KEYS = 131_072;
+const MERGE_BYTES = 32 * 1_048_576;
+/** … but never more than this part of the file. */
+const MERGE_PART = 16;
 
 /** What an open engine does by itself: checkpoints, sweeps, and the orderly end. */
 export class Upkeep {
@@ -19,6 +25,9 @@ export class Upkeep {
   #round: Promise<void> = Promise.resolve();
   #failure: unknown;
   #sweptAtMs = performance.now();
+  #mergedTo = 0;
+  #mergedAtMs = performance.now();
+  #bytesWithoutLog = 0;
   #closed = false;
   /** The store's time at the last admission; 0 before the first. A sweep judges age by it. */
   nowMs = 0;
@@ -38,7 +47,8 @@ export class Upkeep {
 
   async #tick(): Promise<void> {
     try {
-      if (this.#checkpoint.isDue()) await this.#checkpoint.run();
+      if (this.#checkpoint.isDue()) await this.#checkpoint.save();
+      await this.#merge();
       if (this.nowMs > 0 && performance.now() - this.#sweptAtMs >= SWEEP_MS) {
         this.#sweptAtMs = performance.now();
         await this.#sweep.run(this.nowMs);
@@ -49,6 +59,25 @@ export class Upkeep {
       // Admissions go on; `check` tells, and the next tick tries again.
       this.#failure = error;
     }
+  }
+
+  async #merge(): Promise<void> {
+    const { memtable, recentRoom, mapBytes } = this.#stores;
+    // So that another process's rows aren't all still to be read when a request waits.
+    memtable.refresh();
+    if (memtable.mergedTo > this.#mergedTo) this.#merged();
+    if (memtable.unmergedCount === 0) return;
+    const logBytes = recentRoom.usedBytes() - this.#bytesWithoutLog;
+    if (performance.now() - this.#mergedAtMs < MERGE_MS && memtable.unmergedCount < MERGE_KEYS && logBytes < Math.min(MERGE_BYTES, mapBytes / MERGE_PART)) return;
+    await this.#checkpoint.merge();
+    this.#merged();
+  }
+
+  /** This process or another has just merged. */
+  #merged(): void {
+    this.#mergedTo = this.#stores.memtable.mergedTo;
+    this.#mergedAtMs = performance.now();
+    this.#bytesWithoutLog = this.#stores.recentRoom.usedBytes();
   }
 
   /** Rejects when the store could not write: now, or at the last checkpoint. */
@@ -71,7 +100,7 @@ export class Upkeep {
     clearInterval(this.#timer);
     await this.#round;
     try {
-      await this.#checkpoint.run();
+      await this.#checkpoint.merge();
     } finally {
       await this.#stores.recent.close();
       await this.#stores.durable.close();

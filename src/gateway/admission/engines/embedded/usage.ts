@@ -2,9 +2,9 @@ import type { UsageRow, UsageStore } from '../../port.js';
 import type { Checkpoint } from './checkpoint.js';
 import { daysOf, rowOf } from './day-ledger.js';
 import { mergeDays } from './merge.js';
-import { AFTER_ALL, keyRow, SEPARATOR, usageRow } from './rows.js';
+import { packCounts } from './key-entry.js';
+import { AFTER_ALL, SEPARATOR, usageRow } from './rows.js';
 import type { Stores } from './stores.js';
-import { slotsOf } from './subject-row.js';
 import { attempt } from './unavailable.js';
 
 /** How long reading may hold up this process's admissions at a time. */
@@ -19,24 +19,23 @@ export function usageOf(stores: Stores, checkpoint: Checkpoint): UsageStore {
 
 /** Brings `durable` up to date first, and so tells every admission that any process had committed before the call. */
 async function* allRows(stores: Stores, checkpoint: Checkpoint, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
-  await checkpoint.run();
+  await checkpoint.merge();
   yield* mergeDays({ store: () => stores.durable, attempt: (work) => attempt(stores, work), between: breather() }, from, to);
 }
 
 /**
- * One key's rows, without waiting for the disk: what `recent` counts, over what `durable` has. `recent`
- * is read first: what it has given up by then stands in `durable`.
+ * One key's rows, without waiting for the disk: what the log says, over what `durable` has. The log is read
+ * first: what it has given up by then stands in `durable`.
  */
 async function* rowsOfKey(stores: Stores, keyId: string, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
   const rows = await attempt(stores, () => {
-    const { recent, durable } = stores;
+    const { memtable, durable } = stores;
     const found = new Map<string, UsageRow>();
-    recent.resetReadTxn();
-    const row = recent.getBinary(keyRow(keyId));
-    if (row !== undefined) {
-      for (const { label, counts } of slotsOf(row)) found.set(usageRow(keyId, label), rowOf(usageRow(keyId, label), counts));
+    memtable.refresh();
+    for (const { label, counts, changedBy } of memtable.find(keyId)?.slots ?? []) {
+      const name = usageRow(keyId, label.text);
+      if (changedBy > memtable.mergedTo) found.set(name, rowOf(name, packCounts(counts)));
     }
-    durable.resetReadTxn();
     for (const day of daysOf(from, to)) {
       const start = `u${day}${SEPARATOR}${keyId}${SEPARATOR}`;
       for (const { key, value } of durable.getRange({ start, end: start + AFTER_ALL })) if (!found.has(key)) found.set(key, rowOf(key, value));

@@ -3,6 +3,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { open } from 'lmdb';
+import { unpackRow } from '../../../../../src/gateway/admission/engines/embedded/log-row.js';
 import { engineOn, ENTRY, ledgerOf, NOON_MS, recordOf, requestOf, requestsOf, tempFolder } from './fixture.js';
 
 /**
@@ -18,7 +19,8 @@ async function savedAtLeast(folder: string, requests: number): Promise<void> {
   const deadlineMs = Date.now() + 5_000;
   for (;;) {
     durable.resetReadTxn();
-    const saved = [...durable.getRange({ start: 'u', end: 'v' })].reduce((sum, { value }) => sum + value.readDoubleLE(0), 0);
+    const [last] = durable.getRange({ start: 'm', end: 'l', reverse: true, limit: 1 });
+    const saved = last === undefined ? 0 : Array.from(unpackRow(last.value), ({ slots }) => slots[0]?.counts.requests ?? 0)[0] ?? 0;
     if (saved >= requests) break;
     if (Date.now() > deadlineMs) throw new Error(`only ${saved} of ${requests} saved after 5 s`);
     await later(20);

@@ -1,0 +1,67 @@
+import { COUNTS } from '../../counts.js';
+import type { Counts } from '../../counts.js';
+import type { SubjectState } from '../../decide.js';
+import type { UsageCounts } from '../../port.js';
+import type { Label } from './label.js';
+
+/** Where in the counts of a stored row each stands: four doubles, little-endian. */
+export const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = { requests: 0, limited: 8, banned: 16, failed: 24 };
+export const COUNTS_BYTES = 32;
+
+/** What a key used under one label. */
+export interface Slot {
+  readonly label: Label;
+  readonly counts: Counts;
+  /** Id of the transaction that changed it last. */
+  changedBy: number;
+}
+
+/** All that admissions remember of a key: its state, and what was counted of it lately. */
+export class KeyEntry {
+  readonly id: string;
+  readonly idBytes: Buffer;
+  state: SubjectState;
+  readonly slots: Slot[] = [];
+  /** Id of the transaction on `recent` that changed it last; 0 for none. */
+  changedBy = 0;
+
+  constructor(id: string, state: SubjectState) {
+    this.id = id;
+    this.idBytes = Buffer.from(id);
+    this.state = state;
+  }
+
+  slot(label: Label): Slot | undefined {
+    for (const slot of this.slots) if (slot.label === label || slot.label.text === label.text) return slot;
+    return undefined;
+  }
+
+  /** Replaces what is known under a label. */
+  put(label: Label, counts: Counts, changedBy: number): Slot {
+    const at = this.slots.findIndex((slot) => slot.label.text === label.text);
+    const slot = { label, counts, changedBy };
+    if (at === -1) this.slots.push(slot);
+    else this.slots[at] = slot;
+    return slot;
+  }
+
+  /** Lets go of counts that are merged and not of `day`. */
+  forgetSlots(mergedTo: number, day: string): void {
+    let kept = 0;
+    for (const slot of this.slots) if (slot.changedBy > mergedTo || slot.label.day === day) this.slots[kept++] = slot;
+    this.slots.length = kept;
+  }
+}
+
+export function unpackCounts(bytes: Buffer): Counts {
+  return {
+    requests: bytes.readDoubleLE(FIELD_AT.requests), limited: bytes.readDoubleLE(FIELD_AT.limited),
+    banned: bytes.readDoubleLE(FIELD_AT.banned), failed: bytes.readDoubleLE(FIELD_AT.failed),
+  };
+}
+
+export function packCounts(counts: UsageCounts): Buffer {
+  const bytes = Buffer.allocUnsafe(COUNTS_BYTES);
+  for (const name of COUNTS) bytes.writeDoubleLE(counts[name], FIELD_AT[name]);
+  return bytes;
+}
