@@ -10,7 +10,7 @@ import { translated } from './unavailable.js';
 
 /** Keys merged, and rows of the log removed, per transaction: bounds how long the files stay locked. */
 const KEYS_AT_ONCE = 500;
-const ROWS_AT_ONCE = 1_000;
+const ROWS_AT_ONCE = 250;
 
 /**
  * Brings `durable` up to what `recent` holds, in two ways. To save is to copy what is new of the log, each key

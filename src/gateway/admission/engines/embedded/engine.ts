@@ -57,6 +57,7 @@ export function engineOn(stores: Stores, judge: KeyJudge, usageDays: number): Em
     attempt(stores, () =>
       transact(stores, (transaction) => {
         judge.begin();
+        if (requests.some(({ cost }) => cost === 1)) transaction.reserve();
         const clockMs = Date.now();
         upkeep.nowMs = requests.at(-1)?.nowMs ?? clockMs;
         return requests.map((request) => admitOne(transaction, judge, addresses, request, request.nowMs ?? clockMs));

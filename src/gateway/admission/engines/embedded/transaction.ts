@@ -21,16 +21,17 @@ export interface AddressEntry {
  * written at its end, or nothing is. Throws StoreUnavailable when there is no room, and what lmdb throws.
  */
 export function transact<Result>(stores: Stores, work: (transaction: Transaction) => Result): Result {
+  let transaction: Transaction | undefined;
   try {
     return stores.recent.transactionSync(() => {
-      const transaction = new Transaction(stores);
+      transaction = new Transaction(stores);
       const result = work(transaction);
       transaction.finish();
       return result;
     });
   } catch (error) {
-    // Entries may be changed that were not written.
-    stores.memtable.reset();
+    // Entries may be changed that were not written. What the log says of them has to be read again.
+    if (transaction?.mayHaveChanged === true) stores.memtable.reset();
     throw error;
   }
 }
@@ -42,6 +43,7 @@ export class Transaction {
   readonly #today = dayOf(Date.now());
   readonly #changed: KeyEntry[] = [];
   #addresses: Map<string, AddressEntry> | undefined;
+  #hasRoom = false;
   /** Ends of bans to be noted, by the row of the subject. */
   #bans: Map<string, number> | undefined;
 
@@ -51,6 +53,17 @@ export class Transaction {
     stores.memtable.catchUp(this.#id);
     // What another process put there before this moment has to be seen.
     stores.durable.resetReadTxn();
+  }
+
+  get mayHaveChanged(): boolean {
+    return this.#hasRoom || this.#changed.length > 0;
+  }
+
+  /** Sees to it that there is room, before anything is changed: a refusal then leaves nothing to undo. Throws StoreUnavailable. */
+  reserve(): void {
+    if (this.#hasRoom) return;
+    this.#stores.recentRoom.claim();
+    this.#hasRoom = true;
   }
 
   /** What is remembered of a key. Whoever changes its state says so with `change`. */
@@ -93,10 +106,10 @@ export class Transaction {
 
   /** Writes all changes, as the last thing in the transaction. */
   finish(): void {
-    const { recent, recentRoom, memtable } = this.#stores;
+    const { recent, memtable } = this.#stores;
     const addresses = [...(this.#addresses ?? [])].filter(([, { changed }]) => changed);
     if (this.#changed.length + addresses.length + (this.#bans?.size ?? 0) === 0) return;
-    recentRoom.claim();
+    this.reserve();
     for (const [name, { state }] of addresses) recent.putSync(name, packState(state));
     for (const [subject, untilMs] of this.#bans ?? []) noteBan(recent, subject, untilMs);
     if (this.#changed.length === 0) return;
