@@ -29,8 +29,13 @@ export function startProgram(args: readonly string[], environment: Readonly<Reco
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const log = new JsonLines();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      log.add(text);
+    });
+  }
   let ended = false;
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once('exit', (code, signal) => {
@@ -38,19 +43,18 @@ export function startProgram(args: readonly string[], environment: Readonly<Reco
       resolve({ code, signal });
     });
   });
-  const lines = (): Record<string, unknown>[] => output.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}')).map((line) => JSON.parse(line) as Record<string, unknown>);
   return {
     child,
     pid: child.pid!,
     output: () => output,
-    lines,
+    lines: () => log.lines(),
     exited,
     logged: async (msg) => {
       let found: Record<string, unknown> | undefined;
       await until(`the program logged "${msg}"`, () => {
-        found = lines().find((line) => line['msg'] === msg);
+        found = log.lines().find((line) => line['msg'] === msg);
         return found !== undefined || ended;
-      }, 20_000);
+      });
       if (found === undefined) throw new Error(`the program ended: ${output}`);
       return found;
     },
@@ -59,6 +63,26 @@ export function startProgram(args: readonly string[], environment: Readonly<Reco
       await exited;
     },
   };
+}
+
+/** The JSON among lines of text that come in pieces; each is parsed once, however often it is asked for. */
+class JsonLines {
+  readonly #parsed: Readonly<Record<string, unknown>>[] = [];
+  #unread = '';
+
+  add(text: string): void {
+    this.#unread += text;
+  }
+
+  /** Of all whole lines so far. */
+  lines(): readonly Readonly<Record<string, unknown>>[] {
+    const end = this.#unread.lastIndexOf('\n') + 1;
+    for (const line of this.#unread.slice(0, end).split('\n')) {
+      if (line.startsWith('{') && line.endsWith('}')) this.#parsed.push(JSON.parse(line) as Record<string, unknown>);
+    }
+    this.#unread = this.#unread.slice(end);
+    return [...this.#parsed];
+  }
 }
 
 /** The processes directly under one, oldest first; of a process that is gone, none. */

@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Polls `condition` until it holds (or stops throwing); fails with `what` after `withinMs`. */
-export async function until(what: string, condition: () => Promise<boolean> | boolean, withinMs = 10_000): Promise<void> {
-  const endMs = performance.now() + withinMs;
+const SHORTEST_MS = 5;
+const LONGEST_MS = 50;
+
+/**
+ * Polls `condition` until it holds (or stops throwing); fails with `what` after `withinMs`.
+ * The longer it waits the rarer it asks: a scrape every 5 ms would take the processor from what is waited for.
+ */
+export async function until(what: string, condition: () => Promise<boolean> | boolean, withinMs = 30_000): Promise<void> {
+  const startMs = performance.now();
   let last: unknown;
   for (;;) {
     try {
@@ -11,7 +17,8 @@ export async function until(what: string, condition: () => Promise<boolean> | bo
     } catch (error) {
       last = error;
     }
-    if (performance.now() > endMs) throw new Error(`waited ${withinMs} ms in vain until ${what}`, { cause: last });
-    await sleep(5);
+    const waitedMs = performance.now() - startMs;
+    if (waitedMs > withinMs) throw new Error(`waited ${withinMs} ms in vain until ${what}`, { cause: last });
+    await sleep(Math.min(LONGEST_MS, SHORTEST_MS + waitedMs / 20));
   }
 }
