@@ -1,3 +1,6 @@
+/** What a failure may print of a value: its beginning and its end. */
+const MOST_CHARS = 2_000;
+
 /** Counts assertions and keeps what failed, to be shown at the end. */
 export class Tally {
   passed = 0;
@@ -21,7 +24,7 @@ export class Tally {
 
   print() {
     for (const { place, diagnosis } of this.#failures) {
-      console.log(`\nFAILED ${[place].flat().join(' > ')}`);
+      console.log(`\nFAILED ${[place].flat().map(shortened).join(' > ')}`);
       const text = diagnosis === undefined ? '' : shown(diagnosis);
       if (text !== '') console.log(text.replace(/^/gm, '    '));
     }
@@ -31,9 +34,14 @@ export class Tally {
 
 function shown({ at, diff, found, wanted, stack, source, error, signal, exitCode }) {
   const where = at?.fileName === undefined ? undefined : `at ${at.fileName}:${at.lineNumber}`;
-  const values = diff ?? (found === undefined && wanted === undefined ? undefined : `found ${text(found)}\nwanted ${text(wanted)}`);
+  const values = diff === undefined && !(found === undefined && wanted === undefined) ? [`found ${text(found)}`, `wanted ${text(wanted)}`] : [diff];
   const end = signal ?? exitCode;
-  return [where, source?.trimEnd(), values, error && text(error), end && `ended with ${end}`, stack].filter(Boolean).join('\n');
+  return [where, source?.trimEnd(), ...values, error && text(error), end && `ended with ${end}`, stack].filter(Boolean).map(shortened).join('\n');
+}
+
+function shortened(text) {
+  if (text.length <= MOST_CHARS) return text;
+  return `${text.slice(0, MOST_CHARS / 2)} … ${text.length - MOST_CHARS} characters … ${text.slice(-MOST_CHARS / 2)}`;
 }
 
 function text(value) {
