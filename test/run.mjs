@@ -1,23 +1,25 @@
 /**
  * `npm test`: installs what the tests need, builds, runs every built test under tap.
  * Arguments after `npm test --` are parts of file names, to run only those.
+ * `npm run test:unit`, which is `--unit` before them: only files that start no process.
  * The last line is `N passed, N failed`, in assertions; the exit code tells the same.
  */
 import { fileURLToPath } from 'node:url';
 import { ensureBuilt, ensureInstalled } from '../src/bootstrap.mjs';
-import { testFiles } from './runner/files.mjs';
+import { testFiles, unitTestFiles } from './runner/files.mjs';
 import { ensureNeeds } from './runner/needs.mjs';
 import { Tally } from './runner/tally.mjs';
 import { runTap } from './runner/tap.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const wanted = process.argv.slice(2);
+const unit = process.argv[2] === '--unit';
+const wanted = process.argv.slice(unit ? 3 : 2);
 const tally = new Tally();
 try {
   await ensureInstalled();
-  ensureNeeds();
+  if (!unit) ensureNeeds();
   await ensureBuilt();
-  const files = testFiles().filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
+  const files = (unit ? await unitTestFiles() : testFiles()).filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
   if (files.length > 0) await runTap(files, tally);
   else tally.fault('npm test', wanted.length === 0 ? 'there is no test' : `no test file has ${wanted.join(' or ')} in its name`);
 } catch (error) {

@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
 
 const FILE_TIMEOUT_S = 180;
 /** For a file that was told to end because its time was over. */
 const GRACE_MS = 5_000;
-const JOBS = 2;
+/** One more than processors: most files wait for timers of the product half of their time. */
+const JOBS = availableParallelism() + 1;
 const STDERR_CHARS = 4_000;
 
 /**
- * Runs built test files, two at a time, and counts what tap says in them into `tally`, a line for each.
+ * Runs built test files, some at a time in their order, and counts what tap says in them into `tally`, a line for each.
  * Each is started as a plain program, which is all a compiled tap test needs: tap's own runner would
  * load its loaders into every process that a test starts.
  * @param node the program to run them with
