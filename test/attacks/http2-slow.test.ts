@@ -15,8 +15,8 @@ import { until } from '../servers/until.js';
 import { metricOf, startFront } from './front.js';
 import type { Front } from './front.js';
 
-/** Connections are looked at once a second; a dismissed one has two more to go. */
-const TICKS_MS = 4500;
+/** Connections are looked at once a second, a dismissed one has two more to go; a busy machine takes longer. */
+const TICKS_MS = 20_000;
 
 async function start(t: Test, limits: Readonly<Record<string, unknown>>, pets: Readonly<Record<string, unknown>> = {}): Promise<{ front: Front; upstream: Upstream; key: Field }> {
   const upstream = await startUpstream(t);
@@ -42,7 +42,7 @@ t.test('a body that takes too long is a 408 in time, however alive it looks, and
     t.same([answer.status, codeOf(answer), answer.reset], [408, 'request_timeout', constants.NGHTTP2_NO_ERROR]);
     checkHonest(t, answer, '408');
   }
-  t.ok(sinceMs(startMs) > 950 && sinceMs(startMs) < 9000, `after ${sinceMs(startMs).toFixed(0)} ms`);
+  t.ok(sinceMs(startMs) > 950 && sinceMs(startMs) < 20_000, `after ${sinceMs(startMs).toFixed(0)} ms`);
   clearInterval(drip);
   t.equal((await client.send({ key: front.key })).status, 200);
   t.equal(upstream.seen.length, 2, 'nothing of it went to the upstream');
@@ -93,7 +93,7 @@ t.test('a client that opens no window, or stops to read, is cut after request_ti
   const client = openHttp2(t, front.target);
   await until('others are served', async () => (await client.send({ key: front.key })).body.length === 60_000);
   await front.idle();
-  await until('and the deaf connection is closed', async () => (await front.inFlight()) === 0 && (await connections(front)) === 1, 8000);
+  await until('and the deaf connection is closed, like the idle one', async () => (await front.inFlight()) === 0 && (await connections(front)) === 0);
 });
 
 /** The accident: a slow client is not a dead one. */

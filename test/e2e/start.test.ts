@@ -70,8 +70,8 @@ t.test('start, spend a free minute, kill -9, start again: limits, headers and th
 
   first.child.kill('SIGKILL');
   await once(first.child, 'close');
-  await until('both programs are gone', isFree(url), 10_000);
-  await until('both programs are gone', isFree(`http://127.0.0.1:${petsPort}/livez`), 10_000);
+  await until('both programs are gone', isFree(url));
+  await until('both programs are gone', isFree(`http://127.0.0.1:${petsPort}/livez`));
 
   const second = await start(t, environment);
   t.equal(await ask(), 429, 'the minute is still spent');

@@ -7,12 +7,11 @@ import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import { ask, newKey, PLANS, rowsOf, standing } from '../conformance/cast.js';
 import type { Actor } from '../conformance/cast.js';
 import { startCluster } from '../servers/redis.js';
+import { IN_TIME_MS } from '../servers/in-time.js';
 import { until } from '../servers/until.js';
 
 /** Long enough for a set-up on a busy machine. */
 const DEADLINE_MS = 1_000;
-/** A second, and what a busy machine adds to it. */
-const ANSWER_WITHIN_MS = 3000;
 const BOUNDS = [5_461, 10_923, 16_384];
 
 /** The master of a key, by its place. */
@@ -48,7 +47,7 @@ t.test('one master freezes: its keys are refused, all others are decided, and no
     t.ok(error instanceof StoreUnavailable);
     const { decided } = error as StoreUnavailable;
     t.same(keys.map((_, place) => decided[place]?.outcome), keys.map((key) => (masterOf(key) === 0 ? undefined : 'admitted')), `round ${round}`);
-    t.ok(tookMs < ANSWER_WITHIN_MS, `after ${tookMs.toFixed(1)} ms`);
+    t.ok(tookMs < IN_TIME_MS, `after ${tookMs.toFixed(1)} ms`);
   }
   await t.rejects(engine.check(), { name: 'StoreUnavailable' }, 'the check says so');
 
@@ -70,10 +69,10 @@ t.test('one master dies and comes back', async (t) => {
   await cluster.masters[1]!.kill();
   const startMs = performance.now();
   for (let n = 0; n < 50; n += 1) await t.rejects(ask(engine, mine, Date.now()), { name: 'StoreUnavailable' });
-  t.ok(performance.now() - startMs < 10 * DEADLINE_MS, 'fifty refusals do not wait for a deadline each');
+  t.ok(performance.now() - startMs < 40 * DEADLINE_MS, 'fifty refusals do not wait for a deadline each');
   t.equal((await ask(engine, keys.find((key) => masterOf(key) !== 1)!, Date.now())).outcome, 'admitted');
   await cluster.masters[1]!.restart();
-  await until('its keys are judged again', async () => (await ask(engine, mine, Date.now())).outcome === 'unknown_key', 5_000);
+  await until('its keys are judged again', async () => (await ask(engine, mine, Date.now())).outcome === 'unknown_key');
   t.pass('a master without persistence comes back empty');
 });
 
@@ -84,9 +83,9 @@ t.test('the whole Cluster dies and comes back', async (t) => {
   for (let n = 0; n < 200; n += 1) {
     const startMs = performance.now();
     await t.rejects(engine.check(), { name: 'StoreUnavailable' });
-    if (performance.now() - startMs > ANSWER_WITHIN_MS) t.fail('a refusal took too long');
+    if (performance.now() - startMs > IN_TIME_MS) t.fail('a refusal took too long');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   await Promise.all(cluster.masters.map((master) => master.restart()));
-  await until('the engine decides again', async () => (await engine.check(), (await ask(engine, await newKey(engine, 'free'), Date.now())).outcome === 'admitted'), 15_000);
+  await until('the engine decides again', async () => (await engine.check(), (await ask(engine, await newKey(engine, 'free'), Date.now())).outcome === 'admitted'));
 });

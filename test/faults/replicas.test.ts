@@ -29,7 +29,7 @@ async function setUp(t: Test): Promise<Scene> {
     await way.stop();
     await Promise.all([master.stop(), replica.stop()]);
   });
-  await until('the replica follows', async () => String(await replica.command('INFO', 'replication')).includes('master_link_status:up'), 20_000);
+  await until('the replica follows', async () => String(await replica.command('INFO', 'replication')).includes('master_link_status:up'));
   const gateway = await startGateway(t, { environment: { REDIS_URL: master.url } });
   await until('the gateway is ready', async () => (await fetch(`${gateway.adminUrl}/readyz`)).status === 200);
   return { master, replica, way, gateway };
@@ -62,7 +62,7 @@ t.test('a revocation that no replica has is not acknowledged, and one that is ac
   t.match((created.body as { message: string }).message, /failover may undo it.*This made the key [0-9A-Za-z]{12}, whose secret is not shown: revoke it/);
   t.match((await gateway.admin('POST', `/admin/v1/keys/${never.id}/rotate`, {})).body, { message: /The new secret is not shown: rotate once more/ });
   way.set('pass');
-  await until('the replica has caught up', async () => (await revoke(after.id)).status === 204, 30_000);
+  await until('the replica has caught up', async () => (await revoke(after.id)).status === 204);
   way.set('stall');
   t.match(await revoke(never.id), UNCERTAIN);
   t.same(await statusAfterFailover(t, scene, [before.id, after.id, never.id]), ['revoked', 'revoked', 'enabled'], 'what was acknowledged holds; the rest is as uncertain as was said');
@@ -72,7 +72,7 @@ t.test('a replica that was there and is gone is still waited for', async (t) => 
   const { master, way, gateway } = await setUp(t);
   const { id } = await gateway.createKey({ plan: 'free' });
   way.set('refuse');
-  await until('the master has no replica', async () => String(await master.command('INFO', 'replication')).includes('connected_slaves:0'), 20_000);
+  await until('the master has no replica', async () => String(await master.command('INFO', 'replication')).includes('connected_slaves:0'));
   t.match(await gateway.admin('PATCH', `/admin/v1/keys/${id}`, { status: 'disabled' }), UNCERTAIN);
 });
 
@@ -81,7 +81,7 @@ t.test('an import into a Cluster is good only when the replicas of all nodes tha
   t.teardown(() => cluster.stop());
   const engine = openRedisEngine({ url: cluster.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400, replicas: { replicas: 1, waitMs: 300 } });
   t.teardown(() => engine.close());
-  await until('the engine decides', async () => (await engine.check(), true), 20_000);
+  await until('the engine decides', async () => (await engine.check(), true));
   const slots = [0, 5_461, 10_923, 16_384];
   const nodeOf = (key: string): number => slots.findIndex((bound) => slotOf(key) < bound) - 1;
   const marked = nodeOf(IMPORT_MARK);
@@ -105,7 +105,7 @@ async function followedBy(t: Test, master: RedisServer): Promise<void> {
   t.teardown(() => replica.stop());
   await replica.command('CLUSTER', 'MEET', '127.0.0.1', master.port);
   const id = String(await master.command('CLUSTER', 'MYID'));
-  await until('it knows the master', async () => String(await replica.command('CLUSTER', 'NODES')).includes(id), 20_000);
+  await until('it knows the master', async () => String(await replica.command('CLUSTER', 'NODES')).includes(id));
   await until('it follows', async () => {
     await replica.command('CLUSTER', 'REPLICATE', id);
     return String(await replica.command('INFO', 'replication')).includes('master_link_status:up');

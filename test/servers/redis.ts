@@ -183,12 +183,12 @@ export async function startSentinel({ config = [], downAfterMs = 300 }: Sentinel
     const replicas = (await sentinel.command('SENTINEL', 'REPLICAS', 'petgate')) as unknown[];
     const info = String(await second.command('INFO', 'replication'));
     return replicas.length === 1 && info.includes('master_link_status:up');
-  }, 20_000);
+  });
   const changed = async (before: RedisServer): Promise<void> => {
     await until('the replica is master', async () => {
       const now = await master();
       return now !== before && String(await now.command('INFO', 'replication')).includes('role:master');
-    }, 20_000);
+    });
   };
   const begin = (): Promise<void> => until('the sentinel agrees to a failover', async () => (await sentinel.command('SENTINEL', 'FAILOVER', 'petgate'), true));
   return {

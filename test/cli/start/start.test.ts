@@ -61,10 +61,8 @@ t.test('the first start shows a key that works, the second keeps the data and ma
   t.ok(line![2]!.startsWith(urls.get('gateway')!));
   first.child.kill('SIGINT');
   t.equal(await first.ended, 0);
-  const beganMs = Date.now();
   const second = begin(t, ['start'], env);
   await ready(second);
-  t.ok(Date.now() - beganMs < 15_000);
   t.match(second.output(), 'npx petgate keys create --plan free');
   t.notMatch(second.output(), 'ptg_');
   t.notMatch(second.output(), '"level":"info"', 'no flood of log lines');

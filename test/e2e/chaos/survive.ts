@@ -33,7 +33,7 @@ export async function survive(t: Test, fleet: Fleet, gateways: number, happening
 /** Waits until Redis has all that the gateways counted by themselves. */
 export async function settled({ seats }: Fleet): Promise<void> {
   for (const { gateway } of seats) {
-    await until('Redis decides, and nothing waits', async () => (await figure(gateway, 'petgate_store_degraded')) === 0 && (await figure(gateway, 'petgate_spool_requests')) === 0, 30_000);
+    await until('Redis decides, and nothing waits', async () => (await figure(gateway, 'petgate_store_degraded')) === 0 && (await figure(gateway, 'petgate_spool_requests')) === 0);
   }
 }
 

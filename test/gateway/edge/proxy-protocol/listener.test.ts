@@ -107,12 +107,12 @@ for (const over of ['plain HTTP', 'TLS'] as const) {
   });
 
   t.test(`over ${over}: half a header is cut in time, and one that is left counts as such`, async (t) => {
-    const { port, refused } = await startProxied(t, { ...secured, config: { limits: { headers_time: '1s', request_time: '5s' } } });
+    const { port, refused } = await startProxied(t, { ...secured, config: { limits: { headers_time: '1s', request_time: '120s' } } });
     const sinceMs = performance.now();
     const slow = connect(port, '127.0.0.1').on('error', () => undefined);
     slow.write('PROXY TCP4 203.');
     await new Promise((resolve) => slow.resume().on('close', resolve));
-    t.ok(performance.now() - sinceMs < 9000, 'as soon as headers_time is over');
+    t.ok(performance.now() - sinceMs < 60_000, 'as soon as headers_time is over');
     t.equal(await refused('timeout'), 1);
     connect(port, '127.0.0.1').on('connect', function (this: Socket) { this.end(); });
     connect(port, '127.0.0.1').on('connect', function (this: Socket) { this.write('PROXY ', () => this.resetAndDestroy()); }).on('error', () => undefined);
@@ -120,7 +120,7 @@ for (const over of ['plain HTTP', 'TLS'] as const) {
   });
 
   t.test(`over ${over}: connections whose header is still to come take their place, and hold up no shutdown`, async (t) => {
-    const { gateway, port, behind, key } = await startProxied(t, { ...secured, config: { limits: { connections: 2 }, shutdown: '9s' } });
+    const { gateway, port, behind, key } = await startProxied(t, { ...secured, config: { limits: { connections: 2 }, shutdown: '120s' } });
     const target = await behind(textHeader(CALLER, HERE));
     const silent = [1, 2].map(() => connect(port, '127.0.0.1').on('error', () => undefined).resume());
     t.teardown(() => silent.forEach((socket) => socket.destroy()));
@@ -130,7 +130,7 @@ for (const over of ['plain HTTP', 'TLS'] as const) {
     const sinceMs = performance.now();
     await gateway.program.stop('SIGTERM');
     t.same(await gateway.program.exited, { code: 0, signal: null });
-    t.ok(performance.now() - sinceMs < 9000, 'at once');
+    t.ok(performance.now() - sinceMs < 60_000, 'at once');
   });
 
   t.test(`over ${over}: a tunnel belongs to who is named, too`, async (t) => {

@@ -108,7 +108,7 @@ t.test('a client that reads slowly gets the last byte too', async (t) => {
     client.socket.pause();
     setTimeout(() => client.socket.resume(), 2);
   });
-  await until('it is closed', client.closed, 20_000);
+  await until('it is closed', client.closed);
   t.equal(client.received().length, sent);
   await allClosed(t, at, client, 'upstream');
 });
@@ -133,7 +133,7 @@ t.test('who reads nothing holds up who writes, and not the gateway', async (t) =
   const { text } = await scrape(at.front.gateway.adminUrl);
   t.ok(Number(/^petgate_process_resident_memory_bytes (\d+)/m.exec(text)?.[1]) < 200 * 1024 * 1024, 'the gateway keeps next to nothing');
   client.socket.resume();
-  await until('then all of it comes', () => client.socket.bytesRead > sent, 20_000);
+  await until('then all of it comes', () => client.socket.bytesRead > sent);
   client.socket.resetAndDestroy();
   await until('the service is let go', () => at.upstream.sockets.size === 0);
 });
@@ -201,7 +201,7 @@ for (const workers of [1, 2]) {
     await until('the echo still comes', () => client.received().length === 3);
     await stopped;
     const tookMs = performance.now() - startMs;
-    t.ok(tookMs >= 1450 && tookMs < 9000, `after ${tookMs.toFixed(0)} ms`);
+    t.ok(tookMs >= 1450 && tookMs < 20_000, `after ${tookMs.toFixed(0)} ms`);
     t.same(await at.front.gateway.program.exited, { code: 0, signal: null });
     await until('the client is let go', client.closed);
     t.equal(at.lines()[0]?.['closedBy'], 'shutdown', 'and the log tells');
@@ -209,11 +209,11 @@ for (const workers of [1, 2]) {
 }
 
 t.test('a stop without tunnels does not wait', async (t) => {
-  const at = await stage(t, {}, { config: { shutdown: '5s' } });
+  const at = await stage(t, {}, { config: { shutdown: '120s' } });
   const client = await opened(at);
   client.socket.end();
   await allClosed(t, at, client, 'client');
   const startMs = performance.now();
   await at.front.gateway.program.stop('SIGTERM');
-  t.ok(performance.now() - startMs < 9000);
+  t.ok(performance.now() - startMs < 60_000);
 });
