@@ -2,6 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
+import { NO_BAN } from '../servers/plans.js';
 import { exchangeRaw } from '../servers/raw.js';
 import type { RawAnswer } from '../servers/raw.js';
 import { startRedis } from '../servers/redis.js';
@@ -14,12 +15,11 @@ import { startWebSocketUpstream } from '../servers/websocket.js';
 import { checkHonest } from './honest.js';
 
 const LISTED = 'https://shop.example.com';
-const ban = { after: 1_000_000 };
 const AMPLE = { minute: 100_000, day: 100_000 };
 const PLANS = {
-  free: { limits: AMPLE, ban },
-  tiny: { limits: { minute: 1, day: 1000 }, ban },
-  anonymous: { limits: AMPLE, ban },
+  free: { limits: AMPLE, ban: NO_BAN },
+  tiny: { limits: { minute: 1, day: 1000 }, ban: NO_BAN },
+  anonymous: { limits: AMPLE, ban: NO_BAN },
 };
 
 const request = (line: string, ...fields: readonly string[]): string => [`${line} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');

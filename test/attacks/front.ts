@@ -5,6 +5,7 @@ import type { Field } from '../servers/frames.js';
 import { scrape } from '../servers/exposition.js';
 import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
 import type { Gateway, GatewayOptions } from '../servers/gateway.js';
+import { NO_BAN } from '../servers/plans.js';
 import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw } from '../servers/raw.js';
 import type { RawAnswer } from '../servers/raw.js';
@@ -13,9 +14,8 @@ import type { Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 
 const AMPLE = { minute: 1_000_000, day: 1_000_000 };
-const ban = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
 /** Plans that never refuse: what these tests see refused is refused for another reason. */
-export const AMPLE_PLANS = { free: { limits: AMPLE, ban }, anonymous: { limits: AMPLE, ban } };
+export const AMPLE_PLANS = { free: { limits: AMPLE, ban: NO_BAN }, anonymous: { limits: AMPLE, ban: NO_BAN } };
 
 /** A gateway with a good key before one upstream. */
 export interface Front {

@@ -5,10 +5,7 @@ import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
 import type { AdmissionEngine, AdmissionRequest, Subject, UsageRow } from '../../src/gateway/admission/port.js';
 import type { BannedVerdict, LimitedVerdict, StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
-
-const BAN: BanRule = { after: 30, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: DAY_MS };
-/** Bans nobody meets by accident. */
-const NEVER: BanRule = { ...BAN, after: 1_000_000 };
+import { BAN, NO_BAN } from '../gateway/admission/ban.js';
 
 function plan(name: string, limits: Plan['limits'], refill: Plan['refill'] = 'interval', ban: BanRule = BAN): [string, Plan] {
   return [name, { name, limits, refill, ban }];
@@ -20,9 +17,9 @@ export const PLANS: Plans = new Map([
   plan('pro', { minute: 300, day: 10_000 }, 'interval', { ...BAN, after: 150 }),
   plan('enterprise', 'custom'),
   plan('anonymous', { minute: 5, day: 12 }, 'interval', { ...BAN, after: 10 }),
-  plan('calm', { minute: 3, day: 5 }, 'interval', NEVER),
-  plan('drip', { minute: 7, day: 1_000 }, 'greedy', NEVER),
-  plan('trickle', { minute: 10, day: 3 }, 'greedy', NEVER),
+  plan('calm', { minute: 3, day: 5 }, 'interval', NO_BAN),
+  plan('drip', { minute: 7, day: 1_000 }, 'greedy', NO_BAN),
+  plan('trickle', { minute: 10, day: 3 }, 'greedy', NO_BAN),
   plan('open', { minute: 'unlimited', day: 'unlimited' }),
   plan('strict', { minute: 1, day: 1_000 }, 'interval', { after: 3, withinMs: 10_000, forMs: 100_000, factor: 1.5, capMs: 200_000 }),
 ]);

@@ -13,10 +13,10 @@ import { startPair } from './pair.js';
 
 /** One request a minute, and the third refusal starts a ban of a second. */
 const PLANS = {
-  hasty: { limits: { minute: 1, day: 1000 }, ban: { after: 3, within: '60s', for: '1s', factor: 2, cap: '24h' } },
-  stubborn: { limits: { minute: 1, day: 1000 }, ban: { after: 3, within: '60s', for: '5m', factor: 2, cap: '24h' } },
-  wide: { limits: { minute: 1000, day: 1000 }, ban: { after: 3, within: '60s', for: '1s', factor: 2, cap: '24h' } },
-  anonymous: { limits: { minute: 300, day: 10_000 }, ban: { after: 150, within: '60s', for: '5m', factor: 2, cap: '24h' } },
+  hasty: { limits: { minute: 1, day: 1000 }, ban: { after: 3, for: '1s' } },
+  stubborn: { limits: { minute: 1, day: 1000 }, ban: { after: 3 } },
+  wide: { limits: { minute: 1000, day: 1000 }, ban: { after: 3, for: '1s' } },
+  anonymous: { limits: { minute: 300, day: 10_000 }, ban: { after: 150 } },
 };
 
 interface Pair {

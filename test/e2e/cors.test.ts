@@ -8,14 +8,14 @@ import { stringify } from 'yaml';
 import { packageRoot } from '../../src/shared/package-root.js';
 import { startBrowser } from '../servers/browser.js';
 import { startGateway } from '../servers/gateway.js';
+import { NO_BAN } from '../servers/plans.js';
 import type { Teardown } from '../servers/program.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 
-const ban = { after: 1_000_000 };
 const PLANS = {
-  free: { limits: { minute: 2, day: 1000 }, ban },
-  anonymous: { limits: { minute: 1000, day: 1000 }, ban },
+  free: { limits: { minute: 2, day: 1000 }, ban: NO_BAN },
+  anonymous: { limits: { minute: 1000, day: 1000 }, ban: NO_BAN },
 };
 
 /** An empty page on an origin of its own; gives that origin. */

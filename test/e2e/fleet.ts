@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import { scrape } from '../servers/exposition.js';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
+import { NO_BAN } from '../servers/plans.js';
 import { startRedis } from '../servers/redis.js';
 import type { RedisServer } from '../servers/redis.js';
 import { until } from '../servers/until.js';
@@ -9,11 +10,10 @@ import { startUpstream } from '../servers/upstream.js';
 import { ledgerOf } from './ledger.js';
 
 export const EACH = 4;
-const ban = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
 export const PLANS = {
-  roomy: { limits: { minute: 1_000_000, day: 1_000_000 }, ban },
-  narrow: { limits: { minute: 1_000_000, day: 200 }, ban },
-  anonymous: { limits: { minute: 1_000_000, day: 1_000_000 }, ban },
+  roomy: { limits: { minute: 1_000_000, day: 1_000_000 }, ban: NO_BAN },
+  narrow: { limits: { minute: 1_000_000, day: 200 }, ban: NO_BAN },
+  anonymous: { limits: { minute: 1_000_000, day: 1_000_000 }, ban: NO_BAN },
 };
 const DURABLE = { config: ['appendonly yes', 'appendfsync always'] };
 

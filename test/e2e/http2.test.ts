@@ -25,7 +25,7 @@ import type { Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { ledgerOf } from './ledger.js';
 
-const ban = { after: 1000, within: '60s', for: '5m', factor: 2, cap: '24h' };
+const ban = { after: 1000 };
 const PLANS = { free: { limits: { minute: 60, day: 1000 }, ban }, anonymous: { limits: { minute: 300, day: 10_000 }, ban } };
 const tls = issueCertificate(temporaryFolder(t), 'own');
 

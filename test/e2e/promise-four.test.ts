@@ -3,13 +3,13 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
+import { NO_BAN } from '../servers/plans.js';
 import { startRedis } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 
 const KEY_COUNT = 100;
 const AT_ONCE = 20;
-const NO_BAN = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
 // Two tests of some 10 s each on an idle machine; tap would end the file after 30.
 t.setTimeout(150_000);
 

@@ -5,14 +5,14 @@ import { Pool } from 'undici';
 import { stringify } from 'yaml';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
+import { NO_BAN } from '../servers/plans.js';
 import { temporaryFolder } from '../servers/program.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 
-const ban = { after: 1_000_000 };
 const plansWith = (minute: number): Readonly<Record<string, unknown>> => ({
-  free: { limits: { minute, day: 1_000_000 }, ban: { ...ban } },
-  anonymous: { limits: { minute: 1000, day: 1000 }, ban: { ...ban } },
+  free: { limits: { minute, day: 1_000_000 }, ban: NO_BAN },
+  anonymous: { limits: { minute: 1000, day: 1000 }, ban: NO_BAN },
 });
 const textOf = (minute: number): string => stringify(plansWith(minute), { aliasDuplicateObjects: false });
 

@@ -8,7 +8,7 @@ import type { Client } from './client.js';
 import { startPair } from './pair.js';
 
 const KEYS = 10;
-const ban = { after: 1000, within: '60s', for: '5m', factor: 2, cap: '24h' };
+const ban = { after: 1000 };
 const PLANS = {
   free: { limits: { minute: 60, day: 1000 }, ban },
   pro: { limits: { minute: 300, day: 10_000 }, ban },

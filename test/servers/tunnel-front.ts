@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
 import { startGateway } from './gateway.js';
 import type { Gateway, GatewayOptions } from './gateway.js';
+import { NO_BAN } from './plans.js';
 import { temporaryFolder } from './program.js';
 import type { Teardown } from './program.js';
 import { handshake, openTunnel } from './tunnel.js';
@@ -19,13 +20,13 @@ const WATCH = `paths:
 `;
 
 const AMPLE = { minute: 1_000_000, day: 1_000_000 };
-const ban = { after: 3, within: '60s', for: '5m', factor: 2, cap: '24h' };
+const ban = { after: 3 };
 /** Plans of these tests: one that never refuses, one of ten, one of one, and addresses. */
 export const TUNNEL_PLANS = {
-  free: { limits: AMPLE, ban: { ...ban, after: 1_000_000 } },
-  ten: { limits: { minute: 10, day: 1000 }, ban: { ...ban, after: 1_000_000 } },
+  free: { limits: AMPLE, ban: NO_BAN },
+  ten: { limits: { minute: 10, day: 1000 }, ban: NO_BAN },
   tiny: { limits: { minute: 1, day: 1000 }, ban },
-  anonymous: { limits: AMPLE, ban: { ...ban, after: 1_000_000 } },
+  anonymous: { limits: AMPLE, ban: NO_BAN },
 };
 
 /** A gateway whose contract has `GET /v1/pets/watch`, a WebSocket. */

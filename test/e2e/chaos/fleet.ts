@@ -6,6 +6,7 @@ import type { SteppedClock } from '../../servers/clock.js';
 import { freePort } from '../../servers/free-port.js';
 import { startGateway } from '../../servers/gateway.js';
 import type { Gateway } from '../../servers/gateway.js';
+import { NO_BAN } from '../../servers/plans.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { until } from '../../servers/until.js';
 import type { Upstream } from '../../servers/upstream.js';
@@ -16,8 +17,7 @@ import { createKey } from '../fleet.js';
 
 const KEYS = 6;
 const EACH = 2;
-const ban = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
-const ROOMY = { limits: { minute: 1_000_000, day: 1_000_000 }, ban };
+const ROOMY = { limits: { minute: 1_000_000, day: 1_000_000 }, ban: NO_BAN };
 const PLANS = { roomy: ROOMY, roomier: ROOMY, anonymous: ROOMY };
 /** Answers of a request whose admission nobody knows: Redis may have counted it and not been heard. */
 const UNKNOWN = new Set(['store_unavailable', 'overloaded', 'internal_error']);
@@ -143,7 +143,7 @@ export class Fleet {
   async serves(): Promise<void> {
     for (const seat of this.seats) {
       const before = seat.served;
-      await until('the gateway serves', () => seat.served >= before + 30, 30_000);
+      await until('the gateway serves', () => seat.served >= before + 30);
     }
   }
 

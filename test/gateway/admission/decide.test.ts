@@ -4,11 +4,12 @@ import { DAY_MS, MINUTE_MS } from '../../../src/gateway/admission/bucket.js';
 import { banLengthMs, decide, freshState } from '../../../src/gateway/admission/decide.js';
 import { BAN_MEMORY_MS } from '../../../src/gateway/admission/plan.js';
 import type { BanRule, Terms } from '../../../src/gateway/admission/plan.js';
+import { BAN } from './ban.js';
 
 const KEY = { id: 'k', version: 1 };
 
-const BAN: BanRule = { after: 4, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: DAY_MS };
-const TERMS: Terms = { plan: 'free', limits: { minute: 3, day: 7 }, refill: 'interval', ban: BAN };
+const FOUR: BanRule = { ...BAN, after: 4 };
+const TERMS: Terms = { plan: 'free', limits: { minute: 3, day: 7 }, refill: 'interval', ban: FOUR };
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
 
 /** Both windows and the ban, told in plain words over the whole past of an `interval` key. */
@@ -95,12 +96,12 @@ t.test('cost 0 spends nothing and strikes nobody', (t) => {
 });
 
 t.test('a ban grows by whole milliseconds, step by step, up to its cap', (t) => {
-  const lengths = (rule: Partial<BanRule>): readonly number[] => [1, 2, 3, 4, 5].map((level) => banLengthMs({ ...BAN, ...rule }, level));
+  const lengths = (rule: Partial<BanRule>): readonly number[] => [1, 2, 3, 4, 5].map((level) => banLengthMs({ ...FOUR, ...rule }, level));
   t.same(lengths({}), [300_000, 600_000, 1_200_000, 2_400_000, 4_800_000]);
   t.same(lengths({ factor: 1.5, forMs: 5 }), [5, 7, 10, 15, 22]);
   t.same(lengths({ capMs: 700_000 }), [300_000, 600_000, 700_000, 700_000, 700_000]);
   t.same(lengths({ capMs: 100 }), [100, 100, 100, 100, 100], 'a cap below the base binds at once');
   t.same(lengths({ factor: 1 }), [300_000, 300_000, 300_000, 300_000, 300_000]);
-  t.equal(banLengthMs(BAN, 1_000_000_000), DAY_MS, 'a high level costs no time');
+  t.equal(banLengthMs(FOUR, 1_000_000_000), DAY_MS, 'a high level costs no time');
   t.end();
 });

@@ -5,9 +5,9 @@ import { decide, freshState } from '../../../src/gateway/admission/decide.js';
 import { rateHeaders, retryAfterS } from '../../../src/gateway/admission/headers.js';
 import type { Terms } from '../../../src/gateway/admission/plan.js';
 import type { StandingVerdict } from '../../../src/gateway/admission/verdict.js';
+import { NO_BAN } from './ban.js';
 
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
-const ban = { after: 1_000_000, withinMs: 60_000, forMs: 1_000, factor: 1, capMs: 1_000 };
 
 function fieldsOf(verdict: StandingVerdict): ReadonlyMap<string, string> {
   const flat = rateHeaders(verdict, 0);
@@ -15,7 +15,7 @@ function fieldsOf(verdict: StandingVerdict): ReadonlyMap<string, string> {
 }
 
 t.test('greedy: t is the time to the next token, Retry-After the same for the empty window, Reset when it is whole', (t) => {
-  const terms: Terms = { plan: 'drip', limits: { minute: 60, day: 1_000 }, refill: 'greedy', ban };
+  const terms: Terms = { plan: 'drip', limits: { minute: 60, day: 1_000 }, refill: 'greedy', ban: NO_BAN };
   const state = freshState();
   for (let n = 0; n < 60; n += 1) decide(state, terms, null, true, 1, NOON_MS);
   const verdict = decide(state, terms, null, true, 1, NOON_MS);
@@ -34,7 +34,7 @@ t.test('whatever the bucket and however deep its debt: at each time a field name
   const limit = fc.integer({ min: 1, max: 20 });
   const cases = fc.record({ minute: limit, day: limit, refill: fc.constantFrom('greedy' as const, 'interval' as const), minuteLevel: level(60_000), dayLevel: level(DAY_MS) });
   fc.assert(fc.property(cases, ({ minute, day, refill, minuteLevel, dayLevel }) => {
-    const terms: Terms = { plan: 'p', limits: { minute, day }, refill, ban };
+    const terms: Terms = { plan: 'p', limits: { minute, day }, refill, ban: NO_BAN };
     const state = { ...freshState(), minute: { level: minuteLevel, atMs: NOON_MS }, day: { level: dayLevel, atMs: NOON_MS } };
     const verdict = decide(state, terms, null, true, 1, NOON_MS);
     const after = (waitS: number): StandingVerdict => decide(structuredClone(state), terms, null, true, 0, NOON_MS + waitS * 1000);

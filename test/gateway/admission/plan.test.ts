@@ -1,15 +1,15 @@
 import t from 'tap';
 import { termsOf } from '../../../src/gateway/admission/plan.js';
-import type { BanRule, Plan, Plans } from '../../../src/gateway/admission/plan.js';
+import type { Plan, Plans } from '../../../src/gateway/admission/plan.js';
+import { BAN } from './ban.js';
 
-const ban: BanRule = { after: 30, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: 86_400_000 };
-const free: Plan = { name: 'free', limits: { minute: 60, day: 1_000 }, refill: 'interval', ban };
+const free: Plan = { name: 'free', limits: { minute: 60, day: 1_000 }, refill: 'interval', ban: BAN };
 const plans: Plans = new Map([['free', free], ['enterprise', { ...free, name: 'enterprise', limits: 'custom', refill: 'greedy' }]]);
 const own = { minute: 5_000, day: 'unlimited' } as const;
 
 t.test('the limits are the plan’s, or the key’s where the plan says custom', (t) => {
-  t.same(termsOf(plans, 'free', own), { plan: 'free', limits: free.limits, refill: 'interval', ban });
-  t.same(termsOf(plans, 'enterprise', own), { plan: 'enterprise', limits: own, refill: 'greedy', ban });
+  t.same(termsOf(plans, 'free', own), { plan: 'free', limits: free.limits, refill: 'interval', ban: BAN });
+  t.same(termsOf(plans, 'enterprise', own), { plan: 'enterprise', limits: own, refill: 'greedy', ban: BAN });
   t.end();
 });
 

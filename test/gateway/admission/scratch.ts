@@ -6,9 +6,9 @@ import type { Plan, Plans } from '../../../src/gateway/admission/plan.js';
 import type { AdmissionEngine, Subject } from '../../../src/gateway/admission/port.js';
 import { makeToken } from '../../../src/gateway/keys/token.js';
 import type { Teardown } from '../../servers/program.js';
+import { NO_BAN } from './ban.js';
 
-const ban = { after: 1000, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: 86_400_000 };
-const plan = (name: string, minute: number): readonly [string, Plan] => [name, { name, limits: { minute, day: 1_000_000 }, refill: 'interval', ban }];
+const plan = (name: string, minute: number): readonly [string, Plan] => [name, { name, limits: { minute, day: 1_000_000 }, refill: 'interval', ban: NO_BAN }];
 const PLANS: Plans = new Map([plan('free', 60), plan('tiny', 1), plan('anonymous', 1000)]);
 
 /** A real embedded engine in a folder that goes with the test. */

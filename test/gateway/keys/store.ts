@@ -8,8 +8,8 @@ import type { Limits } from '../../../src/gateway/admission/bucket.js';
 import type { Plan } from '../../../src/gateway/admission/plan.js';
 import { KeyRegistry } from '../../../src/gateway/keys/registry.js';
 import type { RegistryParts } from '../../../src/gateway/keys/registry.js';
+import { BAN } from '../admission/ban.js';
 
-const BAN = { after: 30, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: 86_400_000 };
 
 function plan(name: string, limits: Limits | 'custom'): [string, Plan] {
   return [name, { name, limits, refill: 'interval', ban: BAN }];

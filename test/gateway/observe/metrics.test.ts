@@ -8,7 +8,7 @@ import { startUpstream } from '../../servers/upstream.js';
 
 /** A plan whose figures are small enough to count by hand. */
 const plan = (minute: number, day: number): object => ({
-  limits: { minute, day }, refill: 'interval', ban: { after: 3, within: '60s', for: '5m', factor: 2, cap: '24h' },
+  limits: { minute, day }, refill: 'interval', ban: { after: 3 },
 });
 const PLANS = { small: plan(10, 20), own: { ...plan(1, 1), limits: 'custom' }, anonymous: plan(5, 100) };
 

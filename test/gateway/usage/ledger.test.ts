@@ -6,6 +6,7 @@ import type { Test } from 'tap';
 import { petgate } from '../../cli/programs.js';
 import { ADMIN_TOKEN, startGateway } from '../../servers/gateway.js';
 import type { Gateway } from '../../servers/gateway.js';
+import { NO_BAN } from '../../servers/plans.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
@@ -15,18 +16,17 @@ import type { Caller } from './traffic.js';
 
 /** In all; half of them on each engine. PETGATE_LONG=1 takes the whole 100,000. */
 const LONG = process.env['PETGATE_LONG'] === '1';
-const REQUESTS = LONG ? 100_000 : 20_000;
+const REQUESTS = LONG ? 100_000 : 10_000;
 const timeout = LONG ? 900_000 : 150_000;
 t.setTimeout(timeout * 2);
 
-const never = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
 const wide = { minute: 1_000_000, day: 1_000_000 };
 const PLANS = {
-  free: { limits: { minute: 60, day: 1000 }, ban: { ...never, after: 200 } },
-  pro: { limits: { minute: 300, day: 10_000 }, ban: never },
-  business: { limits: wide, ban: never },
-  enterprise: { limits: 'custom', ban: never },
-  anonymous: { limits: wide, ban: never },
+  free: { limits: { minute: 60, day: 1000 }, ban: { after: 200 } },
+  pro: { limits: { minute: 300, day: 10_000 }, ban: NO_BAN },
+  business: { limits: wide, ban: NO_BAN },
+  enterprise: { limits: 'custom', ban: NO_BAN },
+  anonymous: { limits: wide, ban: NO_BAN },
 };
 
 t.test('embedded, one gateway', { timeout }, (t) => prove(t, 1, {}));
@@ -67,7 +67,7 @@ async function prove(t: Test, gatewayCount: number, environment: Readonly<Record
     const { rows } = body as { rows: { key: string; plan: string; operation: string; requests: number; limited: number; banned: number; failed: number }[] };
     return rows.map(({ key, plan, operation, ...counts }) => ({ name: [key, plan, operation].join('\t'), ...counts })).sort((a, b) => (a.name < b.name ? -1 : 1));
   };
-  await until('the last failures are counted', async () => JSON.stringify(await ledger()) === JSON.stringify(expected), 5_000).catch(() => undefined);
+  await until('the last failures are counted', async () => JSON.stringify(await ledger()) === JSON.stringify(expected)).catch(() => undefined);
   t.same(await ledger(), expected, 'the ledger is what clients saw, failures and refusals too');
   t.ok(expected.some(({ limited }) => limited > 0) && expected.some(({ banned }) => banned > 0) && expected.some(({ failed }) => failed > 0), 'and there was some of everything');
   t.same(new Set(expected.map(({ name }) => name.split('\t').slice(1).join(' '))).size, 4 * 5, 'all plans and operations');

@@ -8,7 +8,7 @@ import { startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
-const ban = { after: 3, within: '60s', for: '5m', factor: 2, cap: '24h' };
+const ban = { after: 3 };
 const PLANS = {
   tiny: { limits: { minute: 5, day: 1000 }, ban },
   enterprise: { limits: 'custom', ban },
@@ -61,10 +61,11 @@ async function ownUsage(t: Test, environment: Readonly<Record<string, string>>):
     t.match(seen.windows.minute, { remaining: 0 }, 'it answers while the key is limited');
     return JSON.stringify(seen.today) === JSON.stringify({ requests: 5, limited: 2, banned: 0, failed: 1 });
   });
+  const bannedSince = Date.now() / 1000;
   t.equal(codeOf(await get('/v1/pets')), 'key_banned');
   const banned = await own();
   t.match(banned.ban, { level: 1 }, 'it answers while the key is banned');
-  t.ok(Math.abs(banned.ban!.until - (Date.now() / 1000 + 300)) < 5);
+  t.ok(banned.ban!.until >= bannedSince + 299 && banned.ban!.until <= Date.now() / 1000 + 301);
   t.match(banned.today, { requests: 5, limited: 2, banned: 1 });
 
   const flood = await Promise.all(Array.from({ length: 60 }, () => get('/v1/usage')));
@@ -78,7 +79,7 @@ async function ownUsage(t: Test, environment: Readonly<Record<string, string>>):
   const other = await gateway.createKey({ plan: 'enterprise', limits: { minute: 7, day: 'unlimited' } });
   const others = await get('/v1/usage', other.key);
   t.match(JSON.parse(others.body), { plan: 'enterprise', windows: { minute: { limit: 7, remaining: 7 }, day: { limit: 'unlimited', remaining: Number.MAX_SAFE_INTEGER } } }, 'another key is not held up');
-  await until('the wait told was honest', async () => (await get('/v1/usage')).status === 200, 1_500);
+  await until('the wait told was honest', async () => (await get('/v1/usage')).status === 200);
   t.equal((await get('/v1/usage', 'nonsense')).status, 401);
   const { body } = await gateway.admin('GET', `/admin/v1/usage?by=operation&key=${id}`);
   t.same((body as { rows: { operation: string }[] }).rows.map(({ operation }) => operation), ['listPets', 'unmatched'], 'nothing of it stands in the ledger');

@@ -6,12 +6,11 @@ import { scrape } from '../../servers/exposition.js';
 import type { Exposition } from '../../servers/exposition.js';
 import { startGateway } from '../../servers/gateway.js';
 import type { Gateway } from '../../servers/gateway.js';
+import { NO_BAN } from '../../servers/plans.js';
 import { childrenOf } from '../../servers/program.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
-
-const BAN = { after: 1_000_000, within: '60s', for: '5m', factor: 2, cap: '24h' };
 
 interface Pair {
   readonly gateway: Gateway;
@@ -106,7 +105,7 @@ interface Limited {
 
 async function startLimited(t: Test): Promise<Limited> {
   const upstream = await startUpstream(t);
-  const plansOf = (minute: number): Readonly<Record<string, unknown>> => ({ free: { limits: { minute, day: 1_000_000 }, ban: { ...BAN } }, anonymous: { limits: { minute: 1000, day: 1_000_000 }, ban: { ...BAN } } });
+  const plansOf = (minute: number): Readonly<Record<string, unknown>> => ({ free: { limits: { minute, day: 1_000_000 }, ban: NO_BAN }, anonymous: { limits: { minute: 1000, day: 1_000_000 }, ban: NO_BAN } });
   const gateway = await startGateway(t, { plans: plansOf(1000), environment: { PETS_URL: upstream.url, PETGATE_WORKERS: '2' } });
   const { key } = await gateway.createKey({ plan: 'free' });
   const file = (name: string): string => join(gateway.dataFolder, 'config', name);

@@ -7,11 +7,11 @@ import { restrain } from '../../../../src/gateway/admission/failover/restrain.js
 import { shareOf } from '../../../../src/gateway/admission/failover/shares.js';
 import type { Terms } from '../../../../src/gateway/admission/plan.js';
 import { NOON_MS } from '../../../conformance/cast.js';
+import { NO_BAN } from '../ban.js';
 
 const KEY = { id: 'k', version: 1 };
 
-const ban = { after: 1_000, withinMs: 60_000, forMs: 1_000, factor: 1, capMs: 1_000 };
-const termsOf = (limits: Limits, refill: Refill): Terms => ({ plan: 'p', limits, refill, ban });
+const termsOf = (limits: Limits, refill: Refill): Terms => ({ plan: 'p', limits, refill, ban: NO_BAN });
 const key: CachedKey = { seenAtMs: NOON_MS - 1_000, ban: null, record: { id: 'k', plan: 'p', name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets: [], version: 1 } };
 
 for (const refill of ['interval', 'greedy'] as const) {

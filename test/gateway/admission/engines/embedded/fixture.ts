@@ -7,13 +7,13 @@ import type { EmbeddedEngine, EmbeddedOptions } from '../../../../../src/gateway
 import type { Plan, Plans } from '../../../../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, UsageRow } from '../../../../../src/gateway/admission/port.js';
 import type { AuditEntry, KeyRecord } from '../../../../../src/gateway/admission/key-record.js';
+import { BAN } from '../../ban.js';
 
 export const DAY_MS = 86_400_000;
 export const NOON_MS = Date.UTC(2026, 10, 21, 12);
-const ban = { after: 30, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: DAY_MS };
 
 function plan(name: string, limits: Plan['limits'], after = 30): readonly [string, Plan] {
-  return [name, { name, limits, refill: 'interval', ban: { ...ban, after } }];
+  return [name, { name, limits, refill: 'interval', ban: { ...BAN, after } }];
 }
 export const PLANS: Plans = new Map([
   plan('free', { minute: 60, day: 1_000 }, 1_000),

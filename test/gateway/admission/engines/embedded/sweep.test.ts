@@ -5,6 +5,7 @@ import { openStores } from '../../../../../src/gateway/admission/engines/embedde
 import type { Plans } from '../../../../../src/gateway/admission/plan.js';
 import type { Store } from '../../../../../src/gateway/admission/engines/embedded/store.js';
 import { Sweep } from '../../../../../src/gateway/admission/engines/embedded/sweep.js';
+import { NO_BAN } from '../../ban.js';
 import { addressRequest, DAY_MS, engineOn, ENTRY, ledgerOf, NOON_MS, PLANS, recordOf, requestOf, tempFolder } from './fixture.js';
 
 function namesIn(store: Store, kind: string): readonly string[] {
@@ -48,10 +49,9 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
 
 t.test('a greedy bucket that owes is not forgotten before it is whole, of a key as of an address', async (t) => {
   const folder = tempFolder(t);
-  const ban = { after: 1_000_000, withinMs: 60_000, forMs: 1_000, factor: 1, capMs: 1_000 };
   const plans: Plans = new Map([
-    ['own', { name: 'own', limits: 'custom', refill: 'greedy', ban }],
-    ['anonymous', { name: 'anonymous', limits: { minute: 'unlimited', day: 5 }, refill: 'greedy', ban }],
+    ['own', { name: 'own', limits: 'custom', refill: 'greedy', ban: NO_BAN }],
+    ['anonymous', { name: 'anonymous', limits: { minute: 'unlimited', day: 5 }, refill: 'greedy', ban: NO_BAN }],
   ]);
   const fewer: Plans = new Map([...plans, ['anonymous', { ...plans.get('anonymous')!, limits: { minute: 'unlimited', day: 1 } }]]);
   const engine = engineOn(t, folder, { plans });
