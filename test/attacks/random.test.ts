@@ -80,7 +80,9 @@ function converse(port: number, bytes: Buffer, split: number): Promise<string> {
  */
 t.test(`${RUNS} random messages: the gateway lives, answers honestly, and forwards only what is well-formed`, async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { config: { log: { access: false }, limits: LIMITS } });
+  // A busy machine may take longer to connect than an upstream may: none of that here.
+  const pets = { connect: '30s', deadline: '60s', breaker: 'off' };
+  const front = await startFront(t, upstream.url, { config: { log: { access: false }, limits: LIMITS }, pets });
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
   t.comment(`seed ${seed}; repeat with SEED=${seed}`);
 
