@@ -14,7 +14,7 @@ import type { Outcome, Setting, Wall } from './scale/simulate.js';
  * Masters, gateways and skew may be lists (`1,3,6`): one line for each combination. Without `--rate` it looks for
  * the most with which no processor is busier than `--busy`.
  */
-const USE = `node dist/test/bench/scale.js [--masters 1,3,6] [--gateways 4,12] [--keys 100000] [--skew 0,1.1] [--seed 7] [--requests 20000]
+const USE = `node dist/test/bench/scale.js [--masters 1,3,6] [--gateways 4,12] [--keys 100000] [--skew 0,1.1] [--seed 7] [--requests 10000]
   [--busy 0.7 | --rate <requests per second>] [--json] [${Object.keys(MEASURED).map((name) => `--${name} µs`).join('] [')}]`;
 
 type Line = Setting & Outcome & { readonly wall?: Wall };
@@ -25,7 +25,7 @@ function main(args: readonly string[]): string {
   const all = (name: string, otherwise: string, least: number, highest: number): readonly number[] => (given[name] ?? otherwise).split(',').map((text) => number(name, text, least, highest));
   const one = (name: string, otherwise: string, least: number, highest: number): number => number(name, given[name] ?? otherwise, least, highest);
   const costs = Object.fromEntries(Object.entries<number>({ ...MEASURED }).map(([name, us]) => [name, one(name, us.toString(), 0, 100_000)])) as unknown as Costs;
-  const common = { keys: whole('keys', one('keys', '100000', 1, 10_000_000)), seed: whole('seed', one('seed', '7', 0, 2 ** 32 - 1)), requests: whole('requests', one('requests', '20000', 1_000, 10_000_000)), costs };
+  const common = { keys: whole('keys', one('keys', '100000', 1, 10_000_000)), seed: whole('seed', one('seed', '7', 0, 2 ** 32 - 1)), requests: whole('requests', one('requests', '10000', 1_000, 10_000_000)), costs };
   const busy = one('busy', '0.7', 0.01, 1);
   const rate = given['rate'] === undefined ? undefined : one('rate', '', 1, 100_000_000);
   const lines: Line[] = [];
