@@ -209,6 +209,7 @@ async function lint() {
     ['eslint', [at('node_modules', 'eslint', 'bin', 'eslint.js'), '.']],
     ['types', [TSC, '-p', at('tsconfig.json'), '--noEmit', '--incremental', 'false', '--tsBuildInfoFile', 'null']],
     ['arrows', [at('node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs'), 'src', 'test', '--config', at('.dependency-cruiser.cjs')]],
+    ['unused', [at('node_modules', 'knip', 'bin', 'knip.js'), '--no-progress']],
     ['contract', [at('node_modules', '@redocly', 'cli', 'bin', 'cli.js'), 'lint', 'config/openapi.yaml']],
   ];
   let failed = 0;

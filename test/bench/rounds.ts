@@ -11,7 +11,7 @@ import type { Keys } from './subjects/keys.js';
 import { usesRedis } from './subjects/subject.js';
 import type { Aim } from './traffic.js';
 
-export interface RoundOptions {
+interface RoundOptions {
   readonly rounds: number;
   /** Of each case in each round. */
   readonly seconds: number;
@@ -22,7 +22,7 @@ export interface RoundOptions {
   readonly say: (line: string) => void;
 }
 
-export interface Outcome {
+interface Outcome {
   /** The samples of each case, in the order of the rounds. */
   readonly samples: ReadonlyMap<string, readonly Sample[]>;
   /** Requests per second, where they came at a constant rate. */

@@ -16,7 +16,7 @@ interface Row {
   readonly requests: number;
 }
 
-export interface Report {
+interface Report {
   readonly final: boolean;
   readonly without: readonly unknown[];
   readonly rows: readonly Row[];
@@ -37,7 +37,7 @@ export function sameSums(t: Test, events: Iterable<Received>, { rows }: Report, 
   t.same([...sums].sort(), rows.map(({ key, operation, requests }) => [`${key} ${operation}`, requests]).sort(), what);
 }
 
-export interface Push {
+interface Push {
   readonly receiver: Receiver;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;

@@ -6,7 +6,7 @@ import { filesIn, loadedBy } from './source-files.js';
 const STARTS = /\bfrom '(?:node:)?(?:child_process|cluster)'|\bimport\('(?:node:)?(?:child_process|cluster)'\)/;
 
 /** True when the file can start a process: a gateway, a Redis, a tool. */
-export function canStart(path: string): boolean {
+function canStart(path: string): boolean {
   return STARTS.test(readFileSync(join(packageRoot, path), 'utf8'));
 }
 

@@ -7,7 +7,7 @@ import { openEmbeddedEngine } from './embedded/engine.js';
 import { readLedgerFile } from './embedded/ledger-file.js';
 import { openRedisEngine } from './redis/engine.js';
 
-export interface StoreSettings {
+interface StoreSettings {
   /** null: the embedded engine in `dataFolder`. */
   readonly redisUrl: string | null;
   /** Deadline of every store command. */

@@ -63,7 +63,7 @@ function makeRoom(used: number, more: number): void {
 }
 
 /** What a row says of one key. */
-export interface LoggedKey {
+interface LoggedKey {
   readonly id: string;
   readonly state: SubjectState;
   readonly slots: readonly Omit<Slot, 'changedBy'>[];

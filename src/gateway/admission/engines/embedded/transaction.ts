@@ -11,7 +11,7 @@ import type { Stores } from './stores.js';
 import { packState, unpackState } from './subject-state.js';
 
 /** An address and what is remembered of it. Written at the end when `changed` is set. */
-export interface AddressEntry {
+interface AddressEntry {
   readonly state: SubjectState;
   changed: boolean;
 }

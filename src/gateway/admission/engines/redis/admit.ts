@@ -16,7 +16,7 @@ import type { Script } from './link/script.js';
 const MAX_BATCH = 256;
 
 /** The admission script with the plans that are part of it. */
-export interface Edition {
+interface Edition {
   readonly script: Script;
   readonly table: PlanTable;
 }

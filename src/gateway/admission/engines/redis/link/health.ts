@@ -26,7 +26,7 @@ interface Held {
   readonly reject: (error: Error) => void;
 }
 
-export interface HealthParts {
+interface HealthParts {
   readonly clock: LoopClock;
   /** A call may take so long, and a node be silent. */
   readonly deadlineMs: number;
