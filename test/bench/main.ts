@@ -51,6 +51,8 @@ async function bench(options: Options, folder: string): Promise<void> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'petgate-bench-'));
+// So that those who end the servers at the exit of this process get to it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 try {
   await bench(readOptions(process.argv.slice(2)), folder);
 } catch (error) {
