@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/admission/engines/embedded/rows.js';
-import { openStores } from '../../src/gateway/admission/engines/embedded/stores.js';
-import { FIELD_AT } from '../../src/gateway/admission/engines/embedded/key-entry.js';
+import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/admission/engines/embedded/files/rows.js';
+import { openStores } from '../../src/gateway/admission/engines/embedded/files/stores.js';
+import { FIELD_AT } from '../../src/gateway/admission/engines/embedded/log/key-entry.js';
 import { dayNumberOf, KEY_INDEX, keyName, usageField, ledgerName } from '../../src/gateway/admission/engines/redis/names.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 

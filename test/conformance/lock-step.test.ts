@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { Checkpoint } from '../../src/gateway/admission/engines/embedded/checkpoint.js';
-import { Judge } from '../../src/gateway/admission/engines/embedded/judge.js';
-import { openStores } from '../../src/gateway/admission/engines/embedded/stores.js';
+import { Checkpoint } from '../../src/gateway/admission/engines/embedded/log/checkpoint.js';
+import { StoredKeyVerifier } from '../../src/gateway/admission/engines/embedded/keys/verifier.js';
+import { openStores } from '../../src/gateway/admission/engines/embedded/files/stores.js';
 import { Sweep } from '../../src/gateway/admission/engines/embedded/sweep.js';
 import { startRedis } from '../servers/redis.js';
 import { tempFolder } from '../gateway/admission/engines/embedded/fixture.js';
@@ -34,8 +34,8 @@ async function setUp(t: Test): Promise<readonly SteeredEngine[]> {
   const redis = openEngine({ engine: 'redis', url: server.url });
   const embedded = inTurns(openEngine({ engine: 'embedded', folder }), openEngine({ engine: 'embedded', folder }));
   const stores = openStores({ folder, mapBytes: 256 * 1_048_576 });
-  const judge = new Judge(stores, PLANS);
-  const [checkpoint, sweep] = [new Checkpoint(stores), new Sweep(stores, 400, judge)];
+  const verifier = new StoredKeyVerifier(stores, PLANS);
+  const [checkpoint, sweep] = [new Checkpoint(stores), new Sweep(stores, 400, verifier)];
   t.teardown(async () => {
     await Promise.all([redis.close(), embedded.close()]);
     await Promise.all([stores.recent.close(), stores.durable.close()]);
@@ -45,7 +45,7 @@ async function setUp(t: Test): Promise<readonly SteeredEngine[]> {
     ...embedded,
     setPlans: (plans) => {
       embedded.setPlans(plans);
-      judge.plans = plans;
+      verifier.plans = plans;
     },
     sweep: async (nowMs) => {
       await checkpoint.merge();

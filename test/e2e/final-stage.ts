@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { openStores } from '../../src/gateway/admission/engines/embedded/stores.js';
-import { transact } from '../../src/gateway/admission/engines/embedded/transaction.js';
+import { openStores } from '../../src/gateway/admission/engines/embedded/files/stores.js';
+import { transact } from '../../src/gateway/admission/engines/embedded/log/transaction.js';
 import { GATEWAY_DAYS } from '../../src/gateway/admission/engines/redis/names.js';
 import { Metadata } from '../../src/gateway/admission/failover/metadata.js';
 import type { Gateway } from '../servers/gateway.js';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { Checkpoint } from '../../../src/gateway/admission/engines/embedded/checkpoint.js';
+import { Checkpoint } from '../../../src/gateway/admission/engines/embedded/log/checkpoint.js';
 import { openEmbeddedEngine } from '../../../src/gateway/admission/engines/embedded/engine.js';
-import { Judge } from '../../../src/gateway/admission/engines/embedded/judge.js';
-import { openStores } from '../../../src/gateway/admission/engines/embedded/stores.js';
+import { StoredKeyVerifier } from '../../../src/gateway/admission/engines/embedded/keys/verifier.js';
+import { openStores } from '../../../src/gateway/admission/engines/embedded/files/stores.js';
 import { Sweep } from '../../../src/gateway/admission/engines/embedded/sweep.js';
 import { openRedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
 import { dayNumber, ledgerName } from '../../../src/gateway/admission/engines/redis/names.js';
@@ -23,7 +23,7 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
   const engine = openEmbeddedEngine(options);
   const stores = openStores(options);
   t.teardown(() => Promise.all([engine.close(), stores.recent.close(), stores.durable.close()]));
-  const sweep = new Sweep(stores, KEPT_DAYS, new Judge(stores, PLANS));
+  const sweep = new Sweep(stores, KEPT_DAYS, new StoredKeyVerifier(stores, PLANS));
   const key = await newKey(engine, 'open');
   const failure = { keyId: key.id, plan: 'open', operation: 'createPet' };
   for (let day = 0; day < KEPT_DAYS + 5; day += 1) {

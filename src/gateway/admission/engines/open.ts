@@ -4,7 +4,7 @@ import type { Plans } from '../plan.js';
 import type { AdmissionEngine, UsageRow } from '../port.js';
 import { openFailoverEngine } from '../failover/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
-import { readLedgerFile } from './embedded/ledger-file.js';
+import { readLedgerFile } from './embedded/ledger/ledger-file.js';
 import { openRedisEngine } from './redis/engine.js';
 
 interface StoreSettings {

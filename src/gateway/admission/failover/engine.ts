@@ -1,13 +1,13 @@
 import type { Log } from '../../../shared/log.js';
 import { repeat } from '../../../shared/repeat.js';
-import { openStores } from '../engines/embedded/stores.js';
+import { openStores } from '../engines/embedded/files/stores.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import { addCounts, noCounts } from '../counts.js';
 import type { Plans } from '../plan.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionEngine, AdmissionRequest, Credit, Failover } from '../port.js';
 import type { Verdict } from '../verdict.js';
-import { CachedKeyJudge } from './judge.js';
+import { CachedKeyVerifier } from './verifier.js';
 import { Keeper } from './keeper.js';
 import { KeyCache } from './key-cache.js';
 import type { CachedKey } from './key-cache.js';
@@ -51,7 +51,7 @@ export type FailoverEngine = AdmissionEngine & {
 export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const { redis, log } = options;
   const parts = openParts(options);
-  const { stores, keys, local, gateways, spool, judge } = parts;
+  const { stores, keys, local, gateways, spool, verifier } = parts;
   /** That a store is away is no fault. */
   const onError = (error: unknown): void => {
     if (!(error instanceof StoreUnavailable)) log?.error({ err: error }, 'the failover met a fault of the gateway');
@@ -95,7 +95,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     },
     setPlans: (plans) => {
       redis.setPlans(plans);
-      judge.plans = plans;
+      verifier.plans = plans;
     },
   };
 }
@@ -104,10 +104,10 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured }: Fai
   const stores = openStores({ folder, mapBytes });
   const [keys, metadata] = [new KeyCache(stores, redis), new Metadata(stores)];
   const gateways = (): number => (configured === 'auto' ? metadata.gateways() : configured);
-  const judge = new CachedKeyJudge(keys, plans, gateways());
-  const local = new Local(stores, keys, judge);
+  const verifier = new CachedKeyVerifier(keys, plans, gateways());
+  const local = new Local(stores, keys, verifier);
   const spool = new Spool({ local, redis, metadata, taken: new Taken(stores) });
-  return { stores, keys, metadata, gateways, judge, local, spool };
+  return { stores, keys, metadata, gateways, verifier, local, spool };
 }
 
 function outageOf({ redis, log }: FailoverOptions, { local, gateways, spool }: ReturnType<typeof openParts>, onError: (error: unknown) => void): Outage {

@@ -1,9 +1,9 @@
 import type { KeyRecord } from '../key-record.js';
 import { DAY_MS } from '../bucket.js';
-import { rangeOf } from '../engines/embedded/rows.js';
-import type { Stores } from '../engines/embedded/stores.js';
+import { rangeOf } from '../engines/embedded/files/rows.js';
+import type { Stores } from '../engines/embedded/files/stores.js';
 import { removeSome } from '../engines/embedded/sweep.js';
-import { inTransaction } from '../engines/embedded/unavailable.js';
+import { inTransaction } from '../engines/embedded/files/errors.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionRequest } from '../port.js';
@@ -141,9 +141,9 @@ export class KeyCache {
    */
   async #write(keys: ReadonlyMap<string, CachedKey | null>): Promise<void> {
     if (keys.size === 0) return;
-    const { durable, durableRoom } = this.#stores;
+    const { durable, durableCapacity } = this.#stores;
     await inTransaction(this.#stores, () => {
-      durableRoom.claim();
+      durableCapacity.claim();
       for (const [keyId, key] of keys) {
         if (key === null || (this.read(keyId)?.record.version ?? 0) > key.record.version) durable.removeSync(cachedKeyRow(keyId));
         else durable.putSync(cachedKeyRow(keyId), Buffer.from(JSON.stringify(key)));

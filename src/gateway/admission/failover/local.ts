@@ -1,17 +1,17 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { engineOn } from '../engines/embedded/engine.js';
 import type { EmbeddedEngine } from '../engines/embedded/engine.js';
-import type { Stores } from '../engines/embedded/stores.js';
-import { transact } from '../engines/embedded/transaction.js';
-import type { Transaction } from '../engines/embedded/transaction.js';
-import { attempt } from '../engines/embedded/unavailable.js';
+import type { Stores } from '../engines/embedded/files/stores.js';
+import { transact } from '../engines/embedded/log/transaction.js';
+import type { Transaction } from '../engines/embedded/log/transaction.js';
+import { attempt } from '../engines/embedded/files/errors.js';
 import type { GreedyDay } from '../engines/redis/spool.js';
 import { settle, SHAPES } from '../bucket.js';
 import { termsOf } from '../plan.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionRequest } from '../port.js';
 import type { Verdict } from '../verdict.js';
-import type { CachedKeyJudge } from './judge.js';
+import type { CachedKeyVerifier } from './verifier.js';
 import type { KeyCache } from './key-cache.js';
 import { restrain } from './restrain.js';
 
@@ -26,20 +26,20 @@ export class Local {
   readonly engine: EmbeddedEngine;
   readonly #stores: Stores;
   readonly #keys: KeyCache;
-  readonly #judge: CachedKeyJudge;
+  readonly #verifier: CachedKeyVerifier;
   /** Keys that this process has brought near what Redis last showed. */
   readonly #restrained = new Set<string>();
 
-  constructor(stores: Stores, keys: KeyCache, judge: CachedKeyJudge) {
-    this.engine = engineOn(stores, judge, USAGE_DAYS);
+  constructor(stores: Stores, keys: KeyCache, verifier: CachedKeyVerifier) {
+    this.engine = engineOn(stores, verifier, USAGE_DAYS);
     this.#stores = stores;
     this.#keys = keys;
-    this.#judge = judge;
+    this.#verifier = verifier;
   }
 
   /** Redis went away: from now on each limit is shared by so many. */
   begin(gateways: number): void {
-    this.#judge.gateways = gateways;
+    this.#verifier.gateways = gateways;
     this.#restrained.clear();
     void this.#restrainJudged();
   }
@@ -58,8 +58,8 @@ export class Local {
     const { memtable } = this.#stores;
     memtable.refresh();
     const key = this.#keys.read(keyId);
-    const share = key && this.#judge.shareOf(key);
-    const whole = key && termsOf(this.#judge.whole, key.record.plan, key.record.limits);
+    const share = key && this.#verifier.shareOf(key);
+    const whole = key && termsOf(this.#verifier.whole, key.record.plan, key.record.limits);
     if (share?.refill !== 'greedy' || whole === undefined || whole.limits.day === 'unlimited') return null;
     const { day } = memtable.stateOf(keyId);
     settle(day, SHAPES.day, share.limits.day, 'greedy', Date.now());
@@ -94,12 +94,12 @@ export class Local {
 
   #restrain(transaction: Transaction, keyId: string): void {
     const key = this.#keys.read(keyId);
-    const terms = key && this.#judge.shareOf(key);
+    const terms = key && this.#verifier.shareOf(key);
     if (key === undefined || terms === undefined) return;
     this.#restrained.add(keyId);
     const entry = transaction.key(keyId);
     transaction.change(entry);
-    restrain(entry.state, terms, this.#keys.lastVerdict(keyId), key, this.#judge.gateways, Date.now());
+    restrain(entry.state, terms, this.#keys.lastVerdict(keyId), key, this.#verifier.gateways, Date.now());
   }
 }
 

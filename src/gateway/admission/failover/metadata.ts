@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Stores } from '../engines/embedded/stores.js';
-import { inTransaction } from '../engines/embedded/unavailable.js';
+import type { Stores } from '../engines/embedded/files/stores.js';
+import { inTransaction } from '../engines/embedded/files/errors.js';
 
 /** A store that forgot everything knows only who has told it since: a lower count is believed after this time. */
 const BELIEVED_AFTER_MS = 30_000;

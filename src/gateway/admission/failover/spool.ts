@@ -1,7 +1,7 @@
 import { DAY_MS, SETTLE_MS } from '../bucket.js';
 import { addCounts, noCounts } from '../counts.js';
 import type { Counts } from '../counts.js';
-import { dayOf } from '../engines/embedded/day.js';
+import { dayOf } from '../engines/embedded/ledger/day.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import type { UsageCounts, UsageRow } from '../port.js';
 import type { Local } from './local.js';

@@ -1,11 +1,11 @@
 import { COUNTS, noCounts } from '../counts.js';
 import type { UsageCounts, UsageRow } from '../port.js';
-import type { Stores } from '../engines/embedded/stores.js';
-import { rowOf } from '../engines/embedded/day-ledger.js';
-import { SEPARATOR } from '../engines/embedded/rows.js';
-import { packCounts } from '../engines/embedded/key-entry.js';
+import type { Stores } from '../engines/embedded/files/stores.js';
+import { rowOf } from '../engines/embedded/ledger/day-ledger.js';
+import { SEPARATOR } from '../engines/embedded/files/rows.js';
+import { packCounts } from '../engines/embedded/log/key-entry.js';
 import { removeDaysBefore } from '../engines/embedded/sweep.js';
-import { inTransaction } from '../engines/embedded/unavailable.js';
+import { inTransaction } from '../engines/embedded/files/errors.js';
 
 /** What Redis has acknowledged of the ledger here, row by row. */
 export class Taken {

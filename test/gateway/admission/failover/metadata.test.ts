@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openStores } from '../../../../src/gateway/admission/engines/embedded/stores.js';
+import { openStores } from '../../../../src/gateway/admission/engines/embedded/files/stores.js';
 import { Metadata } from '../../../../src/gateway/admission/failover/metadata.js';
 import { tempFolder } from '../engines/embedded/fixture.js';
 

@@ -1,5 +1,5 @@
-import { addressRow } from './rows.js';
-import type { Stores } from './stores.js';
+import { addressRow } from './files/rows.js';
+import type { Stores } from './files/stores.js';
 
 /** Bytes of the map per row that may be there before new addresses have to share rows. */
 const BYTES_PER_ROW = 1_024;

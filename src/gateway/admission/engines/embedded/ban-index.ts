@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BansInForce } from '../../port.js';
-import { addressRow, bannedRow, keyRow, rangeOf } from './rows.js';
-import type { Store } from './store.js';
-import type { Stores } from './stores.js';
-import { attempt } from './unavailable.js';
+import { addressRow, bannedRow, keyRow, rangeOf } from './files/rows.js';
+import type { Store } from './files/store.js';
+import type { Stores } from './files/stores.js';
+import { attempt } from './files/errors.js';
 
 const PAGE_ROWS = 1_000;
 const END_BYTES = 8;

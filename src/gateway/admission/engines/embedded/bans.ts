@@ -1,11 +1,11 @@
 import type { SubjectState } from '../../decide.js';
 import type { Ban, BanNote, BanStore } from '../../port.js';
 import { bansInForce, noteBan } from './ban-index.js';
-import type { Checkpoint } from './checkpoint.js';
-import { banNoteRow, keyRow } from './rows.js';
-import type { Stores } from './stores.js';
-import { transact } from './transaction.js';
-import { attempt, inTransaction } from './unavailable.js';
+import type { Checkpoint } from './log/checkpoint.js';
+import { banNoteRow, keyRow } from './files/rows.js';
+import type { Stores } from './files/stores.js';
+import { transact } from './log/transaction.js';
+import { attempt, inTransaction } from './files/errors.js';
 
 type StoredNote = BanNote & { readonly untilMs: number };
 

@@ -8,20 +8,20 @@ import type { AdmissionEngine, AdmissionRequest, Credit } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
 import { Addresses } from './addresses.js';
 import { bansOf } from './bans.js';
-import { Checkpoint } from './checkpoint.js';
-import { Judge } from './judge.js';
-import type { KeyJudge } from './judge.js';
-import { keysOf } from './keys.js';
-import { keyRow } from './rows.js';
-import { openStores } from './stores.js';
-import type { StoreOptions, Stores } from './stores.js';
+import { Checkpoint } from './log/checkpoint.js';
+import { StoredKeyVerifier } from './keys/verifier.js';
+import type { KeyVerifier } from './keys/verifier.js';
+import { keysOf } from './keys/key-store.js';
+import { keyRow } from './files/rows.js';
+import { openStores } from './files/stores.js';
+import type { StoreOptions, Stores } from './files/stores.js';
 import { Sweep } from './sweep.js';
-import { copyOfState } from './subject-state.js';
-import { transact } from './transaction.js';
-import type { Transaction } from './transaction.js';
-import { attempt } from './unavailable.js';
-import { Upkeep } from './upkeep.js';
-import { usageOf } from './usage.js';
+import { copyOfState } from './log/subject-state.js';
+import { transact } from './log/transaction.js';
+import type { Transaction } from './log/transaction.js';
+import { attempt } from './files/errors.js';
+import { Maintenance } from './maintenance.js';
+import { usageOf } from './ledger/usage.js';
 
 export interface EmbeddedOptions extends StoreOptions {
   readonly plans: Plans;
@@ -45,22 +45,22 @@ const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' 
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);
-  return engineOn(stores, new Judge(stores, options.plans), options.usageDays);
+  return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays);
 }
 
-/** The engine on files that are open; it closes them. `judge` says which keys are good. */
-export function engineOn(stores: Stores, judge: KeyJudge, usageDays: number): EmbeddedEngine {
+/** The engine on files that are open; it closes them. `verifier` says which keys are good. */
+export function engineOn(stores: Stores, verifier: KeyVerifier, usageDays: number): EmbeddedEngine {
   const addresses = new Addresses(stores);
   const checkpoint = new Checkpoint(stores);
-  const upkeep = new Upkeep(stores, checkpoint, new Sweep(stores, usageDays, judge), addresses);
+  const maintenance = new Maintenance(stores, checkpoint, new Sweep(stores, usageDays, verifier), addresses);
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
       transact(stores, (transaction) => {
-        judge.begin();
+        verifier.begin();
         if (requests.some(({ cost }) => cost === 1)) transaction.reserve();
         const clockMs = Date.now();
-        upkeep.nowMs = requests.at(-1)?.nowMs ?? clockMs;
-        return requests.map((request) => admitOne(transaction, judge, addresses, request, request.nowMs ?? clockMs));
+        maintenance.nowMs = requests.at(-1)?.nowMs ?? clockMs;
+        return requests.map((request) => admitOne(transaction, verifier, addresses, request, request.nowMs ?? clockMs));
       }),
     );
   return {
@@ -75,19 +75,19 @@ export function engineOn(stores: Stores, judge: KeyJudge, usageDays: number): Em
     days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
     check: async () => {
       await admit([{ subject: { kind: 'address', address: '0.0.0.0' }, operation: 'check', scope: null, cost: 0 }]);
-      await upkeep.check();
+      await maintenance.check();
     },
-    close: () => upkeep.close(),
+    close: () => maintenance.close(),
     setPlans: (plans) => {
-      judge.plans = plans;
+      verifier.plans = plans;
     },
   };
 }
 
-function admitOne(transaction: Transaction, judge: KeyJudge, addresses: Addresses, request: AdmissionRequest, nowMs: number): Verdict {
+function admitOne(transaction: Transaction, verifier: KeyVerifier, addresses: Addresses, request: AdmissionRequest, nowMs: number): Verdict {
   const { subject, cost, scope } = request;
-  if (subject.kind === 'address') return admitAddress(transaction, judge.plans, addresses.row(subject.address), cost, nowMs);
-  const key = judge.key(subject.id, subject.secretHash, nowMs);
+  if (subject.kind === 'address') return admitAddress(transaction, verifier.plans, addresses.row(subject.address), cost, nowMs);
+  const key = verifier.verify(subject.id, subject.secretHash, nowMs);
   if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
   const { record, terms } = key;
   const inScope = scope === null || record.scopes === null || record.scopes.includes(scope);

@@ -3,13 +3,13 @@ import type { BucketState, Limit } from '../../bucket.js';
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf } from '../../plan.js';
 import type { Terms } from '../../plan.js';
 import { isBanOver } from './ban-index.js';
-import { dayOf } from './day.js';
-import type { KeyJudge } from './judge.js';
-import { keyIdOf, rangeOf } from './rows.js';
-import type { Store } from './store.js';
-import type { Stores } from './stores.js';
-import { unpackState } from './subject-state.js';
-import { translated } from './unavailable.js';
+import { dayOf } from './ledger/day.js';
+import type { KeyVerifier } from './keys/verifier.js';
+import { keyIdOf, rangeOf } from './files/rows.js';
+import type { Store } from './files/store.js';
+import type { Stores } from './files/stores.js';
+import { unpackState } from './log/subject-state.js';
+import { translated } from './files/errors.js';
 
 /** A subject not seen for so long is forgotten, when its greedy buckets are whole again too: it starts afresh either way. */
 const FORGET_AFTER_MS = 2 * DAY_MS;
@@ -22,15 +22,15 @@ const STEP_ROWS = 1_000;
 export class Sweep {
   readonly #stores: Stores;
   readonly #usageDays: number;
-  readonly #judge: KeyJudge;
+  readonly #verifier: KeyVerifier;
   /** Where the next step goes on, by kind of row. */
   readonly #resumeAt = new Map<string, string>();
 
-  /** @param judge knows what binds a key, and so when its buckets are whole */
-  constructor(stores: Stores, usageDays: number, judge: KeyJudge) {
+  /** @param verifier knows what binds a key, and so when its buckets are whole */
+  constructor(stores: Stores, usageDays: number, verifier: KeyVerifier) {
     this.#stores = stores;
     this.#usageDays = usageDays;
-    this.#judge = judge;
+    this.#verifier = verifier;
   }
 
   /** One step. `nowMs` is the store's time. Rejects with StoreUnavailable. */
@@ -38,11 +38,11 @@ export class Sweep {
     const { recent, durable } = this.#stores;
     try {
       recent.transactionSync(() => {
-        this.#step(recent, 'a', (row) => isForgotten(row, nowMs, () => termsOf(this.#judge.plans, ANONYMOUS_PLAN, null)));
+        this.#step(recent, 'a', (row) => isForgotten(row, nowMs, () => termsOf(this.#verifier.plans, ANONYMOUS_PLAN, null)));
         this.#step(recent, 'n', (end) => isBanOver(end, nowMs));
       });
       await durable.transaction(() => {
-        this.#step(durable, 's', (row, name) => isForgotten(row, nowMs, () => this.#judge.terms(keyIdOf(name))));
+        this.#step(durable, 's', (row, name) => isForgotten(row, nowMs, () => this.#verifier.terms(keyIdOf(name))));
         removeDaysBefore(durable, 'u', dayOf(nowMs - this.#usageDays * DAY_MS));
       });
     } catch (error) {

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { openStores } from '../../../../../src/gateway/admission/engines/embedded/stores.js';
+import { openStores } from '../../../../../src/gateway/admission/engines/embedded/files/stores.js';
 import { tempFolder } from './fixture.js';
 
 t.test('a process that exits in the middle of a transaction ends, and others can write', async (t) => {

@@ -3,7 +3,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { open } from 'lmdb';
-import { unpackRow } from '../../../../../src/gateway/admission/engines/embedded/log-row.js';
+import { unpackRow } from '../../../../../src/gateway/admission/engines/embedded/log/row.js';
 import { engineOn, ENTRY, ledgerOf, NOON_MS, recordOf, requestOf, requestsOf, tempFolder } from './fixture.js';
 
 /**

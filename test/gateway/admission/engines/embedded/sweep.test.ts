@@ -1,9 +1,9 @@
 import t from 'tap';
-import { Checkpoint } from '../../../../../src/gateway/admission/engines/embedded/checkpoint.js';
-import { Judge } from '../../../../../src/gateway/admission/engines/embedded/judge.js';
-import { openStores } from '../../../../../src/gateway/admission/engines/embedded/stores.js';
+import { Checkpoint } from '../../../../../src/gateway/admission/engines/embedded/log/checkpoint.js';
+import { StoredKeyVerifier } from '../../../../../src/gateway/admission/engines/embedded/keys/verifier.js';
+import { openStores } from '../../../../../src/gateway/admission/engines/embedded/files/stores.js';
 import type { Plans } from '../../../../../src/gateway/admission/plan.js';
-import type { Store } from '../../../../../src/gateway/admission/engines/embedded/store.js';
+import type { Store } from '../../../../../src/gateway/admission/engines/embedded/files/store.js';
 import { Sweep } from '../../../../../src/gateway/admission/engines/embedded/sweep.js';
 import { NO_BAN } from '../../ban.js';
 import { addressRequest, DAY_MS, engineOn, ENTRY, ledgerOf, NOON_MS, PLANS, recordOf, requestOf, tempFolder } from './fixture.js';
@@ -18,7 +18,7 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
   const engine = engineOn(t, folder, { usageDays: 30 });
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
   t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
-  const sweep = new Sweep(stores, 30, new Judge(stores, PLANS));
+  const sweep = new Sweep(stores, 30, new StoredKeyVerifier(stores, PLANS));
   const checkpoint = new Checkpoint(stores);
   for (const id of ['busy', 'idle', 'banned']) await engine.keys.write(recordOf(id, { plan: 'strict' }), ENTRY);
   const earlierMs = NOON_MS - 3 * DAY_MS;
@@ -57,7 +57,7 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
   const engine = engineOn(t, folder, { plans });
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
   t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
-  const sweep = new Sweep(stores, 30, new Judge(stores, fewer));
+  const sweep = new Sweep(stores, 30, new StoredKeyVerifier(stores, fewer));
   const record = recordOf('debtor', { plan: 'own', limits: { minute: 'unlimited', day: 8 } });
   await engine.keys.write(record, ENTRY);
   for (let n = 0; n < 5; n += 1) await engine.admit([requestOf('debtor', { nowMs: NOON_MS }), addressRequest('192.0.2.9', { nowMs: NOON_MS })]);

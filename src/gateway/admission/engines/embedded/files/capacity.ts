@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { StoreUnavailable } from '../../port.js';
+import { StoreUnavailable } from '../../../port.js';
 import type { Store } from './store.js';
 
 /** Claims between two looks at the file and its disk, which cost 4 µs each … */
@@ -15,7 +15,7 @@ interface Stats {
 }
 
 /** Keeps one file within its bound and its disk: lmdb-js itself lets files grow without end, whatever its `mapSize`. */
-export class Room {
+export class Capacity {
   readonly #store: Store;
   readonly #mapBytes: number;
   readonly #folder: string;

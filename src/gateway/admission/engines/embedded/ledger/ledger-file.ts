@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { open } from 'lmdb';
-import { StoreUnavailable } from '../../port.js';
-import type { UsageRow } from '../../port.js';
-import { openEmbeddedEngine } from './engine.js';
-import type { EmbeddedOptions } from './engine.js';
-import { mergeDays } from './merge.js';
-import type { Store } from './store.js';
+import { StoreUnavailable } from '../../../port.js';
+import type { UsageRow } from '../../../port.js';
+import { openEmbeddedEngine } from '../engine.js';
+import type { EmbeddedOptions } from '../engine.js';
+import { mergeDays } from './merge-days.js';
+import type { Store } from '../files/store.js';
 
 /** Rows read before the file is opened anew: what was read stays mapped, and counts as memory, until then. */
 const RENEW_ROWS = 100_000;

@@ -1,7 +1,7 @@
-import type { ImportUnderWay, IncomingKey } from '../../port.js';
-import { historyRow, IMPORT_MARK, recordRow, RECORDS_VERSION, stagedRow } from './rows.js';
-import { putDouble } from './store.js';
-import type { Store } from './store.js';
+import type { ImportUnderWay, IncomingKey } from '../../../port.js';
+import { historyRow, IMPORT_MARK, recordRow, RECORDS_VERSION, stagedRow } from '../files/rows.js';
+import { putDouble } from '../files/store.js';
+import type { Store } from '../files/store.js';
 
 /** The mark of the import there is. */
 export interface Mark {

@@ -1,5 +1,5 @@
 import { setTimeout as later } from 'node:timers/promises';
-import { StoreUnavailable, VersionConflict } from '../../port.js';
+import { StoreUnavailable, VersionConflict } from '../../../port.js';
 import type { Stores } from './stores.js';
 
 /** A full disk is told as either, depending on which write found it. */

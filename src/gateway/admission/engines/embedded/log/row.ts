@@ -1,4 +1,4 @@
-import type { SubjectState } from '../../decide.js';
+import type { SubjectState } from '../../../decide.js';
 import { COUNTS_BYTES, FIELD_AT, unpackCounts } from './key-entry.js';
 import type { KeyEntry, Slot } from './key-entry.js';
 import { labelFrom } from './label.js';

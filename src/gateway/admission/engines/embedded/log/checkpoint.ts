@@ -1,12 +1,12 @@
-import { dayOf } from './day.js';
+import { dayOf } from '../ledger/day.js';
 import type { KeyEntry } from './key-entry.js';
-import { markCopied, readCopied, saveEntry } from './log-copy.js';
-import { packRow } from './log-row.js';
-import { FORGOTTEN_MARK, logRow, rangeOf } from './rows.js';
-import { doubleIn, putDouble } from './store.js';
-import type { Store } from './store.js';
-import type { Stores } from './stores.js';
-import { translated } from './unavailable.js';
+import { markCopied, readCopied, saveEntry } from './copy.js';
+import { packRow } from './row.js';
+import { FORGOTTEN_MARK, logRow, rangeOf } from '../files/rows.js';
+import { doubleIn, putDouble } from '../files/store.js';
+import type { Store } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
+import { translated } from '../files/errors.js';
 
 /** Keys merged, and rows of the log removed, per transaction: bounds how long the files stay locked. */
 const KEYS_AT_ONCE = 500;
@@ -81,8 +81,8 @@ export class Checkpoint {
 
   /** Copies what is new of the log. It is read after the lock on `durable` is ours, so that nothing is copied that was merged. */
   #copy(): number {
-    const { durable, durableRoom, memtable } = this.#stores;
-    durableRoom.claim();
+    const { durable, durableCapacity, memtable } = this.#stores;
+    durableCapacity.claim();
     memtable.refresh();
     const copied = readCopied(this.#stores);
     const changed = memtable.changedAfter(copied);

@@ -1,12 +1,12 @@
-import type { AuditEntry, KeyRecord } from '../../key-record.js';
-import { VersionConflict } from '../../port.js';
-import type { KeyStore } from '../../port.js';
+import type { AuditEntry, KeyRecord } from '../../../key-record.js';
+import { VersionConflict } from '../../../port.js';
+import type { KeyStore } from '../../../port.js';
 import { importsOf } from './imports.js';
-import { AFTER_ALL, historyRow, recordRow, SEPARATOR } from './rows.js';
+import { AFTER_ALL, historyRow, recordRow, SEPARATOR } from '../files/rows.js';
 import { committedBytes, place, recordsChanged, stagedIn } from './staged.js';
-import type { Store } from './store.js';
-import type { Stores } from './stores.js';
-import { attempt, translated } from './unavailable.js';
+import type { Store } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
+import { attempt, translated } from '../files/errors.js';
 
 /** Key records live in `durable` alone: synced to disk before a change is acknowledged, read by every admission. */
 export function keysOf(stores: Stores): KeyStore {
@@ -32,10 +32,10 @@ export function keysOf(stores: Stores): KeyStore {
 }
 
 async function write(stores: Stores, record: KeyRecord, entry: AuditEntry): Promise<void> {
-  const { durable, durableRoom } = stores;
+  const { durable, durableCapacity } = stores;
   try {
     await durable.transaction(() => {
-      durableRoom.claim();
+      durableCapacity.claim();
       const staged = stagedIn(durable, record.id);
       if (staged !== undefined && !place(durable, staged)) throw new VersionConflict(`Key ${record.id} is just being imported.`);
       const stored = durable.getBinary(recordRow(record.id));

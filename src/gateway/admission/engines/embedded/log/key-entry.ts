@@ -1,7 +1,7 @@
-import { COUNTS } from '../../counts.js';
-import type { Counts } from '../../counts.js';
-import type { SubjectState } from '../../decide.js';
-import type { UsageCounts } from '../../port.js';
+import { COUNTS } from '../../../counts.js';
+import type { Counts } from '../../../counts.js';
+import type { SubjectState } from '../../../decide.js';
+import type { UsageCounts } from '../../../port.js';
 import type { Label } from './label.js';
 
 /** Where in the counts of a stored row each stands: four doubles, little-endian. */

@@ -1,11 +1,11 @@
-import type { UsageRow, UsageStore } from '../../port.js';
-import type { Checkpoint } from './checkpoint.js';
+import type { UsageRow, UsageStore } from '../../../port.js';
+import type { Checkpoint } from '../log/checkpoint.js';
 import { daysOf, rowOf } from './day-ledger.js';
-import { mergeDays } from './merge.js';
-import { packCounts } from './key-entry.js';
-import { AFTER_ALL, SEPARATOR, usageRow } from './rows.js';
-import type { Stores } from './stores.js';
-import { attempt } from './unavailable.js';
+import { mergeDays } from './merge-days.js';
+import { packCounts } from '../log/key-entry.js';
+import { AFTER_ALL, SEPARATOR, usageRow } from '../files/rows.js';
+import type { Stores } from '../files/stores.js';
+import { attempt } from '../files/errors.js';
 
 /** How long reading may hold up this process's admissions at a time. */
 const TURN_MS = 0.25;

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../bucket.js';
+import { DAY_MS } from '../../../bucket.js';
 
 let knownDay = -1;
 let knownName = '';

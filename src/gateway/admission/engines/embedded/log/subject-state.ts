@@ -1,4 +1,4 @@
-import type { SubjectState } from '../../decide.js';
+import type { SubjectState } from '../../../decide.js';
 
 /** A stored state: eight doubles, little-endian. */
 export const STATE_BYTES = 64;

@@ -1,11 +1,11 @@
-import { ImportLost } from '../../port.js';
-import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../port.js';
-import { IMPORT_MARK, rangeOf, recordRow, stagedRow } from './rows.js';
+import { ImportLost } from '../../../port.js';
+import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../../port.js';
+import { IMPORT_MARK, rangeOf, recordRow, stagedRow } from '../files/rows.js';
 import { markIn, place, recordsChanged } from './staged.js';
 import type { Mark, StagedKey } from './staged.js';
-import type { Store } from './store.js';
-import type { Stores } from './stores.js';
-import { attempt, inTransaction } from './unavailable.js';
+import type { Store } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
+import { attempt, inTransaction } from '../files/errors.js';
 
 /** Rows per transaction, which bounds how long the event loop stands still. */
 const STEP_ROWS = 1_000;
@@ -31,7 +31,7 @@ export function importsOf(stores: Stores): ImportStore {
       }),
     stage: (id, keys) =>
       inTransaction(stores, () => {
-        stores.durableRoom.claim();
+        stores.durableCapacity.claim();
         claim(durable, id);
         mark({ id, phase: 'staging', untilMs: leaseMs() });
         return keys.map((key) => stageOne(durable, id, key));

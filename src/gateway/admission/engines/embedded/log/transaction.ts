@@ -1,13 +1,13 @@
-import { freshState } from '../../decide.js';
-import type { SubjectState } from '../../decide.js';
-import type { UsageCounts } from '../../port.js';
-import { noteBan } from './ban-index.js';
-import { dayOf } from './day.js';
+import { freshState } from '../../../decide.js';
+import type { SubjectState } from '../../../decide.js';
+import type { UsageCounts } from '../../../port.js';
+import { noteBan } from '../ban-index.js';
+import { dayOf } from '../ledger/day.js';
 import type { KeyEntry } from './key-entry.js';
 import { labelOf } from './label.js';
-import { packRow } from './log-row.js';
-import { bannedRow, logRow } from './rows.js';
-import type { Stores } from './stores.js';
+import { packRow } from './row.js';
+import { bannedRow, logRow } from '../files/rows.js';
+import type { Stores } from '../files/stores.js';
 import { packState, unpackState } from './subject-state.js';
 
 /** An address and what is remembered of it. Written at the end when `changed` is set. */
@@ -62,7 +62,7 @@ export class Transaction {
   /** Sees to it that there is room, before anything is changed: a refusal then leaves nothing to undo. Throws StoreUnavailable. */
   reserve(): void {
     if (this.#hasRoom) return;
-    this.#stores.recentRoom.claim();
+    this.#stores.recentCapacity.claim();
     this.#hasRoom = true;
   }
 

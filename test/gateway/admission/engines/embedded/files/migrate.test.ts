@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { open } from 'lmdb';
-import { addressRequest, engineOn, ENTRY, ledgerOf, NOON_MS, recordOf, requestOf, tempFolder } from './fixture.js';
+import { addressRequest, engineOn, ENTRY, ledgerOf, NOON_MS, recordOf, requestOf, tempFolder } from '../fixture.js';
 
 const BOOT = 'one';
 const nowMs = NOON_MS;

@@ -1,5 +1,5 @@
-import { dayOf } from './day.js';
-import { SEPARATOR } from './rows.js';
+import { dayOf } from '../ledger/day.js';
+import { SEPARATOR } from '../files/rows.js';
 
 /** What a key's usage is counted under: day, plan and operation, as text and as its bytes. */
 export interface Label {

@@ -1,9 +1,9 @@
-import { DAY_MS } from '../../bucket.js';
-import type { UsageRow } from '../../port.js';
+import { DAY_MS } from '../../../bucket.js';
+import type { UsageRow } from '../../../port.js';
 import { dayOf } from './day.js';
-import { AFTER_ALL, SEPARATOR } from './rows.js';
-import type { Store } from './store.js';
-import { FIELD_AT } from './key-entry.js';
+import { AFTER_ALL, SEPARATOR } from '../files/rows.js';
+import type { Store } from '../files/store.js';
+import { FIELD_AT } from '../log/key-entry.js';
 
 const PAGE_ROWS = 64;
 /** Where the parts of a row's name stand: `u2026-11-21`, a separator, the key, and the label's rest. */

@@ -1,5 +1,5 @@
-import type { KeyJudge, GoodKey } from '../engines/embedded/judge.js';
-import { unfitness } from '../engines/embedded/judge.js';
+import type { KeyVerifier, GoodKey } from '../engines/embedded/keys/verifier.js';
+import { unfitness } from '../engines/embedded/keys/verifier.js';
 import { termsOf } from '../plan.js';
 import type { Plans, Terms } from '../plan.js';
 import type { UnknownReason } from '../verdict.js';
@@ -7,7 +7,7 @@ import type { CachedKey, KeyCache } from './key-cache.js';
 import { shareOf, sharesOf } from './shares.js';
 
 /** Judges keys by what is cached of them, each with this gateway's share of its limits. */
-export class CachedKeyJudge implements KeyJudge {
+export class CachedKeyVerifier implements KeyVerifier {
   readonly #keys: KeyCache;
   #whole: Plans;
   #shares: Plans;
@@ -51,7 +51,7 @@ export class CachedKeyJudge implements KeyJudge {
    * `unseen` also of a secret that is not cached, for it may be a newer one; and where the share is
    * nothing: that such a key is good and within its limit can't be decided here.
    */
-  key(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
+  verify(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
     const key = this.#keys.read(id);
     if (key === undefined) return 'unseen';
     const reason = unfitness(key.record, secretHash, nowMs);

@@ -1,12 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { IMPORT_LEASE_MS, StoreUnavailable } from '../../port.js';
-import { Memtable } from './memtable.js';
-import { recover } from './log-copy.js';
+import { IMPORT_LEASE_MS, StoreUnavailable } from '../../../port.js';
+import { Memtable } from '../log/memtable.js';
+import { recover } from '../log/copy.js';
 import { migrate } from './migrate.js';
-import { Room } from './room.js';
-import { guardExit } from './exit.js';
+import { Capacity } from './capacity.js';
+import { guardExit } from './exit-guard.js';
 import type { Store } from './store.js';
 
 /**
@@ -17,17 +17,17 @@ import type { Store } from './store.js';
  *   newest header without the pages behind it: such a file cannot be trusted. Its name therefore
  *   carries the id of this boot of the machine, and one from another boot is never opened again.
  * - `durable`: key records, their history, the ledger and every subject's state, at most a second
- *   behind `recent` (`checkpoint.ts`). Each commit is synced, data first and header after, so that
+ *   behind `recent` (`log/checkpoint.ts`). Each commit is synced, data first and header after, so that
  *   it survives a power cut whole.
  *
- * What the log says, held in the memory of each process (`memtable.ts`), goes before what `durable` has. lmdb's own `overlappingSync` would do in
+ * What the log says, held in the memory of each process (`log/memtable.ts`), goes before what `durable` has. lmdb's own `overlappingSync` would do in
  * one file, but syncs on the calling thread after each synchronous commit.
  */
 export interface Stores {
   readonly recent: Store;
   readonly durable: Store;
-  readonly recentRoom: Room;
-  readonly durableRoom: Room;
+  readonly recentCapacity: Capacity;
+  readonly durableCapacity: Capacity;
   readonly memtable: Memtable;
   readonly folder: string;
   readonly mapBytes: number;
@@ -60,7 +60,7 @@ export function openStores(options: StoreOptions): Stores {
     recover({ recent, durable });
     const memtable = new Memtable(recent, durable);
     memtable.refresh();
-    return { recent, durable, memtable, recentRoom: new Room(recent, folder, mapBytes), durableRoom: new Room(durable, folder, mapBytes), folder, mapBytes, importLeaseMs: options.importLeaseMs ?? IMPORT_LEASE_MS };
+    return { recent, durable, memtable, recentCapacity: new Capacity(recent, folder, mapBytes), durableCapacity: new Capacity(durable, folder, mapBytes), folder, mapBytes, importLeaseMs: options.importLeaseMs ?? IMPORT_LEASE_MS };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(

@@ -1,11 +1,11 @@
-import type { KeyRecord } from '../../key-record.js';
-import { termsOf } from '../../plan.js';
-import type { Plans, Terms } from '../../plan.js';
-import type { UnknownReason } from '../../verdict.js';
-import { recordRow, RECORDS_VERSION } from './rows.js';
+import type { KeyRecord } from '../../../key-record.js';
+import { termsOf } from '../../../plan.js';
+import type { Plans, Terms } from '../../../plan.js';
+import type { UnknownReason } from '../../../verdict.js';
+import { recordRow, RECORDS_VERSION } from '../files/rows.js';
 import { committedBytes } from './staged.js';
-import { doubleIn } from './store.js';
-import type { Stores } from './stores.js';
+import { doubleIn } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
 
 /** A key record as stored, decoded. */
 interface Decoded {
@@ -24,11 +24,11 @@ export interface GoodKey {
 }
 
 /** Says which keys are good, by the plans in force. */
-export interface KeyJudge {
+export interface KeyVerifier {
   plans: Plans;
-  /** To be called in each transaction, before `key`. */
+  /** To be called in each transaction, before `verify`. */
   begin(): void;
-  key(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason;
+  verify(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason;
   /** What binds a key, good or not; undefined when nobody knows. */
   terms(id: string): Terms | undefined;
 }
@@ -40,7 +40,7 @@ const DECODED_MOST = 131_072;
  * the store. A record is read again only when that changed, and decoded again only when its bytes did: what is
  * kept is the decoding, never the permission.
  */
-export class Judge implements KeyJudge {
+export class StoredKeyVerifier implements KeyVerifier {
   readonly #stores: Stores;
   readonly #decoded = new Map<string, Decoded>();
   #plans: Plans;
@@ -65,7 +65,7 @@ export class Judge implements KeyJudge {
   }
 
   /** The good key, or why it is not good. Status first, so that a revoked key is called revoked. */
-  key(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
+  verify(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
     const known = this.#decoded.get(id);
     const decoded = known?.version === this.#version ? known : this.#read(id);
     if (decoded === undefined) return 'unknown';

@@ -1,7 +1,7 @@
 import { rangeOf, stateRow, usageRow } from './rows.js';
 import type { Store } from './store.js';
-import { COUNTS_BYTES } from './key-entry.js';
-import { STATE_BYTES } from './subject-state.js';
+import { COUNTS_BYTES } from '../log/key-entry.js';
+import { STATE_BYTES } from '../log/subject-state.js';
 
 const LENGTH_BYTES = 2;
 

@@ -1,6 +1,6 @@
-import type { UsageRow } from '../../port.js';
+import type { UsageRow } from '../../../port.js';
 import { DayLedger, daysOf } from './day-ledger.js';
-import type { Store } from './store.js';
+import type { Store } from '../files/store.js';
 
 /** Rows given at once. */
 const BATCH_ROWS = 64;

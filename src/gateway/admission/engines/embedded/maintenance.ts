@@ -1,9 +1,9 @@
 import type { StoreUnavailable } from '../../port.js';
 import type { Addresses } from './addresses.js';
-import type { Checkpoint } from './checkpoint.js';
-import type { Stores } from './stores.js';
+import type { Checkpoint } from './log/checkpoint.js';
+import type { Stores } from './files/stores.js';
 import type { Sweep } from './sweep.js';
-import { attempt } from './unavailable.js';
+import { attempt } from './files/errors.js';
 
 /** Half of the second that a power cut may cost: the other half is for the disk. */
 const CHECKPOINT_MS = 500;
@@ -16,7 +16,7 @@ const MERGE_BYTES = 32 * 1_048_576;
 const MERGE_PART = 16;
 
 /** What an open engine does by itself: checkpoints, sweeps, and the orderly end. */
-export class Upkeep {
+export class Maintenance {
   readonly #stores: Stores;
   readonly #checkpoint: Checkpoint;
   readonly #sweep: Sweep;
@@ -62,12 +62,12 @@ export class Upkeep {
   }
 
   async #merge(): Promise<void> {
-    const { memtable, recentRoom, mapBytes } = this.#stores;
+    const { memtable, recentCapacity, mapBytes } = this.#stores;
     // So that another process's rows aren't all still to be read when a request waits.
     memtable.refresh();
     if (memtable.mergedTo > this.#mergedTo) this.#merged();
     if (memtable.unmergedCount === 0) return;
-    const logBytes = recentRoom.usedBytes() - this.#bytesWithoutLog;
+    const logBytes = recentCapacity.usedBytes() - this.#bytesWithoutLog;
     if (performance.now() - this.#mergedAtMs < MERGE_MS && memtable.unmergedCount < MERGE_KEYS && logBytes < Math.min(MERGE_BYTES, mapBytes / MERGE_PART)) return;
     await this.#checkpoint.merge();
     this.#merged();
@@ -77,7 +77,7 @@ export class Upkeep {
   #merged(): void {
     this.#mergedTo = this.#stores.memtable.mergedTo;
     this.#mergedAtMs = performance.now();
-    this.#bytesWithoutLog = this.#stores.recentRoom.usedBytes();
+    this.#bytesWithoutLog = this.#stores.recentCapacity.usedBytes();
   }
 
   /** Rejects when the store could not write: now, or at the last checkpoint. */

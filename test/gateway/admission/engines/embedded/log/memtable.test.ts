@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { Checkpoint } from '../../../../../src/gateway/admission/engines/embedded/checkpoint.js';
-import { openStores } from '../../../../../src/gateway/admission/engines/embedded/stores.js';
-import type { Stores } from '../../../../../src/gateway/admission/engines/embedded/stores.js';
-import { transact } from '../../../../../src/gateway/admission/engines/embedded/transaction.js';
-import { NOON_MS, tempFolder } from './fixture.js';
+import { Checkpoint } from '../../../../../../src/gateway/admission/engines/embedded/log/checkpoint.js';
+import { openStores } from '../../../../../../src/gateway/admission/engines/embedded/files/stores.js';
+import type { Stores } from '../../../../../../src/gateway/admission/engines/embedded/files/stores.js';
+import { transact } from '../../../../../../src/gateway/admission/engines/embedded/log/transaction.js';
+import { NOON_MS, tempFolder } from '../fixture.js';
 
 function storesOn(t: Test, folder: string, bootId = 'one'): Stores {
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576, bootId });
