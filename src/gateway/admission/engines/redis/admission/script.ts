@@ -68,8 +68,7 @@ while k <= last do
   local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
   if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
   local place, greedy, after, within, length, factor, cap
-  ${plans.map(planBranch).join('\n  else')}
-  else
+  ${[...plans.map(planBranch), 'if true then'].join('\n  else')}
     minuteLimit = ${NO_LIMIT_OF_ITS_OWN}
   end
   local stored, storedAt, countedLedger, countedField`;
