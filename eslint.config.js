@@ -8,7 +8,7 @@ const withoutPromotions = (importNames) => ({
 });
 const promotions = Object.keys(PROMOTIONS);
 
-/** House rules: no function over 60 lines, no file over 300, no `any`, no promise left alone. */
+/** House rules: no function over 60 lines, no file over 400, no `any`, no promise left alone. */
 export default defineConfig(
   globalIgnores(['dist', 'node_modules', 'coverage', '.tap', 'data']),
   {
@@ -16,7 +16,7 @@ export default defineConfig(
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
-      'max-lines': ['error', { max: 300 }],
+      'max-lines': ['error', { max: 400 }],
       'max-lines-per-function': ['error', { max: 60 }],
       complexity: ['error', 20],
       eqeqeq: 'error',

@@ -207,6 +207,7 @@ async function lint() {
   await ensureInstalled();
   const checks = [
     ['eslint', [at('node_modules', 'eslint', 'bin', 'eslint.js'), '.']],
+    ['format', [at('node_modules', 'prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '**/*.{ts,js,mjs,cjs}']],
     ['types', [TSC, '-p', at('tsconfig.json'), '--noEmit', '--incremental', 'false', '--tsBuildInfoFile', 'null']],
     ['arrows', [at('node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs'), 'src', 'test', '--config', at('.dependency-cruiser.cjs')]],
     ['unused', [at('node_modules', 'knip', 'bin', 'knip.js'), '--no-progress']],
