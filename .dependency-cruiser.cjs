@@ -2,35 +2,103 @@
 const arrow = (name, from, to, comment) => ({ name, severity: 'error', comment, from, to });
 
 /** The folders of src/gateway. Each may import those before it and none behind it, so that no two import each other. */
-const FOLDERS = ['admission', 'config', 'edge', 'keys', 'contract', 'upstream', 'observe', 'usage', 'docs', 'admin', 'workers'];
+const FOLDERS = [
+  'admission',
+  'config',
+  'edge',
+  'keys',
+  'contract',
+  'upstream',
+  'observe',
+  'usage',
+  'docs',
+  'admin',
+  'workers',
+];
 const foldersInOrder = FOLDERS.slice(0, -1).map((folder, index) =>
-  arrow(`${folder}-comes-first`, { path: `^src/gateway/${folder}/` }, { path: `^src/gateway/(${FOLDERS.slice(index + 1).join('|')})/` }, 'Folders that import each other have no first one to read.'));
+  arrow(
+    `${folder}-comes-first`,
+    { path: `^src/gateway/${folder}/` },
+    { path: `^src/gateway/(${FOLDERS.slice(index + 1).join('|')})/` },
+    'Folders that import each other have no first one to read.',
+  ),
+);
 
 module.exports = {
   forbidden: [
     ...foldersInOrder,
-    arrow('every-folder-has-its-place', { path: '^src/gateway/', pathNot: `^src/gateway/([^/]+\\.ts$|(${FOLDERS.join('|')})/)` }, {}, 'Put a new folder into FOLDERS, behind all that it imports.'),
-    arrow('folders-know-no-composition', { path: '^src/gateway/[^/]+/' }, { path: '^src/gateway/(app|main|server|pipeline)\\.ts$' }, 'What is put together does not know the whole.'),
+    arrow(
+      'every-folder-has-its-place',
+      { path: '^src/gateway/', pathNot: `^src/gateway/([^/]+\\.ts$|(${FOLDERS.join('|')})/)` },
+      {},
+      'Put a new folder into FOLDERS, behind all that it imports.',
+    ),
+    arrow(
+      'folders-know-no-composition',
+      { path: '^src/gateway/[^/]+/' },
+      { path: '^src/gateway/(app|main|server|pipeline)\\.ts$' },
+      'What is put together does not know the whole.',
+    ),
     arrow('no-cycle', {}, { circular: true }, 'Files that import each other have no first one to read.'),
-    arrow('gateway-knows-no-pets', { path: '^src/gateway' }, { path: '^src/pets' }, 'Policy and domain deploy separately.'),
-    arrow('pets-know-no-gateway', { path: '^src/pets' }, { path: '^src/gateway' }, 'Policy and domain deploy separately.'),
-    arrow('shared-knows-nobody', { path: '^src/shared' }, { path: '^src/(gateway|pets|cli)' }, 'Shared tools know nothing of the business.'),
-    arrow('programs-know-no-cli', { path: '^src/(gateway|pets)' }, { path: '^src/cli' }, 'The command line starts programs, never the other way.'),
+    arrow(
+      'gateway-knows-no-pets',
+      { path: '^src/gateway' },
+      { path: '^src/pets' },
+      'Policy and domain deploy separately.',
+    ),
+    arrow(
+      'pets-know-no-gateway',
+      { path: '^src/pets' },
+      { path: '^src/gateway' },
+      'Policy and domain deploy separately.',
+    ),
+    arrow(
+      'shared-knows-nobody',
+      { path: '^src/shared' },
+      { path: '^src/(gateway|pets|cli)' },
+      'Shared tools know nothing of the business.',
+    ),
+    arrow(
+      'programs-know-no-cli',
+      { path: '^src/(gateway|pets)' },
+      { path: '^src/cli' },
+      'The command line starts programs, never the other way.',
+    ),
     arrow('src-knows-no-test', { path: '^src' }, { path: '^test' }, 'Nothing that ships imports a test.'),
     arrow(
       'admission-sees-plain-data',
       { path: '^src/gateway/admission', pathNot: '^src/gateway/admission/admit' },
-      { path: '^(node:)?(http|http2|net|tls)$|^src/gateway/(app|main|pipeline|exchange|refusal|upstream|observe|admin)' },
+      {
+        path: '^(node:)?(http|http2|net|tls)$|^src/gateway/(app|main|pipeline|exchange|refusal|upstream|observe|admin)',
+      },
       'Admission decides on plain data; only its step, admit.ts, knows of exchanges.',
     ),
-    arrow('only-upstream-dials', { path: '^src/gateway', pathNot: '^src/gateway/upstream' }, { path: 'node_modules/(undici|http-proxy)/' }, 'One place connects to upstreams.'),
-    arrow('only-the-redis-engine-speaks-redis', { path: '^src', pathNot: '^src/gateway/admission/engines/redis' }, { path: 'node_modules/ioredis/' }, 'One place speaks to Redis.'),
-    arrow('no-dev-dependency-ships', { path: '^src' }, { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' }, 'src runs on production dependencies.'),
+    arrow(
+      'only-upstream-dials',
+      { path: '^src/gateway', pathNot: '^src/gateway/upstream' },
+      { path: 'node_modules/(undici|http-proxy)/' },
+      'One place connects to upstreams.',
+    ),
+    arrow(
+      'only-the-redis-engine-speaks-redis',
+      { path: '^src', pathNot: '^src/gateway/admission/engines/redis' },
+      { path: 'node_modules/ioredis/' },
+      'One place speaks to Redis.',
+    ),
+    arrow(
+      'no-dev-dependency-ships',
+      { path: '^src' },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
+      'src runs on production dependencies.',
+    ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
   },
 };

@@ -2,7 +2,18 @@
 //   node src/bootstrap.mjs start | dev | lint
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, chmodSync, existsSync, constants as modes, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  existsSync,
+  constants as modes,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +28,8 @@ const SOURCE_FOLDERS = ['src', 'test', 'grafana'];
 const PROGRAM = at('dist', 'src', 'cli', 'main.js');
 const TSC = at('node_modules', 'typescript', 'bin', 'tsc');
 /** What npm may be told by its environment: where to get packages, and how to reach that place. */
-const NPM_SETTINGS = /^npm_config_(registry|@|\/\/|_auth|proxy|https?[-_]proxy|noproxy|ca$|cafile|strict[-_]ssl|cache$|userconfig|globalconfig)/i;
+const NPM_SETTINGS =
+  /^npm_config_(registry|@|\/\/|_auth|proxy|https?[-_]proxy|noproxy|ca$|cafile|strict[-_]ssl|cache$|userconfig|globalconfig)/i;
 
 /** One line on standard error, for things that went wrong with the set-up. */
 const complain = (line) => process.stderr.write(`${line}\n`);
@@ -48,8 +60,15 @@ export async function ensureInstalled() {
   say('Installing dependencies (a minute or so, once) …');
   const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
   const [command, ...before] = npm;
-  const { code, output } = await run(command, [...before, 'ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund'], npmEnvironment());
-  if (code !== 0) throw new SetupFailure(`${output.trimEnd()}\nThe dependencies could not be installed. Is the package registry reachable? Then start again.`);
+  const { code, output } = await run(
+    command,
+    [...before, 'ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund'],
+    npmEnvironment(),
+  );
+  if (code !== 0)
+    throw new SetupFailure(
+      `${output.trimEnd()}\nThe dependencies could not be installed. Is the package registry reachable? Then start again.`,
+    );
   writeFileSync(INSTALL_STAMP, wanted);
   say(`Installed in ${seconds(beganMs)}.`);
 }
@@ -91,7 +110,9 @@ function requireWritable(folder, purpose) {
   const there = existsSync(folder) ? folder : root;
   const code = writeError(there);
   if (code !== undefined) {
-    throw new SetupFailure(`${there} may not be written by this user (${code}), and ${purpose} in it. Run npm start once as a user who may; after that any user who may read it can.`);
+    throw new SetupFailure(
+      `${there} may not be written by this user (${code}), and ${purpose} in it. Run npm start once as a user who may; after that any user who may read it can.`,
+    );
   }
 }
 
@@ -102,7 +123,9 @@ function checkNode() {
   const [have, want] = [numbers(process.versions.node), numbers(oldest)];
   const differing = have.findIndex((part, index) => part !== want[index]);
   if (differing !== -1 && have[differing] < want[differing]) {
-    throw new SetupFailure(`Petgate needs Node ${oldest} or newer; this is ${process.versions.node}. Install a newer one from https://nodejs.org.`);
+    throw new SetupFailure(
+      `Petgate needs Node ${oldest} or newer; this is ${process.versions.node}. Install a newer one from https://nodejs.org.`,
+    );
   }
 }
 
@@ -113,7 +136,10 @@ function isInstalled() {
   try {
     const have = JSON.parse(installed).packages;
     const want = JSON.parse(readFileSync(at('package-lock.json'), 'utf8')).packages;
-    return Object.entries(want).every(([path, { version, optional, devOptional }]) => path === '' || (have[path]?.version ?? (optional || devOptional ? version : undefined)) === version);
+    return Object.entries(want).every(
+      ([path, { version, optional, devOptional }]) =>
+        path === '' || (have[path]?.version ?? (optional || devOptional ? version : undefined)) === version,
+    );
   } catch {
     return false;
   }
@@ -121,7 +147,9 @@ function isInstalled() {
 
 /** Without what `npm start` hands down (omit, prefix, ignore-scripts …): it is meant for that npm, not for the next. */
 function npmEnvironment() {
-  const kept = Object.entries(process.env).filter(([name]) => name !== 'NODE_ENV' && (!/^npm_/i.test(name) || NPM_SETTINGS.test(name)));
+  const kept = Object.entries(process.env).filter(
+    ([name]) => name !== 'NODE_ENV' && (!/^npm_/i.test(name) || NPM_SETTINGS.test(name)),
+  );
   return Object.fromEntries(kept);
 }
 
@@ -159,7 +187,9 @@ function onSignals(listener) {
 
 /** Starts `petgate start` on this terminal. The channel breaks when this process is killed, and it stops too. */
 function spawnStart() {
-  return spawn(process.execPath, [PROGRAM, 'start', ...process.argv.slice(3)], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  return spawn(process.execPath, [PROGRAM, 'start', ...process.argv.slice(3)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
 }
 
 async function start() {
@@ -168,17 +198,22 @@ async function start() {
   const child = spawnStart();
   // Ctrl-C reaches the child from the terminal too; it takes both for one.
   onSignals((signal) => child.kill(signal));
-  await new Promise((resolve) => child.on('exit', (code, signal) => {
-    process.exitCode = signal === null ? code : 128 + constants.signals[signal];
-    if (child.connected) child.disconnect();
-    resolve();
-  }));
+  await new Promise((resolve) =>
+    child.on('exit', (code, signal) => {
+      process.exitCode = signal === null ? code : 128 + constants.signals[signal];
+      if (child.connected) child.disconnect();
+      resolve();
+    }),
+  );
 }
 
 /** Compiles on each change, and starts anew after each compile without an error. */
 async function dev() {
   await ensureInstalled();
-  const compiler = spawn(process.execPath, [TSC, '-p', at('tsconfig.json'), '--watch', '--preserveWatchOutput'], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const compiler = spawn(process.execPath, [TSC, '-p', at('tsconfig.json'), '--watch', '--preserveWatchOutput'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let app;
   let leaving = false;
   const restart = () => {
@@ -207,16 +242,32 @@ async function lint() {
   await ensureInstalled();
   const checks = [
     ['eslint', [at('node_modules', 'eslint', 'bin', 'eslint.js'), '.']],
-    ['format', [at('node_modules', 'prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '**/*.{ts,js,mjs,cjs}']],
+    [
+      'format',
+      [at('node_modules', 'prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '**/*.{ts,js,mjs,cjs}'],
+    ],
     ['types', [TSC, '-p', at('tsconfig.json'), '--noEmit', '--incremental', 'false', '--tsBuildInfoFile', 'null']],
-    ['arrows', [at('node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs'), 'src', 'test', '--config', at('.dependency-cruiser.cjs')]],
+    [
+      'arrows',
+      [
+        at('node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs'),
+        'src',
+        'test',
+        '--config',
+        at('.dependency-cruiser.cjs'),
+      ],
+    ],
     ['unused', [at('node_modules', 'knip', 'bin', 'knip.js'), '--no-progress']],
     ['contract', [at('node_modules', '@redocly', 'cli', 'bin', 'cli.js'), 'lint', 'config/openapi.yaml']],
   ];
   let failed = 0;
   for (const [name, args] of checks) {
     const beganMs = performance.now();
-    const { code, output } = await run(process.execPath, args, { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' });
+    const { code, output } = await run(process.execPath, args, {
+      ...process.env,
+      REDOCLY_TELEMETRY: 'off',
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+    });
     if (code !== 0) {
       failed += 1;
       complain(output.trimEnd());
@@ -247,7 +298,11 @@ function removeStale(outputs) {
 /** Hash over the files' names and contents. */
 function sha256(files) {
   const hash = createHash('sha256');
-  for (const file of files) hash.update(`${relative(root, file)}\0`).update(readFileSync(file)).update('\0');
+  for (const file of files)
+    hash
+      .update(`${relative(root, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
   return hash.digest('hex');
 }
 

@@ -19,9 +19,15 @@ try {
   await ensureInstalled();
   if (!unit) ensureNeeds();
   await ensureBuilt();
-  const files = (unit ? await unitTestFiles() : testFiles()).filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
+  const files = (unit ? await unitTestFiles() : testFiles()).filter(
+    (file) => wanted.length === 0 || wanted.some((part) => file.includes(part)),
+  );
   if (files.length > 0) await runTap(files, tally);
-  else tally.fault('npm test', wanted.length === 0 ? 'there is no test' : `no test file has ${wanted.join(' or ')} in its name`);
+  else
+    tally.fault(
+      'npm test',
+      wanted.length === 0 ? 'there is no test' : `no test file has ${wanted.join(' or ')} in its name`,
+    );
 } catch (error) {
   tally.fault('set-up', error instanceof Error ? error.message : String(error));
 }

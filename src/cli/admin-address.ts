@@ -16,7 +16,8 @@ export interface AdminAddress {
  */
 export async function findAdmin(environment: NodeJS.ProcessEnv, adminUrl: string | undefined): Promise<AdminAddress> {
   const given = environment['PETGATE_ADMIN_TOKEN']?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? '';
-  if (adminUrl !== undefined && given !== '') return { url: readUrl(adminUrl), token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
+  if (adminUrl !== undefined && given !== '')
+    return { url: readUrl(adminUrl), token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
   // Only now, because reading the configuration is most of the time a short command takes.
   const { loadSettings } = await import('../gateway/config/load.js');
   const { admin, dataFolder } = loadSettings(environment);
@@ -39,13 +40,24 @@ function readTokenFile(file: string): string {
     if (token !== '') return token;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw new CommandError(`The admin token in ${file} can't be read (${code ?? 'unknown reason'}). Run this as the user the gateway runs as, or set PETGATE_ADMIN_TOKEN.`);
+    if (code !== 'ENOENT')
+      throw new CommandError(
+        `The admin token in ${file} can't be read (${code ?? 'unknown reason'}). Run this as the user the gateway runs as, or set PETGATE_ADMIN_TOKEN.`,
+      );
   }
-  throw new CommandError(`There is no admin token: ${file} does not exist and PETGATE_ADMIN_TOKEN is not set.\nThe gateway writes the file when it starts (npm start); for another data folder set PETGATE_DATA.`);
+  throw new CommandError(
+    `There is no admin token: ${file} does not exist and PETGATE_ADMIN_TOKEN is not set.\nThe gateway writes the file when it starts (npm start); for another data folder set PETGATE_DATA.`,
+  );
 }
 
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '') return url;
+  if (
+    url !== undefined &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    url.username === '' &&
+    url.password === ''
+  )
+    return url;
   throw new CommandError('--admin-url must be like http://127.0.0.1:9090, without a user or password in it.', 2);
 }

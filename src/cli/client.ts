@@ -36,7 +36,7 @@ export class AdminClient {
   /** A paged listing, page after page: all of it, or the first `most`. */
   async askAll(path: string, query: URLSearchParams, list: string, most = Infinity): Promise<readonly Json[]> {
     const items: Json[] = [];
-    for (let cursor: unknown = ''; typeof cursor === 'string' && items.length < most; ) {
+    for (let cursor: unknown = ''; typeof cursor === 'string' && items.length < most;) {
       query.set('limit', String(Math.min(most - items.length, 1_000)));
       if (cursor !== '') query.set('cursor', cursor);
       const page = await this.ask('GET', `${path}?${query.toString()}`);
@@ -52,7 +52,9 @@ export class AdminClient {
       await pipeline(await this.open(path), out, { end: false });
     } catch (error) {
       if (error instanceof CommandError || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
-      throw new CommandError('The gateway cut the answer short: what came is not the whole. Look at its log, then try again.');
+      throw new CommandError(
+        'The gateway cut the answer short: what came is not the whole. Look at its log, then try again.',
+      );
     }
   }
 
@@ -72,16 +74,28 @@ export class AdminClient {
     if (status >= 200 && status < 300) return response;
     const { message } = readJson(await textOf(response));
     const said = typeof message === 'string' ? message : `The admin API answered ${status}.`;
-    if (status === 401) throw new CommandError(`The gateway at ${this.#address.url.origin} does not take the admin token from ${this.#address.tokenSource}.`);
+    if (status === 401)
+      throw new CommandError(
+        `The gateway at ${this.#address.url.origin} does not take the admin token from ${this.#address.tokenSource}.`,
+      );
     throw new CommandError(said.includes('\n') ? said : said.split('; ').join('\n'));
   }
 
-  #exchange(method: Method, path: string, body: Json | Readable | undefined, silenceMs: number): Promise<IncomingMessage> {
+  #exchange(
+    method: Method,
+    path: string,
+    body: Json | Readable | undefined,
+    silenceMs: number,
+  ): Promise<IncomingMessage> {
     const { url, token } = this.#address;
     const stream = body !== undefined && isReadable(body) ? body : undefined;
     const payload = body === undefined || stream !== undefined ? undefined : JSON.stringify(body);
     const type = stream === undefined ? 'application/json' : 'application/x-ndjson';
-    const headers = { Authorization: `Bearer ${token}`, 'X-Petgate-Actor': ACTOR, ...(body === undefined ? {} : { 'Content-Type': type }) };
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      'X-Petgate-Actor': ACTOR,
+      ...(body === undefined ? {} : { 'Content-Type': type }),
+    };
     const target = new URL(url.pathname.replace(/\/$/, '') + path, url);
     return new Promise((resolve, reject) => {
       const request = url.protocol === 'https:' ? requestHttps : requestHttp;
@@ -96,16 +110,22 @@ export class AdminClient {
   #unreachable(error: NodeJS.ErrnoException): CommandError {
     const { origin } = this.#address.url;
     if (error.code === 'ECONNREFUSED') {
-      return new CommandError(`The gateway is not running at ${origin}. Start it with "npm start" (or "petgate gateway"); if it listens elsewhere, set ADMIN_HOST and ADMIN_PORT or give --admin-url.`);
+      return new CommandError(
+        `The gateway is not running at ${origin}. Start it with "npm start" (or "petgate gateway"); if it listens elsewhere, set ADMIN_HOST and ADMIN_PORT or give --admin-url.`,
+      );
     }
-    return new CommandError(`The admin API at ${origin} can't be reached: ${error.message === '' ? (error.code ?? 'unknown reason') : error.message}.`);
+    return new CommandError(
+      `The admin API at ${origin} can't be reached: ${error.message === '' ? (error.code ?? 'unknown reason') : error.message}.`,
+    );
   }
 }
 
 /** Who asks, for the keys' history: the user of this terminal, as far as the system knows one. */
 const ACTOR = ((): string => {
   try {
-    return `cli:${userInfo().username.replace(/[^!-~]/g, '?').slice(0, 60)}`;
+    return `cli:${userInfo()
+      .username.replace(/[^!-~]/g, '?')
+      .slice(0, 60)}`;
   } catch {
     return 'cli';
   }
@@ -118,7 +138,8 @@ function isReadable(body: Json | Readable): body is Readable {
 /** The list called `name` in a page. */
 export function listIn(page: Json, name: string): readonly Json[] {
   const list = page[name];
-  if (!Array.isArray(list)) throw new CommandError(`The admin API's answer has no ${name}. Is --admin-url the address of a Petgate gateway?`);
+  if (!Array.isArray(list))
+    throw new CommandError(`The admin API's answer has no ${name}. Is --admin-url the address of a Petgate gateway?`);
   return list as readonly Json[];
 }
 
@@ -135,5 +156,7 @@ function readJson(text: string): Json {
   } catch {
     // Told below: what answered is no Petgate.
   }
-  throw new CommandError('What answered is not the admin API of a Petgate gateway (no JSON). Check ADMIN_PORT or --admin-url.');
+  throw new CommandError(
+    'What answered is not the admin API of a Petgate gateway (no JSON). Check ADMIN_PORT or --admin-url.',
+  );
 }

@@ -5,18 +5,28 @@ const SHELLS = ['bash', 'zsh'] as const;
 
 /** `petgate completion bash|zsh`: a script for the shell, made from the commands there are. */
 export function completionCommand(program: Command): Command {
-  const command = new Command('completion').description('print a completion script for your shell').addHelpText('after', EXAMPLES);
+  const command = new Command('completion')
+    .description('print a completion script for your shell')
+    .addHelpText('after', EXAMPLES);
   for (const shell of SHELLS) {
-    command.command(shell).description(`for ${shell}`).action(() => say(shell === 'bash' ? bashScript(program) : zshScript(program)));
+    command
+      .command(shell)
+      .description(`for ${shell}`)
+      .action(() => say(shell === 'bash' ? bashScript(program) : zshScript(program)));
   }
   return command;
 }
 
 /** What may follow each path of commands: `petgate keys` → `create list … --help`. */
 function wordsByPath(command: Command, path = command.name()): Map<string, string[]> {
-  const words = [...command.commands.map((child) => child.name()), ...command.options.map(({ long }) => long ?? ''), '--help'].filter((word) => word !== '');
+  const words = [
+    ...command.commands.map((child) => child.name()),
+    ...command.options.map(({ long }) => long ?? ''),
+    '--help',
+  ].filter((word) => word !== '');
   const all = new Map([[path, words]]);
-  for (const child of command.commands) for (const entry of wordsByPath(child, `${path} ${child.name()}`)) all.set(...entry);
+  for (const child of command.commands)
+    for (const entry of wordsByPath(child, `${path} ${child.name()}`)) all.set(...entry);
   return all;
 }
 

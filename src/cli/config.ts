@@ -3,19 +3,30 @@ import { cell, say, sayJson, styled, table } from './output.js';
 
 export function configCommand(): Command {
   const config = new Command('config').description('check and show the configuration').addHelpText('after', EXAMPLES);
-  config.command('check').description('read everything the gateway would read, and start nothing')
+  config
+    .command('check')
+    .description('read everything the gateway would read, and start nothing')
     .option('--json', 'print the counts as JSON')
     .action(async ({ json }: { json?: true }) => {
       const { settings, operations } = await readAll();
       if (json === true) sayJson({ settings: settings.length, operations });
-      else say(`${styled('green', 'The configuration is valid')}: ${settings.length} settings, ${operations} operations.`);
+      else
+        say(`${styled('green', 'The configuration is valid')}: ${settings.length} settings, ${operations} operations.`);
     });
-  config.command('show').description('list every setting, its value (secrets masked) and where it came from')
+  config
+    .command('show')
+    .description('list every setting, its value (secrets masked) and where it came from')
     .option('--json', 'print it as JSON')
     .action(async ({ json }: { json?: true }) => {
       const { settings } = await readAll();
       if (json === true) sayJson({ settings });
-      else say(table(['setting', 'from', 'value'], settings.map(({ path, value, source }) => [path, source, cell(value)])));
+      else
+        say(
+          table(
+            ['setting', 'from', 'value'],
+            settings.map(({ path, value, source }) => [path, source, cell(value)]),
+          ),
+        );
     });
   return config;
 }
@@ -26,7 +37,10 @@ async function readAll() {
   const { loadSettings } = await import('../gateway/config/load.js');
   const { loadContract } = await import('../gateway/contract/load.js');
   const { contract, upstreams } = loadSettings(process.env);
-  return { settings: explainSettings(process.env), operations: loadContract(contract, upstreams).routes.operations.length };
+  return {
+    settings: explainSettings(process.env),
+    operations: loadContract(contract, upstreams).routes.operations.length,
+  };
 }
 
 const EXAMPLES = `

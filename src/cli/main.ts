@@ -22,24 +22,35 @@ function createProgram(): Command {
     .showSuggestionAfterError()
     .showHelpAfterError('(--help says more)')
     .addHelpText('after', EXAMPLES);
-  const connect = async (): Promise<AdminClient> => new AdminClient(await findAdmin(process.env, program.opts<{ adminUrl?: string }>().adminUrl));
+  const connect = async (): Promise<AdminClient> =>
+    new AdminClient(await findAdmin(process.env, program.opts<{ adminUrl?: string }>().adminUrl));
 
   // Each program loads only its own half: the two deploy separately.
-  program.command('start').description('run gateway and pets together').action(async () => {
-    const { start } = await import('./start/start.js');
-    process.exitCode = await start(process.env);
-  });
-  program.command('gateway').description('run the gateway').action(async () => {
-    exitWithParent(stopMyself);
-    const { runGateway } = await import('../gateway/main.js');
-    await runGateway(process.env);
-  });
-  program.command('pets').description('run the internal pets service').action(async () => {
-    exitWithParent(stopMyself);
-    const { runPets } = await import('../pets/main.js');
-    await runPets(process.env);
-  });
-  for (const command of [keysCommand(connect), bansCommand(connect), usageCommand(connect), configCommand()]) program.addCommand(command);
+  program
+    .command('start')
+    .description('run gateway and pets together')
+    .action(async () => {
+      const { start } = await import('./start/start.js');
+      process.exitCode = await start(process.env);
+    });
+  program
+    .command('gateway')
+    .description('run the gateway')
+    .action(async () => {
+      exitWithParent(stopMyself);
+      const { runGateway } = await import('../gateway/main.js');
+      await runGateway(process.env);
+    });
+  program
+    .command('pets')
+    .description('run the internal pets service')
+    .action(async () => {
+      exitWithParent(stopMyself);
+      const { runPets } = await import('../pets/main.js');
+      await runPets(process.env);
+    });
+  for (const command of [keysCommand(connect), bansCommand(connect), usageCommand(connect), configCommand()])
+    program.addCommand(command);
   program.addCommand(completionCommand(program));
   throwInsteadOfExit(program);
   return program;
@@ -64,13 +75,15 @@ function versionOf(): string {
 /** The exit code for what a command threw; says on standard error what a person can do about it. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const complain = (message: string): void => void process.stderr.write(`${styled('red', 'error:', process.stderr)} ${message}\n`);
+  const complain = (message: string): void =>
+    void process.stderr.write(`${styled('red', 'error:', process.stderr)} ${message}\n`);
   if (error instanceof CommandError) {
     complain(error.message);
     return error.exitCode;
   }
   // By name, so that the configuration's half is not loaded for this alone.
-  if (error instanceof Error && ['BadSecret', 'ConfigError', 'StartFailure', 'StoreUnavailable'].includes(error.name)) complain(error.message);
+  if (error instanceof Error && ['BadSecret', 'ConfigError', 'StartFailure', 'StoreUnavailable'].includes(error.name))
+    complain(error.message);
   else complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return 1;
 }

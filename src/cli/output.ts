@@ -23,11 +23,20 @@ export function styled(style: Style, text: string, stream: NodeJS.WriteStream = 
 
 /** Rows under headings, in columns as wide as they need. Numbers stand to the right. */
 export function table(headings: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const widths = headings.map((heading, column) => Math.max(heading.length, ...rows.map((row) => String(row[column]).length)));
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => String(row[column]).length)),
+  );
   const line = (row: readonly (string | number)[]): string =>
-    row.map((cell, column) => (typeof cell === 'number' ? String(cell).padStart(widths[column]!) : cell.padEnd(widths[column]!))).join('  ').trimEnd();
+    row
+      .map((cell, column) =>
+        typeof cell === 'number' ? String(cell).padStart(widths[column]!) : cell.padEnd(widths[column]!),
+      )
+      .join('  ')
+      .trimEnd();
   const isNumber = headings.map((_, column) => typeof rows[0]?.[column] === 'number');
-  const head = headings.map((heading, column) => (isNumber[column] === true ? heading.padStart(widths[column]!) : heading));
+  const head = headings.map((heading, column) =>
+    isNumber[column] === true ? heading.padStart(widths[column]!) : heading,
+  );
   return [styled('bold', line(head)), ...rows.map(line)].join('\n');
 }
 

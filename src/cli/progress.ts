@@ -17,7 +17,9 @@ export function progressOn(stream: NodeJS.WriteStream): Progress {
       if (!stream.isTTY || performance.now() - shownMs < EVERY_MS) return;
       shownMs = performance.now();
       const full = Math.round(fraction * WIDTH);
-      stream.write(`\r\u001b[K[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${Math.floor(fraction * 100)} %  ${note}`);
+      stream.write(
+        `\r\u001b[K[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${Math.floor(fraction * 100)} %  ${note}`,
+      );
     },
     end: () => {
       if (stream.isTTY) stream.write('\r\u001b[K');

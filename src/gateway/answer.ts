@@ -13,7 +13,12 @@ const CLOSED_RETRY_S = 1;
  */
 export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]): string[] {
   const { verdict, judgedMs, headers, cors } = exchange.logEntry;
-  const rates = ownRates !== undefined ? [...ownRates] : verdict === null ? closedHeaders(Date.now(), CLOSED_RETRY_S) : rateHeaders(verdict, performance.now() - judgedMs);
+  const rates =
+    ownRates !== undefined
+      ? [...ownRates]
+      : verdict === null
+        ? closedHeaders(Date.now(), CLOSED_RETRY_S)
+        : rateHeaders(verdict, performance.now() - judgedMs);
   rates.push('X-Request-Id', exchange.id);
   if (headers.length > 0) rates.push(...headers);
   if (cors !== null) rates.push(...cors);
@@ -25,7 +30,10 @@ export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: 
   const headers = commonHeaders(exchange, refusal.rates);
   headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(refusal.body)));
   const { verdict, judgedMs } = exchange.logEntry;
-  const limited = refusal.status === 429 && refusal.rates === undefined && verdict !== null ? retryAfterS(verdict, performance.now() - judgedMs) : null;
+  const limited =
+    refusal.status === 429 && refusal.rates === undefined && verdict !== null
+      ? retryAfterS(verdict, performance.now() - judgedMs)
+      : null;
   const waitS = limited ?? refusal.retryAfterS;
   if (waitS !== null) headers.push('Retry-After', String(waitS));
   headers.push(...refusal.headers);

@@ -76,16 +76,34 @@ interface Built {
 /** The composition root: the only file that sees every part. Builds, and listens to nothing yet. */
 export function createApp(parts: AppParts): App {
   const { settings, engine, contract, log } = parts;
-  const metrics = createMetrics({ engine: engine.name, plans: settings.plans.keys(), ...operationLabels(contract.routes.operations), upstreams: Object.keys(settings.upstreams) });
+  const metrics = createMetrics({
+    engine: engine.name,
+    plans: settings.plans.keys(),
+    ...operationLabels(contract.routes.operations),
+    upstreams: Object.keys(settings.upstreams),
+  });
   const admission = batchAdmission(engine, (size) => metrics.batch(size));
-  const failures = collectFailures(engine, (count) => log.error({ count }, 'credits for failed requests were dropped: the store was away too long'));
-  const lasting: Lasting = { ...parts, metrics, admission, failures, ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage), onReplaced: logReplaced(log, parts.internalToken) };
+  const failures = collectFailures(engine, (count) =>
+    log.error({ count }, 'credits for failed requests were dropped: the store was away too long'),
+  );
+  const lasting: Lasting = {
+    ...parts,
+    metrics,
+    admission,
+    failures,
+    ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage),
+    onReplaced: logReplaced(log, parts.internalToken),
+  };
 
   const onBreakerChange = watchBreakers(metrics.registry, Object.keys(settings.upstreams), log);
   let built = buildHandler(lasting, settings, openUpstreams(settings.upstreams, onBreakerChange));
   let certificate = parts.certificate ?? null;
   const security = certificate === null ? null : { certificate, http2: settings.http2 };
-  const listener = createListener(() => built.handler, security, settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null);
+  const listener = createListener(
+    () => built.handler,
+    security,
+    settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null,
+  );
   if (certificate !== null) watchTls(metrics.registry, listener.server, () => certificate!);
   watchListener(metrics.registry, listener, () => built.handler.limits);
   watchUpstreams(metrics.registry, () => built.upstreams);
@@ -119,16 +137,25 @@ function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams):
     ...createDocsAnswers(contract, settings.plans),
     ['getOwnUsage', parts.ownUsage],
   ]);
-  const isServed = ({ id, upstream }: Operation): boolean => (upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream));
+  const isServed = ({ id, upstream }: Operation): boolean =>
+    upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream);
 
   const run = pipeline({
     strip,
     route: createRoute(contract.routes, isServed, parts.now ?? Date.now),
     identify: createIdentify(settings.environment, settings.keys.acceptImported),
     admit: createAdmit(admission, settings.realm, metrics.verdict),
-    forward: createForward(upstreams, ownAnswers, parts.internalToken, settings.limits.bodyBytes, metrics.upstreamFailed, parts.onReplaced),
+    forward: createForward(
+      upstreams,
+      ownAnswers,
+      parts.internalToken,
+      settings.limits.bodyBytes,
+      metrics.upstreamFailed,
+      parts.onReplaced,
+    ),
   });
-  const access = settings.log.access && log.isLevelEnabled('info') ? { write: writeLine, sampled: settings.log.sampled } : null;
+  const access =
+    settings.log.access && log.isLevelEnabled('info') ? { write: writeLine, sampled: settings.log.sampled } : null;
   const finish = createFinish(metrics, access, (failure) => failures.add(failure));
   const handler: Handler = {
     limits: settings.limits,
@@ -140,7 +167,11 @@ function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams):
     tunnelOpened: createTunnelOpened(metrics),
     mayKeepTunnel: (exchange) => mayKeepTunnel(admission, exchange as Identified),
     finish,
-    onBug: (error, exchange) => log.error({ err: error, request: exchange.id, operation: exchange.logEntry.operation }, 'a request met a fault of the gateway'),
+    onBug: (error, exchange) =>
+      log.error(
+        { err: error, request: exchange.id, operation: exchange.logEntry.operation },
+        'a request met a fault of the gateway',
+      ),
   };
   return { handler, upstreams };
 }
@@ -160,14 +191,25 @@ function allowsTunnel({ routes }: Contract, path: string): boolean {
 }
 
 /** Whether the key that opened a tunnel could open it now, asked without a token. While the store is away nothing speaks against it. */
-async function mayKeepTunnel(admission: Admission, { subject, requirements: { operation, scope } }: Identified): Promise<boolean> {
+async function mayKeepTunnel(
+  admission: Admission,
+  { subject, requirements: { operation, scope } }: Identified,
+): Promise<boolean> {
   const verdict = await admission.admit({ subject, operation, scope, cost: 0 }).catch(() => null);
   if (verdict === null || verdict.outcome === 'limited') return true;
   return verdict.outcome === 'admitted' && verdict.inScope;
 }
 
 /** What a metric can call an operation: those of the contract, and the names for requests that fit none. */
-function operationLabels(operations: readonly Operation[]): { readonly operations: readonly string[]; readonly charged: readonly string[]; readonly tunnelled: readonly string[] } {
+function operationLabels(operations: readonly Operation[]): {
+  readonly operations: readonly string[];
+  readonly charged: readonly string[];
+  readonly tunnelled: readonly string[];
+} {
   const charged = operations.filter(({ cost }) => cost === 1).map(({ id }) => id);
-  return { operations: [...operations.map(({ id }) => id), UNMATCHED, MALFORMED, OPTIONS], charged: [...charged, UNMATCHED], tunnelled: operations.filter(({ websocket }) => websocket).map(({ id }) => id) };
+  return {
+    operations: [...operations.map(({ id }) => id), UNMATCHED, MALFORMED, OPTIONS],
+    charged: [...charged, UNMATCHED],
+    tunnelled: operations.filter(({ websocket }) => websocket).map(({ id }) => id),
+  };
 }

@@ -125,9 +125,17 @@ export type Stripped = Exchange & { readonly [stripped]: true };
 /** Its operation is known, or the refusal that stands unless admission says 401 or 429. */
 export type Routed = Stripped & { readonly [routed]: true; readonly requirements: RouteRequirements };
 /** It is known who asks. */
-export type Identified = Routed & { readonly [identified]: true; readonly subject: Subject; readonly credential: Credential };
+export type Identified = Routed & {
+  readonly [identified]: true;
+  readonly subject: Subject;
+  readonly credential: Credential;
+};
 /** The permit. Only `admit` makes one, and nothing reaches an upstream without it. */
-export type Admitted = Identified & { readonly [admitted]: true; readonly operation: Operation; readonly verdict: StandingVerdict };
+export type Admitted = Identified & {
+  readonly [admitted]: true;
+  readonly operation: Operation;
+  readonly verdict: StandingVerdict;
+};
 
 export type Credential = 'missing' | 'malformed' | 'key';
 

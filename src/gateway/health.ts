@@ -7,7 +7,9 @@ import { repeat } from '../shared/repeat.js';
 /** Whether the gateway can serve, part by part, as `/readyz` tells it. */
 export interface Readiness {
   readonly ready: boolean;
-  readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly degraded?: true; readonly detail?: string }>>;
+  readonly parts: Readonly<
+    Record<string, { readonly ok: boolean; readonly degraded?: true; readonly detail?: string }>
+  >;
 }
 
 export interface Health {
@@ -78,6 +80,15 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
 function decides({ name, failover }: AdmissionEngine): { ok: boolean; degraded?: true; detail: string } {
   const reason = failover?.degraded() ?? null;
   if (failover === undefined || reason === null) return { ok: true, detail: name };
-  if (!failover.knowsKeys()) return { ok: false, degraded: true, detail: `${name} is away (${reason}), and this gateway has met no key yet: it refuses them all` };
-  return { ok: true, degraded: true, detail: `${name} is away (${reason}); decided here, with 1/${failover.gateways()} of each limit` };
+  if (!failover.knowsKeys())
+    return {
+      ok: false,
+      degraded: true,
+      detail: `${name} is away (${reason}), and this gateway has met no key yet: it refuses them all`,
+    };
+  return {
+    ok: true,
+    degraded: true,
+    detail: `${name} is away (${reason}); decided here, with 1/${failover.gateways()} of each limit`,
+  };
 }

@@ -50,14 +50,20 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     // The whole group of processes may be sent it; the primary is the one that acts on it.
     process.on('SIGHUP', () => undefined);
     // New settings may come in the same breath as the first: they wait until there is something to apply them to.
-    const base: Promise<Base> = askPrimary(async ({ settings, certificate }) => applySettings(await base, settings, certificate))
-      .then((inForce) => openBase(environment, inForce));
+    const base: Promise<Base> = askPrimary(async ({ settings, certificate }) =>
+      applySettings(await base, settings, certificate),
+    ).then((inForce) => openBase(environment, inForce));
     await runWorker(await base);
     return;
   }
   const sources = loadSources(environment);
-  const base = openBase(environment, { ...sources, contract: loadContract(sources.settings.contract, sources.settings.upstreams) });
-  const reloader = createReloader(environment, sources, base.log, (settings, certificate) => applySettings(base, settings, certificate));
+  const base = openBase(environment, {
+    ...sources,
+    contract: loadContract(sources.settings.contract, sources.settings.upstreams),
+  });
+  const reloader = createReloader(environment, sources, base.log, (settings, certificate) =>
+    applySettings(base, settings, certificate),
+  );
   process.on('SIGHUP', () => reloader.reload());
   await (base.settings.workers === 1 ? runAlone(base, reloader) : runPrimary(base, reloader));
 }
@@ -76,7 +82,11 @@ function openBase(environment: NodeJS.ProcessEnv, { settings, certificate, contr
   };
 }
 
-async function applySettings({ log, engine, apply }: Base, settings: Settings, certificate: Certificate | null): Promise<void> {
+async function applySettings(
+  { log, engine, apply }: Base,
+  settings: Settings,
+  certificate: Certificate | null,
+): Promise<void> {
   log.level = settings.log.level;
   engine.setPlans(settings.plans);
   await apply(settings, certificate);
@@ -101,8 +111,12 @@ function runAlone(base: Base, reloader: Reloader): Promise<void> {
   const { registry } = app.metrics;
   const { listen: address, shutdownMs } = base.settings;
   return oversee(base, reloader, {
-    registry, apply: (next, certificate) => app.apply(next, certificate), upstreams: () => app.upstreams(), metrics: () => registry.metrics(),
-    listen: () => listen(app.listener.server, address), drain: () => drain(app, shutdownMs),
+    registry,
+    apply: (next, certificate) => app.apply(next, certificate),
+    upstreams: () => app.upstreams(),
+    metrics: () => registry.metrics(),
+    listen: () => listen(app.listener.server, address),
+    drain: () => drain(app, shutdownMs),
   });
 }
 
@@ -111,8 +125,12 @@ function runPrimary(base: Base, reloader: Reloader): Promise<void> {
   const registry = new Registry();
   const workers = startWorkers(base, registry, base.log);
   return oversee(base, reloader, {
-    registry, apply: (next, certificate) => workers.apply(next, certificate), upstreams: () => new Map(), metrics: () => workers.metrics(),
-    listen: () => workers.listening, drain: () => workers.stop(base.settings.shutdownMs + 1000),
+    registry,
+    apply: (next, certificate) => workers.apply(next, certificate),
+    upstreams: () => new Map(),
+    metrics: () => workers.metrics(),
+    listen: () => workers.listening,
+    drain: () => workers.stop(base.settings.shutdownMs + 1000),
   });
 }
 
@@ -152,11 +170,23 @@ async function runWorker(base: Base): Promise<void> {
   onStopSignal(stop);
 }
 
-async function openAdmin(base: Base, reloader: Reloader, metrics: () => Promise<string>, ready: () => ReturnType<ReturnType<typeof watchHealth>['readiness']>): Promise<Server> {
+async function openAdmin(
+  base: Base,
+  reloader: Reloader,
+  metrics: () => Promise<string>,
+  ready: () => ReturnType<ReturnType<typeof watchHealth>['readiness']>,
+): Promise<Server> {
   const { settings, contract, engine, log, adminToken } = base;
   const scopes = [...new Set(contract.routes.operations.flatMap(({ scope }) => scope ?? []))];
-  const registry = new KeyRegistry({ engine, plans: () => reloader.settings().plans, scopes, environment: settings.environment, acceptImported: settings.keys.acceptImported });
-  const report: AdminParts['report'] = (format, range) => runTask({ format, range, settings: { dataFolder: settings.dataFolder, store: settings.store } });
+  const registry = new KeyRegistry({
+    engine,
+    plans: () => reloader.settings().plans,
+    scopes,
+    environment: settings.environment,
+    acceptImported: settings.keys.acceptImported,
+  });
+  const report: AdminParts['report'] = (format, range) =>
+    runTask({ format, range, settings: { dataFolder: settings.dataFolder, store: settings.store } });
   const admin = createAdmin({ registry, engine, token: adminToken, metrics, ready, log, report });
   await listen(admin, settings.admin);
   return admin;
@@ -170,11 +200,18 @@ async function closeAdmin(admin: Server): Promise<void> {
 function announce({ settings, certificate, engine, log }: Base, port: number, admin: Server): void {
   log.info(
     {
-      public: `${settings.listen.host}:${port}`, admin: `${settings.admin.host}:${(admin.address() as AddressInfo).port}`,
+      public: `${settings.listen.host}:${port}`,
+      admin: `${settings.admin.host}:${(admin.address() as AddressInfo).port}`,
       ...(certificate === null ? {} : { tls: certificate.summary() }),
-      engine: engine.name, workers: settings.workers, cpus: availableParallelism(), environment: settings.environment,
-      upstreams: Object.fromEntries(Object.entries(settings.upstreams).map(([name, { addresses }]) => [name, addresses])),
-      plans: [...settings.plans.keys()], node: process.version,
+      engine: engine.name,
+      workers: settings.workers,
+      cpus: availableParallelism(),
+      environment: settings.environment,
+      upstreams: Object.fromEntries(
+        Object.entries(settings.upstreams).map(([name, { addresses }]) => [name, addresses]),
+      ),
+      plans: [...settings.plans.keys()],
+      node: process.version,
     },
     'serving',
   );

@@ -17,7 +17,9 @@ export interface Steps {
 }
 
 /** The names of all steps, in order. */
-export const STEPS = ['open', 'strip', 'route', 'identify', 'admit', 'forward', 'finish'] as const satisfies readonly ('open' | keyof Steps | 'finish')[];
+export const STEPS = ['open', 'strip', 'route', 'identify', 'admit', 'forward', 'finish'] as const satisfies readonly (
+  'open' | keyof Steps | 'finish'
+)[];
 
 /**
  * READ FIRST. The way of every request:

@@ -6,7 +6,10 @@ import type { App } from './app.js';
 const POLL_MS = 20;
 
 /** Listens, and gives the port it got. Rejects with Node's error when it cannot be had. */
-export function listen(server: Server, { host, port }: { readonly host: string; readonly port: number }): Promise<number> {
+export function listen(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -22,7 +25,8 @@ export async function drain(app: App, deadlineMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => listener.server.close(() => resolve()));
   listener.drain();
   const endMs = performance.now() + deadlineMs;
-  while (listener.inFlight() + listener.tunnels() > 0 && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  while (listener.inFlight() + listener.tunnels() > 0 && performance.now() < endMs)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   listener.destroy();
   await closed;
   await app.close();

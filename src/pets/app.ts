@@ -61,7 +61,9 @@ export function buildPetsApp(parts: PetsParts): FastifyInstance {
   addPetRoutes(app, parts.store);
   app.server.on('checkExpectation', (_request, response) => {
     const refusal = new Refusal('expectation_failed', 'Leave the Expect header out.');
-    response.writeHead(refusal.status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' }).end(refusal.body);
+    response
+      .writeHead(refusal.status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
+      .end(refusal.body);
   });
   app.server.on('connect', (_request, socket: Socket) => answerBrokenRequest('CONNECT', socket));
   return app;
@@ -98,18 +100,26 @@ function badPath(url: string): string {
 }
 
 function unauthorized(): Refusal {
-  return new Refusal('unauthorized', 'This service answers the gateway only. Send the internal token as Authorization: Bearer.', { 'www-authenticate': 'Bearer realm="pets"' });
+  return new Refusal(
+    'unauthorized',
+    'This service answers the gateway only. Send the internal token as Authorization: Bearer.',
+    { 'www-authenticate': 'Bearer realm="pets"' },
+  );
 }
 
 /** What fastify and the store throw, as a refusal. */
 function refusalOf(error: unknown, request: FastifyRequest, log: Log): Refusal {
   if (error instanceof StoreUnavailable) {
     log.warn({ err: error, requestId: request.headers['x-request-id'] }, 'store unavailable');
-    return new Refusal('store_unavailable', 'The catalogue cannot be reached just now. Try again in a moment.', { 'retry-after': '1' });
+    return new Refusal('store_unavailable', 'The catalogue cannot be reached just now. Try again in a moment.', {
+      'retry-after': '1',
+    });
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('body_too_large', `The body is over ${BODY_BYTES} bytes. Send a smaller one.`);
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return new Refusal('invalid_body', 'The body is not as long as Content-Length says.');
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new Refusal('body_too_large', `The body is over ${BODY_BYTES} bytes. Send a smaller one.`);
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
+    return new Refusal('invalid_body', 'The body is not as long as Content-Length says.');
   log.error({ err: error, requestId: request.headers['x-request-id'] }, 'request failed');
   return new Refusal('internal_error', 'The service failed. Try again; if it goes on, tell its operators.');
 }
@@ -120,7 +130,20 @@ function answerBrokenRequest(code: string | undefined, socket: Socket & { _httpM
     socket.destroy();
     return;
   }
-  if (code === 'HPE_HEADER_OVERFLOW') socket.end(rawAnswer(new Refusal('headers_too_large', 'The request line and headers are too long.'), 'Request Header Fields Too Large'));
-  else if (code === 'ERR_HTTP_REQUEST_TIMEOUT') socket.end(rawAnswer(new Refusal('request_timeout', 'The request took too long to arrive.'), 'Request Timeout'));
-  else socket.end(rawAnswer(new Refusal('malformed_request', 'This is not a request the service can read. Send HTTP/1.1.'), 'Bad Request'));
+  if (code === 'HPE_HEADER_OVERFLOW')
+    socket.end(
+      rawAnswer(
+        new Refusal('headers_too_large', 'The request line and headers are too long.'),
+        'Request Header Fields Too Large',
+      ),
+    );
+  else if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    socket.end(rawAnswer(new Refusal('request_timeout', 'The request took too long to arrive.'), 'Request Timeout'));
+  else
+    socket.end(
+      rawAnswer(
+        new Refusal('malformed_request', 'This is not a request the service can read. Send HTTP/1.1.'),
+        'Bad Request',
+      ),
+    );
 }

@@ -33,7 +33,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
   const logLevel = setting('LOG_LEVEL') ?? 'info';
   check(LOG_LEVELS.includes(logLevel), `LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`);
   const databaseUrl = setting('DATABASE_URL') ?? null;
-  check(databaseUrl === null || isPostgresUrl(databaseUrl), 'DATABASE_URL must look like postgres://user:password@host:5432/database');
+  check(
+    databaseUrl === null || isPostgresUrl(databaseUrl),
+    'DATABASE_URL must look like postgres://user:password@host:5432/database',
+  );
   const dataFolder = resolve(setting('PETGATE_DATA') ?? 'data');
   const internalToken = tokenIn(environment, dataFolder, mistakes);
   if (mistakes.length > 0) throw new StartFailure(mistakes.join('; '));
@@ -52,7 +55,11 @@ function tokenIn(environment: NodeJS.ProcessEnv, dataFolder: string, mistakes: s
     return readSecret(environment, 'PETGATE_INTERNAL_TOKEN', dataFolder, 'internal-token');
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown reason';
-    mistakes.push(error instanceof BadSecret ? reason : `cannot keep the internal token in ${dataFolder} (${reason}): make PETGATE_DATA a folder that can be written to, or set PETGATE_INTERNAL_TOKEN`);
+    mistakes.push(
+      error instanceof BadSecret
+        ? reason
+        : `cannot keep the internal token in ${dataFolder} (${reason}): make PETGATE_DATA a folder that can be written to, or set PETGATE_INTERNAL_TOKEN`,
+    );
     return '';
   }
 }

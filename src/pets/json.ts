@@ -38,9 +38,11 @@ class FlatReader {
   }
 
   read(): ReadonlyMap<string, Scalar | Fault> | Refusal {
-    if (this.#text.startsWith('\uFEFF')) return new Refusal('invalid_body', 'The body begins with a byte order mark. Send JSON without it.');
+    if (this.#text.startsWith('\uFEFF'))
+      return new Refusal('invalid_body', 'The body begins with a byte order mark. Send JSON without it.');
     this.#match(SPACE);
-    if (this.#at === this.#text.length) return new Refusal('invalid_body', 'The body is empty. Send a JSON object with name and categoryId.');
+    if (this.#at === this.#text.length)
+      return new Refusal('invalid_body', 'The body is empty. Send a JSON object with name and categoryId.');
     if (!this.#eat('{')) return new Refusal('invalid_body', 'The body must be a JSON object.');
     const fields = new Map<string, Scalar | Fault>();
     this.#match(SPACE);
@@ -64,14 +66,22 @@ class FlatReader {
     this.#match(SPACE);
     const value = this.#value(name);
     if (value === undefined) return false;
-    fields.set(name, fields.has(name) ? { kind: 'fault', message: `The field ${shown(name)} is in the body twice. Send it once.` } : value);
+    fields.set(
+      name,
+      fields.has(name)
+        ? { kind: 'fault', message: `The field ${shown(name)} is in the body twice. Send it once.` }
+        : value,
+    );
     this.#match(SPACE);
     return true;
   }
 
   #value(name: string): Scalar | Fault | undefined {
     const next = this.#text[this.#at];
-    if (next === '{' || next === '[') return this.#skipNested() ? { kind: 'fault', message: `The field ${shown(name)} must not hold an object or an array.` } : undefined;
+    if (next === '{' || next === '[')
+      return this.#skipNested()
+        ? { kind: 'fault', message: `The field ${shown(name)} must not hold an object or an array.` }
+        : undefined;
     const value = this.#scalar();
     if (value?.kind !== 'string' || !LONE_SURROGATE.test(value.text)) return value;
     return { kind: 'fault', message: `The field ${shown(name)} has half of a surrogate pair. Send whole characters.` };
@@ -127,7 +137,10 @@ class FlatReader {
   }
 
   #broken(): Refusal {
-    return new Refusal('invalid_body', `The body is not valid JSON (near character ${this.#at + 1}). Send a JSON object.`);
+    return new Refusal(
+      'invalid_body',
+      `The body is not valid JSON (near character ${this.#at + 1}). Send a JSON object.`,
+    );
   }
 }
 

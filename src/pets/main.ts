@@ -44,7 +44,9 @@ async function start(config: PetsConfig): Promise<void> {
     log.info({ address, store: config.databaseUrl === null ? 'embedded' : 'postgres' }, 'pets listens');
   } catch (error) {
     await store.close();
-    throw new StartFailure(`cannot listen on ${config.host}:${config.port} (${reasonOf(error)}): set PETS_HOST and PETS_PORT to an address that is free`);
+    throw new StartFailure(
+      `cannot listen on ${config.host}:${config.port} (${reasonOf(error)}): set PETS_HOST and PETS_PORT to an address that is free`,
+    );
   }
   const stop = (signal: string): void => {
     if (draining) return;
@@ -78,13 +80,19 @@ async function openStore(config: PetsConfig, log: Log): Promise<PetStore> {
     try {
       return openEmbeddedStore(folder);
     } catch (error) {
-      throw new StartFailure(`cannot open the store in ${folder} (${reasonOf(error)}): make PETGATE_DATA a folder on a local disk that can be written to`);
+      throw new StartFailure(
+        `cannot open the store in ${folder} (${reasonOf(error)}): make PETGATE_DATA a folder on a local disk that can be written to`,
+      );
     }
   }
   try {
-    return await openPostgresStore(config.databaseUrl, (error) => log.warn({ err: error }, 'lost a connection to PostgreSQL'));
+    return await openPostgresStore(config.databaseUrl, (error) =>
+      log.warn({ err: error }, 'lost a connection to PostgreSQL'),
+    );
   } catch (error) {
-    throw new StartFailure(`cannot use the database of DATABASE_URL (${reasonOf(error)}): see that it runs and that host, user and database are right`);
+    throw new StartFailure(
+      `cannot use the database of DATABASE_URL (${reasonOf(error)}): see that it runs and that host, user and database are right`,
+    );
   }
 }
 

@@ -20,13 +20,31 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export function addMetrics(app: FastifyInstance, store: PetStore): void {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Counter({ name: 'petgate_pets_requests_total', help: 'Requests answered, by operation and status; those that could not be read as HTTP are not among them.', labelNames: ['operation', 'status'], registers });
-  const duration = new Histogram({ name: 'petgate_pets_request_duration_seconds', help: 'From a request read to its answer written.', labelNames: ['operation'], buckets: BUCKETS, registers });
+  const requests = new Counter({
+    name: 'petgate_pets_requests_total',
+    help: 'Requests answered, by operation and status; those that could not be read as HTTP are not among them.',
+    labelNames: ['operation', 'status'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'petgate_pets_request_duration_seconds',
+    help: 'From a request read to its answer written.',
+    labelNames: ['operation'],
+    buckets: BUCKETS,
+    registers,
+  });
   for (const operation of NAMES) duration.zero({ operation });
   new Gauge({
-    name: 'petgate_pets_store_up', help: '1 while the catalogue can be read, asked at each scrape; else 0.', registers,
+    name: 'petgate_pets_store_up',
+    help: '1 while the catalogue can be read, asked at each scrape; else 0.',
+    registers,
     async collect() {
-      this.set(await store.check().then(() => 1, () => 0));
+      this.set(
+        await store.check().then(
+          () => 1,
+          () => 0,
+        ),
+      );
     },
   });
   addProcessMetrics(registry, 'petgate_pets');
@@ -37,7 +55,9 @@ export function addMetrics(app: FastifyInstance, store: PetStore): void {
     duration.observe({ operation }, reply.elapsedTime / 1000);
     next();
   });
-  app.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await registry.metrics()));
+  app.get('/metrics', async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await registry.metrics()),
+  );
 }
 
 function operationOf({ method, routeOptions: { url = '' } }: FastifyRequest): string {

@@ -18,21 +18,36 @@ const PARAMETERS = ['limit', 'status', 'cursor'];
 export function parseListQuery(search: string): ListQuery | Refusal {
   const sent = new URLSearchParams(search);
   const mistakes: string[] = [];
-  const read = <T>(name: string, parse: (text: string) => T | undefined, mistake: (text: string) => string): T | undefined => {
+  const read = <T>(
+    name: string,
+    parse: (text: string) => T | undefined,
+    mistake: (text: string) => string,
+  ): T | undefined => {
     const [text, ...more] = sent.getAll(name);
     if (text === undefined) return undefined;
     const value = more.length > 0 ? undefined : parse(text);
-    if (value === undefined) mistakes.push(more.length > 0 ? `${name} is in the query twice. Send it once.` : mistake(text));
+    if (value === undefined)
+      mistakes.push(more.length > 0 ? `${name} is in the query twice. Send it once.` : mistake(text));
     return value;
   };
   const limit = read('limit', parseLimit, () => `limit must be a whole number from 1 to ${MAX_LIMIT}.`);
-  const status = read('status', parseStatus, (text) => `status must be one of ${PET_STATUSES.join(', ')}, not ${shown(text)}.`);
+  const status = read(
+    'status',
+    parseStatus,
+    (text) => `status must be one of ${PET_STATUSES.join(', ')}, not ${shown(text)}.`,
+  );
   // A cursor is one of a filter: without a good status nothing can be said of it.
   const isFilterKnown = status !== undefined || !sent.has('status');
-  const afterId = read('cursor', (text) => (isFilterKnown ? readCursor(text, status) : 0n), () => 'cursor is not one of this list. Follow the next link as it was given, or leave cursor out to start anew.');
+  const afterId = read(
+    'cursor',
+    (text) => (isFilterKnown ? readCursor(text, status) : 0n),
+    () => 'cursor is not one of this list. Follow the next link as it was given, or leave cursor out to start anew.',
+  );
   const unknown = unknownParameters(sent, PARAMETERS);
   if (unknown !== undefined) mistakes.push(unknown);
-  return mistakes.length > 0 ? new Refusal('invalid_parameter', mistakes.join(' ')) : { afterId: afterId ?? 0n, limit: limit ?? DEFAULT_LIMIT, status };
+  return mistakes.length > 0
+    ? new Refusal('invalid_parameter', mistakes.join(' '))
+    : { afterId: afterId ?? 0n, limit: limit ?? DEFAULT_LIMIT, status };
 }
 
 /** Refuses whatever stands behind `?` of an operation without parameters. */

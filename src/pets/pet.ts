@@ -39,7 +39,10 @@ export function parseInt64(text: string): bigint | undefined {
 export function parsePetId(text: string): bigint | Refusal {
   const id = parseInt64(text);
   if (id !== undefined && id > 0n) return id;
-  return new Refusal('invalid_parameter', `petId must be a whole number from 1 to ${INT64_MAX.toString()}, not ${shown(text)}.`);
+  return new Refusal(
+    'invalid_parameter',
+    `petId must be a whole number from 1 to ${INT64_MAX.toString()}, not ${shown(text)}.`,
+  );
 }
 
 export function parseStatus(text: string): PetStatus | undefined {
@@ -60,8 +63,12 @@ export function parseNewPet(body: Uint8Array): NewPet | Refusal {
   const categoryId = valid(parse(fields.get('categoryId'), parseCategoryId));
   const status = valid(parse(fields.get('status'), parseOptionalStatus));
   const unknown = [...fields.keys()].filter((field) => !FIELDS.includes(field));
-  if (unknown.length > 0) mistakes.push(`The ${unknown.length === 1 ? 'field' : 'fields'} ${listed(unknown)} not known. Send name, categoryId and, if you like, status.`);
-  if (name === undefined || categoryId === undefined || mistakes.length > 0) return new Refusal('invalid_body', mistakes.join(' '));
+  if (unknown.length > 0)
+    mistakes.push(
+      `The ${unknown.length === 1 ? 'field' : 'fields'} ${listed(unknown)} not known. Send name, categoryId and, if you like, status.`,
+    );
+  if (name === undefined || categoryId === undefined || mistakes.length > 0)
+    return new Refusal('invalid_body', mistakes.join(' '));
   return status === undefined ? { name, categoryId } : { name, categoryId, status };
 }
 
@@ -89,7 +96,12 @@ function parseName(field: Scalar | undefined): string | Mistake {
 function parseCategoryId(field: Scalar | undefined): bigint | Mistake {
   if (field === undefined) return new Mistake('categoryId is missing. Send it as a whole number.');
   const value = field.kind === 'number' ? parseInt64(field.text) : undefined;
-  return value ?? new Mistake(`categoryId must be a whole number from ${INT64_MIN.toString()} to ${INT64_MAX.toString()}, written in digits only.`);
+  return (
+    value ??
+    new Mistake(
+      `categoryId must be a whole number from ${INT64_MIN.toString()} to ${INT64_MAX.toString()}, written in digits only.`,
+    )
+  );
 }
 
 function parseOptionalStatus(field: Scalar | undefined): PetStatus | undefined | Mistake {

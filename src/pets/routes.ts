@@ -25,10 +25,16 @@ export function addPetRoutes(app: FastifyInstance, store: PetStore): void {
   });
 
   app.post('/v1/pets', { onRequest: requireJson }, async (request, reply) => {
-    const pet = refuseQuery(searchOf(request)) ?? parseNewPet(request.body instanceof Uint8Array ? request.body : new Uint8Array());
+    const pet =
+      refuseQuery(searchOf(request)) ??
+      parseNewPet(request.body instanceof Uint8Array ? request.body : new Uint8Array());
     if (pet instanceof Refusal) return refuse(reply, pet);
     const added = await store.add(pet);
-    return reply.code(201).header('location', `/v1/pets/${added.id.toString()}`).type('application/json').send(petJson(added));
+    return reply
+      .code(201)
+      .header('location', `/v1/pets/${added.id.toString()}`)
+      .type('application/json')
+      .send(petJson(added));
   });
 
   app.get<{ Params: { petId: string } }>('/v1/pets/:petId', async (request, reply) => {
@@ -36,10 +42,15 @@ export function addPetRoutes(app: FastifyInstance, store: PetStore): void {
     if (request.params.petId === '') return refuse(reply, unmatched(request));
     const query = refuseQuery(searchOf(request));
     const id = parsePetId(request.params.petId);
-    if (id instanceof Refusal) return refuse(reply, query === undefined ? id : new Refusal('invalid_parameter', `${id.message} ${query.message}`));
+    if (id instanceof Refusal)
+      return refuse(
+        reply,
+        query === undefined ? id : new Refusal('invalid_parameter', `${id.message} ${query.message}`),
+      );
     if (query !== undefined) return refuse(reply, query);
     const pet = await store.read(id);
-    if (pet === undefined) return refuse(reply, new Refusal('pet_not_found', `There is no pet with id ${id.toString()}.`));
+    if (pet === undefined)
+      return refuse(reply, new Refusal('pet_not_found', `There is no pet with id ${id.toString()}.`));
     return reply.type('application/json').send(petJson(pet));
   });
 }
@@ -48,7 +59,8 @@ export function addPetRoutes(app: FastifyInstance, store: PetStore): void {
 export function unmatched(request: FastifyRequest): Refusal {
   const path = request.url.split('?', 1)[0] ?? '';
   const allow = PATHS.find(([pattern]) => pattern.test(path))?.[1];
-  if (allow === undefined) return new Refusal('not_found', `There is nothing at ${shown(path)}. The catalogue is at /v1/pets.`);
+  if (allow === undefined)
+    return new Refusal('not_found', `There is nothing at ${shown(path)}. The catalogue is at /v1/pets.`);
   return new Refusal('method_not_allowed', `This path answers ${allow} only.`, { allow });
 }
 
@@ -59,12 +71,27 @@ export function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
 
 /** Refuses a body that is not plain JSON before it is read. A request without any body passes: it is told what to send. */
 function requireJson(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
-  const { 'content-type': type, 'content-encoding': coding, 'content-length': length, 'transfer-encoding': transfer } = request.headers;
+  const {
+    'content-type': type,
+    'content-encoding': coding,
+    'content-length': length,
+    'transfer-encoding': transfer,
+  } = request.headers;
   const bodiless = transfer === undefined && (length ?? '0') === '0';
   if (!(type === undefined ? bodiless : isJson(type))) {
-    refuse(reply, new Refusal('unsupported_media_type', 'Send the body as Content-Type: application/json, in UTF-8.', { accept: 'application/json' }));
+    refuse(
+      reply,
+      new Refusal('unsupported_media_type', 'Send the body as Content-Type: application/json, in UTF-8.', {
+        accept: 'application/json',
+      }),
+    );
   } else if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    refuse(reply, new Refusal('unsupported_media_type', 'Send the body without Content-Encoding.', { 'accept-encoding': 'identity' }));
+    refuse(
+      reply,
+      new Refusal('unsupported_media_type', 'Send the body without Content-Encoding.', {
+        'accept-encoding': 'identity',
+      }),
+    );
   } else next();
 }
 

@@ -10,8 +10,14 @@ export function prettyLine(line: string): string {
   const style = level in STYLES ? STYLES[level as keyof typeof STYLES] : 'dim';
   const rest = Object.entries(fields)
     .filter(([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null)
-    .map(([name, value]) => `${styleText('dim', `${name}=`)}${plain(typeof value === 'string' ? value : JSON.stringify(value))}`);
-  return `${styleText('dim', time.slice(11, 23))} ${styleText(style, level.padEnd(5))} ${program} ${plain(msg)} ${rest.join(' ')}`.trimEnd() + '\n';
+    .map(
+      ([name, value]) =>
+        `${styleText('dim', `${name}=`)}${plain(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    );
+  return (
+    `${styleText('dim', time.slice(11, 23))} ${styleText(style, level.padEnd(5))} ${program} ${plain(msg)} ${rest.join(' ')}`.trimEnd() +
+    '\n'
+  );
 }
 
 /** Without control characters: what strangers sent must not steer the terminal. */

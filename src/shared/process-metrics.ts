@@ -17,14 +17,26 @@ export function addProcessMetrics(registry: Registry, prefix: string): void {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
-  counter(registry, `${prefix}_event_loop_busy_seconds_total`, 'Time the event loop was at work; its rate is the share of one CPU a process can use at most.', () => performance.eventLoopUtilization().active / 1000);
+  counter(
+    registry,
+    `${prefix}_event_loop_busy_seconds_total`,
+    'Time the event loop was at work; its rate is the share of one CPU a process can use at most.',
+    () => performance.eventLoopUtilization().active / 1000,
+  );
   new Gauge({
-    name: `${prefix}_process_resident_memory_bytes`, help: 'Memory held, resident set size.', registers,
+    name: `${prefix}_process_resident_memory_bytes`,
+    help: 'Memory held, resident set size.',
+    registers,
     collect() {
       this.set(process.memoryUsage.rss());
     },
   });
-  const delay = new Histogram({ name: `${prefix}_event_loop_delay_seconds`, help: 'How late the event loop comes to a timer, ten times a second.', buckets: DELAY_BUCKETS, registers });
+  const delay = new Histogram({
+    name: `${prefix}_event_loop_delay_seconds`,
+    help: 'How late the event loop comes to a timer, ten times a second.',
+    buckets: DELAY_BUCKETS,
+    registers,
+  });
   let dueMs = performance.now() + TICK_MS;
   setInterval(() => {
     const nowMs = performance.now();
@@ -37,7 +49,9 @@ export function addProcessMetrics(registry: Registry, prefix: string): void {
 function counter(registry: Registry, name: string, help: string, total: () => number): void {
   let shown = 0;
   new Counter({
-    name, help, registers: [registry],
+    name,
+    help,
+    registers: [registry],
     collect() {
       const now = total();
       this.inc(Math.max(0, now - shown));

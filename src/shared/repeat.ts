@@ -2,7 +2,11 @@
  * Does `work` at once and again and again, with a pause of `everyMs` after each time; an error ends no more
  * than that time. Gives what stops it, and waits for the work under way.
  */
-export function repeat(everyMs: number, work: () => Promise<void>, onError: (error: unknown) => void): () => Promise<void> {
+export function repeat(
+  everyMs: number,
+  work: () => Promise<void>,
+  onError: (error: unknown) => void,
+): () => Promise<void> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();

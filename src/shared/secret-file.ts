@@ -19,8 +19,13 @@ export class BadSecret extends Error {
  */
 export function readSecret(environment: NodeJS.ProcessEnv, variable: string, folder: string, file: string): string {
   const given = trimmed(environment[variable] ?? '');
-  if (given !== '') return checked(given, variable, 'Set one such as the output of "openssl rand -hex 32", or leave it out.');
-  return checked(readOrCreateSecret(folder, file), `the file ${file} in ${folder}`, `Remove it and start again, or set ${variable}.`);
+  if (given !== '')
+    return checked(given, variable, 'Set one such as the output of "openssl rand -hex 32", or leave it out.');
+  return checked(
+    readOrCreateSecret(folder, file),
+    `the file ${file} in ${folder}`,
+    `Remove it and start again, or set ${variable}.`,
+  );
 }
 
 /**
@@ -33,7 +38,14 @@ export function readOrCreateSecret(folder: string, name: string): string {
 }
 
 function checked(secret: string, what: string, advice: string): string {
-  const complaint = secret === '' ? 'is empty' : !/^[\x21-\x7e]+$/.test(secret) ? 'must be visible ASCII characters without spaces' : secret.length < LEAST_CHARACTERS ? `must have ${LEAST_CHARACTERS} characters or more` : undefined;
+  const complaint =
+    secret === ''
+      ? 'is empty'
+      : !/^[\x21-\x7e]+$/.test(secret)
+        ? 'must be visible ASCII characters without spaces'
+        : secret.length < LEAST_CHARACTERS
+          ? `must have ${LEAST_CHARACTERS} characters or more`
+          : undefined;
   if (complaint !== undefined) throw new BadSecret(`${what} ${complaint}. ${advice}`);
   return secret;
 }

@@ -22,13 +22,26 @@ const PLANS = {
   anonymous: { limits: AMPLE, ban: NO_BAN },
 };
 
-const request = (line: string, ...fields: readonly string[]): string => [`${line} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
-const send = async (gateway: Gateway, bytes: string): Promise<RawAnswer> => (await exchangeRaw(gateway.target, bytes, 1))[0]!;
+const request = (line: string, ...fields: readonly string[]): string =>
+  [`${line} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
+const send = async (gateway: Gateway, bytes: string): Promise<RawAnswer> =>
+  (await exchangeRaw(gateway.target, bytes, 1))[0]!;
 
 /** Requests that get every kind of answer: what of the two upstream handlers they need, and the status. */
-function everyKind(key: string, tinyKey: string, upstream: Upstream): readonly (readonly [string, number, (origin: readonly string[]) => string, (() => void)?])[] {
+function everyKind(
+  key: string,
+  tinyKey: string,
+  upstream: Upstream,
+): readonly (readonly [string, number, (origin: readonly string[]) => string, (() => void)?])[] {
   const answering = (status: number, body: string | Buffer) => (): void => {
-    upstream.handle = (_seen, response) => response.writeHead(status, { 'content-type': 'application/json', vary: 'Accept-Language', 'access-control-allow-origin': 'https://service.example' }).end(body);
+    upstream.handle = (_seen, response) =>
+      response
+        .writeHead(status, {
+          'content-type': 'application/json',
+          vary: 'Accept-Language',
+          'access-control-allow-origin': 'https://service.example',
+        })
+        .end(body);
   };
   const list = (origin: readonly string[]): string => request('GET /v1/pets', key, ...origin);
   return [
@@ -51,26 +64,53 @@ function everyKind(key: string, tinyKey: string, upstream: Upstream): readonly (
     ['large header', 431, (origin) => request('GET /v1/pets', key, ...origin, `X-Large: ${'x'.repeat(20_000)}`)],
     ['announced only', 501, (origin) => request('GET /v1/store/orders', key, ...origin)],
     ['upstream failed', 502, list, () => (upstream.handle = (_seen, response) => response.socket!.destroy())],
-    ['upstream says 503', 503, list, answering(503, '{"code":"from_upstream","message":"a message of the upstream","status":503}')],
+    [
+      'upstream says 503',
+      503,
+      list,
+      answering(503, '{"code":"from_upstream","message":"a message of the upstream","status":503}'),
+    ],
     ['upstream silent', 504, list, () => (upstream.handle = () => undefined)],
     ['HTTP/2.0 by name', 505, (origin) => request('GET /v1/pets', key, ...origin).replace('HTTP/1.1', 'HTTP/2.0')],
   ];
 }
 
 /** Fields a script may read anyway, and those that are about the connection or about storing: no script decides by them. */
-const NOT_FOR_SCRIPTS = new Set(['access-control-allow-origin', 'access-control-expose-headers', 'cache-control', 'connection', 'content-length', 'content-security-policy', 'content-type', 'keep-alive', 'referrer-policy', 'transfer-encoding', 'vary', 'x-content-type-options']);
+const NOT_FOR_SCRIPTS = new Set([
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-security-policy',
+  'content-type',
+  'keep-alive',
+  'referrer-policy',
+  'transfer-encoding',
+  'vary',
+  'x-content-type-options',
+]);
 
 function checkAllowed(t: Test, { headers }: RawAnswer, name: string, origin = LISTED): void {
   t.equal(headers.get('access-control-allow-origin'), origin, `${name}: the origin may read it`);
   const readable = headers.get('access-control-expose-headers')?.toLowerCase().split(', ') ?? [];
-  t.strictSame([...headers.keys()].filter((field) => !NOT_FOR_SCRIPTS.has(field) && !readable.includes(field)), [], `${name}: all its fields may be read`);
+  t.strictSame(
+    [...headers.keys()].filter((field) => !NOT_FOR_SCRIPTS.has(field) && !readable.includes(field)),
+    [],
+    `${name}: all its fields may be read`,
+  );
   t.match(headers.get('vary') ?? '', /(^|, )Origin(, |$)/, `${name}: varies by origin`);
 }
 
 t.test('every answer can be read by a page on a listed origin, and by no other', async (t) => {
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
-    plans: PLANS, config: { cors: { origins: [LISTED, 'https://*.other.example'] }, limits: { headers_time: '1s', request_time: '1s' }, upstreams: { pets: { breaker: 'off', addresses: [upstream.url], deadline: '200ms' } } },
+    plans: PLANS,
+    config: {
+      cors: { origins: [LISTED, 'https://*.other.example'] },
+      limits: { headers_time: '1s', request_time: '1s' },
+      upstreams: { pets: { breaker: 'off', addresses: [upstream.url], deadline: '200ms' } },
+    },
   });
   const [good, tiny] = [await gateway.createKey({ plan: 'free' }), await gateway.createKey({ plan: 'tiny' })];
   const tinyKey = `Authorization: Bearer ${tiny.key}`;
@@ -83,36 +123,79 @@ t.test('every answer can be read by a page on a listed origin, and by no other',
     checkAllowed(t, answer, name);
     for (const origin of [['Origin: https://evil.example'], []]) {
       const { headers } = await send(gateway, bytes(origin));
-      t.strictSame([...headers.keys()].filter((field) => field.startsWith('access-control-')), [], `${name}: nothing for ${origin.join('') || 'no origin'}`);
-      t.match(headers.get('vary') ?? '', /(^|, )Origin(, |$)/, `${name}: a cache learns that another origin gets another answer`);
+      t.strictSame(
+        [...headers.keys()].filter((field) => field.startsWith('access-control-')),
+        [],
+        `${name}: nothing for ${origin.join('') || 'no origin'}`,
+      );
+      t.match(
+        headers.get('vary') ?? '',
+        /(^|, )Origin(, |$)/,
+        `${name}: a cache learns that another origin gets another answer`,
+      );
     }
   }
-  upstream.handle = (_seen, response) => response.writeHead(200, { vary: 'Accept-Language', 'access-control-allow-origin': '*', 'access-control-max-age': '9' }).end('[]');
-  const { headers } = await send(gateway, request('GET /v1/pets', `Authorization: Bearer ${good.key}`, 'Origin: https://a.b.other.example'));
+  upstream.handle = (_seen, response) =>
+    response
+      .writeHead(200, { vary: 'Accept-Language', 'access-control-allow-origin': '*', 'access-control-max-age': '9' })
+      .end('[]');
+  const { headers } = await send(
+    gateway,
+    request('GET /v1/pets', `Authorization: Bearer ${good.key}`, 'Origin: https://a.b.other.example'),
+  );
   t.equal(headers.get('vary'), 'Origin, Accept-Language', 'what the service varies by is kept');
   t.equal(headers.get('access-control-allow-origin'), 'https://a.b.other.example', 'one voice');
   t.notOk(headers.has('access-control-max-age'));
-  t.equal((await send(gateway, request('GET /docs', 'Accept-Encoding: gzip'))).headers.get('vary'), 'Origin, Accept-Encoding');
+  t.equal(
+    (await send(gateway, request('GET /docs', 'Accept-Encoding: gzip'))).headers.get('vary'),
+    'Origin, Accept-Encoding',
+  );
   t.equal((await send(gateway, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n')).headers.get('vary'), 'Origin', 'half a header');
 });
 
 t.test('a preflight is answered with what its path takes, without a key and without a token', async (t) => {
-  const gateway = await startGateway(t, { plans: PLANS, config: { cors: { origins: [LISTED], max_age: '1h', credentials: true } } });
-  const preflight = (path: string, ...fields: readonly string[]): Promise<RawAnswer> => send(gateway, request(`OPTIONS ${path}`, ...fields));
-  const asks = [`Origin: ${LISTED}`, 'Access-Control-Request-Method: POST', 'Access-Control-Request-Headers: authorization,content-type', 'Access-Control-Request-Private-Network: true'];
+  const gateway = await startGateway(t, {
+    plans: PLANS,
+    config: { cors: { origins: [LISTED], max_age: '1h', credentials: true } },
+  });
+  const preflight = (path: string, ...fields: readonly string[]): Promise<RawAnswer> =>
+    send(gateway, request(`OPTIONS ${path}`, ...fields));
+  const asks = [
+    `Origin: ${LISTED}`,
+    'Access-Control-Request-Method: POST',
+    'Access-Control-Request-Headers: authorization,content-type',
+    'Access-Control-Request-Private-Network: true',
+  ];
   const answer = await preflight('/v1/pets', ...asks);
   t.equal(answer.status, 204);
   checkHonest(t, answer, 'preflight');
   t.match(Object.fromEntries(answer.headers), {
-    'access-control-allow-origin': LISTED, 'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS', 'access-control-allow-credentials': 'true', 'access-control-max-age': '3600',
-    'access-control-allow-headers': /Authorization, Content-Type.*traceparent/, allow: 'GET, HEAD, POST, OPTIONS', vary: 'Origin',
+    'access-control-allow-origin': LISTED,
+    'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
+    'access-control-allow-credentials': 'true',
+    'access-control-max-age': '3600',
+    'access-control-allow-headers': /Authorization, Content-Type.*traceparent/,
+    allow: 'GET, HEAD, POST, OPTIONS',
+    vary: 'Origin',
   });
   t.notOk(answer.headers.has('access-control-allow-private-network'));
-  t.equal((await preflight('/v1/pets/7', ...asks)).headers.get('access-control-allow-methods'), 'GET, HEAD, OPTIONS', 'only the methods of that path');
-  t.equal((await preflight('/v1/pets', ...asks)).headers.get('x-ratelimit-remaining'), answer.headers.get('x-ratelimit-remaining'), 'none of them took a token');
+  t.equal(
+    (await preflight('/v1/pets/7', ...asks)).headers.get('access-control-allow-methods'),
+    'GET, HEAD, OPTIONS',
+    'only the methods of that path',
+  );
+  t.equal(
+    (await preflight('/v1/pets', ...asks)).headers.get('x-ratelimit-remaining'),
+    answer.headers.get('x-ratelimit-remaining'),
+    'none of them took a token',
+  );
   for (const [name, fields] of Object.entries({
-    'another origin': asks.map((field) => field.replace('shop', 'evil')), 'no origin': asks.slice(1), 'no method': [`Origin: ${LISTED}`], 'two origins': [...asks, `Origin: ${LISTED}`],
-  })) t.notOk((await preflight('/v1/pets', ...fields)).headers.has('access-control-allow-methods'), `${name}: not told`);
+    'another origin': asks.map((field) => field.replace('shop', 'evil')),
+    'no origin': asks.slice(1),
+    'no method': [`Origin: ${LISTED}`],
+    'two origins': [...asks, `Origin: ${LISTED}`],
+  }))
+    t.notOk((await preflight('/v1/pets', ...fields)).headers.has('access-control-allow-methods'), `${name}: not told`);
   const unknown = await preflight('/v1/cats', ...asks);
   t.equal(unknown.status, 401, 'an unknown path is what it is without CORS');
   t.notOk(unknown.headers.has('access-control-allow-methods'));
@@ -120,9 +203,20 @@ t.test('a preflight is answered with what its path takes, without a key and with
 
 t.test('open to everybody, every answer says so, and varies by nothing', async (t) => {
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { plans: PLANS, config: { cors: { origins: '*' }, upstreams: { pets: { breaker: 'off', addresses: [upstream.url], deadline: '200ms' } } } });
+  const gateway = await startGateway(t, {
+    plans: PLANS,
+    config: {
+      cors: { origins: '*' },
+      upstreams: { pets: { breaker: 'off', addresses: [upstream.url], deadline: '200ms' } },
+    },
+  });
   const { key } = await gateway.createKey({ plan: 'free' });
-  for (const bytes of [request('GET /v1/pets', `Authorization: Bearer ${key}`), request('GET /v1/pets', 'Origin: null'), request('OPTIONS /v1/pets', 'Origin: https://a.example'), 'BLARG\r\n\r\n']) {
+  for (const bytes of [
+    request('GET /v1/pets', `Authorization: Bearer ${key}`),
+    request('GET /v1/pets', 'Origin: null'),
+    request('OPTIONS /v1/pets', 'Origin: https://a.example'),
+    'BLARG\r\n\r\n',
+  ]) {
     const { headers } = await send(gateway, bytes);
     t.equal(headers.get('access-control-allow-origin'), '*');
     t.notOk(headers.has('vary'));
@@ -132,7 +226,10 @@ t.test('open to everybody, every answer says so, and varies by nothing', async (
 t.test('while the store is away a page still reads why', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
-  const gateway = await startGateway(t, { config: { cors: { origins: [LISTED] }, store: { on_failure: 'refuse', deadline: '2s' } }, environment: { REDIS_URL: redis.url } });
+  const gateway = await startGateway(t, {
+    config: { cors: { origins: [LISTED] }, store: { on_failure: 'refuse', deadline: '2s' } },
+    environment: { REDIS_URL: redis.url },
+  });
   const { key } = await gateway.createKey({ plan: 'free' });
   await redis.kill();
   await until('the store is missed', async () => {
@@ -152,8 +249,14 @@ t.test('without cors nothing of it is said, and what a service says of it passes
   const { headers } = await send(gateway, request('GET /v1/pets', `Authorization: Bearer ${key}`, `Origin: ${LISTED}`));
   t.equal(headers.get('access-control-allow-origin'), '*');
   t.notOk(headers.has('vary'));
-  const preflight = await send(gateway, request('OPTIONS /v1/pets', `Origin: ${LISTED}`, 'Access-Control-Request-Method: GET'));
-  t.strictSame([...preflight.headers.keys()].filter((field) => /^access-control|^vary/.test(field)), []);
+  const preflight = await send(
+    gateway,
+    request('OPTIONS /v1/pets', `Origin: ${LISTED}`, 'Access-Control-Request-Method: GET'),
+  );
+  t.strictSame(
+    [...preflight.headers.keys()].filter((field) => /^access-control|^vary/.test(field)),
+    [],
+  );
 });
 
 t.test('a WebSocket is not held to the list: a foreign page has no key to send', async (t) => {

@@ -11,107 +11,205 @@ import { checkHonest, codeOf } from './honest.js';
 import { PLANS } from './plans.js';
 
 /** Codes given by other tests: they need a store that is away, a full gateway, another clock or another contract. */
-const ELSEWHERE = new Set(['store_unavailable', 'malformed_handshake', 'overloaded', 'operation_removed', 'internal_error', 'address_banned']);
+const ELSEWHERE = new Set([
+  'store_unavailable',
+  'malformed_handshake',
+  'overloaded',
+  'operation_removed',
+  'internal_error',
+  'address_banned',
+]);
 
 const seenCodes = new Set<string>();
 
-const send = async (gateway: Gateway, bytes: string, answers = 1): Promise<RawAnswer> => (await exchangeRaw(gateway.target, bytes, answers))[0]!;
-const request = (line: string, ...fields: string[]): string => [`${line} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
+const send = async (gateway: Gateway, bytes: string, answers = 1): Promise<RawAnswer> =>
+  (await exchangeRaw(gateway.target, bytes, answers))[0]!;
+const request = (line: string, ...fields: string[]): string =>
+  [`${line} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 
-for (const over of ['plain HTTP', 'TLS']) t.test(`every status the gateway can give over ${over} carries honest figures and an Error body`, async (t) => {
-  const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, {
-    plans: PLANS, ...(over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {}),
-    config: {
-      limits: { headers_time: '1s', request_time: '1s' },
-      upstreams: { pets: { addresses: [upstream.url], deadline: '300ms', breaker: 'off' } },
-    },
+for (const over of ['plain HTTP', 'TLS'])
+  t.test(`every status the gateway can give over ${over} carries honest figures and an Error body`, async (t) => {
+    const upstream = await startUpstream(t);
+    const gateway = await startGateway(t, {
+      plans: PLANS,
+      ...(over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {}),
+      config: {
+        limits: { headers_time: '1s', request_time: '1s' },
+        upstreams: { pets: { addresses: [upstream.url], deadline: '300ms', breaker: 'off' } },
+      },
+    });
+    const good = await gateway.createKey({ plan: 'wide' });
+    const reader = await gateway.createKey({ plan: 'wide', scopes: ['pets:read'] });
+    const key = `Authorization: Bearer ${good.key}`;
+    const check = (name: string, answer: RawAnswer | undefined, status: number, code: string): void => {
+      t.equal(answer?.status, status, `${name}: ${status}`);
+      if (answer === undefined) return;
+      checkHonest(t, answer, name);
+      if (status >= 400) t.equal(codeOf(answer), code, `${name}: ${code}`);
+      seenCodes.add(code);
+    };
+
+    check('list', await send(gateway, request('GET /v1/pets', key)), 200, '');
+    upstream.handle = (_seen, response) =>
+      response.writeHead(201, { 'content-type': 'application/json' }).end('{"id":1}');
+    check(
+      'add',
+      await send(gateway, request('POST /v1/pets', key, 'Content-Type: application/json', 'Content-Length: 2') + '{}'),
+      201,
+      '',
+    );
+    check('options', await send(gateway, request('OPTIONS /v1/pets', key)), 204, '');
+    check('options without a key', await send(gateway, request('OPTIONS /v1/pets')), 204, '');
+    check('the contract', await send(gateway, request('GET /openapi.json')), 200, '');
+
+    for (const [name, bytes] of Object.entries({
+      'no Host': 'GET /v1/pets HTTP/1.1\r\n\r\n',
+      'two Hosts': request('GET /v1/pets', 'Host: y'),
+      'not HTTP': 'BLARG\r\n\r\n',
+      'absolute form with a user': request('GET http://user@x/v1/pets', key),
+      'broken escape': request('GET /v1/%zz', key),
+      fragment: request('GET /v1/pets#a', key),
+      'gzip framing': request('POST /v1/pets', key, 'Transfer-Encoding: gzip, chunked') + '0\r\n\r\n',
+      'length and chunked':
+        request('POST /v1/pets', key, 'Content-Length: 3', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
+      'broken chunk': request('POST /v1/pets', key, 'Transfer-Encoding: chunked') + 'zz\r\n',
+      CONNECT: request('CONNECT x:80', key),
+    }))
+      check(name, await send(gateway, bytes), 400, 'malformed_request');
+    check(
+      'a body on GET',
+      await send(gateway, request('GET /v1/pets', key, 'Content-Length: 2') + '{}'),
+      400,
+      'unexpected_body',
+    );
+    check('no key', await send(gateway, request('GET /v1/pets')), 401, 'missing_api_key');
+    check(
+      'bad key',
+      await send(gateway, request('GET /v1/pets', 'Authorization: Bearer nonsense')),
+      401,
+      'invalid_api_key',
+    );
+    check('two keys', await send(gateway, request('GET /v1/pets', key, key)), 401, 'invalid_api_key');
+    check('basic', await send(gateway, request('GET /v1/pets', 'Authorization: Basic abc')), 401, 'invalid_api_key');
+    check(
+      'no scope',
+      await send(gateway, request('POST /v1/pets', `Authorization: Bearer ${reader.key}`, 'Content-Length: 0')),
+      403,
+      'insufficient_scope',
+    );
+    check('unknown path', await send(gateway, request('GET /v1/cats', key)), 404, 'not_found');
+    check('unknown path, no key', await send(gateway, request('GET /v1/cats')), 401, 'missing_api_key');
+    check('unknown method', await send(gateway, request('DELETE /v1/pets', key)), 405, 'method_not_allowed');
+    check('trace', await send(gateway, request('TRACE /v1/pets', key)), 405, 'method_not_allowed');
+    check('half a header', await send(gateway, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n'), 408, 'request_timeout');
+    check(
+      'half a body',
+      await send(gateway, request('POST /v1/pets', key, 'Content-Length: 9') + '{'),
+      408,
+      'request_timeout',
+    );
+    check(
+      'declared too large',
+      await send(gateway, request('POST /v1/pets', key, 'Content-Length: 1048577')),
+      413,
+      'body_too_large',
+    );
+    check(
+      'sent too large',
+      await send(
+        gateway,
+        `${request('POST /v1/pets', key, 'Transfer-Encoding: chunked')}100001\r\n${'x'.repeat(0x100001)}\r\n0\r\n\r\n`,
+      ),
+      413,
+      'body_too_large',
+    );
+    check('long target', await send(gateway, request(`GET /v1/pets?${'x'.repeat(9000)}`, key)), 414, 'uri_too_long');
+    check(
+      'expectation',
+      await send(gateway, request('GET /v1/pets', key, 'Expect: miracles')),
+      417,
+      'expectation_failed',
+    );
+    check(
+      'large header',
+      await send(gateway, request('GET /v1/pets', key, `X-Large: ${'x'.repeat(20_000)}`)),
+      431,
+      'headers_too_large',
+    );
+    check(
+      'many fields',
+      await send(gateway, request('GET /v1/pets', key, ...Array<string>(120).fill('a:'))),
+      431,
+      'headers_too_large',
+    );
+    check('announced only', await send(gateway, request('GET /v1/store/orders', key)), 501, 'not_implemented');
+    check(
+      'HTTP/2.0 by name',
+      await send(gateway, 'GET /v1/pets HTTP/2.0\r\nHost: x\r\n\r\n'),
+      505,
+      'http_version_not_supported',
+    );
+
+    for (const status of [400, 404, 415, 500, 503]) {
+      const body = JSON.stringify({ code: 'from_upstream', message: 'a message of the upstream', status });
+      upstream.handle = (_seen, response) =>
+        response
+          .writeHead(status, {
+            'content-type': 'application/json',
+            'retry-after': '7',
+            'x-ratelimit-limit': '1',
+            ratelimit: 'x',
+          })
+          .end(body);
+      const answer = await send(gateway, request('GET /v1/pets', key));
+      t.equal(answer.status, status, `the upstream's own ${status} comes through`);
+      if (status !== 503) checkHonest(t, answer, `upstream ${status}`);
+    }
+    for (const status of [401, 403, 407, 429]) {
+      upstream.handle = (_seen, response) => response.writeHead(status, { 'www-authenticate': 'Internal' }).end();
+      check(
+        `upstream ${status} about the gateway`,
+        await send(gateway, request('GET /v1/pets', key)),
+        502,
+        'upstream_failed',
+      );
+    }
+    upstream.handle = (_seen, response) =>
+      response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Oops</h1>');
+    check('a page of the upstream', await send(gateway, request('GET /v1/pets', key)), 500, 'upstream_error');
+    upstream.handle = (_seen, response) => response.socket!.end('HTTP/1.1 999 Odd\r\n\r\nrubbish');
+    check('upstream rubbish', await send(gateway, request('GET /v1/pets', key)), 502, 'upstream_failed');
+    upstream.handle = (_seen, response) => response.socket!.destroy();
+    check(
+      'upstream hangs up',
+      await send(gateway, request('POST /v1/pets', key, 'Content-Length: 2') + '{}'),
+      502,
+      'upstream_failed',
+    );
+    upstream.handle = () => undefined;
+    check('upstream silent', await send(gateway, request('GET /v1/pets', key)), 504, 'upstream_timeout');
+
+    const tiny = await gateway.createKey({ plan: 'tiny' });
+    const tinyKey = `Authorization: Bearer ${tiny.key}`;
+    upstream.handle = (_seen, response) => response.writeHead(200).end('[]');
+    check('the one request', await send(gateway, request('GET /v1/pets', tinyKey)), 200, '');
+    check('one too many', await send(gateway, request('GET /v1/pets', tinyKey)), 429, 'rate_limited');
+    check('and a second', await send(gateway, request('GET /v1/cats', tinyKey)), 429, 'rate_limited');
+    check('the third starts a ban', await send(gateway, request('GET /v1/pets', tinyKey)), 429, 'key_banned');
+    check('while banned', await send(gateway, request('GET /v1/pets', tinyKey)), 429, 'key_banned');
+    check('options while banned', await send(gateway, request('OPTIONS /v1/pets', tinyKey)), 204, '');
+    const boundless = await gateway.createKey({
+      plan: 'enterprise',
+      limits: { minute: 'unlimited', day: 'unlimited' },
+    });
+    const unlimited = await send(gateway, request('GET /v1/pets', `Authorization: Bearer ${boundless.key}`));
+    check('unlimited', unlimited, 200, '');
+    t.equal(
+      unlimited.headers.get('x-ratelimit-limit'),
+      '9007199254740991',
+      'unlimited shows the largest exact integer',
+    );
   });
-  const good = await gateway.createKey({ plan: 'wide' });
-  const reader = await gateway.createKey({ plan: 'wide', scopes: ['pets:read'] });
-  const key = `Authorization: Bearer ${good.key}`;
-  const check = (name: string, answer: RawAnswer | undefined, status: number, code: string): void => {
-    t.equal(answer?.status, status, `${name}: ${status}`);
-    if (answer === undefined) return;
-    checkHonest(t, answer, name);
-    if (status >= 400) t.equal(codeOf(answer), code, `${name}: ${code}`);
-    seenCodes.add(code);
-  };
-
-  check('list', await send(gateway, request('GET /v1/pets', key)), 200, '');
-  upstream.handle = (_seen, response) => response.writeHead(201, { 'content-type': 'application/json' }).end('{"id":1}');
-  check('add', await send(gateway, request('POST /v1/pets', key, 'Content-Type: application/json', 'Content-Length: 2') + '{}'), 201, '');
-  check('options', await send(gateway, request('OPTIONS /v1/pets', key)), 204, '');
-  check('options without a key', await send(gateway, request('OPTIONS /v1/pets')), 204, '');
-  check('the contract', await send(gateway, request('GET /openapi.json')), 200, '');
-
-  for (const [name, bytes] of Object.entries({
-    'no Host': 'GET /v1/pets HTTP/1.1\r\n\r\n',
-    'two Hosts': request('GET /v1/pets', 'Host: y'),
-    'not HTTP': 'BLARG\r\n\r\n',
-    'absolute form with a user': request('GET http://user@x/v1/pets', key),
-    'broken escape': request('GET /v1/%zz', key),
-    'fragment': request('GET /v1/pets#a', key),
-    'gzip framing': request('POST /v1/pets', key, 'Transfer-Encoding: gzip, chunked') + '0\r\n\r\n',
-    'length and chunked': request('POST /v1/pets', key, 'Content-Length: 3', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
-    'broken chunk': request('POST /v1/pets', key, 'Transfer-Encoding: chunked') + 'zz\r\n',
-    'CONNECT': request('CONNECT x:80', key),
-  })) check(name, await send(gateway, bytes), 400, 'malformed_request');
-  check('a body on GET', await send(gateway, request('GET /v1/pets', key, 'Content-Length: 2') + '{}'), 400, 'unexpected_body');
-  check('no key', await send(gateway, request('GET /v1/pets')), 401, 'missing_api_key');
-  check('bad key', await send(gateway, request('GET /v1/pets', 'Authorization: Bearer nonsense')), 401, 'invalid_api_key');
-  check('two keys', await send(gateway, request('GET /v1/pets', key, key)), 401, 'invalid_api_key');
-  check('basic', await send(gateway, request('GET /v1/pets', 'Authorization: Basic abc')), 401, 'invalid_api_key');
-  check('no scope', await send(gateway, request('POST /v1/pets', `Authorization: Bearer ${reader.key}`, 'Content-Length: 0')), 403, 'insufficient_scope');
-  check('unknown path', await send(gateway, request('GET /v1/cats', key)), 404, 'not_found');
-  check('unknown path, no key', await send(gateway, request('GET /v1/cats')), 401, 'missing_api_key');
-  check('unknown method', await send(gateway, request('DELETE /v1/pets', key)), 405, 'method_not_allowed');
-  check('trace', await send(gateway, request('TRACE /v1/pets', key)), 405, 'method_not_allowed');
-  check('half a header', await send(gateway, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n'), 408, 'request_timeout');
-  check('half a body', await send(gateway, request('POST /v1/pets', key, 'Content-Length: 9') + '{'), 408, 'request_timeout');
-  check('declared too large', await send(gateway, request('POST /v1/pets', key, 'Content-Length: 1048577')), 413, 'body_too_large');
-  check('sent too large', await send(gateway, `${request('POST /v1/pets', key, 'Transfer-Encoding: chunked')}100001\r\n${'x'.repeat(0x100001)}\r\n0\r\n\r\n`), 413, 'body_too_large');
-  check('long target', await send(gateway, request(`GET /v1/pets?${'x'.repeat(9000)}`, key)), 414, 'uri_too_long');
-  check('expectation', await send(gateway, request('GET /v1/pets', key, 'Expect: miracles')), 417, 'expectation_failed');
-  check('large header', await send(gateway, request('GET /v1/pets', key, `X-Large: ${'x'.repeat(20_000)}`)), 431, 'headers_too_large');
-  check('many fields', await send(gateway, request('GET /v1/pets', key, ...Array<string>(120).fill('a:'))), 431, 'headers_too_large');
-  check('announced only', await send(gateway, request('GET /v1/store/orders', key)), 501, 'not_implemented');
-  check('HTTP/2.0 by name', await send(gateway, 'GET /v1/pets HTTP/2.0\r\nHost: x\r\n\r\n'), 505, 'http_version_not_supported');
-
-  for (const status of [400, 404, 415, 500, 503]) {
-    const body = JSON.stringify({ code: 'from_upstream', message: 'a message of the upstream', status });
-    upstream.handle = (_seen, response) => response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '7', 'x-ratelimit-limit': '1', ratelimit: 'x' }).end(body);
-    const answer = await send(gateway, request('GET /v1/pets', key));
-    t.equal(answer.status, status, `the upstream's own ${status} comes through`);
-    if (status !== 503) checkHonest(t, answer, `upstream ${status}`);
-  }
-  for (const status of [401, 403, 407, 429]) {
-    upstream.handle = (_seen, response) => response.writeHead(status, { 'www-authenticate': 'Internal' }).end();
-    check(`upstream ${status} about the gateway`, await send(gateway, request('GET /v1/pets', key)), 502, 'upstream_failed');
-  }
-  upstream.handle = (_seen, response) => response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Oops</h1>');
-  check('a page of the upstream', await send(gateway, request('GET /v1/pets', key)), 500, 'upstream_error');
-  upstream.handle = (_seen, response) => response.socket!.end('HTTP/1.1 999 Odd\r\n\r\nrubbish');
-  check('upstream rubbish', await send(gateway, request('GET /v1/pets', key)), 502, 'upstream_failed');
-  upstream.handle = (_seen, response) => response.socket!.destroy();
-  check('upstream hangs up', await send(gateway, request('POST /v1/pets', key, 'Content-Length: 2') + '{}'), 502, 'upstream_failed');
-  upstream.handle = () => undefined;
-  check('upstream silent', await send(gateway, request('GET /v1/pets', key)), 504, 'upstream_timeout');
-
-  const tiny = await gateway.createKey({ plan: 'tiny' });
-  const tinyKey = `Authorization: Bearer ${tiny.key}`;
-  upstream.handle = (_seen, response) => response.writeHead(200).end('[]');
-  check('the one request', await send(gateway, request('GET /v1/pets', tinyKey)), 200, '');
-  check('one too many', await send(gateway, request('GET /v1/pets', tinyKey)), 429, 'rate_limited');
-  check('and a second', await send(gateway, request('GET /v1/cats', tinyKey)), 429, 'rate_limited');
-  check('the third starts a ban', await send(gateway, request('GET /v1/pets', tinyKey)), 429, 'key_banned');
-  check('while banned', await send(gateway, request('GET /v1/pets', tinyKey)), 429, 'key_banned');
-  check('options while banned', await send(gateway, request('OPTIONS /v1/pets', tinyKey)), 204, '');
-  const boundless = await gateway.createKey({ plan: 'enterprise', limits: { minute: 'unlimited', day: 'unlimited' } });
-  const unlimited = await send(gateway, request('GET /v1/pets', `Authorization: Bearer ${boundless.key}`));
-  check('unlimited', unlimited, 200, '');
-  t.equal(unlimited.headers.get('x-ratelimit-limit'), '9007199254740991', 'unlimited shows the largest exact integer');
-});
 
 t.test('an upstream that cannot be reached is 503 with figures', async (t) => {
   const gateway = await startGateway(t, { config: { upstreams: { pets: { addresses: ['http://127.0.0.1:1'] } } } });
@@ -124,6 +222,9 @@ t.test('an upstream that cannot be reached is 503 with figures', async (t) => {
 });
 
 t.test('no code of the catalogue was left out', (t) => {
-  t.same(Object.keys(REFUSALS).filter((code) => !seenCodes.has(code) && !ELSEWHERE.has(code)), []);
+  t.same(
+    Object.keys(REFUSALS).filter((code) => !seenCodes.has(code) && !ELSEWHERE.has(code)),
+    [],
+  );
   t.end();
 });

@@ -28,7 +28,11 @@ export function checkHonest(t: Test, answer: RawAnswer, name: string): void {
     t.ok(retryAfter >= 1, `${name}: Retry-After is at least a second`);
     if (answer.status === 429) {
       t.equal(remaining, 0, `${name}: nothing remains on a 429`);
-      t.ok(Math.abs(nowS + retryAfter - reset) <= 2, `${name}: Retry-After and Reset say the same`, { retryAfter, reset, nowS });
+      t.ok(Math.abs(nowS + retryAfter - reset) <= 2, `${name}: Retry-After and Reset say the same`, {
+        retryAfter,
+        reset,
+        nowS,
+      });
     }
   }
   if (answer.status >= 400) checkError(t, answer, name);
@@ -39,20 +43,43 @@ function checkWindows(t: Test, answer: RawAnswer, name: string, limit: number, r
   const policies = (answer.headers.get('ratelimit-policy') ?? '').split(', ').map((policy) => POLICY.exec(policy));
   const unlimited = limit === Number.MAX_SAFE_INTEGER;
   if (unlimited) return;
-  t.ok(items.every((item) => item !== null), `${name}: RateLimit is well-formed`, { found: answer.headers.get('ratelimit') });
-  t.ok(policies.every((policy) => policy !== null), `${name}: RateLimit-Policy is well-formed`, { found: answer.headers.get('ratelimit-policy') });
-  t.equal(items.map((item) => item?.[1]).join(), policies.map((policy) => policy?.[1]).join(), `${name}: both fields name the same windows`);
+  t.ok(
+    items.every((item) => item !== null),
+    `${name}: RateLimit is well-formed`,
+    { found: answer.headers.get('ratelimit') },
+  );
+  t.ok(
+    policies.every((policy) => policy !== null),
+    `${name}: RateLimit-Policy is well-formed`,
+    { found: answer.headers.get('ratelimit-policy') },
+  );
+  t.equal(
+    items.map((item) => item?.[1]).join(),
+    policies.map((policy) => policy?.[1]).join(),
+    `${name}: both fields name the same windows`,
+  );
   const left = items.map((item) => Number(item?.[2]));
   t.equal(Math.min(...left), remaining, `${name}: the triple speaks for the window that refuses first`);
-  t.ok(policies.some((policy) => Number(policy?.[2]) === limit), `${name}: the limit is one of the policy's`);
+  t.ok(
+    policies.some((policy) => Number(policy?.[2]) === limit),
+    `${name}: the limit is one of the policy's`,
+  );
 }
 
 function checkError(t: Test, answer: RawAnswer, name: string): void {
   if (answer.body === '') return;
   // The upstream says the charset that JSON has anyway.
-  t.match(answer.headers.get('content-type') ?? '', /^application\/json(; charset=utf-8)?$/, `${name}: the error is JSON`);
+  t.match(
+    answer.headers.get('content-type') ?? '',
+    /^application\/json(; charset=utf-8)?$/,
+    `${name}: the error is JSON`,
+  );
   const error = JSON.parse(answer.body) as Record<string, unknown>;
-  t.equal(Object.keys(error).sort().join(), 'code,message,status', `${name}: the Error body has its three fields and no other`);
+  t.equal(
+    Object.keys(error).sort().join(),
+    'code,message,status',
+    `${name}: the Error body has its three fields and no other`,
+  );
   t.equal(error['status'], answer.status, `${name}: the body's status is the answer's`);
   t.match(String(error['code']), /^[a-z]+(_[a-z]+)*$/, `${name}: the code is lower_snake_case`);
   t.ok(String(error['message']).length > 15, `${name}: the message says something`);

@@ -12,7 +12,9 @@ const PLACES = RUNNING * (1 + 4);
 /** The attack: an upstream that never answers. A deadline below a second must not become one of a second and more. */
 t.test('a deadline below a second fires in time, also for a request that waits for a connection', async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: CONNECTIONS, deadline: '200ms', breaker: 'off' } });
+  const front = await startFront(t, upstream.url, {
+    pets: { connections: CONNECTIONS, deadline: '200ms', breaker: 'off' },
+  });
   upstream.handle = () => undefined;
   const timed = Array.from({ length: RUNNING * 3 }, async () => {
     const startMs = performance.now();
@@ -59,7 +61,11 @@ t.test('no more than a few requests wait for each connection; the rest is told a
   }
   upstream.handle = (_seen, response) => response.end('[]');
   for (const end of waiting) end('[]');
-  t.same((await Promise.all(inside)).map(({ status }) => status), Array<number>(PLACES).fill(200), 'and those inside are served');
+  t.same(
+    (await Promise.all(inside)).map(({ status }) => status),
+    Array<number>(PLACES).fill(200),
+    'and those inside are served',
+  );
 });
 
 /** The attack: a host that takes no connection and says nothing (an address that routes nowhere). */

@@ -39,9 +39,14 @@ interface FrontOptions extends GatewayOptions {
   readonly pets?: Readonly<Record<string, unknown>>;
 }
 
-export async function startFront(t: Test, upstreamUrl: string, { pets = {}, config = {}, ...options }: FrontOptions = {}): Promise<Front> {
+export async function startFront(
+  t: Test,
+  upstreamUrl: string,
+  { pets = {}, config = {}, ...options }: FrontOptions = {},
+): Promise<Front> {
   const gateway = await startGateway(t, {
-    plans: AMPLE_PLANS, ...options,
+    plans: AMPLE_PLANS,
+    ...options,
     config: { ...config, upstreams: { pets: { addresses: [upstreamUrl], ...pets } } },
   });
   const made = await gateway.createKey({ plan: 'free' });
@@ -56,14 +61,23 @@ export async function startFront(t: Test, upstreamUrl: string, { pets = {}, conf
     return metrics.value('petgate_exchanges_in_flight') + metrics.value('petgate_exchanges_waiting');
   };
   return {
-    gateway, port: gateway.port, target: gateway.target, key, keyId: made.id, send, inFlight,
+    gateway,
+    port: gateway.port,
+    target: gateway.target,
+    key,
+    keyId: made.id,
+    send,
+    inFlight,
     good: async () => (await send(request('GET /v1/pets', key))).status,
     idle: () => until('no exchange is under way', async () => (await inFlight()) === 0),
   };
 }
 
 /** An upstream and a front over TLS, for HTTP/2; `key` is that of the front as HTTP/2 says it. */
-export async function startHttp2Front(t: Test, options: FrontOptions = {}): Promise<{ upstream: Upstream; front: Front; key: Field }> {
+export async function startHttp2Front(
+  t: Test,
+  options: FrontOptions = {},
+): Promise<{ upstream: Upstream; front: Front; key: Field }> {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, { ...options, tls: issueCertificate(temporaryFolder(t), 'own') });
   return { upstream, front, key: ['authorization', front.key.replace('Authorization: ', '')] };
@@ -76,7 +90,9 @@ export function request(line: string, ...fields: readonly string[]): string {
 
 /** The sum of a metric's samples, 0 when it has none. */
 export async function metricOf(gateway: Gateway, name: string): Promise<number> {
-  const text = await (await fetch(`${gateway.adminUrl}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })).text();
+  const text = await (
+    await fetch(`${gateway.adminUrl}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+  ).text();
   const samples = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
   return samples.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }

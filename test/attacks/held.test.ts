@@ -35,7 +35,8 @@ async function strike(t: Test, { port }: Front, bytes: string): Promise<Socket> 
 
 async function many<Made>(count: number, make: (n: number) => Promise<Made>): Promise<readonly Made[]> {
   const all: Made[] = [];
-  while (all.length < count) all.push(...await Promise.all(Array.from({ length: MADE_AT_ONCE }, (_, n) => make(all.length + n))));
+  while (all.length < count)
+    all.push(...(await Promise.all(Array.from({ length: MADE_AT_ONCE }, (_, n) => make(all.length + n)))));
   return all;
 }
 
@@ -51,7 +52,10 @@ async function othersAreServed(t: Test, front: Front): Promise<void> {
 /** The attack: what comes behind a request that is not answered yet was made and kept, request by request, and byte by byte of a body. */
 t.test('300 connections that pipeline without end hold little', async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { environment, pets: { connections: 1000, connect: '1m', deadline: '10m', breaker: 'off' } });
+  const front = await startFront(t, upstream.url, {
+    environment,
+    pets: { connections: 1000, connect: '1m', deadline: '10m', breaker: 'off' },
+  });
   const tails = [
     'GET / HTTP/1.1\r\n\r\n'.repeat(3600),
     'GET / HTTP/1.1\r\n\r\n'.repeat(3600),
@@ -69,24 +73,50 @@ t.test('300 connections that pipeline without end hold little', async (t) => {
 });
 
 /** The attack: 4,000 bytes put into the compression's table once, then named by one byte each (RFC 7541 §6.1), as crumbs of one cookie. */
-t.test('150 connections of HTTP/2 with 100 unpacked cookies each, whose answers nobody takes, hold little', async (t) => {
-  const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { environment, tls: issueCertificate(temporaryFolder(t), 'own') });
-  const put = Buffer.concat([Buffer.from([0x40, 6]), Buffer.from('cookie'), Buffer.from([0x7f, 0xa1, 0x1e]), Buffer.alloc(4000, 'y')]);
-  const bomb = (n: number): Buffer => frame(TYPE.headers, FLAG.endStream + FLAG.endHeaders, 2 * n + 1, Buffer.concat([block(pseudo()), ...(n === 0 ? [put] : []), Buffer.alloc(14, 0xbe)]));
-  const bombs = Buffer.concat(Array.from({ length: 100 }, (_, n) => bomb(n)));
-  const noWindow = Buffer.concat([Buffer.from([0, 4]), uint32(0)]);
-  const clients = await many<FrameClient>(150, async () => {
-    const client = await openFrames(t, front.target, noWindow);
-    client.write(bombs);
-    return client;
-  });
-  await until('each was answered or refused', () => clients.every((client) => client.closed() || client.frames.some(({ type, stream }) => stream === 199 && (type === TYPE.headers || type === TYPE.reset))), 60_000);
-  await until('answers that are not taken take no place of those who are worked on', async () => (await metricOf(front.gateway, 'petgate_exchanges_in_flight')) === 0);
-  const other = openHttp2(t, front.target);
-  t.equal((await other.send({ key: front.key })).status, 200);
-  await othersAreServed(t, front);
-});
+t.test(
+  '150 connections of HTTP/2 with 100 unpacked cookies each, whose answers nobody takes, hold little',
+  async (t) => {
+    const upstream = await startUpstream(t);
+    const front = await startFront(t, upstream.url, { environment, tls: issueCertificate(temporaryFolder(t), 'own') });
+    const put = Buffer.concat([
+      Buffer.from([0x40, 6]),
+      Buffer.from('cookie'),
+      Buffer.from([0x7f, 0xa1, 0x1e]),
+      Buffer.alloc(4000, 'y'),
+    ]);
+    const bomb = (n: number): Buffer =>
+      frame(
+        TYPE.headers,
+        FLAG.endStream + FLAG.endHeaders,
+        2 * n + 1,
+        Buffer.concat([block(pseudo()), ...(n === 0 ? [put] : []), Buffer.alloc(14, 0xbe)]),
+      );
+    const bombs = Buffer.concat(Array.from({ length: 100 }, (_, n) => bomb(n)));
+    const noWindow = Buffer.concat([Buffer.from([0, 4]), uint32(0)]);
+    const clients = await many<FrameClient>(150, async () => {
+      const client = await openFrames(t, front.target, noWindow);
+      client.write(bombs);
+      return client;
+    });
+    await until(
+      'each was answered or refused',
+      () =>
+        clients.every(
+          (client) =>
+            client.closed() ||
+            client.frames.some(({ type, stream }) => stream === 199 && (type === TYPE.headers || type === TYPE.reset)),
+        ),
+      60_000,
+    );
+    await until(
+      'answers that are not taken take no place of those who are worked on',
+      async () => (await metricOf(front.gateway, 'petgate_exchanges_in_flight')) === 0,
+    );
+    const other = openHttp2(t, front.target);
+    t.equal((await other.send({ key: front.key })).status, 200);
+    await othersAreServed(t, front);
+  },
+);
 
 /** The attack: bodies that never come, until every place of an exchange is taken. */
 t.test('1,500 bodies of one caller that never come take no place of others', async (t) => {
@@ -96,7 +126,12 @@ t.test('1,500 bodies of one caller that never come take no place of others', asy
   let refused = 0;
   await many(1500, async () => {
     const socket = await strike(t, front, `${head}{`);
-    socket.setEncoding('latin1').on('data', (text: string) => (refused += text.startsWith('HTTP/1.1 503') && text.includes('Retry-After: 1') ? 1 : 0));
+    socket
+      .setEncoding('latin1')
+      .on(
+        'data',
+        (text: string) => (refused += text.startsWith('HTTP/1.1 503') && text.includes('Retry-After: 1') ? 1 : 0),
+      );
   });
   await until('all but the part of one caller are refused', () => refused === 1250, 60_000);
   t.equal(await metricOf(front.gateway, 'petgate_exchanges_waiting'), 250);
@@ -108,7 +143,9 @@ t.test('1,500 bodies of one caller that never come take no place of others', asy
 /** The attack: bodies that come but for their last byte, until memory is gone. */
 t.test('bodies on their way are bounded in bytes, and come to their end where there is room', async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { config: { limits: { body_size: '100KiB', bodies_size: '400KiB' } } });
+  const front = await startFront(t, upstream.url, {
+    config: { limits: { body_size: '100KiB', bodies_size: '400KiB' } },
+  });
   const head = request('POST /v1/pets', front.key, 'Content-Length: 60000');
   const answers: string[] = [];
   const begin = async (): Promise<Socket> => {

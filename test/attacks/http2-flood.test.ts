@@ -24,10 +24,16 @@ t.before(async () => {
   ({ upstream, front, key } = await startHttp2Front(t, { config: { limits: { exchanges: 700 } } }));
 });
 
-const memoryBytes = async (): Promise<number> => (await scrape(front.gateway.adminUrl)).value('petgate_process_resident_memory_bytes');
+const memoryBytes = async (): Promise<number> =>
+  (await scrape(front.gateway.adminUrl)).value('petgate_process_resident_memory_bytes');
 
 /** Floods, while others are asked for their answers; then all is well, and nothing is left over. */
-async function flood(t: Test, name: string, attack: (client: FrameClient) => readonly Buffer[], closes: boolean): Promise<FrameClient> {
+async function flood(
+  t: Test,
+  name: string,
+  attack: (client: FrameClient) => readonly Buffer[],
+  closes: boolean,
+): Promise<FrameClient> {
   const before = await memoryBytes();
   const other = openHttp2(t, front.target);
   await other.send({ key: front.key });
@@ -49,51 +55,91 @@ async function flood(t: Test, name: string, attack: (client: FrameClient) => rea
   return client;
 }
 
-const times = (count: number, make: (index: number) => Buffer): readonly Buffer[] => Array.from({ length: count }, (_, index) => make(index));
+const times = (count: number, make: (index: number) => Buffer): readonly Buffer[] =>
+  Array.from({ length: count }, (_, index) => make(index));
 
 /** The attack: CVE-2023-44487. A stream costs its client a frame, and its server a request. */
-t.test('streams opened and reset by the thousand: cut, each that was admitted in the ledger once, its request behind aborted', async (t) => {
-  let open = 0;
-  upstream.handle = (_seen, response) => {
-    open += 1;
-    response.on('close', () => (open -= 1));
-    setTimeout(() => response.end('[]'), 20);
-  };
-  const reset = (stream: number): Buffer => frame(TYPE.reset, 0, stream, uint32(constants.NGHTTP2_CANCEL));
-  const cut = await flood(t, 'in one write', () => times(3000, (n) => Buffer.concat([headers(2 * n + 1, [...pseudo(), key]), reset(2 * n + 1)])), true);
-  t.match(await cut.endOf(99_999), /^(?:goaway [1-9]\d*|closed)$/);
-  const refused = (await scrape(front.gateway.adminUrl)).series.filter(({ name, labels }) => name === 'petgate_refusals_total' && labels['code'] === 'overloaded').map(({ value }) => value).filter((value) => value > 0);
-  t.same(refused, [], 'it was cut before it had every place there is');
+t.test(
+  'streams opened and reset by the thousand: cut, each that was admitted in the ledger once, its request behind aborted',
+  async (t) => {
+    let open = 0;
+    upstream.handle = (_seen, response) => {
+      open += 1;
+      response.on('close', () => (open -= 1));
+      setTimeout(() => response.end('[]'), 20);
+    };
+    const reset = (stream: number): Buffer => frame(TYPE.reset, 0, stream, uint32(constants.NGHTTP2_CANCEL));
+    const cut = await flood(
+      t,
+      'in one write',
+      () => times(3000, (n) => Buffer.concat([headers(2 * n + 1, [...pseudo(), key]), reset(2 * n + 1)])),
+      true,
+    );
+    t.match(await cut.endOf(99_999), /^(?:goaway [1-9]\d*|closed)$/);
+    const refused = (await scrape(front.gateway.adminUrl)).series
+      .filter(({ name, labels }) => name === 'petgate_refusals_total' && labels['code'] === 'overloaded')
+      .map(({ value }) => value)
+      .filter((value) => value > 0);
+    t.same(refused, [], 'it was cut before it had every place there is');
 
-  const client = await openFrames(t, front.target);
-  let stream = 1;
-  for (let wave = 0; wave < 40 && !client.closed(); wave += 1) {
-    const first = stream;
-    const seen = upstream.seen.length;
-    for (let n = 0; n < 50; n += 1, stream += 2) client.write(headers(stream, [...pseudo(), key]));
-    await until('the wave is behind, or refused', () => client.closed() || upstream.seen.length > seen || client.frames.some((found) => found.type === TYPE.reset && found.stream === first));
-    client.write(...times(50, (n) => reset(first + 2 * n)));
-  }
-  await until('in waves: its connection is cut', client.closed);
-  t.ok(stream < 2 * 40 * 50, `after ${(stream - 1) / 2} streams`);
-  await front.idle();
-  await until('nothing is left behind', () => open === 0);
-  upstream.handle = (_seen, response) => response.end('[]');
+    const client = await openFrames(t, front.target);
+    let stream = 1;
+    for (let wave = 0; wave < 40 && !client.closed(); wave += 1) {
+      const first = stream;
+      const seen = upstream.seen.length;
+      for (let n = 0; n < 50; n += 1, stream += 2) client.write(headers(stream, [...pseudo(), key]));
+      await until(
+        'the wave is behind, or refused',
+        () =>
+          client.closed() ||
+          upstream.seen.length > seen ||
+          client.frames.some((found) => found.type === TYPE.reset && found.stream === first),
+      );
+      client.write(...times(50, (n) => reset(first + 2 * n)));
+    }
+    await until('in waves: its connection is cut', client.closed);
+    t.ok(stream < 2 * 40 * 50, `after ${(stream - 1) / 2} streams`);
+    await front.idle();
+    await until('nothing is left behind', () => open === 0);
+    upstream.handle = (_seen, response) => response.end('[]');
 
-  const today = new Date().toISOString().slice(0, 10);
-  const ledger = async (): Promise<number> => ((await front.gateway.admin('GET', `/admin/v1/usage?by=key&format=json&from=${today}&to=${today}`)).body as { totals: { requests: number } }).totals.requests;
-  const lines = (): readonly Readonly<Record<string, unknown>>[] => front.gateway.program.lines().filter(({ msg }) => msg === 'exchange');
-  const counted = await ledger();
-  await until('as many lines say counted', () => lines().filter((line) => line['counted'] === true).length === counted);
-  t.equal(new Set(lines().map(({ request }) => request)).size, lines().length, 'each told of once');
-  t.equal((await scrape(front.gateway.adminUrl)).value('petgate_admitted_total'), counted, 'and so says the counter');
-  t.ok(upstream.seen.length <= counted, `${counted} counted, ${upstream.seen.length} seen behind`);
-});
+    const today = new Date().toISOString().slice(0, 10);
+    const ledger = async (): Promise<number> =>
+      (
+        (await front.gateway.admin('GET', `/admin/v1/usage?by=key&format=json&from=${today}&to=${today}`)).body as {
+          totals: { requests: number };
+        }
+      ).totals.requests;
+    const lines = (): readonly Readonly<Record<string, unknown>>[] =>
+      front.gateway.program.lines().filter(({ msg }) => msg === 'exchange');
+    const counted = await ledger();
+    await until(
+      'as many lines say counted',
+      () => lines().filter((line) => line['counted'] === true).length === counted,
+    );
+    t.equal(new Set(lines().map(({ request }) => request)).size, lines().length, 'each told of once');
+    t.equal((await scrape(front.gateway.adminUrl)).value('petgate_admitted_total'), counted, 'and so says the counter');
+    t.ok(upstream.seen.length <= counted, `${counted} counted, ${upstream.seen.length} seen behind`);
+  },
+);
 
 /** The attack: CVE-2025-8671. The client makes the gateway reset the streams, by frames that break the rules. */
 t.test('streams that the gateway is made to reset: cut as well', async (t) => {
-  await flood(t, 'windows grown by nothing', () => times(2000, (n) => Buffer.concat([headers(2 * n + 1, [...pseudo(), key]), frame(TYPE.window, 0, 2 * n + 1, uint32(0))])), true);
-  await flood(t, 'malformed heads', () => times(3000, (n) => headers(2 * n + 1, [...pseudo(), ['connection', 'x']])), true);
+  await flood(
+    t,
+    'windows grown by nothing',
+    () =>
+      times(2000, (n) =>
+        Buffer.concat([headers(2 * n + 1, [...pseudo(), key]), frame(TYPE.window, 0, 2 * n + 1, uint32(0))]),
+      ),
+    true,
+  );
+  await flood(
+    t,
+    'malformed heads',
+    () => times(3000, (n) => headers(2 * n + 1, [...pseudo(), ['connection', 'x']])),
+    true,
+  );
 });
 
 t.test('a header that goes on for ever, or unpacks to more than it is: reset or cut, never kept', async (t) => {
@@ -103,11 +149,28 @@ t.test('a header that goes on for ever, or unpacks to more than it is: reset or 
   await flood(t, 'empty CONTINUATION', () => [begun, ...times(50_000, () => frame(TYPE.continuation, 0, 1))], true);
 
   // 4,000 bytes put into the compression's table once, then named by one byte each (RFC 7541 §6.1, §6.2.1).
-  const put = Buffer.concat([Buffer.from([0x40, 1]), Buffer.from('x'), Buffer.from([0x7f, 0xa1, 0x1e]), Buffer.alloc(4000, 'y')]);
-  const bomb = (stream: number, first: boolean): Buffer => frame(TYPE.headers, FLAG.endStream + FLAG.endHeaders, stream, Buffer.concat([block(pseudo()), ...(first ? [put] : []), Buffer.alloc(10_000, 0xbe)]));
+  const put = Buffer.concat([
+    Buffer.from([0x40, 1]),
+    Buffer.from('x'),
+    Buffer.from([0x7f, 0xa1, 0x1e]),
+    Buffer.alloc(4000, 'y'),
+  ]);
+  const bomb = (stream: number, first: boolean): Buffer =>
+    frame(
+      TYPE.headers,
+      FLAG.endStream + FLAG.endHeaders,
+      stream,
+      Buffer.concat([block(pseudo()), ...(first ? [put] : []), Buffer.alloc(10_000, 0xbe)]),
+    );
   const client = await flood(t, 'a compression bomb', () => times(100, (n) => bomb(2 * n + 1, n === 0)), false);
   t.ok(client.frames.filter(({ type }) => type === TYPE.headers).length === 0, 'none of them was answered');
-  t.ok(client.closed() || client.frames.some(({ type, payload }) => type === TYPE.reset && payload.readUInt32BE(0) === constants.NGHTTP2_ENHANCE_YOUR_CALM), 'each is reset: ENHANCE_YOUR_CALM');
+  t.ok(
+    client.closed() ||
+      client.frames.some(
+        ({ type, payload }) => type === TYPE.reset && payload.readUInt32BE(0) === constants.NGHTTP2_ENHANCE_YOUR_CALM,
+      ),
+    'each is reset: ENHANCE_YOUR_CALM',
+  );
 });
 
 t.test('connections that end with their handshake, or in the middle of a frame, leave nothing', async (t) => {
@@ -116,29 +179,64 @@ t.test('connections that end with their handshake, or in the middle of a frame, 
     if (n % 2 === 0) client.write(headers(1, [...pseudo('POST'), key], false).subarray(0, 20));
     client.socket.destroy();
   }
-  const resets = Array.from({ length: 100 }, () => new Promise<void>((resolve) => {
-    const raw = connect((front.target as { port: number }).port, '127.0.0.1');
-    const socket = connectTls({ socket: raw, servername: 'localhost', ALPNProtocols: ['h2'], ca: (front.target as { ca: string }).ca }, () => raw.resetAndDestroy());
-    socket.on('error', () => undefined);
-    raw.on('error', () => undefined).on('close', () => resolve());
-  }));
+  const resets = Array.from(
+    { length: 100 },
+    () =>
+      new Promise<void>((resolve) => {
+        const raw = connect((front.target as { port: number }).port, '127.0.0.1');
+        const socket = connectTls(
+          { socket: raw, servername: 'localhost', ALPNProtocols: ['h2'], ca: (front.target as { ca: string }).ca },
+          () => raw.resetAndDestroy(),
+        );
+        socket.on('error', () => undefined);
+        raw.on('error', () => undefined).on('close', () => resolve());
+      }),
+  );
   await Promise.all(resets);
-  await until('no connection is left', async () => (await scrape(front.gateway.adminUrl)).value('petgate_connections') === 0);
+  await until(
+    'no connection is left',
+    async () => (await scrape(front.gateway.adminUrl)).value('petgate_connections') === 0,
+  );
   t.equal((await openHttp2(t, front.target).send({ key: front.key })).status, 200);
   await front.idle();
 });
 
 t.test('floods of frames that ask for an answer, or for nothing: others are served', async (t) => {
-  await flood(t, 'PING, answers unread', (client) => {
-    client.socket.pause();
-    return times(200_000, () => frame(TYPE.ping, 0, 0, '12345678'));
-  }, false);
-  await flood(t, 'SETTINGS, answers unread', (client) => {
-    client.socket.pause();
-    return times(200_000, () => frame(TYPE.settings, 0, 0));
-  }, false);
-  await flood(t, 'empty DATA', () => [headers(1, [...pseudo('POST'), key], false), ...times(50_000, () => frame(TYPE.data, 0, 1))], true);
-  await flood(t, 'WINDOW_UPDATE', () => [headers(1, [...pseudo('POST'), key], false), ...times(100_000, () => frame(TYPE.window, 0, 1, uint32(1)))], false);
-  await flood(t, 'PRIORITY', () => times(100_000, (n) => frame(TYPE.priority, 0, 2 * n + 1, Buffer.from([0, 0, 0, 0, 1]))), false);
+  await flood(
+    t,
+    'PING, answers unread',
+    (client) => {
+      client.socket.pause();
+      return times(200_000, () => frame(TYPE.ping, 0, 0, '12345678'));
+    },
+    false,
+  );
+  await flood(
+    t,
+    'SETTINGS, answers unread',
+    (client) => {
+      client.socket.pause();
+      return times(200_000, () => frame(TYPE.settings, 0, 0));
+    },
+    false,
+  );
+  await flood(
+    t,
+    'empty DATA',
+    () => [headers(1, [...pseudo('POST'), key], false), ...times(50_000, () => frame(TYPE.data, 0, 1))],
+    true,
+  );
+  await flood(
+    t,
+    'WINDOW_UPDATE',
+    () => [headers(1, [...pseudo('POST'), key], false), ...times(100_000, () => frame(TYPE.window, 0, 1, uint32(1)))],
+    false,
+  );
+  await flood(
+    t,
+    'PRIORITY',
+    () => times(100_000, (n) => frame(TYPE.priority, 0, 2 * n + 1, Buffer.from([0, 0, 0, 0, 1]))),
+    false,
+  );
   await flood(t, 'frames of no known type', () => times(100_000, () => frame(0xee, 0, 0, '12345678')), false);
 });

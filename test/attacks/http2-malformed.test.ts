@@ -16,7 +16,8 @@ t.before(async () => {
 
 const [GOOD, BAD_REQUEST, RESET] = ['answer 88', 'answer 8c', 'reset 1'];
 const without = (name: string): readonly Field[] => pseudo().filter(([found]) => found !== name);
-const but = (name: string, value: string): readonly Field[] => pseudo().map((field) => (field[0] === name ? [name, value] : field));
+const but = (name: string, value: string): readonly Field[] =>
+  pseudo().map((field) => (field[0] === name ? [name, value] : field));
 
 /**
  * The attack: a request that HTTP/2 frames well and HTTP/1.1 would frame otherwise, once a gateway writes it down
@@ -50,7 +51,18 @@ t.test('a malformed request is reset or answered 400, never forwarded, and harms
     ['length without body', [...pseudo('POST'), key, ['content-length', '5']], RESET],
     ['two lengths', [...pseudo('POST'), key, ['content-length', '0'], ['content-length', '0']], RESET],
     ['length -1', [...pseudo('POST'), key, ['content-length', '-1']], RESET],
-    ['extended CONNECT', [[':method', 'CONNECT'], [':protocol', 'websocket'], [':scheme', 'https'], [':authority', 'localhost'], [':path', '/v1/pets'], key], RESET],
+    [
+      'extended CONNECT',
+      [
+        [':method', 'CONNECT'],
+        [':protocol', 'websocket'],
+        [':scheme', 'https'],
+        [':authority', 'localhost'],
+        [':path', '/v1/pets'],
+        key,
+      ],
+      RESET,
+    ],
     ['space in path', [...but(':path', '/v1/pets x'), key], RESET],
     ['two hosts', [...without(':authority'), key, ['host', 'a'], ['host', 'a']], RESET],
     ['CONNECT', [[':method', 'CONNECT'], [':authority', 'localhost:80'], key], BAD_REQUEST],
@@ -90,37 +102,66 @@ t.test('a field whose value no HTTP may hold is gone before anybody reads it, an
     client.write(headers(2 * index + 1, [...pseudo(), key, ['x-odd', value], ['x odd', 'name'], ['x-even', 'kept']]));
     t.equal(await client.endOf(2 * index + 1), GOOD, JSON.stringify(value));
   }
-  for (const { headers: seen } of upstream.seen) t.match(seen, { 'x-even': 'kept', 'x-odd': undefined, 'x odd': undefined, 'x-hidden': undefined });
+  for (const { headers: seen } of upstream.seen)
+    t.match(seen, { 'x-even': 'kept', 'x-odd': undefined, 'x odd': undefined, 'x-hidden': undefined });
   client.write(headers(101, [...pseudo(), ['authorization', `${key[1]}\0`]]));
   t.not(await client.endOf(101), GOOD, 'a credential like that is none');
 });
 
-t.test('a body that is not as long as it says is reset, or ends the connection, before anything is forwarded', async (t) => {
-  const post = (stream: number, length: string): Buffer => headers(stream, [...pseudo('POST'), key, ['content-length', length]], false);
-  upstream.seen.length = 0;
-  for (const [name, body] of [
-    ['shorter', frame(TYPE.data, FLAG.endStream, 1, 'four')],
-    // Node 22 and later take this for an attack on the connection.
-    ['longer', frame(TYPE.data, 0, 1, 'sixsix')],
-    ['trailers in its place', headers(1, [['x-trailer', '1']])],
-  ] as const) {
+t.test(
+  'a body that is not as long as it says is reset, or ends the connection, before anything is forwarded',
+  async (t) => {
+    const post = (stream: number, length: string): Buffer =>
+      headers(stream, [...pseudo('POST'), key, ['content-length', length]], false);
+    upstream.seen.length = 0;
+    for (const [name, body] of [
+      ['shorter', frame(TYPE.data, FLAG.endStream, 1, 'four')],
+      // Node 22 and later take this for an attack on the connection.
+      ['longer', frame(TYPE.data, 0, 1, 'sixsix')],
+      ['trailers in its place', headers(1, [['x-trailer', '1']])],
+    ] as const) {
+      const client = await openFrames(t, front.target);
+      client.write(post(1, '5'), body);
+      t.match(await client.endOf(1), /^(?:reset 1|goaway [12]|closed)$/, name);
+      client.socket.destroy();
+    }
+    await front.idle();
+    t.equal(upstream.seen.length, 0);
     const client = await openFrames(t, front.target);
-    client.write(post(1, '5'), body);
-    t.match(await client.endOf(1), /^(?:reset 1|goaway [12]|closed)$/, name);
-    client.socket.destroy();
-  }
-  await front.idle();
-  t.equal(upstream.seen.length, 0);
-  const client = await openFrames(t, front.target);
-  client.write(post(7, '4'), frame(TYPE.data, 0, 7, 'four'), headers(7, [['x-trailer', '1'], ['authorization', 'other']]));
-  t.equal(await client.endOf(7), GOOD, 'as long as it says, with trailers');
-  t.match(upstream.seen, [{ method: 'POST', body: 'four', headers: { 'content-length': '4', 'x-trailer': undefined, 'transfer-encoding': undefined } }], 'which are dropped');
-  client.write(headers(9, [...pseudo('POST'), key], false), frame(TYPE.data, FLAG.endStream, 9, '{}'));
-  t.equal(await client.endOf(9), GOOD, 'no length at all');
-  t.match(upstream.seen[1], { body: '{}', headers: { 'content-length': '2', 'transfer-encoding': undefined } }, 'behind it has one, of our own');
-  client.write(headers(11, [...pseudo('POST'), key, ['content-length', '0']], false), frame(TYPE.data, FLAG.endStream, 11));
-  t.equal(await client.endOf(11), GOOD, 'an empty one is none');
-});
+    client.write(
+      post(7, '4'),
+      frame(TYPE.data, 0, 7, 'four'),
+      headers(7, [
+        ['x-trailer', '1'],
+        ['authorization', 'other'],
+      ]),
+    );
+    t.equal(await client.endOf(7), GOOD, 'as long as it says, with trailers');
+    t.match(
+      upstream.seen,
+      [
+        {
+          method: 'POST',
+          body: 'four',
+          headers: { 'content-length': '4', 'x-trailer': undefined, 'transfer-encoding': undefined },
+        },
+      ],
+      'which are dropped',
+    );
+    client.write(headers(9, [...pseudo('POST'), key], false), frame(TYPE.data, FLAG.endStream, 9, '{}'));
+    t.equal(await client.endOf(9), GOOD, 'no length at all');
+    t.match(
+      upstream.seen[1],
+      { body: '{}', headers: { 'content-length': '2', 'transfer-encoding': undefined } },
+      'behind it has one, of our own',
+    );
+    client.write(
+      headers(11, [...pseudo('POST'), key, ['content-length', '0']], false),
+      frame(TYPE.data, FLAG.endStream, 11),
+    );
+    t.equal(await client.endOf(11), GOOD, 'an empty one is none');
+  },
+);
 
 t.test('frames out of order end the connection, and the gateway is well', async (t) => {
   const good = headers(1, [...pseudo(), key]);
@@ -130,12 +171,17 @@ t.test('frames out of order end the connection, and the gateway is well', async 
     'an even stream': [headers(2, pseudo())],
     'DATA on a stream nobody opened': [frame(TYPE.data, 0, 1, 'x')],
     'CONTINUATION without HEADERS': [frame(TYPE.continuation, FLAG.endHeaders, 1, block(pseudo()))],
-    'another frame between HEADERS and CONTINUATION': [frame(TYPE.headers, FLAG.endStream, 1, block(pseudo())), frame(TYPE.ping, 0, 0, '12345678')],
+    'another frame between HEADERS and CONTINUATION': [
+      frame(TYPE.headers, FLAG.endStream, 1, block(pseudo())),
+      frame(TYPE.ping, 0, 0, '12345678'),
+    ],
     'a push from a client': [good, frame(TYPE.push, FLAG.endHeaders, 1, Buffer.concat([uint32(2), block(pseudo())]))],
     'a frame longer than allowed': [frame(TYPE.data, 0, 1, Buffer.alloc(16_385))],
     'a window beyond its bound': [frame(TYPE.window, 0, 0, uint32(0x7fffffff))],
     'a window grown by nothing': [frame(TYPE.window, 0, 0, uint32(0))],
-    'broken compression': [frame(TYPE.headers, FLAG.endHeaders + FLAG.endStream, 1, Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]))],
+    'broken compression': [
+      frame(TYPE.headers, FLAG.endHeaders + FLAG.endStream, 1, Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff])),
+    ],
     'settings of a wrong length': [frame(TYPE.settings, 0, 0, '12345')],
     'a reset of a stream nobody opened': [frame(TYPE.reset, 0, 1, uint32(8))],
   };

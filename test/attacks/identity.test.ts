@@ -11,18 +11,51 @@ const valuesOf = ({ rawHeaders }: Seen, name: string): readonly string[] =>
  * The attack: the client says what only the gateway may say (who asks, on which plan, from where),
  * in spellings that a filter misses and the upstream reads all the same.
  */
-t.test('what the upstream hears of the caller is the gateway\'s word alone', async (t) => {
+t.test("what the upstream hears of the caller is the gateway's word alone", async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url);
   const forged = [
-    'X-Petgate-Key-Id', 'x-petgate-key-id', 'X_Petgate_Key_Id', 'X-Petgate_Plan', 'X-PETGATE-PLAN', 'X-Petgate-Plan', 'X-Petgate-Admin',
-    'X-Forwarded-For', 'X_Forwarded_For', 'x-forwarded-for', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'Forwarded', 'X-Real-IP', 'X_Real_IP', 'Via',
-    'Proxy-Authorization', 'traceparent', 'TraceParent', 'X-Request-Id', 'Authorization_', 'Content_Length', 'Transfer_Encoding', 'Host_',
+    'X-Petgate-Key-Id',
+    'x-petgate-key-id',
+    'X_Petgate_Key_Id',
+    'X-Petgate_Plan',
+    'X-PETGATE-PLAN',
+    'X-Petgate-Plan',
+    'X-Petgate-Admin',
+    'X-Forwarded-For',
+    'X_Forwarded_For',
+    'x-forwarded-for',
+    'X-Forwarded-Host',
+    'X-Forwarded-Proto',
+    'Forwarded',
+    'X-Real-IP',
+    'X_Real_IP',
+    'Via',
+    'Proxy-Authorization',
+    'traceparent',
+    'TraceParent',
+    'X-Request-Id',
+    'Authorization_',
+    'Content_Length',
+    'Transfer_Encoding',
+    'Host_',
   ];
-  const answer = await front.send(request('GET /v1/pets', front.key, ...forged.map((name) => `${name}: forged!`), 'X-Fine: kept', 'Accept: application/json'));
+  const answer = await front.send(
+    request(
+      'GET /v1/pets',
+      front.key,
+      ...forged.map((name) => `${name}: forged!`),
+      'X-Fine: kept',
+      'Accept: application/json',
+    ),
+  );
   t.equal(answer.status, 200);
   const [seen] = upstream.seen;
-  t.same(seen!.rawHeaders.filter((_, index) => index % 2 === 0 && seen!.rawHeaders[index + 1] === 'forged!'), [], 'nothing of it arrived');
+  t.same(
+    seen!.rawHeaders.filter((_, index) => index % 2 === 0 && seen!.rawHeaders[index + 1] === 'forged!'),
+    [],
+    'nothing of it arrived',
+  );
   t.same(valuesOf(seen!, 'authorization'), [`Bearer ${INTERNAL_TOKEN}`]);
   t.same(valuesOf(seen!, 'x-petgate-key-id'), [front.keyId]);
   t.same(valuesOf(seen!, 'x-petgate-plan'), ['free']);
@@ -36,20 +69,22 @@ t.test('what the upstream hears of the caller is the gateway\'s word alone', asy
 t.test('what Connection names is gone before our own fields are added', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url);
-  const names = 'X-Petgate-Key-Id, X-Petgate-Plan, Authorization, X-Forwarded-For, Host, traceparent, X-Request-Id, X-Hop, Content-Length';
+  const names =
+    'X-Petgate-Key-Id, X-Petgate-Plan, Authorization, X-Forwarded-For, Host, traceparent, X-Request-Id, X-Hop, Content-Length';
   const bytes = `${request('POST /v1/pets', front.key, `Connection: close, ${names}`, 'Connection: X-Other', 'X-Hop: 1', 'X-Other: 1', 'X-Stays: 1', 'Content-Length: 2')}{}`;
   t.equal((await front.send(bytes)).status, 200);
   const [seen] = upstream.seen;
   t.same(valuesOf(seen!, 'authorization'), [`Bearer ${INTERNAL_TOKEN}`]);
   t.same(valuesOf(seen!, 'x-petgate-key-id'), [front.keyId]);
-  for (const name of ['x-petgate-plan', 'x-forwarded-for', 'host', 'traceparent', 'x-request-id', 'content-length']) t.equal(valuesOf(seen!, name).length, 1, name);
+  for (const name of ['x-petgate-plan', 'x-forwarded-for', 'host', 'traceparent', 'x-request-id', 'content-length'])
+    t.equal(valuesOf(seen!, name).length, 1, name);
   t.equal(seen!.body, '{}');
   t.same([...valuesOf(seen!, 'x-hop'), ...valuesOf(seen!, 'x-other')], [], 'hop-by-hop fields ended here');
   t.same(valuesOf(seen!, 'x-stays'), ['1']);
 });
 
 /** The attack: two credentials, so that the gateway judges one and a reader behind it the other. */
-t.test('the client\'s credential never travels, and two are none', async (t) => {
+t.test("the client's credential never travels, and two are none", async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url);
   const secret = front.key.slice('Authorization: Bearer '.length);
@@ -69,26 +104,43 @@ t.test('X-Forwarded-For is believed from trusted proxies only', async (t) => {
   const plans = { ...AMPLE_PLANS, anonymous: { ...AMPLE_PLANS.anonymous, limits: { minute: 3, day: 1000 } } };
   const strangers = await startFront(t, upstream.url, { plans });
   const statuses: number[] = [];
-  for (let n = 0; n < 5; n += 1) statuses.push((await strangers.send(request('GET /v1/pets', `X-Forwarded-For: 192.0.2.${n}`))).status);
+  for (let n = 0; n < 5; n += 1)
+    statuses.push((await strangers.send(request('GET /v1/pets', `X-Forwarded-For: 192.0.2.${n}`))).status);
   t.same(statuses, [401, 401, 401, 429, 429], 'one bucket, whatever it says');
   t.equal(await strangers.good(), 200, 'a good key from the same address is not affected');
 
-  const trusting = await startFront(t, upstream.url, { plans, config: { trusted_proxies: ['127.0.0.1', '10.0.0.0/8'] } });
+  const trusting = await startFront(t, upstream.url, {
+    plans,
+    config: { trusted_proxies: ['127.0.0.1', '10.0.0.0/8'] },
+  });
   for (const [said, heard] of [
-    ['192.0.2.1', '192.0.2.1'], ['192.0.2.66, 192.0.2.2', '192.0.2.2'], ['192.0.2.3, 10.1.2.3', '192.0.2.3'],
-    ['2001:db8::1', '2001:db8::1'], ['[2001:db8::2]:4711', '2001:db8::2'], ['192.0.2.4:80', '192.0.2.4'], ['rubbish', '127.0.0.1'], ['192.0.2.5, rubbish', '127.0.0.1'],
+    ['192.0.2.1', '192.0.2.1'],
+    ['192.0.2.66, 192.0.2.2', '192.0.2.2'],
+    ['192.0.2.3, 10.1.2.3', '192.0.2.3'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['[2001:db8::2]:4711', '2001:db8::2'],
+    ['192.0.2.4:80', '192.0.2.4'],
+    ['rubbish', '127.0.0.1'],
+    ['192.0.2.5, rubbish', '127.0.0.1'],
   ] as const) {
     upstream.seen.length = 0;
     await trusting.send(request('GET /v1/pets', trusting.key, `X-Forwarded-For: ${said}`));
     t.same(valuesOf(upstream.seen[0]!, 'x-forwarded-for'), [heard], `${said} is heard as ${heard}`);
   }
   upstream.seen.length = 0;
-  await trusting.send(request('GET /v1/pets', trusting.key, 'X-Forwarded-For: 192.0.2.66', 'X-Forwarded-For: 192.0.2.7'));
+  await trusting.send(
+    request('GET /v1/pets', trusting.key, 'X-Forwarded-For: 192.0.2.66', 'X-Forwarded-For: 192.0.2.7'),
+  );
   t.same(valuesOf(upstream.seen[0]!, 'x-forwarded-for'), ['192.0.2.7'], 'of two fields the later is the nearer hop');
   const six: number[] = [];
-  for (let n = 0; n < 5; n += 1) six.push((await trusting.send(request('GET /v1/pets', `X-Forwarded-For: 2001:db8:0:1::${n + 1}`))).status);
+  for (let n = 0; n < 5; n += 1)
+    six.push((await trusting.send(request('GET /v1/pets', `X-Forwarded-For: 2001:db8:0:1::${n + 1}`))).status);
   t.same(six, [401, 401, 401, 429, 429], 'an IPv6 caller has one bucket for its /64');
-  t.equal((await trusting.send(request('GET /v1/pets', 'X-Forwarded-For: 2001:db8:0:2::1'))).status, 401, 'and its neighbour another');
+  t.equal(
+    (await trusting.send(request('GET /v1/pets', 'X-Forwarded-For: 2001:db8:0:2::1'))).status,
+    401,
+    'and its neighbour another',
+  );
 });
 
 /** The attack: an id that breaks the log, or the answer it is repeated in. */
@@ -103,7 +155,11 @@ t.test('X-Request-Id is repeated when it is harmless, and replaced when not', as
   for (const id of ['', 'f'.repeat(129), 'a b', '"}', '<script>', 'caf\u00e9', 'a,b', '${jndi}', 'a\tb']) {
     const answer = await front.send(Buffer.from(request('GET /v1/pets', front.key, `X-Request-Id: ${id}`), 'latin1'));
     t.match(answer.headers.get('x-request-id'), /^[0-9a-f]{32}$/, JSON.stringify(id));
-    t.same(valuesOf(upstream.seen.at(-1)!, 'x-request-id'), [answer.headers.get('x-request-id')], 'the same for both sides');
+    t.same(
+      valuesOf(upstream.seen.at(-1)!, 'x-request-id'),
+      [answer.headers.get('x-request-id')],
+      'the same for both sides',
+    );
   }
 });
 
@@ -119,13 +175,30 @@ t.test('a trace is continued when it is one, with its state; else a new one begi
     t.equal(valuesOf(seen, 'traceparent').length, 1);
     return { traceparent: valuesOf(seen, 'traceparent')[0]!, state: valuesOf(seen, 'tracestate') };
   };
-  for (const [said, flags] of [[`00-${trace}-${span}-01`, '01'], [`00-${trace}-${span}-00`, '00'], [`00-${trace}-${span}-ff`, '01'], [`cc-${trace}-${span}-01-later`, '01']] as const) {
+  for (const [said, flags] of [
+    [`00-${trace}-${span}-01`, '01'],
+    [`00-${trace}-${span}-00`, '00'],
+    [`00-${trace}-${span}-ff`, '01'],
+    [`cc-${trace}-${span}-01-later`, '01'],
+  ] as const) {
     const { traceparent, state } = await tell(`traceparent: ${said}`);
     t.match(traceparent, new RegExp(`^00-${trace}-(?!${span})[0-9a-f]{16}-${flags}$`), `${said}: same trace, own span`);
     t.same(state, ['a=1'], 'with its state');
   }
-  const bad = [`00-${'0'.repeat(32)}-${span}-01`, `00-${trace}-${'0'.repeat(16)}-01`, `ff-${trace}-${span}-01`, `00-${trace}-${span}-01-more`, `00-${trace.toUpperCase()}-${span}-01`, `00-${trace}-${span}`, 'x'];
-  for (const fields of [...bad.map((said) => [`traceparent: ${said}`]), [`traceparent: 00-${trace}-${span}-01`, `traceparent: 00-${trace}-${span}-01`], []]) {
+  const bad = [
+    `00-${'0'.repeat(32)}-${span}-01`,
+    `00-${trace}-${'0'.repeat(16)}-01`,
+    `ff-${trace}-${span}-01`,
+    `00-${trace}-${span}-01-more`,
+    `00-${trace.toUpperCase()}-${span}-01`,
+    `00-${trace}-${span}`,
+    'x',
+  ];
+  for (const fields of [
+    ...bad.map((said) => [`traceparent: ${said}`]),
+    [`traceparent: 00-${trace}-${span}-01`, `traceparent: 00-${trace}-${span}-01`],
+    [],
+  ]) {
     const { traceparent, state } = await tell(...fields);
     t.match(traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/, `${fields.join()}: a new trace`);
     t.notMatch(traceparent, new RegExp(trace));

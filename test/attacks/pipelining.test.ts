@@ -23,7 +23,10 @@ t.test('answers to pipelined requests come in the order of their requests', asyn
   echo(upstream);
   const lines = Array.from({ length: IN_A_ROW }, (_, n) => (n % 7 === 3 ? 'GET /v1/cats' : `GET /v1/pets?n=${n}`));
   const answers = await exchangeRaw(front.port, lines.map((line) => request(line, front.key)).join(''), lines.length);
-  t.same(answers.map(({ status, body }) => (status === 404 ? 'GET /v1/cats' : `GET ${body}`)), lines);
+  t.same(
+    answers.map(({ status, body }) => (status === 404 ? 'GET /v1/cats' : `GET ${body}`)),
+    lines,
+  );
   for (const answer of answers) checkHonest(t, answer, 'pipelined');
   await front.idle();
 });
@@ -34,9 +37,13 @@ t.test('pipelined bodies belong to their own requests', async (t) => {
   const front = await startFront(t, upstream.url);
   upstream.handle = ({ body }, response) => response.writeHead(201).end(body);
   const posts = Array.from({ length: 20 }, (_, n) => ({ n, text: `{"n":${n},"pad":"${'x'.repeat(n * 977)}"}` }));
-  const bytes = posts.map(({ n, text }) => (n % 2 === 0
-    ? request('POST /v1/pets', front.key, `Content-Length: ${text.length}`) + text
-    : `${request('POST /v1/pets', front.key, 'Transfer-Encoding: chunked')}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`)).join('');
+  const bytes = posts
+    .map(({ n, text }) =>
+      n % 2 === 0
+        ? request('POST /v1/pets', front.key, `Content-Length: ${text.length}`) + text
+        : `${request('POST /v1/pets', front.key, 'Transfer-Encoding: chunked')}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`,
+    )
+    .join('');
   const socket = connect(front.port, '127.0.0.1');
   t.teardown(() => socket.destroy());
   let received = '';
@@ -46,29 +53,52 @@ t.test('pipelined bodies belong to their own requests', async (t) => {
     await new Promise((resolve) => setImmediate(resolve));
   }
   await until('all bodies arrived', () => upstream.seen.length === posts.length);
-  t.same(upstream.seen.map(({ body }) => body), posts.map(({ text }) => text));
+  t.same(
+    upstream.seen.map(({ body }) => body),
+    posts.map(({ text }) => text),
+  );
   await until('all answers came', () => received.split('HTTP/1.1 201').length === posts.length + 1);
 });
 
 /** The attack: rubbish behind a good request, so that its 400 is read as the answer to the good one. */
-t.test('a second request that is none does not take the first one\'s place', async (t) => {
+t.test("a second request that is none does not take the first one's place", async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url);
   echo(upstream);
   const good = request('GET /v1/pets?n=1', front.key);
-  const bad = ['BLARG\r\n\r\n', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n', request('CONNECT x:80', front.key), `${request('POST /v1/pets', front.key, 'Content-Length: 1', 'Content-Length: 2')}xx`];
+  const bad = [
+    'BLARG\r\n\r\n',
+    'GET /v1/pets HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n',
+    request('CONNECT x:80', front.key),
+    `${request('POST /v1/pets', front.key, 'Content-Length: 1', 'Content-Length: 2')}xx`,
+  ];
   for (const rubbish of bad) {
     upstream.seen.length = 0;
     const name = rubbish.slice(0, 12);
     const answers = await exchangeRaw(front.port, good + rubbish);
-    t.same(answers.map(({ status, body }) => `${status} ${body}`), ['200 /v1/pets?n=1'], `${name}: the good one is answered, then the connection ends`);
-    const three = await exchangeRaw(front.port, good + request('GET /v1/pets?n=2', front.key) + request('GET /v1/pets?n=3', front.key) + rubbish);
-    t.same(three.map(({ body }) => body), [1, 2, 3].map((n) => `/v1/pets?n=${n}`), `${name}: also behind three`);
+    t.same(
+      answers.map(({ status, body }) => `${status} ${body}`),
+      ['200 /v1/pets?n=1'],
+      `${name}: the good one is answered, then the connection ends`,
+    );
+    const three = await exchangeRaw(
+      front.port,
+      good + request('GET /v1/pets?n=2', front.key) + request('GET /v1/pets?n=3', front.key) + rubbish,
+    );
+    t.same(
+      three.map(({ body }) => body),
+      [1, 2, 3].map((n) => `/v1/pets?n=${n}`),
+      `${name}: also behind three`,
+    );
     t.equal(upstream.seen.length, 4);
   }
   const broken = `${request('POST /v1/pets?n=2', front.key, 'Transfer-Encoding: chunked')}zz\r\n`;
   const answers = await exchangeRaw(front.port, good + broken);
-  t.same(answers.map(({ status }) => status), [200, 400], 'a request whose body breaks is told so, in its turn');
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 400],
+    'a request whose body breaks is told so, in its turn',
+  );
   await front.idle();
 });
 
@@ -81,7 +111,11 @@ t.test('nothing behind the last request of a connection is begun', async (t) => 
   const front = await startFront(t, upstream.url, { config: { limits: { requests_per_connection: 3 } } });
   const post = `${request('POST /v1/pets', front.key, 'Content-Length: 2')}{}`;
   const last: Readonly<Record<string, readonly [string, readonly number[], number]>> = {
-    'Connection: close': [`${request('POST /v1/pets', front.key, 'Connection: close', 'Content-Length: 2')}{}${post}`, [200], 1],
+    'Connection: close': [
+      `${request('POST /v1/pets', front.key, 'Connection: close', 'Content-Length: 2')}{}${post}`,
+      [200],
+      1,
+    ],
     'HTTP/1.0': [`POST /v1/pets HTTP/1.0\r\n${front.key}\r\nContent-Length: 2\r\n\r\n{}${post}`, [200], 1],
     'the most requests a connection may make': [post.repeat(9), [200, 200, 200], 3],
     'a fault': [request('GET /v1/pets', 'Host: y', front.key) + post, [400], 0],
@@ -92,7 +126,11 @@ t.test('nothing behind the last request of a connection is begun', async (t) => 
     upstream.seen.length = 0;
     const paid = await metricOf(front.gateway, 'petgate_admitted_total');
     const answers = await exchangeRaw(front.port, bytes);
-    t.same(answers.map(({ status }) => status), statuses, name);
+    t.same(
+      answers.map(({ status }) => status),
+      statuses,
+      name,
+    );
     t.equal(answers.at(-1)?.headers.get('connection'), 'close', `${name}: the last answer says so`);
     t.equal(upstream.seen.length, behind, `${name}: ${behind} taken on`);
     const more = (await metricOf(front.gateway, 'petgate_admitted_total')) - paid;
@@ -121,7 +159,11 @@ t.test('one connection has one exchange at a time, and ends with the last that c
   const answers = await pending;
   t.equal(answers.length, IN_A_ROW, 'as many are answered as could wait, then the connection ends');
   t.ok(answers.every(({ status }) => status === 200));
-  t.same(answers.flatMap(({ headers }, n) => (headers.get('connection') === 'close' ? [n] : [])), [IN_A_ROW - 1], 'as the last answer says');
+  t.same(
+    answers.flatMap(({ headers }, n) => (headers.get('connection') === 'close' ? [n] : [])),
+    [IN_A_ROW - 1],
+    'as the last answer says',
+  );
   t.ok(most <= 2, `at most ${most} at once`);
   await front.idle();
 
@@ -150,5 +192,9 @@ t.test('in all no more wait than limits.pipelined', async (t) => {
   t.equal((await second).length, 1 + 2, 'two places were left');
   held[0]!();
   t.equal((await first).length, 9);
-  t.equal((await exchangeRaw(front.port, request('GET /v1/pets', front.key).repeat(11), 11)).length, 11, 'all places are free again');
+  t.equal(
+    (await exchangeRaw(front.port, request('GET /v1/pets', front.key).repeat(11), 11)).length,
+    11,
+    'all places are free again',
+  );
 });

@@ -12,34 +12,66 @@ import { request, startFront } from './front.js';
  * The attack is our own: a deployment. Requests under way must be answered, those on their way must
  * find a closed door and not a dead one, and nobody may hold the process up.
  */
-for (const [workers, over] of [[1, 'plain HTTP'], [1, 'TLS'], [2, 'plain HTTP'], [2, 'TLS']] as const) {
-  t.test(`SIGTERM with ${workers} process(es) serving ${over}: what is under way is answered, then the process ends with 0`, async (t) => {
-    const upstream = await startUpstream(t);
-    const front = await startFront(t, upstream.url, { ...(over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {}), config: { workers, shutdown: '8s' } });
-    const held: ServerResponse[] = [];
-    upstream.handle = (_seen, response) => void held.push(response);
-    const underWay = Array.from({ length: 4 }, () => exchangeRaw(front.target, request('GET /v1/pets', front.key)));
-    let idleClosed = false;
-    let silentClosed = false;
-    const idle = dial(front.target).on('error', () => undefined).on('close', () => (idleClosed = true));
-    let idleText = '';
-    idle.setEncoding('latin1').on('data', (text: string) => (idleText += text)).write(request('OPTIONS *'));
-    const silent = dial(front.target).on('error', () => undefined).on('close', () => (silentClosed = true)).resume();
-    t.teardown(() => [idle, silent].forEach((socket) => socket.destroy()));
-    await until('four are under way and one is idle', () => held.length === 4 && parseAnswers(idleText).length === 1);
+for (const [workers, over] of [
+  [1, 'plain HTTP'],
+  [1, 'TLS'],
+  [2, 'plain HTTP'],
+  [2, 'TLS'],
+] as const) {
+  t.test(
+    `SIGTERM with ${workers} process(es) serving ${over}: what is under way is answered, then the process ends with 0`,
+    async (t) => {
+      const upstream = await startUpstream(t);
+      const front = await startFront(t, upstream.url, {
+        ...(over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {}),
+        config: { workers, shutdown: '8s' },
+      });
+      const held: ServerResponse[] = [];
+      upstream.handle = (_seen, response) => void held.push(response);
+      const underWay = Array.from({ length: 4 }, () => exchangeRaw(front.target, request('GET /v1/pets', front.key)));
+      let idleClosed = false;
+      let silentClosed = false;
+      const idle = dial(front.target)
+        .on('error', () => undefined)
+        .on('close', () => (idleClosed = true));
+      let idleText = '';
+      idle
+        .setEncoding('latin1')
+        .on('data', (text: string) => (idleText += text))
+        .write(request('OPTIONS *'));
+      const silent = dial(front.target)
+        .on('error', () => undefined)
+        .on('close', () => (silentClosed = true))
+        .resume();
+      t.teardown(() => [idle, silent].forEach((socket) => socket.destroy()));
+      await until('four are under way and one is idle', () => held.length === 4 && parseAnswers(idleText).length === 1);
 
-    const stopped = front.gateway.program.stop('SIGTERM');
-    await until('idle and silent connections are closed', () => idleClosed && silentClosed);
-    await until('no new one is taken', () => exchangeRaw(front.target, request('OPTIONS *'), 1).then(() => false, () => true));
-    for (const response of held) response.end('[]');
-    for (const answers of await Promise.all(underWay)) {
-      t.same(answers.map(({ status, headers }) => [status, headers.get('connection')]), [[200, 'close']], 'answered, and told that it was the last');
-    }
-    await stopped;
-    t.same(await front.gateway.program.exited, { code: 0, signal: null });
-    // The knocks at the door are OPTIONS too, and of two processes one may be open a moment longer.
-    t.equal(front.gateway.program.lines().filter(({ msg, method }) => msg === 'exchange' && method === 'GET').length, 4, 'every exchange is in the log');
-  });
+      const stopped = front.gateway.program.stop('SIGTERM');
+      await until('idle and silent connections are closed', () => idleClosed && silentClosed);
+      await until('no new one is taken', () =>
+        exchangeRaw(front.target, request('OPTIONS *'), 1).then(
+          () => false,
+          () => true,
+        ),
+      );
+      for (const response of held) response.end('[]');
+      for (const answers of await Promise.all(underWay)) {
+        t.same(
+          answers.map(({ status, headers }) => [status, headers.get('connection')]),
+          [[200, 'close']],
+          'answered, and told that it was the last',
+        );
+      }
+      await stopped;
+      t.same(await front.gateway.program.exited, { code: 0, signal: null });
+      // The knocks at the door are OPTIONS too, and of two processes one may be open a moment longer.
+      t.equal(
+        front.gateway.program.lines().filter(({ msg, method }) => msg === 'exchange' && method === 'GET').length,
+        4,
+        'every exchange is in the log',
+      );
+    },
+  );
 }
 
 /** The attack: a request that never ends keeps the process from ending. */
@@ -48,7 +80,9 @@ t.test('SIGTERM with a request that does not end: cut at the deadline, and still
   const front = await startFront(t, upstream.url, { config: { shutdown: '500ms' } });
   upstream.handle = () => undefined;
   const stuck = exchangeRaw(front.target, request('GET /v1/pets', front.key)).catch(() => []);
-  const half = dial(front.target).on('error', () => undefined).resume();
+  const half = dial(front.target)
+    .on('error', () => undefined)
+    .resume();
   half.write('GET /v1/pets HTTP/1.1\r\nHost');
   t.teardown(() => half.destroy());
   await until('it is under way', () => upstream.seen.length === 1);

@@ -29,7 +29,11 @@ async function stage(t: Test): Promise<Stage> {
     config: {
       limits: { exchanges: EXCHANGES },
       upstreams: {
-        pets: { addresses: [pets.url], deadline: '1s', breaker: { failures: 3, open: `${OPEN_MS}ms`, cap: `${OPEN_MS}ms` } },
+        pets: {
+          addresses: [pets.url],
+          deadline: '1s',
+          breaker: { failures: 3, open: `${OPEN_MS}ms`, cap: `${OPEN_MS}ms` },
+        },
         store: { addresses: [store.url] },
       },
     },
@@ -50,17 +54,27 @@ t.test('a service that hangs does not starve the others, and is served again soo
   t.equal((await ask('/v1/pets')).status, 200);
   pets.handle = () => undefined;
   const hung = Array.from({ length: EXCHANGES }, () => ask('/v1/pets'));
-  await until('all places are taken', async () => (await metricOf(gateway, 'petgate_exchanges_in_flight')) === EXCHANGES);
+  await until(
+    'all places are taken',
+    async () => (await metricOf(gateway, 'petgate_exchanges_in_flight')) === EXCHANGES,
+  );
   t.equal(codeOf(await ask('/v1/store/orders')), 'overloaded', 'until then it does starve them');
   t.strictSame((await Promise.all(hung)).map(codeOf), Array<string>(EXCHANGES).fill('upstream_timeout'));
 
-  const opened = await gateway.program.logged('requests to this address fail: it is passed over, but for a trial from time to time');
+  const opened = await gateway.program.logged(
+    'requests to this address fail: it is passed over, but for a trial from time to time',
+  );
   t.match(opened, { upstream: 'pets', address: pets.url, failure: 'timeout' });
   const before = pets.seen.length;
   let refused = 0;
   for (let round = 0; round < 5; round += 1) {
-    const answers = await Promise.all(['/v1/pets', '/v1/store/orders', '/v1/pets', '/v1/store/orders', '/v1/pets', '/v1/store/orders'].map(ask));
-    t.strictSame(answers.map(({ status }) => status), [503, 200, 503, 200, 503, 200]);
+    const answers = await Promise.all(
+      ['/v1/pets', '/v1/store/orders', '/v1/pets', '/v1/store/orders', '/v1/pets', '/v1/store/orders'].map(ask),
+    );
+    t.strictSame(
+      answers.map(({ status }) => status),
+      [503, 200, 503, 200, 503, 200],
+    );
     for (const answer of answers.filter(({ status }) => status === 503)) {
       refused += 1;
       t.equal(codeOf(answer), 'upstream_unavailable');
@@ -69,8 +83,14 @@ t.test('a service that hangs does not starve the others, and is served again soo
   }
   t.equal(pets.seen.length, before, 'nothing was sent to it meanwhile, so that nobody waited for it');
   t.equal(await metricOf(gateway, 'petgate_upstream_up_ratio'), 1, 'of two services one is up');
-  t.match((await gateway.admin('GET', '/readyz')).body, { ready: true, parts: { 'upstream:pets': { ok: false, detail: '0 of 1 addresses up' }, 'upstream:store': { ok: true } } });
-  await until('billing can credit each of them, all admitted', async () => (await ledgerOf(gateway, keyId)).failed === EXCHANGES + refused);
+  t.match((await gateway.admin('GET', '/readyz')).body, {
+    ready: true,
+    parts: { 'upstream:pets': { ok: false, detail: '0 of 1 addresses up' }, 'upstream:store': { ok: true } },
+  });
+  await until(
+    'billing can credit each of them, all admitted',
+    async () => (await ledgerOf(gateway, keyId)).failed === EXCHANGES + refused,
+  );
   await recovers(t, { gateway, pets, ask });
 });
 
@@ -88,7 +108,14 @@ async function recovers(t: Test, { gateway, pets, ask }: Pick<Stage, 'gateway' |
   });
   const servedMs = performance.now();
   t.ok(servedMs > endMs - last.tookMs + toldMs - 1000, 'which was no later than need be, in whole seconds');
-  t.match(await gateway.program.logged('this address answers again'), { level: 'info', upstream: 'pets', address: pets.url });
-  t.strictSame((await Promise.all(Array.from({ length: EXCHANGES }, () => ask('/v1/pets')))).map(({ status }) => status), Array<number>(EXCHANGES).fill(200));
+  t.match(await gateway.program.logged('this address answers again'), {
+    level: 'info',
+    upstream: 'pets',
+    address: pets.url,
+  });
+  t.strictSame(
+    (await Promise.all(Array.from({ length: EXCHANGES }, () => ask('/v1/pets')))).map(({ status }) => status),
+    Array<number>(EXCHANGES).fill(200),
+  );
   t.equal(await metricOf(gateway, 'petgate_upstream_open_ratio'), 0);
 }

@@ -15,7 +15,10 @@ t.test('without its store every request is answered within a second, honestly, a
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { config: { store: { on_failure: 'refuse' } }, environment: { REDIS_URL: redis.url } });
+  const front = await startFront(t, upstream.url, {
+    config: { store: { on_failure: 'refuse' } },
+    environment: { REDIS_URL: redis.url },
+  });
   await until('it serves', async () => (await front.good()) === 200);
   const away = {
     frozen: [() => redis.freeze(), () => redis.thaw()],
@@ -61,7 +64,12 @@ t.test('above the exchanges it may hold, a request is told so at once, and the o
   upstream.handle = (_seen, response) => void held.push(() => response.end('[]'));
   const inside = Array.from({ length: 3 }, () => front.send(request('GET /v1/pets', front.key)));
   await until('all places are taken', () => held.length === 3);
-  for (const bytes of [request('GET /v1/pets', front.key), request('GET /v1/pets'), request('OPTIONS /v1/pets'), `${request('POST /v1/pets', front.key, 'Content-Length: 2')}{}`]) {
+  for (const bytes of [
+    request('GET /v1/pets', front.key),
+    request('GET /v1/pets'),
+    request('OPTIONS /v1/pets'),
+    `${request('POST /v1/pets', front.key, 'Content-Length: 2')}{}`,
+  ]) {
     const answer = await front.send(bytes);
     t.equal(answer.status, 503);
     t.equal(codeOf(answer), 'overloaded');
@@ -69,7 +77,10 @@ t.test('above the exchanges it may hold, a request is told so at once, and the o
     checkHonest(t, answer, 'overloaded');
   }
   for (const end of held) end();
-  t.same((await Promise.all(inside)).map(({ status }) => status), [200, 200, 200]);
+  t.same(
+    (await Promise.all(inside)).map(({ status }) => status),
+    [200, 200, 200],
+  );
   await front.idle();
   upstream.handle = (_seen, response) => response.end('[]');
   t.equal(await front.good(), 200);

@@ -81,7 +81,10 @@ t.test('a client that leaves while its request waits for a connection has it nev
   first.destroy();
   await front.idle();
   t.equal(await front.good(), 200);
-  t.notOk(upstream.heads.some((head) => head.includes('second')), 'nobody sent what nobody waits for');
+  t.notOk(
+    upstream.heads.some((head) => head.includes('second')),
+    'nobody sent what nobody waits for',
+  );
 });
 
 /**

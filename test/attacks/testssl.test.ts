@@ -22,9 +22,25 @@ const SECTIONS = ['-p', '-s', '-f', '-P', '-R', '-C', '-O', '-W', '-F', '-D', '-
 /** What testssl.sh, from Debian, says of this port. */
 async function inspect(port: number, folder: string): Promise<readonly Finding[]> {
   const file = join(folder, 'testssl.json');
-  const args = ['--quiet', '--warnings', 'off', '--color', '0', '--nodns', 'none', ...SECTIONS, '--jsonfile', file, `127.0.0.1:${port}`];
+  const args = [
+    '--quiet',
+    '--warnings',
+    'off',
+    '--color',
+    '0',
+    '--nodns',
+    'none',
+    ...SECTIONS,
+    '--jsonfile',
+    file,
+    `127.0.0.1:${port}`,
+  ];
   // Its exit code counts findings; what it found stands in the file, which is whole once it has ended.
-  const said = await new Promise<string>((resolve) => execFile('testssl', args, { timeout: MOST_MS, maxBuffer: 16 * 1024 * 1024 }, (error, stdout) => resolve(error?.killed === true ? `killed: ${stdout}` : stdout)));
+  const said = await new Promise<string>((resolve) =>
+    execFile('testssl', args, { timeout: MOST_MS, maxBuffer: 16 * 1024 * 1024 }, (error, stdout) =>
+      resolve(error?.killed === true ? `killed: ${stdout}` : stdout),
+    ),
+  );
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as readonly Finding[];
   } catch (error) {
@@ -36,7 +52,21 @@ t.test('testssl.sh finds nothing to report of TLS 1.2 and 1.3 as they are offere
   const folder = temporaryFolder(t);
   const gateway = await startGateway(t, { tls: issueCertificate(folder, 'own') });
   const findings = await inspect(gateway.port, folder);
-  t.same(findings.filter(({ severity }) => !FINE.has(severity)), []);
+  t.same(
+    findings.filter(({ severity }) => !FINE.has(severity)),
+    [],
+  );
   const severityOf = (id: string): string | undefined => findings.find((finding) => finding.id === id)?.severity;
-  for (const id of ['SSLv3', 'TLS1_2', 'TLS1_3', 'cipherlist_NULL', 'cipherlist_STRONG', 'PFS', 'SWEET32', 'LUCKY13', 'RC4']) t.equal(severityOf(id), 'OK', `${id} was looked at, and is well`);
+  for (const id of [
+    'SSLv3',
+    'TLS1_2',
+    'TLS1_3',
+    'cipherlist_NULL',
+    'cipherlist_STRONG',
+    'PFS',
+    'SWEET32',
+    'LUCKY13',
+    'RC4',
+  ])
+    t.equal(severityOf(id), 'OK', `${id} was looked at, and is well`);
 });

@@ -18,17 +18,24 @@ import type { Front } from './front.js';
 async function startTlsFront(t: Test): Promise<{ front: Front; upstream: Upstream; ca: string }> {
   const upstream = await startUpstream(t);
   const tls = issueCertificate(temporaryFolder(t), 'own');
-  return { front: await startFront(t, upstream.url, { tls, config: { limits: { headers_time: '1s' } } }), upstream, ca: tls.ca };
+  return {
+    front: await startFront(t, upstream.url, { tls, config: { limits: { headers_time: '1s' } } }),
+    upstream,
+    ca: tls.ca,
+  };
 }
 
-const failures = async ({ gateway }: Front, reason: string): Promise<number> => (await scrape(gateway.adminUrl)).value('petgate_tls_handshake_failures_total', { reason });
+const failures = async ({ gateway }: Front, reason: string): Promise<number> =>
+  (await scrape(gateway.adminUrl)).value('petgate_tls_handshake_failures_total', { reason });
 
 /** What comes back for these bytes over plain TCP, and how the connection ends. */
 function sendPlain(port: number, bytes: string | Buffer): Promise<{ text: string; error: string; tookMs: number }> {
   return new Promise((resolve) => {
     const [startMs, socket] = [performance.now(), connect(port, '127.0.0.1')];
     let [text, error] = ['', ''];
-    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1'))).on('error', ({ code = '' }: NodeJS.ErrnoException) => (error = code));
+    socket
+      .on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
+      .on('error', ({ code = '' }: NodeJS.ErrnoException) => (error = code));
     socket.on('close', () => resolve({ text, error, tookMs: performance.now() - startMs })).write(bytes);
   });
 }
@@ -47,18 +54,28 @@ t.test('what is no handshake is closed, counted, and fills no log', async (t) =>
   t.equal(await front.good(), 200);
   await until('it is logged', () => front.gateway.program.lines().some(({ msg }) => msg === 'exchange'));
   const saidBefore = front.gateway.program.output();
-  t.match(await sendPlain(front.port, request('GET /v1/pets', front.key)), { text: '', error: '' }, 'plain HTTP: closed in order');
+  t.match(
+    await sendPlain(front.port, request('GET /v1/pets', front.key)),
+    { text: '', error: '' },
+    'plain HTTP: closed in order',
+  );
   for (let n = 0; n < 100; n += 1) await sendPlain(front.port, n % 2 === 0 ? 'rubbish\r\n\r\n' : Buffer.alloc(500, n));
   t.equal(await failures(front, 'plain_http'), 1);
   await new Promise<void>((resolve) => {
-    const socket = connect(front.port, '127.0.0.1', () => socket.end()).resume().on('close', () => resolve());
+    const socket = connect(front.port, '127.0.0.1', () => socket.end())
+      .resume()
+      .on('close', () => resolve());
   });
   await until('who leaves is counted too', async () => (await failures(front, 'left')) >= 1);
   const total = (await scrape(front.gateway.adminUrl)).value('petgate_tls_handshake_failures_total');
   t.equal(total, 102, 'each once');
   t.equal(front.gateway.program.output(), saidBefore, 'no line of log for any of them');
   t.equal(upstream.seen.length, 1, 'only the good one went on');
-  t.equal((await scrape(front.gateway.adminUrl)).value('petgate_requests_total', { operation: 'malformed' }), 0, 'they are no requests');
+  t.equal(
+    (await scrape(front.gateway.adminUrl)).value('petgate_requests_total', { operation: 'malformed' }),
+    0,
+    'they are no requests',
+  );
   t.equal(await front.good(), 200);
 });
 
@@ -68,14 +85,19 @@ t.test('a handshake has as long as a header, however alive it looks', async (t) 
   const hello = Buffer.concat([Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]), Buffer.alloc(505)]);
   const silent = Array.from({ length: 20 }, () => sendPlain(front.port, ''));
   const startMs = performance.now();
-  const drip = connect(front.port, '127.0.0.1').on('error', () => undefined).resume();
+  const drip = connect(front.port, '127.0.0.1')
+    .on('error', () => undefined)
+    .resume();
   let at = 0;
   const timer = setInterval(() => drip.write(hello.subarray(at, ++at)), 50);
   await new Promise<void>((resolve) => drip.on('close', () => resolve()));
   clearInterval(timer);
   const tookMs = performance.now() - startMs;
   t.ok(at < 100 && tookMs > 900 && tookMs < 30_000, `a dripping one is cut after ${tookMs.toFixed(0)} ms`);
-  t.ok((await Promise.all(silent)).every(({ tookMs: ms }) => ms > 900 && ms < 30_000), 'silent ones too');
+  t.ok(
+    (await Promise.all(silent)).every(({ tookMs: ms }) => ms > 900 && ms < 30_000),
+    'silent ones too',
+  );
   t.equal(await failures(front, 'timeout'), 21);
   t.equal(await front.good(), 200);
 });
@@ -83,16 +105,38 @@ t.test('a handshake has as long as a header, however alive it looks', async (t) 
 t.test('TLS 1.2 or newer, HTTP/2 for who wants it, no second handshake; who does not fit is counted', async (t) => {
   const { front, ca } = await startTlsFront(t);
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    for (const [offered, chosen] of [[['h2', 'http/1.1'], 'h2'], [['http/1.1', 'h2'], 'h2'], [['http/1.1'], 'http/1.1'], [['spdy/1', 'http/1.1'], 'http/1.1'], [undefined, false]] as const) {
-      const socket = await shake(t, front, { ca, minVersion: version, maxVersion: version, ...(offered === undefined ? {} : { ALPNProtocols: [...offered] }) });
+    for (const [offered, chosen] of [
+      [['h2', 'http/1.1'], 'h2'],
+      [['http/1.1', 'h2'], 'h2'],
+      [['http/1.1'], 'http/1.1'],
+      [['spdy/1', 'http/1.1'], 'http/1.1'],
+      [undefined, false],
+    ] as const) {
+      const socket = await shake(t, front, {
+        ca,
+        minVersion: version,
+        maxVersion: version,
+        ...(offered === undefined ? {} : { ALPNProtocols: [...offered] }),
+      });
       if (typeof socket === 'string') throw new Error(`${version}: ${socket}`);
       t.equal(socket.getProtocol(), version);
       t.equal(socket.alpnProtocol, chosen, `${String(offered)}: ${String(chosen)}`);
     }
   }
-  t.type(await shake(t, front, { ca, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }), 'string', 'TLS 1.1 is refused');
-  t.equal(await shake(t, front, { ca, ALPNProtocols: ['h2c', 'spdy/1'] }), 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL');
-  t.type(await shake(t, front, { ca, maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA256' }), 'string', 'no cipher without forward secrecy with this key');
+  t.type(
+    await shake(t, front, { ca, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }),
+    'string',
+    'TLS 1.1 is refused',
+  );
+  t.equal(
+    await shake(t, front, { ca, ALPNProtocols: ['h2c', 'spdy/1'] }),
+    'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL',
+  );
+  t.type(
+    await shake(t, front, { ca, maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA256' }),
+    'string',
+    'no cipher without forward secrecy with this key',
+  );
   t.equal(await failures(front, 'no_common_version'), 3);
 
   const again = await shake(t, front, { ca, maxVersion: 'TLSv1.2' });
@@ -101,7 +145,10 @@ t.test('TLS 1.2 or newer, HTTP/2 for who wants it, no second handshake; who does
   again.renegotiate({}, () => undefined);
   t.match(await refused, { code: /NO_RENEGOTIATION/ }, 'a second handshake is refused');
 
-  const said = spawnSync('openssl', ['s_client', '-connect', `127.0.0.1:${front.port}`, '-verify_return_error'], { input: '', encoding: 'utf8' });
+  const said = spawnSync('openssl', ['s_client', '-connect', `127.0.0.1:${front.port}`, '-verify_return_error'], {
+    input: '',
+    encoding: 'utf8',
+  });
   t.not(said.status, 0);
   t.equal(await failures(front, 'distrusted'), 1, 'who does not trust the certificate says so');
   t.equal(await front.good(), 200);
@@ -118,7 +165,8 @@ t.test('an answer that breaks off is seen as broken by an HTTP/1.0 client too', 
     const bytes = request('GET /v1/pets', front.key, 'Connection: close').replace('HTTP/1.1', `HTTP/${version}`);
     const client = spawn('openssl', ['s_client', '-connect', `127.0.0.1:${front.port}`, '-quiet', '-ign_eof']);
     let text = '';
-    for (const stream of [client.stdout, client.stderr]) stream.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+    for (const stream of [client.stdout, client.stderr])
+      stream.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
     client.stdin.write(bytes);
     const [code] = (await once(client, 'close')) as [number];
     t.match(text, /HTTP\/1\.1 200 /, `HTTP/${version}: the answer began`);
@@ -129,20 +177,31 @@ t.test('an answer that breaks off is seen as broken by an HTTP/1.0 client too', 
   t.equal(await front.good(), 200);
 });
 
-t.test('the caller\'s address is the connection\'s, and figures are honest for what is no HTTP inside TLS', async (t) => {
+t.test("the caller's address is the connection's, and figures are honest for what is no HTTP inside TLS", async (t) => {
   const { front } = await startTlsFront(t);
   const answer = await front.send('BLARG\r\n\r\n');
   t.equal(answer.status, 400);
   checkHonest(t, answer, 'no HTTP');
   t.equal((await front.send(request('GET /v1/pets', front.key, 'X-Forwarded-For: 192.0.2.9'))).status, 200);
-  await until('both are logged', () => front.gateway.program.lines().filter(({ msg }) => msg === 'exchange').length === 2);
-  t.ok(front.gateway.program.lines().filter(({ msg }) => msg === 'exchange').every(({ address }) => address === '127.0.0.1'));
+  await until(
+    'both are logged',
+    () => front.gateway.program.lines().filter(({ msg }) => msg === 'exchange').length === 2,
+  );
+  t.ok(
+    front.gateway.program
+      .lines()
+      .filter(({ msg }) => msg === 'exchange')
+      .every(({ address }) => address === '127.0.0.1'),
+  );
 });
 
 /** The attack is our own: a deployment, while somebody is half-way through a handshake. */
 t.test('a handshake that hangs holds up no shutdown', async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { tls: issueCertificate(temporaryFolder(t), 'own'), config: { shutdown: '120s' } });
+  const front = await startFront(t, upstream.url, {
+    tls: issueCertificate(temporaryFolder(t), 'own'),
+    config: { shutdown: '120s' },
+  });
   const hanging = sendPlain(front.port, Buffer.from([22, 3, 1]));
   await until('it is connected', async () => (await scrape(front.gateway.adminUrl)).value('petgate_connections') === 1);
   const startMs = performance.now();

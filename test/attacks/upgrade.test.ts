@@ -19,7 +19,10 @@ let hidden = '';
 
 t.before(async () => {
   upstream = await startWebSocketUpstream(t);
-  front = await startTunnelFront(t, { addresses: [upstream.url], config: { limits: { headers_time: '1s', request_time: '1s' } } });
+  front = await startTunnelFront(t, {
+    addresses: [upstream.url],
+    config: { limits: { headers_time: '1s', request_time: '1s' } },
+  });
   hidden = request('GET /v1/pets?hidden', front.key);
 });
 
@@ -40,17 +43,28 @@ function answersTo(...pieces: readonly Piece[]): Promise<readonly RawAnswer[]> {
       for (const piece of pieces) {
         if (typeof piece !== 'string') await piece();
         // A piece of its own for the gateway too, unless that is busy.
-        else if (!socket.destroyed) await new Promise<void>((written) => socket.write(piece, 'latin1', () => setTimeout(written, 50)));
+        else if (!socket.destroyed)
+          await new Promise<void>((written) => socket.write(piece, 'latin1', () => setTimeout(written, 50)));
       }
     })();
   });
 }
 
-async function expectPlain(t: Test, name: string, pieces: readonly string[], statuses: readonly number[], behind: readonly string[]): Promise<void> {
+async function expectPlain(
+  t: Test,
+  name: string,
+  pieces: readonly string[],
+  statuses: readonly number[],
+  behind: readonly string[],
+): Promise<void> {
   upstream.seen.length = 0;
   upstream.plain.length = 0;
   const answers = await answersTo(...pieces);
-  t.same(answers.map(({ status }) => status), statuses, `${name}: answered ${statuses.join()}`);
+  t.same(
+    answers.map(({ status }) => status),
+    statuses,
+    `${name}: answered ${statuses.join()}`,
+  );
   for (const answer of answers) checkHonest(t, answer, name);
   t.same(upstream.plain, behind, `${name}: behind, exactly ${behind.length}`);
   t.same(upstream.seen, [], `${name}: no handshake behind`);
@@ -59,18 +73,31 @@ async function expectPlain(t: Test, name: string, pieces: readonly string[], sta
 /** The attack: an Upgrade to something else, so that what follows is read by nobody's rules (h2c smuggling). */
 t.test('every Upgrade but to a WebSocket is ignored, and its field goes no further', async (t) => {
   for (const [name, fields] of Object.entries({
-    'h2c': ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'],
+    h2c: ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'],
     'TLS/1.0': ['Connection: Upgrade', 'Upgrade: TLS/1.0'],
     'a list': ['Connection: Upgrade', 'Upgrade: websocket, h2c'],
     'two fields': ['Connection: Upgrade', 'Upgrade: websocket', 'Upgrade: h2c'],
     'the same twice': ['Connection: Upgrade', 'Upgrade: websocket', 'Upgrade: websocket'],
     'a version of it': ['Connection: Upgrade', 'Upgrade: websocket/13'],
-    'nothing': ['Connection: Upgrade', 'Upgrade:'],
+    nothing: ['Connection: Upgrade', 'Upgrade:'],
     'not named by Connection': ['Connection: keep-alive', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
-  })) await expectPlain(t, name, [request('GET /v1/pets/watch', front.key, ...fields)], [426], ['GET /v1/pets/watch']);
+  }))
+    await expectPlain(t, name, [request('GET /v1/pets/watch', front.key, ...fields)], [426], ['GET /v1/pets/watch']);
   const [answer] = await exchangeRaw(front.port, handshake('/v1/pets', front.key), 1);
   t.equal(answer?.status, 426, 'nor does an operation without WebSocket take one');
-  t.equal((await openTunnel(t, front.port, handshake('/v1/pets/watch', front.key).replace('Upgrade: websocket', 'upgrade: WebSocket').replace('Connection: Upgrade', 'connection: keep-alive, UPGRADE'))).answer.status, 101, 'while any spelling of the right one does');
+  t.equal(
+    (
+      await openTunnel(
+        t,
+        front.port,
+        handshake('/v1/pets/watch', front.key)
+          .replace('Upgrade: websocket', 'upgrade: WebSocket')
+          .replace('Connection: Upgrade', 'connection: keep-alive, UPGRADE'),
+      )
+    ).answer.status,
+    101,
+    'while any spelling of the right one does',
+  );
 });
 
 /** The attack: a second request where the parser stopped reading. */
@@ -81,23 +108,86 @@ t.test('nothing behind an ignored Upgrade is ever read as a request', async (t) 
   await expectPlain(t, 'in two pieces', [ignored, hidden], [426], behind);
   const body = 'x'.repeat(20) + hidden;
   const post = request('POST /v1/pets', front.key, `Content-Length: ${body.length}`);
-  await expectPlain(t, 'a request cut where its body looks like another', [ignored + post + 'x'.repeat(20), hidden], [426], behind);
+  await expectPlain(
+    t,
+    'a request cut where its body looks like another',
+    [ignored + post + 'x'.repeat(20), hidden],
+    [426],
+    behind,
+  );
   const [answer] = await answersTo(ignored);
   t.equal(answer?.headers.get('connection'), 'close', 'the client is told that nothing else is read');
 });
 
 /** The attack: an Upgrade on a request whose body would be taken for the tunnel, or for a request. */
 t.test('an Upgrade with a body, on another method, or on HTTP/1.0 is a plain request', async (t) => {
-  const fields = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
-  await expectPlain(t, 'a body by length', [request('GET /v1/pets/watch', front.key, ...fields, `Content-Length: ${hidden.length}`) + hidden], [400], []);
-  await expectPlain(t, 'a body in chunks', [`${request('GET /v1/pets/watch', front.key, ...fields, 'Transfer-Encoding: chunked')}${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`], [400], []);
-  await expectPlain(t, 'a body of nothing', [request('GET /v1/pets/watch', front.key, ...fields, 'Content-Length: 0')], [426], ['GET /v1/pets/watch']);
-  await expectPlain(t, 'both framings', [`${request('GET /v1/pets/watch', front.key, ...fields, 'Content-Length: 5', 'Transfer-Encoding: chunked')}0\r\n\r\n${hidden}`], [400], []);
-  await expectPlain(t, 'POST', [`${request('POST /v1/pets', front.key, ...fields, 'Content-Length: 2')}{}`], [426], ['POST /v1/pets']);
-  await expectPlain(t, 'POST where only GET is', [`${request('POST /v1/pets/watch', front.key, ...fields, 'Content-Length: 2')}{}`], [405], []);
+  const fields = [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ];
+  await expectPlain(
+    t,
+    'a body by length',
+    [request('GET /v1/pets/watch', front.key, ...fields, `Content-Length: ${hidden.length}`) + hidden],
+    [400],
+    [],
+  );
+  await expectPlain(
+    t,
+    'a body in chunks',
+    [
+      `${request('GET /v1/pets/watch', front.key, ...fields, 'Transfer-Encoding: chunked')}${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`,
+    ],
+    [400],
+    [],
+  );
+  await expectPlain(
+    t,
+    'a body of nothing',
+    [request('GET /v1/pets/watch', front.key, ...fields, 'Content-Length: 0')],
+    [426],
+    ['GET /v1/pets/watch'],
+  );
+  await expectPlain(
+    t,
+    'both framings',
+    [
+      `${request('GET /v1/pets/watch', front.key, ...fields, 'Content-Length: 5', 'Transfer-Encoding: chunked')}0\r\n\r\n${hidden}`,
+    ],
+    [400],
+    [],
+  );
+  await expectPlain(
+    t,
+    'POST',
+    [`${request('POST /v1/pets', front.key, ...fields, 'Content-Length: 2')}{}`],
+    [426],
+    ['POST /v1/pets'],
+  );
+  await expectPlain(
+    t,
+    'POST where only GET is',
+    [`${request('POST /v1/pets/watch', front.key, ...fields, 'Content-Length: 2')}{}`],
+    [405],
+    [],
+  );
   await expectPlain(t, 'HEAD', [request('HEAD /v1/pets/watch', front.key, ...fields)], [426], ['HEAD /v1/pets/watch']);
-  await expectPlain(t, 'HTTP/1.0', [request('GET /v1/pets/watch', front.key, ...fields).replace('HTTP/1.1', 'HTTP/1.0')], [426], ['GET /v1/pets/watch']);
-  await expectPlain(t, 'with Expect', [request('GET /v1/pets/watch', front.key, ...fields, 'Expect: 100-continue')], [426], ['GET /v1/pets/watch']);
+  await expectPlain(
+    t,
+    'HTTP/1.0',
+    [request('GET /v1/pets/watch', front.key, ...fields).replace('HTTP/1.1', 'HTTP/1.0')],
+    [426],
+    ['GET /v1/pets/watch'],
+  );
+  await expectPlain(
+    t,
+    'with Expect',
+    [request('GET /v1/pets/watch', front.key, ...fields, 'Expect: 100-continue')],
+    [426],
+    ['GET /v1/pets/watch'],
+  );
 });
 
 /** The attack: requests behind a handshake that will be refused, for whoever takes the connection for a tunnel already. */
@@ -106,10 +196,18 @@ t.test('bytes before the answer end the handshake, and reach nobody', async (t) 
   upstream.handle = () => (asked += 1);
   const good = handshake('/v1/pets/watch', front.key);
   const inOne = await answersTo(good + hidden);
-  t.same(inOne.map(({ status }) => status), [400], 'in one piece: refused');
+  t.same(
+    inOne.map(({ status }) => status),
+    [400],
+    'in one piece: refused',
+  );
   t.equal(asked, 0, 'before anything went behind');
   const later = await answersTo(good, () => until('it is passed on', () => asked === 1), hidden);
-  t.same(later.map(({ status }) => status), [400], 'in two pieces: refused');
+  t.same(
+    later.map(({ status }) => status),
+    [400],
+    'in two pieces: refused',
+  );
   for (const answer of [...inOne, ...later]) checkHonest(t, answer, 'early bytes');
   t.equal(asked, 1);
   await until('the service is let go', () => upstream.sockets.size === 0);
@@ -119,7 +217,10 @@ t.test('bytes before the answer end the handshake, and reach nobody', async (t) 
 /** The attack: a service that refuses while the client goes on as if it had agreed. */
 t.test('a refused handshake leaves no tunnel to smuggle through', async (t) => {
   upstream.plain.length = 0;
-  upstream.handle = ({ socket }) => void socket.write('HTTP/1.1 426 Upgrade Required\r\nContent-Length: 2\r\nServer: x\r\nX-RateLimit-Limit: 1\r\n\r\nno');
+  upstream.handle = ({ socket }) =>
+    void socket.write(
+      'HTTP/1.1 426 Upgrade Required\r\nContent-Length: 2\r\nServer: x\r\nX-RateLimit-Limit: 1\r\n\r\nno',
+    );
   const client = await openTunnel(t, front.port, handshake('/v1/pets/watch', front.key));
   t.equal(client.answer.status, 426);
   t.equal(codeOf(client.answer), 'upstream_error');
@@ -137,7 +238,10 @@ t.test('a handshake in the wake of another request is a plain one', async (t) =>
   upstream.plain.length = 0;
   upstream.seen.length = 0;
   const answers = await answersTo(request('GET /v1/pets', front.key) + handshake('/v1/pets/watch', front.key) + hidden);
-  t.same(answers.map(({ status }) => status), [426, 426]);
+  t.same(
+    answers.map(({ status }) => status),
+    [426, 426],
+  );
   t.same(upstream.plain, ['GET /v1/pets', 'GET /v1/pets/watch']);
   t.same(upstream.seen, []);
   const behind = await openTunnel(t, front.port, request('GET /v1/pets', front.key));
@@ -154,6 +258,11 @@ t.test('clients that leave in the middle of a handshake leave nothing behind', a
   await until('all are under way', () => upstream.seen.length === 100);
   sockets.forEach((socket, index) => (index % 2 === 0 ? socket.destroy() : socket.end()));
   await until('the service is let go', () => upstream.sockets.size === 0);
-  await until('none is under way', async () => (await metricOf(front.gateway, 'petgate_tunnels')) === 0 && (await metricOf(front.gateway, 'petgate_exchanges_in_flight')) === 0);
+  await until(
+    'none is under way',
+    async () =>
+      (await metricOf(front.gateway, 'petgate_tunnels')) === 0 &&
+      (await metricOf(front.gateway, 'petgate_exchanges_in_flight')) === 0,
+  );
   t.equal(await metricOf(front.gateway, 'petgate_upstream_in_flight'), 0);
 });

@@ -45,7 +45,8 @@ t.test('an answer that is none becomes a 502, and the next request is served', a
     'status 99': 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n',
     'status 600': 'HTTP/1.1 600 Odd\r\nContent-Length: 0\r\n\r\n',
     'status 999': 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n',
-    'an upgrade nobody asked for': 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
+    'an upgrade nobody asked for':
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
     'a header of 40 kB': `HTTP/1.1 200 OK\r\nX-Large: ${'x'.repeat(40_000)}\r\n\r\n`,
     'nothing at all': '',
   };
@@ -67,7 +68,11 @@ t.test('an answer that breaks after it began is cut, never ended', async (t) => 
   const heads = { 'with a length': 'Content-Length: 400000\r\n', chunked: 'Transfer-Encoding: chunked\r\n' };
   for (const [name, field] of Object.entries(heads)) {
     const part = name === 'chunked' ? `${LARGE.length.toString(16)}\r\n${LARGE}\r\n` : LARGE;
-    upstream.handle = (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${field}\r\n${part}`, () => void setTimeout(() => socket.resetAndDestroy(), 50));
+    upstream.handle = (socket) =>
+      void socket.write(
+        `HTTP/1.1 200 OK\r\n${field}\r\n${part}`,
+        () => void setTimeout(() => socket.resetAndDestroy(), 50),
+      );
     const { text } = await readAll(front.port, request('GET /v1/pets', front.key));
     t.match(text, /^HTTP\/1\.1 200 /, `${name}: it had begun`);
     t.ok(text.length > 60_000, `${name}: a part came`);
@@ -83,7 +88,7 @@ t.test('an answer that breaks after it began is cut, never ended', async (t) => 
  * The attack: bytes after the end of an answer, made to be taken for the answer to the next request
  * on that connection: one client gets what was meant for nobody.
  */
-t.test('surplus bytes after an answer are nobody\'s answer', async (t) => {
+t.test("surplus bytes after an answer are nobody's answer", async (t) => {
   const upstream = await startRawUpstream(t);
   const front = await startFront(t, upstream.url, { pets: { connections: 1 } });
   const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil';
@@ -105,7 +110,10 @@ t.test('surplus bytes after an answer are nobody\'s answer', async (t) => {
 t.test('interim answers are passed over', async (t) => {
   const upstream = await startRawUpstream(t);
   const front = await startFront(t, upstream.url);
-  upstream.handle = (socket) => void socket.write(`HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\nX-Early: 1\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${OK}`);
+  upstream.handle = (socket) =>
+    void socket.write(
+      `HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\nX-Early: 1\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${OK}`,
+    );
   for (let n = 0; n < 3; n += 1) {
     const { text } = await readAll(front.port, request('GET /v1/pets', front.key, 'Connection: close'));
     t.match(text, /^HTTP\/1\.1 200 OK\r\n/);
@@ -117,7 +125,9 @@ t.test('interim answers are passed over', async (t) => {
 /** The attack: nobody asked for them, and they come in pieces, many at once, and before an answer without a body. */
 t.test('an unasked 100 is passed over too, however it comes, and says nothing against the upstream', async (t) => {
   const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: 1, breaker: { failures: 1, open: '1h', cap: '1h' } } });
+  const front = await startFront(t, upstream.url, {
+    pets: { connections: 1, breaker: { failures: 1, open: '1h', cap: '1h' } },
+  });
   const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
   const pieces: Readonly<Record<string, readonly string[]>> = {
     'in one piece': [interim + OK],
@@ -125,22 +135,38 @@ t.test('an unasked 100 is passed over too, however it comes, and says nothing ag
     'torn within its status line': ['HTTP/1.1 1', interim.slice(10) + OK],
     'torn within its end': [interim.slice(0, -1), `\n${OK}`],
     'byte by byte': [...Array.from({ length: interim.length }, (_, at) => interim.charAt(at)), OK],
-    'several, of several kinds': [interim + interim, 'HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n', interim + OK],
+    'several, of several kinds': [
+      interim + interim,
+      'HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n',
+      interim + OK,
+    ],
     'with fields': ['HTTP/1.1 100 Continue\r\nX-Early: 1\r\nContent-Length: 5\r\n\r\n' + OK],
     'of a number nobody knows': ['HTTP/1.1 142 Odd\r\n\r\n' + OK],
   };
   for (const [name, parts] of Object.entries(pieces)) {
     upstream.heads.length = 0;
     upstream.handle = (socket) => void writeOneByOne(socket, parts);
-    const { text } = await readAll(front.port, `${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2', 'Connection: close')}{}`);
+    const { text } = await readAll(
+      front.port,
+      `${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2', 'Connection: close')}{}`,
+    );
     t.match(text, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n\[\]$/, name);
     t.notMatch(text, /x-early/i, name);
     t.equal(upstream.heads.length, 1, `${name}: sent once`);
   }
-  upstream.handle = (socket) => void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${interim.length}\r\n\r\n`, () => setImmediate(() => socket.write(interim)));
-  t.equal((await front.send(request('GET /v1/pets', front.key))).body, interim, 'what a body says is no interim answer');
+  upstream.handle = (socket) =>
+    void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${interim.length}\r\n\r\n`, () =>
+      setImmediate(() => socket.write(interim)),
+    );
+  t.equal(
+    (await front.send(request('GET /v1/pets', front.key))).body,
+    interim,
+    'what a body says is no interim answer',
+  );
   upstream.handle = (socket) => void socket.write(`HTTP/1.1 100 Continue\r\n${'X-Long: 1\r\n'.repeat(5_000)}`);
-  const endless = await front.send(`${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`);
+  const endless = await front.send(
+    `${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`,
+  );
   t.same([endless.status, codeOf(endless)], [502, 'upstream_failed'], 'one without an end is no answer');
 });
 
@@ -155,18 +181,32 @@ async function writeOneByOne(socket: Socket, parts: readonly string[]): Promise<
 /** The attack: none; RFC 9110 §8.6 lets a 304 tell the length that a 200 would have, and servers do. */
 t.test('a 304 may tell a length', async (t) => {
   const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: 1, breaker: { failures: 1, open: '1h', cap: '1h' } } });
-  upstream.handle = (socket, head) => void socket.write(/if-none-match/i.test(head) ? 'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\nContent-Length: 12345\r\n\r\n' : OK);
+  const front = await startFront(t, upstream.url, {
+    pets: { connections: 1, breaker: { failures: 1, open: '1h', cap: '1h' } },
+  });
+  upstream.handle = (socket, head) =>
+    void socket.write(
+      /if-none-match/i.test(head) ? 'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\nContent-Length: 12345\r\n\r\n' : OK,
+    );
   for (let n = 0; n < 3; n += 1) {
-    const { text } = await readAll(front.port, request('GET /v1/pets', front.key, 'If-None-Match: "1"', 'Connection: close'));
+    const { text } = await readAll(
+      front.port,
+      request('GET /v1/pets', front.key, 'If-None-Match: "1"', 'Connection: close'),
+    );
     t.match(text, /^HTTP\/1\.1 304 [^]*etag: "1"\r\n[^]*\r\n\r\n$/i);
     t.equal(await front.good(), 200);
   }
   t.equal(upstream.heads.length, 6, 'each was sent once');
   const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil';
-  upstream.handle = (socket, head) => void socket.write(/if-none-match/i.test(head) ? `HTTP/1.1 304 Not Modified\r\nContent-Length: ${evil.length}\r\n\r\n${evil}` : OK);
-  t.match((await readAll(front.port, request('GET /v1/pets', front.key, 'If-None-Match: "1"', 'Connection: close'))).text, /^HTTP\/1\.1 304 /);
-  t.equal((await front.send(request('GET /v1/pets', front.key))).body, '[]', 'what follows it is nobody\'s answer');
+  upstream.handle = (socket, head) =>
+    void socket.write(
+      /if-none-match/i.test(head) ? `HTTP/1.1 304 Not Modified\r\nContent-Length: ${evil.length}\r\n\r\n${evil}` : OK,
+    );
+  t.match(
+    (await readAll(front.port, request('GET /v1/pets', front.key, 'If-None-Match: "1"', 'Connection: close'))).text,
+    /^HTTP\/1\.1 304 /,
+  );
+  t.equal((await front.send(request('GET /v1/pets', front.key))).body, '[]', "what follows it is nobody's answer");
   await front.idle();
 });
 
@@ -179,7 +219,11 @@ t.test('a 204 and an answer to HEAD end with their header, however they are fram
     t.match(text, /^HTTP\/1\.1 204 [^]*\r\n\r\n$/, field);
     t.notMatch(text, /content-length|transfer-encoding/i, `${field}: a 204 has no length (RFC 9110 §8.6)`);
     upstream.handle = (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${field}\r\n\r\n`);
-    t.match((await readAll(front.port, request('HEAD /v1/pets', front.key, 'Connection: close'))).text, /^HTTP\/1\.1 200 [^]*\r\n\r\n$/, `HEAD, ${field}`);
+    t.match(
+      (await readAll(front.port, request('HEAD /v1/pets', front.key, 'Connection: close'))).text,
+      /^HTTP\/1\.1 200 [^]*\r\n\r\n$/,
+      `HEAD, ${field}`,
+    );
     upstream.handle = (socket) => void socket.write(OK);
     t.equal(await front.good(), 200, `after ${field}`);
   }
@@ -190,16 +234,51 @@ t.test('a 204 and an answer to HEAD end with their header, however they are fram
 t.test('what an answer may say of the gateway, it may not', async (t) => {
   const upstream = await startRawUpstream(t);
   const front = await startFront(t, upstream.url);
-  upstream.handle = (socket, head) => void socket.write([
-    'HTTP/1.1 200 OK', 'Content-Length: 2', 'Connection: X-Secret, keep-alive', 'Connection: X-Other', 'X-Secret: 1', 'X-Other: 1', 'Keep-Alive: timeout=5',
-    'Proxy-Authenticate: Basic', 'WWW-Authenticate: Internal', 'Server: pets/1', 'X-Powered-By: x', 'X-RateLimit-Limit: 7', 'X-RateLimit-Remaining: 7',
-    'RateLimit: "x";r=1;t=1', 'RateLimit-Policy: "x";q=1;w=1', 'Retry-After: 9', 'X-Request-Id: theirs', 'X-Petgate-Plan: free', 'Alt-Svc: h3=":443"',
-    'X-Latin: caf\u00e9', 'Set-Cookie: a=1', 'Set-Cookie: b=2', 'ETag: "1"', '', head.startsWith('HEAD') ? '' : '[]',
-  ].join('\r\n'), 'latin1');
+  upstream.handle = (socket, head) =>
+    void socket.write(
+      [
+        'HTTP/1.1 200 OK',
+        'Content-Length: 2',
+        'Connection: X-Secret, keep-alive',
+        'Connection: X-Other',
+        'X-Secret: 1',
+        'X-Other: 1',
+        'Keep-Alive: timeout=5',
+        'Proxy-Authenticate: Basic',
+        'WWW-Authenticate: Internal',
+        'Server: pets/1',
+        'X-Powered-By: x',
+        'X-RateLimit-Limit: 7',
+        'X-RateLimit-Remaining: 7',
+        'RateLimit: "x";r=1;t=1',
+        'RateLimit-Policy: "x";q=1;w=1',
+        'Retry-After: 9',
+        'X-Request-Id: theirs',
+        'X-Petgate-Plan: free',
+        'Alt-Svc: h3=":443"',
+        'X-Latin: caf\u00e9',
+        'Set-Cookie: a=1',
+        'Set-Cookie: b=2',
+        'ETag: "1"',
+        '',
+        head.startsWith('HEAD') ? '' : '[]',
+      ].join('\r\n'),
+      'latin1',
+    );
   const clean = await front.send(request('GET /v1/pets', front.key, 'X-Request-Id: mine'));
   t.equal(clean.status, 200);
   checkHonest(t, clean, 'clean');
-  for (const field of ['x-secret', 'x-other', 'proxy-authenticate', 'www-authenticate', 'server', 'x-powered-by', 'retry-after', 'x-petgate-plan', 'alt-svc']) {
+  for (const field of [
+    'x-secret',
+    'x-other',
+    'proxy-authenticate',
+    'www-authenticate',
+    'server',
+    'x-powered-by',
+    'retry-after',
+    'x-petgate-plan',
+    'alt-svc',
+  ]) {
     t.notOk(clean.headers.has(field), `${field} stays inside`);
   }
   t.equal(clean.headers.get('x-request-id'), 'mine');
@@ -218,13 +297,25 @@ t.test('HEAD, 204 and 304 end where their header ends', async (t) => {
     if (odd !== undefined) socket.write(`HTTP/1.1 ${odd}\r\nETag: "1"\r\n\r\n`);
     else socket.write(head.startsWith('HEAD') ? 'HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n' : OK);
   };
-  const bytes = ['GET /v1/pets?none', 'GET /v1/pets?same', 'HEAD /v1/pets', 'HEAD /v1/cats'].map((line) => request(line, front.key)).join('') + request('GET /v1/pets', front.key, 'Connection: close');
+  const bytes =
+    ['GET /v1/pets?none', 'GET /v1/pets?same', 'HEAD /v1/pets', 'HEAD /v1/cats']
+      .map((line) => request(line, front.key))
+      .join('') + request('GET /v1/pets', front.key, 'Connection: close');
   const { text } = await readAll(front.port, bytes);
-  t.same(text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 204', 'HTTP/1.1 304', 'HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
+  t.same(text.match(/HTTP\/1\.1 \d+/g), [
+    'HTTP/1.1 204',
+    'HTTP/1.1 304',
+    'HTTP/1.1 200',
+    'HTTP/1.1 404',
+    'HTTP/1.1 200',
+  ]);
   const heads = text.split('\r\n\r\n').slice(0, 5);
   t.match(heads[2], /content-length: 12345/i, 'HEAD tells the length there would be');
   t.ok(text.endsWith('\r\n\r\n[]'), 'and the one body is the last');
-  t.ok(heads.every((head) => /^X-RateLimit-Remaining: \d+$/m.test(head)), 'each with its figures');
+  t.ok(
+    heads.every((head) => /^X-RateLimit-Remaining: \d+$/m.test(head)),
+    'each with its figures',
+  );
 });
 
 /** The attack: a request that may change something is sent twice because its connection broke. */
@@ -240,7 +331,8 @@ t.test('a POST is never sent again, a GET once', async (t) => {
   let asked = 0;
   upstream.handle = (socket) => (++asked === 1 ? void socket.destroy() : void socket.write(OK));
   t.equal(await front.good(), 200, 'the second try of a GET is good');
-  upstream.handle = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx', () => socket.destroy());
+  upstream.handle = (socket) =>
+    void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx', () => socket.destroy());
   upstream.heads.length = 0;
   t.equal((await front.send(request('GET /v1/pets', front.key))).status, 502);
   t.equal(upstream.heads.length, 1, 'not once an answer began');
@@ -250,7 +342,13 @@ t.test('a 503 of the service keeps its Retry-After, in seconds, and has one in a
   const upstream = await startRawUpstream(t);
   const front = await startFront(t, upstream.url);
   const inAMinute = new Date(Date.now() + 60_000).toUTCString();
-  for (const [said, expected] of [['Retry-After: 7\r\n', /^7$/], [`Retry-After: ${inAMinute}\r\n`, /^(59|60)$/], ['Retry-After: soon\r\n', /^1$/], ['Retry-After: 0\r\n', /^1$/], ['', /^1$/]] as const) {
+  for (const [said, expected] of [
+    ['Retry-After: 7\r\n', /^7$/],
+    [`Retry-After: ${inAMinute}\r\n`, /^(59|60)$/],
+    ['Retry-After: soon\r\n', /^1$/],
+    ['Retry-After: 0\r\n', /^1$/],
+    ['', /^1$/],
+  ] as const) {
     upstream.handle = (socket) => void socket.write(`HTTP/1.1 503 Busy\r\n${said}Content-Length: 0\r\n\r\n`);
     const [answer] = await exchangeRaw(front.port, request('GET /v1/pets', front.key), 1);
     t.match(answer?.headers.get('retry-after'), expected, said.trim());

@@ -11,7 +11,8 @@ import { OK, startRawUpstream } from './raw-upstream.js';
 import type { RawUpstream } from './raw-upstream.js';
 
 const PAGE = '<html><h1>TypeError: x is undefined</h1><pre>at Db.query (/srv/pets/db.js:7:11)</pre></html>';
-const FINE = (status: number): string => JSON.stringify({ code: 'pet_not_found', message: 'There is no pet with id 7.', status });
+const FINE = (status: number): string =>
+  JSON.stringify({ code: 'pet_not_found', message: 'There is no pet with id 7.', status });
 
 function answer(upstream: RawUpstream, status: string, fields: readonly string[], body: string | Buffer): void {
   const bytes = Buffer.from(body);
@@ -21,7 +22,8 @@ function answer(upstream: RawUpstream, status: string, fields: readonly string[]
   };
 }
 
-const ask = (front: Front, line = 'GET /v1/pets', ...fields: string[]): ReturnType<Front['send']> => front.send(request(line, front.key, ...fields));
+const ask = (front: Front, line = 'GET /v1/pets', ...fields: string[]): ReturnType<Front['send']> =>
+  front.send(request(line, front.key, ...fields));
 
 /** The attack: an error page of whatever stands behind, with its insides on it, or one that a client cannot read. */
 t.test('an error that is no Error is replaced by one with the same status', async (t) => {
@@ -41,20 +43,41 @@ t.test('an error that is no Error is replaced by one with the same status', asyn
     ['an empty code', 404, [json], FINE(404).replace('pet_not_found', '')],
     ['an Error that says it is text', 404, ['Content-Type: text/plain'], FINE(404)],
     ['an Error that does not say what it is', 404, [], FINE(404)],
-    ['a problem (RFC 9457)', 422, ['Content-Type: application/problem+json'], '{"type":"about:blank","title":"Bad","status":422}'],
+    [
+      'a problem (RFC 9457)',
+      422,
+      ['Content-Type: application/problem+json'],
+      '{"type":"about:blank","title":"Bad","status":422}',
+    ],
     ['a page in gzip', 500, ['Content-Type: text/html', 'Content-Encoding: gzip'], gzipSync(PAGE)],
     ['gzip that is none', 500, [json, 'Content-Encoding: gzip'], FINE(500)],
     ['an unknown coding', 500, [json, 'Content-Encoding: rot13'], FINE(500)],
-    ['a small bomb', 500, [json, 'Content-Encoding: gzip'], gzipSync(`{"code":"x","message":"${' '.repeat(20_000_000)}","status":500}`)],
+    [
+      'a small bomb',
+      500,
+      [json, 'Content-Encoding: gzip'],
+      gzipSync(`{"code":"x","message":"${' '.repeat(20_000_000)}","status":500}`),
+    ],
     ['a page of 200 kB', 500, ['Content-Type: text/html'], 'x'.repeat(200_000)],
     ['an Error of 200 kB', 500, [json], FINE(500).replace('There', 'x'.repeat(200_000))],
   ];
   for (const [name, status, fields, body] of bad) {
-    answer(upstream, String(status), [...fields, 'ETag: "1"', 'Content-Language: de', 'Set-Cookie: a=1', 'Allow: GET'], body);
+    answer(
+      upstream,
+      String(status),
+      [...fields, 'ETag: "1"', 'Content-Language: de', 'Set-Cookie: a=1', 'Allow: GET'],
+      body,
+    );
     const got = await ask(front);
     checkHonest(t, got, name);
     t.same([got.status, codeOf(got)], [status, 'upstream_error'], name);
-    t.same(['content-type', 'content-encoding', 'content-language', 'etag', 'set-cookie', 'allow'].map((field) => got.headers.get(field) ?? null), ['application/json', null, null, null, 'a=1', 'GET'], `${name}: what spoke of the page went with it, the rest did not`);
+    t.same(
+      ['content-type', 'content-encoding', 'content-language', 'etag', 'set-cookie', 'allow'].map(
+        (field) => got.headers.get(field) ?? null,
+      ),
+      ['application/json', null, null, null, 'a=1', 'GET'],
+      `${name}: what spoke of the page went with it, the rest did not`,
+    );
     t.equal(got.headers.get('content-length'), String(Buffer.byteLength(got.body)), name);
     answer(upstream, '200', [json], '[]');
     t.equal(await front.good(), 200, `after ${name} a good request is 200`);
@@ -77,9 +100,16 @@ t.test('an Error comes through as it is, compressed or not', async (t) => {
     const got = await ask(front, 'GET /v1/pets', 'Accept-Encoding: gzip, br');
     t.equal(got.status, 404, name);
     t.equal(got.body, Buffer.from(body).toString('latin1'), name);
-    t.same([got.headers.get('content-length'), got.headers.get('etag')], [String(Buffer.byteLength(body)), '"1"'], name);
+    t.same(
+      [got.headers.get('content-length'), got.headers.get('etag')],
+      [String(Buffer.byteLength(body)), '"1"'],
+      name,
+    );
   }
-  upstream.handle = (socket) => void socket.write(`HTTP/1.1 500 Odd\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${FINE(500).length.toString(16)}\r\n${FINE(500)}\r\n0\r\n\r\n`);
+  upstream.handle = (socket) =>
+    void socket.write(
+      `HTTP/1.1 500 Odd\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${FINE(500).length.toString(16)}\r\n${FINE(500)}\r\n0\r\n\r\n`,
+    );
   t.equal((await ask(front)).body, FINE(500), 'chunked');
 });
 
@@ -89,16 +119,20 @@ t.test('of an answer to HEAD its fields are judged', async (t) => {
   const front = await startFront(t, upstream.url);
   const head = async (): Promise<string> => {
     let text = '';
-    const socket = connect(front.port, '127.0.0.1').setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+    const socket = connect(front.port, '127.0.0.1')
+      .setEncoding('latin1')
+      .on('data', (chunk: string) => (text += chunk));
     socket.write(request('HEAD /v1/pets', front.key, 'Connection: close'));
     await once(socket, 'close');
     return text;
   };
-  upstream.handle = (socket) => void socket.write('HTTP/1.1 500 Odd\r\nContent-Type: text/html\r\nContent-Length: 1234\r\n\r\n');
+  upstream.handle = (socket) =>
+    void socket.write('HTTP/1.1 500 Odd\r\nContent-Type: text/html\r\nContent-Length: 1234\r\n\r\n');
   const page = await head();
   t.match(page, /^HTTP\/1\.1 500 [^]*content-type: application\/json\r\n[^]*\r\n\r\n$/i);
   t.notMatch(page, '1234');
-  upstream.handle = (socket) => void socket.write('HTTP/1.1 404 Odd\r\nContent-Type: application/json\r\nContent-Length: 77\r\n\r\n');
+  upstream.handle = (socket) =>
+    void socket.write('HTTP/1.1 404 Odd\r\nContent-Type: application/json\r\nContent-Length: 77\r\n\r\n');
   t.match(await head(), /^HTTP\/1\.1 404 [^]*content-length: 77\r\n[^]*\r\n\r\n$/i);
 });
 
@@ -109,8 +143,17 @@ t.test('what was replaced stands in the log, cut and without secrets', async (t)
   const echo = `Error: no\u0007 pet\r\n at x.js:1\nGET /v1/pets\nAuthorization: Bearer ${INTERNAL_TOKEN}\nX-Was: ${token}\nCookie: sid=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6\n${'y '.repeat(5_000)}`;
   answer(upstream, '500', ['Content-Type: text/plain; charset=utf-8', 'Content-Encoding: gzip'], gzipSync(echo));
   await ask(front, 'GET /v1/pets', 'X-Request-Id: mine');
-  const line = await front.gateway.program.logged('the upstream answered with an error that is no Error: the client got one of ours');
-  t.match(line, { level: 'warn', upstream: 'pets', request: 'mine', operation: 'listPets', status: 500, contentType: 'text/plain; charset=utf-8' });
+  const line = await front.gateway.program.logged(
+    'the upstream answered with an error that is no Error: the client got one of ours',
+  );
+  t.match(line, {
+    level: 'warn',
+    upstream: 'pets',
+    request: 'mine',
+    operation: 'listPets',
+    status: 500,
+    contentType: 'text/plain; charset=utf-8',
+  });
   const { body } = line as { body: string };
   t.match(body, /^Error: no\? pet\?\? at x\.js:1/, 'what it said, in what can be printed');
   t.ok(body.length <= 260, `at most that: ${body.length}`);

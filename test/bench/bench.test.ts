@@ -15,14 +15,21 @@ import { bodyOf, LIST } from './traffic.js';
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
 const MACHINE = { date: '2026-01-02', node: 'v20.0.0', processors: '2 × test', commit: 'abc<1>' };
 
-const sample = (gatewayUs: number, storeUs: number, p99?: number): Sample =>
-  ({ requests: 100, gatewayUs, storeUs, rssMiB: 50, ...(p99 === undefined ? {} : { latencyMs: { p50: 1, p99, p999: 9 } }) });
+const sample = (gatewayUs: number, storeUs: number, p99?: number): Sample => ({
+  requests: 100,
+  gatewayUs,
+  storeUs,
+  rssMiB: 50,
+  ...(p99 === undefined ? {} : { latencyMs: { p50: 1, p99, p999: 9 } }),
+});
 
 const SCENARIO: Scenario = {
-  name: 'list', title: 'A list',
+  name: 'list',
+  title: 'A list',
   cases: (['bare', 'redis', 'nginx'] as const).map((subject) => ({ subject, variant: '', traffic: LIST })),
   bars: [
-    { of: 'redis', to: 'bare', figure: 'gateway', most: 1 }, { of: 'redis', to: 'nginx', figure: 'gateway + store', most: 0.85 },
+    { of: 'redis', to: 'bare', figure: 'gateway', most: 1 },
+    { of: 'redis', to: 'nginx', figure: 'gateway + store', most: 0.85 },
     { of: 'redis', to: 'express', figure: 'gateway + store', most: 0.25 },
   ],
 };
@@ -33,29 +40,75 @@ const SAMPLES = new Map([
 ]);
 
 function reportOf(): ScenarioReport {
-  return { name: 'list', title: 'A list', rounds: 3, seconds: 1, cases: caseReports(SCENARIO, SAMPLES), bars: barReports(SCENARIO, SAMPLES), leftOut: [{ name: 'express', why: 'not installed' }] };
+  return {
+    name: 'list',
+    title: 'A list',
+    rounds: 3,
+    seconds: 1,
+    cases: caseReports(SCENARIO, SAMPLES),
+    bars: barReports(SCENARIO, SAMPLES),
+    leftOut: [{ name: 'express', why: 'not installed' }],
+  };
 }
 
 t.test('one short round runs Petgate and a bare proxy, and writes JSON and a plot', (t) => {
   const folder = temporaryFolder(t);
   const [json, svg] = [join(folder, 'result.json'), join(folder, 'plot.svg')];
-  const { status, stderr } = spawnSync(process.execPath, [MAIN, '--load', 'node', '--rounds', '1', '--only', 'bare,embedded,redis', '--scenario', 'list', '--json', json, '--svg', svg], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [
+      MAIN,
+      '--load',
+      'node',
+      '--rounds',
+      '1',
+      '--only',
+      'bare,embedded,redis',
+      '--scenario',
+      'list',
+      '--json',
+      json,
+      '--svg',
+      svg,
+    ],
+    { encoding: 'utf8' },
+  );
   t.equal(status, 0, 'it ends well', { stderr });
-  const { scenarios: [list] } = JSON.parse(readFileSync(json, 'utf8')) as { scenarios: readonly ScenarioReport[] };
-  t.strictSame(list?.cases.map(({ name }) => name), ['bare', 'embedded', 'redis']);
+  const {
+    scenarios: [list],
+  } = JSON.parse(readFileSync(json, 'utf8')) as { scenarios: readonly ScenarioReport[] };
+  t.strictSame(
+    list?.cases.map(({ name }) => name),
+    ['bare', 'embedded', 'redis'],
+  );
   t.strictSame(list?.leftOut, []);
   t.equal(list?.cases[0]?.ratios['bare']?.median, 1);
-  t.ok(list?.cases.every(({ gatewayUs, rssMiB, requestsPerRound }) => gatewayUs.median > 1 && rssMiB > 10 && requestsPerRound > 0), 'figures are of this world', { list });
-  t.strictSame(list?.cases.map(({ storeUs }) => storeUs.median > 1), [false, false, true], 'Redis is told apart');
-  t.strictSame(list?.bars.map(({ of, to }) => `${of} / ${to}`), ['embedded / bare', 'redis / bare']);
+  t.ok(
+    list?.cases.every(
+      ({ gatewayUs, rssMiB, requestsPerRound }) => gatewayUs.median > 1 && rssMiB > 10 && requestsPerRound > 0,
+    ),
+    'figures are of this world',
+    { list },
+  );
+  t.strictSame(
+    list?.cases.map(({ storeUs }) => storeUs.median > 1),
+    [false, false, true],
+    'Redis is told apart',
+  );
+  t.strictSame(
+    list?.bars.map(({ of, to }) => `${of} / ${to}`),
+    ['embedded / bare', 'redis / bare'],
+  );
   t.match(readFileSync(svg, 'utf8'), /^<svg [^]*Petgate, embedded store[^]*<\/svg>\n$/);
   t.end();
 });
 
 t.test('wrong options are told', (t) => {
   for (const [args, said] of [
-    [['--rounds', '0'], /--rounds must be a whole number from 1 to 100/], [['--only', 'envoy'], /--only: there is no envoy; there are bare, embedded/],
-    [['--scenario', 'lists'], /--scenario: there is no lists; there are list, post/], [['--load', 'ab'], /--load must be wrk or node/],
+    [['--rounds', '0'], /--rounds must be a whole number from 1 to 100/],
+    [['--only', 'envoy'], /--only: there is no envoy; there are bare, embedded/],
+    [['--scenario', 'lists'], /--scenario: there is no lists; there are list, post/],
+    [['--load', 'ab'], /--load must be wrk or node/],
   ] as const) {
     const { status, stderr } = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' });
     t.equal(status, 1);
@@ -80,7 +133,14 @@ t.test('ratios, bars and what is left out stand in the report', (t) => {
   const redis = report.cases.find(({ name }) => name === 'redis');
   t.equal(redis?.ratios['bare']?.median, 1.25, 'the gateway alone beside the bare proxy');
   t.equal(redis?.ratios['nginx']?.median, 0.5, 'with the store beside a peer');
-  t.strictSame(report.bars.map(({ of, to, met }) => [of, to, met]), [['redis', 'bare', false], ['redis', 'nginx', true]], 'a bar without its other side is left out');
+  t.strictSame(
+    report.bars.map(({ of, to, met }) => [of, to, met]),
+    [
+      ['redis', 'bare', false],
+      ['redis', 'nginx', true],
+    ],
+    'a bar without its other side is left out',
+  );
   const text = textOf(report);
   t.match(text, /redis +75\.0 +7\.0 +82\.0 +50 +1\.25 +0\.50\n/);
   t.match(text, /NOT MET +redis \/ bare +gateway +≤ 1\.00 +1\.25 +1\.13–1\.38 +1\.00–1\.50\n/);

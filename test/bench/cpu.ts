@@ -17,7 +17,9 @@ export function cpuUs(pid: number): number {
 
 function threadsUs(pid: number): number {
   const folder = `/proc/${pid}/task`;
-  const usedNs = readdirSync(folder).map((thread) => Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0]));
+  const usedNs = readdirSync(folder).map((thread) =>
+    Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0]),
+  );
   return usedNs.reduce((sum, ns) => sum + ns, 0) / 1000;
 }
 
@@ -28,5 +30,8 @@ export function forgetPeakMemory(pid: number): void {
 
 /** The most memory (VmHWM) since then, MiB. */
 export function peakMemoryMiB(pid: number): number {
-  return treeOf(pid).reduce((sum, one) => sum + Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1] ?? 0) / 1024, 0);
+  return treeOf(pid).reduce(
+    (sum, one) => sum + Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1] ?? 0) / 1024,
+    0,
+  );
 }

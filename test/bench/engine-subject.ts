@@ -19,17 +19,32 @@ const SLICES = 2;
 const PAUSE_MS = 600;
 const IMPORTED_AT_ONCE = 5_000;
 const OPERATIONS = ['listPets', 'createPet', 'getPet'] as const;
-const PLAN: Plan = { name: 'open', limits: { minute: 100_000_000, day: 100_000_000 }, refill: 'interval', ban: { after: 1_000_000, withinMs: 60_000, forMs: 1_000, factor: 1, capMs: 1_000 } };
+const PLAN: Plan = {
+  name: 'open',
+  limits: { minute: 100_000_000, day: 100_000_000 },
+  refill: 'interval',
+  ban: { after: 1_000_000, withinMs: 60_000, forMs: 1_000, factor: 1, capMs: 1_000 },
+};
 const MAP_BYTES = 2 ** 31;
 
 const folder = given ?? mkdtempSync(join(tmpdir(), 'petgate-engine-'));
 /** In no order, as ids are. */
-const ids = Array.from({ length: Number(keyCount) }, (_, n) => `k${((n * 7_919_317) % 2_147_483_647).toString(36).padStart(11, '0')}`);
+const ids = Array.from(
+  { length: Number(keyCount) },
+  (_, n) => `k${((n * 7_919_317) % 2_147_483_647).toString(36).padStart(11, '0')}`,
+);
 type Admit = (requests: readonly AdmissionRequest[]) => unknown;
 
 async function openEngine(): Promise<Admit> {
-  const { openEmbeddedEngine } = (await import(module)) as { openEmbeddedEngine: (options: EmbeddedOptions) => EmbeddedEngine };
-  const engine = openEmbeddedEngine({ folder, plans: new Map([[PLAN.name, PLAN]]), usageDays: 400, mapBytes: MAP_BYTES });
+  const { openEmbeddedEngine } = (await import(module)) as {
+    openEmbeddedEngine: (options: EmbeddedOptions) => EmbeddedEngine;
+  };
+  const engine = openEmbeddedEngine({
+    folder,
+    plans: new Map([[PLAN.name, PLAN]]),
+    usageDays: 400,
+    mapBytes: MAP_BYTES,
+  });
   if (given === undefined) await fill(engine);
   return (requests) => engine.admit(requests);
 }
@@ -37,21 +52,43 @@ async function openEngine(): Promise<Admit> {
 async function fill({ keys: { imports } }: EmbeddedEngine): Promise<void> {
   await imports.open('bench');
   for (let from = 0; from < ids.length; from += IMPORTED_AT_ONCE) {
-    await imports.stage('bench', ids.slice(from, from + IMPORTED_AT_ONCE).map((id) => ({ record: recordOf(id), entry: { atMs: 1, action: 'imported' as const, changed: {} } })));
+    await imports.stage(
+      'bench',
+      ids
+        .slice(from, from + IMPORTED_AT_ONCE)
+        .map((id) => ({ record: recordOf(id), entry: { atMs: 1, action: 'imported' as const, changed: {} } })),
+    );
   }
   await imports.commit('bench');
   await imports.settle('bench');
 }
 
 function recordOf(id: string): KeyRecord {
-  return { id, plan: PLAN.name, name: 'bench', note: '', status: 'enabled', createdAtMs: 1, expiresAtMs: null, scopes: null, limits: null, secrets: [{ hash: hashOf(id), endsAtMs: null }], version: 1 };
+  return {
+    id,
+    plan: PLAN.name,
+    name: 'bench',
+    note: '',
+    status: 'enabled',
+    createdAtMs: 1,
+    expiresAtMs: null,
+    scopes: null,
+    limits: null,
+    secrets: [{ hash: hashOf(id), endsAtMs: null }],
+    version: 1,
+  };
 }
 
 const hashOf = (id: string): string => `hash-of-${id}`.padEnd(43, 'x');
 
 /** The least that can be: one get and one put of 100 bytes each. */
 function openPlain(): Admit {
-  const store = open<Buffer, string>(join(folder, 'plain.mdb'), { mapSize: MAP_BYTES, encoding: 'binary', noSync: true, overlappingSync: false });
+  const store = open<Buffer, string>(join(folder, 'plain.mdb'), {
+    mapSize: MAP_BYTES,
+    encoding: 'binary',
+    noSync: true,
+    overlappingSync: false,
+  });
   const row = Buffer.alloc(100);
   return (requests) =>
     store.transactionSync(() => {
@@ -63,7 +100,12 @@ function openPlain(): Admit {
     });
 }
 
-const requests = ids.map((id, n): AdmissionRequest => ({ subject: { kind: 'key', id, secretHash: hashOf(id) }, operation: OPERATIONS[n % 3]!, scope: null, cost: 1 }));
+const requests = ids.map((id, n): AdmissionRequest => ({
+  subject: { kind: 'key', id, secretHash: hashOf(id) },
+  operation: OPERATIONS[n % 3]!,
+  scope: null,
+  cost: 1,
+}));
 let at = 0;
 
 function next(batch: number): readonly AdmissionRequest[] {

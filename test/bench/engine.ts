@@ -16,8 +16,11 @@ import { spreadOf } from './figures.js';
  */
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '7' }, keys: { type: 'string', default: '10,1000,100000' }, batches: { type: 'string', default: '1,16,64' },
-    engine: { type: 'string', multiple: true, default: [] }, two: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '7' },
+    keys: { type: 'string', default: '10,1000,100000' },
+    batches: { type: 'string', default: '1,16,64' },
+    engine: { type: 'string', multiple: true, default: [] },
+    two: { type: 'boolean', default: false },
   },
 });
 const WARM_UP = 3;
@@ -37,7 +40,11 @@ class Subject {
 
   constructor(module: string, keys: number) {
     this.name = module;
-    this.#child = fork(fileURLToPath(new URL('engine-subject.js', import.meta.url)), [module, String(keys), String(values.two)]);
+    this.#child = fork(fileURLToPath(new URL('engine-subject.js', import.meta.url)), [
+      module,
+      String(keys),
+      String(values.two),
+    ]);
   }
 
   async measure(batch: number): Promise<Sample> {
@@ -66,7 +73,9 @@ async function compare(keys: number, batches: readonly number[]): Promise<void> 
       const callUs = spreadOf(samples[place]!.map((sample) => sample.callUs)).median;
       // What is done now and then counts as well: a median would leave it out.
       const allUs = samples[place]!.reduce((sum, sample) => sum + sample.allUs, 0) / samples[place]!.length;
-      process.stdout.write(`${String(keys).padStart(7)} keys, batches of ${String(batch).padStart(2)}: call ${us(callUs)}, all ${us(allUs)}  ${name}\n`);
+      process.stdout.write(
+        `${String(keys).padStart(7)} keys, batches of ${String(batch).padStart(2)}: call ${us(callUs)}, all ${us(allUs)}  ${name}\n`,
+      );
     }
   }
   for (const subject of subjects) await subject.end();

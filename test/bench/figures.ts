@@ -23,9 +23,12 @@ export interface Spread {
 
 function figureOf(sample: Sample, figure: Figure): number {
   switch (figure) {
-    case 'gateway': return sample.gatewayUs;
-    case 'gateway + store': return sample.gatewayUs + sample.storeUs;
-    case 'p99': return sample.latencyMs?.p99 ?? Number.NaN;
+    case 'gateway':
+      return sample.gatewayUs;
+    case 'gateway + store':
+      return sample.gatewayUs + sample.storeUs;
+    case 'p99':
+      return sample.latencyMs?.p99 ?? Number.NaN;
   }
 }
 
@@ -39,7 +42,9 @@ export function quantile(values: readonly number[], part: number): number {
 }
 
 export function spreadOf(values: readonly number[]): Spread {
-  const [min = Number.NaN, p25 = Number.NaN, median = Number.NaN, p75 = Number.NaN, max = Number.NaN] = [0, 0.25, 0.5, 0.75, 1].map((part) => quantile(values, part));
+  const [min = Number.NaN, p25 = Number.NaN, median = Number.NaN, p75 = Number.NaN, max = Number.NaN] = [
+    0, 0.25, 0.5, 0.75, 1,
+  ].map((part) => quantile(values, part));
   return { median, p25, p75, min, max };
 }
 

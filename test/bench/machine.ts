@@ -12,9 +12,14 @@ export interface Machine {
 }
 
 export function machineOf(): Machine {
-  const { status, stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { cwd: packageRoot, encoding: 'utf8' });
+  const { status, stdout } = spawnSync('git', ['describe', '--always', '--dirty'], {
+    cwd: packageRoot,
+    encoding: 'utf8',
+  });
   return {
-    date: new Date().toISOString().slice(0, 10), node: process.version,
-    processors: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`, commit: status === 0 ? stdout.trim() : 'unknown',
+    date: new Date().toISOString().slice(0, 10),
+    node: process.version,
+    processors: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
+    commit: status === 0 ? stdout.trim() : 'unknown',
   };
 }

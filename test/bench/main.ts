@@ -19,13 +19,26 @@ import { Keys } from './subjects/keys.js';
  */
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-async function runScenario(scenario: Scenario, { subjects, rounds, seconds, load }: Options, folder: string): Promise<ScenarioReport> {
+async function runScenario(
+  scenario: Scenario,
+  { subjects, rounds, seconds, load }: Options,
+  folder: string,
+): Promise<ScenarioReport> {
   const wanted = new Set(scenario.cases.map(({ subject }) => subject).filter((subject) => subjects.has(subject)));
   const fleet = await Fleet.start(wanted, scenario.tls === true, join(folder, scenario.name));
   try {
     const { samples, rate } = await runRounds(scenario, fleet, new Keys(), { rounds, seconds, folder, load, say });
     const { name, title } = scenario;
-    return { name, title, rounds, seconds, ...(rate === undefined ? {} : { rate }), cases: caseReports(scenario, samples), bars: barReports(scenario, samples), leftOut: fleet.leftOut };
+    return {
+      name,
+      title,
+      rounds,
+      seconds,
+      ...(rate === undefined ? {} : { rate }),
+      cases: caseReports(scenario, samples),
+      bars: barReports(scenario, samples),
+      leftOut: fleet.leftOut,
+    };
   } finally {
     await fleet.stop();
   }
@@ -41,7 +54,8 @@ async function bench(options: Options, folder: string): Promise<void> {
       scenarios.push(report);
       process.stdout.write(`${textOf(report)}\n`);
       // Each time anew: a run that is ended early keeps what it has.
-      if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ ...machine, scenarios }, null, 2)}\n`);
+      if (options.json !== undefined)
+        writeFileSync(options.json, `${JSON.stringify({ ...machine, scenarios }, null, 2)}\n`);
       if (options.svg !== undefined && scenario.name === 'list') writeFileSync(options.svg, plotOf(report, machine));
     } catch (error) {
       process.exitCode = 1;

@@ -23,7 +23,19 @@ export interface Options {
 /** Throws an error that says what is wrong. */
 export function readOptions(args: readonly string[]): Options {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({ args: [...args], options: { rounds: text, seconds: text, scenario: text, only: text, json: text, svg: text, load: text, all: { type: 'boolean', default: false } } });
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: text,
+      seconds: text,
+      scenario: text,
+      only: text,
+      json: text,
+      svg: text,
+      load: text,
+      all: { type: 'boolean', default: false },
+    },
+  });
   const { load = 'wrk' } = values;
   if (load !== 'wrk' && load !== 'node') throw new Error('--load must be wrk or node');
   return {
@@ -31,17 +43,27 @@ export function readOptions(args: readonly string[]): Options {
     seconds: wholeNumber('seconds', values.seconds ?? '1', 60),
     scenarios: scenariosOf(values.scenario, values.all),
     subjects: new Set(chosen('only', values.only, SUBJECTS)),
-    json: values.json, svg: values.svg, load,
+    json: values.json,
+    svg: values.svg,
+    load,
   };
 }
 
 function scenariosOf(named: string | undefined, all: boolean): readonly Scenario[] {
   if (named === undefined) return SCENARIOS.filter(({ extra = false }) => all || !extra);
-  const names = chosen('scenario', named, SCENARIOS.map(({ name }) => name));
+  const names = chosen(
+    'scenario',
+    named,
+    SCENARIOS.map(({ name }) => name),
+  );
   return SCENARIOS.filter(({ name }) => names.includes(name));
 }
 
-function chosen<Name extends string>(option: string, value: string | undefined, names: readonly Name[]): readonly Name[] {
+function chosen<Name extends string>(
+  option: string,
+  value: string | undefined,
+  names: readonly Name[],
+): readonly Name[] {
   if (value === undefined) return names;
   return value.split(',').map((one) => {
     const name = names.find((known) => known === one);
@@ -52,6 +74,7 @@ function chosen<Name extends string>(option: string, value: string | undefined, 
 
 function wholeNumber(name: string, text: string, most: number): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > most) throw new Error(`--${name} must be a whole number from 1 to ${most}`);
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw new Error(`--${name} must be a whole number from 1 to ${most}`);
   return value;
 }

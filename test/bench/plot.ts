@@ -47,14 +47,23 @@ ${cases.map((one, place) => rowOf(one, TOP + place * ROW, scale)).join('\n')}
 `;
 }
 
-function rowOf({ subject, gatewayUs, storeUs, totalUs, ratios: { nginx } }: CaseReport, top: number, scale: number): string {
+function rowOf(
+  { subject, gatewayUs, storeUs, totalUs, ratios: { nginx } }: CaseReport,
+  top: number,
+  scale: number,
+): string {
   const kind = /^(embedded|redis)/.test(subject) ? 'ours' : 'other';
   const width = (us: number): string => (us * scale).toFixed(1);
   const beside = nginx === undefined || subject === 'nginx' ? '' : ` (${nginx.median.toFixed(2)} × nginx)`;
-  const store = storeUs.median === 0 ? '' : `<rect class="store" x="${(LEFT + gatewayUs.median * scale).toFixed(1)}" y="${top}" width="${width(storeUs.median)}" height="${BAR}"/>`;
-  return `<text x="${LEFT - 10}" y="${top + 14}" text-anchor="end">${escape(LABELS[subject])}</text>`
-    + `<rect class="${kind}" x="${LEFT}" y="${top}" width="${width(gatewayUs.median)}" height="${BAR}"/>${store}`
-    + `<text x="${(LEFT + totalUs.median * scale + 8).toFixed(1)}" y="${top + 14}">${totalUs.median.toFixed(1)}${beside}</text>`;
+  const store =
+    storeUs.median === 0
+      ? ''
+      : `<rect class="store" x="${(LEFT + gatewayUs.median * scale).toFixed(1)}" y="${top}" width="${width(storeUs.median)}" height="${BAR}"/>`;
+  return (
+    `<text x="${LEFT - 10}" y="${top + 14}" text-anchor="end">${escape(LABELS[subject])}</text>` +
+    `<rect class="${kind}" x="${LEFT}" y="${top}" width="${width(gatewayUs.median)}" height="${BAR}"/>${store}` +
+    `<text x="${(LEFT + totalUs.median * scale + 8).toFixed(1)}" y="${top + 14}">${totalUs.median.toFixed(1)}${beside}</text>`
+  );
 }
 
 function escape(text: string): string {

@@ -39,22 +39,40 @@ type Samples = ReadonlyMap<string, readonly Sample[]>;
 const BESIDE = ['bare', 'nginx', 'fastify', 'express'] as const;
 
 export function caseReports({ cases }: Scenario, samples: Samples): readonly CaseReport[] {
-  return cases.filter((one) => samples.has(nameOf(one))).map((one) => {
-    const own = samples.get(nameOf(one))!;
-    const others = BESIDE.map((subject) => [subject, samples.get(nameOf({ ...one, subject }))] as const);
-    const latencies = own.flatMap(({ latencyMs }) => latencyMs ?? []);
-    const median = (values: readonly number[]): number => spreadOf(values).median;
-    return {
-      name: nameOf(one), subject: one.subject, variant: one.variant,
-      gatewayUs: spreadOf(own.map(({ gatewayUs }) => gatewayUs)),
-      storeUs: spreadOf(own.map(({ storeUs }) => storeUs)),
-      totalUs: spreadOf(own.map(({ gatewayUs, storeUs }) => gatewayUs + storeUs)),
-      rssMiB: Math.max(...own.map(({ rssMiB }) => rssMiB)),
-      requestsPerRound: Math.round(median(own.map(({ requests }) => requests))),
-      ...(latencies.length === 0 ? {} : { latencyMs: { p50: median(latencies.map(({ p50 }) => p50)), p99: median(latencies.map(({ p99 }) => p99)), p999: median(latencies.map(({ p999 }) => p999)) } }),
-      ratios: Object.fromEntries(others.flatMap(([subject, other]) => (other === undefined ? [] : [[subject, ratioOf(own, other, subject === 'bare' ? 'gateway' : 'gateway + store')]]))),
-    };
-  });
+  return cases
+    .filter((one) => samples.has(nameOf(one)))
+    .map((one) => {
+      const own = samples.get(nameOf(one))!;
+      const others = BESIDE.map((subject) => [subject, samples.get(nameOf({ ...one, subject }))] as const);
+      const latencies = own.flatMap(({ latencyMs }) => latencyMs ?? []);
+      const median = (values: readonly number[]): number => spreadOf(values).median;
+      return {
+        name: nameOf(one),
+        subject: one.subject,
+        variant: one.variant,
+        gatewayUs: spreadOf(own.map(({ gatewayUs }) => gatewayUs)),
+        storeUs: spreadOf(own.map(({ storeUs }) => storeUs)),
+        totalUs: spreadOf(own.map(({ gatewayUs, storeUs }) => gatewayUs + storeUs)),
+        rssMiB: Math.max(...own.map(({ rssMiB }) => rssMiB)),
+        requestsPerRound: Math.round(median(own.map(({ requests }) => requests))),
+        ...(latencies.length === 0
+          ? {}
+          : {
+              latencyMs: {
+                p50: median(latencies.map(({ p50 }) => p50)),
+                p99: median(latencies.map(({ p99 }) => p99)),
+                p999: median(latencies.map(({ p999 }) => p999)),
+              },
+            }),
+        ratios: Object.fromEntries(
+          others.flatMap(([subject, other]) =>
+            other === undefined
+              ? []
+              : [[subject, ratioOf(own, other, subject === 'bare' ? 'gateway' : 'gateway + store')]],
+          ),
+        ),
+      };
+    });
 }
 
 /** Bars of which a side was not measured are left out. */
@@ -88,22 +106,35 @@ const COLUMNS: readonly { readonly head: string; readonly text: (one: CaseReport
   { head: 'p99 ms', text: ({ latencyMs }) => latencyMs?.p99.toFixed(2) },
   { head: 'p99.9 ms', text: ({ latencyMs }) => latencyMs?.p999.toFixed(2) },
   { head: 'peak MiB', text: ({ rssMiB }) => rssMiB.toFixed(0) },
-  ...BESIDE.map((subject) => ({ head: `× ${subject}`, text: ({ ratios }: CaseReport): string | undefined => ratios[subject]?.median.toFixed(2) })),
+  ...BESIDE.map((subject) => ({
+    head: `× ${subject}`,
+    text: ({ ratios }: CaseReport): string | undefined => ratios[subject]?.median.toFixed(2),
+  })),
 ];
 
 const BAR_HEADS = ['', 'ratio of', 'in', 'bar', 'median', 'p25–p75', 'min–max'];
 
 function barRow({ met, of, figure, to, most, ratio: { median, p25, p75, min, max } }: BarReport): readonly string[] {
-  return [met ? 'met' : 'NOT MET', `${of} / ${to}`, figure, `≤ ${most.toFixed(2)}`, median.toFixed(2), `${p25.toFixed(2)}–${p75.toFixed(2)}`, `${min.toFixed(2)}–${max.toFixed(2)}`];
+  return [
+    met ? 'met' : 'NOT MET',
+    `${of} / ${to}`,
+    figure,
+    `≤ ${most.toFixed(2)}`,
+    median.toFixed(2),
+    `${p25.toFixed(2)}–${p75.toFixed(2)}`,
+    `${min.toFixed(2)}–${max.toFixed(2)}`,
+  ];
 }
 
 /** Numbers to the right, and no column where none has anything. */
 function tableOf([heads = [], ...rows]: readonly (readonly string[])[]): string {
   const used = heads.flatMap((_, column) => (rows.some((row) => row[column] !== '') ? [column] : []));
   const isNumbers = (column: number): boolean => rows.every((row) => /^[\d.]*$/.test(row[column] ?? ''));
-  const lines = [heads, ...rows].map((row) => used.map((column) => {
-    const width = Math.max(...[heads, ...rows].map((one) => (one[column] ?? '').length));
-    return isNumbers(column) ? (row[column] ?? '').padStart(width) : (row[column] ?? '').padEnd(width);
-  }));
+  const lines = [heads, ...rows].map((row) =>
+    used.map((column) => {
+      const width = Math.max(...[heads, ...rows].map((one) => (one[column] ?? '').length));
+      return isNumbers(column) ? (row[column] ?? '').padStart(width) : (row[column] ?? '').padEnd(width);
+    }),
+  );
   return lines.map((cells) => `  ${cells.join('  ').trimEnd()}`).join('\n');
 }

@@ -49,10 +49,12 @@ export async function runRounds(scenario: Scenario, fleet: Fleet, keys: Keys, op
       fleet.leftOut.push({ name: nameOf(one), why: error instanceof Error ? error.message : String(error) });
     }
   }
-  const rate = scenario.halfThePeakOf === undefined ? undefined : await halfThePeak(scenario, cases, fleet, keys, options);
+  const rate =
+    scenario.halfThePeakOf === undefined ? undefined : await halfThePeak(scenario, cases, fleet, keys, options);
   const samples = new Map<string, Sample[]>(cases.map((one) => [nameOf(one), []]));
   for (let round = 1; round <= options.rounds; round += 1) {
-    for (const one of shuffled(cases)) samples.get(nameOf(one))!.push(await measure(one, scenario, fleet, keys, options, rate));
+    for (const one of shuffled(cases))
+      samples.get(nameOf(one))!.push(await measure(one, scenario, fleet, keys, options, rate));
     const shown = cases.map((one) => `${nameOf(one)} ${samples.get(nameOf(one))!.at(-1)!.gatewayUs.toFixed(1)}`);
     options.say(`  ${scenario.name} ${round}/${options.rounds}: ${shown.join('  ')}`);
   }
@@ -66,15 +68,30 @@ async function warmUp(one: Case, scenario: Scenario, fleet: Fleet, keys: Keys, o
 }
 
 /** Median of three, since one look at a busy machine may be off. */
-async function halfThePeak(scenario: Scenario, cases: readonly Case[], fleet: Fleet, keys: Keys, options: RoundOptions): Promise<number> {
+async function halfThePeak(
+  scenario: Scenario,
+  cases: readonly Case[],
+  fleet: Fleet,
+  keys: Keys,
+  options: RoundOptions,
+): Promise<number> {
   const peaked = cases.find(({ subject }) => subject === scenario.halfThePeakOf);
-  if (peaked === undefined) throw new Error(`${scenario.name} can't be measured without ${scenario.halfThePeakOf ?? ''}`);
+  if (peaked === undefined)
+    throw new Error(`${scenario.name} can't be measured without ${scenario.halfThePeakOf ?? ''}`);
   const peaks: number[] = [];
-  for (let look = 0; look < 3; look += 1) peaks.push((await measure(peaked, scenario, fleet, keys, options)).requests / options.seconds);
+  for (let look = 0; look < 3; look += 1)
+    peaks.push((await measure(peaked, scenario, fleet, keys, options)).requests / options.seconds);
   return Math.round(quantile(peaks, 0.5) / 2);
 }
 
-async function measure(one: Case, scenario: Scenario, fleet: Fleet, keys: Keys, options: RoundOptions, rate?: number): Promise<Sample> {
+async function measure(
+  one: Case,
+  scenario: Scenario,
+  fleet: Fleet,
+  keys: Keys,
+  options: RoundOptions,
+  rate?: number,
+): Promise<Sample> {
   try {
     return await sampleOf(one, scenario, fleet, keys, options, rate);
   } catch (error) {
@@ -82,7 +99,14 @@ async function measure(one: Case, scenario: Scenario, fleet: Fleet, keys: Keys, 
   }
 }
 
-async function sampleOf({ subject, traffic }: Case, { tls = false }: Scenario, fleet: Fleet, keys: Keys, { seconds, folder, load }: RoundOptions, rate?: number): Promise<Sample> {
+async function sampleOf(
+  { subject, traffic }: Case,
+  { tls = false }: Scenario,
+  fleet: Fleet,
+  keys: Keys,
+  { seconds, folder, load }: RoundOptions,
+  rate?: number,
+): Promise<Sample> {
   const { child, port } = fleet.subjects.get(subject)!;
   const pid = child.pid!;
   const aim: Aim = { port, tls, traffic, tokens: keys.of(traffic.keys, traffic.keyCount).map(({ token }) => token) };
@@ -91,7 +115,8 @@ async function sampleOf({ subject, traffic }: Case, { tls = false }: Scenario, f
   const latenciesMs: number[] = [];
   let requests = 0;
   for (let run = 0; run < MOST_RUNS && requests < LEAST_REQUESTS; run += 1) {
-    if (rate === undefined && load === 'wrk') requests += await (traffic.protocol === 'h2' ? h2load(aim, seconds) : wrk(aim, seconds, folder));
+    if (rate === undefined && load === 'wrk')
+      requests += await (traffic.protocol === 'h2' ? h2load(aim, seconds) : wrk(aim, seconds, folder));
     else latenciesMs.push(...(await drive(aim, seconds, rate)).latenciesMs);
     requests = Math.max(requests, latenciesMs.length);
   }
@@ -101,10 +126,21 @@ async function sampleOf({ subject, traffic }: Case, { tls = false }: Scenario, f
     gatewayUs: (cpuUs(pid) - gatewayBefore) / requests,
     storeUs: usesRedis(subject) ? (cpuUs(fleet.redis.pid) - storeBefore) / requests : 0,
     rssMiB: peakMemoryMiB(pid),
-    ...(rate === undefined ? {} : { latencyMs: { p50: quantile(latenciesMs, 0.5), p99: quantile(latenciesMs, 0.99), p999: quantile(latenciesMs, 0.999) } }),
+    ...(rate === undefined
+      ? {}
+      : {
+          latencyMs: {
+            p50: quantile(latenciesMs, 0.5),
+            p99: quantile(latenciesMs, 0.99),
+            p999: quantile(latenciesMs, 0.999),
+          },
+        }),
   };
 }
 
 function shuffled<Item>(items: readonly Item[]): readonly Item[] {
-  return items.map((item) => ({ item, place: Math.random() })).sort((a, b) => a.place - b.place).map(({ item }) => item);
+  return items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
 }

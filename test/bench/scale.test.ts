@@ -10,9 +10,21 @@ import type { Setting } from './scale/simulate.js';
 import { Keys, randomOf } from './scale/traffic.js';
 
 const MAIN = fileURLToPath(new URL('scale.js', import.meta.url));
-const SETTING: Setting = { masters: 6, gateways: 12, keys: 1_000, skew: 1.1, seed: 7, requests: 4_000, costs: MEASURED };
+const SETTING: Setting = {
+  masters: 6,
+  gateways: 12,
+  keys: 1_000,
+  skew: 1.1,
+  seed: 7,
+  requests: 4_000,
+  costs: MEASURED,
+};
 
-function run(...args: readonly string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
+function run(...args: readonly string[]): {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+} {
   return spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' });
 }
 
@@ -29,7 +41,8 @@ t.test('keys are drawn as often as Zipf says', (t) => {
   t.equal(keys.hottestShare, 1 / harmonic);
   const drawn = Array.from({ length: 20_000 }, () => keys.draw(random));
   const share = (key: number): number => drawn.filter((each) => each === key).length / drawn.length;
-  for (const place of [0, 1, 9]) t.ok(Math.abs(share(place) * harmonic * (place + 1) - 1) < 0.15, `place ${place + 1}`, { share: share(place) });
+  for (const place of [0, 1, 9])
+    t.ok(Math.abs(share(place) * harmonic * (place + 1) - 1) < 0.15, `place ${place + 1}`, { share: share(place) });
   t.equal(new Keys(100, 0, random).hottestShare, 0.01, 'without skew all are alike');
   t.end();
 });
@@ -47,7 +60,12 @@ t.test('with little traffic each request pays for a turn and a run of its own', 
 t.test('what is at its end first: gateways, Redis, or one key', (t) => {
   const few = most({ ...SETTING, gateways: 2 }, 0.7);
   t.equal(few.wall, 'gateways');
-  t.ok(few.perSecond > 2 * 0.6 * 1_000_000 / (MEASURED.gatewayUs + MEASURED.sendUs) && few.perSecond < (2 * 1_000_000) / MEASURED.gatewayUs, 'some 0.7 of two processors', few);
+  t.ok(
+    few.perSecond > (2 * 0.6 * 1_000_000) / (MEASURED.gatewayUs + MEASURED.sendUs) &&
+      few.perSecond < (2 * 1_000_000) / MEASURED.gatewayUs,
+    'some 0.7 of two processors',
+    few,
+  );
   t.equal(most({ ...SETTING, masters: 1, gateways: 40 }, 0.7).wall, 'Redis');
   const hot = most({ ...SETTING, gateways: 60, skew: 3 }, 0.7);
   t.equal(hot.wall, 'hottest key');
@@ -65,7 +83,12 @@ t.test('the guide shows what the program prints', (t) => {
 });
 
 t.test('wrong options are told', (t) => {
-  for (const [args, message] of [[['--masters', '0'], /--masters must be a number from 1 to 1000, not "0"/], [['--gateways', '1.5'], /--gateways must be a whole number/], [['--skew', '1,x'], /--skew must be a number from 0 to 10, not "x"/], [['--unknown'], /Unknown option/]] as const) {
+  for (const [args, message] of [
+    [['--masters', '0'], /--masters must be a number from 1 to 1000, not "0"/],
+    [['--gateways', '1.5'], /--gateways must be a whole number/],
+    [['--skew', '1,x'], /--skew must be a number from 0 to 10, not "x"/],
+    [['--unknown'], /Unknown option/],
+  ] as const) {
     const { status, stderr } = run(...args);
     t.equal(status, 1);
     t.match(stderr, message);

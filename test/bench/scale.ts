@@ -15,17 +15,36 @@ import type { Outcome, Setting, Wall } from './scale/simulate.js';
  * the most with which no processor is busier than `--busy`.
  */
 const USE = `node dist/test/bench/scale.js [--masters 1,3,6] [--gateways 4,12] [--keys 100000] [--skew 0,1.1] [--seed 7] [--requests 10000]
-  [--busy 0.7 | --rate <requests per second>] [--json] [${Object.keys(MEASURED).map((name) => `--${name} µs`).join('] [')}]`;
+  [--busy 0.7 | --rate <requests per second>] [--json] [${Object.keys(MEASURED)
+    .map((name) => `--${name} µs`)
+    .join('] [')}]`;
 
 type Line = Setting & Outcome & { readonly wall?: Wall };
 
 function main(args: readonly string[]): string {
-  const { values } = parseArgs({ args: [...args], options: { ...texts(['masters', 'gateways', 'keys', 'skew', 'seed', 'requests', 'busy', 'rate', ...Object.keys(MEASURED)]), json: { type: 'boolean' } } });
-  const { json = false, ...given } = values as { readonly json?: boolean } & Readonly<Record<string, string | undefined>>;
-  const all = (name: string, otherwise: string, least: number, highest: number): readonly number[] => (given[name] ?? otherwise).split(',').map((text) => number(name, text, least, highest));
-  const one = (name: string, otherwise: string, least: number, highest: number): number => number(name, given[name] ?? otherwise, least, highest);
-  const costs = Object.fromEntries(Object.entries<number>({ ...MEASURED }).map(([name, us]) => [name, one(name, us.toString(), 0, 100_000)])) as unknown as Costs;
-  const common = { keys: whole('keys', one('keys', '100000', 1, 10_000_000)), seed: whole('seed', one('seed', '7', 0, 2 ** 32 - 1)), requests: whole('requests', one('requests', '10000', 1_000, 10_000_000)), costs };
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...texts(['masters', 'gateways', 'keys', 'skew', 'seed', 'requests', 'busy', 'rate', ...Object.keys(MEASURED)]),
+      json: { type: 'boolean' },
+    },
+  });
+  const { json = false, ...given } = values as { readonly json?: boolean } & Readonly<
+    Record<string, string | undefined>
+  >;
+  const all = (name: string, otherwise: string, least: number, highest: number): readonly number[] =>
+    (given[name] ?? otherwise).split(',').map((text) => number(name, text, least, highest));
+  const one = (name: string, otherwise: string, least: number, highest: number): number =>
+    number(name, given[name] ?? otherwise, least, highest);
+  const costs = Object.fromEntries(
+    Object.entries<number>({ ...MEASURED }).map(([name, us]) => [name, one(name, us.toString(), 0, 100_000)]),
+  ) as unknown as Costs;
+  const common = {
+    keys: whole('keys', one('keys', '100000', 1, 10_000_000)),
+    seed: whole('seed', one('seed', '7', 0, 2 ** 32 - 1)),
+    requests: whole('requests', one('requests', '10000', 1_000, 10_000_000)),
+    costs,
+  };
   const busy = one('busy', '0.7', 0.01, 1);
   const rate = given['rate'] === undefined ? undefined : one('rate', '', 1, 100_000_000);
   const lines: Line[] = [];
@@ -46,7 +65,8 @@ function texts(names: readonly string[]): Record<string, { readonly type: 'strin
 
 function number(name: string, text: string, least: number, highest: number): number {
   const value = Number(text);
-  if (text.trim() === '' || !(value >= least && value <= highest)) throw new Error(`--${name} must be a number from ${least} to ${highest}, not "${text}"`);
+  if (text.trim() === '' || !(value >= least && value <= highest))
+    throw new Error(`--${name} must be a number from ${least} to ${highest}, not "${text}"`);
   return value;
 }
 
@@ -58,12 +78,42 @@ function whole(name: string, value: number): number {
 function tableOf(lines: readonly Line[]): string {
   const percent = (part: number): string => `${(part * 100).toFixed(0)} %`;
   const rows = lines.map((line) => [
-    line.masters.toString(), line.gateways.toString(), line.skew.toString(), line.perSecond.toFixed(0), percent(line.gatewayBusy), percent(line.redisBusy), percent(line.redisMeanBusy),
-    `${(line.hottestShare * 100).toFixed(1)} %`, line.batch.toFixed(1), line.p50Ms.toFixed(2), line.p99Ms.toFixed(2), line.wall ?? '',
+    line.masters.toString(),
+    line.gateways.toString(),
+    line.skew.toString(),
+    line.perSecond.toFixed(0),
+    percent(line.gatewayBusy),
+    percent(line.redisBusy),
+    percent(line.redisMeanBusy),
+    `${(line.hottestShare * 100).toFixed(1)} %`,
+    line.batch.toFixed(1),
+    line.p50Ms.toFixed(2),
+    line.p99Ms.toFixed(2),
+    line.wall ?? '',
   ]);
-  const head = ['masters', 'gateways', 'skew', 'requests/s', 'gateway', 'Redis', 'mean', 'hottest key', 'batch', 'p50 ms', 'p99 ms', 'wall'];
+  const head = [
+    'masters',
+    'gateways',
+    'skew',
+    'requests/s',
+    'gateway',
+    'Redis',
+    'mean',
+    'hottest key',
+    'batch',
+    'p50 ms',
+    'p99 ms',
+    'wall',
+  ];
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
-  return [head, ...rows].map((row) => row.map((cell, column) => cell.padStart(widths[column]!)).join('  ').trimEnd()).join('\n');
+  return [head, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padStart(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 try {

@@ -32,7 +32,8 @@ export interface Scenario {
   readonly extra?: boolean;
 }
 
-export const nameOf = ({ subject, variant }: Pick<Case, 'subject' | 'variant'>): string => (variant === '' ? subject : `${subject}, ${variant}`);
+export const nameOf = ({ subject, variant }: Pick<Case, 'subject' | 'variant'>): string =>
+  variant === '' ? subject : `${subject}, ${variant}`;
 
 const cross = (subjects: readonly SubjectName[], traffics: Readonly<Record<string, Traffic>>): readonly Case[] =>
   Object.entries(traffics).flatMap(([variant, traffic]) => subjects.map((subject) => ({ subject, variant, traffic })));
@@ -42,8 +43,10 @@ const ENGINES = ['embedded', 'redis'] as const;
 const bar = (of: string, figure: Figure, to: string, most: number): Bar => ({ of, figure, to, most });
 
 const AGAINST_PEERS: readonly Bar[] = [
-  bar('embedded', 'gateway', 'bare', 1), bar('redis', 'gateway', 'bare', 1),
-  bar('embedded', 'gateway + store', 'nginx', 0.7), bar('redis', 'gateway + store', 'nginx', 0.85),
+  bar('embedded', 'gateway', 'bare', 1),
+  bar('redis', 'gateway', 'bare', 1),
+  bar('embedded', 'gateway + store', 'nginx', 0.7),
+  bar('redis', 'gateway + store', 'nginx', 0.85),
   ...ENGINES.map((engine) => bar(engine, 'gateway + store', 'fastify', 0.4)),
   ...ENGINES.map((engine) => bar(engine, 'gateway + store', 'express', 0.25)),
 ];
@@ -57,39 +60,79 @@ const BANNED: Traffic = { ...LIST, keys: 'banned', status: 429 };
 
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: 'list', title: 'GET of the list, 64 connections, 100 keys', cases: cross(SUBJECTS, { '': LIST }),
+    name: 'list',
+    title: 'GET of the list, 64 connections, 100 keys',
+    cases: cross(SUBJECTS, { '': LIST }),
     bars: [
-      ...AGAINST_PEERS, ...ENGINES.map((engine) => bar(`${engine}+log`, 'gateway', 'bare', 1.05)),
-      bar('embedded+pipelining', 'gateway', 'bare', 1), bar('redis+pipelining', 'gateway', 'bare', 1),
-      bar('embedded+pipelining', 'gateway + store', 'nginx', 0.7), bar('redis+pipelining', 'gateway + store', 'nginx', 0.85),
+      ...AGAINST_PEERS,
+      ...ENGINES.map((engine) => bar(`${engine}+log`, 'gateway', 'bare', 1.05)),
+      bar('embedded+pipelining', 'gateway', 'bare', 1),
+      bar('redis+pipelining', 'gateway', 'bare', 1),
+      bar('embedded+pipelining', 'gateway + store', 'nginx', 0.7),
+      bar('redis+pipelining', 'gateway + store', 'nginx', 0.85),
     ],
   },
-  { name: 'post', title: 'POST of 1 KiB', cases: cross(PLAIN, { '': { ...LIST, method: 'POST', target: '/v1/pets', bodyBytes: 1024 } }), bars: AGAINST_PEERS },
   {
-    name: 'refusals', title: 'Refusals beside an admitted request',
-    cases: [...cross([...ENGINES, 'nginx'], REFUSALS), ...cross(ENGINES, { banned: BANNED })],
-    bars: ENGINES.flatMap((engine) => ['401', '429', 'banned'].map((refusal) => bar(`${engine}, ${refusal}`, 'gateway + store', `${engine}, admitted`, 0.6))),
+    name: 'post',
+    title: 'POST of 1 KiB',
+    cases: cross(PLAIN, { '': { ...LIST, method: 'POST', target: '/v1/pets', bodyBytes: 1024 } }),
+    bars: AGAINST_PEERS,
   },
   {
-    name: 'sizes', title: 'Large answers', cases: cross(PLAIN, { '64 KiB': answerOf(65_536, 64), '1 MiB': answerOf(1_048_576, 16) }),
+    name: 'refusals',
+    title: 'Refusals beside an admitted request',
+    cases: [...cross([...ENGINES, 'nginx'], REFUSALS), ...cross(ENGINES, { banned: BANNED })],
+    bars: ENGINES.flatMap((engine) =>
+      ['401', '429', 'banned'].map((refusal) =>
+        bar(`${engine}, ${refusal}`, 'gateway + store', `${engine}, admitted`, 0.6),
+      ),
+    ),
+  },
+  {
+    name: 'sizes',
+    title: 'Large answers',
+    cases: cross(PLAIN, { '64 KiB': answerOf(65_536, 64), '1 MiB': answerOf(1_048_576, 16) }),
     bars: ENGINES.map((engine) => bar(`${engine}, 1 MiB`, 'gateway', 'bare, 1 MiB', 1.2)),
   },
   {
-    name: 'keys', title: 'Few keys and many', cases: cross([...ENGINES, 'nginx'], { '10 keys': { ...LIST, keyCount: 10 }, '100,000 keys': { ...LIST, keyCount: 100_000 } }),
+    name: 'keys',
+    title: 'Few keys and many',
+    cases: cross([...ENGINES, 'nginx'], {
+      '10 keys': { ...LIST, keyCount: 10 },
+      '100,000 keys': { ...LIST, keyCount: 100_000 },
+    }),
     bars: ENGINES.map((engine) => bar(`${engine}, 100,000 keys`, 'gateway + store', `${engine}, 10 keys`, 1.05)),
   },
   {
-    name: 'latency', title: 'Latency at half of the peak of nginx + Lua', cases: cross(['bare', ...ENGINES, 'nginx'], { '': LIST }), halfThePeakOf: 'nginx',
+    name: 'latency',
+    title: 'Latency at half of the peak of nginx + Lua',
+    cases: cross(['bare', ...ENGINES, 'nginx'], { '': LIST }),
+    halfThePeakOf: 'nginx',
     bars: ENGINES.map((engine) => bar(engine, 'p99', 'nginx', 1.25)),
   },
   {
-    name: 'connections', title: '1, 8, 64 and 512 connections', extra: true, bars: [],
-    cases: cross(['bare', ...ENGINES, 'nginx'], Object.fromEntries([1, 8, 64, 512].map((connections) => [`${connections} connections`, { ...LIST, connections }]))),
+    name: 'connections',
+    title: '1, 8, 64 and 512 connections',
+    extra: true,
+    bars: [],
+    cases: cross(
+      ['bare', ...ENGINES, 'nginx'],
+      Object.fromEntries(
+        [1, 8, 64, 512].map((connections) => [`${connections} connections`, { ...LIST, connections }]),
+      ),
+    ),
   },
   { name: 'tls', title: 'HTTP/1.1 over TLS', extra: true, tls: true, cases: cross(PLAIN, { '': LIST }), bars: [] },
   {
-    name: 'http2', title: 'HTTP/2 over TLS, 8 connections of 8 streams', extra: true, tls: true, bars: [],
+    name: 'http2',
+    title: 'HTTP/2 over TLS, 8 connections of 8 streams',
+    extra: true,
+    tls: true,
+    bars: [],
     // express has no HTTP/2.
-    cases: cross(PLAIN.filter((name) => name !== 'express'), { '': { ...LIST, protocol: 'h2', keyCount: 1 } }),
+    cases: cross(
+      PLAIN.filter((name) => name !== 'express'),
+      { '': { ...LIST, protocol: 'h2', keyCount: 1 } },
+    ),
   },
 ];

@@ -13,12 +13,27 @@ interface Result {
 }
 
 t.test('one short round measures each size, beside another build', (t) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, '--rounds', '1', '--keys', '64', '--requests', '128', '--json', '--against', DIST], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [MAIN, '--rounds', '1', '--keys', '64', '--requests', '128', '--json', '--against', DIST],
+    { encoding: 'utf8' },
+  );
   t.equal(status, 0, 'it ends well', { stderr });
   const { results } = JSON.parse(stdout) as { results: readonly Result[] };
-  t.strictSame(results.map(({ name, size }) => `${name} ${size}`), [1, 4, 16, 64].flatMap((size) => ['ping', 'other', 'this', 'one key', 'Cluster'].map((name) => `${name} ${size}`)));
-  t.ok(results.every(({ redisUs }) => redisUs > 0), 'each has a cost', { results });
-  t.strictSame(results.map(({ redisRatio }) => redisRatio === null), results.map(({ name }) => name === 'other'), 'the other build is what is compared to');
+  t.strictSame(
+    results.map(({ name, size }) => `${name} ${size}`),
+    [1, 4, 16, 64].flatMap((size) => ['ping', 'other', 'this', 'one key', 'Cluster'].map((name) => `${name} ${size}`)),
+  );
+  t.ok(
+    results.every(({ redisUs }) => redisUs > 0),
+    'each has a cost',
+    { results },
+  );
+  t.strictSame(
+    results.map(({ redisRatio }) => redisRatio === null),
+    results.map(({ name }) => name === 'other'),
+    'the other build is what is compared to',
+  );
   t.end();
 });
 

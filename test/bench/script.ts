@@ -26,7 +26,8 @@ import { quantile } from './figures.js';
  * ratio; `ping` is a command that does nothing: what a round trip costs at least; `one key`: all requests are of one;
  * `Cluster`: one node with all slots, where each key is a run of its own.
  */
-const USE = 'node dist/test/bench/script.js [--rounds 1..99] [--keys 64..100000] [--requests 64..1000000] [--json] [--against <dist>]';
+const USE =
+  'node dist/test/bench/script.js [--rounds 1..99] [--keys 64..100000] [--requests 64..1000000] [--json] [--against <dist>]';
 const SIZES = [1, 4, 16, 64];
 const OPERATIONS = ['listPets', 'getPet', 'createPet'];
 
@@ -41,13 +42,28 @@ interface Options {
 
 function readOptions(): Options {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({ options: { rounds: { ...text, default: '7' }, keys: { ...text, default: '1000' }, requests: { ...text, default: '8000' }, against: text, json: { type: 'boolean', default: false } } });
+  const { values } = parseArgs({
+    options: {
+      rounds: { ...text, default: '7' },
+      keys: { ...text, default: '1000' },
+      requests: { ...text, default: '8000' },
+      against: text,
+      json: { type: 'boolean', default: false },
+    },
+  });
   const whole = (name: 'rounds' | 'keys' | 'requests', least: number, most: number): number => {
     const value = Number(values[name]);
-    if (!Number.isInteger(value) || value < least || value > most) throw new Error(`--${name} must be a whole number from ${least} to ${most}`);
+    if (!Number.isInteger(value) || value < least || value > most)
+      throw new Error(`--${name} must be a whole number from ${least} to ${most}`);
     return value;
   };
-  return { rounds: whole('rounds', 1, 99), keys: whole('keys', 64, 100_000), requests: whole('requests', 64, 1_000_000), json: values.json, against: values.against };
+  return {
+    rounds: whole('rounds', 1, 99),
+    keys: whole('keys', 64, 100_000),
+    requests: whole('requests', 64, 1_000_000),
+    json: values.json,
+    against: values.against,
+  };
 }
 
 /** What ends all that was begun: clients first. */
@@ -75,12 +91,19 @@ interface Setting {
 }
 
 async function engineSubject({ name, dist, keys, cluster = false }: Setting): Promise<Subject> {
-  const { openRedisEngine } = (await import(pathToFileURL(resolve(dist, 'src/gateway/admission/engines/redis/engine.js')).href)) as typeof EngineModule;
+  const { openRedisEngine } = (await import(
+    pathToFileURL(resolve(dist, 'src/gateway/admission/engines/redis/engine.js')).href
+  )) as typeof EngineModule;
   // A node alone does not know its own address.
   const server = await startRedis({ cluster, config: cluster ? ['cluster-announce-ip 127.0.0.1'] : [] });
   stops.push(() => server.stop());
   if (cluster) await server.command('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383);
-  const engine: RedisEngine = openRedisEngine({ url: cluster ? server.url.replace('redis:', 'redis+cluster:') : server.url, deadlineMs: 5_000, plans: PLANS, usageDays: 400 });
+  const engine: RedisEngine = openRedisEngine({
+    url: cluster ? server.url.replace('redis:', 'redis+cluster:') : server.url,
+    deadlineMs: 5_000,
+    plans: PLANS,
+    usageDays: 400,
+  });
   stops.unshift(() => engine.close());
   await until('it decides', async () => (await engine.check(), true));
   const requests = await requestsOf(engine, keys);
@@ -108,13 +131,19 @@ async function requestsOf(engine: RedisEngine, keys: number): Promise<readonly A
       limits: isCustom ? { minute: 10_000_000, day: 100_000_000 } : null,
       scopes: n % 2 === 0 ? ['pets:read', 'pets:write'] : null,
     });
-    requests.push({ subject, operation: OPERATIONS[n % OPERATIONS.length]!, scope: n % 3 === 0 ? null : 'pets:read', cost: 1 });
+    requests.push({
+      subject,
+      operation: OPERATIONS[n % OPERATIONS.length]!,
+      scope: n % 3 === 0 ? null : 'pets:read',
+      cost: 1,
+    });
   }
   return requests;
 }
 
 function refuseAllBut(verdicts: readonly Verdict[]): void {
-  for (const { outcome } of verdicts) if (outcome !== 'admitted') throw new Error(`a request was not admitted: ${outcome}`);
+  for (const { outcome } of verdicts)
+    if (outcome !== 'admitted') throw new Error(`a request was not admitted: ${outcome}`);
 }
 
 /** A command that does nothing: `size` of them are sent together, and each counts as one. */
@@ -127,7 +156,8 @@ async function pingSubject(): Promise<Subject> {
     name: 'ping',
     server,
     async run(size, count) {
-      for (let sent = 0; sent < count; sent += size) await Promise.all(Array.from({ length: size }, () => client.ping()));
+      for (let sent = 0; sent < count; sent += size)
+        await Promise.all(Array.from({ length: size }, () => client.ping()));
     },
   };
 }
@@ -153,24 +183,41 @@ interface Result {
   readonly gatewayRatio: number | null;
 }
 
-function resultsOf(subjects: readonly Subject[], samples: ReadonlyMap<string, Cost[]>, other: string | undefined): readonly Result[] {
-  return SIZES.flatMap((size) => subjects.map(({ name }): Result => {
-    const [costs, others] = [samples.get(`${name} ${size}`) ?? [], samples.get(`${other} ${size}`) ?? []];
-    const ratio = (of: (cost: Cost) => number): number | null => (others.length === 0 || name === other ? null : median(costs.map((cost, round) => of(cost) / of(others[round]!))));
-    return {
-      name,
-      size,
-      redisUs: median(costs.map(({ redisUs }) => redisUs)),
-      gatewayUs: median(costs.map(({ gatewayUs }) => gatewayUs)),
-      redisRatio: ratio(({ redisUs }) => redisUs),
-      gatewayRatio: ratio(({ gatewayUs }) => gatewayUs),
-    };
-  }));
+function resultsOf(
+  subjects: readonly Subject[],
+  samples: ReadonlyMap<string, Cost[]>,
+  other: string | undefined,
+): readonly Result[] {
+  return SIZES.flatMap((size) =>
+    subjects.map(({ name }): Result => {
+      const [costs, others] = [samples.get(`${name} ${size}`) ?? [], samples.get(`${other} ${size}`) ?? []];
+      const ratio = (of: (cost: Cost) => number): number | null =>
+        others.length === 0 || name === other
+          ? null
+          : median(costs.map((cost, round) => of(cost) / of(others[round]!)));
+      return {
+        name,
+        size,
+        redisUs: median(costs.map(({ redisUs }) => redisUs)),
+        gatewayUs: median(costs.map(({ gatewayUs }) => gatewayUs)),
+        redisRatio: ratio(({ redisUs }) => redisUs),
+        gatewayRatio: ratio(({ gatewayUs }) => gatewayUs),
+      };
+    }),
+  );
 }
 
 function tableOf(results: readonly Result[]): string {
   const lines = results.map(({ name, size, redisUs, gatewayUs, redisRatio, gatewayRatio }) =>
-    [size.toString().padStart(5), name.padEnd(8), redisUs.toFixed(1).padStart(9), (redisRatio?.toFixed(2) ?? '').padStart(6), gatewayUs.toFixed(1).padStart(11), (gatewayRatio?.toFixed(2) ?? '').padStart(6)].join(' '));
+    [
+      size.toString().padStart(5),
+      name.padEnd(8),
+      redisUs.toFixed(1).padStart(9),
+      (redisRatio?.toFixed(2) ?? '').padStart(6),
+      gatewayUs.toFixed(1).padStart(11),
+      (gatewayRatio?.toFixed(2) ?? '').padStart(6),
+    ].join(' '),
+  );
   return [`batch          Redis, µs  ratio gateway, µs  ratio`, ...lines].join('\n');
 }
 
@@ -189,7 +236,11 @@ async function bench(options: Options, subjects: readonly Subject[], other: stri
   }
   const results = resultsOf(subjects, samples, other);
   const [cpu] = cpus();
-  process.stdout.write(json ? `${JSON.stringify({ node: process.version, rounds, requests, results })}\n` : `Node ${process.version}, ${cpu?.model ?? 'unknown'}, ${rounds} rounds of ${requests} requests\n${tableOf(results)}\n`);
+  process.stdout.write(
+    json
+      ? `${JSON.stringify({ node: process.version, rounds, requests, results })}\n`
+      : `Node ${process.version}, ${cpu?.model ?? 'unknown'}, ${rounds} rounds of ${requests} requests\n${tableOf(results)}\n`,
+  );
 }
 
 try {

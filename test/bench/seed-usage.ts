@@ -4,7 +4,13 @@ import { connect } from 'node:net';
 import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/admission/engines/embedded/files/rows.js';
 import { openStores } from '../../src/gateway/admission/engines/embedded/files/stores.js';
 import { FIELD_AT } from '../../src/gateway/admission/engines/embedded/log/key-entry.js';
-import { dayNumberOf, KEY_INDEX, keyName, usageField, ledgerName } from '../../src/gateway/admission/engines/redis/names.js';
+import {
+  dayNumberOf,
+  KEY_INDEX,
+  keyName,
+  usageField,
+  ledgerName,
+} from '../../src/gateway/admission/engines/redis/names.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 
 /**
@@ -35,7 +41,8 @@ export function seedDays(days: number): readonly string[] {
 }
 
 const planOf = (place: number): string => PLANS[place % PLANS.length]!;
-const requestsOf = (place: number, day: number, operation: number): number => 1 + ((place + day * 7 + operation * 3) % 97);
+const requestsOf = (place: number, day: number, operation: number): number =>
+  1 + ((place + day * 7 + operation * 3) % 97);
 
 export async function seedEmbedded(folder: string, keys: number, days: number): Promise<void> {
   const stores = openStores({ folder, mapBytes: 64 * 2 ** 30 });
@@ -54,7 +61,19 @@ export async function seedEmbedded(folder: string, keys: number, days: number): 
     if (waiting.length >= COMMIT_ROWS) await commit();
   };
   for (const [place, id] of ids.entries()) {
-    const record: KeyRecord = { id, plan: planOf(place), name: `key ${place}`, note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets: [], version: 1 };
+    const record: KeyRecord = {
+      id,
+      plan: planOf(place),
+      name: `key ${place}`,
+      note: '',
+      status: 'enabled',
+      createdAtMs: 0,
+      expiresAtMs: null,
+      scopes: null,
+      limits: null,
+      secrets: [],
+      version: 1,
+    };
     await put(recordRow(id), Buffer.from(JSON.stringify(record)));
   }
   for (const [n, day] of seedDays(days).entries()) {
@@ -88,9 +107,38 @@ export async function seedRedis(url: string, keys: number, days: number): Promis
   for (const [place, id] of seedIds(keys).entries()) {
     const plan = planOf(place);
     send('ZADD', KEY_INDEX, 0, id);
-    send('HSET', keyName(id), 'plan', plan, 'name', `key ${place}`, 'note', '', 'status', 'enabled', 'created', 0, 'expires', '', 'scopes', '*', 'minute', '', 'day', '', 'secrets', '', 'version', 1);
+    send(
+      'HSET',
+      keyName(id),
+      'plan',
+      plan,
+      'name',
+      `key ${place}`,
+      'note',
+      '',
+      'status',
+      'enabled',
+      'created',
+      0,
+      'expires',
+      '',
+      'scopes',
+      '*',
+      'minute',
+      '',
+      'day',
+      '',
+      'secrets',
+      '',
+      'version',
+      1,
+    );
     for (const [n, day] of numbers.entries()) {
-      send('HSET', ledgerName(id, day), ...OPERATIONS.flatMap((operation, m) => [usageField(plan, operation, 'requests'), requestsOf(place, n, m)]));
+      send(
+        'HSET',
+        ledgerName(id, day),
+        ...OPERATIONS.flatMap((operation, m) => [usageField(plan, operation, 'requests'), requestsOf(place, n, m)]),
+      );
       send('EXPIRE', ledgerName(id, day), 401 * 86_400);
     }
     if (text.length > WRITE_BYTES) await flush();
@@ -105,5 +153,7 @@ const [target, keys = '100000', days = '31'] = process.argv.slice(2);
 if (process.argv[1]?.endsWith('seed-usage.js') === true && target !== undefined) {
   const startedMs = performance.now();
   await (target.startsWith('redis:') ? seedRedis : seedEmbedded)(target, Number(keys), Number(days));
-  process.stdout.write(`${Number(keys) * Number(days) * OPERATIONS.length} rows in ${Math.round(performance.now() - startedMs)} ms\n`);
+  process.stdout.write(
+    `${Number(keys) * Number(days) * OPERATIONS.length} rows in ${Math.round(performance.now() - startedMs)} ms\n`,
+  );
 }

@@ -16,7 +16,16 @@ export interface Traffic {
 }
 
 /** GET of the list with a good key. */
-export const LIST: Traffic = { method: 'GET', target: '/v1/pets?limit=20', bodyBytes: 0, keys: 'roomy', keyCount: 100, connections: 64, protocol: 'http/1.1', status: 200 };
+export const LIST: Traffic = {
+  method: 'GET',
+  target: '/v1/pets?limit=20',
+  bodyBytes: 0,
+  keys: 'roomy',
+  keyCount: 100,
+  connections: 64,
+  protocol: 'http/1.1',
+  status: 200,
+};
 
 /** The upstream answers with as many bytes as `limit` says, when it says more than a page can hold. */
 export function answerOf(bytes: number, connections: number): Traffic {

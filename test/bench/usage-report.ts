@@ -22,7 +22,8 @@ import { OPERATIONS, seedDays, seedEmbedded, seedRedis } from './seed-usage.js';
  * `apart` gives gateway, store, service and clients one processor, and the report with its reader another: on
  * a machine of two, `shared` measures above all how the load itself gets by with one when the report has the other.
  */
-const [engine = 'embedded', keys = '100000', days = '31', rounds = '5', byInRounds = 'key,day', processors = 'shared'] = process.argv.slice(2);
+const [engine = 'embedded', keys = '100000', days = '31', rounds = '5', byInRounds = 'key,day', processors = 'shared'] =
+  process.argv.slice(2);
 const REQUESTS_PER_SECOND = 300;
 const ROUND_MS = 4_000;
 
@@ -43,7 +44,9 @@ interface Reading {
  * who reads a real one sits on another machine.
  */
 async function read(gateway: Gateway, query: string, stop?: AbortSignal): Promise<Reading> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', READER], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', READER], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   if (child.pid !== undefined) {
     setPriority(child.pid, constants.priority.PRIORITY_LOW);
     pin(child.pid, 1);
@@ -53,7 +56,9 @@ async function read(gateway: Gateway, query: string, stop?: AbortSignal): Promis
   stop?.addEventListener('abort', end);
   const told = await text(child.stdout);
   stop?.removeEventListener('abort', end);
-  return told === '' ? { bytes: 0, firstByteMs: 0, totalMs: 0, cut: true } : { ...(JSON.parse(told) as Omit<Reading, 'cut'>), cut: false };
+  return told === ''
+    ? { bytes: 0, firstByteMs: 0, totalMs: 0, cut: true }
+    : { ...(JSON.parse(told) as Omit<Reading, 'cut'>), cut: false };
 }
 
 /** The reader: is told on its standard input what to read, and tells what it saw. */
@@ -75,7 +80,10 @@ const READER = `
 
 /** Keeps a process and all its threads, those to come included, on one processor. */
 function pin(pid: number, processor: 0 | 1): void {
-  if (processors === 'apart') execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(processor), String(pid)], { stdio: 'ignore' });
+  if (processors === 'apart')
+    execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(processor), String(pid)], {
+      stdio: 'ignore',
+    });
 }
 
 /** The process that makes the report, as soon as it is there. */
@@ -106,7 +114,11 @@ async function serve(pool: Pool, key: string): Promise<readonly number[]> {
   const running: Promise<void>[] = [];
   const one = async (): Promise<void> => {
     const sentMs = performance.now();
-    const { body } = await pool.request({ method: 'GET', path: '/v1/pets', headers: { authorization: `Bearer ${key}` } });
+    const { body } = await pool.request({
+      method: 'GET',
+      path: '/v1/pets',
+      headers: { authorization: `Bearer ${key}` },
+    });
     await body.dump();
     took.push(performance.now() - sentMs);
   };
@@ -145,7 +157,8 @@ async function main(): Promise<void> {
     response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
   };
   const gateway = await startGateway(stage, {
-    dataFolder, environment: { ...environment, PETS_URL: upstream.url },
+    dataFolder,
+    environment: { ...environment, PETS_URL: upstream.url },
     config: { store: { deadline: '1s', map_size: '64GiB' }, log: { access: false } },
   });
   await until('the store is there', async () => (await gateway.admin('GET', '/readyz')).status === 200, 30_000);
@@ -163,7 +176,9 @@ async function main(): Promise<void> {
     }, 20);
     const { bytes, firstByteMs, totalMs } = await read(gateway, `${query}&by=${by}&format=csv`);
     clearInterval(watch);
-    say(`  by=${by}: ${Math.round(rows / (totalMs / 1000))} rows/s, ${(totalMs / 1000).toFixed(1)} s, first byte ${ms(firstByteMs)} ms, ${(bytes / 2 ** 20).toFixed(1)} MiB sent; most memory: gateway ${most.gateway} MiB, the report's process ${most.report} MiB`);
+    say(
+      `  by=${by}: ${Math.round(rows / (totalMs / 1000))} rows/s, ${(totalMs / 1000).toFixed(1)} s, first byte ${ms(firstByteMs)} ms, ${(bytes / 2 ** 20).toFixed(1)} MiB sent; most memory: gateway ${most.gateway} MiB, the report's process ${most.report} MiB`,
+    );
   }
 
   for (const pid of [process.pid, gateway.program.pid, ...storePids]) pin(pid, 0);
@@ -180,10 +195,18 @@ async function main(): Promise<void> {
     withReport.push([...(await serve(pool, key))]);
     stop.abort();
     const { cut } = await reading;
-    say(`  round ${round + 1}: p50 ${ms(quantile(without.at(-1)!, 0.5))} → ${ms(quantile(withReport.at(-1)!, 0.5))} ms, p99 ${ms(quantile(without.at(-1)!, 0.99))} → ${ms(quantile(withReport.at(-1)!, 0.99))} ms${cut ? '' : ' (the report ended before the round)'}`);
+    say(
+      `  round ${round + 1}: p50 ${ms(quantile(without.at(-1)!, 0.5))} → ${ms(quantile(withReport.at(-1)!, 0.5))} ms, p99 ${ms(quantile(without.at(-1)!, 0.99))} → ${ms(quantile(withReport.at(-1)!, 0.99))} ms${cut ? '' : ' (the report ended before the round)'}`,
+    );
   }
-  const p99 = (all: readonly (readonly number[])[]): number => quantile(all.map((one) => quantile(one, 0.99)), 0.5);
-  say(`  median p99 at ${REQUESTS_PER_SECOND} requests/s: ${ms(p99(without))} ms without, ${ms(p99(withReport))} ms with a report by ${byInRounds} running`);
+  const p99 = (all: readonly (readonly number[])[]): number =>
+    quantile(
+      all.map((one) => quantile(one, 0.99)),
+      0.5,
+    );
+  say(
+    `  median p99 at ${REQUESTS_PER_SECOND} requests/s: ${ms(p99(without))} ms without, ${ms(p99(withReport))} ms with a report by ${byInRounds} running`,
+  );
   await pool.close();
 }
 

@@ -2,13 +2,27 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
 
 /** A small project of the same shape, whose `petgate` says how it was called and ends with code 7. */
-function project(t: Test, more: Readonly<Record<string, string>> = {}): { readonly write: (path: string, text: string) => void; readonly at: (path: string) => string } {
+function project(
+  t: Test,
+  more: Readonly<Record<string, string>> = {},
+): { readonly write: (path: string, text: string) => void; readonly at: (path: string) => string } {
   const folder = mkdtempSync(join(tmpdir(), 'petgate-bootstrap-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const at = (path: string): string => join(folder, path);
@@ -18,10 +32,15 @@ function project(t: Test, more: Readonly<Record<string, string>> = {}): { readon
   };
   mkdirSync(at('src'));
   mkdirSync(at('test'));
-  for (const file of ['package-lock.json', 'tsconfig.json', 'src/bootstrap.mjs']) copyFileSync(join(packageRoot, file), at(file));
+  for (const file of ['package-lock.json', 'tsconfig.json', 'src/bootstrap.mjs'])
+    copyFileSync(join(packageRoot, file), at(file));
   // What is installed is the real thing; only what is built from it is tried here.
   symlinkSync(join(packageRoot, 'node_modules'), at('node_modules'));
-  const files = { 'package.json': readFileSync(join(packageRoot, 'package.json'), 'utf8'), 'src/cli/main.ts': 'process.stdout.write(`called ${process.argv[2]}\\n`);\nprocess.exitCode = 7;\n', ...more };
+  const files = {
+    'package.json': readFileSync(join(packageRoot, 'package.json'), 'utf8'),
+    'src/cli/main.ts': 'process.stdout.write(`called ${process.argv[2]}\\n`);\nprocess.exitCode = 7;\n',
+    ...more,
+  };
   for (const [path, text] of Object.entries(files)) write(path, text);
   return { write, at };
 }
@@ -36,8 +55,16 @@ function bootstrap(script: string, ...args: string[]): Promise<Ran> {
   return bootstrapAs({}, script, ...args);
 }
 
-async function bootstrapAs(user: { readonly uid?: number; readonly gid?: number }, script: string, ...args: string[]): Promise<Ran> {
-  const child = spawn(process.execPath, [script, ...args], { ...user, env: { PATH: process.env['PATH'], NODE_ENV: 'production' }, stdio: ['ignore', 'pipe', 'pipe'] });
+async function bootstrapAs(
+  user: { readonly uid?: number; readonly gid?: number },
+  script: string,
+  ...args: string[]
+): Promise<Ran> {
+  const child = spawn(process.execPath, [script, ...args], {
+    ...user,
+    env: { PATH: process.env['PATH'], NODE_ENV: 'production' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -81,7 +108,11 @@ t.test('too old a Node is one clear line, and an unknown command is exit code 2'
   const { at, write } = project(t);
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'strat'), { code: 2, stderr: /start \| dev \| lint/ });
   write('package.json', JSON.stringify({ type: 'module', engines: { node: '>=99.0.0' } }));
-  t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 1, stdout: '', stderr: /^Petgate needs Node 99\.0\.0 or newer; this is [\d.]+\. Install a newer one from \S+\n$/ });
+  t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), {
+    code: 1,
+    stdout: '',
+    stderr: /^Petgate needs Node 99\.0\.0 or newer; this is [\d.]+\. Install a newer one from \S+\n$/,
+  });
 });
 
 t.test('through a symbolic link it does the same', async (t: Test) => {
@@ -89,7 +120,11 @@ t.test('through a symbolic link it does the same', async (t: Test) => {
   const link = `${at('.')}-link`;
   symlinkSync(at('.'), link);
   t.teardown(() => rmSync(link));
-  t.match(await bootstrap(join(link, 'src/bootstrap.mjs'), 'start'), { code: 7, stdout: /called start\n$/, stderr: '' });
+  t.match(await bootstrap(join(link, 'src/bootstrap.mjs'), 'start'), {
+    code: 7,
+    stdout: /called start\n$/,
+    stderr: '',
+  });
   t.match(await bootstrap(join(link, 'src/bootstrap.mjs'), 'strat'), { code: 2 });
 });
 
@@ -104,18 +139,33 @@ t.test('a folder that may not be written: what is built runs, what is not says s
   mkdirSync(at('node_modules'));
   copyFileSync(join(packageRoot, 'node_modules/.package-lock.json'), at('node_modules/.package-lock.json'));
   const folders = ['.', 'node_modules', 'dist'];
-  const close = (): void => folders.filter((folder) => existsSync(at(folder))).forEach((folder) => chmodSync(at(folder), 0o555));
-  const open = (): void => folders.filter((folder) => existsSync(at(folder))).forEach((folder) => chmodSync(at(folder), 0o755));
+  const close = (): void =>
+    folders.filter((folder) => existsSync(at(folder))).forEach((folder) => chmodSync(at(folder), 0o555));
+  const open = (): void =>
+    folders.filter((folder) => existsSync(at(folder))).forEach((folder) => chmodSync(at(folder), 0o755));
   t.teardown(open);
   close();
-  t.match(await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'), { code: 7, stdout: /^called start\n$/, stderr: '' });
+  t.match(await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'), {
+    code: 7,
+    stdout: /^called start\n$/,
+    stderr: '',
+  });
   open();
   rmSync(at('dist'), { recursive: true });
   close();
-  const line = /^\S+ may not be written by this user \(EACCES\), and the (?:dependencies must be installed|program must be built) in it\. Run npm start.*\n$/;
-  t.match(await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'), { code: 1, stdout: '', stderr: line }, 'not built');
+  const line =
+    /^\S+ may not be written by this user \(EACCES\), and the (?:dependencies must be installed|program must be built) in it\. Run npm start.*\n$/;
+  t.match(
+    await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'),
+    { code: 1, stdout: '', stderr: line },
+    'not built',
+  );
   open();
   rmSync(at('node_modules'), { recursive: true });
   close();
-  t.match(await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'), { code: 1, stdout: '', stderr: line }, 'not installed');
+  t.match(
+    await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'),
+    { code: 1, stdout: '', stderr: line },
+    'not installed',
+  );
 });

@@ -12,7 +12,9 @@ t.test('bash completes commands and options from the printed script', async (t) 
   writeFileSync(script, stdout);
   const complete = (...words: string[]): string[] => {
     const program = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petgate; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    return spawnSync('bash', ['-c', program, script, ...words], { encoding: 'utf8' }).stdout.trim().split('\n');
+    return spawnSync('bash', ['-c', program, script, ...words], { encoding: 'utf8' })
+      .stdout.trim()
+      .split('\n');
   };
   t.strictSame(complete('petgate', 'ke'), ['keys']);
   t.strictSame(complete('petgate', 'keys', 'rev'), ['revoke']);

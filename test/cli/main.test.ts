@@ -13,42 +13,61 @@ async function operator(t: Test): Promise<(...args: string[]) => Promise<Finishe
   return (...args) => petgate(args, env);
 }
 
-t.test('a key is created, shown, listed, changed, rotated, disabled, enabled, revoked; exit code 0 each time', async (t: Test) => {
-  const run = await operator(t);
-  const made = await run('keys', 'create', '--plan', 'free', '--name', 'My app', '--scope', 'pets:read', '--json');
-  t.equal(made.code, 0, made.stderr);
-  const { id, key } = JSON.parse(made.stdout) as { id: string; key: string };
-  t.match(key, /^ptg_staging_/);
-  const steps: readonly (readonly [RegExp, ...string[]])[] = [
-    [/My app/, 'keys', 'show', id],
-    [/My app/, 'keys', 'list'],
-    [/plan +pro/, 'keys', 'change', id, '--plan', 'pro', '--all-scopes', '--expires', '2030-12-05'],
-    [/New secret made.*only this once[^]*The secret before is good until 2/, 'keys', 'rotate', id, '--overlap', '1h'],
-    [/is disabled/, 'keys', 'disable', id],
-    [/is enabled/, 'keys', 'enable', id],
-    [/until/, 'bans', 'start', id, '--for', '1h', '--reason', 'runs in a loop'],
-    [new RegExp(id), 'bans', 'list'],
-    [/is lifted/, 'bans', 'lift', id],
-    [/No bans/, 'bans', 'list'],
-    [/runs in a loop/, 'keys', 'history', id],
-    [/is revoked/, 'keys', 'revoke', id],
-    [/revoked/, 'keys', 'list', '--status', 'revoked'],
-    [/total/, 'usage', '--by', 'plan,day'],
-    [/^key,requests,limited,banned,failed\r\ntotal,0,0,0,0\r\n$/, 'usage', '--by', 'key', '--format', 'csv'],
-  ];
-  for (const [expected, ...args] of steps) {
-    const { code, stdout, stderr } = await run(...args);
-    t.equal(code, 0, `${args.join(' ')}: ${stderr}`);
-    t.match(stdout, expected);
-    t.equal(stderr, '');
-    t.notOk(stdout.includes(key), 'the key is shown by create alone');
-    t.notMatch(stdout, '\u001b', 'no colours off a terminal');
-  }
-});
+t.test(
+  'a key is created, shown, listed, changed, rotated, disabled, enabled, revoked; exit code 0 each time',
+  async (t: Test) => {
+    const run = await operator(t);
+    const made = await run('keys', 'create', '--plan', 'free', '--name', 'My app', '--scope', 'pets:read', '--json');
+    t.equal(made.code, 0, made.stderr);
+    const { id, key } = JSON.parse(made.stdout) as { id: string; key: string };
+    t.match(key, /^ptg_staging_/);
+    const steps: readonly (readonly [RegExp, ...string[]])[] = [
+      [/My app/, 'keys', 'show', id],
+      [/My app/, 'keys', 'list'],
+      [/plan +pro/, 'keys', 'change', id, '--plan', 'pro', '--all-scopes', '--expires', '2030-12-05'],
+      [/New secret made.*only this once[^]*The secret before is good until 2/, 'keys', 'rotate', id, '--overlap', '1h'],
+      [/is disabled/, 'keys', 'disable', id],
+      [/is enabled/, 'keys', 'enable', id],
+      [/until/, 'bans', 'start', id, '--for', '1h', '--reason', 'runs in a loop'],
+      [new RegExp(id), 'bans', 'list'],
+      [/is lifted/, 'bans', 'lift', id],
+      [/No bans/, 'bans', 'list'],
+      [/runs in a loop/, 'keys', 'history', id],
+      [/is revoked/, 'keys', 'revoke', id],
+      [/revoked/, 'keys', 'list', '--status', 'revoked'],
+      [/total/, 'usage', '--by', 'plan,day'],
+      [/^key,requests,limited,banned,failed\r\ntotal,0,0,0,0\r\n$/, 'usage', '--by', 'key', '--format', 'csv'],
+    ];
+    for (const [expected, ...args] of steps) {
+      const { code, stdout, stderr } = await run(...args);
+      t.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+      t.match(stdout, expected);
+      t.equal(stderr, '');
+      t.notOk(stdout.includes(key), 'the key is shown by create alone');
+      t.notMatch(stdout, '\u001b', 'no colours off a terminal');
+    }
+  },
+);
 
 t.test('every listing speaks JSON', async (t: Test) => {
   const run = await operator(t);
-  const { id } = JSON.parse((await run('keys', 'create', '--plan', 'enterprise', '--name', 'Big', '--minute', '5000', '--day', 'unlimited', '--json')).stdout) as { id: string };
+  const { id } = JSON.parse(
+    (
+      await run(
+        'keys',
+        'create',
+        '--plan',
+        'enterprise',
+        '--name',
+        'Big',
+        '--minute',
+        '5000',
+        '--day',
+        'unlimited',
+        '--json',
+      )
+    ).stdout,
+  ) as { id: string };
   await run('bans', 'start', id, '--for', '1h');
   const json = async (...args: string[]): Promise<unknown> => JSON.parse((await run(...args, '--json')).stdout);
   t.match(await json('keys', 'list'), { keys: [{ id, limits: { minute: 5000, day: 'unlimited' } }] });
@@ -61,7 +80,11 @@ t.test('every listing speaks JSON', async (t: Test) => {
 t.test('a key of another form is read from standard input, never from the command line', async (t: Test) => {
   const { port } = await listen(t, {}, { acceptImported: true });
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  const made = await petgate(['keys', 'create', '--plan', 'free', '--name', 'Old app', '--import', '--json'], env, 'sk-live-0123456789abcdef\n');
+  const made = await petgate(
+    ['keys', 'create', '--plan', 'free', '--name', 'Old app', '--import', '--json'],
+    env,
+    'sk-live-0123456789abcdef\n',
+  );
   t.match(JSON.parse(made.stdout), { id: /^i/, key: 'sk-live-0123456789abcdef' });
   const whole = await petgate(['keys', 'show', 'ptg_staging_3hT9sQ0aZk1Bsecretsecretsecret'], env);
   t.equal(whole.code, 2);
@@ -118,24 +141,34 @@ t.test('exit code 0: help and version, with examples, without a gateway', async 
   t.match(await petgate(['--version'], env), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/ });
 });
 
-t.test('a gateway that is not running, and a token that is missing or wrong, are each told in a clear line', async (t: Test) => {
-  const folder = dataFolder(t);
-  const missing = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: '1' }));
-  t.match(missing, { code: 1, stderr: /no admin token.*admin-token does not exist/ });
-  writeFileSync(join(folder, 'admin-token'), 'not-the-one-0123456789\n');
-  const away = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: '1' }));
-  t.match(away, { code: 1, stderr: /The gateway is not running at http:\/\/127\.0\.0\.1:1\. Start it with/ });
-  const { port } = await listen(t);
-  const wrong = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }));
-  t.match(wrong, { code: 1, stderr: /does not take the admin token from .*admin-token/ });
-  t.notMatch(wrong.stderr, 'not-the-one');
-  writeFileSync(join(folder, 'admin-token'), `${ADMIN_TOKEN}\n`);
-  t.equal((await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }))).code, 0, 'the file is enough');
-});
+t.test(
+  'a gateway that is not running, and a token that is missing or wrong, are each told in a clear line',
+  async (t: Test) => {
+    const folder = dataFolder(t);
+    const missing = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: '1' }));
+    t.match(missing, { code: 1, stderr: /no admin token.*admin-token does not exist/ });
+    writeFileSync(join(folder, 'admin-token'), 'not-the-one-0123456789\n');
+    const away = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: '1' }));
+    t.match(away, { code: 1, stderr: /The gateway is not running at http:\/\/127\.0\.0\.1:1\. Start it with/ });
+    const { port } = await listen(t);
+    const wrong = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }));
+    t.match(wrong, { code: 1, stderr: /does not take the admin token from .*admin-token/ });
+    t.notMatch(wrong.stderr, 'not-the-one');
+    writeFileSync(join(folder, 'admin-token'), `${ADMIN_TOKEN}\n`);
+    t.equal(
+      (await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }))).code,
+      0,
+      'the file is enough',
+    );
+  },
+);
 
 t.test('config check reads what the gateway would read', async (t: Test) => {
   const folder = dataFolder(t);
-  t.match(await petgate(['config', 'check'], surroundings(folder, { ADMIN_PORT: '9191' })), { code: 0, stdout: /The configuration is valid/ });
+  t.match(await petgate(['config', 'check'], surroundings(folder, { ADMIN_PORT: '9191' })), {
+    code: 0,
+    stdout: /The configuration is valid/,
+  });
   const bad = join(folder, 'bad.yaml');
   writeFileSync(bad, 'listne:\n  port: 1\n');
   const refused = await petgate(['config', 'check'], surroundings(folder, { PETGATE_CONFIG: bad }));

@@ -26,7 +26,15 @@ export interface Finished {
 
 /** Nothing of the developer's own surroundings, and ports that are free. */
 export function surroundings(folder: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], HOME: folder, PETGATE_DATA: folder, PORT: '0', ADMIN_PORT: '0', PETS_PORT: '0', ...more };
+  return {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    PETGATE_DATA: folder,
+    PORT: '0',
+    ADMIN_PORT: '0',
+    PETS_PORT: '0',
+    ...more,
+  };
 }
 
 export function dataFolder(t: Test): string {

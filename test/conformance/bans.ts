@@ -18,15 +18,27 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     const verdicts = await askMany(engine, key, 60 + 35, NOON_MS);
     t.same([count(verdicts, 'admitted'), count(verdicts, 'limited'), count(verdicts, 'banned')], [60, 29, 6]);
     const first = banned(verdicts[89]!);
-    t.same([first.started, first.level, first.bannedUntilMs, first.retryAtMs], [true, 1, NOON_MS + 300_000, NOON_MS + 300_000]);
-    t.same(verdicts.slice(90).map((verdict) => banned(verdict).started), [false, false, false, false, false]);
+    t.same(
+      [first.started, first.level, first.bannedUntilMs, first.retryAtMs],
+      [true, 1, NOON_MS + 300_000, NOON_MS + 300_000],
+    );
+    t.same(
+      verdicts.slice(90).map((verdict) => banned(verdict).started),
+      [false, false, false, false, false],
+    );
     t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 300_000, level: 1, note: null });
   });
 
   t.test('refusals further apart start none', async (t) => {
     const key = await newKey(engine, 'strict');
     await ask(engine, key, NOON_MS);
-    for (const [atMs, outcome] of [[1_000, 'limited'], [10_999, 'limited'], [11_000, 'limited'], [20_999, 'limited'], [20_999, 'banned']] as const) {
+    for (const [atMs, outcome] of [
+      [1_000, 'limited'],
+      [10_999, 'limited'],
+      [11_000, 'limited'],
+      [20_999, 'limited'],
+      [20_999, 'banned'],
+    ] as const) {
       t.equal((await ask(engine, key, NOON_MS + atMs)).outcome, outcome, `at ${atMs} ms`);
     }
   });
@@ -36,7 +48,12 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     const { bannedUntilMs } = await provoke(engine, key, NOON_MS);
     t.equal(bannedUntilMs, NOON_MS + 100_000);
     const during = await askMany(engine, key, 50, NOON_MS + 90_000);
-    t.ok(during.every((verdict) => banned(verdict).bannedUntilMs === bannedUntilMs && verdict.outcome === 'banned' && !verdict.started));
+    t.ok(
+      during.every(
+        (verdict) =>
+          banned(verdict).bannedUntilMs === bannedUntilMs && verdict.outcome === 'banned' && !verdict.started,
+      ),
+    );
     t.equal((await ask(engine, key, bannedUntilMs - 1)).outcome, 'banned');
     const after = standing(await ask(engine, key, bannedUntilMs));
     t.equal(after.outcome, 'admitted');
@@ -47,7 +64,12 @@ export function bans(t: Test, engine: AdmissionEngine): void {
   t.test('the next ban within 24 h is longer, up to the cap; later it begins small again', async (t) => {
     const key = await newKey(engine, 'strict');
     let nowMs = NOON_MS;
-    for (const [level, lengthMs] of [[1, 100_000], [2, 150_000], [3, 200_000], [4, 200_000]] as const) {
+    for (const [level, lengthMs] of [
+      [1, 100_000],
+      [2, 150_000],
+      [3, 200_000],
+      [4, 200_000],
+    ] as const) {
       const ban = await provoke(engine, key, nowMs);
       t.same([ban.level, ban.bannedUntilMs - nowMs], [level, lengthMs]);
       nowMs = ban.bannedUntilMs;
@@ -57,29 +79,41 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     t.equal((await provoke(engine, key, last.bannedUntilMs + DAY_MS)).level, 1, 'after 24 h it is forgotten');
   });
 
-  t.test('a ban that began while the clock was hours ahead is over one length from when the clock is right', async (t) => {
-    const address = { kind: 'address', address: `ahead-${freshId()}` } as const;
-    const [key, byHand] = [await newKey(engine, 'strict'), await newKey(engine, 'strict')];
-    const aheadMs = NOON_MS + 5 * 3_600_000;
-    t.equal((await provoke(engine, key, aheadMs)).bannedUntilMs, aheadMs + 100_000);
-    await askMany(engine, address, 20, aheadMs);
-    t.equal(banned(await ask(engine, key, NOON_MS, { cost: 0 })).bannedUntilMs, NOON_MS + 100_000, 'a look says so');
-    t.equal(banned(await ask(engine, key, NOON_MS + 1_000)).bannedUntilMs, NOON_MS + 101_000, 'and changed nothing');
-    for (const atMs of [2_000, 50_000, 100_999]) t.equal(banned(await ask(engine, key, NOON_MS + atMs)).bannedUntilMs, NOON_MS + 101_000, 'it does not move any more');
-    t.equal((await ask(engine, key, NOON_MS + 101_000)).outcome, 'admitted');
-    t.equal(banned(await ask(engine, address, NOON_MS)).bannedUntilMs, NOON_MS + 300_000);
-    t.equal((await ask(engine, address, NOON_MS + 300_000)).outcome, 'admitted');
+  t.test(
+    'a ban that began while the clock was hours ahead is over one length from when the clock is right',
+    async (t) => {
+      const address = { kind: 'address', address: `ahead-${freshId()}` } as const;
+      const [key, byHand] = [await newKey(engine, 'strict'), await newKey(engine, 'strict')];
+      const aheadMs = NOON_MS + 5 * 3_600_000;
+      t.equal((await provoke(engine, key, aheadMs)).bannedUntilMs, aheadMs + 100_000);
+      await askMany(engine, address, 20, aheadMs);
+      t.equal(banned(await ask(engine, key, NOON_MS, { cost: 0 })).bannedUntilMs, NOON_MS + 100_000, 'a look says so');
+      t.equal(banned(await ask(engine, key, NOON_MS + 1_000)).bannedUntilMs, NOON_MS + 101_000, 'and changed nothing');
+      for (const atMs of [2_000, 50_000, 100_999])
+        t.equal(
+          banned(await ask(engine, key, NOON_MS + atMs)).bannedUntilMs,
+          NOON_MS + 101_000,
+          'it does not move any more',
+        );
+      t.equal((await ask(engine, key, NOON_MS + 101_000)).outcome, 'admitted');
+      t.equal(banned(await ask(engine, address, NOON_MS)).bannedUntilMs, NOON_MS + 300_000);
+      t.equal((await ask(engine, address, NOON_MS + 300_000)).outcome, 'admitted');
 
-    await provoke(engine, byHand, aheadMs);
-    await engine.bans.start(byHand.id, aheadMs);
-    t.equal(banned(await ask(engine, byHand, NOON_MS)).bannedUntilMs, aheadMs, 'operators say when theirs ends');
-  });
+      await provoke(engine, byHand, aheadMs);
+      await engine.bans.start(byHand.id, aheadMs);
+      t.equal(banned(await ask(engine, byHand, NOON_MS)).bannedUntilMs, aheadMs, 'operators say when theirs ends');
+    },
+  );
 
   t.test('a retry is promised for when ban and buckets allow it', async (t) => {
     const key = await newKey(engine, 'calm');
     await askMany(engine, key, 3, NOON_MS);
     await engine.bans.start(key.id, NOON_MS + 10_000);
-    t.equal(banned(await ask(engine, key, NOON_MS + 1)).retryAtMs, NOON_MS + MINUTE_MS, 'the minute is empty longer than the ban lasts');
+    t.equal(
+      banned(await ask(engine, key, NOON_MS + 1)).retryAtMs,
+      NOON_MS + MINUTE_MS,
+      'the minute is empty longer than the ban lasts',
+    );
     t.equal(limited(await ask(engine, key, NOON_MS + 10_000)).retryAtMs, NOON_MS + MINUTE_MS);
   });
 
@@ -89,7 +123,11 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     await ask(engine, key, NOON_MS);
     await engine.bans.start(key.id, NOON_MS + 50_000);
     const verdict = banned(await ask(engine, key, NOON_MS));
-    t.same([verdict.level, verdict.bannedUntilMs, verdict.minute.remaining], [1, NOON_MS + 50_000, 59], 'what was spent stays');
+    t.same(
+      [verdict.level, verdict.bannedUntilMs, verdict.minute.remaining],
+      [1, NOON_MS + 50_000, 59],
+      'what was spent stays',
+    );
     await engine.bans.start(key.id, NOON_MS + 90_000);
     t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 90_000, level: 1, note: null });
     t.equal(await engine.bans.lift(key.id), true);
@@ -125,7 +163,10 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'strict');
     const first = await provoke(engine, key, NOON_MS);
     await engine.bans.lift(key.id);
-    t.same((await askMany(engine, key, 3, NOON_MS + 1)).map((verdict) => verdict.outcome), ['limited', 'limited', 'banned']);
+    t.same(
+      (await askMany(engine, key, 3, NOON_MS + 1)).map((verdict) => verdict.outcome),
+      ['limited', 'limited', 'banned'],
+    );
     t.equal(banned(await ask(engine, key, NOON_MS + 2)).level, 1);
     t.ok(first.started);
   });
@@ -149,7 +190,11 @@ export function bans(t: Test, engine: AdmissionEngine): void {
       });
       t.pass(what);
     };
-    const [byItself, byHand, brief] = [await newKey(engine, 'strict'), await newKey(engine, 'free'), await newKey(engine, 'free')];
+    const [byItself, byHand, brief] = [
+      await newKey(engine, 'strict'),
+      await newKey(engine, 'free'),
+      await newKey(engine, 'free'),
+    ];
     await provoke(engine, byItself, NOON_MS);
     await more('one that began by itself', 1, 0);
     await engine.bans.start(byHand.id, NOON_MS + 50_000);
@@ -157,7 +202,12 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     await more('one by hand, moved', 2, 0);
     await askMany(engine, byItself, 3, NOON_MS + 10);
     await more('no more for who goes on asking', 2, 0);
-    await askMany(engine, { kind: 'address', address: `2001:db8:${freshId().slice(0, 4)}:${freshId().slice(0, 4)}` }, 16, NOON_MS);
+    await askMany(
+      engine,
+      { kind: 'address', address: `2001:db8:${freshId().slice(0, 4)}:${freshId().slice(0, 4)}` },
+      16,
+      NOON_MS,
+    );
     await more('an address', 2, 1);
     await engine.bans.start(brief.id, Date.now() + 300);
     await more('one that ends soon', 3, 1);
@@ -170,7 +220,8 @@ export function bans(t: Test, engine: AdmissionEngine): void {
   t.test('a look during a ban shows it and a clock that steps back does not end it', async (t) => {
     const key = await newKey(engine, 'strict');
     const { bannedUntilMs } = await provoke(engine, key, NOON_MS);
-    for (const atMs of [NOON_MS + 5, NOON_MS - DAY_MS, bannedUntilMs - 1]) t.equal(banned(await ask(engine, key, atMs, { cost: 0 })).bannedUntilMs, Math.min(bannedUntilMs, atMs + 100_000));
+    for (const atMs of [NOON_MS + 5, NOON_MS - DAY_MS, bannedUntilMs - 1])
+      t.equal(banned(await ask(engine, key, atMs, { cost: 0 })).bannedUntilMs, Math.min(bannedUntilMs, atMs + 100_000));
     t.not((await ask(engine, key, bannedUntilMs, { cost: 0 })).outcome, 'banned');
   });
 }

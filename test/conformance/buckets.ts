@@ -1,7 +1,22 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS, UNLIMITED_FIGURE } from '../../src/gateway/admission/bucket.js';
 import type { AdmissionEngine, Subject } from '../../src/gateway/admission/port.js';
-import { ask, askMany, change, count, custom, DAY_START_MS, freshId, limited, newKey, NOON_MS, requestOf, rowsOf, dayName, standing } from './cast.js';
+import {
+  ask,
+  askMany,
+  change,
+  count,
+  custom,
+  DAY_START_MS,
+  freshId,
+  limited,
+  newKey,
+  NOON_MS,
+  requestOf,
+  rowsOf,
+  dayName,
+  standing,
+} from './cast.js';
 
 /** The two buckets, minute and day, interval and greedy. */
 export function buckets(t: Test, engine: AdmissionEngine): void {
@@ -9,7 +24,11 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'free');
     const batch = await askMany(engine, key, 40, NOON_MS);
     const remaining = batch.map((verdict) => standing(verdict).minute.remaining);
-    t.same(remaining, Array.from({ length: 40 }, (_, n) => 59 - n), 'remaining counts down by one');
+    t.same(
+      remaining,
+      Array.from({ length: 40 }, (_, n) => 59 - n),
+      'remaining counts down by one',
+    );
     for (let n = 0; n < 20; n += 1) t.equal((await ask(engine, key, NOON_MS + n)).outcome, 'admitted');
     const over = await askMany(engine, key, 25, NOON_MS + 100);
     t.equal(count(over, 'limited'), 25);
@@ -62,38 +81,58 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
       for (let round = 0; round < 4; round += 1) {
         while ((await ask(engine, key, nowMs)).outcome === 'admitted') nowMs += 5;
         const { retryAtMs } = limited(await ask(engine, key, nowMs, { cost: 0 }));
-        t.equal((await ask(engine, key, retryAtMs - 1, { cost: 0 })).outcome, 'limited', 'a moment before is too early');
+        t.equal(
+          (await ask(engine, key, retryAtMs - 1, { cost: 0 })).outcome,
+          'limited',
+          'a moment before is too early',
+        );
         t.equal((await ask(engine, key, retryAtMs)).outcome, 'admitted');
         nowMs = retryAtMs;
       }
     }
   });
 
-  t.test('greedy: tokens trickle back; Reset is when the bucket is full, Retry-After when a token is there', async (t) => {
-    for (const plan of ['drip', 'trickle']) {
-      const key = await newKey(engine, plan);
-      let nowMs = NOON_MS;
-      for (let round = 0; round < 5; round += 1) {
-        while ((await ask(engine, key, nowMs)).outcome === 'admitted') nowMs += 13;
-        const { retryAtMs } = limited(await ask(engine, key, nowMs, { cost: 0 }));
-        t.equal((await ask(engine, key, retryAtMs - 1, { cost: 0 })).outcome, 'limited', 'a moment before is too early');
-        t.equal((await ask(engine, key, retryAtMs)).outcome, 'admitted');
-        nowMs = retryAtMs;
+  t.test(
+    'greedy: tokens trickle back; Reset is when the bucket is full, Retry-After when a token is there',
+    async (t) => {
+      for (const plan of ['drip', 'trickle']) {
+        const key = await newKey(engine, plan);
+        let nowMs = NOON_MS;
+        for (let round = 0; round < 5; round += 1) {
+          while ((await ask(engine, key, nowMs)).outcome === 'admitted') nowMs += 13;
+          const { retryAtMs } = limited(await ask(engine, key, nowMs, { cost: 0 }));
+          t.equal(
+            (await ask(engine, key, retryAtMs - 1, { cost: 0 })).outcome,
+            'limited',
+            'a moment before is too early',
+          );
+          t.equal((await ask(engine, key, retryAtMs)).outcome, 'admitted');
+          nowMs = retryAtMs;
+        }
+        const { minute, day } = standing(await ask(engine, key, nowMs, { cost: 0 }));
+        for (const [name, { resetAtMs, limit }] of Object.entries({ minute, day })) {
+          const window = name as 'minute' | 'day';
+          t.equal(
+            standing(await ask(engine, key, resetAtMs, { cost: 0 }))[window].remaining,
+            limit,
+            `${window} is full at Reset`,
+          );
+          t.not(
+            standing(await ask(engine, key, resetAtMs - 1, { cost: 0 }))[window].remaining,
+            limit,
+            `and not a moment before`,
+          );
+        }
       }
-      const { minute, day } = standing(await ask(engine, key, nowMs, { cost: 0 }));
-      for (const [name, { resetAtMs, limit }] of Object.entries({ minute, day })) {
-        const window = name as 'minute' | 'day';
-        t.equal(standing(await ask(engine, key, resetAtMs, { cost: 0 }))[window].remaining, limit, `${window} is full at Reset`);
-        t.not(standing(await ask(engine, key, resetAtMs - 1, { cost: 0 }))[window].remaining, limit, `and not a moment before`);
-      }
-    }
-  });
+    },
+  );
 
   t.test('greedy: over any stretch of time at most the bucket plus its trickle', async (t) => {
     const key = await newKey(engine, 'drip');
     const spanMs = 10 * MINUTE_MS;
     let admitted = 0;
-    for (let atMs = 0; atMs < spanMs; atMs += 20_000) admitted += count(await askMany(engine, key, 5, NOON_MS + atMs), 'admitted');
+    for (let atMs = 0; atMs < spanMs; atMs += 20_000)
+      admitted += count(await askMany(engine, key, 5, NOON_MS + atMs), 'admitted');
     t.equal(admitted, 7 + Math.floor((7 * (spanMs - 20_000)) / MINUTE_MS));
   });
 
@@ -102,7 +141,10 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     const verdicts = await askMany(engine, key, 500, NOON_MS);
     t.equal(count(verdicts, 'admitted'), 500);
     const { minute, day } = standing(verdicts[499]!);
-    t.same([minute.limit, minute.remaining, day.limit, day.remaining], ['unlimited', UNLIMITED_FIGURE, 'unlimited', UNLIMITED_FIGURE]);
+    t.same(
+      [minute.limit, minute.remaining, day.limit, day.remaining],
+      ['unlimited', UNLIMITED_FIGURE, 'unlimited', UNLIMITED_FIGURE],
+    );
   });
 
   t.test('a plan change holds at once in mid-window, both ways', async (t) => {
@@ -135,28 +177,49 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
   t.test('cost 0 shows the figures and changes nothing', async (t) => {
     const key = await newKey(engine, 'free');
     await askMany(engine, key, 60, NOON_MS);
-    for (let n = 0; n < 50; n += 1) t.equal((await ask(engine, key, NOON_MS + 10 + n, { cost: 0 })).outcome, 'limited', 'no strike');
+    for (let n = 0; n < 50; n += 1)
+      t.equal((await ask(engine, key, NOON_MS + 10 + n, { cost: 0 })).outcome, 'limited', 'no strike');
     // A look from far ahead must not turn the window for those who come now.
     await ask(engine, key, NOON_MS + 2 * DAY_MS, { cost: 0 });
     const now = limited(await ask(engine, key, NOON_MS + 100));
     t.equal(now.day.remaining, 940);
-    t.same(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id), [{ key: key.id, plan: 'free', operation: 'listPets', day: dayName(NOON_MS), requests: 60, limited: 1, banned: 0, failed: 0 }]);
+    t.same(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id), [
+      {
+        key: key.id,
+        plan: 'free',
+        operation: 'listPets',
+        day: dayName(NOON_MS),
+        requests: 60,
+        limited: 1,
+        banned: 0,
+        failed: 0,
+      },
+    ]);
   });
 
   t.test('a clock that steps back never admits more', async (t) => {
     const key = await newKey(engine, 'calm');
     await askMany(engine, key, 3, NOON_MS);
-    for (const backMs of [1, MINUTE_MS, 3 * MINUTE_MS, DAY_MS, 3 * DAY_MS]) t.equal((await ask(engine, key, NOON_MS - backMs)).outcome, 'limited', `${backMs} ms back`);
+    for (const backMs of [1, MINUTE_MS, 3 * MINUTE_MS, DAY_MS, 3 * DAY_MS])
+      t.equal((await ask(engine, key, NOON_MS - backMs)).outcome, 'limited', `${backMs} ms back`);
     t.equal((await ask(engine, key, NOON_MS + MINUTE_MS)).outcome, 'admitted', 'and goes on as if nothing had been');
     const greedy = await newKey(engine, 'drip');
     await askMany(engine, greedy, 7, NOON_MS);
-    for (const atMs of [NOON_MS - 1, NOON_MS - 30_000, NOON_MS - 60_000, NOON_MS - 60_000 + 8_571]) t.equal((await ask(engine, greedy, atMs)).outcome, 'limited');
-    t.equal((await ask(engine, greedy, NOON_MS - 60_000 + 8_572)).outcome, 'admitted', 'tokens come from the new now on');
+    for (const atMs of [NOON_MS - 1, NOON_MS - 30_000, NOON_MS - 60_000, NOON_MS - 60_000 + 8_571])
+      t.equal((await ask(engine, greedy, atMs)).outcome, 'limited');
+    t.equal(
+      (await ask(engine, greedy, NOON_MS - 60_000 + 8_572)).outcome,
+      'admitted',
+      'tokens come from the new now on',
+    );
   });
 
   t.test('a request while the clock was hours ahead costs its token, and freezes nothing', async (t) => {
     for (const aheadMs of [90_000, 5 * 3_600_000, 20 * 3_600_000, 40 * DAY_MS]) {
-      for (const [plan, minute] of [['pro', 300], ['drip', 7]] as const) {
+      for (const [plan, minute] of [
+        ['pro', 300],
+        ['drip', 7],
+      ] as const) {
         const key = await newKey(engine, plan);
         await ask(engine, key, NOON_MS + aheadMs);
         const name = `${plan}, ${aheadMs / 60_000} minutes ahead`;
@@ -184,7 +247,11 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     t.equal(count(verdicts, 'admitted'), 5);
     const refused = limited(verdicts[5]!);
     t.same([refused.keyId, refused.plan, refused.minute.limit, refused.day.remaining], [null, 'anonymous', 5, 7]);
-    const other = standing(await ask(engine, { kind: 'address', address: `198.51.100.${Math.floor(Math.random() * 250)}` }, NOON_MS, { cost: 0 }));
+    const other = standing(
+      await ask(engine, { kind: 'address', address: `198.51.100.${Math.floor(Math.random() * 250)}` }, NOON_MS, {
+        cost: 0,
+      }),
+    );
     t.equal(other.outcome, 'admitted');
   });
 
@@ -193,8 +260,14 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     const stranger: Subject = { kind: 'key', id: freshId(), secretHash: 'none' };
     const subjects = [a, b, stranger, a, b, a, a].map((who) => ('subject' in who ? who.subject : who));
     const verdicts = await engine.admit(subjects.map((subject) => requestOf(subject, NOON_MS)));
-    t.same(verdicts.map((verdict) => verdict.outcome), ['admitted', 'admitted', 'unknown_key', 'admitted', 'admitted', 'admitted', 'limited']);
-    t.same(verdicts.filter((verdict) => verdict.outcome !== 'unknown_key').map((verdict) => verdict.keyId), [a.id, b.id, a.id, b.id, a.id, a.id]);
+    t.same(
+      verdicts.map((verdict) => verdict.outcome),
+      ['admitted', 'admitted', 'unknown_key', 'admitted', 'admitted', 'admitted', 'limited'],
+    );
+    t.same(
+      verdicts.filter((verdict) => verdict.outcome !== 'unknown_key').map((verdict) => verdict.keyId),
+      [a.id, b.id, a.id, b.id, a.id, a.id],
+    );
     t.same(await engine.admit([]), []);
   });
 

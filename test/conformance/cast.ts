@@ -7,7 +7,12 @@ import type { BannedVerdict, LimitedVerdict, StandingVerdict, Verdict } from '..
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 import { BAN, NO_BAN } from '../gateway/admission/ban.js';
 
-function plan(name: string, limits: Plan['limits'], refill: Plan['refill'] = 'interval', ban: BanRule = BAN): [string, Plan] {
+function plan(
+  name: string,
+  limits: Plan['limits'],
+  refill: Plan['refill'] = 'interval',
+  ban: BanRule = BAN,
+): [string, Plan] {
   return [name, { name, limits, refill, ban }];
 }
 
@@ -21,7 +26,13 @@ export const PLANS: Plans = new Map([
   plan('drip', { minute: 7, day: 1_000 }, 'greedy', NO_BAN),
   plan('trickle', { minute: 10, day: 3 }, 'greedy', NO_BAN),
   plan('open', { minute: 'unlimited', day: 'unlimited' }),
-  plan('strict', { minute: 1, day: 1_000 }, 'interval', { after: 3, withinMs: 10_000, forMs: 100_000, factor: 1.5, capMs: 200_000 }),
+  plan('strict', { minute: 1, day: 1_000 }, 'interval', {
+    after: 3,
+    withinMs: 10_000,
+    forMs: 100_000,
+    factor: 1.5,
+    capMs: 200_000,
+  }),
 ]);
 
 /** Noon of a UTC day to come: a ban that begins then is in force for the real clock too. */
@@ -81,18 +92,33 @@ interface Ask {
   readonly scope?: string | null;
 }
 
-export function requestOf(subject: Subject, nowMs: number, { cost = 1, operation = 'listPets', scope = null }: Ask = {}): AdmissionRequest {
+export function requestOf(
+  subject: Subject,
+  nowMs: number,
+  { cost = 1, operation = 'listPets', scope = null }: Ask = {},
+): AdmissionRequest {
   return { subject, operation, scope, cost, nowMs };
 }
 
-export async function ask(engine: AdmissionEngine, who: Actor | Subject, nowMs: number, how: Ask = {}): Promise<Verdict> {
+export async function ask(
+  engine: AdmissionEngine,
+  who: Actor | Subject,
+  nowMs: number,
+  how: Ask = {},
+): Promise<Verdict> {
   const [verdict] = await engine.admit([requestOf('subject' in who ? who.subject : who, nowMs, how)]);
   if (verdict === undefined) throw new Error('the engine gave no verdict');
   return verdict;
 }
 
 /** Asks `times` in one batch. */
-export async function askMany(engine: AdmissionEngine, who: Actor | Subject, times: number, nowMs: number, how: Ask = {}): Promise<readonly Verdict[]> {
+export async function askMany(
+  engine: AdmissionEngine,
+  who: Actor | Subject,
+  times: number,
+  nowMs: number,
+  how: Ask = {},
+): Promise<readonly Verdict[]> {
   const subject = 'subject' in who ? who.subject : who;
   return engine.admit(Array.from({ length: times }, () => requestOf(subject, nowMs, how)));
 }
@@ -115,7 +141,12 @@ export function count(verdicts: readonly Verdict[], outcome: Verdict['outcome'])
 }
 
 /** Usage rows of a range, in one order for every engine. */
-export async function rowsOf(engine: AdmissionEngine, from: string, to: string, keyId?: string): Promise<readonly UsageRow[]> {
+export async function rowsOf(
+  engine: AdmissionEngine,
+  from: string,
+  to: string,
+  keyId?: string,
+): Promise<readonly UsageRow[]> {
   const rows: UsageRow[] = [];
   for await (const some of engine.usage.rows(from, to, keyId)) rows.push(...some);
   const nameOf = (row: UsageRow): string => [row.key, row.day, row.plan, row.operation].join(' ');

@@ -7,7 +7,17 @@ import { IMPORT_LEASE_MS } from './imports.js';
 
 const cluster = await startCluster();
 t.teardown(() => cluster.stop());
-await conformance(t, 'Redis Cluster of three masters', () => Promise.resolve(openRedisEngine({ url: cluster.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, importLeaseMs: IMPORT_LEASE_MS })));
+await conformance(t, 'Redis Cluster of three masters', () =>
+  Promise.resolve(
+    openRedisEngine({
+      url: cluster.url,
+      deadlineMs: 1_000,
+      plans: PLANS,
+      usageDays: 400,
+      importLeaseMs: IMPORT_LEASE_MS,
+    }),
+  ),
+);
 
 t.test('the keys of a test are spread over all masters', async (t) => {
   for (const master of cluster.masters) t.ok(Number(await master.command('DBSIZE')) > 10);

@@ -5,4 +5,14 @@ import { PLANS } from './cast.js';
 import { conformance } from './engine.js';
 import { IMPORT_LEASE_MS } from './imports.js';
 
-await conformance(t, 'embedded', () => Promise.resolve(openEmbeddedEngine({ folder: tempFolder(t), plans: PLANS, usageDays: 400, importLeaseMs: IMPORT_LEASE_MS, mapBytes: 64 * 1_048_576 })));
+await conformance(t, 'embedded', () =>
+  Promise.resolve(
+    openEmbeddedEngine({
+      folder: tempFolder(t),
+      plans: PLANS,
+      usageDays: 400,
+      importLeaseMs: IMPORT_LEASE_MS,
+      mapBytes: 64 * 1_048_576,
+    }),
+  ),
+);

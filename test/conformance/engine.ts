@@ -17,7 +17,8 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
     const engine = await open();
     t.teardown(() => engine.close());
     await engine.check();
-    for (const part of [buckets, judgement, bans, ledger, keys, imports]) await t.test(part.name, (t) => (part(t, engine), t.end()));
+    for (const part of [buckets, judgement, bans, ledger, keys, imports])
+      await t.test(part.name, (t) => (part(t, engine), t.end()));
 
     await t.test('a check passes while the store serves, and after the end every call is refused', async (t) => {
       const key = await newKey(engine, 'free');

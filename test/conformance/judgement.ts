@@ -7,9 +7,24 @@ import { ask, change, dayName, freshId, newKey, NOON_MS, rowsOf, standing } from
 export function judgement(t: Test, engine: AdmissionEngine): void {
   t.test('a key nobody made, or another secret, is unknown', async (t) => {
     const key = await newKey(engine, 'free');
-    t.same(await ask(engine, { kind: 'key', id: freshId(), secretHash: 'x' }, NOON_MS), { outcome: 'unknown_key', reason: 'unknown' });
-    for (const secretHash of ['', ' ', ':', 'x', `${key.record.secrets[0]!.hash}:`, key.record.secrets[0]!.hash.slice(1), key.record.secrets[0]!.hash.slice(0, -1), '.*']) {
-      t.same(await ask(engine, { kind: 'key', id: key.id, secretHash }, NOON_MS), { outcome: 'unknown_key', reason: 'unknown' });
+    t.same(await ask(engine, { kind: 'key', id: freshId(), secretHash: 'x' }, NOON_MS), {
+      outcome: 'unknown_key',
+      reason: 'unknown',
+    });
+    for (const secretHash of [
+      '',
+      ' ',
+      ':',
+      'x',
+      `${key.record.secrets[0]!.hash}:`,
+      key.record.secrets[0]!.hash.slice(1),
+      key.record.secrets[0]!.hash.slice(0, -1),
+      '.*',
+    ]) {
+      t.same(await ask(engine, { kind: 'key', id: key.id, secretHash }, NOON_MS), {
+        outcome: 'unknown_key',
+        reason: 'unknown',
+      });
     }
     t.equal(standing(await ask(engine, key, NOON_MS, { cost: 0 })).minute.remaining, 60, 'and nobody pays for that');
     t.same(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id), []);
@@ -36,19 +51,43 @@ export function judgement(t: Test, engine: AdmissionEngine): void {
   t.test('during a rotation both secrets are one key; the old one ends on time', async (t) => {
     const key = await newKey(engine, 'calm');
     const old = key.record.secrets[0]!.hash;
-    await change(engine, key, { secrets: [{ hash: old, endsAtMs: NOON_MS + 1_000 }, { hash: 'fresh', endsAtMs: null }] });
+    await change(engine, key, {
+      secrets: [
+        { hash: old, endsAtMs: NOON_MS + 1_000 },
+        { hash: 'fresh', endsAtMs: null },
+      ],
+    });
     const fresh = { kind: 'key', id: key.id, secretHash: 'fresh' } as const;
     t.equal(standing(await ask(engine, key, NOON_MS + 999)).minute.remaining, 2);
     t.equal(standing(await ask(engine, fresh, NOON_MS + 999)).minute.remaining, 1, 'one bucket for both');
     t.same(await ask(engine, key, NOON_MS + 1_000), { outcome: 'unknown_key', reason: 'expired' });
     t.equal((await ask(engine, fresh, NOON_MS + 1_000)).outcome, 'admitted');
-    const both = await engine.admit([key.subject, fresh, fresh].map((subject) => ({ subject, operation: 'listPets', scope: null, cost: 1, nowMs: NOON_MS + 60_000 + 999 })));
-    t.same(both.map((verdict) => verdict.outcome), ['unknown_key', 'admitted', 'admitted'], 'also within one batch');
+    const both = await engine.admit(
+      [key.subject, fresh, fresh].map((subject) => ({
+        subject,
+        operation: 'listPets',
+        scope: null,
+        cost: 1,
+        nowMs: NOON_MS + 60_000 + 999,
+      })),
+    );
+    t.same(
+      both.map((verdict) => verdict.outcome),
+      ['unknown_key', 'admitted', 'admitted'],
+      'also within one batch',
+    );
   });
 
   t.test('a key without the scope is charged and told so', async (t) => {
     const key = await newKey(engine, 'free', { scopes: ['pets:read', 'store:read'] });
-    const expectations: readonly [string | null, boolean][] = [[null, true], ['pets:read', true], ['store:read', true], ['pets:write', false], ['pets', false], ['pets:rea', false]];
+    const expectations: readonly [string | null, boolean][] = [
+      [null, true],
+      ['pets:read', true],
+      ['store:read', true],
+      ['pets:write', false],
+      ['pets', false],
+      ['pets:rea', false],
+    ];
     for (const [scope, inScope] of expectations) {
       const verdict = await ask(engine, key, NOON_MS, { scope });
       t.equal(verdict.outcome === 'admitted' && verdict.inScope, inScope, `scope ${scope ?? 'none'}`);

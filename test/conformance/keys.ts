@@ -13,9 +13,17 @@ export function keys(t: Test, engine: AdmissionEngine): void {
       expiresAtMs: NOON_MS,
       scopes: ['pets:read', 'pets:write'],
       limits: { minute: 5_000, day: 'unlimited' },
-      secrets: [{ hash: 'a-_b', endsAtMs: NOON_MS + 1 }, { hash: 'c', endsAtMs: null }],
+      secrets: [
+        { hash: 'a-_b', endsAtMs: NOON_MS + 1 },
+        { hash: 'c', endsAtMs: null },
+      ],
     };
-    for (const changes of [{}, full, { ...full, scopes: [], secrets: [] }, { status: 'disabled', scopes: null } as const]) {
+    for (const changes of [
+      {},
+      full,
+      { ...full, scopes: [], secrets: [] },
+      { status: 'disabled', scopes: null } as const,
+    ]) {
       const key = await newKey(engine, 'free', changes);
       t.same(await engine.keys.read(key.id), key.record);
       await change(engine, key, { plan: 'pro', limits: null, expiresAtMs: null });
@@ -35,14 +43,28 @@ export function keys(t: Test, engine: AdmissionEngine): void {
     t.ok(lost?.reason instanceof VersionConflict);
     t.equal((await engine.keys.read(key.id))?.version, 2);
     t.equal((await engine.keys.history(key.id)).length, 2);
-    for (const version of [1, 2, 4]) await t.rejects(engine.keys.write({ ...mine, version }, entry), { name: 'VersionConflict' }, `version ${version}`);
-    await t.rejects(engine.keys.write({ ...mine, id: freshId(), version: 2 }, entry), { name: 'VersionConflict' }, 'nothing there to change');
+    for (const version of [1, 2, 4])
+      await t.rejects(
+        engine.keys.write({ ...mine, version }, entry),
+        { name: 'VersionConflict' },
+        `version ${version}`,
+      );
+    await t.rejects(
+      engine.keys.write({ ...mine, id: freshId(), version: 2 }, entry),
+      { name: 'VersionConflict' },
+      'nothing there to change',
+    );
   });
 
   t.test('a list is a chain of pages that has every key once, by id', async (t) => {
     const made = await Promise.all(Array.from({ length: 150 }, () => newKey(engine, 'free')));
     // A name in the index whose record was never written must not end the list early.
-    await t.rejects(engine.keys.write({ ...made[0]!.record, id: made[0]!.id, version: 1 }, { atMs: 0, action: 'created', changed: {} }));
+    await t.rejects(
+      engine.keys.write(
+        { ...made[0]!.record, id: made[0]!.id, version: 1 },
+        { atMs: 0, action: 'created', changed: {} },
+      ),
+    );
     const seen: string[] = [];
     for (const count of [7, 64, 100]) {
       seen.length = 0;
@@ -63,7 +85,10 @@ export function keys(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'free');
     await change(engine, key, { plan: 'pro' });
     await change(engine, key, { status: 'disabled' });
-    t.same((await engine.keys.history(key.id)).map((entry) => entry.changed), [{ plan: 'free' }, { plan: 'pro' }, { status: 'disabled' }]);
+    t.same(
+      (await engine.keys.history(key.id)).map((entry) => entry.changed),
+      [{ plan: 'free' }, { plan: 'pro' }, { status: 'disabled' }],
+    );
     t.same(await engine.keys.history(freshId()), []);
   });
 }

@@ -10,7 +10,17 @@ const TODAY = dayName(NOON_MS);
 const TOMORROW = dayName(NOON_MS + DAY_MS);
 
 function row(key: string, changes: Partial<UsageRow>): UsageRow {
-  return { key, plan: 'free', operation: 'listPets', day: TODAY, requests: 0, limited: 0, banned: 0, failed: 0, ...changes };
+  return {
+    key,
+    plan: 'free',
+    operation: 'listPets',
+    day: TODAY,
+    requests: 0,
+    limited: 0,
+    banned: 0,
+    failed: 0,
+    ...changes,
+  };
 }
 
 /** The usage ledger: what it counts, per key, plan, operation and UTC day. */
@@ -28,7 +38,11 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     await askMany(engine, key, 4, DAY_START_MS + DAY_MS);
     t.same(await rowsOf(engine, TODAY, TOMORROW, key.id), [
       row(key.id, { operation: 'createPet', requests: 3 }),
-      row(key.id, { requests: 7 + count(flood, 'admitted'), limited: count(flood, 'limited'), banned: count(flood, 'banned') }),
+      row(key.id, {
+        requests: 7 + count(flood, 'admitted'),
+        limited: count(flood, 'limited'),
+        banned: count(flood, 'banned'),
+      }),
       row(key.id, { operation: 'unmatched', requests: 1 }),
       row(key.id, { plan: 'pro', requests: 2 }),
       row(key.id, { plan: 'pro', requests: 4, day: TOMORROW }),
@@ -40,8 +54,13 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'free');
     for (let day = 0; day < 5; day += 1) await ask(engine, key, NOON_MS + day * DAY_MS);
     const days = async (from: number, to: number): Promise<readonly string[]> =>
-      (await rowsOf(engine, dayName(NOON_MS + from * DAY_MS), dayName(NOON_MS + to * DAY_MS), key.id)).map((each) => each.day);
-    t.same(await days(1, 3), [1, 2, 3].map((day) => dayName(NOON_MS + day * DAY_MS)));
+      (await rowsOf(engine, dayName(NOON_MS + from * DAY_MS), dayName(NOON_MS + to * DAY_MS), key.id)).map(
+        (each) => each.day,
+      );
+    t.same(
+      await days(1, 3),
+      [1, 2, 3].map((day) => dayName(NOON_MS + day * DAY_MS)),
+    );
     t.same(await days(4, 4), [dayName(NOON_MS + 4 * DAY_MS)]);
     t.same(await days(5, 9), []);
     t.same(await days(3, 1), []);
@@ -54,7 +73,9 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     await Promise.all(keys.map((key, n) => askMany(engine, key, n + 1, atMs)));
     await askMany(engine, { kind: 'address', address: '203.0.113.9' }, 3, atMs);
     const rows = await rowsOf(engine, dayName(atMs), dayName(atMs));
-    const expected = keys.map((key, n) => row(key.id, { day: dayName(atMs), requests: n + 1 })).sort((a, b) => (a.key < b.key ? -1 : 1));
+    const expected = keys
+      .map((key, n) => row(key.id, { day: dayName(atMs), requests: n + 1 }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
     t.same(rows, expected);
   });
 
@@ -63,7 +84,17 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     const firstMs = NOON_MS + (20_000 + Math.floor(Math.random() * 10_000)) * DAY_MS;
     for (let day = 0; day < 70; day += 1) {
       const asked = keys.filter((_, n) => (day + n) % 3 !== 0);
-      await engine.admit(asked.flatMap((key) => ['listPets', 'createPet'].map((operation) => ({ subject: key.subject, operation, scope: null, cost: 1, nowMs: firstMs + day * DAY_MS }))));
+      await engine.admit(
+        asked.flatMap((key) =>
+          ['listPets', 'createPet'].map((operation) => ({
+            subject: key.subject,
+            operation,
+            scope: null,
+            cost: 1,
+            nowMs: firstMs + day * DAY_MS,
+          })),
+        ),
+      );
     }
     const found: UsageRow[] = [];
     for await (const batch of engine.usage.rows(dayName(firstMs), dayName(firstMs + 69 * DAY_MS))) {
@@ -72,8 +103,15 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     }
     const places = found.map(({ key, day }) => `${key} ${day}`);
     t.same(places, [...places].sort());
-    t.equal(new Set(found.map(({ key, day, operation }) => `${key} ${day} ${operation}`)).size, found.length, 'no row twice');
-    t.equal(found.length, keys.flatMap((_, n) => Array.from({ length: 70 }, (_day, day) => (day + n) % 3 !== 0)).filter(Boolean).length * 2);
+    t.equal(
+      new Set(found.map(({ key, day, operation }) => `${key} ${day} ${operation}`)).size,
+      found.length,
+      'no row twice',
+    );
+    t.equal(
+      found.length,
+      keys.flatMap((_, n) => Array.from({ length: 70 }, (_day, day) => (day + n) % 3 !== 0)).filter(Boolean).length * 2,
+    );
   });
 
   t.test('failures count beside requests, on the day of the admission', async (t) => {
@@ -92,7 +130,9 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
 
   t.test('many requests at once leave exactly as many tokens and counts', async (t) => {
     const key = await newKey(engine, 'pro');
-    const batches = await Promise.all(Array.from({ length: 40 }, (_, n) => askMany(engine, key, 10 + (n % 3), NOON_MS + n)));
+    const batches = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => askMany(engine, key, 10 + (n % 3), NOON_MS + n)),
+    );
     const verdicts = batches.flat();
     t.equal(count(verdicts, 'admitted'), 300);
     const [only] = await rowsOf(engine, TODAY, TODAY, key.id);
@@ -104,8 +144,17 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'pro');
     const others = await Promise.all([newKey(engine, 'free'), newKey(engine, 'calm')]);
     const subjects = Array.from({ length: 700 }, (_, n) => (n % 2 === 0 ? key : others[n % 4 === 1 ? 0 : 1]));
-    const verdicts = await engine.admit(subjects.map((who) => ({ subject: who.subject, operation: 'listPets', scope: null, cost: 1, nowMs: NOON_MS + MINUTE_MS })));
-    const admitted = (who: { id: string }): number => verdicts.filter((verdict) => verdict.outcome === 'admitted' && verdict.keyId === who.id).length;
+    const verdicts = await engine.admit(
+      subjects.map((who) => ({
+        subject: who.subject,
+        operation: 'listPets',
+        scope: null,
+        cost: 1,
+        nowMs: NOON_MS + MINUTE_MS,
+      })),
+    );
+    const admitted = (who: { id: string }): number =>
+      verdicts.filter((verdict) => verdict.outcome === 'admitted' && verdict.keyId === who.id).length;
     t.same([admitted(key), admitted(others[0]), admitted(others[1])], [300, 60, 3]);
   });
 

@@ -31,7 +31,13 @@ export async function lockStepOfDays(t: Test, engines: readonly SteeredEngine[])
   await check(t, engines, fc.constant(longRecords()), longStory(), Math.ceil(RUNS / 8));
 }
 
-async function check(t: Test, engines: readonly SteeredEngine[], records: fc.Arbitrary<readonly Partial<KeyRecord>[]>, stories: fc.Arbitrary<readonly Event[]>, runs: number): Promise<void> {
+async function check(
+  t: Test,
+  engines: readonly SteeredEngine[],
+  records: fc.Arbitrary<readonly Partial<KeyRecord>[]>,
+  stories: fc.Arbitrary<readonly Event[]>,
+  runs: number,
+): Promise<void> {
   await Promise.all(engines.map((engine) => engine.check()));
   const seed = Number(process.env['PETGATE_PROPERTY_SEED'] ?? Date.now() % 2 ** 31);
   t.comment(`seed ${seed}, ${runs} stories`);
@@ -40,13 +46,22 @@ async function check(t: Test, engines: readonly SteeredEngine[], records: fc.Arb
     verdicts += await tell(engines, initial, events);
   });
   const startMs = performance.now();
-  const outcome = await fc.check(property, { numRuns: runs, seed, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: true });
+  const outcome = await fc.check(property, {
+    numRuns: runs,
+    seed,
+    interruptAfterTimeLimit: 120_000,
+    markInterruptAsFailure: true,
+  });
   if (outcome.failed) t.fail(fc.defaultReportMessage(outcome) ?? 'failed');
   else t.pass(`${verdicts} verdicts equal and sound in ${Math.round(performance.now() - startMs)} ms`);
 }
 
 /** Plays one story; the number of verdicts compared. */
-async function tell(engines: readonly SteeredEngine[], initial: readonly Partial<KeyRecord>[], events: readonly Event[]): Promise<number> {
+async function tell(
+  engines: readonly SteeredEngine[],
+  initial: readonly Partial<KeyRecord>[],
+  events: readonly Event[],
+): Promise<number> {
   const run = new Story(engines);
   await run.begin(initial);
   for (const event of events) await run.play(event);
@@ -74,13 +89,23 @@ class Story {
   async begin(initial: readonly Partial<KeyRecord>[]): Promise<void> {
     this.#setPlans(0);
     const records = initial.map((changes, who): KeyRecord => ({
-      ...{ id: `${this.#run}${who}`, name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, version: 1 },
+      ...{
+        id: `${this.#run}${who}`,
+        name: '',
+        note: '',
+        status: 'enabled',
+        createdAtMs: 0,
+        expiresAtMs: null,
+        version: 1,
+      },
       ...{ plan: 'wave', scopes: null, limits: null, secrets: [] },
       // fast-check makes objects without a prototype, which no store gives back.
       ...structuredClone(changes),
     }));
     this.#records.push(...records);
-    await this.#all((engine) => Promise.all(records.map((record) => engine.keys.write(record, { atMs: 0, action: 'created', changed: {} }))));
+    await this.#all((engine) =>
+      Promise.all(records.map((record) => engine.keys.write(record, { atMs: 0, action: 'created', changed: {} }))),
+    );
   }
 
   async play(event: Event): Promise<void> {
@@ -102,16 +127,31 @@ class Story {
       case 'sweep':
         return this.#all((engine) => engine.sweep?.(this.#nowMs) ?? Promise.resolve());
       case 'fail':
-        return this.#all((engine) => engine.fail(creditsOf([{ keyId: this.#idOf(event.who), plan: 'wave', operation: 'listPets', admittedAtMs: this.#nowMs - event.backMs }])));
+        return this.#all((engine) =>
+          engine.fail(
+            creditsOf([
+              {
+                keyId: this.#idOf(event.who),
+                plan: 'wave',
+                operation: 'listPets',
+                admittedAtMs: this.#nowMs - event.backMs,
+              },
+            ]),
+          ),
+        );
     }
   }
 
   async end(): Promise<void> {
     for (const { id } of this.#records) {
       // A ban that is over in the story, and not yet by the real clock, may be forgotten.
-      await this.#all(async (engine) => [await engine.bans.read(id)].filter((ban) => ban !== undefined && ban.untilMs > this.#nowMs));
+      await this.#all(async (engine) =>
+        [await engine.bans.read(id)].filter((ban) => ban !== undefined && ban.untilMs > this.#nowMs),
+      );
       await this.#all((engine) => engine.keys.read(id));
-      const rows = await this.#same((engine) => rowsOf(engine, dayName(this.#firstMs - DAY_MS), dayName(this.#lastMs), id));
+      const rows = await this.#same((engine) =>
+        rowsOf(engine, dayName(this.#firstMs - DAY_MS), dayName(this.#lastMs), id),
+      );
       for (const outcome of ['requests', 'limited', 'banned'] as const) {
         const counted = rows.reduce((sum, row) => sum + row[outcome], 0);
         assert.equal(counted, this.#counts.get(`${id} ${outcome}`) ?? 0, `ledger of ${outcome}`);
@@ -131,7 +171,8 @@ class Story {
     const beforeMs = this.#nowMs;
     if (last === undefined) return;
     if (to === 'minute' || to === 'day') this.#nowMs = last[to].resetAtMs + byMs;
-    else if (to === 'memory') this.#nowMs = (last.outcome === 'banned' ? last.bannedUntilMs : last.atMs) + BAN_MEMORY_MS + byMs;
+    else if (to === 'memory')
+      this.#nowMs = (last.outcome === 'banned' ? last.bannedUntilMs : last.atMs) + BAN_MEMORY_MS + byMs;
     else if (last.outcome !== 'admitted') this.#nowMs = last.retryAtMs + byMs;
     if (onwardOnly === true) this.#nowMs = Math.max(beforeMs, this.#nowMs);
   }
@@ -144,7 +185,8 @@ class Story {
     this.#last.set(name, verdict);
     if (request.cost === 0) return;
     const outcome = verdict.outcome === 'admitted' ? 'requests' : verdict.outcome;
-    if (subject.kind === 'key') this.#counts.set(`${name} ${outcome}`, (this.#counts.get(`${name} ${outcome}`) ?? 0) + 1);
+    if (subject.kind === 'key')
+      this.#counts.set(`${name} ${outcome}`, (this.#counts.get(`${name} ${outcome}`) ?? 0) + 1);
     if (verdict.outcome === 'admitted') this.#bound(name, verdict);
     else assert.ok(verdict.retryAtMs > verdict.atMs, 'a refusal promises a later moment');
   }
@@ -152,7 +194,13 @@ class Story {
   #bound(name: string, verdict: StandingVerdict): void {
     for (const window of ['minute', 'day'] as const) {
       const { limit, resetAtMs, remaining } = verdict[window];
-      if (limit === 'unlimited' || EDITIONS.some((plans) => [...plans.values()].some((plan) => plan.name === verdict.plan && plan.refill === 'greedy'))) continue;
+      if (
+        limit === 'unlimited' ||
+        EDITIONS.some((plans) =>
+          [...plans.values()].some((plan) => plan.name === verdict.plan && plan.refill === 'greedy'),
+        )
+      )
+        continue;
       const before = this.#open.get(`${name} ${window}`);
       // One that ends sooner than the last is the last, on a clock that stepped back.
       const admitted = before === undefined || before.resetAtMs < resetAtMs ? 1 : before.admitted + 1;
@@ -178,7 +226,8 @@ class Story {
     this.#firstMs = Math.min(this.#firstMs, this.#nowMs);
     this.#lastMs = Math.max(this.#lastMs, this.#nowMs);
     const name = this.#nameOf(who);
-    const subject: Subject = who < KEYS ? { kind: 'key', id: name, secretHash: secret } : { kind: 'address', address: name };
+    const subject: Subject =
+      who < KEYS ? { kind: 'key', id: name, secretHash: secret } : { kind: 'address', address: name };
     return { subject, operation, scope, cost, nowMs: this.#nowMs };
   }
 

@@ -4,11 +4,13 @@ import { PLANS } from './cast.js';
 import type { SteeredEngine } from './reference.js';
 
 /** An engine by name, so that a child process can be told which one to drive. */
-export type Choice = { readonly engine: 'redis'; readonly url: string } | { readonly engine: 'embedded'; readonly folder: string };
+export type Choice =
+  { readonly engine: 'redis'; readonly url: string } | { readonly engine: 'embedded'; readonly folder: string };
 
 const MAP_BYTES = 256 * 1_048_576;
 
 export function openEngine(choice: Choice): SteeredEngine {
-  if (choice.engine === 'redis') return openRedisEngine({ url: choice.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
+  if (choice.engine === 'redis')
+    return openRedisEngine({ url: choice.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
   return openEmbeddedEngine({ folder: choice.folder, plans: PLANS, usageDays: 400, mapBytes: MAP_BYTES });
 }

@@ -7,4 +7,14 @@ import { IMPORT_LEASE_MS } from './imports.js';
 
 const server = await startRedis();
 t.teardown(() => server.stop());
-await conformance(t, 'redis', () => Promise.resolve(openRedisEngine({ url: server.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, importLeaseMs: IMPORT_LEASE_MS })));
+await conformance(t, 'redis', () =>
+  Promise.resolve(
+    openRedisEngine({
+      url: server.url,
+      deadlineMs: 1_000,
+      plans: PLANS,
+      usageDays: 400,
+      importLeaseMs: IMPORT_LEASE_MS,
+    }),
+  ),
+);

@@ -43,7 +43,8 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     const verdict = decide(state, terms, record ?? null, inScope, cost, nowMs);
     if (!isLook) states.set(name, state);
     if (cost === 0) return verdict;
-    if (subject.kind === 'key') tally(subject.id, terms.plan, operation, nowMs, verdict.outcome === 'admitted' ? 'requests' : verdict.outcome);
+    if (subject.kind === 'key')
+      tally(subject.id, terms.plan, operation, nowMs, verdict.outcome === 'admitted' ? 'requests' : verdict.outcome);
     return verdict;
   };
   const setBan = (keyId: string, bannedUntilMs: number, banLevel: number): boolean => {
@@ -59,18 +60,30 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
   return {
     name: 'embedded',
     admit: (requests) => Promise.resolve(requests.map(admitOne)),
-    fail: (credits) => later(() => credits.flatMap(({ failures }) => failures).forEach((each) => tally(each.keyId, each.plan, each.operation, each.admittedAtMs, 'failed'))),
+    fail: (credits) =>
+      later(() =>
+        credits
+          .flatMap(({ failures }) => failures)
+          .forEach((each) => tally(each.keyId, each.plan, each.operation, each.admittedAtMs, 'failed')),
+      ),
     days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
     keys: {
       read: (id) => Promise.resolve(records.get(id)),
       write: (record, entry) =>
         later(() => {
-          if ((records.get(record.id)?.version ?? 0) !== record.version - 1) throw new VersionConflict('changed by somebody else');
+          if ((records.get(record.id)?.version ?? 0) !== record.version - 1)
+            throw new VersionConflict('changed by somebody else');
           records.set(record.id, record);
           histories.set(record.id, [...(histories.get(record.id) ?? []), entry]);
         }),
       confirm: () => Promise.resolve(),
-      page: (afterId, count) => Promise.resolve([...records.values()].filter((each) => afterId === null || each.id > afterId).sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, count)),
+      page: (afterId, count) =>
+        Promise.resolve(
+          [...records.values()]
+            .filter((each) => afterId === null || each.id > afterId)
+            .sort((a, b) => (a.id < b.id ? -1 : 1))
+            .slice(0, count),
+        ),
       history: (id) => Promise.resolve(histories.get(id) ?? []),
       get imports(): never {
         throw new Error('random stories bring nothing in: test/conformance/imports.ts does');
@@ -80,17 +93,24 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
       read: (keyId) =>
         later(() => {
           const { bannedUntilMs, banLevel } = stateOf(keyId);
-          return bannedUntilMs > Date.now() ? { keyId, untilMs: bannedUntilMs, level: banLevel, note: null } : undefined;
+          return bannedUntilMs > Date.now()
+            ? { keyId, untilMs: bannedUntilMs, level: banLevel, note: null }
+            : undefined;
         }),
       start: (keyId, untilMs) => later(() => void setBan(keyId, untilMs, 1)),
       lift: (keyId) => later(() => setBan(keyId, 0, 0)),
-      inForce: () => later(() => {
-        throw new Error('random stories count no bans: test/conformance/bans.ts does');
-      }),
+      inForce: () =>
+        later(() => {
+          throw new Error('random stories count no bans: test/conformance/bans.ts does');
+        }),
     },
     usage: {
       async *rows(from, to, keyId) {
-        yield await later(() => [...ledger.values()].filter((row) => row.day >= from && row.day <= to && (keyId === undefined || row.key === keyId)));
+        yield await later(() =>
+          [...ledger.values()].filter(
+            (row) => row.day >= from && row.day <= to && (keyId === undefined || row.key === keyId),
+          ),
+        );
       },
     },
     check: () => Promise.resolve(),

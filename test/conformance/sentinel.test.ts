@@ -9,7 +9,14 @@ import { IMPORT_LEASE_MS } from './imports.js';
 
 const sentinel = await startSentinel();
 t.teardown(() => sentinel.stop());
-const open = () => openRedisEngine({ url: sentinel.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, importLeaseMs: IMPORT_LEASE_MS });
+const open = () =>
+  openRedisEngine({
+    url: sentinel.url,
+    deadlineMs: 1_000,
+    plans: PLANS,
+    usageDays: 400,
+    importLeaseMs: IMPORT_LEASE_MS,
+  });
 await conformance(t, 'Redis behind a Sentinel', () => Promise.resolve(open()));
 
 t.test('an engine finds the new master by itself, and keys and figures are there', async (t) => {
@@ -35,7 +42,9 @@ t.test('a master that was made a replica while it serves: READONLY sends the eng
   const key = await newKey(engine, 'free');
   const dead = sentinel.servers.find((server) => !isAlive(server.pid));
   await dead?.restart();
-  await until('the old master is a replica', async () => String(await dead?.command('INFO', 'replication')).includes('master_link_status:up'));
+  await until('the old master is a replica', async () =>
+    String(await dead?.command('INFO', 'replication')).includes('master_link_status:up'),
+  );
   await sentinel.switchOver();
   await until('the engine decides again', async () => (await ask(engine, key, NOON_MS)).outcome === 'admitted');
 });

@@ -17,7 +17,13 @@ export interface Request {
 export type Event =
   | { readonly kind: 'admit'; readonly requests: readonly Request[] }
   /** To a moment that the subject's last verdict spoke of, or just beside it. */
-  | { readonly kind: 'jump'; readonly who: number; readonly to: 'minute' | 'day' | 'retry' | 'memory'; readonly byMs: number; readonly onwardOnly?: true }
+  | {
+      readonly kind: 'jump';
+      readonly who: number;
+      readonly to: 'minute' | 'day' | 'retry' | 'memory';
+      readonly byMs: number;
+      readonly onwardOnly?: true;
+    }
   | { readonly kind: 'change'; readonly who: number; readonly changes: Partial<KeyRecord> }
   | { readonly kind: 'plans'; readonly edition: number }
   | { readonly kind: 'ban'; readonly who: number; readonly forMs: number }
@@ -34,7 +40,15 @@ const OPERATIONS = ['listPets', 'createPet', 'unmatched'];
 const SCOPES = ['pets:read', 'pets:write'];
 
 function plan(name: string, minute: Limit, day: Limit, refill: Refill, ban: Partial<BanRule>): [string, Plan] {
-  return [name, { name, limits: { minute, day }, refill, ban: { after: 3, withinMs: 10_000, forMs: 20_000, factor: 2, capMs: 100_000, ...ban } }];
+  return [
+    name,
+    {
+      name,
+      limits: { minute, day },
+      refill,
+      ban: { after: 3, withinMs: 10_000, forMs: 20_000, factor: 2, capMs: 100_000, ...ban },
+    },
+  ];
 }
 function own(name: string, refill: Refill, ban: Partial<BanRule>): [string, Plan] {
   const [, made] = plan(name, 1, 1, refill, ban);
@@ -58,10 +72,17 @@ export const EDITIONS: readonly Plans[] = [
     own('own', 'greedy', {}),
     plan('half', 5, 'unlimited', 'greedy', { after: 1 }),
   ]),
-  new Map([plan('wave', 7, 7, 'interval', { after: 1_000 }), plan('half', 1, 1, 'interval', { after: 1, forMs: 2 * DAY_MS, capMs: 3 * DAY_MS }), plan('anonymous', 'unlimited', 'unlimited', 'interval', {})]),
+  new Map([
+    plan('wave', 7, 7, 'interval', { after: 1_000 }),
+    plan('half', 1, 1, 'interval', { after: 1, forMs: 2 * DAY_MS, capMs: 3 * DAY_MS }),
+    plan('anonymous', 'unlimited', 'unlimited', 'interval', {}),
+  ]),
 ];
 
-const limit: fc.Arbitrary<Limit> = fc.oneof({ weight: 5, arbitrary: fc.integer({ min: 1, max: 6 }) }, fc.constantFrom<Limit>('unlimited', 100_000_000, 99_999_937));
+const limit: fc.Arbitrary<Limit> = fc.oneof(
+  { weight: 5, arbitrary: fc.integer({ min: 1, max: 6 }) },
+  fc.constantFrom<Limit>('unlimited', 100_000_000, 99_999_937),
+);
 const limits: fc.Arbitrary<Limits | null> = fc.option(fc.record({ minute: limit, day: limit }), { freq: 8 });
 
 const scopes: fc.Arbitrary<readonly string[] | null> = fc.option(fc.subarray(SCOPES), { nil: null });
@@ -69,7 +90,10 @@ const scopes: fc.Arbitrary<readonly string[] | null> = fc.option(fc.subarray(SCO
 /** Mostly a moment, now and then a window, and back sometimes. */
 const step: fc.Arbitrary<number> = fc.oneof(
   { weight: 60, arbitrary: fc.integer({ min: 0, max: 3_000 }) },
-  { weight: 8, arbitrary: fc.constantFrom(0, 1, 10_000, 20_000, MINUTE_MS - 1, MINUTE_MS, MINUTE_MS + 1, DAY_MS / 2, DAY_MS) },
+  {
+    weight: 8,
+    arbitrary: fc.constantFrom(0, 1, 10_000, 20_000, MINUTE_MS - 1, MINUTE_MS, MINUTE_MS + 1, DAY_MS / 2, DAY_MS),
+  },
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 2 * MINUTE_MS }) },
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 3 * DAY_MS }) },
   { weight: 3, arbitrary: fc.integer({ min: -2 * MINUTE_MS, max: 0 }) },
@@ -79,8 +103,14 @@ const step: fc.Arbitrary<number> = fc.oneof(
 );
 
 const request: fc.Arbitrary<Request> = fc.record({
-  who: fc.oneof({ weight: 5, arbitrary: fc.constantFrom(0, 1) }, { weight: 3, arbitrary: fc.integer({ min: 2, max: SUBJECTS - 1 }) }),
-  secret: fc.oneof({ weight: 12, arbitrary: fc.constant('first' as const) }, fc.constantFrom('second' as const, 'wrong' as const)),
+  who: fc.oneof(
+    { weight: 5, arbitrary: fc.constantFrom(0, 1) },
+    { weight: 3, arbitrary: fc.integer({ min: 2, max: SUBJECTS - 1 }) },
+  ),
+  secret: fc.oneof(
+    { weight: 12, arbitrary: fc.constant('first' as const) },
+    fc.constantFrom('second' as const, 'wrong' as const),
+  ),
   operation: fc.constantFrom(...OPERATIONS),
   scope: fc.option(fc.constantFrom(...SCOPES)),
   cost: fc.oneof({ weight: 9, arbitrary: fc.constant(1 as const) }, fc.constant(0 as const)),
@@ -95,7 +125,13 @@ function secrets(noonMs: number): fc.Arbitrary<KeyRecord['secrets']> {
   const endsAtMs = fc.option(fc.integer({ min: noonMs, max: noonMs + 5 * MINUTE_MS }), { freq: 2 });
   return fc.oneof(
     { weight: 6, arbitrary: fc.constant([{ hash: 'first', endsAtMs: null }]) },
-    { weight: 2, arbitrary: endsAtMs.map((ends) => [{ hash: 'first', endsAtMs: ends }, { hash: 'second', endsAtMs: null }]) },
+    {
+      weight: 2,
+      arbitrary: endsAtMs.map((ends) => [
+        { hash: 'first', endsAtMs: ends },
+        { hash: 'second', endsAtMs: null },
+      ]),
+    },
     { weight: 1, arbitrary: fc.constant([]) },
   );
 }
@@ -104,7 +140,9 @@ function changes(noonMs: number): fc.Arbitrary<Partial<KeyRecord>> {
   return fc.oneof(
     { weight: 5, arbitrary: fc.record({ plan: fc.constantFrom(...NAMES) }) },
     { weight: 3, arbitrary: fc.record({ limits }) },
-    fc.record({ status: fc.constantFrom('enabled' as const, 'enabled' as const, 'disabled' as const, 'revoked' as const) }),
+    fc.record({
+      status: fc.constantFrom('enabled' as const, 'enabled' as const, 'disabled' as const, 'revoked' as const),
+    }),
     fc.record({ scopes }),
     fc.record({ secrets: secrets(noonMs) }),
     fc.record({ expiresAtMs: fc.option(fc.integer({ min: noonMs, max: noonMs + 10 * MINUTE_MS })) }),
@@ -113,15 +151,52 @@ function changes(noonMs: number): fc.Arbitrary<Partial<KeyRecord>> {
 
 export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
   const who = fc.integer({ min: 0, max: KEYS - 1 });
-  const to = fc.constantFrom('minute' as const, 'minute' as const, 'retry' as const, 'retry' as const, 'day' as const, 'memory' as const);
+  const to = fc.constantFrom(
+    'minute' as const,
+    'minute' as const,
+    'retry' as const,
+    'retry' as const,
+    'day' as const,
+    'memory' as const,
+  );
   const event: fc.Arbitrary<Event> = fc.oneof(
-    { weight: 30, arbitrary: fc.record({ kind: fc.constant('admit' as const), requests: fc.array(request, { minLength: 1, maxLength: 14 }) }) },
-    { weight: 10, arbitrary: fc.record({ kind: fc.constant('jump' as const), who: fc.integer({ min: 0, max: SUBJECTS - 1 }), to, byMs: fc.integer({ min: -1, max: 1 }) }) },
+    {
+      weight: 30,
+      arbitrary: fc.record({
+        kind: fc.constant('admit' as const),
+        requests: fc.array(request, { minLength: 1, maxLength: 14 }),
+      }),
+    },
+    {
+      weight: 10,
+      arbitrary: fc.record({
+        kind: fc.constant('jump' as const),
+        who: fc.integer({ min: 0, max: SUBJECTS - 1 }),
+        to,
+        byMs: fc.integer({ min: -1, max: 1 }),
+      }),
+    },
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('change' as const), who, changes: changes(noonMs) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('plans' as const), edition: fc.integer({ min: 0, max: EDITIONS.length - 1 }) }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('ban' as const), who, forMs: fc.integer({ min: 0, max: 2 * MINUTE_MS }) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('plans' as const),
+        edition: fc.integer({ min: 0, max: EDITIONS.length - 1 }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('ban' as const),
+        who,
+        forMs: fc.integer({ min: 0, max: 2 * MINUTE_MS }),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('lift' as const), who }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), who, backMs: fc.integer({ min: 0, max: DAY_MS }) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('fail' as const), who, backMs: fc.integer({ min: 0, max: DAY_MS }) }),
+    },
   );
   return fc.array(event, { minLength: 1, maxLength: 24 });
 }
@@ -135,13 +210,42 @@ export function longStory(): fc.Arbitrary<readonly Event[]> {
   const who = fc.constantFrom(0, 1);
   const subject = fc.oneof({ weight: 3, arbitrary: who }, { weight: 1, arbitrary: fc.constantFrom(KEYS, KEYS + 1) });
   const asked = fc.record({
-    who: subject, secret: fc.constant('first' as const), operation: fc.constant('listPets'), scope: fc.constant(null), cost: fc.constant(1 as const),
-    stepMs: fc.oneof({ weight: 6, arbitrary: fc.integer({ min: -1_000, max: 5_000 }) }, { weight: 1, arbitrary: fc.integer({ min: 0, max: 3 * DAY_MS }) }),
+    who: subject,
+    secret: fc.constant('first' as const),
+    operation: fc.constant('listPets'),
+    scope: fc.constant(null),
+    cost: fc.constant(1 as const),
+    stepMs: fc.oneof(
+      { weight: 6, arbitrary: fc.integer({ min: -1_000, max: 5_000 }) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 3 * DAY_MS }) },
+    ),
   });
   const event: fc.Arbitrary<Event> = fc.oneof(
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('admit' as const), requests: fc.array(asked, { minLength: 1, maxLength: 12 }) }) },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant('change' as const), who, changes: fc.record({ limits: fc.record({ minute: few, day: few }) }) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('jump' as const), who: subject, to: fc.constantFrom('retry' as const, 'day' as const, 'memory' as const), byMs: fc.integer({ min: -1, max: 1 }), onwardOnly: fc.constant(true as const) }) },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant('admit' as const),
+        requests: fc.array(asked, { minLength: 1, maxLength: 12 }),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('change' as const),
+        who,
+        changes: fc.record({ limits: fc.record({ minute: few, day: few }) }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('jump' as const),
+        who: subject,
+        to: fc.constantFrom('retry' as const, 'day' as const, 'memory' as const),
+        byMs: fc.integer({ min: -1, max: 1 }),
+        onwardOnly: fc.constant(true as const),
+      }),
+    },
     { weight: 4, arbitrary: fc.constant({ kind: 'sweep' as const }) },
   );
   return fc.array(event, { minLength: 4, maxLength: 24 });
@@ -150,5 +254,8 @@ export function longStory(): fc.Arbitrary<readonly Event[]> {
 /** The two keys of such a story: one greedy, one not. */
 export function longRecords(): readonly Partial<KeyRecord>[] {
   const common = { limits: { minute: 6, day: 6 }, scopes: null, secrets: [{ hash: 'first', endsAtMs: null }] };
-  return [{ ...common, plan: 'own-drip' }, { ...common, plan: 'own' }];
+  return [
+    { ...common, plan: 'own-drip' },
+    { ...common, plan: 'own' },
+  ];
 }

@@ -20,7 +20,13 @@ t.test('a token that can be guessed refuses the start, and says what to do', asy
     [{ PETGATE_INTERNAL_TOKEN: 'short' }, /PETGATE_INTERNAL_TOKEN must have 16/],
     [{}, /the file admin-token in .* is empty\. Remove it and start again/],
   ] as const) {
-    const program = startProgram(['gateway'], { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', PETGATE_DATA: folder, ...environment });
+    const program = startProgram(['gateway'], {
+      HOST: '127.0.0.1',
+      PORT: '0',
+      ADMIN_PORT: '0',
+      PETGATE_DATA: folder,
+      ...environment,
+    });
     t.teardown(() => program.stop('SIGKILL'));
     t.equal((await program.exited).code, 1);
     t.match(program.output(), says);

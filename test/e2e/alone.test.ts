@@ -17,9 +17,17 @@ t.test('the gateway runs without pets, serves as soon as they are there, and sto
   const away = await client.send(key);
   t.equal(away.status, 503);
   t.equal(codeOf(away), 'upstream_unavailable');
-  t.equal((await client.send(key, { path: '/openapi.json' })).status, 200, 'what the gateway answers itself it still answers');
+  t.equal(
+    (await client.send(key, { path: '/openapi.json' })).status,
+    200,
+    'what the gateway answers itself it still answers',
+  );
   t.equal((await client.send(null)).status, 401, 'and strangers are still refused by itself');
-  t.equal((await fetch(`${gateway.adminUrl}/readyz`)).status, 200, 'it stays ready: its 503 is a better answer than none');
+  t.equal(
+    (await fetch(`${gateway.adminUrl}/readyz`)).status,
+    200,
+    'it stays ready: its 503 is a better answer than none',
+  );
 
   await gateway.program.stop();
   t.same(await gateway.program.exited, { code: 0, signal: null }, 'the gateway stops alone');
@@ -28,13 +36,26 @@ t.test('the gateway runs without pets, serves as soon as they are there, and sto
 t.test('pets run without a gateway, and answer nobody but it', async (t) => {
   const pets = await startPets(t);
   const client = openClient(t, pets.url, 1);
-  for (const [who, token] of [['nobody', null], ['a client with a key', 'ptg_development_x'], ['an empty token', ' ']] as const) {
+  for (const [who, token] of [
+    ['nobody', null],
+    ['a client with a key', 'ptg_development_x'],
+    ['an empty token', ' '],
+  ] as const) {
     const answer = await client.send(token);
     t.equal(answer.status, 401, `${who} is refused`);
     t.equal(codeOf(answer), 'unauthorized');
   }
-  t.equal((await client.send(null, { method: 'POST', path: '/v1/pets', body: '{"name":"x","categoryId":1}' })).status, 401, 'nobody adds a pet');
-  t.equal((await client.send(INTERNAL_TOKEN, { method: 'POST', path: '/v1/pets', body: '{"name":"x","categoryId":1}' })).status, 201, 'the gateway does');
+  t.equal(
+    (await client.send(null, { method: 'POST', path: '/v1/pets', body: '{"name":"x","categoryId":1}' })).status,
+    401,
+    'nobody adds a pet',
+  );
+  t.equal(
+    (await client.send(INTERNAL_TOKEN, { method: 'POST', path: '/v1/pets', body: '{"name":"x","categoryId":1}' }))
+      .status,
+    201,
+    'the gateway does',
+  );
   t.equal((await client.send(null, { path: '/livez' })).status, 200, 'health is open');
   t.equal((await client.send(null, { path: '/readyz' })).status, 200);
   await pets.program.stop();
@@ -49,7 +70,11 @@ t.test('a pet added through the gateway outlives kill -9 of both, also in Postgr
     const pets = await startPets(t, options);
     const gateway = await startGateway(t, { environment: { PETS_URL: pets.url } });
     const { key } = await gateway.createKey({ plan: 'pro' });
-    const added = await openClient(t, gateway.url, 1).send(key, { method: 'POST', path: '/v1/pets', body: '{"name":"Rex","categoryId":9007199254740993}' });
+    const added = await openClient(t, gateway.url, 1).send(key, {
+      method: 'POST',
+      path: '/v1/pets',
+      body: '{"name":"Rex","categoryId":9007199254740993}',
+    });
     t.equal(added.status, 201);
     await Promise.all([pets.program.stop('SIGKILL'), gateway.program.stop('SIGKILL')]);
 
@@ -62,9 +87,11 @@ t.test('a pet added through the gateway outlives kill -9 of both, also in Postgr
   }
 });
 
-t.test('a wrong internal token is the operator\'s trouble, not the client\'s', async (t) => {
+t.test("a wrong internal token is the operator's trouble, not the client's", async (t) => {
   const pets = await startPets(t);
-  const gateway = await startGateway(t, { environment: { PETS_URL: pets.url, PETGATE_INTERNAL_TOKEN: 'another-internal-token' } });
+  const gateway = await startGateway(t, {
+    environment: { PETS_URL: pets.url, PETGATE_INTERNAL_TOKEN: 'another-internal-token' },
+  });
   const { key } = await gateway.createKey({ plan: 'pro' });
   const answer = await openClient(t, gateway.url, 1).send(key);
   t.equal(answer.status, 502, 'a 401 of the upstream is not told as one');

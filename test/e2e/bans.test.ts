@@ -45,50 +45,59 @@ async function banOf(gateway: Gateway, id: string): Promise<Ban | null> {
 
 const outcome = (answer: RawAnswer): string => (answer.status === 200 ? '200' : codeOf(answer));
 
-t.test('a ban starts after the configured refusals, holds on the other gateway, ends by itself, and doubles', async (t) => {
-  const { a, b, toA, toB } = await openPair(t);
-  const { id, key } = await a.createKey({ plan: 'hasty' });
-  t.equal(outcome(await toA.send(key)), '200', 'the one request of the minute');
-  t.equal(outcome(await toB.send(key)), 'rate_limited', 'the first refusal only refuses');
-  t.equal(outcome(await toA.send(key)), 'rate_limited', 'the second, by the other gateway, too');
-  t.equal(await banOf(b, id), null, 'no ban so far');
-  const third = await toB.send(key);
-  const beganMs = Date.now();
-  t.equal(outcome(third), 'key_banned', 'the third starts the ban');
-  checkHonest(t, third, 'the refusal that starts the ban');
-  const onA = await toA.send(key);
-  t.equal(outcome(onA), 'key_banned', 'the very next request on the other gateway meets it');
-  checkHonest(t, onA, 'while banned');
+t.test(
+  'a ban starts after the configured refusals, holds on the other gateway, ends by itself, and doubles',
+  async (t) => {
+    const { a, b, toA, toB } = await openPair(t);
+    const { id, key } = await a.createKey({ plan: 'hasty' });
+    t.equal(outcome(await toA.send(key)), '200', 'the one request of the minute');
+    t.equal(outcome(await toB.send(key)), 'rate_limited', 'the first refusal only refuses');
+    t.equal(outcome(await toA.send(key)), 'rate_limited', 'the second, by the other gateway, too');
+    t.equal(await banOf(b, id), null, 'no ban so far');
+    const third = await toB.send(key);
+    const beganMs = Date.now();
+    t.equal(outcome(third), 'key_banned', 'the third starts the ban');
+    checkHonest(t, third, 'the refusal that starts the ban');
+    const onA = await toA.send(key);
+    t.equal(outcome(onA), 'key_banned', 'the very next request on the other gateway meets it');
+    checkHonest(t, onA, 'while banned');
 
-  const first = await banOf(a, id);
-  t.equal(first?.level, 1);
-  t.ok(first !== null && Math.abs(first.untilMs - beganMs - 1000) < 500, 'it is to last a second', { first, beganMs });
-  let during = 0;
-  await until('the ban is over', async () => {
-    const answer = outcome(await (during % 2 === 0 ? toA : toB).send(key));
-    if (answer === 'rate_limited') return true;
-    during += 1;
-    if (answer !== 'key_banned') throw new Error(`unexpected: ${answer}`);
-    const now = await banOf(b, id);
-    if (now !== null) t.equal(now.untilMs, first!.untilMs, 'a request during the ban does not lengthen it');
-    return false;
-  });
-  t.ok(during > 3, `${during} requests were made while it held`);
-  t.ok(Date.now() >= first!.untilMs - 2, 'it held to its end');
-  t.equal(await banOf(b, id), null, 'it is listed no more');
+    const first = await banOf(a, id);
+    t.equal(first?.level, 1);
+    t.ok(first !== null && Math.abs(first.untilMs - beganMs - 1000) < 500, 'it is to last a second', {
+      first,
+      beganMs,
+    });
+    let during = 0;
+    await until('the ban is over', async () => {
+      const answer = outcome(await (during % 2 === 0 ? toA : toB).send(key));
+      if (answer === 'rate_limited') return true;
+      during += 1;
+      if (answer !== 'key_banned') throw new Error(`unexpected: ${answer}`);
+      const now = await banOf(b, id);
+      if (now !== null) t.equal(now.untilMs, first!.untilMs, 'a request during the ban does not lengthen it');
+      return false;
+    });
+    t.ok(during > 3, `${during} requests were made while it held`);
+    t.ok(Date.now() >= first!.untilMs - 2, 'it held to its end');
+    t.equal(await banOf(b, id), null, 'it is listed no more');
 
-  t.equal(outcome(await toB.send(key)), 'rate_limited', 'refusals count from the beginning: this is the second');
-  t.equal(outcome(await toA.send(key)), 'key_banned', 'the third starts the next ban');
-  const secondMs = Date.now();
-  const second = await banOf(b, id);
-  t.equal(second?.level, 2);
-  t.ok(second !== null && Math.abs(second.untilMs - secondMs - 2000) < 500, 'which lasts twice as long', { second, secondMs });
-  t.equal(outcome(await toB.send(key)), 'key_banned');
+    t.equal(outcome(await toB.send(key)), 'rate_limited', 'refusals count from the beginning: this is the second');
+    t.equal(outcome(await toA.send(key)), 'key_banned', 'the third starts the next ban');
+    const secondMs = Date.now();
+    const second = await banOf(b, id);
+    t.equal(second?.level, 2);
+    t.ok(second !== null && Math.abs(second.untilMs - secondMs - 2000) < 500, 'which lasts twice as long', {
+      second,
+      secondMs,
+    });
+    t.equal(outcome(await toB.send(key)), 'key_banned');
 
-  const { requests, limited, banned } = await ledgerOf(a, id);
-  t.equal(requests, 1, 'one admitted request was paid for, and no refusal');
-  t.equal(limited + banned, 2 + 2 + during + 2 + 2, 'every refusal stands in the ledger');
-});
+    const { requests, limited, banned } = await ledgerOf(a, id);
+    t.equal(requests, 1, 'one admitted request was paid for, and no refusal');
+    t.equal(limited + banned, 2 + 2 + during + 2 + 2, 'every refusal stands in the ledger');
+  },
+);
 
 t.test('a ban that is lifted ends at once on both gateways', async (t) => {
   const { a, b, toA, toB } = await openPair(t);
@@ -100,7 +109,10 @@ t.test('a ban that is lifted ends at once on both gateways', async (t) => {
   t.equal((await a.admin('PATCH', `/admin/v1/keys/${id}`, { plan: 'wide' })).status, 200);
   t.equal(outcome(await toB.send(key)), 'key_banned', 'a larger plan does not end it');
 
-  const lifted = await petgate(['--admin-url', a.adminUrl, 'bans', 'lift', id], { PATH: process.env['PATH'], PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  const lifted = await petgate(['--admin-url', a.adminUrl, 'bans', 'lift', id], {
+    PATH: process.env['PATH'],
+    PETGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+  });
   t.equal(lifted.code, 0, 'petgate bans lift', { found: lifted.stdout + lifted.stderr });
   t.equal(outcome(await toB.send(key)), '200', 'the very next request on the other gateway passes');
   t.equal(outcome(await toA.send(key)), '200');

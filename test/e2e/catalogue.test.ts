@@ -34,34 +34,42 @@ function idsIn(body: string): string[] {
   return [...body.matchAll(/"id":(\d+)/g)].map(([, id]) => id!);
 }
 
-t.test('following next alone shows every pet that was there at the start exactly once, while more are added', async (t) => {
-  const store = await openStore(t);
-  const old = new Set<string>();
-  for (let n = 0; n < AT_START; n += 50) {
-    const ids = await Promise.all(Array.from({ length: 50 }, (_, m) => add(store, `{"name":"old ${n + m}","categoryId":${n + m}}`)));
-    for (const id of ids) old.add(id);
-  }
-  t.equal(old.size, AT_START, 'every pet got an id of its own');
+t.test(
+  'following next alone shows every pet that was there at the start exactly once, while more are added',
+  async (t) => {
+    const store = await openStore(t);
+    const old = new Set<string>();
+    for (let n = 0; n < AT_START; n += 50) {
+      const ids = await Promise.all(
+        Array.from({ length: 50 }, (_, m) => add(store, `{"name":"old ${n + m}","categoryId":${n + m}}`)),
+      );
+      for (const id of ids) old.add(id);
+    }
+    t.equal(old.size, AT_START, 'every pet got an id of its own');
 
-  const met: string[] = [];
-  const adding: Promise<string>[] = [];
-  let path: string | undefined = '/v1/pets?limit=100';
-  let pages = 0;
-  while (path !== undefined) {
-    for (let n = 0; n < 5 && adding.length < ADDED; n += 1) adding.push(add(store, '{"name":"new","categoryId":1}'));
-    const answer = await store.client.send(store.key, { path });
-    t.equal(answer.status, 200);
-    met.push(...idsIn(answer.body));
-    pages += 1;
-    path = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
-  }
-  const added = new Set(await Promise.all(adding));
-  t.equal(added.size, ADDED, 'and so did those added in between');
-  t.equal(met.filter((id) => old.has(id)).length, AT_START, 'every old pet was met');
-  t.equal(new Set(met).size, met.length, 'none was met twice');
-  t.ok(met.every((id) => old.has(id) || added.has(id)), 'and no other');
-  t.comment(`${pages} pages, ${met.length - AT_START} of the ${ADDED} new pets among them`);
-});
+    const met: string[] = [];
+    const adding: Promise<string>[] = [];
+    let path: string | undefined = '/v1/pets?limit=100';
+    let pages = 0;
+    while (path !== undefined) {
+      for (let n = 0; n < 5 && adding.length < ADDED; n += 1) adding.push(add(store, '{"name":"new","categoryId":1}'));
+      const answer = await store.client.send(store.key, { path });
+      t.equal(answer.status, 200);
+      met.push(...idsIn(answer.body));
+      pages += 1;
+      path = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
+    }
+    const added = new Set(await Promise.all(adding));
+    t.equal(added.size, ADDED, 'and so did those added in between');
+    t.equal(met.filter((id) => old.has(id)).length, AT_START, 'every old pet was met');
+    t.equal(new Set(met).size, met.length, 'none was met twice');
+    t.ok(
+      met.every((id) => old.has(id) || added.has(id)),
+      'and no other',
+    );
+    t.comment(`${pages} pages, ${met.length - AT_START} of the ${ADDED} new pets among them`);
+  },
+);
 
 t.test('an int64 goes in and comes out digit by digit', async (t) => {
   const store = await openStore(t);
@@ -77,7 +85,12 @@ t.test('an int64 goes in and comes out digit by digit', async (t) => {
 
 const MIB = 1_048_576;
 /** Each body the service must not take: what is sent, the status, the code, and what the message has to name. */
-const BAD_BODIES: Readonly<Record<string, readonly [body: string | Buffer | undefined, status: number, code: string, names: RegExp, contentType?: string]>> = {
+const BAD_BODIES: Readonly<
+  Record<
+    string,
+    readonly [body: string | Buffer | undefined, status: number, code: string, names: RegExp, contentType?: string]
+  >
+> = {
   'categoryId one too large': ['{"name":"x","categoryId":9223372036854775808}', 400, 'invalid_body', /categoryId/],
   'categoryId a fraction': ['{"name":"x","categoryId":1.5}', 400, 'invalid_body', /categoryId/],
   'categoryId a text': ['{"name":"x","categoryId":"1"}', 400, 'invalid_body', /categoryId/],
@@ -89,12 +102,28 @@ const BAD_BODIES: Readonly<Record<string, readonly [body: string | Buffer | unde
   'a field twice': ['{"name":"x","categoryId":1,"categoryId":2}', 400, 'invalid_body', /categoryId/],
   'an unknown field': ['{"name":"x","categoryId":1,"colour":"red"}', 400, 'invalid_body', /colour/],
   'not JSON': ['name=x&categoryId=1', 400, 'invalid_body', /JSON/],
-  'broken UTF-8': [Buffer.from([...Buffer.from('{"name":"'), 0xc3, 0x28, ...Buffer.from('","categoryId":1}')]), 400, 'invalid_body', /UTF-8/],
+  'broken UTF-8': [
+    Buffer.from([...Buffer.from('{"name":"'), 0xc3, 0x28, ...Buffer.from('","categoryId":1}')]),
+    400,
+    'invalid_body',
+    /UTF-8/,
+  ],
   '100,000 nested brackets': ['['.repeat(100_000), 400, 'invalid_body', /JSON/],
-  '100,000 brackets in a field': [`{"name":"x","categoryId":${'['.repeat(100_000)}`, 400, 'invalid_body', /JSON|categoryId/],
+  '100,000 brackets in a field': [
+    `{"name":"x","categoryId":${'['.repeat(100_000)}`,
+    400,
+    'invalid_body',
+    /JSON|categoryId/,
+  ],
   'over 1 MiB': [`{"name":"${'x'.repeat(MIB)}","categoryId":1}`, 413, 'body_too_large', /1 MiB/],
   'no body': [undefined, 400, 'invalid_body', /JSON|body/],
-  'a wrong content type': ['{"name":"x","categoryId":1}', 415, 'unsupported_media_type', /application\/json/, 'text/plain'],
+  'a wrong content type': [
+    '{"name":"x","categoryId":1}',
+    415,
+    'unsupported_media_type',
+    /application\/json/,
+    'text/plain',
+  ],
 };
 
 t.test('a bad body is refused with the field named, and loses nothing', async (t) => {
@@ -104,7 +133,12 @@ t.test('a bad body is refused with the field named, and loses nothing', async (t
   const list = async (): Promise<string> => (await client.send(key, { path: '/v1/pets?limit=100' })).body;
   const before = await list();
   for (const [name, [body, status, code, names, contentType]] of Object.entries(BAD_BODIES)) {
-    const answer = await client.send(key, { method: 'POST', path: '/v1/pets', ...(body === undefined ? {} : { body }), ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }) });
+    const answer = await client.send(key, {
+      method: 'POST',
+      path: '/v1/pets',
+      ...(body === undefined ? {} : { body }),
+      ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
+    });
     t.equal(answer.status, status, `${name}: ${status}`);
     t.equal(codeOf(answer), code, `${name}: ${code}`);
     t.match((JSON.parse(answer.body) as { message: string }).message, names, `${name}: the message names it`);

@@ -22,14 +22,21 @@ export interface Client {
  * @param ca the certificate to trust
  */
 export function openClient(t: Teardown, url: string, connections: number, ca?: string): Client {
-  const pool = new Pool(url, { connections, ...(ca === undefined ? {} : { connect: { ca } }), pipelining: 1, headersTimeout: 20_000, bodyTimeout: 20_000 });
+  const pool = new Pool(url, {
+    connections,
+    ...(ca === undefined ? {} : { connect: { ca } }),
+    pipelining: 1,
+    headersTimeout: 20_000,
+    bodyTimeout: 20_000,
+  });
   const close = (): Promise<void> => pool.destroy();
   t.teardown(close);
   return {
     close,
     send: async (key, { method = 'GET', path = '/v1/pets?limit=1', body, headers = {} } = {}) => {
       const answer = await pool.request({
-        method, path,
+        method,
+        path,
         headers: {
           ...(key === null ? {} : { authorization: `Bearer ${key}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -37,7 +44,9 @@ export function openClient(t: Teardown, url: string, connections: number, ca?: s
         },
         ...(body === undefined ? {} : { body }),
       });
-      const fields = Object.entries(answer.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')] as const);
+      const fields = Object.entries(answer.headers).map(
+        ([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')] as const,
+      );
       return { status: answer.statusCode, headers: new Map(fields), body: await answer.body.text() };
     },
   };

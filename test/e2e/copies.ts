@@ -6,7 +6,11 @@ import { until } from '../servers/until.js';
 
 /** Waits until the gateway has copies of these keys: it can serve them while Redis is away. */
 export async function learnt({ dataFolder }: Gateway, keyIds: readonly string[]): Promise<void> {
-  const store = open<Buffer, string>(join(dataFolder, 'failover/durable.mdb'), { encoding: 'binary', readOnly: true, maxReaders: 1024 });
+  const store = open<Buffer, string>(join(dataFolder, 'failover/durable.mdb'), {
+    encoding: 'binary',
+    readOnly: true,
+    maxReaders: 1024,
+  });
   try {
     for (const keyId of keyIds) {
       await until(`key ${keyId} is copied`, () => {

@@ -33,7 +33,9 @@ interface Front {
 async function openFront(t: Test, count: number, environment: Readonly<Record<string, string>>): Promise<Front> {
   const upstream = await startUpstream(t);
   const config = { store: PATIENT, upstreams: { pets: { addresses: [upstream.url] } } };
-  const gateways = await Promise.all(Array.from({ length: count }, () => startGateway(t, { plans: PLANS, config, environment })));
+  const gateways = await Promise.all(
+    Array.from({ length: count }, () => startGateway(t, { plans: PLANS, config, environment })),
+  );
   const clients = gateways.map(({ url }) => openClient(t, url, Math.ceil(REQUESTS / count)));
   return { gateways, clients, upstream };
 }
@@ -45,7 +47,9 @@ async function volley(front: Front, plan: string, limit: number): Promise<string
     const { id, key } = await gateways[0]!.createKey({ plan });
     const beganMs = Date.now();
     upstream.seen.length = 0;
-    const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, n) => clients[n % clients.length]!.send(key)));
+    const answers = await Promise.all(
+      Array.from({ length: REQUESTS }, (_, n) => clients[n % clients.length]!.send(key)),
+    );
     const tookMs = Date.now() - beganMs;
     if ((tookMs > LONGEST_MS || day(beganMs) !== day(Date.now())) && attempt < ATTEMPTS) continue;
 
@@ -53,7 +57,9 @@ async function volley(front: Front, plan: string, limit: number): Promise<string
     const refused = answers.filter(({ status }) => status === 429);
     const ledger = await ledgerOf(gateways.at(-1)!, id);
     const remaining = admitted.map(({ headers }) => Number(headers.get('x-ratelimit-remaining'))).sort((a, b) => b - a);
-    const told = remaining.every((left, n) => left === limit - 1 - n) ? 'each remaining figure told once' : `remaining told: ${remaining.join()}`;
+    const told = remaining.every((left, n) => left === limit - 1 - n)
+      ? 'each remaining figure told once'
+      : `remaining told: ${remaining.join()}`;
     return `${admitted.length} × 200, ${refused.length} × 429, ${upstream.seen.length} forwarded, ledger ${ledger.requests} + ${ledger.limited + ledger.banned}, ${told}`;
   }
 }
@@ -67,7 +73,9 @@ async function repeat(t: Test, front: Front, plan: string, limit: number): Promi
     if (found !== wanted) deviations += 1;
     t.equal(found, wanted, `${plan}, repetition ${repetition}`);
   }
-  t.comment(`${plan}: ${REPETITIONS} repetitions of ${REQUESTS} requests, ${deviations} deviations, ${((performance.now() - beganMs) / 1000).toFixed(1)} s`);
+  t.comment(
+    `${plan}: ${REPETITIONS} repetitions of ${REQUESTS} requests, ${deviations} deviations, ${((performance.now() - beganMs) / 1000).toFixed(1)} s`,
+  );
 }
 
 t.test('three gateways on one Redis admit exactly what the plan allows, and the ledger says so', async (t) => {
@@ -82,6 +90,10 @@ t.test('two workers on the embedded engine do as well', async (t) => {
   const front = await openFront(t, 1, { PETGATE_WORKERS: '2' });
   await repeat(t, front, 'free', 60);
   await repeat(t, front, 'daily', 137);
-  const workers = new Set(front.gateways[0]!.program.lines().filter(({ msg }) => msg === 'exchange').map(({ pid }) => pid));
+  const workers = new Set(
+    front.gateways[0]!.program.lines()
+      .filter(({ msg }) => msg === 'exchange')
+      .map(({ pid }) => pid),
+  );
   t.equal(workers.size, 2, 'both workers took part');
 });

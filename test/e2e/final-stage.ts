@@ -40,7 +40,10 @@ export async function startStage(t: Test, finalAfter = '7d'): Promise<Stage> {
   const proxy = await startProxy(redis.port);
   t.teardown(() => proxy.stop());
   const upstream = await startUpstream(t);
-  const config = { store: { deadline: '1s', final_after: finalAfter }, upstreams: { pets: { addresses: [upstream.url] } } };
+  const config = {
+    store: { deadline: '1s', final_after: finalAfter },
+    upstreams: { pets: { addresses: [upstream.url] } },
+  };
   const start = (url: string): Promise<Gateway> => startGateway(t, { config, environment: { REDIS_URL: url } });
   const near = await start(redis.url);
   const told = async (): Promise<readonly string[]> => (await redis.command('HKEYS', GATEWAY_DAYS)) as string[];
@@ -74,7 +77,8 @@ export async function cutOff({ proxy, cut, overMs }: Stage, counts: readonly Cou
   await new Metadata(stores).write('day', day(overMs - DAY_MS));
   transact(stores, (transaction) => {
     for (const { keyId, requests, operation = 'listPets' } of counts) {
-      for (let n = 0; n < requests; n += 1) transaction.count(transaction.key(keyId), 'pro', operation, overMs, 'requests');
+      for (let n = 0; n < requests; n += 1)
+        transaction.count(transaction.key(keyId), 'pro', operation, overMs, 'requests');
     }
   });
   await Promise.all([stores.recent.close(), stores.durable.close()]);
@@ -82,5 +86,10 @@ export async function cutOff({ proxy, cut, overMs }: Stage, counts: readonly Cou
 
 /** What the gateway that is cut would have told last, so long ago. */
 export async function lastTold({ redis, cutId, overMs }: Stage, agoMs: number): Promise<void> {
-  await redis.command('HSET', GATEWAY_DAYS, cutId, `${Math.floor(overMs / DAY_MS)}|${Date.now() - agoMs}|told|cut.example`);
+  await redis.command(
+    'HSET',
+    GATEWAY_DAYS,
+    cutId,
+    `${Math.floor(overMs / DAY_MS)}|${Date.now() - agoMs}|told|cut.example`,
+  );
 }

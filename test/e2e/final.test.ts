@@ -30,7 +30,10 @@ t.test('a day is not final while a gateway that is cut off may have counts of it
   t.equal(closed.rows[0]!.without, undefined);
   t.same([closed.waitingFor, closed.without], [[], []]);
   await stage.cut.program.stop();
-  t.notOk(await stage.redis.command('HEXISTS', GATEWAY_DAYS, stage.cutId), 'it takes leave when it has brought all home');
+  t.notOk(
+    await stage.redis.command('HEXISTS', GATEWAY_DAYS, stage.cutId),
+    'it takes leave when it has brought all home',
+  );
 });
 
 t.test('a gateway that is gone for good is named; the bound or an operator ends the wait, with a mark', async (t) => {
@@ -39,7 +42,11 @@ t.test('a gateway that is gone for good is named; the bound or an operator ends 
   await lastTold(stage, 2 * HOUR_MS);
   t.equal((await reportOf(stage)).final, false);
   await lastTold(stage, 4 * HOUR_MS);
-  t.match(await reportOf(stage), { final: true, waitingFor: [], without: [{ gateway: stage.cutId }] }, 'after the bound');
+  t.match(
+    await reportOf(stage),
+    { final: true, waitingFor: [], without: [{ gateway: stage.cutId }] },
+    'after the bound',
+  );
   await lastTold(stage, 2 * HOUR_MS);
   t.equal((await stage.near.admin('DELETE', '/admin/v1/usage/gateways/nobody')).status, 404);
   t.equal((await stage.near.admin('DELETE', `/admin/v1/usage/gateways/${stage.cutId}`)).status, 204);

@@ -28,10 +28,13 @@ export async function fleetOf(t: Test): Promise<Fleet> {
   const upstream = await startUpstream(t);
   return {
     redis,
-    start: ({ dataFolder, workers = 1 } = {}) => startGateway(t, {
-      plans: PLANS, config: { workers, upstreams: { pets: { addresses: [upstream.url] } } }, environment: { REDIS_URL: redis.url },
-      ...(dataFolder === undefined ? {} : { dataFolder }),
-    }),
+    start: ({ dataFolder, workers = 1 } = {}) =>
+      startGateway(t, {
+        plans: PLANS,
+        config: { workers, upstreams: { pets: { addresses: [upstream.url] } } },
+        environment: { REDIS_URL: redis.url },
+        ...(dataFolder === undefined ? {} : { dataFolder }),
+      }),
   };
 }
 
@@ -46,10 +49,19 @@ export async function figure({ adminUrl }: Gateway, name: string): Promise<numbe
 }
 
 export async function away(...gateways: readonly Gateway[]): Promise<void> {
-  for (const gateway of gateways) await until('the gateway decides by itself', async () => (await figure(gateway, 'petgate_store_degraded')) === 1);
+  for (const gateway of gateways)
+    await until('the gateway decides by itself', async () => (await figure(gateway, 'petgate_store_degraded')) === 1);
 }
 
-export async function ledgerIs(gateway: Gateway, id: string, requests: number, message: string, t: Test): Promise<void> {
-  await until(`${message}: ${requests}`, async () => (await ledgerOf(gateway, id)).requests === requests).catch(() => undefined);
+export async function ledgerIs(
+  gateway: Gateway,
+  id: string,
+  requests: number,
+  message: string,
+  t: Test,
+): Promise<void> {
+  await until(`${message}: ${requests}`, async () => (await ledgerOf(gateway, id)).requests === requests).catch(
+    () => undefined,
+  );
   t.equal((await ledgerOf(gateway, id)).requests, requests, message);
 }

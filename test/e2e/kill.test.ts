@@ -17,7 +17,11 @@ const PLANS = {
 
 t.test('kill -9 of a gateway on the embedded engine takes back nothing that was answered', async (t) => {
   const upstream = await startUpstream(t);
-  const options = { plans: PLANS, config: { upstreams: { pets: { addresses: [upstream.url] } } }, dataFolder: temporaryFolder(t) };
+  const options = {
+    plans: PLANS,
+    config: { upstreams: { pets: { addresses: [upstream.url] } } },
+    dataFolder: temporaryFolder(t),
+  };
   let gateway = await startGateway(t, options);
   const { id, key } = await gateway.createKey({ plan: 'roomy' });
   let answered = 0;
@@ -36,11 +40,19 @@ t.test('kill -9 of a gateway on the embedded engine takes back nothing that was 
     gateway = await startGateway(t, options);
     const { requests } = await ledgerOf(gateway, id);
     t.ok(requests >= answered, `round ${round}: the ledger has all that was answered`, { ledger: requests, answered });
-    t.ok(requests <= answered + unanswered, `round ${round}: and at most what was in flight besides`, { ledger: requests, answered, unanswered });
+    t.ok(requests <= answered + unanswered, `round ${round}: and at most what was in flight besides`, {
+      ledger: requests,
+      answered,
+      unanswered,
+    });
     const after = openClient(t, gateway.url, 1);
     const { status, headers } = await after.send(key);
     t.equal(status, 200, 'it serves again');
-    t.equal(Number(headers.get('x-ratelimit-remaining')), 1_000_000 - requests - 1, 'and the buckets remember what the ledger does');
+    t.equal(
+      Number(headers.get('x-ratelimit-remaining')),
+      1_000_000 - requests - 1,
+      'and the buckets remember what the ledger does',
+    );
     answered += 1;
     t.comment(`round ${round}: ${answered - 1} answered, ledger ${requests}`);
   }
@@ -56,15 +68,26 @@ t.test('a worker that is killed takes nothing with it, and another takes its pla
   const before = childrenOf(gateway.program.pid);
   t.equal(before.length, 2, 'two workers');
   process.kill(before[0]!, 'SIGKILL');
-  await until('another worker is there', () => childrenOf(gateway.program.pid).filter((pid) => pid !== before[0]).length === 2);
+  await until(
+    'another worker is there',
+    () => childrenOf(gateway.program.pid).filter((pid) => pid !== before[0]).length === 2,
+  );
   const soFar = load.count('200');
   await until('the load goes on', () => load.count('200') > soFar + 300);
   await load.stop();
   const answered = load.count('200');
   const broken = load.count('broken');
   const { requests } = await ledgerOf(gateway, id);
-  t.ok(requests >= answered && requests <= answered + broken, 'the ledger has what was answered, and at most what broke besides', { ledger: requests, answered, broken });
+  t.ok(
+    requests >= answered && requests <= answered + broken,
+    'the ledger has what was answered, and at most what broke besides',
+    { ledger: requests, answered, broken },
+  );
   t.ok(broken <= EACH, 'only what was in flight broke', { broken });
-  t.same([...load.tally.keys()].filter((kind) => kind !== '200' && kind !== 'broken'), [], 'no answer was an error');
+  t.same(
+    [...load.tally.keys()].filter((kind) => kind !== '200' && kind !== 'broken'),
+    [],
+    'no answer was an error',
+  );
   t.comment(`${answered} answered, ${broken} broke, ledger ${requests}`);
 });

@@ -17,14 +17,23 @@ t.test(`counts come late and the push is killed at ${KILLS} points: the meter ha
   const { receiver, args, env, run } = await pushFrom(t, stage, '--batch', '7');
   let total = 3;
   const grow = async (round: number): Promise<void> => {
-    const counts = keys.flatMap(({ id }, n) => (n % 3 === round % 3 ? [{ keyId: id, requests: 1 + (n % 4), operation: n % 2 === 0 ? 'listPets' : 'createPet' }] : []));
+    const counts = keys.flatMap(({ id }, n) =>
+      n % 3 === round % 3
+        ? [{ keyId: id, requests: 1 + (n % 4), operation: n % 2 === 0 ? 'listPets' : 'createPet' }]
+        : [],
+    );
     total += counts.reduce((sum, { requests }) => sum + requests, 0);
     await bringHome(stage, counts, total);
   };
   await bringHome(stage, [], total);
   await grow(0);
   // Another gateway, gone for good: the day stays marked while counts of the first come.
-  await redis.command('HSET', GATEWAY_DAYS, 'gone', `${Math.floor(overMs / DAY_MS)}|${Date.now() - 4 * HOUR_MS}|told|gone.example`);
+  await redis.command(
+    'HSET',
+    GATEWAY_DAYS,
+    'gone',
+    `${Math.floor(overMs / DAY_MS)}|${Date.now() - 4 * HOUR_MS}|told|gone.example`,
+  );
   let kills = 0;
   for (let round = 0; kills < KILLS; round += 1) {
     if (round % 5 === 4) await grow(round);
@@ -50,5 +59,7 @@ t.test(`counts come late and the push is killed at ${KILLS} points: the meter ha
   t.equal(receiver.contradictions, 0, 'the same id is always the same event');
   const revised = [...receiver.events.keys()].filter((id) => /&rev=\d+$/.test(id)).length;
   t.ok(revised > 0, 'some groups were corrected');
-  t.comment(`${kills} kills, ${receiver.requests.length} requests, ${receiver.events.size} events of which ${revised} corrections, ${receiver.repeats} repeats`);
+  t.comment(
+    `${kills} kills, ${receiver.requests.length} requests, ${receiver.events.size} events of which ${revised} corrections, ${receiver.repeats} repeats`,
+  );
 });

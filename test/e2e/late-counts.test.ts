@@ -8,7 +8,10 @@ t.test('what comes of a day after it was pushed without a gateway is pushed as a
   const { keyId, overMs } = stage;
   const { receiver, run } = await pushFrom(t, stage);
   await bringHome(stage, [], 3);
-  await cutOff(stage, [{ keyId, requests: 4 }, { keyId, requests: 2, operation: 'createPet' }]);
+  await cutOff(stage, [
+    { keyId, requests: 4 },
+    { keyId, requests: 2, operation: 'createPet' },
+  ]);
   await lastTold(stage, 4 * HOUR_MS);
   t.match(await reportOf(stage), { final: true, without: [{ gateway: stage.cutId }] });
   t.match(await run(), { events: 1, corrected: [] });
@@ -20,7 +23,14 @@ t.test('what comes of a day after it was pushed without a gateway is pushed as a
   sameSums(t, receiver.events.values(), await reportOf(stage), 'after it is back');
   const group = `day=${day(overMs)}&key=${keyId}&operation=`;
   const requestsById = new Map([...receiver.events.values()].map(({ id, data }) => [id, data['requests']]));
-  t.same(requestsById, new Map([[`${group}listPets`, 3], [`${group}createPet`, 2], [`${group}listPets&rev=2`, 4]]));
+  t.same(
+    requestsById,
+    new Map([
+      [`${group}listPets`, 3],
+      [`${group}createPet`, 2],
+      [`${group}listPets&rev=2`, 4],
+    ]),
+  );
   for (let n = 0; n < 2; n += 1) t.match(await run(), { events: 0, corrected: [] }, 'all is there');
 
   t.match(await run('--from', day(overMs), '--to-day', day(overMs)), { events: 3 }, 'asked for once more');
@@ -32,7 +42,12 @@ t.test('in cumulative mode a day without a gateway is sent anew until it is back
   const stage = await startStage(t, '3h');
   const { keyId, overMs } = stage;
   const { receiver, run } = await pushFrom(t, stage, '--mode', 'cumulative');
-  const latest = (): number => Math.max(...[...receiver.events.values()].filter(({ subject, data }) => subject === keyId && data['day'] === day(overMs)).map(({ data }) => Number(data['requests'])));
+  const latest = (): number =>
+    Math.max(
+      ...[...receiver.events.values()]
+        .filter(({ subject, data }) => subject === keyId && data['day'] === day(overMs))
+        .map(({ data }) => Number(data['requests'])),
+    );
   await bringHome(stage, [], 3);
   await cutOff(stage, [{ keyId, requests: 4 }]);
   await lastTold(stage, 4 * HOUR_MS);

@@ -24,7 +24,8 @@ interface Report {
 }
 
 export async function reportOf({ near, overMs }: Stage): Promise<Report> {
-  return (await near.admin('GET', `/admin/v1/usage?from=${day(overMs)}&to=${day(overMs)}&by=key,day,operation`)).body as Report;
+  return (await near.admin('GET', `/admin/v1/usage?from=${day(overMs)}&to=${day(overMs)}&by=key,day,operation`))
+    .body as Report;
 }
 
 /** What a meter adds up that takes each event once, and the ledger: by key and operation. */
@@ -46,7 +47,10 @@ interface Push {
 
 export async function pushFrom(t: Test, { near }: Stage, ...more: readonly string[]): Promise<Push> {
   const receiver = await startReceiver(t);
-  const env = surroundings(dataFolder(t), { ADMIN_PORT: new URL(near.adminUrl).port, PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  const env = surroundings(dataFolder(t), {
+    ADMIN_PORT: new URL(near.adminUrl).port,
+    PETGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+  });
   const args = ['usage', 'push', '--to', receiver.url, '--by', 'operation', '--json', ...more];
   const run: Push['run'] = async (...options) => {
     const { code, stdout, stderr }: Finished = await petgate([...args, ...options], env);
@@ -61,7 +65,12 @@ export async function bringHome(stage: Stage, counts: readonly Counted[], total:
   if (counts.length > 0) await cutOff(stage, counts);
   stage.proxy.set('pass');
   // Each report is a process of its own: not asked for before it can be whole.
-  await until('nothing waits to be told', async () => (await figure(stage.cut, 'petgate_store_degraded')) === 0 && (await figure(stage.cut, 'petgate_spool_requests')) === 0);
+  await until(
+    'nothing waits to be told',
+    async () =>
+      (await figure(stage.cut, 'petgate_store_degraded')) === 0 &&
+      (await figure(stage.cut, 'petgate_spool_requests')) === 0,
+  );
   await until(`the ledger has ${total}`, async () => {
     const { final, totals } = await reportOf(stage);
     return final && totals.requests === total;

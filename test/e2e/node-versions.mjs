@@ -22,7 +22,9 @@ else if (files.length === 0) tally.fault('node-versions', 'there is no built tes
 
 for (const version of files.length === 0 ? [] : versions) {
   try {
-    const node = execFileSync('npx', ['-y', '-p', `node@${version}`, 'node', '-p', 'process.execPath'], { encoding: 'utf8' }).trim();
+    const node = execFileSync('npx', ['-y', '-p', `node@${version}`, 'node', '-p', 'process.execPath'], {
+      encoding: 'utf8',
+    }).trim();
     console.log(`\nNode ${execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()}`);
     // What the tests start by the name `node` has to be this version as well.
     await runTap(files, tally, { node, env: { ...process.env, PATH: dirname(node) + delimiter + process.env.PATH } });

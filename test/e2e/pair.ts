@@ -5,7 +5,10 @@ import { startRedis } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 
 /** Two gateways on one Redis, with one upstream. */
-export async function startPair(t: Test, plans: Readonly<Record<string, unknown>>): Promise<readonly [Gateway, Gateway]> {
+export async function startPair(
+  t: Test,
+  plans: Readonly<Record<string, unknown>>,
+): Promise<readonly [Gateway, Gateway]> {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const upstream = await startUpstream(t);

@@ -30,30 +30,51 @@ interface Answer {
 /** One request on a connection of its own, so that workers take turns. */
 function ask(port: number, key: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const req = request({ host: '127.0.0.1', port, path: '/v1/pets', agent: false, headers: { authorization: `Bearer ${key}` } }, (res) => {
-      let text = '';
-      res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      res.on('end', () => {
-        const { code = '' } = JSON.parse(text) as { code?: string };
-        resolve({ status: res.statusCode ?? 0, code, limit: Number(res.headers['x-ratelimit-limit']) });
-      });
-    });
+    const req = request(
+      { host: '127.0.0.1', port, path: '/v1/pets', agent: false, headers: { authorization: `Bearer ${key}` } },
+      (res) => {
+        let text = '';
+        res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        res.on('end', () => {
+          const { code = '' } = JSON.parse(text) as { code?: string };
+          resolve({ status: res.statusCode ?? 0, code, limit: Number(res.headers['x-ratelimit-limit']) });
+        });
+      },
+    );
     req.on('error', reject).end();
   });
 }
 
 /** Everything that can happen to a key: what is sent to the admin API, and what the very next request must meet. */
-const CHANGES: readonly (readonly [name: string, method: string, collection: string, body: unknown, expected: Partial<Answer>])[] = [
+const CHANGES: readonly (readonly [
+  name: string,
+  method: string,
+  collection: string,
+  body: unknown,
+  expected: Partial<Answer>,
+])[] = [
   ['disable', 'PATCH', 'keys', { status: 'disabled' }, { status: 401, code: 'invalid_api_key' }],
   ['enable', 'PATCH', 'keys', { status: 'enabled' }, { status: 200, limit: 60 }],
   ['plan change', 'PATCH', 'keys', { plan: 'pro' }, { status: 200, limit: 300 }],
-  ['plan change to own limits', 'PATCH', 'keys', { plan: 'enterprise', limits: { minute: 77, day: 'unlimited' } }, { status: 200, limit: 77 }],
+  [
+    'plan change to own limits',
+    'PATCH',
+    'keys',
+    { plan: 'enterprise', limits: { minute: 77, day: 'unlimited' } },
+    { status: 200, limit: 77 },
+  ],
   ['own limits change', 'PATCH', 'keys', { limits: { minute: 99, day: 5_000 } }, { status: 200, limit: 99 }],
   ['scope taken', 'PATCH', 'keys', { scopes: ['pets:write'] }, { status: 403, code: 'insufficient_scope' }],
   ['scope given', 'PATCH', 'keys', { scopes: ['pets:read'] }, { status: 200 }],
   ['ban', 'PUT', 'bans', { for: '1h', reason: 'a test' }, { status: 429, code: 'key_banned' }],
   ['lift', 'DELETE', 'bans', undefined, { status: 200 }],
-  ['a limit below what is spent', 'PATCH', 'keys', { limits: { minute: 1, day: 5_000 } }, { status: 429, code: 'rate_limited' }],
+  [
+    'a limit below what is spent',
+    'PATCH',
+    'keys',
+    { limits: { minute: 1, day: 5_000 } },
+    { status: 429, code: 'rate_limited' },
+  ],
   ['and more again', 'PATCH', 'keys', { limits: { minute: 50, day: 5_000 } }, { status: 200, limit: 50 }],
 ];
 
@@ -63,7 +84,10 @@ interface Customer {
 }
 
 /** Puts `customers` through `step`, some at a time; gives what went wrong. */
-async function each(customers: readonly Customer[], step: (customer: Customer) => Promise<string | undefined>): Promise<readonly string[]> {
+async function each(
+  customers: readonly Customer[],
+  step: (customer: Customer) => Promise<string | undefined>,
+): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (let start = 0; start < customers.length; start += AT_ONCE) {
     const outcomes = await Promise.all(customers.slice(start, start + AT_ONCE).map(step));
@@ -88,7 +112,9 @@ async function follow(t: Test, changer: Gateway, ports: readonly number[]): Prom
     return (answer.body ?? {}) as Record<string, unknown>;
   };
 
-  const customers = await Promise.all(Array.from({ length: KEY_COUNT }, async () => ({ ...(await changer.createKey({ plan: 'free' })) })));
+  const customers = await Promise.all(
+    Array.from({ length: KEY_COUNT }, async () => ({ ...(await changer.createKey({ plan: 'free' })) })),
+  );
   t.same(await each(customers, (customer) => meets(customer, { status: 200, limit: 60 })), [], 'create');
   for (const [name, method, collection, body, expected] of CHANGES) {
     const wrong = await each(customers, async (customer) => {
@@ -98,41 +124,69 @@ async function follow(t: Test, changer: Gateway, ports: readonly number[]): Prom
     t.same(wrong, [], `${name}: ${KEY_COUNT - wrong.length} of ${KEY_COUNT}`);
   }
 
-  t.same(await each(customers, async (customer) => {
-    const before = { ...customer };
-    customer.key = String((await admin('POST', `/admin/v1/keys/${customer.id}/rotate`, { overlap: '0s' }))['key']);
-    return (await meets(before, { status: 401 })) ?? meets(customer, { status: 200 });
-  }), [], 'rotation without overlap');
+  t.same(
+    await each(customers, async (customer) => {
+      const before = { ...customer };
+      customer.key = String((await admin('POST', `/admin/v1/keys/${customer.id}/rotate`, { overlap: '0s' }))['key']);
+      return (await meets(before, { status: 401 })) ?? meets(customer, { status: 200 });
+    }),
+    [],
+    'rotation without overlap',
+  );
 
-  t.same(await each(customers, async (customer) => {
-    const expires = Date.now() + 250;
-    await admin('PATCH', `/admin/v1/keys/${customer.id}`, { expires });
-    await until('the key has expired', () => Date.now() > expires);
-    return meets(customer, { status: 401 });
-  }), [], 'expiry, by itself');
-  t.same(await each(customers, async (customer) => {
-    await admin('PATCH', `/admin/v1/keys/${customer.id}`, { expires: null });
-    return meets(customer, { status: 200 });
-  }), [], 'expiry taken back');
+  t.same(
+    await each(customers, async (customer) => {
+      const expires = Date.now() + 250;
+      await admin('PATCH', `/admin/v1/keys/${customer.id}`, { expires });
+      await until('the key has expired', () => Date.now() > expires);
+      return meets(customer, { status: 401 });
+    }),
+    [],
+    'expiry, by itself',
+  );
+  t.same(
+    await each(customers, async (customer) => {
+      await admin('PATCH', `/admin/v1/keys/${customer.id}`, { expires: null });
+      return meets(customer, { status: 200 });
+    }),
+    [],
+    'expiry taken back',
+  );
 
-  t.same(await each(customers, async (customer) => {
-    await admin('DELETE', `/admin/v1/keys/${customer.id}`);
-    return meets(customer, { status: 401, code: 'invalid_api_key' });
-  }), [], 'revoke');
+  t.same(
+    await each(customers, async (customer) => {
+      await admin('DELETE', `/admin/v1/keys/${customer.id}`);
+      return meets(customer, { status: 401, code: 'invalid_api_key' });
+    }),
+    [],
+    'revoke',
+  );
 }
 
-t.test('two gateways on one Redis: the very next request on B follows every change on A, 100 of 100', { timeout: 60_000 }, async (t) => {
-  const upstream = await startUpstream(t);
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  const environment = { REDIS_URL: redis.url, PETS_URL: upstream.url };
-  const options = { environment, plans: PLANS, config: { store: { deadline: '1s' } } };
-  const [a, b] = await Promise.all([startGateway(t, options), startGateway(t, options)]);
-  await follow(t, a, [b.port]);
-});
+t.test(
+  'two gateways on one Redis: the very next request on B follows every change on A, 100 of 100',
+  { timeout: 60_000 },
+  async (t) => {
+    const upstream = await startUpstream(t);
+    const redis = await startRedis();
+    t.teardown(() => redis.stop());
+    const environment = { REDIS_URL: redis.url, PETS_URL: upstream.url };
+    const options = { environment, plans: PLANS, config: { store: { deadline: '1s' } } };
+    const [a, b] = await Promise.all([startGateway(t, options), startGateway(t, options)]);
+    await follow(t, a, [b.port]);
+  },
+);
 
-t.test('two workers on the embedded store: the very next request on each follows every change, 100 of 100', { timeout: 60_000 }, async (t) => {
-  const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url }, plans: PLANS, config: { workers: 2 } });
-  await follow(t, gateway, [gateway.port, gateway.port]);
-});
+t.test(
+  'two workers on the embedded store: the very next request on each follows every change, 100 of 100',
+  { timeout: 60_000 },
+  async (t) => {
+    const upstream = await startUpstream(t);
+    const gateway = await startGateway(t, {
+      environment: { PETS_URL: upstream.url },
+      plans: PLANS,
+      config: { workers: 2 },
+    });
+    await follow(t, gateway, [gateway.port, gateway.port]);
+  },
+);

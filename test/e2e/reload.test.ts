@@ -34,32 +34,42 @@ async function configPart(gateway: Gateway): Promise<{ ok: boolean; detail: stri
 }
 
 for (const workers of ['1', '2']) {
-  t.test(`a changed plan holds at once, a bad file is refused and told of, the old one stays (workers: ${workers})`, async (t) => {
-    const upstream = await startUpstream(t);
-    const gateway = await startGateway(t, { plans: plansWith(1000), environment: { PETS_URL: upstream.url, PETGATE_WORKERS: workers } });
-    const plans = join(gateway.dataFolder, 'config/plans.yaml');
-    const { key } = await gateway.createKey({ plan: 'free' });
-    t.equal(await limitOf(gateway, key), 1000);
-    const settled = async (limit: number): Promise<boolean> => (await Promise.all(Array.from({ length: 8 }, () => limitOf(gateway, key)))).every((found) => found === limit);
+  t.test(
+    `a changed plan holds at once, a bad file is refused and told of, the old one stays (workers: ${workers})`,
+    async (t) => {
+      const upstream = await startUpstream(t);
+      const gateway = await startGateway(t, {
+        plans: plansWith(1000),
+        environment: { PETS_URL: upstream.url, PETGATE_WORKERS: workers },
+      });
+      const plans = join(gateway.dataFolder, 'config/plans.yaml');
+      const { key } = await gateway.createKey({ plan: 'free' });
+      t.equal(await limitOf(gateway, key), 1000);
+      const settled = async (limit: number): Promise<boolean> =>
+        (await Promise.all(Array.from({ length: 8 }, () => limitOf(gateway, key)))).every((found) => found === limit);
 
-    replaceFile(plans, textOf(2000));
-    await until('the new plan holds', () => settled(2000));
-    writeFileSync(plans, textOf(2500));
-    await until('a file written in place holds too', () => settled(2500));
+      replaceFile(plans, textOf(2000));
+      await until('the new plan holds', () => settled(2000));
+      writeFileSync(plans, textOf(2500));
+      await until('a file written in place holds too', () => settled(2500));
 
-    replaceFile(plans, 'free: { limits: { minute: many } }\n');
-    await until('the bad file is told of', async () => !(await configPart(gateway)).ok);
-    t.match((await configPart(gateway)).detail, /plans\.yaml:1.*minute/, 'with file and line');
-    t.equal((await gateway.admin('GET', '/readyz')).status, 200, 'the gateway stays in service');
-    t.ok(await settled(2500), 'the old plan stays');
-    t.match(await (await fetch(`${gateway.adminUrl}/metrics`)).text(), /^petgate_config_ok 0$/m);
-    t.ok(gateway.program.lines().some(({ level, msg }) => level === 'error' && /refused/.test(String(msg))), 'and in the log');
+      replaceFile(plans, 'free: { limits: { minute: many } }\n');
+      await until('the bad file is told of', async () => !(await configPart(gateway)).ok);
+      t.match((await configPart(gateway)).detail, /plans\.yaml:1.*minute/, 'with file and line');
+      t.equal((await gateway.admin('GET', '/readyz')).status, 200, 'the gateway stays in service');
+      t.ok(await settled(2500), 'the old plan stays');
+      t.match(await (await fetch(`${gateway.adminUrl}/metrics`)).text(), /^petgate_config_ok 0$/m);
+      t.ok(
+        gateway.program.lines().some(({ level, msg }) => level === 'error' && /refused/.test(String(msg))),
+        'and in the log',
+      );
 
-    replaceFile(plans, textOf(3000));
-    await until('the mended file holds', () => settled(3000));
-    t.ok((await configPart(gateway)).ok);
-    t.match(await (await fetch(`${gateway.adminUrl}/metrics`)).text(), /^petgate_config_ok 1$/m);
-  });
+      replaceFile(plans, textOf(3000));
+      await until('the mended file holds', () => settled(3000));
+      t.ok((await configPart(gateway)).ok);
+      t.match(await (await fetch(`${gateway.adminUrl}/metrics`)).text(), /^petgate_config_ok 1$/m);
+    },
+  );
 }
 
 t.test('a folder whose link is swapped, as Kubernetes does with a ConfigMap, is followed', async (t) => {
@@ -73,7 +83,10 @@ t.test('a folder whose link is swapped, as Kubernetes does with a ConfigMap, is 
   };
   version('v1', 1000);
   symlinkSync('..data/plans.yaml', join(folder, 'plans.yaml'));
-  const gateway = await startGateway(t, { config: { plans: join(folder, 'plans.yaml') }, environment: { PETS_URL: upstream.url } });
+  const gateway = await startGateway(t, {
+    config: { plans: join(folder, 'plans.yaml') },
+    environment: { PETS_URL: upstream.url },
+  });
   const { key } = await gateway.createKey({ plan: 'free' });
   version('v2', 2000);
   await until('the swapped file holds', async () => (await limitOf(gateway, key)) === 2000);
@@ -81,7 +94,11 @@ t.test('a folder whose link is swapped, as Kubernetes does with a ConfigMap, is 
 
 t.test('200 reloads during 20,000 requests: none fails', async (t) => {
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { plans: plansWith(100_000), config: { log: { access: false } }, environment: { PETS_URL: upstream.url } });
+  const gateway = await startGateway(t, {
+    plans: plansWith(100_000),
+    config: { log: { access: false } },
+    environment: { PETS_URL: upstream.url },
+  });
   const config = join(gateway.dataFolder, 'config/gateway.yaml');
   const base = { extends: '', plans: join(gateway.dataFolder, 'config/plans.yaml') };
   base.extends = /extends: (.*)/.exec(readFileSync(config, 'utf8'))![1]!;
@@ -93,7 +110,11 @@ t.test('200 reloads during 20,000 requests: none fails', async (t) => {
   const send = async (): Promise<void> => {
     while (sent < 20_000) {
       sent += 1;
-      const { statusCode, body } = await client.request({ method: 'GET', path: '/v1/pets', headers: { authorization: `Bearer ${key}` } });
+      const { statusCode, body } = await client.request({
+        method: 'GET',
+        path: '/v1/pets',
+        headers: { authorization: `Bearer ${key}` },
+      });
       await body.dump();
       statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
     }
@@ -101,7 +122,10 @@ t.test('200 reloads during 20,000 requests: none fails', async (t) => {
   const change = async (): Promise<void> => {
     for (let round = 1; round <= 200; round += 1) {
       // The upstream's settings change each time, so that its pool is replaced under load.
-      replaceFile(config, stringify({ ...base, log: { access: false }, upstreams: { pets: { connections: 8 + (round % 8) } } }));
+      replaceFile(
+        config,
+        stringify({ ...base, log: { access: false }, upstreams: { pets: { connections: 8 + (round % 8) } } }),
+      );
       replaceFile(base.plans, textOf(100_000 + round));
       gateway.program.child.kill('SIGHUP');
       await until(`reload ${round} holds`, async () => (await limitOf(gateway, key)) === 100_000 + round);
@@ -109,5 +133,8 @@ t.test('200 reloads during 20,000 requests: none fails', async (t) => {
   };
   await Promise.all([change(), ...Array.from({ length: 16 }, send)]);
   t.strictSame([...statuses], [[200, 20_000]]);
-  t.ok(gateway.program.lines().filter(({ msg }) => msg === 'settings reloaded').length >= 200, 'there were 200 reloads');
+  t.ok(
+    gateway.program.lines().filter(({ msg }) => msg === 'settings reloaded').length >= 200,
+    'there were 200 reloads',
+  );
 });

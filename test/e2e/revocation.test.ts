@@ -18,7 +18,13 @@ const PLANS = {
 /** What everybody sees who asks at once: each distinct status with its limit, once. */
 async function seen(clients: readonly Client[], key: string): Promise<string> {
   const answers = await Promise.all(clients.map((client) => client.send(key)));
-  return [...new Set(answers.map(({ status, headers }) => (status === 200 ? `200 of ${headers.get('x-ratelimit-limit')}` : String(status))))].join(' and ');
+  return [
+    ...new Set(
+      answers.map(({ status, headers }) =>
+        status === 200 ? `200 of ${headers.get('x-ratelimit-limit')}` : String(status),
+      ),
+    ),
+  ].join(' and ');
 }
 
 /** Changes by the admin API of `gateway`; `others` must follow on their very next request. */
@@ -49,7 +55,11 @@ async function followsEveryChange(t: Test, gateway: Gateway, others: readonly Cl
     await check('revoked', key, '401');
   }
   const changes = ['created', 'plan changed', 'disabled', 'enabled', 'banned', 'lifted', 'revoked'];
-  t.same(ended, Object.fromEntries(changes.map((change) => [change, KEYS])), `each change held on the very next request, ${KEYS} of ${KEYS} keys`);
+  t.same(
+    ended,
+    Object.fromEntries(changes.map((change) => [change, KEYS])),
+    `each change held on the very next request, ${KEYS} of ${KEYS} keys`,
+  );
 }
 
 t.test('what gateway A is told holds on the very next request on gateway B', async (t) => {
@@ -59,10 +69,19 @@ t.test('what gateway A is told holds on the very next request on gateway B', asy
 
 t.test('what the admin port is told holds on the very next request on every worker', async (t) => {
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { plans: PLANS, config: { upstreams: { pets: { addresses: [upstream.url] } } }, environment: { PETGATE_WORKERS: '2' } });
+  const gateway = await startGateway(t, {
+    plans: PLANS,
+    config: { upstreams: { pets: { addresses: [upstream.url] } } },
+    environment: { PETGATE_WORKERS: '2' },
+  });
   // Workers take new connections in turn, so four clients of one connection each reach both.
   const clients = Array.from({ length: 4 }, () => openClient(t, gateway.url, 1));
   await followsEveryChange(t, gateway, clients);
-  const workers = new Set(gateway.program.lines().filter(({ msg }) => msg === 'exchange').map(({ pid }) => pid));
+  const workers = new Set(
+    gateway.program
+      .lines()
+      .filter(({ msg }) => msg === 'exchange')
+      .map(({ pid }) => pid),
+  );
   t.equal(workers.size, 2, 'both workers were asked');
 });

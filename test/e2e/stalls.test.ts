@@ -32,12 +32,17 @@ interface Scene {
   readonly admitsMore: () => Promise<void>;
 }
 
-async function sceneOf(t: Test, onFailure: (typeof ON_FAILURE)[number], store: Readonly<Record<string, unknown>> = {}): Promise<Scene> {
+async function sceneOf(
+  t: Test,
+  onFailure: (typeof ON_FAILURE)[number],
+  store: Readonly<Record<string, unknown>> = {},
+): Promise<Scene> {
   const redis = await startRedis(DURABLE);
   t.teardown(() => redis.stop());
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
-    plans: PLANS, environment: { REDIS_URL: redis.url },
+    plans: PLANS,
+    environment: { REDIS_URL: redis.url },
     config: { store: { on_failure: onFailure, ...store }, upstreams: { pets: { addresses: [upstream.url] } } },
   });
   const { id, key } = await createKey(gateway, 'roomy');
@@ -61,7 +66,11 @@ async function stopFor(ms: number, stop: () => void, goOn: () => void): Promise<
 }
 
 /** Stalls again and again; gives how many were bearable, and of those how many answers were lost. */
-async function stallOften({ load, admitsMore }: Scene, stop: () => void, goOn: () => void): Promise<{ borne: number; refused: number }> {
+async function stallOften(
+  { load, admitsMore }: Scene,
+  stop: () => void,
+  goOn: () => void,
+): Promise<{ borne: number; refused: number }> {
   let [borne, refused] = [0, 0];
   for (let round = 0; borne < ROUNDS && round < 4 * ROUNDS; round += 1) {
     const before = load.count('store_unavailable');
@@ -87,45 +96,67 @@ function saidAway({ program }: Gateway): readonly unknown[] {
 }
 
 for (const onFailure of ON_FAILURE) {
-  t.test(`Redis stands still for up to 300 ms, again and again: latency, and no answer lost (${onFailure})`, async (t) => {
-    const scene = await sceneOf(t, onFailure);
-    const { redis } = scene;
-    const { borne, refused } = await stallOften(scene, () => redis.freeze(), () => redis.thaw());
-    t.comment(JSON.stringify({ borne, refused, tally: [...scene.load.tally], away: saidAway(scene.gateway).length }));
-    t.equal(borne, ROUNDS, 'there were stalls');
-    t.equal(refused, 0, 'none cost an answer');
-    await neverAway(t, scene);
-  });
+  t.test(
+    `Redis stands still for up to 300 ms, again and again: latency, and no answer lost (${onFailure})`,
+    async (t) => {
+      const scene = await sceneOf(t, onFailure);
+      const { redis } = scene;
+      const { borne, refused } = await stallOften(
+        scene,
+        () => redis.freeze(),
+        () => redis.thaw(),
+      );
+      t.comment(JSON.stringify({ borne, refused, tally: [...scene.load.tally], away: saidAway(scene.gateway).length }));
+      t.equal(borne, ROUNDS, 'there were stalls');
+      t.equal(refused, 0, 'none cost an answer');
+      await neverAway(t, scene);
+    },
+  );
 
   t.test(`the gateway stands still: that is no silence of Redis (${onFailure})`, async (t) => {
     const scene = await sceneOf(t, onFailure);
     const { pid } = scene.gateway.program;
     for (const ms of [300, 600, 1_200]) {
-      await stopFor(ms, () => process.kill(pid, 'SIGSTOP'), () => process.kill(pid, 'SIGCONT'));
+      await stopFor(
+        ms,
+        () => process.kill(pid, 'SIGSTOP'),
+        () => process.kill(pid, 'SIGCONT'),
+      );
       await scene.admitsMore();
     }
     await neverAway(t, scene);
   });
 
-  t.test(`Redis dies and is back within the deadline: only what it had been asked is refused (${onFailure})`, async (t) => {
-    // Longer than a restart takes on a busy machine.
-    const scene = await sceneOf(t, onFailure, { deadline: '5s' });
-    const { redis, load, gateway } = scene;
-    let asked = 0;
-    for (let round = 0; round < 4; round += 1) {
-      asked += EACH;
-      await redis.kill();
-      await redis.restart();
-      await scene.admitsMore();
-    }
-    await load.stop();
-    const [admitted, refused] = [load.count('200'), load.count('store_unavailable')];
-    t.equal(admitted + refused, [...load.tally.values()].reduce((sum, each) => sum + each, 0), 'nothing else was said');
-    t.ok(refused <= asked, 'refused were only those under way', { refused, asked });
-    const { requests } = await ledgerOf(gateway, scene.id);
-    t.ok(requests >= admitted && requests <= admitted + refused, 'the ledger has what was admitted', { requests, admitted, refused });
-    t.strictSame(saidAway(gateway), [], 'nobody said that the store is away');
-  });
+  t.test(
+    `Redis dies and is back within the deadline: only what it had been asked is refused (${onFailure})`,
+    async (t) => {
+      // Longer than a restart takes on a busy machine.
+      const scene = await sceneOf(t, onFailure, { deadline: '5s' });
+      const { redis, load, gateway } = scene;
+      let asked = 0;
+      for (let round = 0; round < 4; round += 1) {
+        asked += EACH;
+        await redis.kill();
+        await redis.restart();
+        await scene.admitsMore();
+      }
+      await load.stop();
+      const [admitted, refused] = [load.count('200'), load.count('store_unavailable')];
+      t.equal(
+        admitted + refused,
+        [...load.tally.values()].reduce((sum, each) => sum + each, 0),
+        'nothing else was said',
+      );
+      t.ok(refused <= asked, 'refused were only those under way', { refused, asked });
+      const { requests } = await ledgerOf(gateway, scene.id);
+      t.ok(requests >= admitted && requests <= admitted + refused, 'the ledger has what was admitted', {
+        requests,
+        admitted,
+        refused,
+      });
+      t.strictSame(saidAway(gateway), [], 'nobody said that the store is away');
+    },
+  );
 }
 
 t.test('Redis freezes for good: requests wait for it a moment, then the gateway decides', async (t) => {
@@ -139,9 +170,16 @@ t.test('Redis freezes for good: requests wait for it a moment, then the gateway 
   await load.stop();
   const [admitted, refused] = [load.count('200'), load.count('store_unavailable')];
   t.ok(refused <= EACH, 'refused were only those that Redis may have decided', { refused });
-  const took = gateway.program.lines().map(({ admissionMs }) => Number(admissionMs)).filter((ms) => ms > 0);
+  const took = gateway.program
+    .lines()
+    .map(({ admissionMs }) => Number(admissionMs))
+    .filter((ms) => ms > 0);
   t.ok(took.length > 100 && Math.max(...took) < IN_TIME_MS, 'by its own measure', { slowestMs: Math.max(...took) });
   await until('all is in the ledger', async () => (await ledgerOf(gateway, id)).requests >= admitted);
   const { requests } = await ledgerOf(gateway, id);
-  t.ok(requests <= admitted + refused, 'the ledger has what was admitted, and none that was not asked', { requests, admitted, refused });
+  t.ok(requests <= admitted + refused, 'the ledger has what was admitted, and none that was not asked', {
+    requests,
+    admitted,
+    refused,
+  });
 });

@@ -44,10 +44,16 @@ async function freePort() {
 function start(env) {
   // This very Node has to be the one that npm finds.
   const path = `${dirname(process.execPath)}:${process.env.PATH}`;
-  const child = spawn('npm', ['start'], { cwd: clone, env: { ...env, PATH: path }, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('npm', ['start'], {
+    cwd: clone,
+    env: { ...env, PATH: path },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   started.add(child);
   const app = { child, output: '', beganMs: performance.now() };
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => (app.output += chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk) => (app.output += chunk));
   return app;
 }
 
@@ -65,7 +71,10 @@ const hasEnded = ({ child }) => child.exitCode !== null || child.signalCode !== 
 
 /** The line with curl that the output has, once it is whole; throws when the program ended before. */
 function curlLine(app) {
-  const line = app.output.split('\n').slice(0, -1).find((text) => /^\s*(\$ )?curl /.test(text));
+  const line = app.output
+    .split('\n')
+    .slice(0, -1)
+    .find((text) => /^\s*(\$ )?curl /.test(text));
   if (line === undefined && hasEnded(app)) throw new Error(`npm start ended: ${app.output}`);
   return line?.trim();
 }
@@ -89,8 +98,15 @@ function processesLeft() {
 async function smoke() {
   await run('git', ['clone', '--quiet', repository, clone]);
   // What npm hands down belongs to the run around this one; where packages come from does not.
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(PETGATE_|REDIS_URL|DATABASE_URL|STORE_URL|PETS_URL|NODE_ENV|npm_(?!config_))/.test(name));
-  const env = { ...Object.fromEntries(inherited), PORT: await freePort(), ADMIN_PORT: await freePort(), PETS_PORT: await freePort() };
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(PETGATE_|REDIS_URL|DATABASE_URL|STORE_URL|PETS_URL|NODE_ENV|npm_(?!config_))/.test(name),
+  );
+  const env = {
+    ...Object.fromEntries(inherited),
+    PORT: await freePort(),
+    ADMIN_PORT: await freePort(),
+    PETS_PORT: await freePort(),
+  };
 
   const first = start(env);
   const command = await until('a line with curl', FIRST_START_MS, () => curlLine(first));
@@ -101,7 +117,11 @@ async function smoke() {
     check(new RegExp(`^${name}\\r?$`, 'im').test(stdout), `with ${name.split(':')[0]}`, stdout);
   }
   await stop(first);
-  check(first.child.exitCode === 0 || first.child.exitCode === 130 || first.child.signalCode === 'SIGINT', 'Ctrl-C ends it cleanly', first.output);
+  check(
+    first.child.exitCode === 0 || first.child.exitCode === 130 || first.child.signalCode === 'SIGINT',
+    'Ctrl-C ends it cleanly',
+    first.output,
+  );
   check(processesLeft().length === 0, 'and leaves no process', processesLeft());
 
   const second = start(env);
@@ -111,9 +131,15 @@ async function smoke() {
   });
   const again = await run('sh', ['-c', command]);
   console.log(`second start: ${((performance.now() - second.beganMs) / 1000).toFixed(1)} s`);
-  check(/^HTTP\/1\.1 200 /m.test(again.stdout), 'after the next start the same line answers 200: the key was kept', again.stdout);
+  check(
+    /^HTTP\/1\.1 200 /m.test(again.stdout),
+    'after the next start the same line answers 200: the key was kept',
+    again.stdout,
+  );
   check(!/Installing/i.test(second.output), 'and nothing was installed again', second.output);
-  await run('git', ['-C', clone, 'status', '--porcelain']).then(({ stdout }) => check(stdout === '', 'the clone is as it was', stdout));
+  await run('git', ['-C', clone, 'status', '--porcelain']).then(({ stdout }) =>
+    check(stdout === '', 'the clone is as it was', stdout),
+  );
   await stop(second);
   check(processesLeft().length === 0, 'no process is left', processesLeft());
 }

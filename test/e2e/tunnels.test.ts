@@ -17,12 +17,18 @@ t.test('of 200 handshakes at once on a plan of ten, exactly ten become tunnels, 
   const config = { store: { deadline: '5s' } };
   const options = { addresses: [upstream.url], environment: { REDIS_URL: redis.url }, config };
   const front = await startTunnelFront(t, options);
-  const second = await startGateway(t, { plans: TUNNEL_PLANS, environment: options.environment, config: { ...config, contract: writeContract(t), upstreams: { pets: { addresses: [upstream.url] } } } });
+  const second = await startGateway(t, {
+    plans: TUNNEL_PLANS,
+    environment: options.environment,
+    config: { ...config, contract: writeContract(t), upstreams: { pets: { addresses: [upstream.url] } } },
+  });
   for (let round = 0; round < 5; round += 1) {
     const made = await front.gateway.createKey({ plan: 'ten' });
     upstream.seen.length = 0;
     const bytes = handshake('/v1/pets/watch', `Authorization: Bearer ${made.key}`);
-    const clients = await Promise.all(Array.from({ length: 200 }, (_, index) => openTunnel(t, index % 2 === 0 ? front.port : second.port, bytes)));
+    const clients = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => openTunnel(t, index % 2 === 0 ? front.port : second.port, bytes)),
+    );
     const statuses = clients.map(({ answer }) => answer.status);
     t.equal(statuses.filter((status) => status === 101).length, 10, 'ten tunnels');
     t.equal(statuses.filter((status) => status === 429).length, 190, 'and for all others 429');
@@ -30,7 +36,9 @@ t.test('of 200 handshakes at once on a plan of ten, exactly ten become tunnels, 
     for (const { answer } of clients.slice(0, 30)) checkHonest(t, answer, String(answer.status));
     const today = new Date().toISOString().slice(0, 10);
     const { body } = await front.gateway.admin('GET', `/admin/v1/usage?by=key&format=json&from=${today}&to=${today}`);
-    const row = (body as { rows: { key: string; requests: number; limited: number }[] }).rows.find(({ key }) => key === made.id);
+    const row = (body as { rows: { key: string; requests: number; limited: number }[] }).rows.find(
+      ({ key }) => key === made.id,
+    );
     t.match(row, { requests: 10, limited: 190 }, 'and so says the ledger');
     for (const { socket } of clients) socket.destroy();
     await until('the service is let go', () => upstream.sockets.size === 0);
@@ -43,15 +51,24 @@ t.test('requests and tunnels of one key share its plan', async (t) => {
   const made = await front.gateway.createKey({ plan: 'ten' });
   const key = `Authorization: Bearer ${made.key}`;
   const plain = `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${key}\r\n\r\n`;
-  const statuses = await Promise.all(Array.from({ length: 40 }, async (_, index) =>
-    index % 2 === 0 ? (await openTunnel(t, front.port, handshake('/v1/pets/watch', key))).answer.status : (await exchangeRaw(front.port, plain, 1))[0]!.status));
+  const statuses = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) =>
+      index % 2 === 0
+        ? (await openTunnel(t, front.port, handshake('/v1/pets/watch', key))).answer.status
+        : (await exchangeRaw(front.port, plain, 1))[0]!.status,
+    ),
+  );
   t.equal(statuses.filter((status) => status === 101 || status === 426).length, 10);
   t.equal(statuses.filter((status) => status === 429).length, 30);
 });
 
 t.test('over TLS a tunnel is a tunnel: opened, refused, echoed, drained to the last byte, and let go', async (t) => {
   const upstream = await startWebSocketUpstream(t);
-  const front = await startTunnelFront(t, { addresses: [upstream.url], tls: issueCertificate(temporaryFolder(t), 'own'), config: { shutdown: '700ms' } });
+  const front = await startTunnelFront(t, {
+    addresses: [upstream.url],
+    tls: issueCertificate(temporaryFolder(t), 'own'),
+    config: { shutdown: '700ms' },
+  });
   const { target } = front.gateway;
   const releaseRequest = (): Promise<void> => until('the service is let go', () => upstream.sockets.size === 0);
   const client = await front.open(front.key);
@@ -93,9 +110,13 @@ t.test('over TLS a tunnel is a tunnel: opened, refused, echoed, drained to the l
 t.test('one behaviour on every Node: what leaves HTTP, what is ignored, and no warning', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const front = await startTunnelFront(t, { addresses: [upstream.url] });
-  const plain = (...fields: readonly string[]): string => ['GET /v1/pets HTTP/1.1', 'Host: x', front.key, ...fields, '', ''].join('\r\n');
+  const plain = (...fields: readonly string[]): string =>
+    ['GET /v1/pets HTTP/1.1', 'Host: x', front.key, ...fields, '', ''].join('\r\n');
   t.equal((await front.open(front.key)).answer.status, 101);
-  for (const fields of [['Connection: Upgrade', 'Upgrade: h2c'], ['Connection: Upgrade', 'Upgrade: websocket']]) {
+  for (const fields of [
+    ['Connection: Upgrade', 'Upgrade: h2c'],
+    ['Connection: Upgrade', 'Upgrade: websocket'],
+  ]) {
     const [answer] = await exchangeRaw(front.port, plain(...fields), 1);
     t.same([answer?.status, answer?.headers.get('connection')], [426, 'close'], fields.join());
   }

@@ -26,7 +26,11 @@ async function obey({ subject, times, batch }: Order): Promise<void> {
   const batches: Promise<readonly { readonly outcome: string }[]>[] = [];
   for (let asked = 0; asked < times; asked += batch) {
     const size = Math.min(batch, times - asked);
-    batches.push(engine.admit(Array.from({ length: size }, () => ({ subject, operation: 'listPets', scope: null, cost: 1 as const }))));
+    batches.push(
+      engine.admit(
+        Array.from({ length: size }, () => ({ subject, operation: 'listPets', scope: null, cost: 1 as const })),
+      ),
+    );
   }
   const verdicts = (await Promise.all(batches)).flat();
   const admitted = verdicts.filter((verdict) => verdict.outcome === 'admitted').length;

@@ -17,7 +17,11 @@ import { startUpstream } from '../servers/upstream.js';
 const DAY_MS = 86_400_000;
 
 /** A gateway before a service that answers 500, but only when it is told to. */
-async function startFailing(t: Test, redisUrl: string, onFailure: string): Promise<{ gateway: Gateway; arrived: () => number; release: () => void }> {
+async function startFailing(
+  t: Test,
+  redisUrl: string,
+  onFailure: string,
+): Promise<{ gateway: Gateway; arrived: () => number; release: () => void }> {
   const upstream = await startUpstream(t);
   const held: (() => void)[] = [];
   upstream.handle = (_seen, response) => void held.push(() => response.writeHead(500).end());
@@ -29,12 +33,22 @@ async function startFailing(t: Test, redisUrl: string, onFailure: string): Promi
 }
 
 /** `requests` and `failed` of each key, when the gateway has gone and told all. */
-async function ledgerAfter(t: Test, gateway: Gateway, redisUrl: string, keyIds: readonly string[]): Promise<readonly string[]> {
+async function ledgerAfter(
+  t: Test,
+  gateway: Gateway,
+  redisUrl: string,
+  keyIds: readonly string[],
+): Promise<readonly string[]> {
   await gateway.program.stop('SIGTERM');
   const engine = openRedisEngine({ url: redisUrl, deadlineMs: 1_000, plans: PLANS, usageDays: 400 });
   t.teardown(() => engine.close());
-  const rows = await Promise.all(keyIds.map((id) => rowsOf(engine, dayName(Date.now() - DAY_MS), dayName(Date.now()), id)));
-  return rows.map((its) => `${its.reduce((sum, { requests }) => sum + requests, 0)} ${its.reduce((sum, { failed }) => sum + failed, 0)}`);
+  const rows = await Promise.all(
+    keyIds.map((id) => rowsOf(engine, dayName(Date.now() - DAY_MS), dayName(Date.now()), id)),
+  );
+  return rows.map(
+    (its) =>
+      `${its.reduce((sum, { requests }) => sum + requests, 0)} ${its.reduce((sum, { failed }) => sum + failed, 0)}`,
+  );
 }
 
 for (const onFailure of ['refuse', 'local']) {
@@ -56,12 +70,28 @@ for (const onFailure of ['refuse', 'local']) {
     await until('all are admitted', () => arrived() === 3);
     cluster.masters[0]!.freeze();
     release();
-    t.same((await answers).map(({ status }) => status), [500, 500, 500]);
+    t.same(
+      (await answers).map(({ status }) => status),
+      [500, 500, 500],
+    );
     const frozenMs = performance.now();
     await until('it was frozen for some offers', () => performance.now() > frozenMs + 2_500);
     cluster.masters[0]!.thaw();
-    await until('all masters decide', async () => (await figure(gateway, 'petgate_store_up')) === 1 && (onFailure === 'refuse' || (await figure(gateway, 'petgate_store_degraded')) === 0));
-    t.same(await ledgerAfter(t, gateway, cluster.url, keys.map(({ id }) => id)), ['1 1', '1 1', '1 1']);
+    await until(
+      'all masters decide',
+      async () =>
+        (await figure(gateway, 'petgate_store_up')) === 1 &&
+        (onFailure === 'refuse' || (await figure(gateway, 'petgate_store_degraded')) === 0),
+    );
+    t.same(
+      await ledgerAfter(
+        t,
+        gateway,
+        cluster.url,
+        keys.map(({ id }) => id),
+      ),
+      ['1 1', '1 1', '1 1'],
+    );
   });
 
   for (const loss of ['mute', 'stall'] as const) {
@@ -79,8 +109,9 @@ for (const onFailure of ['refuse', 'local']) {
       await until('a first one is admitted', () => arrived() === 1);
       release();
       await first;
-      const countedUp = (count: number) => async (): Promise<boolean> => ((await redis.command('HVALS', name)) as string[]).every((value) => Number(value) === count);
-      await until('Redis has counted it', async () => ((await redis.command('HLEN', name)) === 2));
+      const countedUp = (count: number) => async (): Promise<boolean> =>
+        ((await redis.command('HVALS', name)) as string[]).every((value) => Number(value) === count);
+      await until('Redis has counted it', async () => (await redis.command('HLEN', name)) === 2);
       const answer = client.send(key);
       await until('it is admitted', () => arrived() === 1);
       if (onFailure === 'local') await learnt(gateway, [id]);
@@ -88,10 +119,19 @@ for (const onFailure of ['refuse', 'local']) {
       release();
       t.equal((await answer).status, 500);
       if (loss === 'mute') await until('Redis has counted it', countedUp(2));
-      await until('the gateway knows that Redis is away', async () => (onFailure === 'local' ? (await figure(gateway, 'petgate_store_degraded')) === 1 : (await figure(gateway, 'petgate_store_up')) === 0));
+      await until('the gateway knows that Redis is away', async () =>
+        onFailure === 'local'
+          ? (await figure(gateway, 'petgate_store_degraded')) === 1
+          : (await figure(gateway, 'petgate_store_up')) === 0,
+      );
       proxy.set('refuse');
       proxy.set('pass');
-      await until('Redis decides again', async () => (await figure(gateway, 'petgate_store_up')) === 1 && (onFailure === 'refuse' || (await figure(gateway, 'petgate_store_degraded')) === 0));
+      await until(
+        'Redis decides again',
+        async () =>
+          (await figure(gateway, 'petgate_store_up')) === 1 &&
+          (onFailure === 'refuse' || (await figure(gateway, 'petgate_store_degraded')) === 0),
+      );
       t.same(await ledgerAfter(t, gateway, redis.url, [id]), ['2 2']);
     });
   }

@@ -33,14 +33,28 @@ export async function exactWithManyProcesses(t: Test, choice: Choice): Promise<v
   });
 }
 
-async function repeat(t: Test, engine: AdmissionEngine, askers: readonly ChildProcess[], limit: number, make: () => Promise<Actor>): Promise<void> {
+async function repeat(
+  t: Test,
+  engine: AdmissionEngine,
+  askers: readonly ChildProcess[],
+  limit: number,
+  make: () => Promise<Actor>,
+): Promise<void> {
   const total = 400;
   let deviations = 0;
   for (let n = 0; n < REPETITIONS; n += 1) {
     await awayFromMidnight();
     const key = await make();
     const shares = askers.map((_, place) => Math.floor(total / PROCESSES) + (place < total % PROCESSES ? 1 : 0));
-    const outcomes = await Promise.all(askers.map((asker, place) => tell(asker, { subject: key.subject, times: shares[place] ?? 0, batch: BATCHES[(place + n) % BATCHES.length] ?? 1 })));
+    const outcomes = await Promise.all(
+      askers.map((asker, place) =>
+        tell(asker, {
+          subject: key.subject,
+          times: shares[place] ?? 0,
+          batch: BATCHES[(place + n) % BATCHES.length] ?? 1,
+        }),
+      ),
+    );
     const admitted = outcomes.reduce((sum, each) => sum + each.admitted, 0);
     const refused = outcomes.reduce((sum, each) => sum + each.refused, 0);
     const today = dayName(Date.now());

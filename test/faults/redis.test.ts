@@ -18,7 +18,11 @@ const DEADLINE_MS = 100;
 const PATIENT_MS = 1_000;
 const DAY = { from: '2020-01-01', to: '2020-01-01' };
 
-async function setUp(t: Test, options: RedisOptions = {}, deadlineMs = DEADLINE_MS): Promise<{ server: RedisServer; engine: RedisEngine }> {
+async function setUp(
+  t: Test,
+  options: RedisOptions = {},
+  deadlineMs = DEADLINE_MS,
+): Promise<{ server: RedisServer; engine: RedisEngine }> {
   const server = await startRedis(options);
   const engine = openRedisEngine({ url: server.url, deadlineMs, plans: PLANS, usageDays: 400 });
   t.teardown(async () => {
@@ -31,9 +35,25 @@ async function setUp(t: Test, options: RedisOptions = {}, deadlineMs = DEADLINE_
 /** Every call of the port, on a store that is away. */
 function everyCall(engine: RedisEngine): readonly (readonly [string, () => Promise<unknown>])[] {
   const id = freshId();
-  const record = { id, plan: 'free', name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets: [], version: 1 } as const;
+  const record = {
+    id,
+    plan: 'free',
+    name: '',
+    note: '',
+    status: 'enabled',
+    createdAtMs: 0,
+    expiresAtMs: null,
+    scopes: null,
+    limits: null,
+    secrets: [],
+    version: 1,
+  } as const;
   return [
-    ['admit', () => engine.admit([{ subject: { kind: 'key', id, secretHash: 'x' }, operation: 'listPets', scope: null, cost: 1 }])],
+    [
+      'admit',
+      () =>
+        engine.admit([{ subject: { kind: 'key', id, secretHash: 'x' }, operation: 'listPets', scope: null, cost: 1 }]),
+    ],
     ['fail', () => engine.fail(creditsOf([{ keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: 0 }]))],
     ['keys.read', () => engine.keys.read(id)],
     ['keys.write', () => engine.keys.write(record, { atMs: 0, action: 'created', changed: {} })],
@@ -91,7 +111,12 @@ async function traffic(engine: RedisEngine, key: Actor, meanwhile: () => Promise
 }
 
 async function requestsOf(engine: RedisEngine, key: Actor): Promise<number> {
-  const rows = await rowsOf(engine, new Date(Date.now() - 86_400_000).toISOString().slice(0, 10), new Date().toISOString().slice(0, 10), key.id);
+  const rows = await rowsOf(
+    engine,
+    new Date(Date.now() - 86_400_000).toISOString().slice(0, 10),
+    new Date().toISOString().slice(0, 10),
+    key.id,
+  );
   return rows.reduce((sum, row) => sum + row.requests, 0);
 }
 
@@ -108,23 +133,29 @@ t.test('Redis is down at the start: calls are refused, and the engine comes up w
   t.equal((await ask(engine, await newKey(engine, 'free'), Date.now())).outcome, 'admitted');
 });
 
-t.test('Redis is killed in the middle: nothing hangs, nothing is admitted twice, what was answered is in the ledger', async (t) => {
-  const { server, engine } = await setUp(t, { config: ['appendonly yes', 'appendfsync always'] }, PATIENT_MS);
-  const key = await newKey(engine, 'pro');
-  const tally = await traffic(engine, key, async () => {
-    await until('some were admitted', async () => (await requestsOf(engine, key)) > 50);
-    await server.kill();
-    await refusesAll(t, engine);
-    await server.restart();
-    await recovers(t, engine);
-    await until('the limit is met', async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted');
-  });
-  const requests = await requestsOf(engine, key);
-  t.comment(JSON.stringify({ ...tally, requests }));
-  t.equal(requests, 300, 'never more than the limit');
-  t.ok(tally.admitted <= requests, 'every admission that was answered is in the ledger');
-  t.ok(requests - tally.admitted <= 8, 'beside those that were under way when it died');
-});
+t.test(
+  'Redis is killed in the middle: nothing hangs, nothing is admitted twice, what was answered is in the ledger',
+  async (t) => {
+    const { server, engine } = await setUp(t, { config: ['appendonly yes', 'appendfsync always'] }, PATIENT_MS);
+    const key = await newKey(engine, 'pro');
+    const tally = await traffic(engine, key, async () => {
+      await until('some were admitted', async () => (await requestsOf(engine, key)) > 50);
+      await server.kill();
+      await refusesAll(t, engine);
+      await server.restart();
+      await recovers(t, engine);
+      await until(
+        'the limit is met',
+        async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted',
+      );
+    });
+    const requests = await requestsOf(engine, key);
+    t.comment(JSON.stringify({ ...tally, requests }));
+    t.equal(requests, 300, 'never more than the limit');
+    t.ok(tally.admitted <= requests, 'every admission that was answered is in the ledger');
+    t.ok(requests - tally.admitted <= 8, 'beside those that were under way when it died');
+  },
+);
 
 t.test('Redis is frozen: a deadline, then nothing, and what was given up is not charged when it wakes', async (t) => {
   const { server, engine } = await setUp(t);
@@ -132,12 +163,17 @@ t.test('Redis is frozen: a deadline, then nothing, and what was given up is not 
   await askMany(engine, key, 10, Date.now());
   server.freeze();
   const startMs = performance.now();
-  const waiting = await Promise.allSettled(Array.from({ length: 20 }, () => engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }])));
+  const waiting = await Promise.allSettled(
+    Array.from({ length: 20 }, () =>
+      engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }]),
+    ),
+  );
   const tookMs = performance.now() - startMs;
   t.ok(waiting.every((each) => each.status === 'rejected'));
   t.ok(tookMs >= DEADLINE_MS / 2 && tookMs <= IN_TIME_MS, `given up after ${tookMs.toFixed(0)} ms`);
   let refused = 0;
-  for (let n = 0; n < 100; n += 1) engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }]).catch(() => (refused += 1));
+  for (let n = 0; n < 100; n += 1)
+    engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }]).catch(() => (refused += 1));
   await new Promise((resolve) => setImmediate(resolve));
   t.equal(refused, 100, 'then refused at once');
   server.thaw();
@@ -158,7 +194,10 @@ t.test('Redis freezes and wakes while requests flow: the ledger is what was admi
       server.thaw();
       await recovers(t, engine);
     }
-    await until('the limit is met', async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted');
+    await until(
+      'the limit is met',
+      async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted',
+    );
   });
   const requests = await requestsOf(engine, key);
   t.comment(JSON.stringify({ ...tally, requests }));
@@ -174,7 +213,10 @@ t.test('SCRIPT FLUSH at any moment is not noticed', async (t) => {
       await server.command('SCRIPT', 'FLUSH');
       await engine.keys.read(key.id);
     }
-    await until('the limit is met', async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted');
+    await until(
+      'the limit is met',
+      async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted',
+    );
   });
   t.same([tally.admitted, tally.unanswered, await requestsOf(engine, key)], [300, 0, 300]);
 });
@@ -185,7 +227,11 @@ t.test('Redis out of memory: refused whole, no half decision, and back when ther
   await askMany(engine, key, 10, Date.now());
   const before = standing(await ask(engine, key, Date.now(), { cost: 0 }));
   await server.command('CONFIG', 'SET', 'maxmemory', 1);
-  await t.rejects(engine.check(), { name: 'StoreUnavailable' }, 'the check is not green, though it would write nothing');
+  await t.rejects(
+    engine.check(),
+    { name: 'StoreUnavailable' },
+    'the check is not green, though it would write nothing',
+  );
   await t.rejects(ask(engine, key, Date.now()), /OOM/, 'says what to do');
   await t.rejects(askMany(engine, key, 5, Date.now()), { name: 'StoreUnavailable' });
   await server.command('CONFIG', 'SET', 'maxmemory', 0);
@@ -215,19 +261,27 @@ t.test('one damaged record is one key out of order, not the whole store', async 
   t.equal((await ask(engine, good, Date.now())).outcome, 'admitted', 'the very next call');
 });
 
-t.test('our own event loop stalls beyond the deadline: the verdict that waits in the socket still counts', async (t) => {
-  const { engine } = await setUp(t);
-  const key = await newKey(engine, 'free');
-  const pending = ask(engine, key, Date.now());
-  await new Promise((resolve) => setImmediate(resolve));
-  const stallMs = performance.now() + 3 * DEADLINE_MS;
-  while (performance.now() < stallMs);
-  t.equal((await pending).outcome, 'admitted');
-});
+t.test(
+  'our own event loop stalls beyond the deadline: the verdict that waits in the socket still counts',
+  async (t) => {
+    const { engine } = await setUp(t);
+    const key = await newKey(engine, 'free');
+    const pending = ask(engine, key, Date.now());
+    await new Promise((resolve) => setImmediate(resolve));
+    const stallMs = performance.now() + 3 * DEADLINE_MS;
+    while (performance.now() < stallMs);
+    t.equal((await pending).outcome, 'admitted');
+  },
+);
 
 t.test('a wrong password is said clearly and never shown', async (t) => {
   const server = await startRedis({ config: ['requirepass hidden-in-plain-sight'] });
-  const engine = openRedisEngine({ url: server.url.replace('//', '//:open-sesame@'), deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
+  const engine = openRedisEngine({
+    url: server.url.replace('//', '//:open-sesame@'),
+    deadlineMs: DEADLINE_MS,
+    plans: PLANS,
+    usageDays: 400,
+  });
   t.teardown(async () => {
     await engine.close();
     await server.stop();
@@ -236,7 +290,12 @@ t.test('a wrong password is said clearly and never shown', async (t) => {
   t.ok(error instanceof StoreUnavailable);
   t.match(String(error), /WRONGPASS.*REDIS_URL/);
   t.notMatch(JSON.stringify([error, String(error), error instanceof Error ? error.stack : '']), /sesame|plain-sight/);
-  const right = openRedisEngine({ url: server.url.replace('//', '//default:hidden-in-plain-sight@'), deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
+  const right = openRedisEngine({
+    url: server.url.replace('//', '//default:hidden-in-plain-sight@'),
+    deadlineMs: DEADLINE_MS,
+    plans: PLANS,
+    usageDays: 400,
+  });
   t.teardown(() => right.close());
   await right.check();
   t.equal(count([await ask(right, await newKey(right, 'free'), Date.now())], 'admitted'), 1);

@@ -38,7 +38,9 @@ interface Stage {
 
 async function setUp(t: Test): Promise<Stage> {
   const cluster = await startCluster();
-  const engines = Array.from({ length: ENGINES }, () => openRedisEngine({ url: cluster.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 }));
+  const engines = Array.from({ length: ENGINES }, () =>
+    openRedisEngine({ url: cluster.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 }),
+  );
   t.teardown(async () => {
     await Promise.all(engines.map((engine) => engine.close()));
     await cluster.stop();
@@ -66,8 +68,14 @@ async function insist<T>(step: () => Promise<T>): Promise<T> {
 }
 
 /** Asks with all keys on all engines, until `meanwhile` is over. */
-async function traffic(engines: readonly RedisEngine[], keys: readonly Actor[], meanwhile: (answers: (count: number) => Promise<void>) => Promise<void>): Promise<ReadonlyMap<Actor, Tally>> {
-  const tallies = new Map(keys.map((key): [Actor, Tally] => [key, { admitted: 0, refused: 0, unknown: 0, notSent: 0, unanswered: 0 }]));
+async function traffic(
+  engines: readonly RedisEngine[],
+  keys: readonly Actor[],
+  meanwhile: (answers: (count: number) => Promise<void>) => Promise<void>,
+): Promise<ReadonlyMap<Actor, Tally>> {
+  const tallies = new Map(
+    keys.map((key): [Actor, Tally] => [key, { admitted: 0, refused: 0, unknown: 0, notSent: 0, unanswered: 0 }]),
+  );
   let over = false;
   let asked = 0;
   const loop = async (engine: RedisEngine, key: Actor, tally: Tally): Promise<void> => {
@@ -114,11 +122,15 @@ t.test('slots of active keys move there and back name by name, while keys are ma
   const [first, second] = cluster.masters;
   const [one, other] = engines;
   const keys: Actor[] = [];
-  for (let slot = 0; slot < SLOTS; slot += 1) keys.push(await newKey(one!, 'enterprise', { id: idIn(slot), ...custom('unlimited', LIMIT) }));
+  for (let slot = 0; slot < SLOTS; slot += 1)
+    keys.push(await newKey(one!, 'enterprise', { id: idIn(slot), ...custom('unlimited', LIMIT) }));
   for (const key of keys) await ask(one!, key, NOON_MS, { cost: 0 });
   const tallies = await traffic(engines, keys, async (answers) => {
     await answers(50);
-    for (const [from, to] of [[first!, second!], [second!, first!]] as const) {
+    for (const [from, to] of [
+      [first!, second!],
+      [second!, first!],
+    ] as const) {
       for (let slot = 0; slot < SLOTS; slot += 1) {
         const changed = await newKey(one!, 'open', { id: idIn(slot) });
         const revoked = await newKey(one!, 'open', { id: idIn(slot) });
@@ -145,7 +157,9 @@ t.test('slots of active keys move there and back name by name, while keys are ma
         await changes;
         for (const engine of engines) {
           t.match(await insist(() => ask(engine, revoked, NOON_MS)), { outcome: 'unknown_key', reason: 'revoked' });
-          t.match(await insist(() => ask(engine, { kind: 'key', id: changed.id, secretHash: 'rotated' }, NOON_MS)), { outcome: 'banned' });
+          t.match(await insist(() => ask(engine, { kind: 'key', id: changed.id, secretHash: 'rotated' }, NOON_MS)), {
+            outcome: 'banned',
+          });
         }
       }
     }
@@ -157,7 +171,8 @@ t.test('redis-cli reshards under traffic, there and back', async (t) => {
   const { cluster, engines } = await setUp(t);
   const [first, second] = cluster.masters;
   const keys: Actor[] = [];
-  for (let slot = 0; slot < 2 * SLOTS; slot += 1) keys.push(await newKey(engines[0]!, 'enterprise', { id: idIn(slot), ...custom('unlimited', LIMIT) }));
+  for (let slot = 0; slot < 2 * SLOTS; slot += 1)
+    keys.push(await newKey(engines[0]!, 'enterprise', { id: idIn(slot), ...custom('unlimited', LIMIT) }));
   const tallies = await traffic(engines, keys, async (answers) => {
     await answers(50);
     for (let round = 0; round < 3; round += 1) {
@@ -170,33 +185,65 @@ t.test('redis-cli reshards under traffic, there and back', async (t) => {
   await settled(t, engines[0]!, tallies);
 });
 
-t.test('a slot that stays half moved: unknown keys are told so, and nothing there begins the outage mode', async (t) => {
-  const slot = 7;
-  // Found before there are connections: it takes long enough to lose them.
-  const [movedId, stayedId, freshKeyId, newId, ...strangerIds] = Array.from({ length: 12 }, () => idIn(slot));
-  const { cluster, engines } = await setUp(t);
-  const [first, second] = cluster.masters;
-  const redis = engines[0]!;
-  const gateway = openFailoverEngine({ redis, folder: t.testdir(), mapBytes: 16 * 1_048_576, plans: PLANS, gateways: 1, deadlineMs: DEADLINE_MS, keeps: false });
-  t.teardown(() => gateway.close());
-  let outages = 0;
-  redis.watch(() => (outages += redis.away === null ? 0 : 1));
-  const [moved, stayed, fresh] = [await newKey(redis, 'open', { id: movedId! }), await newKey(redis, 'open', { id: stayedId! }), await newKey(redis, 'open', { id: freshKeyId! })];
-  for (const key of [moved, stayed]) t.equal((await ask(redis, key, NOON_MS)).outcome, 'admitted');
-  await openMove(slot, first!, second!);
-  const names = (await first!.command('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
-  for (const name of names.filter((each) => each.includes(`{${moved.id}}`))) await moveName(name, first!, second!);
+t.test(
+  'a slot that stays half moved: unknown keys are told so, and nothing there begins the outage mode',
+  async (t) => {
+    const slot = 7;
+    // Found before there are connections: it takes long enough to lose them.
+    const [movedId, stayedId, freshKeyId, newId, ...strangerIds] = Array.from({ length: 12 }, () => idIn(slot));
+    const { cluster, engines } = await setUp(t);
+    const [first, second] = cluster.masters;
+    const redis = engines[0]!;
+    const gateway = openFailoverEngine({
+      redis,
+      folder: t.testdir(),
+      mapBytes: 16 * 1_048_576,
+      plans: PLANS,
+      gateways: 1,
+      deadlineMs: DEADLINE_MS,
+      keeps: false,
+    });
+    t.teardown(() => gateway.close());
+    let outages = 0;
+    redis.watch(() => (outages += redis.away === null ? 0 : 1));
+    const [moved, stayed, fresh] = [
+      await newKey(redis, 'open', { id: movedId! }),
+      await newKey(redis, 'open', { id: stayedId! }),
+      await newKey(redis, 'open', { id: freshKeyId! }),
+    ];
+    for (const key of [moved, stayed]) t.equal((await ask(redis, key, NOON_MS)).outcome, 'admitted');
+    await openMove(slot, first!, second!);
+    const names = (await first!.command('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
+    for (const name of names.filter((each) => each.includes(`{${moved.id}}`))) await moveName(name, first!, second!);
 
-  const waiting = Promise.allSettled([ask(gateway, fresh, NOON_MS), newKey(redis, 'open', { id: newId! })]);
-  const strangers = strangerIds.map((id) => ({ kind: 'key', id, secretHash: 'none' }) as const);
-  for (let round = 0; round < 20; round += 1) {
-    const batch = [...strangers, moved.subject, stayed.subject].map((subject) => ({ subject, operation: 'listPets', scope: null, cost: 1 as const, nowMs: NOON_MS }));
-    const verdicts = await gateway.admit(batch);
-    t.same(verdicts.map(({ outcome }) => outcome), [...strangers.map(() => 'unknown_key'), 'admitted', 'admitted']);
-  }
-  const [admission, creation] = await waiting;
-  t.match(admission, { status: 'rejected', reason: { name: 'StoreUnavailable', message: /on its way/, notSent: [0] } }, 'its first request of the day: nothing was done');
-  t.match(creation, { status: 'rejected', reason: { name: 'StoreUnavailable', message: /on its way/, noEffect: true } }, 'a new key: nothing was done');
-  t.equal(gateway.failover.degraded(), null);
-  t.equal(outages, 0);
-});
+    const waiting = Promise.allSettled([ask(gateway, fresh, NOON_MS), newKey(redis, 'open', { id: newId! })]);
+    const strangers = strangerIds.map((id) => ({ kind: 'key', id, secretHash: 'none' }) as const);
+    for (let round = 0; round < 20; round += 1) {
+      const batch = [...strangers, moved.subject, stayed.subject].map((subject) => ({
+        subject,
+        operation: 'listPets',
+        scope: null,
+        cost: 1 as const,
+        nowMs: NOON_MS,
+      }));
+      const verdicts = await gateway.admit(batch);
+      t.same(
+        verdicts.map(({ outcome }) => outcome),
+        [...strangers.map(() => 'unknown_key'), 'admitted', 'admitted'],
+      );
+    }
+    const [admission, creation] = await waiting;
+    t.match(
+      admission,
+      { status: 'rejected', reason: { name: 'StoreUnavailable', message: /on its way/, notSent: [0] } },
+      'its first request of the day: nothing was done',
+    );
+    t.match(
+      creation,
+      { status: 'rejected', reason: { name: 'StoreUnavailable', message: /on its way/, noEffect: true } },
+      'a new key: nothing was done',
+    );
+    t.equal(gateway.failover.degraded(), null);
+    t.equal(outages, 0);
+  },
+);

@@ -7,20 +7,40 @@ import { isRefusal, REFUSALS } from '../../src/gateway/refusal.js';
 import { makeExchange } from './exchange.js';
 
 const WINDOW = { limit: 60, remaining: 59, resetAtMs: 0 };
-const VERDICT = { outcome: 'admitted', inScope: true, keyId: null, recordVersion: null, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 0 } as const;
+const VERDICT = {
+  outcome: 'admitted',
+  inScope: true,
+  keyId: null,
+  recordVersion: null,
+  plan: 'free',
+  minute: WINDOW,
+  day: WINDOW,
+  atMs: 0,
+} as const;
 const [OPERATION] = loadContract().routes.operations;
-const REQUIREMENTS = { operation: 'listPets', scope: null, cost: 1, secured: true, match: null, refusal: null } as const;
+const REQUIREMENTS = {
+  operation: 'listPets',
+  scope: null,
+  cost: 1,
+  secured: true,
+  match: null,
+  refusal: null,
+} as const;
 
 /** Steps that say that they ran, and let everything through. */
 function passing(ran: string[]): Steps {
-  const says = <Given, Gives>(name: string, step: (given: Given) => Gives) => (given: Given): Gives => {
-    ran.push(name);
-    return step(given);
-  };
+  const says =
+    <Given, Gives>(name: string, step: (given: Given) => Gives) =>
+    (given: Given): Gives => {
+      ran.push(name);
+      return step(given);
+    };
   return {
     strip: says('strip', (exchange) => toStripped(exchange, [])),
     route: says('route', (exchange) => toRouted(exchange, REQUIREMENTS)),
-    identify: says('identify', (exchange) => toIdentified(exchange, { kind: 'address', address: '192.0.2.1' }, 'missing')),
+    identify: says('identify', (exchange) =>
+      toIdentified(exchange, { kind: 'address', address: '192.0.2.1' }, 'missing'),
+    ),
     admit: says('admit', (exchange) => Promise.resolve(toAdmitted(exchange, OPERATION!, VERDICT))),
     forward: says('forward', (exchange) => Promise.resolve(exchange)),
   };
@@ -36,9 +56,15 @@ t.test('the pipeline runs its steps in order', async (t) => {
 t.test('nothing is forwarded after a refusal, and what forward refuses is given', async (t) => {
   const ran: string[] = [];
   const { exchange } = makeExchange();
-  t.equal(await pipeline({ ...passing(ran), admit: () => Promise.resolve(REFUSALS.rate_limited) })(exchange), REFUSALS.rate_limited);
+  t.equal(
+    await pipeline({ ...passing(ran), admit: () => Promise.resolve(REFUSALS.rate_limited) })(exchange),
+    REFUSALS.rate_limited,
+  );
   t.same(ran, ['strip', 'route', 'identify']);
-  t.equal(await pipeline({ ...passing(ran), forward: () => Promise.resolve(REFUSALS.upstream_failed) })(exchange), REFUSALS.upstream_failed);
+  t.equal(
+    await pipeline({ ...passing(ran), forward: () => Promise.resolve(REFUSALS.upstream_failed) })(exchange),
+    REFUSALS.upstream_failed,
+  );
 });
 
 t.test('a bug is no refusal', async (t) => {
@@ -46,5 +72,8 @@ t.test('a bug is no refusal', async (t) => {
     throw new TypeError('bug');
   };
   await t.rejects(pipeline({ ...passing([]), strip: bug })(makeExchange().exchange), { message: 'bug' });
-  await t.rejects(pipeline({ ...passing([]), forward: () => Promise.reject(new TypeError('bug')) })(makeExchange().exchange), { message: 'bug' });
+  await t.rejects(
+    pipeline({ ...passing([]), forward: () => Promise.reject(new TypeError('bug')) })(makeExchange().exchange),
+    { message: 'bug' },
+  );
 });

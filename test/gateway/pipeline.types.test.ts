@@ -23,7 +23,8 @@ export type { Admitted, Refusal, Stripped };
 const GOOD: Readonly<Record<string, string>> = {
   'the steps in their order': 'void pipeline({ strip, route, identify, admit, forward })(exchange);',
   'forwarding what was admitted': 'void forward(admitted);',
-  'an upstream that gives no answer': 'void pipeline({ strip, route, identify, admit, forward: (_: Admitted): Promise<Refusal> => Promise.resolve(REFUSALS.upstream_failed) });',
+  'an upstream that gives no answer':
+    'void pipeline({ strip, route, identify, admit, forward: (_: Admitted): Promise<Refusal> => Promise.resolve(REFUSALS.upstream_failed) });',
 };
 
 /** Each with the error that must be the reason. */
@@ -37,11 +38,14 @@ const BAD: Readonly<Record<string, string>> = {
   'forwarding an exchange': 'void forward(exchange);',
   'forwarding an Identified': 'void forward(identified);',
   'forwarding a refusal': 'void forward(REFUSALS.rate_limited);',
-  'forwarding what admit gave, unasked whether it is a refusal': 'void (async () => forward(await admit(identified)))();',
+  'forwarding what admit gave, unasked whether it is a refusal':
+    'void (async () => forward(await admit(identified)))();',
   'running from the middle': 'void pipeline({ strip, route, identify, admit, forward })(REFUSALS.not_found);',
-  'an Admitted made by hand': 'const made: Admitted = { ...identified, operation: admitted.operation, verdict: admitted.verdict };',
+  'an Admitted made by hand':
+    'const made: Admitted = { ...identified, operation: admitted.operation, verdict: admitted.verdict };',
   'an Admitted made of nothing': 'const made: Admitted = {} as Identified;',
-  'a step that gives nothing': 'void pipeline({ strip: (_: Exchange): void => undefined, route, identify, admit, forward });',
+  'a step that gives nothing':
+    'void pipeline({ strip: (_: Exchange): void => undefined, route, identify, admit, forward });',
 };
 
 const folder = join(packageRoot, 'test/gateway');
@@ -49,7 +53,9 @@ const fileOf = (index: number): string => join(folder, `snippet-${index}.ts`);
 const snippets = Object.entries({ ...GOOD, ...BAD });
 
 function compile(): ts.Program {
-  const { config } = ts.readConfigFile(join(packageRoot, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as { config: object };
+  const { config } = ts.readConfigFile(join(packageRoot, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as {
+    config: object;
+  };
   const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, packageRoot);
   const checked: ts.CompilerOptions = { ...options, noEmit: true, incremental: false, noUnusedLocals: false };
   delete checked.tsBuildInfoFile;
@@ -67,16 +73,29 @@ function compile(): ts.Program {
 
 t.test('a wrong order of the steps, and forwarding what was not admitted, do not compile', (t) => {
   const program = compile();
-  t.same(program.getOptionsDiagnostics().map(({ messageText }) => messageText), [], 'the options are good');
+  t.same(
+    program.getOptionsDiagnostics().map(({ messageText }) => messageText),
+    [],
+    'the options are good',
+  );
   snippets.forEach(([name, text], index) => {
     const source = program.getSourceFile(fileOf(index))!;
     const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
     const codes = found.map(({ code }) => code);
     const inSnippet = found.every(({ start = 0 }) => start > PRELUDE.length);
     t.ok(inSnippet, `${name}: the prelude itself is good`);
-    if (name in GOOD) t.same(found.map(({ messageText }) => messageText), [], `${name} compiles`);
+    if (name in GOOD)
+      t.same(
+        found.map(({ messageText }) => messageText),
+        [],
+        `${name} compiles`,
+      );
     // 2322: not assignable; 2345: not assignable as an argument; 2741: a brand is missing.
-    else t.ok(codes.length > 0 && codes.every((code) => [2322, 2345, 2741].includes(code)), `${name} does not compile`, { text, codes });
+    else
+      t.ok(codes.length > 0 && codes.every((code) => [2322, 2345, 2741].includes(code)), `${name} does not compile`, {
+        text,
+        codes,
+      });
   });
   t.end();
 });

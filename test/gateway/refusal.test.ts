@@ -4,7 +4,17 @@ import { isRefusal, REFUSALS, withHeaders } from '../../src/gateway/refusal.js';
 import { makeExchange } from './exchange.js';
 
 const WINDOW = { limit: 60, remaining: 0, resetAtMs: 5000 };
-const LIMITED = { outcome: 'limited', violated: 'minute', retryAtMs: 5000, keyId: 'k', recordVersion: 1, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 1000 } as const;
+const LIMITED = {
+  outcome: 'limited',
+  violated: 'minute',
+  retryAtMs: 5000,
+  keyId: 'k',
+  recordVersion: 1,
+  plan: 'free',
+  minute: WINDOW,
+  day: WINDOW,
+  atMs: 1000,
+} as const;
 
 t.test('every refusal of the catalogue is a whole Error that leaks nothing', (t) => {
   for (const [code, refusal] of Object.entries(REFUSALS)) {
@@ -13,7 +23,11 @@ t.test('every refusal of the catalogue is a whole Error that leaks nothing', (t)
     t.same(Object.keys(body), ['code', 'message', 'status'], code);
     t.same([body['code'], body['status']], [code, refusal.status]);
     t.notMatch(body['message'], /undici|redis|lmdb|node|stack|127\.0\.0\.1/i, `${code}: says nothing of our insides`);
-    t.equal(refusal.status === 503, refusal.retryAfterS !== null, `${code}: a 503, and only it, knows by itself how long to wait`);
+    t.equal(
+      refusal.status === 503,
+      refusal.retryAfterS !== null,
+      `${code}: a 503, and only it, knows by itself how long to wait`,
+    );
   }
   t.end();
 });
@@ -27,10 +41,16 @@ t.test('a refusal is rendered with its figures, its wait and the end of its conn
   t.equal(field(limited, 'Retry-After'), '4');
   t.equal(field(limited, 'X-RateLimit-Reset'), '5');
   t.notOk(limited.includes('Connection'));
-  t.notOk(renderRefusal(exchange, REFUSALS.not_found).headers.includes('Retry-After'), 'where waiting does not help nobody is told to');
+  t.notOk(
+    renderRefusal(exchange, REFUSALS.not_found).headers.includes('Retry-After'),
+    'where waiting does not help nobody is told to',
+  );
   t.equal(field(renderRefusal(exchange, REFUSALS.overloaded).headers, 'Retry-After'), '1');
   t.equal(field(renderRefusal(exchange, REFUSALS.malformed_request).headers, 'Connection'), 'close');
-  t.equal(field(renderRefusal(exchange, withHeaders(REFUSALS.method_not_allowed, 'Allow', 'GET')).headers, 'Allow'), 'GET');
+  t.equal(
+    field(renderRefusal(exchange, withHeaders(REFUSALS.method_not_allowed, 'Allow', 'GET')).headers, 'Allow'),
+    'GET',
+  );
   t.same(REFUSALS.method_not_allowed.headers, [], 'the catalogue itself stays as it was');
   t.end();
 });

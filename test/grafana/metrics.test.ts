@@ -13,8 +13,14 @@ import { temporaryFolder } from '../servers/program.js';
 const page = readFileSync(join(packageRoot, 'docs/reference/metrics.md'), 'utf8');
 
 /** What the page's tables say: `name type labels`. */
-const told = [...page.matchAll(/^\| `(petgate_\w+)` \| (\w+) \| ([^|]*) \| [^|]+ \|$/gm)]
-  .map(([, name = '', type = '', labels = '']) => lineOf(name, type, [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label)));
+const told = [...page.matchAll(/^\| `(petgate_\w+)` \| (\w+) \| ([^|]*) \| [^|]+ \|$/gm)].map(
+  ([, name = '', type = '', labels = '']) =>
+    lineOf(
+      name,
+      type,
+      [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label),
+    ),
+);
 
 function lineOf(name: string, type: string, labels: readonly string[]): string {
   return `${name} ${type} ${[...labels].sort().join(',')}`.trim();
@@ -29,12 +35,16 @@ t.test('docs/reference/metrics.md lists every metric there is, with its type and
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const gateway = await startGateway(t, {
-    config: { listen: { proxy_protocol: true }, trusted_proxies: ['127.0.0.1'] }, tls: issueCertificate(temporaryFolder(t), 'own'),
+    config: { listen: { proxy_protocol: true }, trusted_proxies: ['127.0.0.1'] },
+    tls: issueCertificate(temporaryFolder(t), 'own'),
     environment: { PETGATE_WORKERS: '2', REDIS_URL: redis.url },
   });
   const pets = await startPets(t);
   await scrape(pets.url);
   const real = [...linesOf(await scrape(gateway.adminUrl)), ...linesOf(await scrape(pets.url))];
   t.strictSame([...told].sort(), [...real].sort());
-  t.ok(real.every((line) => line.startsWith('petgate_')), 'all of them are ours');
+  t.ok(
+    real.every((line) => line.startsWith('petgate_')),
+    'all of them are ours',
+  );
 });

@@ -15,7 +15,9 @@ interface Rule {
 
 /** Every rule of grafana/alerts. */
 export function allRules(): readonly Rule[] {
-  return yamlFiles(ALERTS).flatMap((path) => (parse(readFileSync(path, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap(({ rules }) => rules));
+  return yamlFiles(ALERTS).flatMap((path) =>
+    (parse(readFileSync(path, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap(({ rules }) => rules),
+  );
 }
 
 /** Every alert of grafana/alerts. */
@@ -24,5 +26,7 @@ export function alerts(): readonly (Rule & { readonly alert: string })[] {
 }
 
 export function yamlFiles(folder: string): readonly string[] {
-  return readdirSync(folder).filter((name) => name.endsWith('.yaml')).map((name) => join(folder, name));
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => join(folder, name));
 }

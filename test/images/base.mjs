@@ -42,11 +42,15 @@ function addNode(folder, root, major) {
   const local = join(root, 'usr', 'local');
   cpSync(join(modules, 'node', 'bin', 'node'), join(local, 'bin', 'node'), { dereference: true });
   cpSync(join(modules, 'npm'), join(local, 'lib', 'node_modules', 'npm'), { recursive: true, verbatimSymlinks: true });
-  for (const name of ['npm', 'npx']) symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(local, 'bin', name));
+  for (const name of ['npm', 'npx'])
+    symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(local, 'bin', name));
 }
 
 /** The mirror that apt takes `suite` from, as debootstrap's argument; nothing where apt has no such suite. */
 function mirrorOf(suite) {
   const format = ['--format', '$(REPO_URI)', `Codename: ${suite}`, 'Component: main', 'Created-By: Packages'];
-  return run('apt-get', ['indextargets', ...format]).split('\n').filter((line) => /^https?:/.test(line)).slice(0, 1);
+  return run('apt-get', ['indextargets', ...format])
+    .split('\n')
+    .filter((line) => /^https?:/.test(line))
+    .slice(0, 1);
 }

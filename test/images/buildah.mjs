@@ -6,9 +6,14 @@ const OUTPUT_CHARS = 4_000;
 
 /** Runs a program to its end and gives its standard output; throws with the end of what it said when it fails. */
 export function run(command, args, options = {}) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    ...options,
+  });
   if (error !== undefined) throw error;
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}:\n${`${stdout}${stderr}`.slice(-OUTPUT_CHARS)}`);
+  if (status !== 0)
+    throw new Error(`${command} ${args.join(' ')} ended with ${status}:\n${`${stdout}${stderr}`.slice(-OUTPUT_CHARS)}`);
   return stdout;
 }
 
@@ -37,7 +42,17 @@ export class Buildah {
   build(target, context, npm) {
     const name = `localhost/petgate-${target}`;
     // Docker's format, because OCI's has no health check.
-    const how = ['--format', 'docker', '--isolation', 'chroot', '--pull-never', '--network', 'host', '--volume', `${npm}:/usr/local/etc:ro`];
+    const how = [
+      '--format',
+      'docker',
+      '--isolation',
+      'chroot',
+      '--pull-never',
+      '--network',
+      'host',
+      '--volume',
+      `${npm}:/usr/local/etc:ro`,
+    ];
     this.do('bud', ...how, '--target', target, '--tag', name, context);
     return name;
   }
@@ -56,7 +71,19 @@ export class Buildah {
   /** Runs a command in a container, as the image's user on the machine's network. */
   start(container, { data, environment, command }) {
     const variables = Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
-    const args = ['run', '--isolation', 'chroot', '--network', 'host', '--volume', `${data}:/data`, ...variables, container.name, '--', ...command];
+    const args = [
+      'run',
+      '--isolation',
+      'chroot',
+      '--network',
+      'host',
+      '--volume',
+      `${data}:/data`,
+      ...variables,
+      container.name,
+      '--',
+      ...command,
+    ];
     return spawn('buildah', [...this.#global, ...args], { env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
   }
 }

@@ -11,8 +11,16 @@ const SECRET_NAME = /token|password|secret|npm_config/i;
 /** What is in an image on top of its base. */
 export function checkContents(check, buildah, { base, image, target, secret }) {
   const config = buildah.configOf(image);
-  check(config.User === 'node' && config.Healthcheck?.Test?.[0] === 'CMD', `${target}: user node, and a health check`, config);
-  check(config.Env.every((variable) => !SECRET_NAME.test(variable)), `${target}: no secret in its environment`, config.Env);
+  check(
+    config.User === 'node' && config.Healthcheck?.Test?.[0] === 'CMD',
+    `${target}: user node, and a health check`,
+    config,
+  );
+  check(
+    config.Env.every((variable) => !SECRET_NAME.test(variable)),
+    `${target}: no secret in its environment`,
+    config.Env,
+  );
 
   const containers = [base, image].map((name) => buildah.container(name));
   const [below, files] = containers.map(({ root }) => filesIn(root));
@@ -29,11 +37,15 @@ export function checkContents(check, buildah, { base, image, target, secret }) {
   const own = added.filter((path) => !path.startsWith('/app/node_modules/'));
   const program = own.filter((path) => OWN[target].test(path));
   check(program.length > 0, `${target}: has its own program`, own);
-  const others = own.filter((path) => !OWN[target].test(path) && !/^\/app\/(package\.json|dist\/src\/(cli|shared)\/)/.test(path));
+  const others = own.filter(
+    (path) => !OWN[target].test(path) && !/^\/app\/(package\.json|dist\/src\/(cli|shared)\/)/.test(path),
+  );
   check(others.length === 0, `${target}: no test, no source, nothing of the other program`, others);
   const holders = holding(root, added, secret);
   check(holders.length === 0, `${target}: no secret of the place it was built in`, holders);
 
-  console.log(`     ${target}: ${((bytesOf(files) - bytesOf(below)) / MB).toFixed(1)} MB on top of a base of ${(bytesOf(below) / MB).toFixed(0)} MB`);
+  console.log(
+    `     ${target}: ${((bytesOf(files) - bytesOf(below)) / MB).toFixed(1)} MB on top of a base of ${(bytesOf(below) / MB).toFixed(0)} MB`,
+  );
   for (const { name } of containers) buildah.do('rm', name);
 }

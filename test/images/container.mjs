@@ -53,13 +53,15 @@ export class Container {
   start() {
     Container.#all.add(this);
     this.#child = this.#spawn(this.#config.Cmd);
-    for (const stream of [this.#child.stdout, this.#child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => (this.output += chunk));
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream.setEncoding('utf8').on('data', (chunk) => (this.output += chunk));
   }
 
   /** The answer to a GET, once there is one. */
   firstAnswer(url) {
     return until(`an answer of ${url}`, () => {
-      if (this.#child.exitCode !== null) throw new Error(`the program ended with ${this.#child.exitCode}:\n${this.output}`);
+      if (this.#child.exitCode !== null)
+        throw new Error(`the program ended with ${this.#child.exitCode}:\n${this.output}`);
       return fetch(url).catch(() => null);
     });
   }
@@ -68,7 +70,8 @@ export class Container {
   async exec(command) {
     const child = this.#spawn(command);
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => (output += chunk));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (chunk) => (output += chunk));
     const [code] = await once(child, 'close');
     return { code, output };
   }
@@ -83,9 +86,20 @@ export class Container {
   seen() {
     const pid = this.#pid();
     const read = (name) => readFileSync(`/proc/${pid}/${name}`, 'utf8');
-    const status = new Map(read('status').split('\n').map((line) => line.split(':\t')));
-    const roots = read('mountinfo').split('\n').map((line) => line.split(' ')).filter((fields) => fields[4] === '/');
-    return { uids: status.get('Uid'), capabilities: status.get('CapEff'), isReadOnly: roots.at(-1)?.[5].split(',').includes('ro') === true };
+    const status = new Map(
+      read('status')
+        .split('\n')
+        .map((line) => line.split(':\t')),
+    );
+    const roots = read('mountinfo')
+      .split('\n')
+      .map((line) => line.split(' '))
+      .filter((fields) => fields[4] === '/');
+    return {
+      uids: status.get('Uid'),
+      capabilities: status.get('CapEff'),
+      isReadOnly: roots.at(-1)?.[5].split(',').includes('ro') === true,
+    };
   }
 
   /** SIGTERM to the program itself. @returns its exit code */
@@ -114,6 +128,11 @@ export class Container {
 
 /** The processes below one, parents first. */
 function descendantsOf(pid) {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' '));
-  return children.filter((child) => child !== '').map(Number).flatMap((child) => [child, ...descendantsOf(child)]);
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' '),
+  );
+  return children
+    .filter((child) => child !== '')
+    .map(Number)
+    .flatMap((child) => [child, ...descendantsOf(child)]);
 }

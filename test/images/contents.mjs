@@ -17,7 +17,9 @@ export const bytesOf = (files) => [...files.values()].reduce((sum, { size }) => 
 
 /** Paths in either that are not the same in both. */
 export function differing(one, other) {
-  return [...new Set([...one.keys(), ...other.keys()])].filter((path) => JSON.stringify(one.get(path)) !== JSON.stringify(other.get(path)));
+  return [...new Set([...one.keys(), ...other.keys()])].filter(
+    (path) => JSON.stringify(one.get(path)) !== JSON.stringify(other.get(path)),
+  );
 }
 
 /** Of the packages that the lock names: those missing that production needs, and those there that it does not. */
@@ -33,5 +35,7 @@ export function packagesOf(lock, files) {
 
 /** Those of `paths` whose content has `secret`. */
 export function holding(root, paths, secret) {
-  return paths.filter((path) => lstatSync(join(root, path)).isFile() && readFileSync(join(root, path)).includes(secret));
+  return paths.filter(
+    (path) => lstatSync(join(root, path)).isFile() && readFileSync(join(root, path)).includes(secret),
+  );
 }

@@ -13,7 +13,9 @@ const PRIVATE = ['.env', '.npmrc', 'data/admin-token', 'data/internal-token', 'p
  */
 export function makeContext(folder, secret) {
   const context = join(folder, 'context');
-  const names = run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z']).split('\0').filter((name) => name !== '' && existsSync(name));
+  const names = run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'])
+    .split('\0')
+    .filter((name) => name !== '' && existsSync(name));
   for (const name of names) cpSync(name, join(context, name));
   for (const name of PRIVATE) {
     mkdirSync(dirname(join(context, name)), { recursive: true });
@@ -28,6 +30,10 @@ export function makeContext(folder, secret) {
 function packageSource() {
   const config = (name) => run('npm', ['config', 'get', name]).trim();
   const userFile = config('userconfig');
-  const lines = existsSync(userFile) ? readFileSync(userFile, 'utf8').split('\n').filter((line) => SOURCE_OF_PACKAGES.test(line)) : [];
+  const lines = existsSync(userFile)
+    ? readFileSync(userFile, 'utf8')
+        .split('\n')
+        .filter((line) => SOURCE_OF_PACKAGES.test(line))
+    : [];
   return [...lines, `registry=${config('registry')}`];
 }

@@ -40,7 +40,15 @@ export function readDockerfile(text: string): ReadonlyMap<string, Stage> {
 }
 
 function beginOn(parent: Stage | undefined, from: string, name: string): Draft {
-  const nothing = { copies: [], env: new Map<string, string>(), user: null, volume: null, command: null, healthCheck: null, exposed: [] };
+  const nothing = {
+    copies: [],
+    env: new Map<string, string>(),
+    user: null,
+    volume: null,
+    command: null,
+    healthCheck: null,
+    exposed: [],
+  };
   return { ...(parent ?? nothing), name, from };
 }
 
@@ -52,15 +60,29 @@ function apply(stage: Draft, instruction: string, words: readonly string[]): voi
       stage.copies = [...stage.copies, { from, sources: paths.slice(0, -1), target: paths.at(-1)! }];
       break;
     }
-    case 'ENV': stage.env = new Map([...stage.env, ...words.map((word) => word.split('=') as [string, string])]); break;
-    case 'USER': stage.user = words.join(' '); break;
-    case 'VOLUME': stage.volume = words.join(' '); break;
-    case 'EXPOSE': stage.exposed = words; break;
-    case 'CMD': stage.command = execForm(words); break;
-    case 'HEALTHCHECK': stage.healthCheck = execForm(words.slice(words.indexOf('CMD') + 1)); break;
+    case 'ENV':
+      stage.env = new Map([...stage.env, ...words.map((word) => word.split('=') as [string, string])]);
+      break;
+    case 'USER':
+      stage.user = words.join(' ');
+      break;
+    case 'VOLUME':
+      stage.volume = words.join(' ');
+      break;
+    case 'EXPOSE':
+      stage.exposed = words;
+      break;
+    case 'CMD':
+      stage.command = execForm(words);
+      break;
+    case 'HEALTHCHECK':
+      stage.healthCheck = execForm(words.slice(words.indexOf('CMD') + 1));
+      break;
     case 'RUN':
-    case 'WORKDIR': break;
-    default: throw new Error(`an instruction this reader does not know: ${instruction}`);
+    case 'WORKDIR':
+      break;
+    default:
+      throw new Error(`an instruction this reader does not know: ${instruction}`);
   }
 }
 

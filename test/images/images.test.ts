@@ -48,8 +48,15 @@ t.test('both targets are there: Node 24, not root, one volume, health and comman
 });
 
 t.test('everything that is copied is there, and not kept out', (t) => {
-  const allowed = read('.dockerignore').split('\n').filter((line) => line.startsWith('!')).map((line) => line.slice(1));
-  const wanted = new Set([...stages.values()].flatMap(({ copies }) => copies.filter(({ from }) => from === null).flatMap(({ sources }) => sources)));
+  const allowed = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1));
+  const wanted = new Set(
+    [...stages.values()].flatMap(({ copies }) =>
+      copies.filter(({ from }) => from === null).flatMap(({ sources }) => sources),
+    ),
+  );
   t.strictSame([...wanted].sort(), allowed.sort(), '.dockerignore lets in just what is copied');
   for (const path of wanted) t.ok(existsSync(join(packageRoot, path)), path);
   for (const { copies } of stages.values()) {
@@ -81,31 +88,50 @@ function layOut(t: Test, stage: Stage): string {
 const contents = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
 
 for (const name of TARGETS) {
-  t.test(`${name}: what is copied is enough to run, the health check sees it, and nothing is written but data`, async (t) => {
-    const stage = stages.get(name)!;
-    const root = layOut(t, stage);
-    const before = contents(root);
-    const [publicPort, adminPort] = [String(await freePort()), String(await freePort())];
-    const environment = {
-      PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`, ...Object.fromEntries(stage.env), PETGATE_DATA: temporaryFolder(t),
-      HOST: '127.0.0.1', PORT: publicPort, ADMIN_PORT: adminPort, PETS_HOST: '127.0.0.1', PETS_PORT: publicPort, PETGATE_INTERNAL_TOKEN: 'token-of-the-images',
-    };
-    const healthy = (): boolean => spawnSync('node', stage.healthCheck!.slice(1), { env: environment }).status === 0;
-    t.notOk(healthy(), 'before it runs it is not healthy');
+  t.test(
+    `${name}: what is copied is enough to run, the health check sees it, and nothing is written but data`,
+    async (t) => {
+      const stage = stages.get(name)!;
+      const root = layOut(t, stage);
+      const before = contents(root);
+      const [publicPort, adminPort] = [String(await freePort()), String(await freePort())];
+      const environment = {
+        PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+        ...Object.fromEntries(stage.env),
+        PETGATE_DATA: temporaryFolder(t),
+        HOST: '127.0.0.1',
+        PORT: publicPort,
+        ADMIN_PORT: adminPort,
+        PETS_HOST: '127.0.0.1',
+        PETS_PORT: publicPort,
+        PETGATE_INTERNAL_TOKEN: 'token-of-the-images',
+      };
+      const healthy = (): boolean => spawnSync('node', stage.healthCheck!.slice(1), { env: environment }).status === 0;
+      t.notOk(healthy(), 'before it runs it is not healthy');
 
-    const child = spawn('node', stage.command!.slice(1), { cwd: root, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    t.teardown(() => child.kill('SIGKILL'));
-    await until('the health check passes', () => {
-      if (child.exitCode !== null) throw new Error(output);
-      return healthy();
-    }, 20_000);
-    child.kill('SIGTERM');
-    t.equal(await exited, 0, 'SIGTERM ends it cleanly', { output });
-    t.strictSame(contents(root), before, 'its own folder is as it was');
-  });
+      const child = spawn('node', stage.command!.slice(1), {
+        cwd: root,
+        env: environment,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let output = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+      t.teardown(() => child.kill('SIGKILL'));
+      await until(
+        'the health check passes',
+        () => {
+          if (child.exitCode !== null) throw new Error(output);
+          return healthy();
+        },
+        20_000,
+      );
+      child.kill('SIGTERM');
+      t.equal(await exited, 0, 'SIGTERM ends it cleanly', { output });
+      t.strictSame(contents(root), before, 'its own folder is as it was');
+    },
+  );
 }
 
 t.test('compose starts these targets with what they need, and shows nobody what is internal', (t) => {
@@ -123,20 +149,40 @@ t.test('compose starts these targets with what they need, and shows nobody what 
   t.equal(gateway.environment?.['PETS_URL'], `http://pets:${stages.get('pets')?.exposed[0]}`);
   t.equal(gateway.environment?.['REDIS_URL'], 'redis://redis:6379');
   t.match(pets.environment?.['DATABASE_URL'], /@postgres:5432\/petgate$/);
-  t.equal(gateway.environment?.['PETGATE_INTERNAL_TOKEN'], pets.environment?.['PETGATE_INTERNAL_TOKEN'], 'both have one token');
+  t.equal(
+    gateway.environment?.['PETGATE_INTERNAL_TOKEN'],
+    pets.environment?.['PETGATE_INTERNAL_TOKEN'],
+    'both have one token',
+  );
   t.ok(services['redis']?.command?.join(' ').includes('--appendonly yes'), 'Redis keeps the ledger');
 
   // What watches them is held to account in test/grafana/compose.test.ts.
-  for (const [name, service] of Object.entries(services).filter(([name]) => !['prometheus', 'grafana'].includes(name))) {
-    if (name !== 'gateway') t.strictSame([service.ports, service.networks], [undefined, ['back']], `${name} is internal`);
-    t.ok(service.networks.every((network) => network in networks), `${name}: its networks exist`);
-    t.ok(service.volumes.every((volume) => volume.split(':')[0]! in volumes), `${name}: its volumes exist`);
+  for (const [name, service] of Object.entries(services).filter(
+    ([name]) => !['prometheus', 'grafana'].includes(name),
+  )) {
+    if (name !== 'gateway')
+      t.strictSame([service.ports, service.networks], [undefined, ['back']], `${name} is internal`);
+    t.ok(
+      service.networks.every((network) => network in networks),
+      `${name}: its networks exist`,
+    );
+    t.ok(
+      service.volumes.every((volume) => volume.split(':')[0]! in volumes),
+      `${name}: its volumes exist`,
+    );
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       t.equal(condition, 'service_healthy');
-      t.ok(services[other]?.healthcheck !== undefined || (stages.get(other)?.healthCheck ?? null) !== null, `${other} tells whether it is healthy`);
+      t.ok(
+        services[other]?.healthcheck !== undefined || (stages.get(other)?.healthCheck ?? null) !== null,
+        `${other} tells whether it is healthy`,
+      );
     }
   }
   t.equal(networks['back']?.internal, true);
-  t.strictSame(gateway.ports, ['8080:8080', '127.0.0.1:9090:9090'], 'the public port, and the admin port for this machine alone');
+  t.strictSame(
+    gateway.ports,
+    ['8080:8080', '127.0.0.1:9090:9090'],
+    'the public port, and the admin port for this machine alone',
+  );
   t.end();
 });

@@ -55,14 +55,20 @@ async function testImages(folder) {
 
 /** Also what a program that was ended in the middle left mounted: nothing of the machine may go with the folder. */
 function remove(folder) {
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').map((line) => line.split(' ')[4]);
-  for (const mount of mounts.filter((path) => path?.startsWith(`${folder}/`)).reverse()) execFileSync('umount', ['--lazy', mount]);
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[4]);
+  for (const mount of mounts.filter((path) => path?.startsWith(`${folder}/`)).reverse())
+    execFileSync('umount', ['--lazy', mount]);
   // Node's own way takes minutes with so many files.
   execFileSync('rm', ['-rf', '--one-file-system', folder]);
 }
 
 if (process.getuid?.() !== 0) {
-  tally.fault('images', 'building a base image and mounting it read-only takes root: run it as root, in a virtual machine or a container of its own if you like');
+  tally.fault(
+    'images',
+    'building a base image and mounting it read-only takes root: run it as root, in a virtual machine or a container of its own if you like',
+  );
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'petgate-images-'));
   const leave = (signal) => {

@@ -15,7 +15,12 @@ t.test('with nothing set the defaults hold, and a token is made for the owner on
 });
 
 t.test('all mistakes are told at once, without any secret', (t) => {
-  const environment = { PETS_PORT: '80a', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://u:hunter2@h/d', PETGATE_INTERNAL_TOKEN: 'two words' };
+  const environment = {
+    PETS_PORT: '80a',
+    LOG_LEVEL: 'loud',
+    DATABASE_URL: 'mysql://u:hunter2@h/d',
+    PETGATE_INTERNAL_TOKEN: 'two words',
+  };
   let message = '';
   try {
     readConfig(environment);
@@ -28,7 +33,12 @@ t.test('all mistakes are told at once, without any secret', (t) => {
 });
 
 t.test('ports there are not', (t) => {
-  for (const PETS_PORT of ['65536', '-1', '1e3', ' 80', '8081x']) t.throws(() => readConfig({ PETS_PORT, PETGATE_INTERNAL_TOKEN: 'internal-token-of-the-tests' }), /PETS_PORT/, PETS_PORT);
+  for (const PETS_PORT of ['65536', '-1', '1e3', ' 80', '8081x'])
+    t.throws(
+      () => readConfig({ PETS_PORT, PETGATE_INTERNAL_TOKEN: 'internal-token-of-the-tests' }),
+      /PETS_PORT/,
+      PETS_PORT,
+    );
   t.equal(readConfig({ PETS_PORT: '65535', PETGATE_INTERNAL_TOKEN: 'internal-token-of-the-tests' }).port, 65_535);
   t.end();
 });

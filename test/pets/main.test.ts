@@ -17,7 +17,11 @@ async function flood(pets: Caller, count: number, label: string): Promise<Map<st
     for (let turn = 0; acknowledged.size < count; turn += 1) {
       let answer: Answer;
       try {
-        answer = await pets.send('POST', '/v1/pets', `{"name":"${label} ${lane}.${turn}","categoryId":${lane}${turn % 3 === 0 ? ',"status":"sold"' : ''}}`);
+        answer = await pets.send(
+          'POST',
+          '/v1/pets',
+          `{"name":"${label} ${lane}.${turn}","categoryId":${lane}${turn % 3 === 0 ? ',"status":"sold"' : ''}}`,
+        );
       } catch {
         return;
       }
@@ -33,7 +37,7 @@ async function flood(pets: Caller, count: number, label: string): Promise<Map<st
 
 async function everyPet(pets: Caller, filter = ''): Promise<string[]> {
   const seen: string[] = [];
-  for (let path: string | undefined = `/v1/pets?limit=100${filter}`; path !== undefined; ) {
+  for (let path: string | undefined = `/v1/pets?limit=100${filter}`; path !== undefined;) {
     const page = await pets.send('GET', path);
     seen.push(...(page.text.match(/\{[^}]*\}/g) ?? []));
     path = /^<([^>]+)>/.exec(page.headers.get('link') ?? '')?.[1];
@@ -46,7 +50,10 @@ async function killNine(t: Test, environment: Record<string, string>): Promise<v
   for (let round = 1; round <= 3; round += 1) {
     const { child, caller, ended } = await startProgram(t, environment);
     const adding = flood(caller, 1_000_000, `round ${round}`);
-    await until('some pets are there', async () => (await caller.send('GET', `/v1/pets/${acknowledged.size + 150}`)).status === 200);
+    await until(
+      'some pets are there',
+      async () => (await caller.send('GET', `/v1/pets/${acknowledged.size + 150}`)).status === 200,
+    );
     child.kill('SIGKILL');
     t.equal((await ended).signal, 'SIGKILL');
     for (const [id, pet] of await adding) {
@@ -58,14 +65,24 @@ async function killNine(t: Test, environment: Record<string, string>): Promise<v
   const kept = await everyPet(caller);
   const all = new Set(kept);
   t.ok(acknowledged.size >= 300, `${acknowledged.size} acknowledged, ${kept.length} kept`);
-  t.same([...acknowledged.values()].filter((pet) => !all.has(pet)), [], 'every acknowledged pet is there as it was');
+  t.same(
+    [...acknowledged.values()].filter((pet) => !all.has(pet)),
+    [],
+    'every acknowledged pet is there as it was',
+  );
   t.equal(new Set(kept.map((pet) => pet.split(',', 1)[0])).size, kept.length, 'no id twice');
-  t.same(await everyPet(caller, '&status=sold'), kept.filter((pet) => pet.includes('"sold"')), 'the index of statuses agrees');
+  t.same(
+    await everyPet(caller, '&status=sold'),
+    kept.filter((pet) => pet.includes('"sold"')),
+    'the index of statuses agrees',
+  );
   child.kill('SIGTERM');
   t.equal((await ended).code, 0, 'and it stops when told to');
 }
 
-t.test('an acknowledged pet survives kill -9, and its id is never given again (embedded)', (t) => killNine(t, { PETGATE_DATA: temporaryFolder(t) }));
+t.test('an acknowledged pet survives kill -9, and its id is never given again (embedded)', (t) =>
+  killNine(t, { PETGATE_DATA: temporaryFolder(t) }),
+);
 
 t.test('an acknowledged pet survives kill -9, and its id is never given again (postgres)', async (t) => {
   const server = await startPostgres();
@@ -77,7 +94,10 @@ t.test('two processes on one folder never give an id twice', async (t) => {
   const environment = { PETGATE_DATA: temporaryFolder(t) };
   const [one, two] = await Promise.all([startProgram(t, environment), startProgram(t, environment)]);
   const [mine, yours] = await Promise.all([flood(one.caller, 200, 'one'), flood(two.caller, 200, 'two')]);
-  t.same([...mine.keys()].filter((id) => yours.has(id)), []);
+  t.same(
+    [...mine.keys()].filter((id) => yours.has(id)),
+    [],
+  );
   t.same((await everyPet(two.caller)).length, mine.size + yours.size);
 });
 
@@ -101,11 +121,20 @@ t.test('a pet one process acknowledged is there at once in the other, however bu
 
 t.test('a full disk is 503 store_unavailable, loses nothing, and passes when there is room again', async (t) => {
   // The limit on a file's size stands in for the disk: writing past it fails in the same call.
-  const { child, caller } = await startProgram(t, { PETGATE_DATA: temporaryFolder(t) }, ['sh', '-c', 'ulimit -S -f 1024; exec "$@"', 'sh']);
+  const { child, caller } = await startProgram(t, { PETGATE_DATA: temporaryFolder(t) }, [
+    'sh',
+    '-c',
+    'ulimit -S -f 1024; exec "$@"',
+    'sh',
+  ]);
   const acknowledged: string[] = [];
   let answer: Answer;
   for (;;) {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => caller.send('POST', '/v1/pets', `{"name":"${'x'.repeat(200)}","categoryId":1,"status":"sold"}`)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        caller.send('POST', '/v1/pets', `{"name":"${'x'.repeat(200)}","categoryId":1,"status":"sold"}`),
+      ),
+    );
     acknowledged.push(...answers.filter(({ status }) => status === 201).map(({ text }) => text));
     const refused = answers.find(({ status }) => status !== 201);
     if (refused !== undefined) {
@@ -116,7 +145,11 @@ t.test('a full disk is 503 store_unavailable, loses nothing, and passes when the
   t.equal(answer.status, 503);
   t.match(JSON.parse(answer.text), { code: 'store_unavailable', status: 503 });
   t.ok(acknowledged.length > 100, `${acknowledged.length} fitted`);
-  t.same(await everyPet(caller), acknowledged.sort((a, b) => idOf(a) - idOf(b)), 'nothing lost, nothing half there');
+  t.same(
+    await everyPet(caller),
+    acknowledged.sort((a, b) => idOf(a) - idOf(b)),
+    'nothing lost, nothing half there',
+  );
   t.equal((await everyPet(caller, '&status=sold')).length, acknowledged.length);
 
   t.equal(spawnSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited']).status, 0);
@@ -139,7 +172,9 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     let received = '';
     slow.on('data', (chunk: Buffer) => (received += chunk.toString()));
     const slowEnded = new Promise((resolve) => slow.once('close', resolve));
-    slow.write(`POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
+    slow.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
     await until('the request is in flight', () => received.includes('100 Continue'));
     const silent = connect(caller.port, '127.0.0.1').on('error', () => undefined);
     await new Promise((resolve) => silent.once('connect', resolve));
@@ -182,7 +217,10 @@ t.test('what keeps it from starting is one line and exit code 1', async (t) => {
     [{ PETS_PORT: 'x', LOG_LEVEL: 'y' }, /PETS_PORT must .*; LOG_LEVEL must/],
     [{ PETS_HOST: 'nowhere.invalid', PETGATE_DATA: folder }, /cannot listen on nowhere\.invalid/],
     [{ DATABASE_URL: 'nonsense' }, /DATABASE_URL must look like/],
-    [{ DATABASE_URL: `postgres://u:hunter2@127.0.0.1:1/d` }, /cannot use the database of DATABASE_URL \(connect ECONNREFUSED/],
+    [
+      { DATABASE_URL: `postgres://u:hunter2@127.0.0.1:1/d` },
+      /cannot use the database of DATABASE_URL \(connect ECONNREFUSED/,
+    ],
     [{ PETGATE_DATA: join(folder, 'file') }, /cannot open the store in/],
   ] as const) {
     const { code, stdout, stderr } = await runProgram(t, environment).ended;
@@ -195,10 +233,17 @@ t.test('what keeps it from starting is one line and exit code 1', async (t) => {
 
 t.test('without a token in the environment it takes the one in the data folder, and never logs it', async (t) => {
   const folder = temporaryFolder(t);
-  const { child, caller, ended } = await startProgram(t, { PETGATE_DATA: folder, PETGATE_INTERNAL_TOKEN: '', LOG_LEVEL: 'trace' });
+  const { child, caller, ended } = await startProgram(t, {
+    PETGATE_DATA: folder,
+    PETGATE_INTERNAL_TOKEN: '',
+    LOG_LEVEL: 'trace',
+  });
   const token = readFileSync(join(folder, 'internal-token'), 'utf8').trim();
   t.equal((await caller.send('GET', '/v1/pets')).status, 401);
-  t.equal((await callerOf(caller.url).send('GET', '/v1/pets', undefined, { authorization: `Bearer ${token}` })).status, 200);
+  t.equal(
+    (await callerOf(caller.url).send('GET', '/v1/pets', undefined, { authorization: `Bearer ${token}` })).status,
+    200,
+  );
   child.kill('SIGTERM');
   const { stdout, stderr } = await ended;
   t.notMatch(stdout + stderr, token);

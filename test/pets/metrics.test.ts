@@ -18,8 +18,23 @@ t.test('every answer is counted under its operation and status, with its duratio
   await pets.send('DELETE', '/v1/pets');
   await pets.send('GET', '/livez');
   const metrics = await scrape(pets.url);
-  const counted = metrics.series.filter(({ name }) => name === 'petgate_pets_requests_total').map(({ labels, value }) => `${labels['operation'] ?? ''} ${labels['status'] ?? ''} ${value}`);
-  t.strictSame(counted.sort(), ['createPet 201 1', 'createPet 400 1', 'getPet 200 1', 'getPet 404 1', 'health 200 1', 'listPets 200 2', 'listPets 401 1', 'unmatched 404 1', 'unmatched 405 1'].sort());
+  const counted = metrics.series
+    .filter(({ name }) => name === 'petgate_pets_requests_total')
+    .map(({ labels, value }) => `${labels['operation'] ?? ''} ${labels['status'] ?? ''} ${value}`);
+  t.strictSame(
+    counted.sort(),
+    [
+      'createPet 201 1',
+      'createPet 400 1',
+      'getPet 200 1',
+      'getPet 404 1',
+      'health 200 1',
+      'listPets 200 2',
+      'listPets 401 1',
+      'unmatched 404 1',
+      'unmatched 405 1',
+    ].sort(),
+  );
   t.equal(metrics.value('petgate_pets_request_duration_seconds_count', { operation: 'listPets' }), 3);
   t.ok(metrics.value('petgate_pets_request_duration_seconds_sum') < 5, 'in seconds');
   t.equal(metrics.value('petgate_pets_store_up'), 1);
@@ -34,6 +49,9 @@ t.test('a store that is away is 0, and the scrape goes well', async (t) => {
 
 t.test('promtool has nothing to say about them', async (t) => {
   const pets = await serve(t, openEmbeddedStore(temporaryFolder(t)));
-  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: (await scrape(pets.url)).text, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: (await scrape(pets.url)).text,
+    encoding: 'utf8',
+  });
   t.strictSame({ status, said: stdout + stderr }, { status: 0, said: '' });
 });

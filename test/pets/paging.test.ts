@@ -20,7 +20,10 @@ t.test('no query asks for the first 20', (t) => {
 });
 
 t.test('a cursor with any character changed is refused', (t) => {
-  const cursor = /cursor=([\w-]+)/.exec(nextLink({ afterId: 0n, limit: 7, status: 'sold' }, { id: 5n, name: 'Rex', categoryId: 1n }))?.[1] ?? '';
+  const cursor =
+    /cursor=([\w-]+)/.exec(
+      nextLink({ afterId: 0n, limit: 7, status: 'sold' }, { id: 5n, name: 'Rex', categoryId: 1n }),
+    )?.[1] ?? '';
   for (let at = 0; at < cursor.length; at += 1) {
     const changed = `${cursor.slice(0, at)}!${cursor.slice(at + 1)}`;
     t.ok(parseListQuery(`status=sold&cursor=${changed}`) instanceof Refusal, changed);
@@ -30,10 +33,22 @@ t.test('a cursor with any character changed is refused', (t) => {
 
 /** Query, and all that it must be told. */
 const SEVERAL: readonly (readonly [string, string])[] = [
-  ['limit=0&status=lost', 'limit must be a whole number from 1 to 100. status must be one of available, pending, sold, not "lost".'],
-  ['offset=1&limit=0&page=2&offset=3', 'limit must be a whole number from 1 to 100. The query parameters "offset", "page" are not known here. Leave them out.'],
-  ['cursor=x&status=sold&status=lost&limit=1&limit=2', 'limit is in the query twice. Send it once. status is in the query twice. Send it once.'],
-  ['cursor=x&limit=101', 'limit must be a whole number from 1 to 100. cursor is not one of this list. Follow the next link as it was given, or leave cursor out to start anew.'],
+  [
+    'limit=0&status=lost',
+    'limit must be a whole number from 1 to 100. status must be one of available, pending, sold, not "lost".',
+  ],
+  [
+    'offset=1&limit=0&page=2&offset=3',
+    'limit must be a whole number from 1 to 100. The query parameters "offset", "page" are not known here. Leave them out.',
+  ],
+  [
+    'cursor=x&status=sold&status=lost&limit=1&limit=2',
+    'limit is in the query twice. Send it once. status is in the query twice. Send it once.',
+  ],
+  [
+    'cursor=x&limit=101',
+    'limit must be a whole number from 1 to 100. cursor is not one of this list. Follow the next link as it was given, or leave cursor out to start anew.',
+  ],
   ['a&b&c&d&e&f&g', 'The query parameters "a", "b", "c", "d", "e" and 2 more are not known here. Leave them out.'],
 ];
 

@@ -2,7 +2,11 @@ import t from 'tap';
 import { rawAnswer, Refusal, shown } from '../../src/pets/refusal.js';
 
 t.test('the body has code, message and status', (t) => {
-  t.same(JSON.parse(new Refusal('pet_not_found', 'No "such" pet.').body), { code: 'pet_not_found', message: 'No "such" pet.', status: 404 });
+  t.same(JSON.parse(new Refusal('pet_not_found', 'No "such" pet.').body), {
+    code: 'pet_not_found',
+    message: 'No "such" pet.',
+    status: 404,
+  });
   t.end();
 });
 

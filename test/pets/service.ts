@@ -35,7 +35,11 @@ export function callerOf(url: string): Caller {
     port: Number(new URL(url).port),
     async send(method, path, body, headers = {}) {
       const json = body === undefined ? {} : { 'content-type': 'application/json' };
-      const response = await fetch(url + path, { method, headers: { authorization: `Bearer ${TOKEN}`, ...json, ...headers }, ...(body !== undefined && { body }) });
+      const response = await fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${TOKEN}`, ...json, ...headers },
+        ...(body !== undefined && { body }),
+      });
       return { status: response.status, headers: response.headers, text: await response.text() };
     },
   };
@@ -46,7 +50,9 @@ export function sendRaw(port: number, bytes: string | Uint8Array): Promise<strin
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
-    socket.setTimeout(5_000, () => socket.destroy(new Error(`no end of connection after ${Buffer.concat(chunks).toString()}`)));
+    socket.setTimeout(5_000, () =>
+      socket.destroy(new Error(`no end of connection after ${Buffer.concat(chunks).toString()}`)),
+    );
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('error', reject);
     socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
@@ -86,7 +92,11 @@ interface Program {
 }
 
 /** Starts the real program; `caller` answers once it listens. `wrap` is put before node on the command line. */
-export async function startProgram(t: Test, environment: Record<string, string>, wrap: readonly string[] = []): Promise<Program> {
+export async function startProgram(
+  t: Test,
+  environment: Record<string, string>,
+  wrap: readonly string[] = [],
+): Promise<Program> {
   const program = runProgram(t, environment, wrap);
   const address = await Promise.race([
     new Promise<string>((resolve) => {
@@ -105,16 +115,25 @@ export async function startProgram(t: Test, environment: Record<string, string>,
 }
 
 /** Starts the real program and doesn't wait for it to listen. */
-export function runProgram(t: Test, environment: Record<string, string>, wrap: readonly string[] = []): Omit<Program, 'caller'> {
+export function runProgram(
+  t: Test,
+  environment: Record<string, string>,
+  wrap: readonly string[] = [],
+): Omit<Program, 'caller'> {
   const [command, ...args] = [...wrap, process.execPath, PROGRAM];
   const { PATH = '' } = process.env;
-  const child = spawn(command, args, { env: { PATH, PETS_PORT: '0', PETGATE_INTERNAL_TOKEN: TOKEN, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    env: { PATH, PETS_PORT: '0', PETGATE_INTERNAL_TOKEN: TOKEN, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const ended = new Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
-  });
+  const ended = new Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>(
+    (resolve) => {
+      child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+    },
+  );
   t.teardown(async () => {
     child.kill('SIGKILL');
     await ended;

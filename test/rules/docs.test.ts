@@ -6,7 +6,8 @@ import { packageRoot } from '../../src/shared/package-root.js';
 const INDEX = 'docs/README.md';
 const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const docs = readdirSync(join(packageRoot, 'docs'), { recursive: true, encoding: 'utf8' })
-  .map((name) => join('docs', name)).filter((path) => statSync(join(packageRoot, path)).isFile());
+  .map((name) => join('docs', name))
+  .filter((path) => statSync(join(packageRoot, path)).isFile());
 
 interface Link {
   readonly text: string;
@@ -17,19 +18,34 @@ interface Link {
 
 const textOf = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
 /** Code holds examples, not links. */
-const proseOf = (path: string): string => textOf(path).replace(/^```[^]*?^```$/gm, '').replace(/`[^`\n]*`/g, 'code');
+const proseOf = (path: string): string =>
+  textOf(path)
+    .replace(/^```[^]*?^```$/gm, '')
+    .replace(/`[^`\n]*`/g, 'code');
 
 function linksOf(path: string): readonly Link[] {
-  return [...proseOf(path).matchAll(/\]\(([^()\s]+)\)/g)].map(([, text = '']) => text).filter((text) => !/^[a-z]+:/.test(text)).map((text) => {
-    const [file = '', anchor] = text.split('#');
-    return { text, target: file === '' ? path : normalize(join(dirname(path), file)), anchor };
-  });
+  return [...proseOf(path).matchAll(/\]\(([^()\s]+)\)/g)]
+    .map(([, text = '']) => text)
+    .filter((text) => !/^[a-z]+:/.test(text))
+    .map((text) => {
+      const [file = '', anchor] = text.split('#');
+      return { text, target: file === '' ? path : normalize(join(dirname(path), file)), anchor };
+    });
 }
 
 /** The anchors that GitHub makes of a page's headings. */
 function anchorsOf(path: string): ReadonlySet<string> {
-  const headings = textOf(path).replace(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm);
-  return new Set([...headings].map(([, heading = '']) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')));
+  const headings = textOf(path)
+    .replace(/^```[^]*?^```$/gm, '')
+    .matchAll(/^#+ (.*)$/gm);
+  return new Set(
+    [...headings].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
 }
 
 function isBroken({ target, anchor }: Link): boolean {
@@ -39,7 +55,13 @@ function isBroken({ target, anchor }: Link): boolean {
 
 t.test('every relative link and anchor of the documentation resolves', (t) => {
   for (const path of [...TOP, ...docs.filter((name) => name.endsWith('.md'))]) {
-    t.strictSame(linksOf(path).filter(isBroken).map(({ text }) => text), [], path);
+    t.strictSame(
+      linksOf(path)
+        .filter(isBroken)
+        .map(({ text }) => text),
+      [],
+      path,
+    );
   }
   t.end();
 });
@@ -52,7 +74,11 @@ t.test('every file of docs is reached from its index, and the index from the REA
     reached.add(path);
     queue.push(...linksOf(path).map(({ target }) => target));
   }
-  t.strictSame(docs.filter((path) => !reached.has(path)), [], 'pages nobody finds');
+  t.strictSame(
+    docs.filter((path) => !reached.has(path)),
+    [],
+    'pages nobody finds',
+  );
   t.ok(linksOf('README.md').some(({ target }) => target === INDEX));
   t.end();
 });

@@ -18,7 +18,9 @@ interface Manifest {
   readonly spec: {
     readonly podSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
     readonly ingress?: readonly { readonly from?: readonly unknown[] }[];
-    readonly template?: { readonly spec: { readonly containers: readonly Container[]; readonly terminationGracePeriodSeconds: number } };
+    readonly template?: {
+      readonly spec: { readonly containers: readonly Container[]; readonly terminationGracePeriodSeconds: number };
+    };
   };
 }
 
@@ -30,22 +32,37 @@ const manifests = parseAllDocuments(text).map((document) => {
 const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
 
 t.test('two deployments, each with probes, drain time, disruption budget and a locked-down container', (t) => {
-  t.strictSame(deployments.map(({ metadata }) => metadata.name), ['petgate-gateway', 'petgate-pets']);
+  t.strictSame(
+    deployments.map(({ metadata }) => metadata.name),
+    ['petgate-gateway', 'petgate-pets'],
+  );
   for (const { metadata, spec } of deployments) {
     const { containers, terminationGracePeriodSeconds } = spec.template!.spec;
     t.ok(terminationGracePeriodSeconds > 15, `${metadata.name}: longer than shutdown and pause`);
     const [container] = containers;
-    t.match(container, { readinessProbe: { httpGet: { path: '/readyz' } }, livenessProbe: { httpGet: { path: '/livez' } } });
-    t.ok(container!.ports.some(({ name }) => name === container!.readinessProbe.httpGet.port), `${metadata.name}: probes ask a port there is`);
+    t.match(container, {
+      readinessProbe: { httpGet: { path: '/readyz' } },
+      livenessProbe: { httpGet: { path: '/livez' } },
+    });
+    t.ok(
+      container!.ports.some(({ name }) => name === container!.readinessProbe.httpGet.port),
+      `${metadata.name}: probes ask a port there is`,
+    );
     t.match(container!.securityContext, { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
     t.match(container!.volumeMounts, [{ mountPath: '/data' }]);
-    t.ok(manifests.some(({ kind, metadata: { name } }) => kind === 'PodDisruptionBudget' && name === metadata.name), `${metadata.name}: has a disruption budget`);
+    t.ok(
+      manifests.some(({ kind, metadata: { name } }) => kind === 'PodDisruptionBudget' && name === metadata.name),
+      `${metadata.name}: has a disruption budget`,
+    );
   }
   t.end();
 });
 
 t.test('only the gateway reaches pets, and what is labelled for it reads metrics', (t) => {
-  const sources = (policy: string): unknown => manifests.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === policy)?.spec.ingress?.map(({ from }) => from);
+  const sources = (policy: string): unknown =>
+    manifests
+      .find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === policy)
+      ?.spec.ingress?.map(({ from }) => from);
   t.strictSame(sources('petgate-pets'), [[{ podSelector: { matchLabels: { app: 'petgate-gateway' } } }]]);
   t.strictSame(sources('petgate-pets-metrics'), [[{ podSelector: { matchLabels: { 'petgate-admin': 'true' } } }]]);
   t.equal(manifests.filter(({ kind }) => kind === 'NetworkPolicy').length, 3);
@@ -55,7 +72,8 @@ t.test('only the gateway reaches pets, and what is labelled for it reads metrics
 t.test('every variable it sets is one that the reference explains', (t) => {
   const settings = readFileSync(join(packageRoot, 'docs/reference/settings.md'), 'utf8');
   for (const { spec } of deployments) {
-    for (const { name } of spec.template!.spec.containers.flatMap(({ env }) => env)) t.ok(settings.includes(`\`${name}\``), name);
+    for (const { name } of spec.template!.spec.containers.flatMap(({ env }) => env))
+      t.ok(settings.includes(`\`${name}\``), name);
   }
   t.end();
 });

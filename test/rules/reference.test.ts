@@ -13,25 +13,39 @@ import { packageRoot } from '../../src/shared/package-root.js';
 
 /** The rows of a page whose first cell is code, as lists of cells. */
 function rowsOf(path: string): readonly (readonly string[])[] {
-  return [...readFileSync(join(packageRoot, path), 'utf8').matchAll(/^\| `(.*)\|$/gm)].map(([row]) => row.split('|').slice(1, -1).map((cell) => cell.trim()));
+  return [...readFileSync(join(packageRoot, path), 'utf8').matchAll(/^\| `(.*)\|$/gm)].map(([row]) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
 }
 
 const bare = (cell: string | undefined): string => (cell ?? '').replaceAll('`', '');
 
 t.test('the README lists the steps of the pipeline, in order', (t) => {
-  t.strictSame(rowsOf('README.md').map(([step]) => bare(step)), STEPS);
+  t.strictSame(
+    rowsOf('README.md').map(([step]) => bare(step)),
+    STEPS,
+  );
   t.end();
 });
 
 t.test('docs/reference/errors.md explains every refusal of the catalogue, with its status', (t) => {
-  const explained = Object.fromEntries(rowsOf('docs/reference/errors.md').map(([code, status]) => [bare(code), Number(status)]));
+  const explained = Object.fromEntries(
+    rowsOf('docs/reference/errors.md').map(([code, status]) => [bare(code), Number(status)]),
+  );
   t.strictSame(explained, Object.fromEntries(Object.values(REFUSALS).map(({ code, status }) => [code, status])));
   t.end();
 });
 
 t.test('docs/reference/admin-api.md lists every route of the admin port, with its query parameters', (t) => {
-  const told = rowsOf('docs/reference/admin-api.md').map(([method, path, what = '']) => [bare(method), bare(path), [...what.matchAll(/`(\w+)`/g)].map(([, name]) => name).join(' ')].join(' ').trim());
-  const real = [...PROBE_ROUTES, ...KEY_ROUTES, ...BAN_ROUTES, ...USAGE_ROUTES].map(({ method, path, query }) => [method, path, ...(query ?? [])].join(' '));
+  const told = rowsOf('docs/reference/admin-api.md').map(([method, path, what = '']) =>
+    [bare(method), bare(path), [...what.matchAll(/`(\w+)`/g)].map(([, name]) => name).join(' ')].join(' ').trim(),
+  );
+  const real = [...PROBE_ROUTES, ...KEY_ROUTES, ...BAN_ROUTES, ...USAGE_ROUTES].map(({ method, path, query }) =>
+    [method, path, ...(query ?? [])].join(' '),
+  );
   t.strictSame([...told].sort(), [...real].sort());
   t.end();
 });
@@ -41,17 +55,25 @@ t.test('docs/reference/settings.md explains every variable that wins over the se
   readEnvironment(new Proxy({}, { get: (_, name) => void asked.push(String(name)) }));
   const told = new Set(rowsOf('docs/reference/settings.md').flatMap(([names = '']) => names.split(', ').map(bare)));
   t.ok(asked.length > 10, 'the variables were asked for');
-  t.strictSame(asked.filter((name) => !told.has(name)), []);
+  t.strictSame(
+    asked.filter((name) => !told.has(name)),
+    [],
+  );
   t.end();
 });
 
 t.test('docs/reference/cli.md lists every command, and no other', (t) => {
   const helpOf = (...names: readonly string[]): readonly string[] => {
-    const help = execFileSync(process.execPath, [join(packageRoot, 'dist/src/cli/main.js'), ...names, '--help'], { encoding: 'utf8' });
+    const help = execFileSync(process.execPath, [join(packageRoot, 'dist/src/cli/main.js'), ...names, '--help'], {
+      encoding: 'utf8',
+    });
     const list = help.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? '';
     const found = [...list.matchAll(/^ {2}([\w-]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help');
     return found.length === 0 ? [['petgate', ...names].join(' ')] : found.flatMap((name) => helpOf(...names, name));
   };
-  t.strictSame(rowsOf('docs/reference/cli.md').map(([command]) => bare(command)), helpOf());
+  t.strictSame(
+    rowsOf('docs/reference/cli.md').map(([command]) => bare(command)),
+    helpOf(),
+  );
   t.end();
 });

@@ -29,8 +29,12 @@ export function loadedBy(paths: readonly string[]): ReadonlySet<string> {
 
 function importsOf(path: string): readonly string[] {
   const text = readFileSync(join(packageRoot, path), 'utf8');
-  const imports = text.matchAll(/^(?:import|export)(?! type)[^;]*?from '(\.[^']+)';|\bimport\(\s*'(\.[^']+)'|^import '(\.[^']+)';/gm);
-  return [...imports].map(([, from, called, bare]) => normalize(join(dirname(path), from ?? called ?? bare ?? '')).replace(/\.js$/, '.ts'));
+  const imports = text.matchAll(
+    /^(?:import|export)(?! type)[^;]*?from '(\.[^']+)';|\bimport\(\s*'(\.[^']+)'|^import '(\.[^']+)';/gm,
+  );
+  return [...imports].map(([, from, called, bare]) =>
+    normalize(join(dirname(path), from ?? called ?? bare ?? '')).replace(/\.js$/, '.ts'),
+  );
 }
 
 /** True when only types are in the file: nothing of it is left to run. */

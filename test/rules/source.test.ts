@@ -11,34 +11,55 @@ const isTest = ({ path }: { readonly path: string }): boolean => path.endsWith('
 
 t.test('every source file is loaded by a test, or by a program that a test starts', (t) => {
   const loaded = loadedBy([...tests.filter(isTest).map(({ path }) => path), ...PROGRAMS]);
-  t.strictSame(running.map(({ path }) => path).filter((path) => !loaded.has(path)), [], 'nobody loads these: test or delete them');
+  t.strictSame(
+    running.map(({ path }) => path).filter((path) => !loaded.has(path)),
+    [],
+    'nobody loads these: test or delete them',
+  );
   t.end();
 });
 
 t.test('every folder of src has tests in the same folder of test, or the reason stands in exceptions.ts', (t) => {
   const tested = new Set(tests.filter(isTest).map(({ path }) => dirname(path).replace(/^test/, 'src')));
   const folders = new Set(running.filter(({ path }) => !PROGRAMS.includes(path)).map(({ path }) => dirname(path)));
-  t.strictSame([...folders].filter((folder) => !tested.has(folder) && !TESTED_ELSEWHERE.has(folder)), [], 'folders without a test');
-  for (const folder of TESTED_ELSEWHERE.keys()) t.ok(folders.has(folder) && !tested.has(folder), `the exception ${folder} is needed`);
+  t.strictSame(
+    [...folders].filter((folder) => !tested.has(folder) && !TESTED_ELSEWHERE.has(folder)),
+    [],
+    'folders without a test',
+  );
+  for (const folder of TESTED_ELSEWHERE.keys())
+    t.ok(folders.has(folder) && !tested.has(folder), `the exception ${folder} is needed`);
   t.end();
 });
 
 t.test('no any, no silenced compiler, no silenced linter', (t) => {
   const having = (pattern: RegExp, textOf: (text: string) => string): readonly string[] =>
     sources.filter(({ text }) => pattern.test(textOf(text))).map(({ path }) => path);
-  t.strictSame(having(/@ts-(?:ignore|expect-error|nocheck)|eslint-disable/, (text) => text), []);
+  t.strictSame(
+    having(/@ts-(?:ignore|expect-error|nocheck)|eslint-disable/, (text) => text),
+    [],
+  );
   t.strictSame(having(/:\s*any\b|\bas any\b|<any[,>]|\bany\[\]/, withoutComments), []);
   t.end();
 });
 
 t.test('no file is longer than 300 lines', (t) => {
   const lines = (text: string): number => text.split('\n').length - 1;
-  t.strictSame([...sources, ...tests].filter(({ text }) => lines(text) > 300).map(({ path }) => path), []);
+  t.strictSame(
+    [...sources, ...tests].filter(({ text }) => lines(text) > 300).map(({ path }) => path),
+    [],
+  );
   t.end();
 });
 
 t.test('no test is narrowed, put off or switched off', (t) => {
   const forbidden = /\bt\.(?:only|todo|skip)\(|\b(?:only|skip|todo): true/;
-  t.strictSame(tests.filter(isTest).filter(({ path, text }) => path !== 'test/rules/source.test.ts' && forbidden.test(text)).map(({ path }) => path), []);
+  t.strictSame(
+    tests
+      .filter(isTest)
+      .filter(({ path, text }) => path !== 'test/rules/source.test.ts' && forbidden.test(text))
+      .map(({ path }) => path),
+    [],
+  );
   t.end();
 });

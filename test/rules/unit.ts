@@ -12,6 +12,8 @@ function canStart(path: string): boolean {
 
 /** The test files that load nothing which can start a process: all they need is in their own. `npm run test:unit` runs these. */
 export function unitTests(): readonly string[] {
-  const tests = filesIn('test').map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
+  const tests = filesIn('test')
+    .map(({ path }) => path)
+    .filter((path) => path.endsWith('.test.ts'));
   return tests.filter((path) => ![...loadedBy([path])].some(canStart));
 }

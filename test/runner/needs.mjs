@@ -27,12 +27,14 @@ export function ensureNeeds(needs = NEEDS) {
   console.log(`installing ${packages.join(', ')} from Debian's packages`);
   installPackages(packages);
   const missing = needs.filter(({ program }) => !isThere(program));
-  if (missing.length > 0) throw new Error(`${missing.map(({ program }) => program).join(' and ')} still missing after: ${command}`);
+  if (missing.length > 0)
+    throw new Error(`${missing.map(({ program }) => program).join(' and ')} still missing after: ${command}`);
 }
 
 /** Of Debian, when root; throws when that can't be done. */
 export function installPackages(packages) {
-  if (!mayInstall()) throw new Error(`On Debian, as root: apt-get install --no-install-recommends ${packages.join(' ')}`);
+  if (!mayInstall())
+    throw new Error(`On Debian, as root: apt-get install --no-install-recommends ${packages.join(' ')}`);
   withoutServices(() => {
     apt(['update', '-qq']);
     apt(['install', '-y', '-qq', '--no-install-recommends', ...packages]);
@@ -74,6 +76,10 @@ function withoutServices(install) {
 }
 
 function apt(args) {
-  const { status } = spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
-  if (status !== 0) throw new Error(`apt-get ${args.join(' ')} failed: see above, then run it by hand and repeat npm test`);
+  const { status } = spawnSync('apt-get', args, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  if (status !== 0)
+    throw new Error(`apt-get ${args.join(' ')} failed: see above, then run it by hand and repeat npm test`);
 }

@@ -34,9 +34,15 @@ export class Tally {
 
 function shown({ at, diff, found, wanted, stack, source, error, signal, exitCode }) {
   const where = at?.fileName === undefined ? undefined : `at ${at.fileName}:${at.lineNumber}`;
-  const values = diff === undefined && !(found === undefined && wanted === undefined) ? [`found ${text(found)}`, `wanted ${text(wanted)}`] : [diff];
+  const values =
+    diff === undefined && !(found === undefined && wanted === undefined)
+      ? [`found ${text(found)}`, `wanted ${text(wanted)}`]
+      : [diff];
   const end = signal ?? exitCode;
-  return [where, source?.trimEnd(), ...values, error && text(error), end && `ended with ${end}`, stack].filter(Boolean).map(shortened).join('\n');
+  return [where, source?.trimEnd(), ...values, error && text(error), end && `ended with ${end}`, stack]
+    .filter(Boolean)
+    .map(shortened)
+    .join('\n');
 }
 
 function shortened(text) {

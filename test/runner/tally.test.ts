@@ -4,7 +4,10 @@ import { packageRoot } from '../../src/shared/package-root.js';
 
 /** Runs a module's text in the package's folder. */
 function run(text: string): string {
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', text], { cwd: packageRoot, encoding: 'utf8' });
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', text], {
+    cwd: packageRoot,
+    encoding: 'utf8',
+  });
   return stdout + stderr;
 }
 

@@ -27,7 +27,9 @@ export async function runTap(files, tally, { node = process.execPath, env = proc
       const name = relative('dist', file).replace(/\.js$/, '');
       const counts = await runFile(name, [node, '--enable-source-maps', file], env, new Parser(), tally);
       const told = `${counts.passed} passed${counts.failed > 0 ? `, ${counts.failed} failed` : ''}${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`;
-      console.log(`${counts.failed > 0 ? 'FAIL' : 'ok  '} ${name}  ${told}  ${((performance.now() - beganMs) / 1000).toFixed(1)} s`);
+      console.log(
+        `${counts.failed > 0 ? 'FAIL' : 'ok  '} ${name}  ${told}  ${((performance.now() - beganMs) / 1000).toFixed(1)} s`,
+      );
     }
   };
   await Promise.all(Array.from({ length: JOBS }, work));
@@ -35,15 +37,21 @@ export async function runTap(files, tally, { node = process.execPath, env = proc
 
 async function runFile(name, [command, ...args], env, parser, tally) {
   // In a group of its own, so that nothing a test started outlives its time.
-  const child = spawn(command, args, { env: { ...env, TAP_TIMEOUT: String(FILE_TIMEOUT_S) }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = spawn(command, args, {
+    env: { ...env, TAP_TIMEOUT: String(FILE_TIMEOUT_S) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (chunk) => (stderr = (stderr + chunk).slice(-STDERR_CHARS)));
   let timedOut = false;
-  const timers = [setTimeout(() => {
-    timedOut = true;
-    child.kill('SIGTERM');
-    timers.push(setTimeout(() => killGroup(child), GRACE_MS));
-  }, FILE_TIMEOUT_S * 1_000)];
+  const timers = [
+    setTimeout(() => {
+      timedOut = true;
+      child.kill('SIGTERM');
+      timers.push(setTimeout(() => killGroup(child), GRACE_MS));
+    }, FILE_TIMEOUT_S * 1_000),
+  ];
   const counts = follow(parser, [name], tally);
   child.stdout.pipe(parser);
   const [[code, signal]] = await Promise.all([once(child, 'exit'), once(parser, 'complete')]);

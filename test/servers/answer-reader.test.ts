@@ -15,7 +15,16 @@ t.test('answers are read alike in one piece, in pieces, and character by charact
   for (const size of [text.length, 97, 7, 1]) {
     const reader = new AnswerReader();
     for (let at = 0; at < text.length; at += size) reader.add(text.slice(at, at + size));
-    t.strictSame(reader.answers.map(({ status, body: read }) => [status, read]), [[200, body], [201, body + body], [304, ''], [404, '']], `${size} at a time`);
+    t.strictSame(
+      reader.answers.map(({ status, body: read }) => [status, read]),
+      [
+        [200, body],
+        [201, body + body],
+        [304, ''],
+        [404, ''],
+      ],
+      `${size} at a time`,
+    );
     t.equal(reader.answers[0]?.headers.get('vary'), 'a, b');
     reader.add('c');
     t.match(reader.answers[4], { status: 200, body: 'abc' }, 'the last one once it is whole');

@@ -10,17 +10,23 @@ interface BalancerOptions {
 }
 
 /** A balancer of TCP before `port`; header and first bytes leave in one piece unless told otherwise. Gives its own port; ends with the test. */
-export async function startBalancer(t: Teardown, port: number, { header, oneByOne = 0 }: BalancerOptions): Promise<number> {
+export async function startBalancer(
+  t: Teardown,
+  port: number,
+  { header, oneByOne = 0 }: BalancerOptions,
+): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const gateway = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
     for (const socket of [client, gateway]) {
       sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => {
-        sockets.delete(socket);
-        client.destroy();
-        gateway.destroy();
-      });
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          sockets.delete(socket);
+          client.destroy();
+          gateway.destroy();
+        });
     }
     gateway.pipe(client);
     client.once('data', (first: Buffer) => {

@@ -43,18 +43,55 @@ basicConstraints = critical, CA:TRUE
 `;
 
 /** Has openssl make `<name>.crt` and `<name>.key` in `folder`, for localhost and 127.0.0.1. */
-export function issueCertificate(folder: string, name: string, { algorithm = 'ec:P-256', fromMs = Date.now() - 60_000, toMs = Date.now() + YEAR_MS, passphrase }: Wish = {}): Issued {
+export function issueCertificate(
+  folder: string,
+  name: string,
+  { algorithm = 'ec:P-256', fromMs = Date.now() - 60_000, toMs = Date.now() + YEAR_MS, passphrase }: Wish = {},
+): Issued {
   const work = join(folder, `.openssl-${name}`);
   mkdirSync(work);
   writeFileSync(join(work, 'ca.cnf'), CA);
   writeFileSync(join(work, 'db'), '');
   const [cert, key] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
-  const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { cwd: work, stdio: 'pipe' });
+  const openssl = (...args: readonly string[]): void =>
+    void execFileSync('openssl', args, { cwd: work, stdio: 'pipe' });
   const [kind = '', curve] = algorithm.split(':');
-  const newKey = kind === 'ec' ? ['-newkey', 'ec', '-pkeyopt', `ec_paramgen_curve:${curve ?? ''}`] : ['-newkey', algorithm];
-  openssl('req', '-config', 'ca.cnf', '-new', ...newKey, ...(passphrase === undefined ? ['-nodes'] : ['-passout', `pass:${passphrase}`]), '-keyout', key, '-out', 'request', '-subj', `/CN=${name}`);
+  const newKey =
+    kind === 'ec' ? ['-newkey', 'ec', '-pkeyopt', `ec_paramgen_curve:${curve ?? ''}`] : ['-newkey', algorithm];
+  openssl(
+    'req',
+    '-config',
+    'ca.cnf',
+    '-new',
+    ...newKey,
+    ...(passphrase === undefined ? ['-nodes'] : ['-passout', `pass:${passphrase}`]),
+    '-keyout',
+    key,
+    '-out',
+    'request',
+    '-subj',
+    `/CN=${name}`,
+  );
   const secret = passphrase === undefined ? [] : ['-passin', `pass:${passphrase}`];
-  openssl('ca', '-config', 'ca.cnf', '-batch', '-notext', '-selfsign', '-in', 'request', '-keyfile', key, ...secret, '-startdate', stamp(fromMs), '-enddate', stamp(toMs), '-out', cert);
+  openssl(
+    'ca',
+    '-config',
+    'ca.cnf',
+    '-batch',
+    '-notext',
+    '-selfsign',
+    '-in',
+    'request',
+    '-keyfile',
+    key,
+    ...secret,
+    '-startdate',
+    stamp(fromMs),
+    '-enddate',
+    stamp(toMs),
+    '-out',
+    cert,
+  );
   const ca = readFileSync(cert, 'utf8');
   return { cert, key, ca, serial: new X509Certificate(ca).serialNumber };
 }

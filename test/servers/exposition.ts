@@ -23,17 +23,27 @@ export async function scrape(baseUrl: string): Promise<Exposition> {
 function readExposition(text: string): Exposition {
   const series = [...text.matchAll(/^([a-z_]+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({
     name,
-    labels: Object.fromEntries([...labels.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, label = '', of = '']) => [label, of])),
+    labels: Object.fromEntries(
+      [...labels.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, label = '', of = '']) => [label, of]),
+    ),
     value: Number(value),
   }));
   const families = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => {
     const own = series.filter((one) => one.name.replace(/_(?:bucket|sum|count)$/, '') === name || one.name === name);
-    return { name, type, labels: [...new Set(own.flatMap(({ labels }) => Object.keys(labels)))].filter((label) => label !== 'le') };
+    return {
+      name,
+      type,
+      labels: [...new Set(own.flatMap(({ labels }) => Object.keys(labels)))].filter((label) => label !== 'le'),
+    };
   });
   return {
-    text, families, series,
+    text,
+    families,
+    series,
     value: (name, labels = {}) => {
-      const found = series.filter((one) => one.name === name && Object.entries(labels).every(([label, value]) => one.labels[label] === value));
+      const found = series.filter(
+        (one) => one.name === name && Object.entries(labels).every(([label, value]) => one.labels[label] === value),
+      );
       return found.length === 0 ? Number.NaN : found.reduce((sum, { value }) => sum + value, 0);
     },
   };

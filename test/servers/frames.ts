@@ -5,7 +5,18 @@ import type { Teardown } from './program.js';
 import { until } from './until.js';
 
 /** Frames of HTTP/2, byte by byte: for what no client would send (RFC 9113 §6). */
-export const TYPE = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, push: 5, ping: 6, goaway: 7, window: 8, continuation: 9 } as const;
+export const TYPE = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  reset: 3,
+  settings: 4,
+  push: 5,
+  ping: 6,
+  goaway: 7,
+  window: 8,
+  continuation: 9,
+} as const;
 export const FLAG = { endStream: 1, ack: 1, endHeaders: 4 } as const;
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const HEAD_BYTES = 9;
@@ -63,7 +74,12 @@ export function headers(stream: number, fields: readonly Field[], ends = true): 
 
 /** What a good request begins with. */
 export function pseudo(method = 'GET', path = '/v1/pets'): readonly Field[] {
-  return [[':method', method], [':scheme', 'https'], [':authority', 'localhost'], [':path', path]];
+  return [
+    [':method', method],
+    [':scheme', 'https'],
+    [':authority', 'localhost'],
+    [':path', path],
+  ];
 }
 
 export interface FrameClient {
@@ -88,7 +104,12 @@ export async function openFrames(t: Teardown, target: Target, settings: Buffer |
     rest = Buffer.concat([rest, chunk]);
     while (rest.length >= HEAD_BYTES && rest.length >= HEAD_BYTES + rest.readUIntBE(0, 3)) {
       const end = HEAD_BYTES + rest.readUIntBE(0, 3);
-      const received = { type: rest.readUInt8(3), flags: rest.readUInt8(4), stream: rest.readUInt32BE(5), payload: rest.subarray(HEAD_BYTES, end) };
+      const received = {
+        type: rest.readUInt8(3),
+        flags: rest.readUInt8(4),
+        stream: rest.readUInt32BE(5),
+        payload: rest.subarray(HEAD_BYTES, end),
+      };
       frames.push(received);
       if (received.type === TYPE.settings && received.flags === 0) socket.write(frame(TYPE.settings, FLAG.ack, 0));
       rest = rest.subarray(end);
@@ -97,11 +118,14 @@ export async function openFrames(t: Teardown, target: Target, settings: Buffer |
   socket.write(Buffer.concat([Buffer.from(PREFACE), frame(TYPE.settings, 0, 0, settings)]));
   await until('the gateway told its settings', () => closed || frames.some(({ type }) => type === TYPE.settings));
   const endOf = async (stream: number): Promise<string> => {
-    const find = (type: number, of: number): Frame | undefined => frames.find((found) => found.type === type && found.stream === of);
+    const find = (type: number, of: number): Frame | undefined =>
+      frames.find((found) => found.type === type && found.stream === of);
     let end: string | null = null;
     await until(`stream ${stream} ended`, () => {
       const [reset, answer, goaway] = [find(TYPE.reset, stream), find(TYPE.headers, stream), find(TYPE.goaway, 0)];
-      const whole = frames.some((found) => found.stream === stream && found.type <= TYPE.headers && (found.flags & FLAG.endStream) !== 0);
+      const whole = frames.some(
+        (found) => found.stream === stream && found.type <= TYPE.headers && (found.flags & FLAG.endStream) !== 0,
+      );
       if (answer !== undefined && whole) end = `answer ${answer.payload.readUInt8(0).toString(16)}`;
       else if (reset !== undefined) end = `reset ${reset.payload.readUInt32BE(0)}`;
       else if (goaway !== undefined) end = `goaway ${goaway.payload.readUInt32BE(4)}`;

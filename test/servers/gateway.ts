@@ -37,9 +37,14 @@ export interface GatewayOptions {
 export async function startGateway(t: Teardown, options: GatewayOptions = {}): Promise<Gateway> {
   const dataFolder = options.dataFolder ?? temporaryFolder(t);
   const program = startProgram(['gateway'], {
-    HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', PETGATE_DATA: dataFolder,
-    PETGATE_ADMIN_TOKEN: ADMIN_TOKEN, PETGATE_INTERNAL_TOKEN: INTERNAL_TOKEN,
-    PETGATE_CONFIG: writeConfig(dataFolder, options), ...options.environment,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    ADMIN_PORT: '0',
+    PETGATE_DATA: dataFolder,
+    PETGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+    PETGATE_INTERNAL_TOKEN: INTERNAL_TOKEN,
+    PETGATE_CONFIG: writeConfig(dataFolder, options),
+    ...options.environment,
   });
   t.teardown(() => program.stop('SIGKILL'));
   const serving = await program.logged('serving');
@@ -50,14 +55,22 @@ export async function startGateway(t: Teardown, options: GatewayOptions = {}): P
   const admin: Gateway['admin'] = async (method, path, body) => {
     const answer = await fetch(adminUrl + path, {
       method,
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${ADMIN_TOKEN}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
     return { status: answer.status, body: text === '' ? null : (JSON.parse(text) as unknown) };
   };
   return {
-    program, url, port, adminUrl, dataFolder, admin,
+    program,
+    url,
+    port,
+    adminUrl,
+    dataFolder,
+    admin,
     target: tls === undefined ? port : { port, ca: tls.ca },
     createKey: async (fields) => {
       const { status, body } = await admin('POST', '/admin/v1/keys', { name: 'test', ...fields });
@@ -76,6 +89,14 @@ function writeConfig(dataFolder: string, { config = {}, plans, tls }: GatewayOpt
     writeFileSync(planFile, stringify(plans, { aliasDuplicateObjects: false }));
   }
   const file = join(folder, 'gateway.yaml');
-  writeFileSync(file, stringify({ extends: join(packageRoot, 'config/gateway.yaml'), plans: planFile, ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key } }), ...config }));
+  writeFileSync(
+    file,
+    stringify({
+      extends: join(packageRoot, 'config/gateway.yaml'),
+      plans: planFile,
+      ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key } }),
+      ...config,
+    }),
+  );
   return file;
 }

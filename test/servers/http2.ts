@@ -29,17 +29,32 @@ interface Http2Client {
 
 export function openHttp2(t: Teardown, target: Target, options: ClientSessionOptions = {}): Http2Client {
   if (typeof target === 'number') throw new Error('HTTP/2 is for TLS');
-  const session = connect('https://localhost', { host: '127.0.0.1', servername: 'localhost', port: target.port, ca: target.ca, ...options } as ClientSessionOptions);
+  const session = connect('https://localhost', {
+    host: '127.0.0.1',
+    servername: 'localhost',
+    port: target.port,
+    ca: target.ca,
+    ...options,
+  } as ClientSessionOptions);
   let closed = false;
   session.on('error', () => undefined).on('close', () => (closed = true));
   t.teardown(() => session.destroy());
   const begin: Http2Client['begin'] = ({ method = 'GET', path = '/v1/pets', key, fields = {} }, ends) => {
-    const stream = session.request({ ':method': method, ':path': path, ...(key === undefined ? {} : { authorization: key.replace('Authorization: ', '') }), ...fields }, { endStream: ends });
+    const stream = session.request(
+      {
+        ':method': method,
+        ':path': path,
+        ...(key === undefined ? {} : { authorization: key.replace('Authorization: ', '') }),
+        ...fields,
+      },
+      { endStream: ends },
+    );
     stream.on('error', () => undefined);
     return stream;
   };
   return {
-    session, begin,
+    session,
+    begin,
     closed: () => closed,
     send: (ask = {}) => {
       const stream = begin(ask, ask.body === undefined);

@@ -18,7 +18,10 @@ interface PetsOptions {
 export async function startPets(t: Teardown, options: PetsOptions = {}): Promise<Pets> {
   const dataFolder = options.dataFolder ?? temporaryFolder(t);
   const program = startProgram(['pets'], {
-    PETS_HOST: '127.0.0.1', PETS_PORT: '0', PETGATE_DATA: dataFolder, PETGATE_INTERNAL_TOKEN: INTERNAL_TOKEN,
+    PETS_HOST: '127.0.0.1',
+    PETS_PORT: '0',
+    PETGATE_DATA: dataFolder,
+    PETGATE_INTERNAL_TOKEN: INTERNAL_TOKEN,
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
   });
   t.teardown(() => program.stop('SIGKILL'));

@@ -51,7 +51,10 @@ export async function startPostgres(): Promise<PostgresServer> {
 
 function findBinaries(): string {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];
-  const newest = versions.map(Number).filter(Number.isFinite).sort((a, b) => b - a)[0];
+  const newest = versions
+    .map(Number)
+    .filter(Number.isFinite)
+    .sort((a, b) => b - a)[0];
   const bin = join(DEBIAN, String(newest), 'bin');
   if (newest !== undefined && existsSync(join(bin, 'initdb')) && existsSync(join(bin, 'postgres'))) return bin;
   throw new Error(`No PostgreSQL server under ${DEBIAN}. Install one: apt-get install postgresql`);
@@ -62,7 +65,10 @@ function asServer(bin: string, program: string, args: readonly string[]): [strin
   const path = join(bin, program);
   if (process.getuid?.() !== 0) return [path, [...args]];
   // The kernel ends it with us, also when we are killed.
-  return ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', '--pdeathsig=QUIT', '--', path, ...args]];
+  return [
+    'setpriv',
+    ['--reuid=postgres', '--regid=postgres', '--clear-groups', '--pdeathsig=QUIT', '--', path, ...args],
+  ];
 }
 
 function initialise(bin: string, folder: string): void {
@@ -70,7 +76,18 @@ function initialise(bin: string, folder: string): void {
     const id = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);
     chownSync(folder, id('-u'), id('-g'));
   }
-  const [program, args] = asServer(bin, 'initdb', ['-D', join(folder, 'db'), '-U', 'petgate', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']);
+  const [program, args] = asServer(bin, 'initdb', [
+    '-D',
+    join(folder, 'db'),
+    '-U',
+    'petgate',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--no-sync',
+  ]);
   const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: folder });
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
 }
@@ -92,7 +109,8 @@ async function accepting(url: string, server: ChildProcess): Promise<void> {
       await client.connect();
       return;
     } catch (error) {
-      if (server.exitCode !== null || Date.now() > giveUpAtMs) throw new Error('PostgreSQL did not start', { cause: error });
+      if (server.exitCode !== null || Date.now() > giveUpAtMs)
+        throw new Error('PostgreSQL did not start', { cause: error });
       await pause(50);
     } finally {
       await client.end().catch(() => undefined);

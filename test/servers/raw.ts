@@ -6,7 +6,12 @@ import type { Target } from './dial.js';
 export type { RawAnswer } from './answer-reader.js';
 
 /** Writes bytes to a port and gives every answer until the server closes, or `answers` came. */
-export function exchangeRaw(target: Target, bytes: string | Buffer, answers = Infinity, withinMs = 30_000): Promise<readonly RawAnswer[]> {
+export function exchangeRaw(
+  target: Target,
+  bytes: string | Buffer,
+  answers = Infinity,
+  withinMs = 30_000,
+): Promise<readonly RawAnswer[]> {
   return new Promise((resolve, reject) => {
     const socket = dial(target);
     const reader = new AnswerReader();
@@ -17,7 +22,11 @@ export function exchangeRaw(target: Target, bytes: string | Buffer, answers = In
     };
     const deadline = setTimeout(() => {
       socket.destroy();
-      reject(new Error(`no end of answers within ${withinMs} ms; ${reader.answers.length} complete ones so far, ${socket.bytesRead} bytes`));
+      reject(
+        new Error(
+          `no end of answers within ${withinMs} ms; ${reader.answers.length} complete ones so far, ${socket.bytesRead} bytes`,
+        ),
+      );
     }, withinMs);
     socket.setEncoding('latin1');
     socket.write(bytes);

@@ -59,7 +59,13 @@ async function startOn(port: number, folder: string, options: RedisOptions): Pro
   // A child left behind by a crash of the test would live on for ever.
   const reap = (): void => void child.kill('SIGKILL');
   process.once('exit', reap);
-  const client = new Redis({ host: '127.0.0.1', port, lazyConnect: true, maxRetriesPerRequest: null, retryStrategy: () => 20 });
+  const client = new Redis({
+    host: '127.0.0.1',
+    port,
+    lazyConnect: true,
+    maxRetriesPerRequest: null,
+    retryStrategy: () => 20,
+  });
   client.on('error', () => undefined);
 
   const kill = async (): Promise<void> => {
@@ -93,8 +99,24 @@ async function startOn(port: number, folder: string, options: RedisOptions): Pro
 
 function configOf(port: number, folder: string, { config = [], sentinel, cluster }: RedisOptions): string {
   const server = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0'];
-  const node = cluster === true ? ['cluster-enabled yes', 'cluster-config-file nodes.conf', 'cluster-node-timeout 1000', 'cluster-require-full-coverage no'] : [];
-  return ['bind 127.0.0.1', `port ${port}`, `dir ${folder}`, ...(sentinel === true ? [] : server), ...node, ...config, ''].join('\n');
+  const node =
+    cluster === true
+      ? [
+          'cluster-enabled yes',
+          'cluster-config-file nodes.conf',
+          'cluster-node-timeout 1000',
+          'cluster-require-full-coverage no',
+        ]
+      : [];
+  return [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `dir ${folder}`,
+    ...(sentinel === true ? [] : server),
+    ...node,
+    ...config,
+    '',
+  ].join('\n');
 }
 
 /** The process, once it serves. */
@@ -103,10 +125,16 @@ async function launch(args: readonly string[]): Promise<ChildProcess> {
   let log = '';
   await new Promise<void>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'ENOENT' ? new Error('redis-server is not installed: run apt-get install redis-server') : error);
+      reject(
+        error.code === 'ENOENT' ? new Error('redis-server is not installed: run apt-get install redis-server') : error,
+      );
     });
     child.once('exit', (code) => {
-      reject(/Address already in use/.test(log) ? new PortTaken('port taken') : new Error(`redis-server ended with ${code ?? 'a signal'}:\n${log}`));
+      reject(
+        /Address already in use/.test(log)
+          ? new PortTaken('port taken')
+          : new Error(`redis-server ended with ${code ?? 'a signal'}:\n${log}`),
+      );
     });
     child.stdout.on('data', (chunk: Buffer) => {
       log = (log + chunk.toString()).slice(-4_000);
@@ -127,12 +155,18 @@ export async function startCluster({ config = [] }: Pick<RedisOptions, 'config'>
   const masters = await Promise.all([0, 1, 2].map(() => startRedis({ config, cluster: true })));
   const [first] = masters;
   const bounds = [0, 5_461, 10_923, 16_384];
-  await Promise.all(masters.map((node, n) => node.command('CLUSTER', 'ADDSLOTSRANGE', bounds[n] ?? 0, (bounds[n + 1] ?? 0) - 1)));
+  await Promise.all(
+    masters.map((node, n) => node.command('CLUSTER', 'ADDSLOTSRANGE', bounds[n] ?? 0, (bounds[n + 1] ?? 0) - 1)),
+  );
   for (const node of masters.slice(1)) await first?.command('CLUSTER', 'MEET', '127.0.0.1', node.port);
   for (const node of masters) {
     await until('the Cluster knows all its slots', async () => {
       const info = String(await node.command('CLUSTER', 'INFO'));
-      return info.includes('cluster_state:ok') && info.includes('cluster_slots_ok:16384') && info.includes('cluster_known_nodes:3');
+      return (
+        info.includes('cluster_state:ok') &&
+        info.includes('cluster_slots_ok:16384') &&
+        info.includes('cluster_known_nodes:3')
+      );
     });
   }
   return {
@@ -171,7 +205,11 @@ export async function startSentinel({ config = [], downAfterMs = 300 }: Sentinel
   const second = await startRedis({ config: [...config, `replicaof 127.0.0.1 ${first.port}`] });
   const sentinel = await startRedis({
     sentinel: true,
-    config: [`sentinel monitor petgate 127.0.0.1 ${first.port} 1`, `sentinel down-after-milliseconds petgate ${downAfterMs}`, 'sentinel failover-timeout petgate 2000'],
+    config: [
+      `sentinel monitor petgate 127.0.0.1 ${first.port} 1`,
+      `sentinel down-after-milliseconds petgate ${downAfterMs}`,
+      'sentinel failover-timeout petgate 2000',
+    ],
   });
   const servers = [first, second];
   const master = async (): Promise<RedisServer> => {
@@ -190,7 +228,11 @@ export async function startSentinel({ config = [], downAfterMs = 300 }: Sentinel
       return now !== before && String(await now.command('INFO', 'replication')).includes('role:master');
     });
   };
-  const begin = (): Promise<void> => until('the sentinel agrees to a failover', async () => (await sentinel.command('SENTINEL', 'FAILOVER', 'petgate'), true));
+  const begin = (): Promise<void> =>
+    until(
+      'the sentinel agrees to a failover',
+      async () => (await sentinel.command('SENTINEL', 'FAILOVER', 'petgate'), true),
+    );
   return {
     url: `redis+sentinel://127.0.0.1:${sentinel.port}/petgate`,
     servers,

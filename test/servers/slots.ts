@@ -32,7 +32,13 @@ export async function moveName(name: string, from: RedisServer, to: RedisServer)
  * Moves one slot as `redis-cli --cluster reshard` does, but name by name, with `pause` before each.
  * Rejects when a MIGRATE does, with BUSYKEY for instance. Gives how many names went.
  */
-export async function moveSlot(masters: readonly RedisServer[], slot: number, from: RedisServer, to: RedisServer, pause: () => Promise<unknown>): Promise<number> {
+export async function moveSlot(
+  masters: readonly RedisServer[],
+  slot: number,
+  from: RedisServer,
+  to: RedisServer,
+  pause: () => Promise<unknown>,
+): Promise<number> {
   const toId = String(await to.command('CLUSTER', 'MYID'));
   await openMove(slot, from, to);
   let moved = 0;

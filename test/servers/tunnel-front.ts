@@ -45,14 +45,24 @@ export interface TunnelFrontOptions extends GatewayOptions {
   readonly pets?: Readonly<Record<string, unknown>>;
 }
 
-export async function startTunnelFront(t: Teardown, { addresses, pets = {}, config = {}, ...options }: TunnelFrontOptions): Promise<TunnelFront> {
+export async function startTunnelFront(
+  t: Teardown,
+  { addresses, pets = {}, config = {}, ...options }: TunnelFrontOptions,
+): Promise<TunnelFront> {
   const gateway = await startGateway(t, {
-    plans: TUNNEL_PLANS, ...options,
+    plans: TUNNEL_PLANS,
+    ...options,
     config: { contract: writeContract(t), ...config, upstreams: { pets: { addresses, ...pets } } },
   });
   const made = await gateway.createKey({ plan: 'free' });
   const key = `Authorization: Bearer ${made.key}`;
-  return { gateway, port: gateway.port, key, keyId: made.id, open: (...fields) => openTunnel(t, gateway.target, handshake('/v1/pets/watch', ...fields)) };
+  return {
+    gateway,
+    port: gateway.port,
+    key,
+    keyId: made.id,
+    open: (...fields) => openTunnel(t, gateway.target, handshake('/v1/pets/watch', ...fields)),
+  };
 }
 
 /** A contract of the shipped one and `GET /v1/pets/watch`; gives its path. */

@@ -22,7 +22,17 @@ export interface TunnelClient {
 
 /** The head of a handshake; fields beside those it must have. */
 export function handshake(path: string, ...fields: readonly string[]): string {
-  return [`GET ${path} HTTP/1.1`, 'Host: pets.example', 'Connection: Upgrade', 'Upgrade: websocket', `Sec-WebSocket-Key: ${KEY}`, 'Sec-WebSocket-Version: 13', ...fields, '', ''].join('\r\n');
+  return [
+    `GET ${path} HTTP/1.1`,
+    'Host: pets.example',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    `Sec-WebSocket-Key: ${KEY}`,
+    'Sec-WebSocket-Version: 13',
+    ...fields,
+    '',
+    '',
+  ].join('\r\n');
 }
 
 /** Sends a handshake and gives what it came to. */

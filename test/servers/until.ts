@@ -7,7 +7,11 @@ const LONGEST_MS = 50;
  * Polls `condition` until it holds (or stops throwing); fails with `what` after `withinMs`.
  * The longer it waits the rarer it asks: a scrape every 5 ms would take the processor from what is waited for.
  */
-export async function until(what: string, condition: () => Promise<boolean> | boolean, withinMs = 30_000): Promise<void> {
+export async function until(
+  what: string,
+  condition: () => Promise<boolean> | boolean,
+  withinMs = 30_000,
+): Promise<void> {
   const startMs = performance.now();
   let last: unknown;
   for (;;) {

@@ -32,7 +32,13 @@ export async function startUpstream(t: Teardown): Promise<Upstream> {
     let body = '';
     request.setEncoding('latin1').on('data', (text: string) => (body += text));
     request.on('end', () => {
-      const seen = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, rawHeaders: request.rawHeaders, body };
+      const seen = {
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        rawHeaders: request.rawHeaders,
+        body,
+      };
       upstream.seen.push(seen);
       upstream.handle(seen, response);
     });

@@ -27,11 +27,19 @@ export interface WebSocketUpstream {
 /** @param socketPath where it listens instead of a free port */
 export async function startWebSocketUpstream(t: Teardown, socketPath?: string): Promise<WebSocketUpstream> {
   const sockets = new Set<Socket>();
-  const upstream: WebSocketUpstream = { url: '', seen: [], plain: [], sockets, handle: (seen, head) => echo(seen, head) };
+  const upstream: WebSocketUpstream = {
+    url: '',
+    seen: [],
+    plain: [],
+    sockets,
+    handle: (seen, head) => echo(seen, head),
+  };
   const server = createServer((request, response) => {
     upstream.plain.push(`${request.method ?? ''} ${request.url ?? ''}`);
     request.resume();
-    response.writeHead(426, { 'content-type': 'application/json' }).end('{"code":"upgrade_required","message":"Ask for a WebSocket here.","status":426}');
+    response
+      .writeHead(426, { 'content-type': 'application/json' })
+      .end('{"code":"upgrade_required","message":"Ask for a WebSocket here.","status":426}');
   });
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -45,12 +53,16 @@ export async function startWebSocketUpstream(t: Teardown, socketPath?: string): 
     socket.on('end', () => socket.end());
     if (socket.listenerCount('data') === 0) socket.resume();
   });
-  await new Promise<void>((resolve) => (socketPath === undefined ? server.listen(0, '127.0.0.1', resolve) : server.listen(socketPath, resolve)));
+  await new Promise<void>((resolve) =>
+    socketPath === undefined ? server.listen(0, '127.0.0.1', resolve) : server.listen(socketPath, resolve),
+  );
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
     return new Promise<void>((resolve) => server.close(() => resolve()));
   });
-  return Object.assign(upstream, { url: socketPath === undefined ? `http://127.0.0.1:${(server.address() as AddressInfo).port}` : `unix:${socketPath}` });
+  return Object.assign(upstream, {
+    url: socketPath === undefined ? `http://127.0.0.1:${(server.address() as AddressInfo).port}` : `unix:${socketPath}`,
+  });
 }
 
 /** The only right Sec-WebSocket-Accept (RFC 6455 §4.2.2). */
@@ -61,7 +73,17 @@ export function acceptOf(key: string): string {
 /** Answers 101, with these fields beside those it must have. */
 export function accept({ headers, socket }: SeenHandshake, ...fields: readonly string[]): void {
   const key = headers['sec-websocket-key'] ?? '';
-  socket.write(['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: websocket', `Sec-WebSocket-Accept: ${acceptOf(key)}`, ...fields, '', ''].join('\r\n'));
+  socket.write(
+    [
+      'HTTP/1.1 101 Switching Protocols',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      `Sec-WebSocket-Accept: ${acceptOf(key)}`,
+      ...fields,
+      '',
+      '',
+    ].join('\r\n'),
+  );
 }
 
 function echo(seen: SeenHandshake, head: Buffer): void {
@@ -84,7 +106,8 @@ const CLOSE = 8;
 /** A frame of the service's side: whole, not masked (RFC 6455 §5.2). */
 export function frameOf(opcode: number, payload: Buffer): Buffer {
   const length = payload.length;
-  const head = length < 126 ? Buffer.from([0x80 | opcode, length]) : Buffer.from([0x80 | opcode, 126, length >> 8, length & 0xff]);
+  const head =
+    length < 126 ? Buffer.from([0x80 | opcode, length]) : Buffer.from([0x80 | opcode, 126, length >> 8, length & 0xff]);
   return Buffer.concat([head, payload]);
 }
 

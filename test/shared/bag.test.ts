@@ -4,17 +4,19 @@ import { Bag } from '../../src/shared/bag.js';
 import type { Place } from '../../src/shared/bag.js';
 
 t.test('whatever is added and removed in whatever order, what is left is in it, and each once', (t) => {
-  fc.assert(fc.property(fc.array(fc.nat({ max: 1000 }), { maxLength: 200 }), (moves) => {
-    const bag = new Bag<number>();
-    const left: Place<number>[] = [];
-    for (const [name, move] of moves.entries()) {
-      if (move % 2 === 0 || left.length === 0) left.push(bag.add(name));
-      else bag.remove(left.splice(move % left.length, 1)[0]!);
-      if (bag.size !== left.length) return false;
-    }
-    const sorted = (items: readonly number[]): string => [...items].sort((one, other) => one - other).join();
-    return sorted(bag.items()) === sorted(left.map(({ item }) => item));
-  }));
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 1000 }), { maxLength: 200 }), (moves) => {
+      const bag = new Bag<number>();
+      const left: Place<number>[] = [];
+      for (const [name, move] of moves.entries()) {
+        if (move % 2 === 0 || left.length === 0) left.push(bag.add(name));
+        else bag.remove(left.splice(move % left.length, 1)[0]!);
+        if (bag.size !== left.length) return false;
+      }
+      const sorted = (items: readonly number[]): string => [...items].sort((one, other) => one - other).join();
+      return sorted(bag.items()) === sorted(left.map(({ item }) => item));
+    }),
+  );
   t.end();
 });
 

@@ -24,7 +24,10 @@ t.test('a blocked event loop shows as delay, as busy time and as CPU time', asyn
   await new Promise((resolve) => setTimeout(resolve, 120));
   const count = await read(registry, 'x_event_loop_delay_seconds_count');
   t.ok(count >= 1);
-  t.ok(count - (await read(registry, 'x_event_loop_delay_seconds_bucket{le="0.25"}')) >= 1, 'a tick that was over 250 ms late');
+  t.ok(
+    count - (await read(registry, 'x_event_loop_delay_seconds_bucket{le="0.25"}')) >= 1,
+    'a tick that was over 250 ms late',
+  );
   t.ok((await read(registry, 'x_event_loop_busy_seconds_total')) - busyBefore >= 0.35, 'busy for 400 ms');
   t.ok((await read(registry, 'x_process_cpu_seconds_total')) - cpuBefore >= 0.1, 'CPU was taken');
   t.ok((await read(registry, 'x_process_resident_memory_bytes')) > 2 ** 24);

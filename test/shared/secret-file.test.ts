@@ -22,7 +22,9 @@ t.test('processes that start together agree on it', async (t) => {
   const run = (): Promise<string> =>
     new Promise((resolve) => {
       let output = '';
-      const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
       child.on('close', () => resolve(output));
     });
@@ -44,7 +46,11 @@ t.test('an empty variable is not set, and a secret that can be guessed is refuse
   }
   for (const text of ['', '\n', 'short\n', '\u00a0\n']) {
     writeFileSync(join(folder, 'token'), text);
-    t.throws(() => read(''), { message: /^the file token in .* Remove it and start again, or set TOKEN\.$/ }, JSON.stringify(text));
+    t.throws(
+      () => read(''),
+      { message: /^the file token in .* Remove it and start again, or set TOKEN\.$/ },
+      JSON.stringify(text),
+    );
   }
   t.throws(() => read('fifteen-letters'), { message: /^(?!.*fifteen)/ });
   t.end();

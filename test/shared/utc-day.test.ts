@@ -10,7 +10,17 @@ t.test('a moment has the day of UTC', (t) => {
 
 t.test('only days that there are, in the one form', (t) => {
   for (const day of ['2026-11-21', '2024-02-29']) t.ok(isDay(day), day);
-  for (const text of ['2026-02-31', '2025-02-29', '2026-13-01', '2026-1-1', '2026-11-21T00:00:00Z', ' 2026-11-21', 'today', '']) t.notOk(isDay(text), text);
+  for (const text of [
+    '2026-02-31',
+    '2025-02-29',
+    '2026-13-01',
+    '2026-1-1',
+    '2026-11-21T00:00:00Z',
+    ' 2026-11-21',
+    'today',
+    '',
+  ])
+    t.notOk(isDay(text), text);
   t.end();
 });
 

@@ -5,21 +5,47 @@ import { pathOf } from './command.js';
 
 export function bansCommand(connect: Connect): Command {
   const bans = new Command('bans').description('see, start and lift bans of keys').addHelpText('after', EXAMPLES);
-  bans.command('list').description('list the bans of keys in force; those of addresses without a key end by themselves and are not listed').option('--json', 'print JSON')
+  bans
+    .command('list')
+    .description(
+      'list the bans of keys in force; those of addresses without a key end by themselves and are not listed',
+    )
+    .option('--json', 'print JSON')
     .action(async ({ json }: { json?: true }) => {
       const found = await (await connect()).askAll('/admin/v1/bans', new URLSearchParams(), 'bans');
       if (json === true) sayJson({ bans: found });
-      else say(found.length === 0 ? 'No bans.' : table(['key', 'until', 'level', 'by', 'reason'], found.map(({ key, until, level, by, reason }) => [cell(key), cell(until), Number(level), cell(by), cell(reason)])));
+      else
+        say(
+          found.length === 0
+            ? 'No bans.'
+            : table(
+                ['key', 'until', 'level', 'by', 'reason'],
+                found.map(({ key, until, level, by, reason }) => [
+                  cell(key),
+                  cell(until),
+                  Number(level),
+                  cell(by),
+                  cell(reason),
+                ]),
+              ),
+        );
     });
-  bans.command('start <id>').description('ban a key from now on').requiredOption('--for <duration>', 'such as 10m, 1h, 7d')
+  bans
+    .command('start <id>')
+    .description('ban a key from now on')
+    .requiredOption('--for <duration>', 'such as 10m, 1h, 7d')
     .option('--reason <text>', "kept with the ban and in the key's history")
     .option('--json', 'print JSON')
     .action(async (id: string, { for: length, reason, json }: { for: string; reason?: string; json?: true }) => {
-      const ban = await (await connect()).ask('PUT', pathOf(id, 'bans'), { for: length, ...(reason === undefined ? {} : { reason }) });
+      const ban = await (
+        await connect()
+      ).ask('PUT', pathOf(id, 'bans'), { for: length, ...(reason === undefined ? {} : { reason }) });
       if (json === true) sayJson(ban);
       else say(keyValues(Object.entries(ban).map(([name, value]) => [name, cell(value)])));
     });
-  bans.command('lift <id>').description('end a ban, and forget what led to it')
+  bans
+    .command('lift <id>')
+    .description('end a ban, and forget what led to it')
     .action(async (id: string) => {
       await (await connect()).ask('DELETE', pathOf(id, 'bans'));
       say(`The ban of key ${id} is lifted.`);

@@ -17,7 +17,13 @@ interface FieldOptions {
 
 export function keysCommand(connect: Connect): Command {
   const keys = new Command('keys').description('create, find, change and end API keys').addHelpText('after', EXAMPLES);
-  fieldOptions(keys.command('create').description('make a key; it is shown once').requiredOption('--plan <plan>', 'free, pro, business, enterprise').requiredOption('--name <name>', 'whose key it is'))
+  fieldOptions(
+    keys
+      .command('create')
+      .description('make a key; it is shown once')
+      .requiredOption('--plan <plan>', 'free, pro, business, enterprise')
+      .requiredOption('--name <name>', 'whose key it is'),
+  )
     .option('--import', 'bring in a key of another form, read from standard input')
     .option('--json', 'print JSON')
     .action(async (options: FieldOptions & { import?: true; json?: true }) => {
@@ -25,28 +31,35 @@ export function keysCommand(connect: Connect): Command {
       const made = await (await connect()).ask('POST', '/admin/v1/keys', { ...fieldsOf(options), ...imported });
       showIssued(made, options.json, 'Key created.');
     });
-  keys.command('list').description('list keys, by id')
-    .option('--plan <plan>', 'only those on this plan')
-    .option('--status <status>', 'only enabled, disabled or revoked ones')
-    .option('--name <prefix>', 'only those whose name begins so')
-    .option('--limit <count>', 'the first so many', countOf)
+  listCommand(keys, connect);
+  keys
+    .command('show <id>')
+    .description('show one key')
     .option('--json', 'print JSON')
-    .action(async ({ json, limit, ...filter }: Readonly<Record<string, string>> & { json?: true; limit?: number }) => {
-      const found = await (await connect()).askAll('/admin/v1/keys', new URLSearchParams(filter), 'keys', limit);
-      if (json === true) sayJson({ keys: found });
-      else say(found.length === 0 ? 'No keys.' : table(['id', 'name', 'plan', 'status', 'created', 'expires'], found.map((key) => [cell(key['id']), cell(key['name']), cell(key['plan']), cell(key['status']), dayIn(key['created']), dayIn(key['expires'])])));
-    });
-  keys.command('show <id>').description('show one key').option('--json', 'print JSON')
-    .action(async (id: string, { json }: { json?: true }) => showKey(await (await connect()).ask('GET', pathOf(id)), json));
-  fieldOptions(keys.command('change <id>').description('change a key; holds on its very next request').option('--plan <plan>', 'move it to this plan').option('--name <name>', 'a new name'))
+    .action(async (id: string, { json }: { json?: true }) =>
+      showKey(await (await connect()).ask('GET', pathOf(id)), json),
+    );
+  fieldOptions(
+    keys
+      .command('change <id>')
+      .description('change a key; holds on its very next request')
+      .option('--plan <plan>', 'move it to this plan')
+      .option('--name <name>', 'a new name'),
+  )
     .option('--all-scopes', 'may do everything')
     .option('--json', 'print JSON')
     .action(async (id: string, options: FieldOptions & { allScopes?: true; json?: true }) => {
       const fields = { ...fieldsOf(options), ...(options.allScopes === true ? { scopes: null } : {}) };
       showKey(await (await connect()).ask('PATCH', pathOf(id), fields), options.json);
     });
-  keys.command('rotate <id>').description('give a key a new secret; the old one stays good for the overlap')
-    .option('--overlap <duration>', 'such as 30m, 24h, 7d; 0s ends the old one at once. An end that is set already is never moved further away', '24h')
+  keys
+    .command('rotate <id>')
+    .description('give a key a new secret; the old one stays good for the overlap')
+    .option(
+      '--overlap <duration>',
+      'such as 30m, 24h, 7d; 0s ends the old one at once. An end that is set already is never moved further away',
+      '24h',
+    )
     .option('--json', 'print JSON')
     .action(async (id: string, { overlap, json }: { overlap: string; json?: true }) => {
       const rotated = await (await connect()).ask('POST', `${pathOf(id)}/rotate`, { overlap });
@@ -58,25 +71,72 @@ export function keysCommand(connect: Connect): Command {
   return keys;
 }
 
+function listCommand(keys: Command, connect: Connect): void {
+  keys
+    .command('list')
+    .description('list keys, by id')
+    .option('--plan <plan>', 'only those on this plan')
+    .option('--status <status>', 'only enabled, disabled or revoked ones')
+    .option('--name <prefix>', 'only those whose name begins so')
+    .option('--limit <count>', 'the first so many', countOf)
+    .option('--json', 'print JSON')
+    .action(async ({ json, limit, ...filter }: Readonly<Record<string, string>> & { json?: true; limit?: number }) => {
+      const found = await (await connect()).askAll('/admin/v1/keys', new URLSearchParams(filter), 'keys', limit);
+      if (json === true) sayJson({ keys: found });
+      else
+        say(
+          found.length === 0
+            ? 'No keys.'
+            : table(
+                ['id', 'name', 'plan', 'status', 'created', 'expires'],
+                found.map((key) => [
+                  cell(key['id']),
+                  cell(key['name']),
+                  cell(key['plan']),
+                  cell(key['status']),
+                  dayIn(key['created']),
+                  dayIn(key['expires']),
+                ]),
+              ),
+        );
+    });
+}
+
 function lifeCommands(keys: Command, connect: Connect): void {
-  for (const [name, status] of [['enable', 'enabled'], ['disable', 'disabled']] as const) {
-    keys.command(`${name} <id>`).description(`${name} a key`)
+  for (const [name, status] of [
+    ['enable', 'enabled'],
+    ['disable', 'disabled'],
+  ] as const) {
+    keys
+      .command(`${name} <id>`)
+      .description(`${name} a key`)
       .action(async (id: string) => {
         await (await connect()).ask('PATCH', pathOf(id), { status });
         say(`Key ${id} is ${status}.`);
       });
   }
-  keys.command('revoke <id>').description('end a key for ever')
+  keys
+    .command('revoke <id>')
+    .description('end a key for ever')
     .action(async (id: string) => {
       await (await connect()).ask('DELETE', pathOf(id));
       say(`Key ${id} is revoked.`);
     });
-  keys.command('history <id>').description('what happened to a key').option('--json', 'print JSON')
+  keys
+    .command('history <id>')
+    .description('what happened to a key')
+    .option('--json', 'print JSON')
     .action(async (id: string, { json }: { json?: true }) => {
       const answer = await (await connect()).ask('GET', `${pathOf(id)}/history`);
       const entries = answer['history'] as readonly Json[];
       if (json === true) sayJson(answer);
-      else say(table(['at', 'by', 'action', 'changed'], entries.map(({ at, actor, action, changed }) => [cell(at), cell(actor), cell(action), changesIn(changed)])));
+      else
+        say(
+          table(
+            ['at', 'by', 'action', 'changed'],
+            entries.map(({ at, actor, action, changed }) => [cell(at), cell(actor), cell(action), changesIn(changed)]),
+          ),
+        );
     });
 }
 
@@ -90,8 +150,18 @@ function fieldOptions(command: Command): Command {
 }
 
 function fieldsOf({ plan, name, note, scope, expires, minute, day }: FieldOptions): Json {
-  const limits = { ...(minute === undefined ? {} : { minute: limitOf(minute) }), ...(day === undefined ? {} : { day: limitOf(day) }) };
-  const fields = { plan, name, note, scopes: scope, expires: expires === 'never' ? null : expires, limits: minute === undefined && day === undefined ? undefined : limits };
+  const limits = {
+    ...(minute === undefined ? {} : { minute: limitOf(minute) }),
+    ...(day === undefined ? {} : { day: limitOf(day) }),
+  };
+  const fields = {
+    plan,
+    name,
+    note,
+    scopes: scope,
+    expires: expires === 'never' ? null : expires,
+    limits: minute === undefined && day === undefined ? undefined : limits,
+  };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
@@ -107,7 +177,11 @@ function countOf(text: string): number {
 
 /** The key's path. A whole key is refused, unrepeated: it stands in the shell's history and in `ps` already. */
 export function pathOf(id: string, collection = 'keys'): string {
-  if (id.startsWith('ptg_')) throw new CommandError('This is a whole key. Give its id, the 12 characters after ptg_<environment>_; and rotate the key, for the command line is no secret place.', 2);
+  if (id.startsWith('ptg_'))
+    throw new CommandError(
+      'This is a whole key. Give its id, the 12 characters after ptg_<environment>_; and rotate the key, for the command line is no secret place.',
+      2,
+    );
   return `/admin/v1/${collection}/${encodeURIComponent(id)}`;
 }
 
@@ -122,20 +196,31 @@ function showIssued(issued: Json, json: true | undefined, title: string): void {
 
 function showKey(key: Json, json: true | undefined): void {
   if (json === true) sayJson(key);
-  else say(keyValues(Object.entries(key).filter(([name]) => name !== 'key').map(([name, value]) => [name, cell(value)])));
+  else
+    say(
+      keyValues(
+        Object.entries(key)
+          .filter(([name]) => name !== 'key')
+          .map(([name, value]) => [name, cell(value)]),
+      ),
+    );
 }
 
 /** What became of the secret before: the second one of the answer's `secrets`. */
 function oldSecretIn({ secrets }: Json): string {
   const [, old] = secrets as readonly Json[];
-  return old === undefined ? 'No other secret is good any more.' : `The secret before is good until ${cell(old['ends'])}; any other has ended.`;
+  return old === undefined
+    ? 'No other secret is good any more.'
+    : `The secret before is good until ${cell(old['ends'])}; any other has ended.`;
 }
 
 /** `plan: free → pro, name: My app` */
 function changesIn(changed: unknown): string {
   const one = (value: unknown): string => {
     const step = value as { readonly from?: unknown; readonly to?: unknown } | null;
-    return typeof step === 'object' && step !== null && 'from' in step && 'to' in step ? `${cell(step.from)} → ${cell(step.to)}` : cell(value);
+    return typeof step === 'object' && step !== null && 'from' in step && 'to' in step
+      ? `${cell(step.from)} → ${cell(step.to)}`
+      : cell(value);
   };
   const fields = Object.entries(changed as Json).filter(([, value]) => value !== null);
   return fields.length === 0 ? '-' : fields.map(([field, value]) => `${field}: ${one(value)}`).join(', ');

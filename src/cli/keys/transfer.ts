@@ -10,7 +10,8 @@ import { progressOn } from '../progress.js';
 
 /** `petgate keys import`: a whole file of keys, or none of it. */
 export function importCommand(connect: Connect): Command {
-  return new Command('import').description('bring in keys that exist elsewhere, by their hashes: all of the file, or nothing')
+  return new Command('import')
+    .description('bring in keys that exist elsewhere, by their hashes: all of the file, or nothing')
     .argument('<file>', 'JSON lines; - reads standard input')
     .option('--json', 'print JSON')
     .addHelpText('after', IMPORT_HELP)
@@ -40,8 +41,12 @@ export function importCommand(connect: Connect): Command {
 
 /** `petgate keys export`: every key as JSON lines. */
 export function exportCommand(connect: Connect): Command {
-  return new Command('export').description('print every key as JSON lines, by id')
-    .option('--hashes', 'with the hashes of their secrets, which an import needs; keep such a file as safe as the store')
+  return new Command('export')
+    .description('print every key as JSON lines, by id')
+    .option(
+      '--hashes',
+      'with the hashes of their secrets, which an import needs; keep such a file as safe as the store',
+    )
     .option('--plan <plan>', 'only those on this plan')
     .option('--status <status>', 'only enabled, disabled or revoked ones')
     .option('--name <prefix>', 'only those whose name begins so')

@@ -38,11 +38,18 @@ export class Child {
     const deadlineMs = Date.now() + READY_MS;
     while (!(await answersReady(this.#readyUrl))) {
       if (this.#stopping.signal.aborted) throw new CommandError('Stopped while starting.');
-      if (hasEnded(first)) throw new CommandError(`${this.name} ended while starting (${endOf(first)}). Its output is above.`);
-      if (Date.now() > deadlineMs) throw new CommandError(`${this.name} is not ready after ${READY_MS / 1000} s; ${this.#readyUrl.href} says why.`);
+      if (hasEnded(first))
+        throw new CommandError(`${this.name} ended while starting (${endOf(first)}). Its output is above.`);
+      if (Date.now() > deadlineMs)
+        throw new CommandError(
+          `${this.name} is not ready after ${READY_MS / 1000} s; ${this.#readyUrl.href} says why.`,
+        );
       await delay(POLL_MS);
     }
-    if (hasEnded(first)) throw new CommandError(`${this.name} ended while starting (${endOf(first)}), and something else answers at ${this.#readyUrl.origin}.`);
+    if (hasEnded(first))
+      throw new CommandError(
+        `${this.name} ended while starting (${endOf(first)}), and something else answers at ${this.#readyUrl.origin}.`,
+      );
     void this.#watch(first);
   }
 
@@ -70,7 +77,11 @@ export class Child {
   #spawn(): ChildProcess {
     // A group of its own: Ctrl-C in the terminal reaches this process alone, which then stops both in order.
     // The channel is there for its end: it breaks when this process is killed, and the child leaves.
-    const child = spawn(process.execPath, this.#command, { env: this.#environment, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
+    const child = spawn(process.execPath, this.#command, {
+      env: this.#environment,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      detached: true,
+    });
     child.on('error', () => undefined);
     this.#process = child;
     this.#startedMs = Date.now();
@@ -84,7 +95,9 @@ export class Child {
       if (signal.aborted) return;
       this.#crashes = Date.now() - this.#startedMs > STEADY_MS ? 0 : this.#crashes + 1;
       const pauseMs = this.#crashes === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (this.#crashes - 1), LONGEST_PAUSE_MS);
-      say(`${styled('yellow', `${this.name} ended by itself`)} (${endOf(child)}); starting it again${pauseMs === 0 ? '' : ` in ${pauseMs / 1000} s`}.`);
+      say(
+        `${styled('yellow', `${this.name} ended by itself`)} (${endOf(child)}); starting it again${pauseMs === 0 ? '' : ` in ${pauseMs / 1000} s`}.`,
+      );
       // Cut short by a stop; then the signal is aborted, and there is nothing left to start.
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
       if (isAborted(signal)) return;

@@ -57,21 +57,37 @@ async function greet(childEnvironment: NodeJS.ProcessEnv, publicUrl: string): Pr
 async function begin(child: Child, address: string): Promise<void> {
   const beganMs = performance.now();
   await child.start();
-  say(`${styled('green', 'ready')}  ${child.name.padEnd(7)}  ${address}  ${styled('dim', `(${((performance.now() - beganMs) / 1000).toFixed(1)} s)`)}`);
+  say(
+    `${styled('green', 'ready')}  ${child.name.padEnd(7)}  ${address}  ${styled('dim', `(${((performance.now() - beganMs) / 1000).toFixed(1)} s)`)}`,
+  );
 }
 
 /** Claims the three ports and writes into the children's environment what both must agree on. */
-async function prepare(settings: Settings, environment: NodeJS.ProcessEnv): Promise<{ childEnvironment: NodeJS.ProcessEnv; addresses: Addresses }> {
+async function prepare(
+  settings: Settings,
+  environment: NodeJS.ProcessEnv,
+): Promise<{ childEnvironment: NodeJS.ProcessEnv; addresses: Addresses }> {
   const petsHost = environment['PETS_HOST']?.trim() || PETS_HOST;
   const port = await claimPort({ ...settings.listen, purpose: "the gateway's public side", variable: 'PORT' });
   const adminPort = await claimPort({ ...settings.admin, purpose: "the gateway's admin side", variable: 'ADMIN_PORT' });
-  const petsPort = await claimPort({ host: petsHost, port: petsPortOf(environment), purpose: 'the pets service', variable: 'PETS_PORT' });
+  const petsPort = await claimPort({
+    host: petsHost,
+    port: petsPortOf(environment),
+    purpose: 'the pets service',
+    variable: 'PETS_PORT',
+  });
   const addresses = {
     gateway: `${settings.tls === null ? 'http' : 'https'}://${dialed(settings.listen.host)}:${port}`,
     admin: `http://${dialed(settings.admin.host)}:${adminPort}`,
     pets: `http://${dialed(petsHost)}:${petsPort}`,
   };
-  const shared = { PORT: String(port), ADMIN_PORT: String(adminPort), PETS_HOST: petsHost, PETS_PORT: String(petsPort), PETGATE_DATA: settings.dataFolder };
+  const shared = {
+    PORT: String(port),
+    ADMIN_PORT: String(adminPort),
+    PETS_HOST: petsHost,
+    PETS_PORT: String(petsPort),
+    PETGATE_DATA: settings.dataFolder,
+  };
   const defaults = {
     PETS_URL: environment['PETS_URL']?.trim() || addresses.pets,
     // A terminal is for people; who wants every line sets the level.

@@ -12,7 +12,13 @@ export async function welcome(client: AdminClient, publicUrl: string): Promise<v
     say(`\nThe data of the last start is kept. Another key:\n  npx petgate keys create --plan free --name "My app"`);
     return;
   }
-  const made = await client.ask('POST', '/admin/v1/keys', { plan: 'free', name: 'Demo', note: 'made by the first start' });
+  const made = await client.ask('POST', '/admin/v1/keys', {
+    plan: 'free',
+    name: 'Demo',
+    note: 'made by the first start',
+  });
   const key = cell(made['key']);
-  say(`\nA demo key on plan free, shown only this once:\n  ${styled('bold', key)}\n\nTry it:\n  curl -i -H 'Authorization: Bearer ${key}' ${publicUrl}/v1/pets\n\nAnother key:\n  npx petgate keys create --plan free --name "My app"`);
+  say(
+    `\nA demo key on plan free, shown only this once:\n  ${styled('bold', key)}\n\nTry it:\n  curl -i -H 'Authorization: Bearer ${key}' ${publicUrl}/v1/pets\n\nAnother key:\n  npx petgate keys create --plan free --name "My app"`,
+  );
 }

@@ -79,7 +79,8 @@ async function* linesOf(input: Readable): AsyncGenerator<string, void> {
   for await (const chunk of input as AsyncIterable<string>) {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > LINE_BYTES) throw new CommandError('A line of the access log has no end. Is it the JSON lines of a gateway?');
+    if (rest.length > LINE_BYTES)
+      throw new CommandError('A line of the access log has no end. Is it the JSON lines of a gateway?');
     yield* lines;
   }
   if (rest !== '') yield rest;
@@ -89,7 +90,10 @@ function readLine(line: string): { readonly name: string; readonly at: string } 
   try {
     const { msg, counted, admittedAt, key, plan, operation, sampled } = JSON.parse(line) as Line;
     if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') return undefined;
-    if (sampled !== undefined) throw new CommandError(`The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`);
+    if (sampled !== undefined)
+      throw new CommandError(
+        `The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`,
+      );
     return { name: nameOf(String(key), String(plan), String(operation)), at: admittedAt };
   } catch (error) {
     if (error instanceof CommandError) throw error;
@@ -106,5 +110,7 @@ function realPathOf(file: string): string {
 }
 
 function unreadable(file: string, error: unknown): CommandError {
-  return new CommandError(`The access log ${file} can't be read: ${error instanceof Error ? error.message : String(error)}.`);
+  return new CommandError(
+    `The access log ${file} can't be read: ${error instanceof Error ? error.message : String(error)}.`,
+  );
 }

@@ -7,7 +7,8 @@ import { reportCommand } from './report.js';
 
 /** `petgate usage`: without a further word it reports. */
 export function usageCommand(connect: Connect): Command {
-  return new Command('usage').description('report, prove and hand over what the ledger holds')
+  return new Command('usage')
+    .description('report, prove and hand over what the ledger holds')
     .addCommand(reportCommand(connect), { isDefault: true })
     .addCommand(reconcileCommand(connect))
     .addCommand(pushCommand(connect))

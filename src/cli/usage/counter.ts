@@ -15,7 +15,8 @@ const START = /^petgate_start_time_seconds(?:\{[^}]*\})? (\S+)/m;
 
 /** Sums the counters at `urls`, else of the gateway whose admin API this is. Throws CommandError for one that can't be read. */
 export async function readCounter(client: AdminClient, urls: readonly string[]): Promise<Counter> {
-  const pages = urls.length === 0 ? [await text(await client.open('/metrics'))] : await Promise.all(urls.map(fetchText));
+  const pages =
+    urls.length === 0 ? [await text(await client.open('/metrics'))] : await Promise.all(urls.map(fetchText));
   const counts = new Map<string, number>();
   let total = 0;
   let sinceMs: number | null = 0;
@@ -43,6 +44,8 @@ async function fetchText(url: string): Promise<string> {
     if (response.ok) return await response.text();
     throw new Error(`it answered ${response.status}`);
   } catch (error) {
-    throw new CommandError(`The metrics at ${url} can't be read: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new CommandError(
+      `The metrics at ${url} can't be read: ${error instanceof Error ? error.message : String(error)}.`,
+    );
   }
 }

@@ -10,7 +10,10 @@ export type LedgerRow = ReadonlyMap<string, string>;
  * @param query of `/admin/v1/usage`; `by` begins with `key`
  * Throws CommandError when the report was cut short.
  */
-export async function* readLedger(client: AdminClient, query: Readonly<Record<string, string>>): AsyncGenerator<LedgerRow, void> {
+export async function* readLedger(
+  client: AdminClient,
+  query: Readonly<Record<string, string>>,
+): AsyncGenerator<LedgerRow, void> {
   const response = await client.open(`/admin/v1/usage?${new URLSearchParams({ ...query, format: 'csv' }).toString()}`);
   const lines = createInterface({ input: response, crlfDelay: Infinity });
   let broken = '';
@@ -31,5 +34,7 @@ export async function* readLedger(client: AdminClient, query: Readonly<Record<st
   } finally {
     response.destroy();
   }
-  throw new CommandError(`The ledger was cut short while it was read${broken}. Try again; the gateway's log says more.`);
+  throw new CommandError(
+    `The ledger was cut short while it was read${broken}. Try again; the gateway's log says more.`,
+  );
 }

@@ -47,7 +47,8 @@ interface Proof {
 const MOST_SHOWN = 100;
 
 export function reconcileCommand(connect: Connect): Command {
-  return new Command('reconcile').description('compare ledger, access log and counter of one day; exit code 0 when they agree')
+  return new Command('reconcile')
+    .description('compare ledger, access log and counter of one day; exit code 0 when they agree')
     .requiredOption('--day <day>', 'the UTC day, such as 2026-11-21')
     .requiredOption('--access-log <file...>', 'JSON lines of all gateways; .gz as well; - for standard input')
     .option('--metrics <url...>', "the /metrics of every gateway (only this one's unless said)")
@@ -87,13 +88,20 @@ async function prove(client: AdminClient, day: string, logged: LoggedDay, metric
     day,
     equal: differences.length === 0 && counterDifferences.length === 0,
     totals: { ledger: total, accessLog: logged.total, counter: counter?.total ?? null },
-    differences, counterDifferences, counterLeftOut,
+    differences,
+    counterDifferences,
+    counterLeftOut,
     unreadableLines: logged.unreadable,
   };
 }
 
 /** The counter, and why it can't be held against this day. It counts from the start of its gateway on, whatever the day. */
-async function counterOf(client: AdminClient, day: string, logged: LoggedDay, metrics: readonly string[]): Promise<{ readonly counter: Counter | null; readonly counterLeftOut: string | null }> {
+async function counterOf(
+  client: AdminClient,
+  day: string,
+  logged: LoggedDay,
+  metrics: readonly string[],
+): Promise<{ readonly counter: Counter | null; readonly counterLeftOut: string | null }> {
   try {
     const counter = await readCounter(client, metrics);
     return { counter, counterLeftOut: leftOut(counter, day, logged) };
@@ -121,15 +129,41 @@ function compareCounter(ledger: ReadonlyMap<string, number>, { counts }: Counter
 function show({ day, equal, totals, differences, counterDifferences, counterLeftOut, unreadableLines }: Proof): void {
   say(`${day} (UTC): ledger ${totals.ledger}, access log ${totals.accessLog}, counter ${totals.counter ?? '-'}`);
   if (counterLeftOut !== null) say(styled('dim', `The counter was not compared: ${cell(counterLeftOut)}`));
-  if (unreadableLines > 0) say(`${unreadableLines} lines of admitted requests could not be read: no JSON, or without admittedAt.`);
+  if (unreadableLines > 0)
+    say(`${unreadableLines} lines of admitted requests could not be read: no JSON, or without admittedAt.`);
   if (differences.length > 0) {
     say();
-    say(table(['key', 'plan', 'operation', 'ledger', 'access log', 'difference'], differences.slice(0, MOST_SHOWN).map((row) => [cell(row.key), cell(row.plan), cell(row.operation), row.ledger, row.accessLog, row.ledger - row.accessLog])));
+    say(
+      table(
+        ['key', 'plan', 'operation', 'ledger', 'access log', 'difference'],
+        differences
+          .slice(0, MOST_SHOWN)
+          .map((row) => [
+            cell(row.key),
+            cell(row.plan),
+            cell(row.operation),
+            row.ledger,
+            row.accessLog,
+            row.ledger - row.accessLog,
+          ]),
+      ),
+    );
     if (differences.length > MOST_SHOWN) say(`and ${differences.length - MOST_SHOWN} more: --json names all`);
   }
   if (counterDifferences.length > 0) {
     say();
-    say(table(['plan', 'operation', 'ledger', 'counter', 'difference'], counterDifferences.map((row) => [cell(row.plan), cell(row.operation), row.ledger, row.counter, row.ledger - row.counter])));
+    say(
+      table(
+        ['plan', 'operation', 'ledger', 'counter', 'difference'],
+        counterDifferences.map((row) => [
+          cell(row.plan),
+          cell(row.operation),
+          row.ledger,
+          row.counter,
+          row.ledger - row.counter,
+        ]),
+      ),
+    );
     say('With several gateways name the /metrics of each with --metrics.');
   }
   say(equal ? styled('green', 'They agree.') : styled('red', 'They differ.'));

@@ -18,12 +18,15 @@ interface ReportOptions {
 const COUNTS = ['requests', 'limited', 'banned', 'failed'];
 
 export function reportCommand(connect: Connect): Command {
-  return new Command('report').description('report usage from the ledger')
+  return new Command('report')
+    .description('report usage from the ledger')
     .option('--from <day>', 'first UTC day, such as 2026-11-01 (the first of the month unless said)')
     .option('--to <day>', 'last UTC day (today unless said)')
     .option('--by <dimensions>', 'plan, key, operation, day; several with commas', 'plan')
     .option('--key <id>', 'of this key only')
-    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json', 'html']).default('table'))
+    .addOption(
+      new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json', 'html']).default('table'),
+    )
     .option('--json', 'the same as --format json')
     .addHelpText('after', EXAMPLES)
     .action(async ({ format, json, ...asked }: ReportOptions) => {
@@ -31,16 +34,33 @@ export function reportCommand(connect: Connect): Command {
       const query = new URLSearchParams({ ...asked });
       const client = await connect();
       // All but the table goes through as it comes: it may be larger than memory.
-      if (json === true || format !== 'table') return client.pour(`/admin/v1/usage?${query.toString()}&format=${json === true ? 'json' : format}`);
+      if (json === true || format !== 'table')
+        return client.pour(`/admin/v1/usage?${query.toString()}&format=${json === true ? 'json' : format}`);
       showReport(await client.ask('GET', `/admin/v1/usage?${query.toString()}`), asked.by.split(','));
     });
 }
 
 function showReport(report: Json, by: readonly string[]): void {
   const hasDay = by.includes('day');
-  const rows = listIn(report, 'rows').map((row) => [...rowOf(by.map((dimension) => cell(row[dimension])), row), ...(hasDay ? [row['final'] !== true ? 'no' : row['without'] === undefined ? 'yes' : `without ${cell(row['without'])}`] : [])]);
-  const totals = [...rowOf(by.map((_, index) => (index === 0 ? 'total' : '')), report['totals'] as Json), ...(hasDay ? [''] : [])];
-  say(`Usage from ${cell(report['from'])} to ${cell(report['to'])} (UTC)${report['final'] === true ? ', final' : styled('dim', ', still growing')}\n`);
+  const rows = listIn(report, 'rows').map((row) => [
+    ...rowOf(
+      by.map((dimension) => cell(row[dimension])),
+      row,
+    ),
+    ...(hasDay
+      ? [row['final'] !== true ? 'no' : row['without'] === undefined ? 'yes' : `without ${cell(row['without'])}`]
+      : []),
+  ]);
+  const totals = [
+    ...rowOf(
+      by.map((_, index) => (index === 0 ? 'total' : '')),
+      report['totals'] as Json,
+    ),
+    ...(hasDay ? [''] : []),
+  ];
+  say(
+    `Usage from ${cell(report['from'])} to ${cell(report['to'])} (UTC)${report['final'] === true ? ', final' : styled('dim', ', still growing')}\n`,
+  );
   say(table([...by, ...COUNTS, ...(hasDay ? ['final'] : [])], [...rows, totals]));
   showMissing(report);
 }

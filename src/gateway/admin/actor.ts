@@ -8,6 +8,16 @@ const LENGTH = 64;
 export function readActor(req: IncomingMessage): string {
   const name = req.headers['x-petgate-actor'];
   if (name === undefined) return ANYBODY;
-  if (typeof name === 'string' && name.length <= LENGTH && /^[!-~](?:[ -~]*[!-~])?$/.test(name) && !name.includes('ptg_')) return name;
-  throw new AdminRefusal(400, 'invalid_actor', `X-Petgate-Actor must be a name of 1 to ${LENGTH} visible ASCII characters.`);
+  if (
+    typeof name === 'string' &&
+    name.length <= LENGTH &&
+    /^[!-~](?:[ -~]*[!-~])?$/.test(name) &&
+    !name.includes('ptg_')
+  )
+    return name;
+  throw new AdminRefusal(
+    400,
+    'invalid_actor',
+    `X-Petgate-Actor must be a name of 1 to ${LENGTH} visible ASCII characters.`,
+  );
 }

@@ -10,7 +10,12 @@ export type Headers = Readonly<Record<string, string | string[]>>;
 export type Answer =
   | { readonly status: number; readonly json: unknown }
   | { readonly status: number; readonly type: string; readonly text: string }
-  | { readonly status: number; readonly type: string; readonly chunks: AsyncIterator<Chunk, void>; readonly headers?: Headers }
+  | {
+      readonly status: number;
+      readonly type: string;
+      readonly chunks: AsyncIterator<Chunk, void>;
+      readonly headers?: Headers;
+    }
   | { readonly status: 204 };
 
 /** The admin API says no. The message tells the operator what to do. */
@@ -57,7 +62,10 @@ function sendText(res: ServerResponse, status: number, type: string, text: strin
   res.writeHead(status, { ...COMMON_HEADERS, 'Content-Type': type, 'Content-Length': length, ...headers }).end(text);
 }
 
-async function* replay(first: IteratorResult<Chunk, void>, rest: AsyncIterator<Chunk, void>): AsyncGenerator<Chunk, void> {
+async function* replay(
+  first: IteratorResult<Chunk, void>,
+  rest: AsyncIterator<Chunk, void>,
+): AsyncGenerator<Chunk, void> {
   try {
     for (let item = first; item.done !== true; item = await rest.next()) yield item.value;
   } finally {

@@ -58,11 +58,18 @@ function hashOf(token: string): Buffer {
 function refusal(header: string | undefined, browser: boolean): AdminRefusal {
   const bearer = `${BEARER}${header === undefined ? '' : ', error="invalid_token"'}`;
   const message = `Send the admin token: "Authorization: Bearer <token>"${browser ? ', or in a browser as the password of any user' : ''}. ${HELP}`;
-  return new AdminRefusal(401, header === undefined ? 'missing_admin_token' : 'invalid_admin_token', message, { 'WWW-Authenticate': browser ? [bearer, BASIC] : bearer });
+  return new AdminRefusal(401, header === undefined ? 'missing_admin_token' : 'invalid_admin_token', message, {
+    'WWW-Authenticate': browser ? [bearer, BASIC] : bearer,
+  });
 }
 
 function tooMany(waitMs: number): AdminRefusal {
-  return new AdminRefusal(429, 'too_many_attempts', `Too many wrong tokens came from this address. Wait as long as Retry-After says, then send the admin token. ${HELP}`, { 'Retry-After': String(Math.ceil(waitMs / 1000)) });
+  return new AdminRefusal(
+    429,
+    'too_many_attempts',
+    `Too many wrong tokens came from this address. Wait as long as Retry-After says, then send the admin token. ${HELP}`,
+    { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
+  );
 }
 
 /** Empty when there is none. Only visible ASCII can be a token: nothing else is taken for a blank, or cut off. */

@@ -57,7 +57,12 @@ async function start({ parts, id, body, actor }: Call): Promise<Answer> {
   const untilMs = (await parts.registry.nowMs()) + forMs;
   const note = { reason, actor };
   await parts.engine.bans.start(keyId, untilMs, note);
-  await parts.registry.note(keyId, 'banned', { until: new Date(untilMs).toISOString(), ...(reason === null ? {} : { reason }) }, actor);
+  await parts.registry.note(
+    keyId,
+    'banned',
+    { until: new Date(untilMs).toISOString(), ...(reason === null ? {} : { reason }) },
+    actor,
+  );
   return { status: 200, json: viewOf({ keyId, untilMs, level: 1, note }) };
 }
 
@@ -75,7 +80,8 @@ function readStart(body: Call['body']): { readonly forMs: number; readonly reaso
   if (forMs < MIN_MS || forMs > MAX_MS) problems.push('for: must be a duration from 1s to 366d, such as 1h');
   const reason = body['reason'] ?? null;
   const isText = typeof reason === 'string' && reason.length <= REASON_LENGTH && !/\p{Cc}|ptg_/u.test(reason);
-  if (reason !== null && !isText) problems.push(`reason: must be a text of at most ${REASON_LENGTH} characters without a key in it`);
+  if (reason !== null && !isText)
+    problems.push(`reason: must be a text of at most ${REASON_LENGTH} characters without a key in it`);
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
   return { forMs, reason: isText ? reason : null };
 }

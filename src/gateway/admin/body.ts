@@ -41,7 +41,10 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
   let length = 0;
   for await (const chunk of bytesOf(req)) {
     length += chunk.length;
-    if (length > BODY_BYTES) throw new AdminRefusal(413, 'body_too_large', `The body is larger than ${BODY_BYTES} bytes.`, { Connection: 'close' });
+    if (length > BODY_BYTES)
+      throw new AdminRefusal(413, 'body_too_large', `The body is larger than ${BODY_BYTES} bytes.`, {
+        Connection: 'close',
+      });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -68,7 +68,9 @@ export function matchRoute(routes: readonly Route[], method: string, path: strin
   const match = onPath.find(({ route }) => route.method === wanted);
   if (match !== undefined) return match;
   const exact = onPath.filter(({ route }) => !route.path.includes('{id}'));
-  const methods = (exact.length > 0 ? exact : onPath).flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  const methods = (exact.length > 0 ? exact : onPath).flatMap(({ route }) =>
+    route.method === 'GET' ? ['GET', 'HEAD'] : [route.method],
+  );
   return { kind: 'method_not_allowed', allow: methods.join(', ') };
 }
 

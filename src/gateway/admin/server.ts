@@ -34,9 +34,12 @@ const DRAIN_MS = 10_000;
 /** The operators' listener: metrics, health and the admin API. Made, not yet listening. */
 export function createAdmin(parts: AdminParts): Server {
   const authorize = createAuthorize(parts.token, parts.elapsedMs ?? (() => performance.now()));
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 0, connectionsCheckingInterval: 1_000 }, (req, res) => {
-    void serve(parts, authorize, req, res);
-  });
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 0, connectionsCheckingInterval: 1_000 },
+    (req, res) => {
+      void serve(parts, authorize, req, res);
+    },
+  );
   // Node's own answer to bytes that are no HTTP has no body a client could read.
   server.on('clientError', (_error: Error, socket: Socket) => {
     if (socket.writable) socket.end(MALFORMED);
@@ -48,7 +51,12 @@ export function createAdmin(parts: AdminParts): Server {
 const MALFORMED_BODY = JSON.stringify({ code: 'bad_request', message: 'This is not valid HTTP/1.1.', status: 400 });
 const MALFORMED = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${MALFORMED_BODY.length}\r\nConnection: close\r\n\r\n${MALFORMED_BODY}`;
 
-async function serve(parts: AdminParts, authorize: Authorize, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function serve(
+  parts: AdminParts,
+  authorize: Authorize,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
   try {
     await send(res, await answer(parts, authorize, req));
   } catch (error) {
@@ -56,7 +64,10 @@ async function serve(parts: AdminParts, authorize: Authorize, req: IncomingMessa
       // Part of the answer is out: cut it, so that nobody takes it for the whole.
       if (!res.destroyed) res.destroy();
       const gone = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
-      parts.log[gone ? 'debug' : 'warn']({ err: nameOf(error) }, gone ? 'the caller left before the answer ended' : 'an admin answer was cut short');
+      parts.log[gone ? 'debug' : 'warn'](
+        { err: nameOf(error) },
+        gone ? 'the caller left before the answer ended' : 'an admin answer was cut short',
+      );
     } else if (req.errored === null) {
       await drain(req);
       sendRefusal(res, refusalOf(parts, error));
@@ -80,8 +91,18 @@ async function answer(parts: AdminParts, authorize: Authorize, req: IncomingMess
   const search = mark === -1 ? '' : url.slice(mark + 1);
   const match = matchRoute(ROUTES, method, path);
   const known = match.kind === 'route' ? match.route : undefined;
-  if (known?.open !== true) authorize({ header: req.headers.authorization, address: req.socket.remoteAddress, browser: known?.browser === true });
-  if (match.kind === 'not_found') throw new AdminRefusal(404, 'not_found', 'There is nothing at this path. The admin API begins with /admin/v1/keys, /admin/v1/bans and /admin/v1/usage.');
+  if (known?.open !== true)
+    authorize({
+      header: req.headers.authorization,
+      address: req.socket.remoteAddress,
+      browser: known?.browser === true,
+    });
+  if (match.kind === 'not_found')
+    throw new AdminRefusal(
+      404,
+      'not_found',
+      'There is nothing at this path. The admin API begins with /admin/v1/keys, /admin/v1/bans and /admin/v1/usage.',
+    );
   if (match.kind === 'method_not_allowed') {
     throw new AdminRefusal(405, 'method_not_allowed', `This path knows ${match.allow}.`, { Allow: match.allow });
   }
@@ -92,7 +113,11 @@ async function answer(parts: AdminParts, authorize: Authorize, req: IncomingMess
   const body = isBare ? {} : await readBody(req);
   const result = await route.handle({ parts, id, query, body, bytes: bytesOf(req), actor });
   // What changed is in the keys' history; the log says that something was. The path may hold a key by mistake.
-  if (route.method !== 'GET') parts.log.info({ method, route: route.path, status: result.status, actor, ...(isKeyId(id) ? { key: id } : {}) }, 'admin change');
+  if (route.method !== 'GET')
+    parts.log.info(
+      { method, route: route.path, status: result.status, actor, ...(isKeyId(id) ? { key: id } : {}) },
+      'admin change',
+    );
   return result;
 }
 
@@ -104,7 +129,12 @@ function refusalOf(parts: AdminParts, error: unknown): AdminRefusal {
   }
   if (error instanceof ChangeUncertain) return new AdminRefusal(503, 'change_uncertain', error.message);
   if (error instanceof StoreUnavailable) {
-    return new AdminRefusal(503, 'store_unavailable', 'The store does not answer. Nothing is known to have changed: look, then try again.', { 'Retry-After': '1' });
+    return new AdminRefusal(
+      503,
+      'store_unavailable',
+      'The store does not answer. Nothing is known to have changed: look, then try again.',
+      { 'Retry-After': '1' },
+    );
   }
   parts.log.error({ err: nameOf(error) }, 'an admin request failed');
   return new AdminRefusal(500, 'internal_error', 'Something went wrong here; the log has the details.');
@@ -112,5 +142,7 @@ function refusalOf(parts: AdminParts, error: unknown): AdminRefusal {
 
 /** An error for the log: where it came from, not what was sent. */
 function nameOf(error: unknown): Record<string, unknown> {
-  return error instanceof Error ? { type: error.name, message: error.message, stack: error.stack } : { type: typeof error };
+  return error instanceof Error
+    ? { type: error.name, message: error.message, stack: error.stack }
+    : { type: typeof error };
 }

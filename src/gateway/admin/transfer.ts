@@ -20,14 +20,19 @@ export function readFilter(query: Query): KeyFilter {
   const plan = query.get('plan');
   const status = readChoice(query, 'status', ['enabled', 'disabled', 'revoked']);
   const namePrefix = query.get('name');
-  return { ...(plan === undefined ? {} : { plan }), ...(status === undefined ? {} : { status }), ...(namePrefix === undefined ? {} : { namePrefix }) };
+  return {
+    ...(plan === undefined ? {} : { plan }),
+    ...(status === undefined ? {} : { status }),
+    ...(namePrefix === undefined ? {} : { namePrefix }),
+  };
 }
 
 async function importAll({ parts, bytes, actor }: Call): Promise<Answer> {
   try {
     return { status: 200, json: await parts.registry.import(readLines(bytes), actor) };
   } catch (error) {
-    if (error instanceof ImportRefused) throw new AdminRefusal(400, 'invalid_import', `Nothing was imported.\n${error.message}`);
+    if (error instanceof ImportRefused)
+      throw new AdminRefusal(400, 'invalid_import', `Nothing was imported.\n${error.message}`);
     if (error instanceof ImportLost) throw new AdminRefusal(409, 'import_lost', error.message);
     throw error;
   }
@@ -39,18 +44,29 @@ function exportAll({ parts, query }: Call): Answer {
 }
 
 async function* exported(pages: AsyncIterable<readonly KeyRecord[]>, hashes: boolean): AsyncGenerator<string, void> {
-  for await (const records of pages) yield records.map((record) => `${JSON.stringify(lineOf(record, hashes))}\n`).join('');
+  for await (const records of pages)
+    yield records.map((record) => `${JSON.stringify(lineOf(record, hashes))}\n`).join('');
 }
 
 /** A key as the import reads it, null fields left out. Without its hashes it tells what a listing tells. */
 function lineOf(record: KeyRecord, hashes: boolean): Record<string, unknown> {
   const { id, plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, secrets } = record;
   return {
-    id, plan, name, status, created: new Date(createdAtMs).toISOString(),
+    id,
+    plan,
+    name,
+    status,
+    created: new Date(createdAtMs).toISOString(),
     ...(note === '' ? {} : { note }),
     ...(expiresAtMs === null ? {} : { expires: new Date(expiresAtMs).toISOString() }),
     ...(scopes === null ? {} : { scopes }),
     ...(limits === null ? {} : { limits }),
-    ...(hashes && secrets.length > 0 ? { hashes: secrets.map(({ hash, endsAtMs }) => (endsAtMs === null ? hash : { hash, ends: new Date(endsAtMs).toISOString() })) } : {}),
+    ...(hashes && secrets.length > 0
+      ? {
+          hashes: secrets.map(({ hash, endsAtMs }) =>
+            endsAtMs === null ? hash : { hash, ends: new Date(endsAtMs).toISOString() },
+          ),
+        }
+      : {}),
   };
 }

@@ -13,14 +13,24 @@ import type { Call, Route } from './route.js';
 import { DAY_MS, dayOf, isDay } from '../../shared/utc-day.js';
 
 export const USAGE_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/admin/v1/usage', query: ['from', 'to', 'by', 'format', 'key'], browser: true, handle: usage },
+  {
+    method: 'GET',
+    path: '/admin/v1/usage',
+    query: ['from', 'to', 'by', 'format', 'key'],
+    browser: true,
+    handle: usage,
+  },
   { method: 'GET', path: '/admin/v1/usage/gateways', browser: true, handle: gateways },
   { method: 'DELETE', path: '/admin/v1/usage/gateways/{id}', handle: giveUp },
   { method: 'GET', path: '/admin/usage', query: ['from', 'to', 'by', 'key'], browser: true, handle: page },
 ];
 
 const FORMATS: readonly Format[] = ['json', 'csv', 'html'];
-const TYPES: Readonly<Record<Format, string>> = { json: 'application/json', csv: 'text/csv; charset=utf-8; header=present', html: 'text/html; charset=utf-8' };
+const TYPES: Readonly<Record<Format, string>> = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8; header=present',
+  html: 'text/html; charset=utf-8',
+};
 /** Reports in processes of their own. */
 const MOST_AT_ONCE = 4;
 
@@ -40,7 +50,11 @@ async function gateways({ parts }: Call): Promise<Answer> {
 
 async function giveUp({ parts, id }: Call): Promise<Answer> {
   if (await parts.engine.days.giveUp(id)) return { status: 204 };
-  throw new AdminRefusal(404, 'gateway_not_found', 'No gateway of this id holds a day open. See GET /admin/v1/usage/gateways.');
+  throw new AdminRefusal(
+    404,
+    'gateway_not_found',
+    'No gateway of this id holds a day open. See GET /admin/v1/usage/gateways.',
+  );
 }
 
 async function reported({ parts, query }: Call, format: Format): Promise<Answer> {
@@ -50,15 +64,20 @@ async function reported({ parts, query }: Call, format: Format): Promise<Answer>
   // A key that isn't there is a slip, not a customer without traffic.
   const keyId = key === undefined ? undefined : (await parts.registry.get(key)).id;
   const isElsewhere = keyId === undefined && parts.report !== undefined;
-  const chunks = isElsewhere ? limited(parts.report(format, range)) : writeReport(format, range, parts.engine.usage.rows(range.from, range.to, keyId), keyId);
+  const chunks = isElsewhere
+    ? limited(parts.report(format, range))
+    : writeReport(format, range, parts.engine.usage.rows(range.from, range.to, keyId), keyId);
   return { status: 200, type: TYPES[format], headers: headersOf(format, range), chunks };
 }
 
 function headersOf(format: Format, { from, to }: ReportRange): Headers {
   switch (format) {
-    case 'json': return {};
-    case 'csv': return { 'Content-Disposition': `attachment; filename="usage-${from}-${to}.csv"` };
-    case 'html': return { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' };
+    case 'json':
+      return {};
+    case 'csv':
+      return { 'Content-Disposition': `attachment; filename="usage-${from}-${to}.csv"` };
+    case 'html':
+      return { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' };
   }
 }
 
@@ -66,7 +85,13 @@ let running = 0;
 
 /** Counts the processes under way, and refuses one too many: each takes memory and a processor. */
 async function* limited(report: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
-  if (running >= MOST_AT_ONCE) throw new AdminRefusal(503, 'busy', `${MOST_AT_ONCE} reports are being made already. Wait for one to end, then try again.`, { 'Retry-After': '5' });
+  if (running >= MOST_AT_ONCE)
+    throw new AdminRefusal(
+      503,
+      'busy',
+      `${MOST_AT_ONCE} reports are being made already. Wait for one to end, then try again.`,
+      { 'Retry-After': '5' },
+    );
   running += 1;
   try {
     yield* report;
@@ -81,7 +106,8 @@ function readRange(query: Query, nowMs: number): Pick<ReportRange, 'from' | 'to'
   const to = readDay(query, 'to') ?? today;
   const from = readDay(query, 'from') ?? `${to.slice(0, 8)}01`;
   if (from > to) throw invalidQuery('from must not lie after to.');
-  if (Date.parse(to) - Date.parse(from) >= MOST_DAYS * DAY_MS) throw invalidQuery(`from and to must span at most ${MOST_DAYS} days.`);
+  if (Date.parse(to) - Date.parse(from) >= MOST_DAYS * DAY_MS)
+    throw invalidQuery(`from and to must span at most ${MOST_DAYS} days.`);
   return { from, to, by: readDimensions(query) };
 }
 
@@ -96,7 +122,8 @@ function readDimensions(query: Query): readonly Dimension[] {
   const names = (query.get('by') ?? 'plan').split(',');
   const by = names.map((name) => {
     const dimension = DIMENSIONS.find((one) => one === name);
-    if (dimension === undefined) throw invalidQuery(`by: there is no ${quote(name)}; ${suggestion(name.slice(0, 64), DIMENSIONS)}`);
+    if (dimension === undefined)
+      throw invalidQuery(`by: there is no ${quote(name)}; ${suggestion(name.slice(0, 64), DIMENSIONS)}`);
     return dimension;
   });
   if (new Set(by).size < by.length) throw invalidQuery('by names something twice.');

@@ -12,17 +12,37 @@ export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
 
 /** What answers OPTIONS; it stands in no contract. */
 const OPTIONS: Admitted['operation'] = {
-  id: 'options', method: 'OPTIONS', path: '*', upstream: 'gateway', cost: 0, secured: false, scope: null,
-  hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [],
+  id: 'options',
+  method: 'OPTIONS',
+  path: '*',
+  upstream: 'gateway',
+  cost: 0,
+  secured: false,
+  scope: null,
+  hasBody: false,
+  stability: null,
+  websocket: false,
+  deadlineMs: null,
+  sunsetAtMs: null,
+  headers: [],
+  parameters: [],
 };
 
 /**
  * Fifth step, the gate: asks the store, and gives the permit or the refusal. A key that is not good
  * costs its caller's address a token; a fault or a missing path is only told to those let in.
  */
-export function createAdmit(admission: Admission, realm: string, onVerdict: OnVerdict): (exchange: Identified) => Promise<Admitted | Refusal> {
+export function createAdmit(
+  admission: Admission,
+  realm: string,
+  onVerdict: OnVerdict,
+): (exchange: Identified) => Promise<Admitted | Refusal> {
   const missing = withHeaders(REFUSALS.missing_api_key, 'WWW-Authenticate', `Bearer realm="${realm}"`);
-  const invalid = withHeaders(REFUSALS.invalid_api_key, 'WWW-Authenticate', `Bearer realm="${realm}", error="invalid_token"`);
+  const invalid = withHeaders(
+    REFUSALS.invalid_api_key,
+    'WWW-Authenticate',
+    `Bearer realm="${realm}", error="invalid_token"`,
+  );
 
   /** Writes down what the store said. */
   const note = (logEntry: ExchangeLog, request: AdmissionRequest, verdict: Verdict): Verdict => {
@@ -42,7 +62,12 @@ export function createAdmit(admission: Admission, realm: string, onVerdict: OnVe
   const judgeAddress = async (exchange: Identified): Promise<Admitted | Refusal> => {
     const { requirements, credential, logEntry } = exchange;
     const subject = { kind: 'address', address: exchange.addressBucket } as const;
-    const request = { subject, operation: requirements.operation, scope: null, cost: requirements.secured ? 1 : 0 } as const;
+    const request = {
+      subject,
+      operation: requirements.operation,
+      scope: null,
+      cost: requirements.secured ? 1 : 0,
+    } as const;
     const verdict = note(logEntry, request, await admission.admit(request));
     if (!requirements.secured && verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
     if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
@@ -56,7 +81,12 @@ export function createAdmit(admission: Admission, realm: string, onVerdict: OnVe
     try {
       // One await on the way of a good key: each costs more than the decision around it.
       if (subject.kind === 'key') {
-        const request = { subject, operation: requirements.operation, scope: requirements.scope, cost: requirements.cost };
+        const request = {
+          subject,
+          operation: requirements.operation,
+          scope: requirements.scope,
+          cost: requirements.cost,
+        };
         const verdict = note(logEntry, request, await admission.admit(request));
         if (verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
       } else {
@@ -66,7 +96,9 @@ export function createAdmit(admission: Admission, realm: string, onVerdict: OnVe
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       logEntry.verdict = null;
-      return requirements.refusal !== null && requirements.cost === 0 ? requirements.refusal : REFUSALS.store_unavailable;
+      return requirements.refusal !== null && requirements.cost === 0
+        ? requirements.refusal
+        : REFUSALS.store_unavailable;
     } finally {
       logEntry.admissionMs = performance.now() - askedMs;
     }

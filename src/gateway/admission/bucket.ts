@@ -94,7 +94,12 @@ export function figuresOf(state: BucketState, shape: BucketShape, limit: Limit, 
   if (refill === 'interval') return { limit, remaining: free, resetAtMs: windowEndMs(state, shape) };
   const resetAtMs = state.atMs + Math.ceil(state.level / limit);
   const missing = state.level - (limit - free - 1) * shape.perMs;
-  return { limit, remaining: free, resetAtMs, nextAtMs: free === limit ? resetAtMs : state.atMs + Math.ceil(missing / limit) };
+  return {
+    limit,
+    remaining: free,
+    resetAtMs,
+    nextAtMs: free === limit ? resetAtMs : state.atMs + Math.ceil(missing / limit),
+  };
 }
 
 function windowEndMs(state: BucketState, shape: BucketShape): number {

@@ -15,7 +15,14 @@ export interface SubjectState {
 }
 
 export function freshState(): SubjectState {
-  return { minute: { level: 0, atMs: 0 }, day: { level: 0, atMs: 0 }, strikes: 0, strikesSinceMs: 0, bannedUntilMs: 0, banLevel: 0 };
+  return {
+    minute: { level: 0, atMs: 0 },
+    day: { level: 0, atMs: 0 },
+    strikes: 0,
+    strikesSinceMs: 0,
+    bannedUntilMs: 0,
+    banLevel: 0,
+  };
 }
 
 /** What was ruled; `ban_started`: this very refusal began the ban. */
@@ -28,7 +35,14 @@ type JudgedKey = { readonly id: string; readonly version: number } | null;
  * The decision, on plain data. Changes `state` in place; the caller writes it back in the same
  * transaction, unless the decision `changesNothing`: then settling it was for the figures alone.
  */
-export function decide(state: SubjectState, terms: Terms, key: JudgedKey, inScope: boolean, cost: 0 | 1, nowMs: number): StandingVerdict {
+export function decide(
+  state: SubjectState,
+  terms: Terms,
+  key: JudgedKey,
+  inScope: boolean,
+  cost: 0 | 1,
+  nowMs: number,
+): StandingVerdict {
   const ruling = rule(state, terms, cost, nowMs);
   return verdictOf(state, terms, ruling, key, inScope, nowMs);
 }
@@ -61,20 +75,42 @@ function rule(state: SubjectState, terms: Terms, cost: 0 | 1, nowMs: number): Ru
 }
 
 /** What a ruling means for the one who asked, read off the state it left behind. */
-export function verdictOf(state: SubjectState, terms: Terms, ruling: Ruling, key: JudgedKey, inScope: boolean, nowMs: number): StandingVerdict {
+export function verdictOf(
+  state: SubjectState,
+  terms: Terms,
+  ruling: Ruling,
+  key: JudgedKey,
+  inScope: boolean,
+  nowMs: number,
+): StandingVerdict {
   const { limits, refill } = terms;
   const minute = figuresOf(state.minute, SHAPES.minute, limits.minute, refill);
   const day = figuresOf(state.day, SHAPES.day, limits.day, refill);
-  const standing = { keyId: key?.id ?? null, recordVersion: key?.version ?? null, plan: terms.plan, minute, day, atMs: nowMs };
+  const standing = {
+    keyId: key?.id ?? null,
+    recordVersion: key?.version ?? null,
+    plan: terms.plan,
+    minute,
+    day,
+    atMs: nowMs,
+  };
   if (ruling === 'admitted') return { outcome: 'admitted', ...standing, inScope };
   // A refusal took nothing, so the buckets still show what it was about.
   const minuteHolds = holds(state.minute, SHAPES.minute, limits.minute);
   const dayHolds = holds(state.day, SHAPES.day, limits.day);
   const retryAtMs = retryOf(state, terms, minuteHolds, dayHolds);
-  if (ruling === 'limited') return { outcome: 'limited', ...standing, violated: violatedOf(minute, day, minuteHolds, dayHolds), retryAtMs };
+  if (ruling === 'limited')
+    return { outcome: 'limited', ...standing, violated: violatedOf(minute, day, minuteHolds, dayHolds), retryAtMs };
   const bannedUntilMs = state.bannedUntilMs;
   const started = ruling === 'ban_started';
-  return { outcome: 'banned', ...standing, bannedUntilMs, level: state.banLevel, started, retryAtMs: Math.max(bannedUntilMs, retryAtMs) };
+  return {
+    outcome: 'banned',
+    ...standing,
+    bannedUntilMs,
+    level: state.banLevel,
+    started,
+    retryAtMs: Math.max(bannedUntilMs, retryAtMs),
+  };
 }
 
 /** Counts one refusal; true when it starts a ban. */
@@ -114,7 +150,10 @@ export function banLengthMs(rule: BanRule, level: number): number {
 
 function retryOf(state: SubjectState, terms: Terms, minuteHolds: boolean, dayHolds: boolean): number {
   const { limits, refill } = terms;
-  const minuteMs = minuteHolds || limits.minute === 'unlimited' ? 0 : nextTokenAtMs(state.minute, SHAPES.minute, limits.minute, refill);
+  const minuteMs =
+    minuteHolds || limits.minute === 'unlimited'
+      ? 0
+      : nextTokenAtMs(state.minute, SHAPES.minute, limits.minute, refill);
   const dayMs = dayHolds || limits.day === 'unlimited' ? 0 : nextTokenAtMs(state.day, SHAPES.day, limits.day, refill);
   return Math.max(minuteMs, dayMs);
 }

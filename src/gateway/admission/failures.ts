@@ -21,7 +21,11 @@ export interface Failures {
  * offered again, under the same name, until it has. A lost one only costs a client its credit.
  * @param now unix ms
  */
-export function collectFailures(engine: AdmissionEngine, onDropped: (count: number) => void, now: () => number = Date.now): Failures {
+export function collectFailures(
+  engine: AdmissionEngine,
+  onDropped: (count: number) => void,
+  now: () => number = Date.now,
+): Failures {
   const creditsOf = createTeller();
   let fresh: FailedRequest[] = [];
   /** Offered and not acknowledged, at most one of a key and day. */
@@ -85,7 +89,13 @@ export function createTeller(): (failures: readonly FailedRequest[]) => readonly
       if (known === undefined) groups.set(name, [failure]);
       else known.push(failure);
     }
-    return [...groups.values()].map((its) => ({ teller, number: (number += 1), keyId: its[0]!.keyId, day: dayOf(its[0]!.admittedAtMs), failures: its }));
+    return [...groups.values()].map((its) => ({
+      teller,
+      number: (number += 1),
+      keyId: its[0]!.keyId,
+      day: dayOf(its[0]!.admittedAtMs),
+      failures: its,
+    }));
   };
 }
 

@@ -46,7 +46,14 @@ export function finalityOf(told: readonly Told[], nowMs: number, finalAfterMs: n
     const { gateway, host, seenMs } = each;
     const finalAtMs = seenMs + finalAfterMs;
     const isOver = each.givenUp || nowMs >= finalAtMs;
-    const missing = { gateway, host, from: nameOf(each.openDay), to: nameOf(dayAt(seenMs + DAY_MS)), seenMs, finalAtMs: isOver ? null : finalAtMs };
+    const missing = {
+      gateway,
+      host,
+      from: nameOf(each.openDay),
+      to: nameOf(dayAt(seenMs + DAY_MS)),
+      seenMs,
+      finalAtMs: isOver ? null : finalAtMs,
+    };
     if (isOver) {
       without.push(missing);
       continue;
@@ -59,7 +66,10 @@ export function finalityOf(told: readonly Told[], nowMs: number, finalAfterMs: n
 
 /** Ids of the gateways without whose counts `day` became final, with blanks between; empty where there is none. */
 export function withoutOn(day: string, without: readonly Missing[]): string {
-  return without.filter(({ from, to }) => from <= day && day <= to).map(({ gateway }) => gateway).join(' ');
+  return without
+    .filter(({ from, to }) => from <= day && day <= to)
+    .map(({ gateway }) => gateway)
+    .join(' ');
 }
 
 function dayAt(atMs: number): number {

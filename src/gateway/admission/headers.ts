@@ -15,18 +15,24 @@ export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[]
   const binding = bindingWindow(verdict);
   const headers = triple(binding.limit, binding.remaining, binding.resetAtMs, nowMs);
   const limit = listed(verdict.minute, verdict.day, nowMs);
-  if (limit !== '') headers.push('RateLimit', limit, 'RateLimit-Policy', policy(verdict.minute.limit, verdict.day.limit));
+  if (limit !== '')
+    headers.push('RateLimit', limit, 'RateLimit-Policy', policy(verdict.minute.limit, verdict.day.limit));
   return headers;
 }
 
 /** While no verdict can be had, nothing is admitted: that is the limit in force, and it holds `retryS` seconds. */
 export function closedHeaders(nowMs: number, retryS: number): string[] {
   return [
-    'X-RateLimit-Limit', '0',
-    'X-RateLimit-Remaining', '0',
-    'X-RateLimit-Reset', String(Math.ceil(nowMs / 1000) + retryS),
-    'RateLimit', `"closed";r=0;t=${retryS}`,
-    'RateLimit-Policy', `"closed";q=0;w=${retryS}`,
+    'X-RateLimit-Limit',
+    '0',
+    'X-RateLimit-Remaining',
+    '0',
+    'X-RateLimit-Reset',
+    String(Math.ceil(nowMs / 1000) + retryS),
+    'RateLimit',
+    `"closed";r=0;t=${retryS}`,
+    'RateLimit-Policy',
+    `"closed";q=0;w=${retryS}`,
   ];
 }
 
@@ -57,15 +63,22 @@ function bannedHeaders(minute: WindowFigures, day: WindowFigures, retryAtMs: num
 
 function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: number): string[] {
   return [
-    'X-RateLimit-Limit', String(limit === 'unlimited' ? UNLIMITED_FIGURE : limit),
-    'X-RateLimit-Remaining', String(remaining),
-    'X-RateLimit-Reset', String(Math.ceil(Math.max(resetAtMs, nowMs) / 1000)),
+    'X-RateLimit-Limit',
+    String(limit === 'unlimited' ? UNLIMITED_FIGURE : limit),
+    'X-RateLimit-Remaining',
+    String(remaining),
+    'X-RateLimit-Reset',
+    String(Math.ceil(Math.max(resetAtMs, nowMs) / 1000)),
   ];
 }
 
 function listed(minute: WindowFigures, day: WindowFigures, nowMs: number): string {
-  const first = minute.limit === 'unlimited' ? '' : `"minute";r=${minute.remaining};t=${secondsUntil(minute.nextAtMs ?? minute.resetAtMs, nowMs)}`;
-  const second = day.limit === 'unlimited' ? '' : `"day";r=${day.remaining};t=${secondsUntil(day.nextAtMs ?? day.resetAtMs, nowMs)}`;
+  const first =
+    minute.limit === 'unlimited'
+      ? ''
+      : `"minute";r=${minute.remaining};t=${secondsUntil(minute.nextAtMs ?? minute.resetAtMs, nowMs)}`;
+  const second =
+    day.limit === 'unlimited' ? '' : `"day";r=${day.remaining};t=${secondsUntil(day.nextAtMs ?? day.resetAtMs, nowMs)}`;
   return first !== '' && second !== '' ? `${first}, ${second}` : first + second;
 }
 

@@ -84,7 +84,15 @@ export class StoreUnavailable extends Error {
   /** The call had no effect and will have none: it never left, or was refused as a whole. */
   readonly noEffect: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly decided?: readonly (Verdict | undefined)[]; readonly notSent?: readonly number[]; readonly taken?: readonly number[]; readonly noEffect?: boolean } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & {
+      readonly decided?: readonly (Verdict | undefined)[];
+      readonly notSent?: readonly number[];
+      readonly taken?: readonly number[];
+      readonly noEffect?: boolean;
+    } = {},
+  ) {
     super(message, options);
     this.decided = options.decided ?? [];
     this.notSent = options.notSent ?? [];

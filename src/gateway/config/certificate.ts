@@ -47,16 +47,33 @@ export function readCertificate(files: TlsSettings, faults: CertificateFault[]):
   };
   const cert = readPem(files.cert, (message) => fault('cert', message));
   const key = readPem(files.key, (message) => fault('key', message));
-  const first = cert && parse(() => new X509Certificate(cert), () => fault('cert', 'no certificate in PEM form (-----BEGIN CERTIFICATE-----); name the file with the certificate, followed by those that signed it'));
-  const secret = key && parse(() => createPrivateKey(key), () => fault('key', keyAdvice(key)));
+  const first =
+    cert &&
+    parse(
+      () => new X509Certificate(cert),
+      () =>
+        fault(
+          'cert',
+          'no certificate in PEM form (-----BEGIN CERTIFICATE-----); name the file with the certificate, followed by those that signed it',
+        ),
+    );
+  const secret =
+    key &&
+    parse(
+      () => createPrivateKey(key),
+      () => fault('key', keyAdvice(key)),
+    );
   if (first) checkTime(first, Date.now(), (message) => fault('cert', message));
   if (first && secret) checkPair(first, secret, files, (message) => fault('key', message));
   if (!cert || !key || faults.length > found) return null;
   // TLS has rules of its own, such as the least size of a key.
-  return parse(() => {
-    createSecureContext({ cert, key });
-    return new Certificate(cert, key);
-  }, (code) => fault('cert', `not accepted by TLS (${code}); have a new certificate made`));
+  return parse(
+    () => {
+      createSecureContext({ cert, key });
+      return new Certificate(cert, key);
+    },
+    (code) => fault('cert', `not accepted by TLS (${code}); have a new certificate made`),
+  );
 }
 
 type Refuse = (message: string) => null;
@@ -85,15 +102,18 @@ function parse<T>(read: () => T, refuse: (code: string) => null): T | null {
 }
 
 function keyAdvice(key: Buffer): string {
-  if (/^-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/m.test(key.toString('latin1'))) return 'the key is locked with a passphrase; store it without one, readable for the user the gateway runs as alone';
+  if (/^-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/m.test(key.toString('latin1')))
+    return 'the key is locked with a passphrase; store it without one, readable for the user the gateway runs as alone';
   return 'no private key in PEM form (-----BEGIN PRIVATE KEY-----); name the file with the key of the certificate';
 }
 
 function checkTime({ validFrom, validTo }: X509Certificate, nowMs: number, refuse: Refuse): void {
   if (Date.parse(validTo) <= nowMs) refuse(`the certificate ended on ${validTo}; put a renewed one there`);
-  else if (Date.parse(validFrom) > nowMs) refuse(`the certificate begins on ${validFrom}; put one there that holds now, or correct the clock`);
+  else if (Date.parse(validFrom) > nowMs)
+    refuse(`the certificate begins on ${validFrom}; put one there that holds now, or correct the clock`);
 }
 
 function checkPair(certificate: X509Certificate, key: KeyObject, { cert }: TlsSettings, refuse: Refuse): void {
-  if (!certificate.checkPrivateKey(key)) refuse(`this key does not belong to the certificate in ${cert}; put both there from the same renewal`);
+  if (!certificate.checkPrivateKey(key))
+    refuse(`this key does not belong to the certificate in ${cert}; put both there from the same renewal`);
 }

@@ -27,7 +27,10 @@ export function explainSettings(environment: NodeJS.ProcessEnv): ExplainedSettin
   const { settings, gateway, plans } = loadSources(environment);
   const rows = explain(gateway, gatewayFile, '').filter(({ path }) => path !== 'extends');
   // The schema has no default for these paths: they depend on where the program is installed.
-  const paths = new Map([['data', settings.dataFolder], ['contract', settings.contract]]);
+  const paths = new Map([
+    ['data', settings.dataFolder],
+    ['contract', settings.contract],
+  ]);
   const complete = rows.map((row) => ({ ...row, value: paths.get(row.path) ?? row.value }));
   return [...complete, ...explain(plans, plansFile, 'plans.')];
 }

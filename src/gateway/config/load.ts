@@ -18,7 +18,10 @@ import type { ResolvedPaths, Settings, TlsSettings } from './settings.js';
 export { ConfigError, renderProblems } from './files/problem.js';
 
 /** What holds for the upstreams when no file speaks of them; other defaults stand in the schema. */
-const DEFAULTS = plainLayer({ upstreams: { pets: { addresses: ['http://127.0.0.1:8081'] }, store: { addresses: [] } } }, { file: 'default', line: 0, column: 0 });
+const DEFAULTS = plainLayer(
+  { upstreams: { pets: { addresses: ['http://127.0.0.1:8081'] }, store: { addresses: [] } } },
+  { file: 'default', line: 0, column: 0 },
+);
 
 /** The settings with the layers they came from. */
 export interface Sources {
@@ -64,7 +67,14 @@ function load(environment: NodeJS.ProcessEnv, need: 'required' | 'wanted' | 'unr
   const certificateFault = faults.length === 0 ? null : new ConfigError(faults, files);
   if (need === 'required' || problems.length > 0) problems.push(...faults);
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
-  return { settings: toSettings(file, toPlans(planFile), pathsOf(gateway, tls)), certificate, certificateFault, gateway, plans, files };
+  return {
+    settings: toSettings(file, toPlans(planFile), pathsOf(gateway, tls)),
+    certificate,
+    certificateFault,
+    gateway,
+    plans,
+    files,
+  };
 }
 
 function filesOf(gateway: Layers | undefined, plans: Layers | undefined, tls: TlsSettings | null): readonly string[] {
@@ -73,7 +83,10 @@ function filesOf(gateway: Layers | undefined, plans: Layers | undefined, tls: Tl
 
 function readGateway(environment: NodeJS.ProcessEnv): Layers {
   const named = environment['PETGATE_CONFIG']?.trim() ?? '';
-  const source = plainLayer({ PETGATE_CONFIG: named }, { file: 'environment variable PETGATE_CONFIG', line: 0, column: 0 });
+  const source = plainLayer(
+    { PETGATE_CONFIG: named },
+    { file: 'environment variable PETGATE_CONFIG', line: 0, column: 0 },
+  );
   const path = named === '' ? join(packageRoot, 'config/gateway.yaml') : resolve(named);
   const files = readChain(path, named === '' ? undefined : source, 'PETGATE_CONFIG');
   return layOver([...environmentLayers(environment), ...files, DEFAULTS]);
@@ -101,11 +114,13 @@ function check<T extends z.ZodType>(problems: Problem[], layers: Layers, schema:
   const parsed = schema.safeParse(layers.value);
   if (parsed.success) return parsed.data;
   const keys = inputSchema(schema);
-  problems.push(...problemsOf(parsed.error.issues, {
-    place: (path, part) => layers.place(path, part),
-    says: (path) => layers.decides(path) !== undefined,
-    known: (path) => knownKeys(keys, path),
-  }));
+  problems.push(
+    ...problemsOf(parsed.error.issues, {
+      place: (path, part) => layers.place(path, part),
+      says: (path) => layers.decides(path) !== undefined,
+      known: (path) => knownKeys(keys, path),
+    }),
+  );
   return undefined;
 }
 
@@ -113,13 +128,25 @@ function check<T extends z.ZodType>(problems: Problem[], layers: Layers, schema:
 function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] {
   if (listen.port === 0 || listen.port !== admin.port) return [];
   const path = gateway.decides(['admin', 'port']) === undefined ? ['listen', 'port'] : ['admin', 'port'];
-  return [{ ...gateway.place(path, 'value'), path: path.join('.'), message: `the public listener and that of operators are both on port ${listen.port}; give them different ports` }];
+  return [
+    {
+      ...gateway.place(path, 'value'),
+      path: path.join('.'),
+      message: `the public listener and that of operators are both on port ${listen.port}; give them different ports`,
+    },
+  ];
 }
 
 /** A PROXY header is believed from trusted proxies alone: without any, every connection would be closed. */
 function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: GatewayFile): Problem[] {
   if (!listen.proxy_protocol || trusted.length > 0) return [];
-  return [{ ...gateway.place(['listen', 'proxy_protocol'], 'value'), path: 'listen.proxy_protocol', message: 'no connection could be served: name the addresses of your load balancers in trusted_proxies' }];
+  return [
+    {
+      ...gateway.place(['listen', 'proxy_protocol'], 'value'),
+      path: 'listen.proxy_protocol',
+      message: 'no connection could be served: name the addresses of your load balancers in trusted_proxies',
+    },
+  ];
 }
 
 /** Where the two files of TLS are; null when not both are named. */
@@ -133,7 +160,9 @@ function openCertificate(problems: Problem[], gateway: Layers, tls: TlsSettings 
   if (tls === null) return null;
   const faults: CertificateFault[] = [];
   const certificate = readCertificate(tls, faults);
-  problems.push(...faults.map(({ part, message }) => ({ ...gateway.place(['tls', part], 'value'), path: `tls.${part}`, message })));
+  problems.push(
+    ...faults.map(({ part, message }) => ({ ...gateway.place(['tls', part], 'value'), path: `tls.${part}`, message })),
+  );
   return certificate;
 }
 
@@ -144,5 +173,9 @@ function pathAt(gateway: Layers, setting: readonly string[]): string | null {
 }
 
 function pathsOf(gateway: Layers, tls: TlsSettings | null): ResolvedPaths {
-  return { dataFolder: pathAt(gateway, ['data']) ?? join(packageRoot, 'data'), contract: pathAt(gateway, ['contract']) ?? join(packageRoot, 'config/openapi.yaml'), tls };
+  return {
+    dataFolder: pathAt(gateway, ['data']) ?? join(packageRoot, 'data'),
+    contract: pathAt(gateway, ['contract']) ?? join(packageRoot, 'config/openapi.yaml'),
+    tls,
+  };
 }

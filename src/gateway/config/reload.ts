@@ -44,8 +44,21 @@ const FIXED = {
 /** `next`, with what only a new process can change as it was at the start. */
 function withFixed(next: Settings, first: Settings): Settings {
   const { listen, http2, admin, workers, dataFolder, contract, environment, store, keys } = first;
-  const tls = first.tls === null ? null : next.tls ?? first.tls;
-  return { ...next, listen, tls, http2, admin, workers, dataFolder, contract, environment, store, keys, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
+  const tls = first.tls === null ? null : (next.tls ?? first.tls);
+  return {
+    ...next,
+    listen,
+    tls,
+    http2,
+    admin,
+    workers,
+    dataFolder,
+    contract,
+    environment,
+    store,
+    keys,
+    limits: { ...next.limits, headerBytes: first.limits.headerBytes },
+  };
 }
 
 /**
@@ -54,7 +67,12 @@ function withFixed(next: Settings, first: Settings): Settings {
  * @param first what the process started from
  * @param apply puts checked settings into force; resolves when they are, in every process, in the order of the calls
  */
-export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, log: Log, apply: (settings: Settings, certificate: Certificate | null) => Promise<void>): Reloader {
+export function createReloader(
+  environment: NodeJS.ProcessEnv,
+  first: Sources,
+  log: Log,
+  apply: (settings: Settings, certificate: Certificate | null) => Promise<void>,
+): Reloader {
   let { settings: current, certificate, files } = first;
   let state: ReloadState = { ok: true, detail: 'as the files say', loaded: 0, refused: 0, sinceMs: Date.now() };
 
@@ -62,7 +80,9 @@ export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, l
     try {
       const sources = loadSources(environment, 'wanted');
       files = sources.files;
-      const waiting = Object.entries(FIXED).filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings))).map(([name]) => name);
+      const waiting = Object.entries(FIXED)
+        .filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings)))
+        .map(([name]) => name);
       current = withFixed(sources.settings, first.settings);
       // Whether there is TLS at all was decided at the start.
       if (first.settings.tls !== null) certificate = sources.certificate ?? certificate;
@@ -77,8 +97,16 @@ export function createReloader(environment: NodeJS.ProcessEnv, first: Sources, l
       if (!(error instanceof ConfigError)) throw error;
       // A file that was just named and refused may be the one that is put right next.
       files = [...new Set([...files, ...error.files])];
-      state = { ...state, ok: false, detail: `the changed files were refused, the settings before hold: ${error.message}`, refused: state.refused + 1 };
-      log.error({ problems: error.message.split('\n') }, 'the changed settings were refused; the ones before stay in force');
+      state = {
+        ...state,
+        ok: false,
+        detail: `the changed files were refused, the settings before hold: ${error.message}`,
+        refused: state.refused + 1,
+      };
+      log.error(
+        { problems: error.message.split('\n') },
+        'the changed settings were refused; the ones before stay in force',
+      );
     }
   };
   const watching = watchFiles(() => files, reload);
@@ -94,7 +122,12 @@ function detailOf(fault: ConfigError | null, waiting: readonly string[]): string
 }
 
 function logTaken(log: Log, fault: ConfigError | null, waiting: readonly string[], tls: object): void {
-  if (fault !== null) log.error({ ...tls, problems: fault.message.split('\n'), waiting }, 'the certificate was refused, the one before stays in force; all other settings were reloaded');
-  else if (waiting.length > 0) log.warn({ ...tls, waiting }, 'settings reloaded; some of them take effect only after a restart');
+  if (fault !== null)
+    log.error(
+      { ...tls, problems: fault.message.split('\n'), waiting },
+      'the certificate was refused, the one before stays in force; all other settings were reloaded',
+    );
+  else if (waiting.length > 0)
+    log.warn({ ...tls, waiting }, 'settings reloaded; some of them take effect only after a restart');
   else log.info(tls, 'settings reloaded');
 }

@@ -38,8 +38,14 @@ export function toSettings(file: GatewayFile, plans: Plans, paths: ResolvedPaths
     workers: file.workers === 'auto' ? availableParallelism() : file.workers,
     ...paths,
     store: {
-      redisUrl: store.redis ?? null, deadlineMs: store.deadline, usageDays: store.usage / 86_400_000, finalAfterMs: store.final_after, mapBytes: store.map_size,
-      onFailure: store.on_failure, gateways: store.gateways, replicas: { replicas: store.replicas, waitMs: store.replica_wait },
+      redisUrl: store.redis ?? null,
+      deadlineMs: store.deadline,
+      usageDays: store.usage / 86_400_000,
+      finalAfterMs: store.final_after,
+      mapBytes: store.map_size,
+      onFailure: store.on_failure,
+      gateways: store.gateways,
+      replicas: { replicas: store.replicas, waitMs: store.replica_wait },
     },
     upstreams: toUpstreams(file.upstreams),
     limits: toLimits(file.limits),
@@ -55,11 +61,24 @@ export function toSettings(file: GatewayFile, plans: Plans, paths: ResolvedPaths
 
 function toLimits(limits: GatewayFile['limits']) {
   return {
-    headerBytes: limits.header_size, headerFields: limits.header_fields, urlBytes: limits.url_size, bodyBytes: limits.body_size,
-    headersMs: limits.headers_time, requestMs: limits.request_time, keepAliveMs: limits.keep_alive,
-    connections: limits.connections, requestsPerConnection: limits.requests_per_connection, exchanges: limits.exchanges, streams: limits.streams, pipelined: limits.pipelined,
-    waiting: limits.waiting, bodiesBytes: limits.bodies_size, callerShare: limits.caller_share,
-    tunnels: limits.tunnels, tunnelIdleMs: limits.tunnel_idle, tunnelLifetimeMs: limits.tunnel_lifetime,
+    headerBytes: limits.header_size,
+    headerFields: limits.header_fields,
+    urlBytes: limits.url_size,
+    bodyBytes: limits.body_size,
+    headersMs: limits.headers_time,
+    requestMs: limits.request_time,
+    keepAliveMs: limits.keep_alive,
+    connections: limits.connections,
+    requestsPerConnection: limits.requests_per_connection,
+    exchanges: limits.exchanges,
+    streams: limits.streams,
+    pipelined: limits.pipelined,
+    waiting: limits.waiting,
+    bodiesBytes: limits.bodies_size,
+    callerShare: limits.caller_share,
+    tunnels: limits.tunnels,
+    tunnelIdleMs: limits.tunnel_idle,
+    tunnelLifetimeMs: limits.tunnel_lifetime,
   };
 }
 
@@ -74,9 +93,21 @@ function toUpstreams(upstreams: GatewayFile['upstreams']) {
   return byName;
 }
 
-function toUpstream({ addresses, connections, pipelining, connect, deadline, health, breaker }: GatewayFile['upstreams'][string]) {
+function toUpstream({
+  addresses,
+  connections,
+  pipelining,
+  connect,
+  deadline,
+  health,
+  breaker,
+}: GatewayFile['upstreams'][string]) {
   return {
-    addresses, connections, pipelining, connectMs: connect, deadlineMs: deadline,
+    addresses,
+    connections,
+    pipelining,
+    connectMs: connect,
+    deadlineMs: deadline,
     health: health === undefined ? null : { path: health.path, everyMs: health.every, deadlineMs: health.deadline },
     breaker: breaker === 'off' ? null : { failures: breaker.failures, openMs: breaker.open, capMs: breaker.cap },
   };

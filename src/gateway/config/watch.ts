@@ -37,7 +37,9 @@ export function watchFiles(files: () => readonly string[], onChange: () => void)
   };
   const rewatch = (): void => {
     unwatch();
-    watchers = [...new Set(files().map((file) => dirname(file)))].flatMap((folder) => watchFolder(folder, lookSoon) ?? []);
+    watchers = [...new Set(files().map((file) => dirname(file)))].flatMap(
+      (folder) => watchFolder(folder, lookSoon) ?? [],
+    );
   };
   seen = contentOf(files());
   rewatch();

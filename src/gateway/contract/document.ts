@@ -5,33 +5,57 @@ import { duration, LONGEST } from '../config/schema/values.js';
 const time = z.iso.datetime({ offset: true, error: 'must be a date-time such as 2030-12-05T00:00:00Z, in quotes' });
 const visible = /^[\x21\x23-\x3b\x3d\x3f-\x7e]+$/;
 
-const extension = z.strictObject({
-  upstream: z.string({ error: 'must name the upstream, or gateway' }).regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a name of lower-case letters, digits, - and _, such as pets'),
-  cost: z.literal([0, 1], { error: 'must be 1 (takes a token) or 0' }),
-  scope: z.string({ error: 'must be a scope such as pets:read, or null' }).regex(/^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/, 'must be a scope such as pets:read').nullable(),
-  stability: z.enum(['experimental', 'beta'], { error: 'must be experimental, beta or null' }).nullable(),
-  websocket: z.boolean({ error: 'must be true or false' }).optional(),
-  deadline: duration('1ms', LONGEST).optional(),
-}, { error: (issue) => issue.code === 'invalid_type' ? 'must be { upstream, cost, scope, stability }' : undefined });
+const extension = z.strictObject(
+  {
+    upstream: z
+      .string({ error: 'must name the upstream, or gateway' })
+      .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a name of lower-case letters, digits, - and _, such as pets'),
+    cost: z.literal([0, 1], { error: 'must be 1 (takes a token) or 0' }),
+    scope: z
+      .string({ error: 'must be a scope such as pets:read, or null' })
+      .regex(/^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/, 'must be a scope such as pets:read')
+      .nullable(),
+    stability: z.enum(['experimental', 'beta'], { error: 'must be experimental, beta or null' }).nullable(),
+    websocket: z.boolean({ error: 'must be true or false' }).optional(),
+    deadline: duration('1ms', LONGEST).optional(),
+  },
+  { error: (issue) => (issue.code === 'invalid_type' ? 'must be { upstream, cost, scope, stability }' : undefined) },
+);
 
-const servers = z.array(z.looseObject({
-  url: z.string({ error: 'must be an address' }),
-  variables: z.record(z.string(), z.looseObject({ default: z.string({ error: 'must be text' }) })).optional(),
-})).min(1, 'must list a server');
+const servers = z
+  .array(
+    z.looseObject({
+      url: z.string({ error: 'must be an address' }),
+      variables: z.record(z.string(), z.looseObject({ default: z.string({ error: 'must be text' }) })).optional(),
+    }),
+  )
+  .min(1, 'must list a server');
 
-const operation = z.looseObject({
-  // `unmatched` is what the ledger calls requests that fit no operation.
-  operationId: z.string({ error: 'must name the operation, such as listPets' })
-    .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be letters, digits and _, at most 64').refine((id) => id !== 'unmatched', 'unmatched is taken; choose another name'),
-  security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
-  requestBody: z.looseObject({}).optional(),
-  parameters: z.array(z.unknown()).optional(),
-  deprecated: z.boolean().optional(),
-  'x-petgate': extension,
-  'x-deprecated-at': time.optional(),
-  'x-sunset': time.optional(),
-  'x-links': z.record(z.string().regex(/^[a-z][a-z0-9.-]*$/, 'must be a link relation such as sunset'), z.string().regex(visible, 'must be an address without spaces, quotes and angle brackets')).optional(),
-}).refine((it) => it.deprecated === true || (it['x-deprecated-at'] === undefined && it['x-sunset'] === undefined), { path: ['deprecated'], error: 'must be true where x-deprecated-at or x-sunset stands' });
+const operation = z
+  .looseObject({
+    // `unmatched` is what the ledger calls requests that fit no operation.
+    operationId: z
+      .string({ error: 'must name the operation, such as listPets' })
+      .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be letters, digits and _, at most 64')
+      .refine((id) => id !== 'unmatched', 'unmatched is taken; choose another name'),
+    security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+    requestBody: z.looseObject({}).optional(),
+    parameters: z.array(z.unknown()).optional(),
+    deprecated: z.boolean().optional(),
+    'x-petgate': extension,
+    'x-deprecated-at': time.optional(),
+    'x-sunset': time.optional(),
+    'x-links': z
+      .record(
+        z.string().regex(/^[a-z][a-z0-9.-]*$/, 'must be a link relation such as sunset'),
+        z.string().regex(visible, 'must be an address without spaces, quotes and angle brackets'),
+      )
+      .optional(),
+  })
+  .refine((it) => it.deprecated === true || (it['x-deprecated-at'] === undefined && it['x-sunset'] === undefined), {
+    path: ['deprecated'],
+    error: 'must be true where x-deprecated-at or x-sunset stands',
+  });
 
 /** Methods a path may have, in the order of Allow. TRACE and CONNECT are never served. */
 export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;

@@ -11,7 +11,9 @@ export function fixedHeaders(operation: DocumentOperation): readonly string[] {
   const sunset = operation['x-sunset'];
   // Date's own text is the IMF-fixdate of RFC 9110.
   if (sunset !== undefined) headers.push('Sunset', new Date(sunset).toUTCString());
-  const links = Object.entries(operation['x-links'] ?? {}).map(([relation, target]) => `<${target}>; rel="${relation}"`);
+  const links = Object.entries(operation['x-links'] ?? {}).map(
+    ([relation, target]) => `<${target}>; rel="${relation}"`,
+  );
   if (links.length > 0) headers.push('Link', links.join(', '));
   const { stability } = operation['x-petgate'];
   if (stability !== null) headers.push('X-Stability', stability);

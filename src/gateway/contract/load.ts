@@ -64,14 +64,27 @@ function findOperations(document: ContractDocument, report: Report): Found[] {
       const ways = operation.security ?? document.security ?? [];
       // An empty way to authenticate is OpenAPI's word for "or not at all".
       const secured = ways.length > 0 && ways.every((way) => Object.keys(way).length > 0);
-      const parameters = readParameters(base + template, [...(item.parameters ?? []), ...(operation.parameters ?? [])], document, (message) => report([...at, method], 'key', message));
-      found.push({ path: [...at, method], operation: { ...toOperation(method.toUpperCase(), base + template, operation, secured), parameters } });
+      const parameters = readParameters(
+        base + template,
+        [...(item.parameters ?? []), ...(operation.parameters ?? [])],
+        document,
+        (message) => report([...at, method], 'key', message),
+      );
+      found.push({
+        path: [...at, method],
+        operation: { ...toOperation(method.toUpperCase(), base + template, operation, secured), parameters },
+      });
     }
   }
   return found;
 }
 
-function toOperation(method: string, path: string, source: DocumentOperation, secured: boolean): Omit<Operation, 'parameters'> {
+function toOperation(
+  method: string,
+  path: string,
+  source: DocumentOperation,
+  secured: boolean,
+): Omit<Operation, 'parameters'> {
   const { upstream, cost, scope, stability, websocket, deadline } = source['x-petgate'];
   const sunset = source['x-sunset'];
   return {
@@ -92,23 +105,37 @@ function toOperation(method: string, path: string, source: DocumentOperation, se
 }
 
 /** A handshake is a GET without a body (RFC 6455 §4.1), and the gateway itself has nothing to say in a tunnel. */
-function checkWebsocket({ 'x-petgate': { upstream, websocket }, requestBody }: DocumentOperation, method: string, at: Path, report: Report): void {
+function checkWebsocket(
+  { 'x-petgate': { upstream, websocket }, requestBody }: DocumentOperation,
+  method: string,
+  at: Path,
+  report: Report,
+): void {
   if (websocket !== true || (method === 'get' && upstream !== 'gateway' && requestBody === undefined)) return;
   report(at, 'value', 'a WebSocket begins with a GET without a body, to an upstream; leave this out');
 }
 
-function checkDeadline({ operation: { deadlineMs, upstream }, path }: Found, upstreams: Deadlines, report: Report): void {
+function checkDeadline(
+  { operation: { deadlineMs, upstream }, path }: Found,
+  upstreams: Deadlines,
+  report: Report,
+): void {
   if (deadlineMs === null) return;
   const at = [...path, 'x-petgate', 'deadline'];
   const most = upstreams[upstream]?.deadlineMs ?? Infinity;
   if (upstream === 'gateway') report(at, 'value', 'the gateway answers this itself, at once; leave this out');
-  else if (deadlineMs > most) report(at, 'value', `upstreams.${upstream}.deadline is ${most} ms; say no more than that here, or raise it there`);
+  else if (deadlineMs > most)
+    report(at, 'value', `upstreams.${upstream}.deadline is ${most} ms; say no more than that here, or raise it there`);
 }
 
 function checkTemplate(template: string, at: Path, report: Report): void {
   for (const segment of template.slice(1).split('/')) {
     if (/[{}]/.test(segment) && !/^\{[A-Za-z][A-Za-z0-9_]*\}$/.test(segment)) {
-      report(at, 'key', `the segment "${segment}" mixes text and parameter; a parameter takes a whole segment, as in /pets/{petId}`);
+      report(
+        at,
+        'key',
+        `the segment "${segment}" mixes text and parameter; a parameter takes a whole segment, as in /pets/{petId}`,
+      );
     }
   }
 }
@@ -116,8 +143,13 @@ function checkTemplate(template: string, at: Path, report: Report): void {
 /** The path all servers of one list share, without a slash at its end. Variables stand for their defaults. */
 function basePath(servers: Servers, at: Path, report: Report): string {
   const paths = servers.map(({ url, variables }) => {
-    const expanded = url.replace(/\{([^{}]*)\}/g, (_all, name: string) => new Map(Object.entries(variables ?? {})).get(name)?.default ?? '');
-    return URL.canParse(expanded, 'http://relative') ? new URL(expanded, 'http://relative').pathname.replace(/\/$/, '') : null;
+    const expanded = url.replace(
+      /\{([^{}]*)\}/g,
+      (_all, name: string) => new Map(Object.entries(variables ?? {})).get(name)?.default ?? '',
+    );
+    return URL.canParse(expanded, 'http://relative')
+      ? new URL(expanded, 'http://relative').pathname.replace(/\/$/, '')
+      : null;
   });
   const [first] = paths;
   if (first === undefined || first === null || paths.some((path) => path !== first)) {
@@ -131,8 +163,18 @@ function checkClashes(found: readonly Found[], file: YamlFile, report: Report): 
   found.forEach(({ operation, path }, index) => {
     for (const earlier of found.slice(0, index)) {
       const { line } = placeIn(file, earlier.path, 'key');
-      if (earlier.operation.id === operation.id) report([...path, 'operationId'], 'value', `${operation.id} is the name of the operation in line ${line} too; choose another`);
-      if (clash(earlier.operation, operation)) report(path, 'key', `a request may mean ${earlier.operation.method} ${earlier.operation.path} in line ${line} too; make the paths differ`);
+      if (earlier.operation.id === operation.id)
+        report(
+          [...path, 'operationId'],
+          'value',
+          `${operation.id} is the name of the operation in line ${line} too; choose another`,
+        );
+      if (clash(earlier.operation, operation))
+        report(
+          path,
+          'key',
+          `a request may mean ${earlier.operation.method} ${earlier.operation.path} in line ${line} too; make the paths differ`,
+        );
     }
   });
 }
@@ -141,7 +183,8 @@ function checkedOf(file: YamlFile): Parameters<typeof problemsOf>[1] {
   return {
     place: (path, part) => placeIn(file, path, part),
     says: (path) => file.locate(path, 'value') !== undefined,
-    known: (path) => (path.at(-1) === 'x-petgate' ? ['upstream', 'cost', 'scope', 'stability', 'websocket', 'deadline'] : METHODS),
+    known: (path) =>
+      path.at(-1) === 'x-petgate' ? ['upstream', 'cost', 'scope', 'stability', 'websocket', 'deadline'] : METHODS,
   };
 }
 

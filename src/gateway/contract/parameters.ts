@@ -28,7 +28,12 @@ const parameter = z.object({ name: z.string(), in: z.literal('path'), schema: z.
  * @param document where references lead
  * @param report told of a parameter that can't be held to a schema
  */
-export function readParameters(template: string, declared: readonly unknown[], document: unknown, report: (message: string) => void): readonly PathParameter[] {
+export function readParameters(
+  template: string,
+  declared: readonly unknown[],
+  document: unknown,
+  report: (message: string) => void,
+): readonly PathParameter[] {
   const schemas = new Map<string, unknown>();
   for (const each of declared) {
     const parsed = parameter.safeParse(resolve(each, document));
@@ -45,7 +50,8 @@ export function readParameters(template: string, declared: readonly unknown[], d
 }
 
 function problemOf(name: string, schema: unknown): string | null {
-  if (schema === undefined) return `{${name}} has no schema; declare it under parameters, such as { name: ${name}, in: path, required: true, schema: { type: integer } }`;
+  if (schema === undefined)
+    return `{${name}} has no schema; declare it under parameters, such as { name: ${name}, in: path, required: true, schema: { type: integer } }`;
   try {
     createCheck(schema);
     return null;
@@ -70,7 +76,11 @@ export function createFits(parameters: readonly PathParameter[]): (path: string)
 
 /** @throws Error when the schema says what is not checked here */
 function createCheck(schema: unknown): SegmentCheck {
-  const { type } = z.looseObject({ type: z.enum(['integer', 'string'], { error: 'a parameter of a path is of type integer or string' }) }).parse(schema);
+  const { type } = z
+    .looseObject({
+      type: z.enum(['integer', 'string'], { error: 'a parameter of a path is of type integer or string' }),
+    })
+    .parse(schema);
   return type === 'integer' ? createIntegerCheck(schema as object) : createTextCheck(schema as object);
 }
 
@@ -107,7 +117,10 @@ function resolve(value: unknown, document: unknown): unknown {
   if (!success) return value;
   let found = document;
   for (const name of data.$ref.slice(2).split('/')) {
-    found = typeof found === 'object' && found !== null ? new Map<string, unknown>(Object.entries(found)).get(name) : undefined;
+    found =
+      typeof found === 'object' && found !== null
+        ? new Map<string, unknown>(Object.entries(found)).get(name)
+        : undefined;
   }
   return found === undefined ? value : found;
 }

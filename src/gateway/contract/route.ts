@@ -17,21 +17,47 @@ export const OPTIONS = 'options';
  * @param isServed false for what the contract announces but nobody answers yet
  * @param now unix ms; decides on sunset
  */
-export function createRoute(table: RouteTable, isServed: (operation: Operation) => boolean, now: () => number): (exchange: Stripped) => Routed {
-  const unmatched = (match: Match, refusal: Refusal): RouteRequirements => ({ operation: UNMATCHED, scope: null, cost: 1, secured: true, match, refusal });
+export function createRoute(
+  table: RouteTable,
+  isServed: (operation: Operation) => boolean,
+  now: () => number,
+): (exchange: Stripped) => Routed {
+  const unmatched = (match: Match, refusal: Refusal): RouteRequirements => ({
+    operation: UNMATCHED,
+    scope: null,
+    cost: 1,
+    secured: true,
+    match,
+    refusal,
+  });
   const byOperation = new Map<Operation, RouteRequirements>(
-    table.operations.map((operation) => [operation, { operation: operation.id, scope: operation.scope, cost: operation.cost, secured: operation.secured, match: { kind: 'operation', operation }, refusal: null }]),
+    table.operations.map((operation) => [
+      operation,
+      {
+        operation: operation.id,
+        scope: operation.scope,
+        cost: operation.cost,
+        secured: operation.secured,
+        match: { kind: 'operation', operation },
+        refusal: null,
+      },
+    ]),
   );
   const fits = new Map(table.operations.map((operation) => [operation, createFits(operation.parameters)]));
 
   const requirementsOf = (exchange: Stripped): RouteRequirements => {
-    if (exchange.fault !== null) return { operation: MALFORMED, scope: null, cost: 0, secured: false, match: null, refusal: exchange.fault };
+    if (exchange.fault !== null)
+      return { operation: MALFORMED, scope: null, cost: 0, secured: false, match: null, refusal: exchange.fault };
     const match = table.match(exchange.method, exchange.path);
     switch (match.kind) {
-      case 'not_found': return unmatched(match, REFUSALS.not_found);
-      case 'method_not_allowed': return unmatched(match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
-      case 'options': return { operation: OPTIONS, scope: null, cost: 0, secured: false, match, refusal: null };
-      case 'operation': return operationRequirements(exchange, match.operation);
+      case 'not_found':
+        return unmatched(match, REFUSALS.not_found);
+      case 'method_not_allowed':
+        return unmatched(match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
+      case 'options':
+        return { operation: OPTIONS, scope: null, cost: 0, secured: false, match, refusal: null };
+      case 'operation':
+        return operationRequirements(exchange, match.operation);
     }
   };
 

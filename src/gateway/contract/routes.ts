@@ -56,7 +56,10 @@ function routeOf(operations: readonly Operation[]): Route {
 }
 
 function segmentsOf(path: string): Segments {
-  return path.slice(1).split('/').map((segment) => (segment.startsWith('{') ? null : segment));
+  return path
+    .slice(1)
+    .split('/')
+    .map((segment) => (segment.startsWith('{') ? null : segment));
 }
 
 function findTemplate(templates: readonly TemplateRoute[], path: string): Route | undefined {

@@ -29,8 +29,16 @@ interface Representation {
 }
 
 /** Only from here, and nothing embedded: the page works without internet and lets nothing else in. */
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const SAFETY = ['Content-Security-Policy', POLICY, 'X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const SAFETY = [
+  'Content-Security-Policy',
+  POLICY,
+  'X-Content-Type-Options',
+  'nosniff',
+  'Referrer-Policy',
+  'no-referrer',
+];
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 
@@ -38,13 +46,18 @@ const FILES = swaggerFiles();
 
 /** `/docs` and its files, built from the contract and the plans. */
 export function createDocsAnswers(contract: Contract, plans: Plans): ReadonlyMap<string, OwnAnswer> {
-  const page = once(() => asset('text/html; charset=utf-8', renderPage(contract.routes.operations, plans, errorRows(contract.document))));
+  const page = once(() =>
+    asset('text/html; charset=utf-8', renderPage(contract.routes.operations, plans, errorRows(contract.document))),
+  );
   return new Map<string, OwnAnswer>([
     ['getDocs', (exchange) => send(exchange, page())],
-    ['getDocsFile', (exchange) => {
-      const file = FILES.get(exchange.path.slice(exchange.path.lastIndexOf('/') + 1));
-      return file === undefined ? REFUSALS.not_found : send(exchange, file());
-    }],
+    [
+      'getDocsFile',
+      (exchange) => {
+        const file = FILES.get(exchange.path.slice(exchange.path.lastIndexOf('/') + 1));
+        return file === undefined ? REFUSALS.not_found : send(exchange, file());
+      },
+    ],
   ]);
 }
 
@@ -82,7 +95,11 @@ function fieldOf({ headers }: Admitted, wanted: string): string {
 function asset(type: string, content: string | Buffer): Asset {
   const plain = Buffer.from(content);
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 16);
-  return { type, plain: { body: plain, etag: `"${hash}"` }, gzipped: { body: gzipSync(plain), etag: `"${hash}-gzip"` } };
+  return {
+    type,
+    plain: { body: plain, etag: `"${hash}"` },
+    gzipped: { body: gzipSync(plain), etag: `"${hash}-gzip"` },
+  };
 }
 
 /** Made when first asked for: most gateways never serve the page, and zipping 1.7 MB takes its time. */

@@ -5,13 +5,20 @@ import type { ErrorRow } from './page.js';
 const example = z.object({ value: z.object({ code: z.string(), status: z.number(), message: z.string() }) });
 const shape = z.object({
   components: z.object({
-    responses: z.record(z.string(), z.object({ content: z.record(z.string(), z.object({ examples: z.record(z.string(), z.unknown()).optional() })).optional() })),
+    responses: z.record(
+      z.string(),
+      z.object({
+        content: z.record(z.string(), z.object({ examples: z.record(z.string(), z.unknown()).optional() })).optional(),
+      }),
+    ),
   }),
 });
 
 /** Every error a client can meet: the gateway's catalogue, and what the contract shows of the upstreams. */
 export function errorRows(document: string): readonly ErrorRow[] {
-  const rows = new Map<string, ErrorRow>(Object.values(REFUSALS).map(({ code, status, body }) => [code, { code, status, message: messageOf(body) }]));
+  const rows = new Map<string, ErrorRow>(
+    Object.values(REFUSALS).map(({ code, status, body }) => [code, { code, status, message: messageOf(body) }]),
+  );
   const { components } = shape.parse(JSON.parse(document));
   for (const { content = {} } of Object.values(components.responses)) {
     for (const { examples = {} } of Object.values(content)) {

@@ -59,14 +59,17 @@ const LIMITED_SECTION = `<section id="429"><h2>After a 429</h2>
 }</pre></section>`;
 
 function plansSection(plans: Plans): string {
-  const rows = [...plans.values()].map((plan) => `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${banText(plan)}</td></tr>`);
+  const rows = [...plans.values()].map(
+    (plan) => `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${banText(plan)}</td></tr>`,
+  );
   return `<section id="plans"><h2>Plans and limits</h2><div class="scroll"><table>
 <thead><tr><th>Plan</th><th>Requests per minute</th><th>Requests per day (UTC)</th><th>Ban</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div></section>`;
 }
 
 function limitCells({ limits }: Plan): string {
-  const cell = (limit: Limits['minute'] | 'custom'): string => `<td class="number">${typeof limit === 'number' ? limit.toLocaleString('en') : limit}</td>`;
+  const cell = (limit: Limits['minute'] | 'custom'): string =>
+    `<td class="number">${typeof limit === 'number' ? limit.toLocaleString('en') : limit}</td>`;
   return limits === 'custom' ? cell('custom') + cell('custom') : cell(limits.minute) + cell(limits.day);
 }
 
@@ -76,7 +79,8 @@ function banText({ ban }: Plan): string {
 
 function operationsSection(operations: readonly Operation[]): string {
   const rows = operations.map(
-    (operation) => `<tr><td><code>${operation.method} ${escapeHtml(operation.path)}</code></td><td>${operation.scope === null ? '–' : `<code>${escapeHtml(operation.scope)}</code>`}</td><td>${operation.cost === 0 ? 'nothing' : '1 token'}</td><td>${stabilityOf(operation)}</td></tr>`,
+    (operation) =>
+      `<tr><td><code>${operation.method} ${escapeHtml(operation.path)}</code></td><td>${operation.scope === null ? '–' : `<code>${escapeHtml(operation.scope)}</code>`}</td><td>${operation.cost === 0 ? 'nothing' : '1 token'}</td><td>${stabilityOf(operation)}</td></tr>`,
   );
   return `<section id="operations"><h2>Operations</h2><div class="scroll"><table>
 <thead><tr><th>Operation</th><th>Scope</th><th>Costs</th><th>Stability</th></tr></thead>
@@ -84,18 +88,27 @@ function operationsSection(operations: readonly Operation[]): string {
 }
 
 function stabilityOf({ stability, sunsetAtMs }: Operation): string {
-  if (sunsetAtMs !== null) return `<span class="badge warn">deprecated</span> gone from ${new Date(sunsetAtMs).toISOString().slice(0, 10)}`;
+  if (sunsetAtMs !== null)
+    return `<span class="badge warn">deprecated</span> gone from ${new Date(sunsetAtMs).toISOString().slice(0, 10)}`;
   return stability === null ? 'stable' : `<span class="badge">${stability}</span>`;
 }
 
 function errorsSection(errors: readonly ErrorRow[]): string {
-  const rows = errors.map(({ code, status, message }) => `<tr><td class="number">${status}</td><td><code>${escapeHtml(code)}</code></td><td>${escapeHtml(message)}</td></tr>`);
+  const rows = errors.map(
+    ({ code, status, message }) =>
+      `<tr><td class="number">${status}</td><td><code>${escapeHtml(code)}</code></td><td>${escapeHtml(message)}</td></tr>`,
+  );
   return `<section id="errors"><h2>Errors</h2><p>Every error is <code>{code, message, status}</code>. Decide on <code>code</code>; the message is for people.</p><div class="scroll"><table>
 <thead><tr><th>Status</th><th>Code</th><th>Message</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div></section>`;
 }
 
-const UNITS = [['h', 3_600_000], ['min', 60_000], ['s', 1000], ['ms', 1]] as const;
+const UNITS = [
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+] as const;
 
 function duration(ms: number): string {
   const [unit, size] = UNITS.find(([, each]) => ms % each === 0) ?? UNITS[3];

@@ -33,7 +33,11 @@ interface Beginning {
  * client has its answer or is gone, and its request was decided: a client may leave before that (over HTTP/2 by the
  * thousand, for a frame each), and what was counted then must be told as counted.
  */
-export function begin({ client, head, fault, overloaded, onEnd }: Beginning, handler: Handler, traffic: Traffic): Exchange {
+export function begin(
+  { client, head, fault, overloaded, onEnd }: Beginning,
+  handler: Handler,
+  traffic: Traffic,
+): Exchange {
   traffic.begin(client);
   const exchange = open(head, client, handler.addresses, handler.limits, fault);
   client.caller = exchange.addressBucket;

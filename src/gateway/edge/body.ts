@@ -36,7 +36,12 @@ export class Pieces {
  * Gives the whole body, or the refusal of one that is too large. What breaks it off is for the caller to see.
  * @param hold whether there is room for so many bytes more
  */
-export function gatherBody(source: Readable, maxBytes: number, hold: (bytes: number) => boolean, settle: (result: Buffer | Refusal) => void): void {
+export function gatherBody(
+  source: Readable,
+  maxBytes: number,
+  hold: (bytes: number) => boolean,
+  settle: (result: Buffer | Refusal) => void,
+): void {
   let body = new Pieces();
   let refused = false;
   const refuse = (refusal: Refusal): void => {

@@ -55,7 +55,8 @@ function peerAddress(remote: string): string {
 
 /** Without port, brackets, zone or IPv4-in-IPv6 spelling; null when it is no address. */
 function plainAddress(text: string): string | null {
-  const bare = /^\[(.*)\](:\d+)?$/.exec(text)?.[1] ?? (/^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text);
+  const bare =
+    /^\[(.*)\](:\d+)?$/.exec(text)?.[1] ?? (/^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text);
   const address = bare.split('%', 1)[0]!;
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
   return isIPv4(mapped) || isIPv6(mapped) ? mapped : null;

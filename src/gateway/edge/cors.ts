@@ -14,13 +14,18 @@ const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
 const VARY = ['Vary', 'Origin'] as const;
 
 export function createCors({ origins, headers: sent, expose, maxAgeS, credentials }: CorsSettings): Cors {
-  const rest = ['Access-Control-Expose-Headers', expose.join(', '), ...(credentials ? ['Access-Control-Allow-Credentials', 'true'] : [])];
+  const rest = [
+    'Access-Control-Expose-Headers',
+    expose.join(', '),
+    ...(credentials ? ['Access-Control-Allow-Credentials', 'true'] : []),
+  ];
   const preflight = ['Access-Control-Allow-Headers', sent.join(', '), 'Access-Control-Max-Age', String(maxAgeS)];
   const fieldsOf = origins === '*' ? forAnybody(rest) : forListed(origins, rest);
   return {
     fieldsFor: fieldsOf,
     preflightFields(headers, allow) {
-      const asked = onlyValueOf(headers, 'access-control-request-method') !== null && onlyValueOf(headers, 'origin') !== null;
+      const asked =
+        onlyValueOf(headers, 'access-control-request-method') !== null && onlyValueOf(headers, 'origin') !== null;
       if (!asked || fieldsOf(headers)[0] !== ALLOW_ORIGIN) return [];
       return ['Access-Control-Allow-Methods', allow, ...preflight];
     },
@@ -55,5 +60,8 @@ function patternOf(origin: string): string {
 /** The Origin fields in the first bytes of a request that could not be read, flat. Whoever made them up is the one who reads the answer. */
 export function originIn(packet: Buffer | undefined): string[] {
   const head = packet?.toString('latin1').split('\r\n\r\n', 1)[0] ?? '';
-  return [...head.matchAll(/\r\norigin:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n|$)/gi)].flatMap(([, origin]) => ['Origin', origin ?? '']);
+  return [...head.matchAll(/\r\norigin:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n|$)/gi)].flatMap(([, origin]) => [
+    'Origin',
+    origin ?? '',
+  ]);
 }

@@ -24,13 +24,24 @@ export const ODD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Fields that belong to one connection only (RFC 9110 §7.6.1), both ways. */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection', 'http2-settings', 'keep-alive', 'proxy-authenticate', 'proxy-authorization',
-  'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
 ]);
 
 /** The names a Connection field lists, in lower case. */
 export function connectionOptions(value: string): readonly string[] {
-  return value.toLowerCase().split(',').map((option) => option.trim());
+  return value
+    .toLowerCase()
+    .split(',')
+    .map((option) => option.trim());
 }
 
 /** The value of a field that came exactly once: two of a kind are nobody's. Flat `[name, value, …]`. */

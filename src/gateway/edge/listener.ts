@@ -43,14 +43,24 @@ interface Security {
  * @param security null: without TLS, and so without HTTP/2
  * @param onUnproxied told of each connection closed for want of a good PROXY header; null: none is expected
  */
-export function createListener(current: () => Handler, security: Security | null, onUnproxied: ((why: ProxyRefusal) => void) | null): Listener {
+export function createListener(
+  current: () => Handler,
+  security: Security | null,
+  onUnproxied: ((why: ProxyRefusal) => void) | null,
+): Listener {
   const accepted = new Bag<Socket>();
   // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
   const sockets = new Bag<Socket>();
   const traffic = new Traffic();
   const upgrades = createUpgrades(current, traffic);
   const http2 = security?.http2 === true ? createHttp2(current, traffic) : null;
-  const server = createHttp1Server(current, traffic, upgrades, security?.certificate ?? null, http2 === null ? null : (socket) => http2.take(socket));
+  const server = createHttp1Server(
+    current,
+    traffic,
+    upgrades,
+    security?.certificate ?? null,
+    http2 === null ? null : (socket) => http2.take(socket),
+  );
   server.on(security === null ? 'connection' : 'secureConnection', (socket: Socket | TLSSocket) => {
     if (!isHttp2(socket)) trackConnection(keep(socket, sockets), traffic, current().limits);
   });

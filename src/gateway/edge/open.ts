@@ -52,7 +52,13 @@ const DIGITS = /^\d{1,15}$/;
  * judged here again; what is wrong stands as the exchange's `fault`.
  * @param fault what is wrong besides
  */
-export function open(head: Head, client: Client, addresses: AddressReader, limits: EdgeLimits, fault: Refusal | null = null): Exchange {
+export function open(
+  head: Head,
+  client: Client,
+  addresses: AddressReader,
+  limits: EdgeLimits,
+  fault: Refusal | null = null,
+): Exchange {
   const { method, version, fields } = head;
   const seen = readFields(fields);
   const target = parseTarget(head.target, method);
@@ -69,7 +75,10 @@ export function open(head: Head, client: Client, addresses: AddressReader, limit
     headers: fields,
     // Two credentials are none: which one a reader picks is anybody's guess.
     authorization: seen.authorizations > 1 ? '' : seen.authorization,
-    hasBody: head.goesOn === null ? seen.transferEncoding !== null || declaresBody(seen) : head.goesOn && seen.contentLength !== '0',
+    hasBody:
+      head.goesOn === null
+        ? seen.transferEncoding !== null || declaresBody(seen)
+        : head.goesOn && seen.contentLength !== '0',
     contentLength: seen.contentLength === null ? null : Number(seen.contentLength),
     address,
     addressBucket: bucketOf(address),
@@ -82,27 +91,69 @@ export function open(head: Head, client: Client, addresses: AddressReader, limit
 
 export function newLogEntry(): ExchangeLog {
   return {
-    operation: 'malformed', verdict: null, judgedMs: 0, admissionMs: 0, upstreamMs: 0, upstream: null,
-    refusal: null, counted: false, credential: null, headers: [], cors: null, tunnel: null,
+    operation: 'malformed',
+    verdict: null,
+    judgedMs: 0,
+    admissionMs: 0,
+    upstreamMs: 0,
+    upstream: null,
+    refusal: null,
+    counted: false,
+    credential: null,
+    headers: [],
+    cors: null,
+    tunnel: null,
   };
 }
 
 function readFields(raw: readonly string[]): Seen {
   const seen: Seen = {
-    host: null, hosts: 0, authorization: null, authorizations: 0, transferEncoding: null, transferEncodings: 0,
-    contentLength: null, contentLengths: 0, expect: null, forwardedFor: null, requestId: null, traceparent: null, traceparents: 0,
+    host: null,
+    hosts: 0,
+    authorization: null,
+    authorizations: 0,
+    transferEncoding: null,
+    transferEncodings: 0,
+    contentLength: null,
+    contentLengths: 0,
+    expect: null,
+    forwardedFor: null,
+    requestId: null,
+    traceparent: null,
+    traceparents: 0,
   };
   for (let index = 0; index < raw.length; index += 2) {
     const value = raw[index + 1]!;
     switch (lowerName(raw[index]!)) {
-      case 'host': seen.host = value; seen.hosts += 1; break;
-      case 'authorization': seen.authorization = value; seen.authorizations += 1; break;
-      case 'transfer-encoding': seen.transferEncoding = value; seen.transferEncodings += 1; break;
-      case 'content-length': seen.contentLength = value; seen.contentLengths += 1; break;
-      case 'expect': seen.expect = value; break;
-      case 'x-forwarded-for': seen.forwardedFor = seen.forwardedFor === null ? value : `${seen.forwardedFor},${value}`; break;
-      case 'x-request-id': seen.requestId = value; break;
-      case 'traceparent': seen.traceparent = value; seen.traceparents += 1; break;
+      case 'host':
+        seen.host = value;
+        seen.hosts += 1;
+        break;
+      case 'authorization':
+        seen.authorization = value;
+        seen.authorizations += 1;
+        break;
+      case 'transfer-encoding':
+        seen.transferEncoding = value;
+        seen.transferEncodings += 1;
+        break;
+      case 'content-length':
+        seen.contentLength = value;
+        seen.contentLengths += 1;
+        break;
+      case 'expect':
+        seen.expect = value;
+        break;
+      case 'x-forwarded-for':
+        seen.forwardedFor = seen.forwardedFor === null ? value : `${seen.forwardedFor},${value}`;
+        break;
+      case 'x-request-id':
+        seen.requestId = value;
+        break;
+      case 'traceparent':
+        seen.traceparent = value;
+        seen.traceparents += 1;
+        break;
       default:
     }
   }
@@ -113,7 +164,12 @@ function declaresBody({ contentLength }: Seen): boolean {
   return contentLength !== null && contentLength !== '0';
 }
 
-function faultOf({ version, target, fields }: Head, seen: Seen, targetValid: boolean, limits: EdgeLimits): Refusal | null {
+function faultOf(
+  { version, target, fields }: Head,
+  seen: Seen,
+  targetValid: boolean,
+  limits: EdgeLimits,
+): Refusal | null {
   if (version !== '1.1' && version !== '1.0' && version !== '2') return REFUSALS.http_version_not_supported;
   if (fields.length / 2 > limits.headerFields) return REFUSALS.headers_too_large;
   if (target.length > limits.urlBytes) return REFUSALS.uri_too_long;
@@ -131,7 +187,12 @@ function hostValid(seen: Seen, version: string): boolean {
 /** One framing or none: exactly `chunked`, never on 1.0, never beside Content-Length (RFC 9112 §6). */
 function framingValid(seen: Seen, version: string): boolean {
   if (seen.transferEncodings > 0) {
-    return seen.transferEncodings === 1 && seen.contentLengths === 0 && version === '1.1' && seen.transferEncoding!.toLowerCase() === 'chunked';
+    return (
+      seen.transferEncodings === 1 &&
+      seen.contentLengths === 0 &&
+      version === '1.1' &&
+      seen.transferEncoding!.toLowerCase() === 'chunked'
+    );
   }
   return seen.contentLengths === 0 || (seen.contentLengths === 1 && DIGITS.test(seen.contentLength!));
 }

@@ -4,13 +4,26 @@ import { connectionOptions, HOP_BY_HOP, lowerName, ODD_VALUE, remembered } from 
 
 /** Fields only the gateway may say to the upstream, and those its own framing replaces. */
 const OWN: ReadonlySet<string> = new Set([
-  'authorization', 'content-length', 'expect', 'forwarded', 'host', 'traceparent', 'via', 'x-real-ip', 'x-request-id',
+  'authorization',
+  'content-length',
+  'expect',
+  'forwarded',
+  'host',
+  'traceparent',
+  'via',
+  'x-real-ip',
+  'x-request-id',
 ]);
 const OWN_PREFIXES = ['x-petgate-', 'x-forwarded-'] as const;
 
 const travels = remembered((name) => {
   const lower = lowerName(name);
-  return !HOP_BY_HOP.has(lower) && !OWN.has(lower) && !lower.includes('_') && !OWN_PREFIXES.some((prefix) => lower.startsWith(prefix));
+  return (
+    !HOP_BY_HOP.has(lower) &&
+    !OWN.has(lower) &&
+    !lower.includes('_') &&
+    !OWN_PREFIXES.some((prefix) => lower.startsWith(prefix))
+  );
 });
 
 /**

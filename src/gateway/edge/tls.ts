@@ -5,19 +5,37 @@ import type { TLSSocket } from 'node:tls';
 import type { Certificate } from '../config/certificate.js';
 
 /** Why a handshake failed; a metric calls it so. */
-export const HANDSHAKE_FAILURES = ['left', 'timeout', 'plain_http', 'no_common_version', 'distrusted', 'other'] as const;
+export const HANDSHAKE_FAILURES = [
+  'left',
+  'timeout',
+  'plain_http',
+  'no_common_version',
+  'distrusted',
+  'other',
+] as const;
 type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
 
 /** Forward secrecy and AEAD alone: with TLS 1.2 what Mozilla calls intermediate, without DHE. */
 const CIPHERS = [
-  'TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256',
-  'ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305',
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
 /** What every handshake is held to: TLS 1.2 or newer, ciphers that nobody calls weak, no second handshake on a connection. */
 export function handshakeRules(certificate: Certificate): ServerOptions {
-  return { ...certificate.pem(), minVersion: 'TLSv1.2', ciphers: CIPHERS, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
+  return {
+    ...certificate.pem(),
+    minVersion: 'TLSv1.2',
+    ciphers: CIPHERS,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  };
 }
 
 /**
@@ -26,8 +44,18 @@ export function handshakeRules(certificate: Certificate): ServerOptions {
  * @param handshakeMs for a whole handshake, however alive it looks
  * @param onHttp2 takes the connections that choose HTTP/2; null: it is not offered
  */
-export function createTlsServer(options: ServerOptions, certificate: Certificate, handshakeMs: number, onHttp2: ((socket: TLSSocket) => void) | null): Server {
-  const server = createServer({ ...options, ...handshakeRules(certificate), ALPNProtocols: onHttp2 === null ? ['http/1.1'] : ['h2', 'http/1.1'], handshakeTimeout: handshakeMs });
+export function createTlsServer(
+  options: ServerOptions,
+  certificate: Certificate,
+  handshakeMs: number,
+  onHttp2: ((socket: TLSSocket) => void) | null,
+): Server {
+  const server = createServer({
+    ...options,
+    ...handshakeRules(certificate),
+    ALPNProtocols: onHttp2 === null ? ['http/1.1'] : ['h2', 'http/1.1'],
+    handshakeTimeout: handshakeMs,
+  });
   if (onHttp2 !== null) divert(server, onHttp2);
   server.removeAllListeners('tlsClientError');
   server.on('tlsClientError', (_error, socket) => socket.destroy());
@@ -49,7 +77,13 @@ export function handshakeFailureOf({ code = '' }: NodeJS.ErrnoException): Handsh
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'left';
   if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return 'timeout';
   if (code === 'ERR_SSL_HTTP_REQUEST') return 'plain_http';
-  if (/_(?:UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|WRONG_VERSION_NUMBER|NO_SHARED_CIPHER|NO_APPLICATION_PROTOCOL|NO_SUITABLE_\w+)$/.test(code)) return 'no_common_version';
-  if (/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_\w+|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED)$/.test(code)) return 'distrusted';
+  if (
+    /_(?:UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|WRONG_VERSION_NUMBER|NO_SHARED_CIPHER|NO_APPLICATION_PROTOCOL|NO_SUITABLE_\w+)$/.test(
+      code,
+    )
+  )
+    return 'no_common_version';
+  if (/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_\w+|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED)$/.test(code))
+    return 'distrusted';
   return 'other';
 }

@@ -40,7 +40,8 @@ export class Traffic {
   /** The exchange waits for its client from now on; false when there is no place for it, and nothing changed. */
   wait(exchange: InFlight, limits: EdgeLimits): boolean {
     const share = this.#shares.get(exchange.caller) ?? { waiting: 0, bodyBytes: 0 };
-    if (this.waiting >= limits.waiting || share.waiting >= Math.max(1, limits.callerShare * limits.waiting)) return false;
+    if (this.waiting >= limits.waiting || share.waiting >= Math.max(1, limits.callerShare * limits.waiting))
+      return false;
     this.#shares.set(exchange.caller, share);
     share.waiting += 1;
     exchange.state = 'waiting';

@@ -66,20 +66,30 @@ export function unknownFields(body: Body, allowed: readonly string[]): readonly 
  * The own limits of a key on `plan`: asked for, else those it had; none on a plan with limits of its own.
  * @param plan undefined when the key's plan is gone from the configuration
  */
-export function limitsOn(plan: Plan | undefined, asked: Limits | null | undefined, before: Limits | null, problems: string[]): Limits | null {
+export function limitsOn(
+  plan: Plan | undefined,
+  asked: Limits | null | undefined,
+  before: Limits | null,
+  problems: string[],
+): Limits | null {
   if (plan?.limits === 'custom') {
     const limits = asked === undefined ? before : asked;
-    if (limits === null) problems.push(`limits: plan "${plan.name}" has none of its own; give both windows, such as ${LIMITS_EXAMPLE}`);
+    if (limits === null)
+      problems.push(`limits: plan "${plan.name}" has none of its own; give both windows, such as ${LIMITS_EXAMPLE}`);
     return limits;
   }
-  if (asked !== undefined && asked !== null) problems.push(`limits: only for a plan with custom limits; leave it out${plan === undefined ? '' : ` on plan "${plan.name}"`}`);
+  if (asked !== undefined && asked !== null)
+    problems.push(
+      `limits: only for a plan with custom limits; leave it out${plan === undefined ? '' : ` on plan "${plan.name}"`}`,
+    );
   return plan === undefined ? before : null;
 }
 
 function readPlan(value: unknown, fields: KeyFields, { plans }: FieldRules): string | undefined {
   const names = [...plans.keys()].filter((name) => name !== ANONYMOUS_PLAN);
   if (typeof value !== 'string') return `must be a plan's name: ${names.join(', ')}`;
-  if (value === ANONYMOUS_PLAN) return `"${ANONYMOUS_PLAN}" is for callers without a key; choose one of ${names.join(', ')}`;
+  if (value === ANONYMOUS_PLAN)
+    return `"${ANONYMOUS_PLAN}" is for callers without a key; choose one of ${names.join(', ')}`;
   if (!plans.has(value)) return `there is no plan ${quote(value)}; ${suggestion(value.slice(0, 64), names)}`;
   fields.plan = value;
   return undefined;
@@ -146,7 +156,8 @@ function readScopes(value: unknown, fields: KeyFields, { scopes }: FieldRules): 
   const asked = list.filter((scope): scope is string => typeof scope === 'string');
   if (asked.length < list.length) return `must be a list with one or more of ${known}`;
   const stranger = asked.find((scope) => !scopes.includes(scope));
-  if (stranger !== undefined) return `there is no scope ${quote(stranger)}; ${suggestion(stranger.slice(0, 64), scopes)}`;
+  if (stranger !== undefined)
+    return `there is no scope ${quote(stranger)}; ${suggestion(stranger.slice(0, 64), scopes)}`;
   if (new Set(asked).size < asked.length) return 'names a scope twice';
   fields.scopes = asked;
   return undefined;
@@ -177,5 +188,7 @@ export function parseDate(text: string): number {
 
 /** What a caller sent, fit to be repeated: one line, and too short to be a key of any form. */
 export function quote(value: string): string {
-  return value.length < IMPORTED_MIN_LENGTH ? JSON.stringify(value) : `${JSON.stringify(`${value.slice(0, 4)}…`)} (${value.length} characters)`;
+  return value.length < IMPORTED_MIN_LENGTH
+    ? JSON.stringify(value)
+    : `${JSON.stringify(`${value.slice(0, 4)}…`)} (${value.length} characters)`;
 }

@@ -22,7 +22,11 @@ const HASH_FORM = 'the SHA-256 of the whole key, 64 hex digits or 43 characters 
  * each a hash or `{hash, ends}`. A revoked key has none. `id` is for keys that Petgate made, whose
  * token holds it: a key of any other form gets its id from its hash. Dates may lie in the past here.
  */
-export function readIncoming(body: Body, rules: ImportRules, actor: string): IncomingKey | { readonly problems: readonly string[] } {
+export function readIncoming(
+  body: Body,
+  rules: ImportRules,
+  actor: string,
+): IncomingKey | { readonly problems: readonly string[] } {
   const problems: string[] = [...unknownFields(body, [...COMMON_FIELDS, ...OWN_FIELDS])];
   const common = Object.fromEntries(Object.entries(body).filter(([field]) => COMMON_FIELDS.includes(field)));
   const fields = readFields(common, COMMON_FIELDS, rules, problems);
@@ -36,15 +40,45 @@ export function readIncoming(body: Body, rules: ImportRules, actor: string): Inc
   const expiresAtMs = dateIn(body, 'expires', problems);
   if (problems.length > 0) return { problems };
   const { plan: planName = '', name = '', note = '', scopes = null } = fields;
-  const record: KeyRecord = { id, plan: planName, name, note, status, createdAtMs, expiresAtMs, scopes, limits, secrets, version: 1 };
-  const changed = { plan: planName, name, ...(note === '' ? {} : { note }), status, limits, scopes, expires: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString() };
+  const record: KeyRecord = {
+    id,
+    plan: planName,
+    name,
+    note,
+    status,
+    createdAtMs,
+    expiresAtMs,
+    scopes,
+    limits,
+    secrets,
+    version: 1,
+  };
+  const changed = {
+    plan: planName,
+    name,
+    ...(note === '' ? {} : { note }),
+    status,
+    limits,
+    scopes,
+    expires: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+  };
   return { record, entry: { atMs: rules.nowMs, actor, action: 'imported', changed } };
 }
 
 /** Whether `stored` is what a line with `record` brings; when it was created doesn't matter. */
 export function sameKey(record: KeyRecord, stored: KeyRecord | undefined): boolean {
   const essence = ({ plan, name, note, status, expiresAtMs, scopes, limits, secrets }: KeyRecord): string =>
-    JSON.stringify([plan, name, note, status, expiresAtMs, scopes, limits?.minute, limits?.day, secrets.map(({ hash, endsAtMs }) => [hash, endsAtMs])]);
+    JSON.stringify([
+      plan,
+      name,
+      note,
+      status,
+      expiresAtMs,
+      scopes,
+      limits?.minute,
+      limits?.day,
+      secrets.map(({ hash, endsAtMs }) => [hash, endsAtMs]),
+    ]);
   return stored !== undefined && essence(record) === essence(stored);
 }
 
@@ -65,7 +99,8 @@ function readSecrets(body: Body, status: KeyStatus, problems: string[]): readonl
   if (status === 'revoked' && given.length > 0) problems.push('hashes: a revoked key has none');
   if (status !== 'revoked' && given.length === 0) problems.push(`hash: is required: ${HASH_FORM}`);
   const secrets = given.map((one: unknown) => readSecret(one, hasOne ? 'hash' : 'hashes', problems));
-  if (secrets.length === 2 && secrets[0]?.hash === secrets[1]?.hash && secrets[0]?.hash !== '') problems.push('hashes: the two are the same');
+  if (secrets.length === 2 && secrets[0]?.hash === secrets[1]?.hash && secrets[0]?.hash !== '')
+    problems.push('hashes: the two are the same');
   return secrets;
 }
 
@@ -86,14 +121,24 @@ function readHash(value: unknown): string | undefined {
   return value.length === 43 && Buffer.from(value, 'base64url').toString('base64url') === value ? value : undefined;
 }
 
-function readId(value: unknown, secrets: readonly SecretHash[], status: KeyStatus, { acceptImported }: ImportRules, problems: string[]): string {
+function readId(
+  value: unknown,
+  secrets: readonly SecretHash[],
+  status: KeyStatus,
+  { acceptImported }: ImportRules,
+  problems: string[],
+): string {
   const foreignIds = secrets.filter(({ hash }) => hash !== '').map(({ hash }) => importedIdOf(hash));
   const id = value ?? (secrets.length === 1 ? foreignIds[0] : undefined);
-  if (id === undefined && (secrets.length === 2 || status === 'revoked')) problems.push('id: is required for a key with two hashes, or none');
-  if (value !== undefined && (typeof value !== 'string' || !isKeyId(value))) problems.push("id: must be a Petgate key's 12 letters and digits; leave it out for a key of another form");
+  if (id === undefined && (secrets.length === 2 || status === 'revoked'))
+    problems.push('id: is required for a key with two hashes, or none');
+  if (value !== undefined && (typeof value !== 'string' || !isKeyId(value)))
+    problems.push("id: must be a Petgate key's 12 letters and digits; leave it out for a key of another form");
   if (typeof id !== 'string') return '';
   if (!acceptImported && foreignIds.includes(id)) {
-    problems.push('hash: keys of another form are refused here; set keys.accept_imported to true first, or give the id if Petgate made the key');
+    problems.push(
+      'hash: keys of another form are refused here; set keys.accept_imported to true first, or give the id if Petgate made the key',
+    );
   }
   return id;
 }

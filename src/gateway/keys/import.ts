@@ -74,7 +74,9 @@ async function open(imports: ImportStore, id: string): Promise<void> {
     else if (there.abandoned) await imports.drop(there.id, 'abandoned');
     else break;
   }
-  throw new KeyRefused('conflict', ['another import is under way, or was cut off a moment ago: try again in 15 seconds']);
+  throw new KeyRefused('conflict', [
+    'another import is under way, or was cut off a moment ago: try again in 15 seconds',
+  ]);
 }
 
 async function stageAll(parts: ImportParts, id: string, lines: AsyncIterable<ImportLine>): Promise<ImportResult> {
@@ -94,7 +96,12 @@ async function stageAll(parts: ImportParts, id: string, lines: AsyncIterable<Imp
   return { imported, unchanged };
 }
 
-async function stageSome(parts: ImportParts, id: string, batch: readonly ImportLine[], problems: string[]): Promise<ImportResult> {
+async function stageSome(
+  parts: ImportParts,
+  id: string,
+  batch: readonly ImportLine[],
+  problems: string[],
+): Promise<ImportResult> {
   const good: { readonly line: number; readonly key: IncomingKey }[] = [];
   const tell = (line: number, problem: string): void => void problems.push(`line ${line}: ${problem}`);
   for (const each of batch) {
@@ -102,16 +109,31 @@ async function stageSome(parts: ImportParts, id: string, batch: readonly ImportL
     if ('problems' in read) for (const problem of read.problems) tell(each.line, problem);
     else good.push({ line: each.line, key: read });
   }
-  const outcomes = await parts.store.imports.stage(id, good.map(({ key }) => key));
+  const outcomes = await parts.store.imports.stage(
+    id,
+    good.map(({ key }) => key),
+  );
   const present = good.filter((_, place) => outcomes[place] === 'present');
-  const others = new Set(await differing(parts.store, present.map(({ key }) => key)));
+  const others = new Set(
+    await differing(
+      parts.store,
+      present.map(({ key }) => key),
+    ),
+  );
   for (const { line, key } of present) {
-    if (others.has(key)) tell(line, `id: the key ${key.record.id} is here already, and is not as this line says; "petgate keys show ${key.record.id}" shows it`);
+    if (others.has(key))
+      tell(
+        line,
+        `id: the key ${key.record.id} is here already, and is not as this line says; "petgate keys show ${key.record.id}" shows it`,
+      );
   }
   good.forEach(({ line, key }, place) => {
     if (outcomes[place] === 'repeated') tell(line, `id: the key ${key.record.id} is on an earlier line too`);
   });
-  return { imported: outcomes.filter((outcome) => outcome === 'staged').length, unchanged: present.length - others.size };
+  return {
+    imported: outcomes.filter((outcome) => outcome === 'staged').length,
+    unchanged: present.length - others.size,
+  };
 }
 
 /** Those of `keys` that differ from the key with their id. */

@@ -24,7 +24,12 @@ const SCAN_COUNT = 10_000;
 const BATCH_COUNT = 500;
 
 /** Up to `count` keys with an id after `cursor` that pass `filter`, by id. */
-export async function scanKeys(store: KeyStore, filter: KeyFilter, cursor: string | null, count: number): Promise<KeyPage> {
+export async function scanKeys(
+  store: KeyStore,
+  filter: KeyFilter,
+  cursor: string | null,
+  count: number,
+): Promise<KeyPage> {
   const keys: KeyRecord[] = [];
   let afterId = cursor;
   const batchCount = Object.keys(filter).length === 0 ? count : BATCH_COUNT;

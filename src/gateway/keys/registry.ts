@@ -44,7 +44,14 @@ const ANYBODY = 'admin-api';
 const MAX_OVERLAP_MS = 90 * 86_400_000;
 
 /** A change worked out on one version of a record; null when there is nothing to change. */
-type Edit = (record: KeyRecord, nowMs: number) => { readonly next: KeyRecord; readonly action: AuditEntry['action']; readonly changed: AuditEntry['changed'] } | null;
+type Edit = (
+  record: KeyRecord,
+  nowMs: number,
+) => {
+  readonly next: KeyRecord;
+  readonly action: AuditEntry['action'];
+  readonly changed: AuditEntry['changed'];
+} | null;
 
 /**
  * The life of keys: create, find, change, rotate, revoke. Every change is checked whole before
@@ -80,7 +87,9 @@ export class KeyRegistry {
   async get(id: string): Promise<KeyRecord> {
     const record = isKeyId(id) ? await this.#store.read(id) : undefined;
     if (record !== undefined) return record;
-    const hint = looksLikeToken(id) ? 'a whole key was given: give its id, the 12 characters after the environment' : 'no key has this id';
+    const hint = looksLikeToken(id)
+      ? 'a whole key was given: give its id, the 12 characters after the environment'
+      : 'no key has this id';
     throw new KeyRefused('not_found', [hint]);
   }
 
@@ -102,7 +111,8 @@ export class KeyRegistry {
       refuseRevoked(record);
       const problems: string[] = [];
       const fields = readFields(body, CHANGE_FIELDS, this.#rules(nowMs), problems);
-      if (Object.keys(body).length === 0) problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
+      if (Object.keys(body).length === 0)
+        problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
       const plan = this.#parts.plans().get(fields.plan ?? record.plan);
       // A problem with the plan or the limits themselves is told once, not twice.
       const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, problems);
@@ -128,9 +138,15 @@ export class KeyRegistry {
       const made = makeToken(this.#parts.environment, record.id);
       token = made.token;
       const { old, changed } = retire(record.secrets, nowMs, overlapMs);
-      return { next: { ...record, secrets: [{ hash: made.secretHash, endsAtMs: null }, ...old] }, action: 'rotated', changed };
+      return {
+        next: { ...record, secrets: [{ hash: made.secretHash, endsAtMs: null }, ...old] },
+        action: 'rotated',
+        changed,
+      };
     }).catch((error: unknown) => {
-      throw error instanceof ChangeUncertain ? new ChangeUncertain(`${error.message} The new secret is not shown: rotate once more.`) : error;
+      throw error instanceof ChangeUncertain
+        ? new ChangeUncertain(`${error.message} The new secret is not shown: rotate once more.`)
+        : error;
     });
     return { record, token };
   }
@@ -138,7 +154,13 @@ export class KeyRegistry {
   /** Ends the key for ever; the record stays, because the ledger names it. Revoking twice is no error. */
   async revoke(id: string, actor = ANYBODY): Promise<KeyRecord> {
     return this.#edit(id, actor, (record) =>
-      record.status === 'revoked' ? null : { next: { ...record, status: 'revoked', secrets: [] }, action: 'revoked', changed: { status: { from: record.status, to: 'revoked' } } },
+      record.status === 'revoked'
+        ? null
+        : {
+            next: { ...record, status: 'revoked', secrets: [] },
+            action: 'revoked',
+            changed: { status: { from: record.status, to: 'revoked' } },
+          },
     );
   }
 
@@ -164,7 +186,10 @@ export class KeyRegistry {
    */
   async import(lines: AsyncIterable<ImportLine>, actor = ANYBODY): Promise<ImportResult> {
     const { acceptImported } = this.#parts;
-    return importKeys({ store: this.#store, rules: { ...this.#rules(await this.#clock()), acceptImported }, actor }, lines);
+    return importKeys(
+      { store: this.#store, rules: { ...this.#rules(await this.#clock()), acceptImported }, actor },
+      lines,
+    );
   }
 
   nowMs(): Promise<number> {
@@ -185,8 +210,14 @@ export class KeyRegistry {
     if (!Object.hasOwn(body, 'key')) return null;
     const token = body['key'];
     if (!this.#parts.acceptImported) {
-      problems.push('key: bringing in keys of another form is off; leave it out to have one made, or turn on keys.accept_imported');
-    } else if (typeof token !== 'string' || looksLikeToken(token) || parseToken(token, this.#parts.environment, true) === null) {
+      problems.push(
+        'key: bringing in keys of another form is off; leave it out to have one made, or turn on keys.accept_imported',
+      );
+    } else if (
+      typeof token !== 'string' ||
+      looksLikeToken(token) ||
+      parseToken(token, this.#parts.environment, true) === null
+    ) {
       problems.push('key: must be 16 to 512 visible ASCII characters that do not begin with ptg_');
     } else {
       return token;
@@ -194,20 +225,49 @@ export class KeyRegistry {
     return null;
   }
 
-  async #insert(fields: KeyFields & Pick<KeyRecord, 'limits'>, imported: string | null, nowMs: number, actor: string): Promise<IssuedKey> {
+  async #insert(
+    fields: KeyFields & Pick<KeyRecord, 'limits'>,
+    imported: string | null,
+    nowMs: number,
+    actor: string,
+  ): Promise<IssuedKey> {
     const { plan = '', name = '', note = '', scopes = null, expiresAtMs = null, limits } = fields;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const made = imported === null ? makeToken(this.#parts.environment) : { token: imported, ...parseToken(imported, this.#parts.environment, true)! };
+      const made =
+        imported === null
+          ? makeToken(this.#parts.environment)
+          : { token: imported, ...parseToken(imported, this.#parts.environment, true)! };
       const secrets: readonly SecretHash[] = [{ hash: made.secretHash, endsAtMs: null }];
-      const record: KeyRecord = { id: made.id, plan, name, note, status: 'enabled', createdAtMs: nowMs, expiresAtMs, scopes, limits, secrets, version: 1 };
+      const record: KeyRecord = {
+        id: made.id,
+        plan,
+        name,
+        note,
+        status: 'enabled',
+        createdAtMs: nowMs,
+        expiresAtMs,
+        scopes,
+        limits,
+        secrets,
+        version: 1,
+      };
       const changed = { plan, name, ...(note === '' ? {} : { note }), limits, scopes, expires: isoOrNull(expiresAtMs) };
       try {
-        await this.#store.write(record, { atMs: nowMs, actor, action: imported === null ? 'created' : 'imported', changed });
+        await this.#store.write(record, {
+          atMs: nowMs,
+          actor,
+          action: imported === null ? 'created' : 'imported',
+          changed,
+        });
         return { record, token: made.token };
       } catch (error) {
-        if (error instanceof ChangeUncertain) throw new ChangeUncertain(`${error.message} This made the key ${record.id}, whose secret is not shown: revoke it, and create another.`);
+        if (error instanceof ChangeUncertain)
+          throw new ChangeUncertain(
+            `${error.message} This made the key ${record.id}, whose secret is not shown: revoke it, and create another.`,
+          );
         if (!(error instanceof VersionConflict)) throw error;
-        if (imported !== null) throw new KeyRefused('conflict', ['key: this key is here already, or was until it was revoked']);
+        if (imported !== null)
+          throw new KeyRefused('conflict', ['key: this key is here already, or was until it was revoked']);
       }
     }
     throw new KeyRefused('conflict', ['no free id was found; try again']);
@@ -236,16 +296,19 @@ export class KeyRegistry {
 }
 
 function refuseRevoked(record: KeyRecord): void {
-  if (record.status === 'revoked') throw new KeyRefused('conflict', ['the key is revoked, and that is final; create a new one']);
+  if (record.status === 'revoked')
+    throw new KeyRefused('conflict', ['the key is revoked, and that is final; create a new one']);
 }
 
 /** The fields in which `next` differs, from what to what, as history shows them. */
 function differences(record: KeyRecord, next: KeyRecord): Record<string, unknown> {
   const changed: Record<string, unknown> = {};
   for (const field of ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const) {
-    if (JSON.stringify(record[field]) !== JSON.stringify(next[field])) changed[field] = { from: record[field], to: next[field] };
+    if (JSON.stringify(record[field]) !== JSON.stringify(next[field]))
+      changed[field] = { from: record[field], to: next[field] };
   }
-  if (record.expiresAtMs !== next.expiresAtMs) changed['expires'] = { from: isoOrNull(record.expiresAtMs), to: isoOrNull(next.expiresAtMs) };
+  if (record.expiresAtMs !== next.expiresAtMs)
+    changed['expires'] = { from: isoOrNull(record.expiresAtMs), to: isoOrNull(next.expiresAtMs) };
   return changed;
 }
 

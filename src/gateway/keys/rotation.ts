@@ -10,7 +10,10 @@ interface Retired {
 /** Which of `secrets` stays good beside a new one, and until when: never longer than `overlapMs` nor than its own end. */
 export function retire(secrets: readonly SecretHash[], nowMs: number, overlapMs: number): Retired {
   const good = secrets.filter((secret) => endOf(secret) > nowMs);
-  const longest = good.reduce<SecretHash | undefined>((best, secret) => (best === undefined || endOf(secret) > endOf(best) ? secret : best), undefined);
+  const longest = good.reduce<SecretHash | undefined>(
+    (best, secret) => (best === undefined || endOf(secret) > endOf(best) ? secret : best),
+    undefined,
+  );
   const endsAtMs = longest === undefined ? nowMs : Math.min(endOf(longest), nowMs + overlapMs);
   const old = longest === undefined || endsAtMs <= nowMs ? [] : [{ ...longest, endsAtMs }];
   const others = Math.max(0, good.length - 1);

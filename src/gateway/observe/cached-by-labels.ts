@@ -1,5 +1,7 @@
 /** Keeps each labelled child once made: finding it by labels costs more than counting. */
-export function cachedByLabels<Child>(make: (first: string, second: string) => Child): (first: string, second: string) => Child {
+export function cachedByLabels<Child>(
+  make: (first: string, second: string) => Child,
+): (first: string, second: string) => Child {
   const children = new Map<string, Map<string, Child>>();
   return (first, second) => {
     let row = children.get(first);

@@ -20,7 +20,11 @@ const REFUSED = 400;
  * Last step: tells metrics, log and ledger how an exchange ended. Runs once for each, always.
  * @param onFailed told of admitted requests that ended in a 5xx, so that billing can credit them
  */
-export function createFinish(metrics: Metrics, access: AccessLog | null, onFailed: (failure: FailedRequest) => void): (exchange: Exchange, status: number) => void {
+export function createFinish(
+  metrics: Metrics,
+  access: AccessLog | null,
+  onFailed: (failure: FailedRequest) => void,
+): (exchange: Exchange, status: number) => void {
   // A line says that others are missing, so that nobody counts a sample as the whole.
   const mark = access === null || access.sampled === 1 ? '' : `,"sampled":${access.sampled}`;
   return (exchange, answered) => {
@@ -35,7 +39,8 @@ export function createFinish(metrics: Metrics, access: AccessLog | null, onFaile
     if (logEntry.counted && status >= 500 && verdict !== null && verdict.keyId !== null) {
       onFailed({ keyId: verdict.keyId, plan: verdict.plan, operation: logEntry.operation, admittedAtMs: verdict.atMs });
     }
-    if (access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled)) access.write(lineOf(exchange, status, totalMs, mark));
+    if (access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled))
+      access.write(lineOf(exchange, status, totalMs, mark));
   };
 }
 
@@ -59,14 +64,21 @@ const endedIso = isoClock();
  * JSON costs: every text in it comes from a closed set or has been read by a pattern that leaves
  * nothing to be escaped.
  */
-function lineOf({ id, traceparent, version, method, address, client, logEntry }: Exchange, status: number, totalMs: number, mark: string): string {
+function lineOf(
+  { id, traceparent, version, method, address, client, logEntry }: Exchange,
+  status: number,
+  totalMs: number,
+  mark: string,
+): string {
   const { verdict } = logEntry;
   // By the store's clock: says on which UTC day the ledger counted it.
   const admittedAt = logEntry.counted && verdict !== null ? admittedIso(verdict.atMs) : null;
-  return `{"level":"info","time":"${endedIso(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}","span":"${traceparent.slice(36, 52)}"` +
+  return (
+    `{"level":"info","time":"${endedIso(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}","span":"${traceparent.slice(36, 52)}"` +
     `,"http":${quoted(version)},"method":"${method}","operation":"${logEntry.operation}","key":${quoted(verdict?.keyId)},"plan":${quoted(verdict?.plan)},"outcome":"${verdict?.outcome ?? 'none'}"` +
     `,"code":${quoted(logEntry.refusal?.code)},"credential":${quoted(logEntry.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}${tunnelPart(logEntry)}` +
-    `,"ms":${round(totalMs)},"admissionMs":${round(logEntry.admissionMs)},"upstreamMs":${round(logEntry.upstreamMs)},"counted":${logEntry.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`;
+    `,"ms":${round(totalMs)},"admissionMs":${round(logEntry.admissionMs)},"upstreamMs":${round(logEntry.upstreamMs)},"counted":${logEntry.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`
+  );
 }
 
 /** Of a tunnel alone: what came from the client, and who ended it. */

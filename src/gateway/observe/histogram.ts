@@ -33,7 +33,11 @@ export class QuickHistogram<Label extends string> extends Histogram<Label> {
   /** A new series, at 0; once for each combination of labels. */
   series(labels: Readonly<Partial<Record<Label, string>>>): Series {
     const bounds = this.#bounds;
-    const counted: Counted = { labels: labels as Readonly<Record<string, string>>, counts: new Array<number>(bounds.length + 1).fill(0), sum: 0 };
+    const counted: Counted = {
+      labels: labels as Readonly<Record<string, string>>,
+      counts: new Array<number>(bounds.length + 1).fill(0),
+      sum: 0,
+    };
     this.#series.push(counted);
     return {
       observe: (value) => {
@@ -53,8 +57,15 @@ export class QuickHistogram<Label extends string> extends Histogram<Label> {
 
   #valuesOf({ labels, counts, sum }: Counted): readonly object[] {
     let total = 0;
-    const value = (ending: string, figure: number, own: object): object => ({ metricName: `${this.#name}_${ending}`, value: figure, labels: own, sharedLabels: labels });
-    const buckets = counts.map((count, index) => value('bucket', (total += count), { le: this.#bounds[index] ?? '+Inf' }));
+    const value = (ending: string, figure: number, own: object): object => ({
+      metricName: `${this.#name}_${ending}`,
+      value: figure,
+      labels: own,
+      sharedLabels: labels,
+    });
+    const buckets = counts.map((count, index) =>
+      value('bucket', (total += count), { le: this.#bounds[index] ?? '+Inf' }),
+    );
     return [...buckets, value('sum', sum, {}), value('count', total, {})];
   }
 }

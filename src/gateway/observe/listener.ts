@@ -12,32 +12,82 @@ import { gaugeOf } from './gauge.js';
 /** How full the gateway is. */
 export function watchListener(registry: Registry, listener: Listener, limits: () => EdgeLimits): void {
   const { server } = listener;
-  const gauge = (name: string, help: string, read: () => number | Promise<number>): void => gaugeOf(registry, name, help, read);
+  const gauge = (name: string, help: string, read: () => number | Promise<number>): void =>
+    gaugeOf(registry, name, help, read);
   gauge('petgate_exchanges_in_flight', 'Exchanges that are worked on.', () => listener.inFlight() - listener.waiting());
-  gauge('petgate_exchanges_limit', 'Exchanges at which further ones are refused as overloaded.', () => limits().exchanges);
-  gauge('petgate_exchanges_waiting', 'Exchanges that wait for their client: for the rest of its body, or until it takes the answer.', () => listener.waiting());
-  gauge('petgate_exchanges_waiting_limit', 'Waiting exchanges at which further ones are refused as overloaded, or cut.', () => limits().waiting);
+  gauge(
+    'petgate_exchanges_limit',
+    'Exchanges at which further ones are refused as overloaded.',
+    () => limits().exchanges,
+  );
+  gauge(
+    'petgate_exchanges_waiting',
+    'Exchanges that wait for their client: for the rest of its body, or until it takes the answer.',
+    () => listener.waiting(),
+  );
+  gauge(
+    'petgate_exchanges_waiting_limit',
+    'Waiting exchanges at which further ones are refused as overloaded, or cut.',
+    () => limits().waiting,
+  );
   gauge('petgate_tunnels', 'WebSocket tunnels, handshakes under way included.', () => listener.tunnels());
-  gauge('petgate_tunnels_limit', 'WebSocket tunnels at which further ones are refused as overloaded.', () => limits().tunnels);
-  gauge('petgate_connections', 'Client connections open.', () => new Promise((resolve) => server.getConnections((error, count) => resolve(error === null ? count : 0))));
-  gauge('petgate_connections_limit', 'Client connections at which further ones are dropped.', () => limits().connections);
-  const dropped = new Counter({ name: 'petgate_connections_dropped_total', help: 'Client connections dropped because the limit was reached.', registers: [registry] });
+  gauge(
+    'petgate_tunnels_limit',
+    'WebSocket tunnels at which further ones are refused as overloaded.',
+    () => limits().tunnels,
+  );
+  gauge(
+    'petgate_connections',
+    'Client connections open.',
+    () => new Promise((resolve) => server.getConnections((error, count) => resolve(error === null ? count : 0))),
+  );
+  gauge(
+    'petgate_connections_limit',
+    'Client connections at which further ones are dropped.',
+    () => limits().connections,
+  );
+  const dropped = new Counter({
+    name: 'petgate_connections_dropped_total',
+    help: 'Client connections dropped because the limit was reached.',
+    registers: [registry],
+  });
   server.on('drop', () => dropped.inc());
 }
 
 /** Until when the certificate holds, and which handshakes fail. Only where TLS is spoken. */
 export function watchTls(registry: Registry, server: Server, certificate: () => Certificate): void {
-  gaugeOf(registry, 'petgate_tls_certificate_not_after_seconds', 'When the certificate that new connections get ends, unix time; the earliest of all processes. Only with TLS.', () => certificate().notAfterMs / 1000, 'min');
-  const count = countReasons(registry, 'petgate_tls_handshake_failures_total', 'Connections that never became TLS, by reason. Only with TLS.', HANDSHAKE_FAILURES);
+  gaugeOf(
+    registry,
+    'petgate_tls_certificate_not_after_seconds',
+    'When the certificate that new connections get ends, unix time; the earliest of all processes. Only with TLS.',
+    () => certificate().notAfterMs / 1000,
+    'min',
+  );
+  const count = countReasons(
+    registry,
+    'petgate_tls_handshake_failures_total',
+    'Connections that never became TLS, by reason. Only with TLS.',
+    HANDSHAKE_FAILURES,
+  );
   server.on('tlsClientError', (error: NodeJS.ErrnoException) => count(handshakeFailureOf(error)));
 }
 
 /** Counts the connections that the PROXY protocol kept out. Only where it is spoken. */
 export function countUnproxied(registry: Registry): (why: ProxyRefusal) => void {
-  return countReasons(registry, 'petgate_proxy_protocol_refused_total', 'Connections closed because they did not begin with a PROXY header of a trusted proxy, by reason. Only with listen.proxy_protocol.', PROXY_REFUSALS);
+  return countReasons(
+    registry,
+    'petgate_proxy_protocol_refused_total',
+    'Connections closed because they did not begin with a PROXY header of a trusted proxy, by reason. Only with listen.proxy_protocol.',
+    PROXY_REFUSALS,
+  );
 }
 
-function countReasons<Reason extends string>(registry: Registry, name: string, help: string, reasons: readonly Reason[]): (reason: Reason) => void {
+function countReasons<Reason extends string>(
+  registry: Registry,
+  name: string,
+  help: string,
+  reasons: readonly Reason[],
+): (reason: Reason) => void {
   const counter = new Counter({ name, help, labelNames: ['reason'], registers: [registry] });
   for (const reason of reasons) counter.inc({ reason }, 0);
   return (reason) => counter.inc({ reason });

@@ -39,16 +39,16 @@ export interface Metrics {
   readonly upstreamFailed: (upstream: string, kind: UpstreamFailure) => void;
 }
 
-export function createMetrics({ engine, plans, operations, charged, tunnelled = [], upstreams }: MetricLabels): Metrics {
+export function createMetrics({
+  engine,
+  plans,
+  operations,
+  charged,
+  tunnelled = [],
+  upstreams,
+}: MetricLabels): Metrics {
   const registry = new Registry();
-  const registers = [registry];
-  const requests = new QuickCounter({ name: 'petgate_requests_total', help: 'Exchanges ended, by operation and status class.', labelNames: ['operation', 'class'], registers });
-  const duration = new QuickHistogram({ name: 'petgate_request_duration_seconds', help: 'From a request read to its answer written.', labelNames: ['operation'], buckets: EXCHANGE_BUCKETS, registers });
-  const refusals = new Counter({ name: 'petgate_refusals_total', help: 'Refusals given by the gateway, by code.', labelNames: ['code'], registers });
-  const admission = new QuickHistogram({ name: 'petgate_admission_duration_seconds', help: 'From asking the store to its verdict.', labelNames: ['engine'], buckets: ADMISSION_BUCKETS, registers }).series({ engine });
-  const batch = new QuickHistogram({ name: 'petgate_admission_batch_requests', help: 'Requests decided by one store call.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256], registers }).series({});
-  const upstream = new QuickHistogram({ name: 'petgate_upstream_duration_seconds', help: 'From dispatch to the last byte of the upstream answer, or to giving up.', labelNames: ['upstream'], buckets: EXCHANGE_BUCKETS, registers });
-  const failures = new Counter({ name: 'petgate_upstream_failures_total', help: 'Attempts at an upstream that failed, or that could not be made, by kind; one that was repeated with success is among them.', labelNames: ['upstream', 'kind'], registers });
+  const { requests, duration, refusals, admission, batch, upstream, failures } = registerAll(registry, engine);
 
   const requestChild = cachedByLabels((operation, group) => requests.series({ operation, class: group }));
   const durationChild = cachedByLabels((operation) => duration.series({ operation }));
@@ -80,6 +80,56 @@ export function createMetrics({ engine, plans, operations, charged, tunnelled = 
     upstream: (name, seconds) => upstreamChild(name, '').observe(seconds),
     upstreamFailed: (name, kind) => failures.labels(name, kind).inc(),
   };
+}
+
+function registerAll(registry: Registry, engine: string) {
+  const registers = [registry];
+  const requests = new QuickCounter({
+    name: 'petgate_requests_total',
+    help: 'Exchanges ended, by operation and status class.',
+    labelNames: ['operation', 'class'],
+    registers,
+  });
+  const duration = new QuickHistogram({
+    name: 'petgate_request_duration_seconds',
+    help: 'From a request read to its answer written.',
+    labelNames: ['operation'],
+    buckets: EXCHANGE_BUCKETS,
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'petgate_refusals_total',
+    help: 'Refusals given by the gateway, by code.',
+    labelNames: ['code'],
+    registers,
+  });
+  const admission = new QuickHistogram({
+    name: 'petgate_admission_duration_seconds',
+    help: 'From asking the store to its verdict.',
+    labelNames: ['engine'],
+    buckets: ADMISSION_BUCKETS,
+    registers,
+  }).series({ engine });
+  const batch = new QuickHistogram({
+    name: 'petgate_admission_batch_requests',
+    help: 'Requests decided by one store call.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    registers,
+  }).series({});
+  const upstream = new QuickHistogram({
+    name: 'petgate_upstream_duration_seconds',
+    help: 'From dispatch to the last byte of the upstream answer, or to giving up.',
+    labelNames: ['upstream'],
+    buckets: EXCHANGE_BUCKETS,
+    registers,
+  });
+  const failures = new Counter({
+    name: 'petgate_upstream_failures_total',
+    help: 'Attempts at an upstream that failed, or that could not be made, by kind; one that was repeated with success is among them.',
+    labelNames: ['upstream', 'kind'],
+    registers,
+  });
+  return { requests, duration, refusals, admission, batch, upstream, failures };
 }
 
 function statusClass(status: number): string {

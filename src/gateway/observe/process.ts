@@ -13,25 +13,86 @@ import { gaugeOf, gaugesOf } from './gauge.js';
 /** What runs here, what it takes of the machine, and whether it decides without Redis. Once in each process. */
 export function watchProcess(registry: Registry, settings: Settings, failover: Failover | undefined): void {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  new Gauge({ name: 'petgate_info', help: 'Always 1: version, Node and environment are in the labels.', labelNames: ['version', 'node', 'environment'], aggregator: 'first', registers: [registry] })
-    .set({ version, node: process.version, environment: settings.environment }, 1);
+  new Gauge({
+    name: 'petgate_info',
+    help: 'Always 1: version, Node and environment are in the labels.',
+    labelNames: ['version', 'node', 'environment'],
+    aggregator: 'first',
+    registers: [registry],
+  }).set({ version, node: process.version, environment: settings.environment }, 1);
   // The counts of workers that died are kept, so those of the whole begin with the first process.
-  gaugeOf(registry, 'petgate_start_time_seconds', 'Unix time since which these figures count.', () => Math.round(performance.timeOrigin) / 1000, 'min');
+  gaugeOf(
+    registry,
+    'petgate_start_time_seconds',
+    'Unix time since which these figures count.',
+    () => Math.round(performance.timeOrigin) / 1000,
+    'min',
+  );
   addProcessMetrics(registry, 'petgate');
   if (failover === undefined) return;
-  gaugeOf(registry, 'petgate_store_degraded', '1 while Redis is away and requests are decided here, from a share of each limit; of all processes the worst.', () => (failover.degraded() === null ? 0 : 1), 'max');
+  gaugeOf(
+    registry,
+    'petgate_store_degraded',
+    '1 while Redis is away and requests are decided here, from a share of each limit; of all processes the worst.',
+    () => (failover.degraded() === null ? 0 : 1),
+    'max',
+  );
 }
 
 /** How store, settings and bans of the whole gateway are. Once, in the process that reads the files and checks the store. */
-export function watchGateway(registry: Registry, { name: engine, failover, bans }: AdmissionEngine, health: Health, config: () => ReloadState): void {
-  gaugeOf(registry, 'petgate_config_loaded_timestamp_seconds', 'When the settings in force were loaded, unix time.', () => config().sinceMs / 1000);
-  gaugeOf(registry, 'petgate_config_ok', '0 while the files hold settings, or a certificate, that were refused: those before stay in force.', () => (config().ok ? 1 : 0));
-  gaugesOf(registry, 'petgate_store_up', '1 while the last check, a real admission that costs nothing, went through; else 0.', 'engine', () => [[engine, health.storeOk() ? 1 : 0]]);
-  gaugesOf(registry, 'petgate_bans_active', 'Bans in force, of keys and of addresses, in the whole store; no figure while it is away.', 'subject', async () => {
-    const inForce = await bans.inForce().catch(() => null);
-    return inForce && [['key', inForce.keys], ['address', inForce.addresses]];
-  });
+export function watchGateway(
+  registry: Registry,
+  { name: engine, failover, bans }: AdmissionEngine,
+  health: Health,
+  config: () => ReloadState,
+): void {
+  gaugeOf(
+    registry,
+    'petgate_config_loaded_timestamp_seconds',
+    'When the settings in force were loaded, unix time.',
+    () => config().sinceMs / 1000,
+  );
+  gaugeOf(
+    registry,
+    'petgate_config_ok',
+    '0 while the files hold settings, or a certificate, that were refused: those before stay in force.',
+    () => (config().ok ? 1 : 0),
+  );
+  gaugesOf(
+    registry,
+    'petgate_store_up',
+    '1 while the last check, a real admission that costs nothing, went through; else 0.',
+    'engine',
+    () => [[engine, health.storeOk() ? 1 : 0]],
+  );
+  gaugesOf(
+    registry,
+    'petgate_bans_active',
+    'Bans in force, of keys and of addresses, in the whole store; no figure while it is away.',
+    'subject',
+    async () => {
+      const inForce = await bans.inForce().catch(() => null);
+      return (
+        inForce && [
+          ['key', inForce.keys],
+          ['address', inForce.addresses],
+        ]
+      );
+    },
+  );
   if (failover === undefined) return;
-  gaugeOf(registry, 'petgate_spool_requests', 'Requests admitted here while Redis was away that its ledger does not have yet; of the whole gateway, as one process counts them.', () => failover.spooled(), 'max');
-  gaugeOf(registry, 'petgate_failover_gateways', 'Gateways that share each limit while Redis is away.', () => failover.gateways(), 'max');
+  gaugeOf(
+    registry,
+    'petgate_spool_requests',
+    'Requests admitted here while Redis was away that its ledger does not have yet; of the whole gateway, as one process counts them.',
+    () => failover.spooled(),
+    'max',
+  );
+  gaugeOf(
+    registry,
+    'petgate_failover_gateways',
+    'Gateways that share each limit while Redis is away.',
+    () => failover.gateways(),
+    'max',
+  );
 }

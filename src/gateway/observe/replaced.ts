@@ -29,7 +29,16 @@ export function logReplaced(log: Log, internalToken: string, now: () => number =
     const secrets = [internalToken, ...(authorization ?? '').split(' ').slice(1)].filter((secret) => secret !== '');
     const shown = (text: string): string => withoutSecrets(text, secrets).replace(UNPRINTABLE, '?').slice(0, SHOWN);
     log.warn(
-      { upstream: logEntry.upstream, request: id, operation: logEntry.operation, status, contentType: shown(contentType), bytes: body.length, body: shown(beginning(body)), leftOut },
+      {
+        upstream: logEntry.upstream,
+        request: id,
+        operation: logEntry.operation,
+        status,
+        contentType: shown(contentType),
+        bytes: body.length,
+        body: shown(beginning(body)),
+        leftOut,
+      },
       'the upstream answered with an error that is no Error: the client got one of ours',
     );
     leftOut = 0;

@@ -20,12 +20,43 @@ const NEAR_SHARE = 0.2;
  */
 export function countVerdicts(registry: Registry, plans: Iterable<string>, charged: readonly string[]): OnVerdict {
   const registers = [registry];
-  const admitted = new QuickCounter({ name: 'petgate_admitted_total', help: 'Requests of good keys that took a token; equals the ledger.', labelNames: ['plan', 'operation'], registers });
-  const limited = new Counter({ name: 'petgate_limited_total', help: 'Requests refused by an empty bucket, by the window that fills last.', labelNames: ['plan', 'window'], registers });
-  const near = new Counter({ name: 'petgate_near_limit_total', help: 'Admissions that left less than 20 % of a window.', labelNames: ['plan', 'window'], registers });
-  const banned = new Counter({ name: 'petgate_banned_total', help: 'Requests refused by a ban.', labelNames: ['plan'], registers });
-  const started = new Counter({ name: 'petgate_bans_started_total', help: 'Bans started by refusals; those an operator starts are not among them.', labelNames: ['plan'], registers });
-  const used = new QuickHistogram({ name: 'petgate_day_quota_used_ratio', help: 'Share of its day limit a key had used with each admission; keys without one are left out.', labelNames: ['plan'], buckets: USED_BUCKETS, registers });
+  const admitted = new QuickCounter({
+    name: 'petgate_admitted_total',
+    help: 'Requests of good keys that took a token; equals the ledger.',
+    labelNames: ['plan', 'operation'],
+    registers,
+  });
+  const limited = new Counter({
+    name: 'petgate_limited_total',
+    help: 'Requests refused by an empty bucket, by the window that fills last.',
+    labelNames: ['plan', 'window'],
+    registers,
+  });
+  const near = new Counter({
+    name: 'petgate_near_limit_total',
+    help: 'Admissions that left less than 20 % of a window.',
+    labelNames: ['plan', 'window'],
+    registers,
+  });
+  const banned = new Counter({
+    name: 'petgate_banned_total',
+    help: 'Requests refused by a ban.',
+    labelNames: ['plan'],
+    registers,
+  });
+  const started = new Counter({
+    name: 'petgate_bans_started_total',
+    help: 'Bans started by refusals; those an operator starts are not among them.',
+    labelNames: ['plan'],
+    registers,
+  });
+  const used = new QuickHistogram({
+    name: 'petgate_day_quota_used_ratio',
+    help: 'Share of its day limit a key had used with each admission; keys without one are left out.',
+    labelNames: ['plan'],
+    buckets: USED_BUCKETS,
+    registers,
+  });
 
   const admittedChild = cachedByLabels((plan, operation) => admitted.series({ plan, operation }));
   const usedChild = cachedByLabels((plan) => used.series({ plan }));

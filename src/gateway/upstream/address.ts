@@ -29,7 +29,11 @@ export interface Address {
   readonly waiting: () => number;
 }
 
-export function openAddress(url: string, settings: UpstreamSettings, onBreakerChange: (change: BreakerChange) => void): Address {
+export function openAddress(
+  url: string,
+  settings: UpstreamSettings,
+  onBreakerChange: (change: BreakerChange) => void,
+): Address {
   const { connections, connectMs, pipelining } = settings;
   const pool = new Pool({ ...destination(url), connections, connectMs, pipelining, idleMs: IDLE_MS });
   const underWay: Address['underWay'] = new Bag();
@@ -56,7 +60,10 @@ export function destination(url: string): { readonly place: Place; readonly host
 }
 
 /** How undici reaches `http://host:port` or `unix:/path`. */
-export function dialOptions(url: string, connectMs: number): { readonly origin: string; readonly connect: { readonly timeout: number; readonly socketPath?: string } } {
+export function dialOptions(
+  url: string,
+  connectMs: number,
+): { readonly origin: string; readonly connect: { readonly timeout: number; readonly socketPath?: string } } {
   if (!url.startsWith('unix:')) return { origin: url, connect: { timeout: connectMs } };
   return { origin: 'http://localhost', connect: { timeout: connectMs, socketPath: url.slice('unix:'.length) } };
 }

@@ -140,7 +140,8 @@ export class Attempt implements ResponseHandler {
     const received = this.#headers;
     appendResponseHeaders(headers, this.#status, received, this.#exchange.logEntry.cors !== null);
     const bodiless = this.#status === 204 || this.#status === 304 || this.#exchange.method === 'HEAD';
-    if (complete && !bodiless && onlyValueOf(received, 'content-length') === null) headers.push('Content-Length', String(this.#heldBytes));
+    if (complete && !bodiless && onlyValueOf(received, 'content-length') === null)
+      headers.push('Content-Length', String(this.#heldBytes));
     return headers;
   }
 

@@ -5,7 +5,8 @@ import type { UpstreamFailure } from './failure.js';
 const FRESH_MS = 250;
 
 /** A breaker opened, for what failed last; or closed again, after so long. */
-export type BreakerChange = { readonly open: true; readonly failure: UpstreamFailure } | { readonly open: false; readonly openedForMs: number };
+export type BreakerChange =
+  { readonly open: true; readonly failure: UpstreamFailure } | { readonly open: false; readonly openedForMs: number };
 
 /** What an attempt says of its address; null: nothing, such as one whose client left. */
 export type Evidence = 'good' | UpstreamFailure | null;
@@ -61,7 +62,8 @@ export class Breaker {
       if (this.isOpen) this.#close(nowMs);
     } else if (!this.isOpen) {
       this.#failures += 1;
-      if (this.#failures >= this.#settings.failures && nowMs - this.#goodMs >= FRESH_MS) this.#open(this.#settings, evidence, nowMs);
+      if (this.#failures >= this.#settings.failures && nowMs - this.#goodMs >= FRESH_MS)
+        this.#open(this.#settings, evidence, nowMs);
     }
   }
 

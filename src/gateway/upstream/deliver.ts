@@ -24,7 +24,12 @@ export interface Try {
 export type Carry = (address: Address, onEnd: (end: End) => void) => Try;
 
 /** Tries once; and once more where nothing was sent, or where reading is all that was asked, while there are retries left. Gives the refusal, or else the exchange. */
-export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, onFailure: OnUpstreamFailure): Promise<Admitted | Refusal> {
+export function deliver(
+  exchange: Admitted,
+  upstream: Upstream,
+  carry: Carry,
+  onFailure: OnUpstreamFailure,
+): Promise<Admitted | Refusal> {
   return new Promise((resolve) => {
     const { client, operation } = exchange;
     if (client.gone) {
@@ -36,7 +41,8 @@ export function deliver(exchange: Admitted, upstream: Upstream, carry: Carry, on
     let retried = false;
     const sentMs = performance.now();
 
-    const deadlineMs = operation.deadlineMs === null ? upstream.deadlineMs : Math.min(operation.deadlineMs, upstream.deadlineMs);
+    const deadlineMs =
+      operation.deadlineMs === null ? upstream.deadlineMs : Math.min(operation.deadlineMs, upstream.deadlineMs);
     const deadline = setTimeout(() => attempt?.stop(REFUSALS.upstream_timeout), deadlineMs);
     client.onGone(() => attempt?.stop('answered'));
 

@@ -25,7 +25,8 @@ export function createForward(
   onFailure: OnUpstreamFailure,
   onReplaced: OnReplaced,
 ): (exchange: Admitted) => Promise<Admitted | Refusal> {
-  const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> => (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
+  const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
+    (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
 
   const sendWithBody = async (exchange: Admitted, upstream: Upstream): Promise<Admitted | Refusal> => {
     if (exchange.contentLength !== null && exchange.contentLength > maxBodyBytes) return REFUSALS.body_too_large;
@@ -35,7 +36,12 @@ export function createForward(
   };
 
   const send = (exchange: Admitted, upstream: Upstream, body: Buffer | null): Promise<Admitted | Refusal> => {
-    const request = { method: exchange.method, target: exchange.path + exchange.query, headers: requestHeaders(exchange, internalToken), body };
+    const request = {
+      method: exchange.method,
+      target: exchange.path + exchange.query,
+      headers: requestHeaders(exchange, internalToken),
+      body,
+    };
     return deliver(exchange, upstream, carryRequest(exchange, request, onReplaced), onFailure);
   };
 
@@ -57,6 +63,10 @@ export function createForward(
 function carryRequest(exchange: Admitted, request: OutgoingRequest, onReplaced: OnReplaced): Carry {
   return ({ pool }, onEnd) => {
     const attempt = new Attempt(exchange, onReplaced, onEnd);
-    return { start: () => attempt.dispatched(pool.dispatch(request, attempt)), stop: (end) => attempt.stop(end), withdraw: () => attempt.withdraw() };
+    return {
+      start: () => attempt.dispatched(pool.dispatch(request, attempt)),
+      stop: (end) => attempt.stop(end),
+      withdraw: () => attempt.withdraw(),
+    };
   };
 }

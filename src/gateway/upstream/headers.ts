@@ -3,22 +3,38 @@ import type { Admitted } from '../exchange.js';
 
 /** Fields of an upstream's answer that are the gateway's to say, or nobody's. */
 const OWN: ReadonlySet<string> = new Set([
-  'alt-svc', 'ratelimit', 'ratelimit-policy', 'retry-after', 'server', 'traceparent', 'tracestate', 'www-authenticate', 'x-powered-by', 'x-request-id',
+  'alt-svc',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'server',
+  'traceparent',
+  'tracestate',
+  'www-authenticate',
+  'x-powered-by',
+  'x-request-id',
 ]);
 const OWN_PREFIXES = ['x-ratelimit-', 'x-petgate-'] as const;
 
-const returns = remembered((name) => !HOP_BY_HOP.has(name) && !OWN.has(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)));
+const returns = remembered(
+  (name) => !HOP_BY_HOP.has(name) && !OWN.has(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)),
+);
 
 /** What the upstream is told: the client's fields, then who asks, by the gateway's word alone. */
 export function requestHeaders(exchange: Admitted, internalToken: string): string[] {
   const { verdict } = exchange;
   const headers = [
     ...exchange.headers,
-    'Authorization', `Bearer ${internalToken}`,
-    'X-Request-Id', exchange.id,
-    'traceparent', exchange.traceparent,
-    'X-Forwarded-For', exchange.address,
-    'X-Petgate-Plan', verdict.plan,
+    'Authorization',
+    `Bearer ${internalToken}`,
+    'X-Request-Id',
+    exchange.id,
+    'traceparent',
+    exchange.traceparent,
+    'X-Forwarded-For',
+    exchange.address,
+    'X-Petgate-Plan',
+    verdict.plan,
   ];
   if (verdict.keyId !== null) headers.push('X-Petgate-Key-Id', verdict.keyId);
   return headers;
@@ -29,7 +45,12 @@ export function requestHeaders(exchange: Admitted, internalToken: string): strin
  * @param received flat, names in lower case
  * @param ownCors whether the gateway tells browsers who may read: then nobody else does
  */
-export function appendResponseHeaders(target: string[], status: number, received: readonly string[], ownCors: boolean): void {
+export function appendResponseHeaders(
+  target: string[],
+  status: number,
+  received: readonly string[],
+  ownCors: boolean,
+): void {
   const named = namedByConnection(received);
   for (let index = 0; index < received.length; index += 2) {
     const name = received[index]!;

@@ -11,9 +11,19 @@ const BAD_IN_A_ROW = 2;
  * Asks an address again and again whether it wants requests, over a connection of its own: a pool that
  * is full says nothing about the service. Gives what ends the asking.
  */
-export function watchAddress(address: Address, { path, everyMs, deadlineMs }: HealthSettings, connectMs: number): () => void {
+export function watchAddress(
+  address: Address,
+  { path, everyMs, deadlineMs }: HealthSettings,
+  connectMs: number,
+): () => void {
   const { origin, ...dial } = dialOptions(address.url, connectMs);
-  const client = new Client(origin, { ...dial, pipelining: 1, keepAliveTimeout: everyMs, headersTimeout: 0, bodyTimeout: 0 });
+  const client = new Client(origin, {
+    ...dial,
+    pipelining: 1,
+    keepAliveTimeout: everyMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
   let bad = 0;
 
   const ask = async (): Promise<void> => {

@@ -40,9 +40,18 @@ export type OnBreakerChange = (upstream: string, address: Address, change: Break
  * Opens a keep-alive pool for each address; nothing is dialled yet.
  * @param before those there are: one whose settings stay is kept with its connections
  */
-export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings>>, onBreakerChange: OnBreakerChange, before: Upstreams = new Map()): Upstreams {
+export function openUpstreams(
+  settings: Readonly<Record<string, UpstreamSettings>>,
+  onBreakerChange: OnBreakerChange,
+  before: Upstreams = new Map(),
+): Upstreams {
   const named = Object.entries(settings).filter(([, upstream]) => upstream.addresses.length > 0);
-  return new Map(named.map(([name, upstream]) => [name, sameOf(before.get(name), upstream) ?? openUpstream(name, upstream, onBreakerChange)]));
+  return new Map(
+    named.map(([name, upstream]) => [
+      name,
+      sameOf(before.get(name), upstream) ?? openUpstream(name, upstream, onBreakerChange),
+    ]),
+  );
 }
 
 /** Closes those of `before` that `now` no longer holds, once `afterMs` is over: exchanges begun with them may still come. */
@@ -86,7 +95,10 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
       }
       return best ?? (after !== null && takesMore(after, operation, nowMs) ? after : null);
     },
-    waitMs: () => (addresses.every(({ breaker }) => breaker.isOpen) ? Math.max(0, Math.min(...addresses.map(({ breaker }) => breaker.dueMs)) - performance.now()) : null),
+    waitMs: () =>
+      addresses.every(({ breaker }) => breaker.isOpen)
+        ? Math.max(0, Math.min(...addresses.map(({ breaker }) => breaker.dueMs)) - performance.now())
+        : null,
     retire: async () => {
       unwatch();
       await Promise.all(addresses.map(({ pool }) => pool.close()));
@@ -102,5 +114,7 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
 function preferred(one: Address, other: Address, forTunnel: boolean): boolean {
   if (one.healthy !== other.healthy) return one.healthy;
   if (one.breaker.isOpen !== other.breaker.isOpen) return one.breaker.isOpen;
-  return forTunnel ? one.tunnels + one.underWay.size < other.tunnels + other.underWay.size : one.underWay.size < other.underWay.size;
+  return forTunnel
+    ? one.tunnels + one.underWay.size < other.tunnels + other.underWay.size
+    : one.underWay.size < other.underWay.size;
 }

@@ -27,7 +27,13 @@ type Fields = Record<string, string | string[]>;
  * handshake and joins the two sockets; whatever is told to the client is ours: the head of the 101 by
  * its fields, every other answer by the same way as that of a plain request.
  */
-export function carryHandshake(exchange: Admitted, handshake: Handshake, internalToken: string, connectMs: number, onReplaced: OnReplaced): Carry {
+export function carryHandshake(
+  exchange: Admitted,
+  handshake: Handshake,
+  internalToken: string,
+  connectMs: number,
+  onReplaced: OnReplaced,
+): Carry {
   const headers = groupedFields(requestHeaders(exchange, internalToken));
   headers['connection'] = 'Upgrade';
   headers['upgrade'] = 'websocket';
@@ -89,10 +95,12 @@ function onceConnected(socket: Socket, connectMs: number, connected: () => void)
     return;
   }
   const deadline = setTimeout(() => void socket.destroy(new Error('no connection in time')), connectMs);
-  socket.once('close', () => clearTimeout(deadline)).once('connect', () => {
-    clearTimeout(deadline);
-    connected();
-  });
+  socket
+    .once('close', () => clearTimeout(deadline))
+    .once('connect', () => {
+      clearTimeout(deadline);
+      connected();
+    });
 }
 
 /** An answer that opens no tunnel goes the way of all answers. */
@@ -135,8 +143,12 @@ function join({ exchange, handshake, address, end }: Followed, response: Incomin
 
 /** Whether this is the answer to this very handshake (RFC 6455 §4.1): anything else may be an answer to something smuggled. */
 function accepts({ statusCode, headers }: IncomingMessage, key: string): boolean {
-  const accept = createHash('sha1').update(key + GUID).digest('base64');
-  return statusCode === 101 && headers.upgrade?.toLowerCase() === 'websocket' && headers['sec-websocket-accept'] === accept;
+  const accept = createHash('sha1')
+    .update(key + GUID)
+    .digest('base64');
+  return (
+    statusCode === 101 && headers.upgrade?.toLowerCase() === 'websocket' && headers['sec-websocket-accept'] === accept
+  );
 }
 
 /** Flat, names in lower case; without those of `left`. */
@@ -161,12 +173,21 @@ function answerFields(exchange: Admitted, response: IncomingMessage): Fields {
 function groupedFields(flat: readonly string[]): Fields {
   const fields = Object.create(null) as Record<string, string[]>;
   for (let index = 0; index < flat.length; index += 2) (fields[flat[index]!] ??= []).push(flat[index + 1]!);
-  return Object.fromEntries(Object.entries(fields).map(([name, values]) => [name, values.length === 1 ? values[0]! : values]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, values]) => [name, values.length === 1 ? values[0]! : values]),
+  );
 }
 
-function targetOf({ url }: Address): { protocol: string; host: string; hostname: string; port: number; socketPath?: string } {
+function targetOf({ url }: Address): {
+  protocol: string;
+  host: string;
+  hostname: string;
+  port: number;
+  socketPath?: string;
+} {
   const { place } = destination(url);
-  if ('path' in place) return { protocol: 'http:', host: 'localhost', hostname: 'localhost', port: 80, socketPath: place.path };
+  if ('path' in place)
+    return { protocol: 'http:', host: 'localhost', hostname: 'localhost', port: 80, socketPath: place.path };
   return { protocol: 'http:', host: place.host, hostname: place.host, port: place.port };
 }
 

@@ -6,7 +6,10 @@ import type { UsageCounts, UsageRow } from '../admission/port.js';
 import type { Dimension, ReportRange } from './range.js';
 
 /** One row of a report: the dimensions it is grouped by (the others are undefined), the counts, and with `day` whether that day is final, and the gateways whose counts of it may be missing. */
-export type ReportRow = { readonly [Name in Dimension]?: string | undefined } & UsageCounts & { readonly final?: boolean | undefined; readonly without?: string | undefined };
+export type ReportRow = { readonly [Name in Dimension]?: string | undefined } & UsageCounts & {
+    readonly final?: boolean | undefined;
+    readonly without?: string | undefined;
+  };
 
 /** A row while it grows. */
 type Sum = { -readonly [Field in keyof ReportRow]: ReportRow[Field] };
@@ -25,7 +28,12 @@ export class Groups {
   constructor({ by, openFrom, without = [] }: Pick<ReportRange, 'by' | 'openFrom' | 'without'>) {
     this.#openFrom = openFrom;
     this.#without = without;
-    this.#has = { plan: by.includes('plan'), key: by.includes('key'), operation: by.includes('operation'), day: by.includes('day') };
+    this.#has = {
+      plan: by.includes('plan'),
+      key: by.includes('key'),
+      operation: by.includes('operation'),
+      day: by.includes('day'),
+    };
     this.#names = by.filter((dimension) => dimension !== 'key');
   }
 
@@ -78,10 +86,19 @@ export class Groups {
   #begin({ plan, key, operation, day }: UsageRow): Sum {
     const has = this.#has;
     return {
-      plan: has.plan ? plan : undefined, key: has.key ? key : undefined, operation: has.operation ? operation : undefined, day: has.day ? day : undefined,
-      requests: 0, limited: 0, banned: 0, failed: 0,
+      plan: has.plan ? plan : undefined,
+      key: has.key ? key : undefined,
+      operation: has.operation ? operation : undefined,
+      day: has.day ? day : undefined,
+      requests: 0,
+      limited: 0,
+      banned: 0,
+      failed: 0,
       final: has.day ? day < this.#openFrom : undefined,
-      without: has.day && this.#without.length > 0 && day < this.#openFrom ? withoutOn(day, this.#without) || undefined : undefined,
+      without:
+        has.day && this.#without.length > 0 && day < this.#openFrom
+          ? withoutOn(day, this.#without) || undefined
+          : undefined,
     };
   }
 }

@@ -33,7 +33,14 @@ export function createOwnUsage(usage: UsageStore): (exchange: Admitted) => Promi
     try {
       const body = JSON.stringify(await viewOf(usage, verdict, keyId));
       const headers = commonHeaders(exchange);
-      headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(body)), 'Cache-Control', 'no-store');
+      headers.push(
+        'Content-Type',
+        'application/json',
+        'Content-Length',
+        String(Buffer.byteLength(body)),
+        'Cache-Control',
+        'no-store',
+      );
       client.send(200, headers, body);
       return undefined;
     } catch (error) {
@@ -74,11 +81,16 @@ function seconds(atMs: number): number {
 function tooOften(waitMs: number): Refusal {
   const waitS = Math.ceil(waitMs / 1000);
   const rates = [
-    'X-RateLimit-Limit', String(BURST),
-    'X-RateLimit-Remaining', '0',
-    'X-RateLimit-Reset', String(Math.ceil(Date.now() / 1000) + waitS),
-    'RateLimit', `"usage";r=0;t=${waitS}`,
-    'RateLimit-Policy', `"usage";q=${BURST};w=${BURST / PER_SECOND}`,
+    'X-RateLimit-Limit',
+    String(BURST),
+    'X-RateLimit-Remaining',
+    '0',
+    'X-RateLimit-Reset',
+    String(Math.ceil(Date.now() / 1000) + waitS),
+    'RateLimit',
+    `"usage";r=0;t=${waitS}`,
+    'RateLimit-Policy',
+    `"usage";q=${BURST};w=${BURST / PER_SECOND}`,
   ];
   return { ...REFUSALS.rate_limited, rates, retryAfterS: waitS };
 }

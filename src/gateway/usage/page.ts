@@ -12,7 +12,15 @@ import { daysFrom } from '../../shared/utc-day.js';
 
 /** More rows are left to CSV: nobody reads them on a page. */
 const MOST_ROWS = 1_000;
-const CHOICES: readonly (readonly Dimension[])[] = [['plan'], ['plan', 'day'], ['operation'], ['day'], ['key'], ['key', 'day'], ['key', 'plan', 'operation', 'day']];
+const CHOICES: readonly (readonly Dimension[])[] = [
+  ['plan'],
+  ['plan', 'day'],
+  ['operation'],
+  ['day'],
+  ['key'],
+  ['key', 'day'],
+  ['key', 'plan', 'operation', 'day'],
+];
 
 /**
  * The report as one self-contained HTML page, piece by piece: a plot of requests per day by plan, and
@@ -51,7 +59,9 @@ ${left === 0 ? '' : `<p>${fullNumber(left)} more rows are not shown here: take t
 function headOf({ from, to, by, ...range }: ReportRange, keyId: string | undefined): string {
   const chosen = by.join(',');
   const names = CHOICES.map((choice) => choice.join(','));
-  const options = (names.includes(chosen) ? names : [chosen, ...names]).map((name) => `<option${name === chosen ? ' selected' : ''}>${escapeHtml(name)}</option>`);
+  const options = (names.includes(chosen) ? names : [chosen, ...names]).map(
+    (name) => `<option${name === chosen ? ' selected' : ''}>${escapeHtml(name)}</option>`,
+  );
   const key = keyId === undefined ? '' : `&key=${encodeURIComponent(keyId)}`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -70,8 +80,14 @@ ${keyId === undefined ? '' : `<input type="hidden" name="key" value="${escapeHtm
 
 /** Says what the days wait for, and without whom some became final. */
 function missingOf(range: ReportRange): string {
-  const waiting = (range.waitingFor ?? []).map(({ gateway, host, from, seenMs }) => `<p>Days from ${from} on wait for gateway ${escapeHtml(gateway)} on ${escapeHtml(host)}, last heard ${new Date(seenMs).toISOString()}: it may still bring counts.</p>`);
-  const without = missingIn(range).map(({ gateway, host, from, to, seenMs }) => `<p>${from} to ${to} became final without gateway ${escapeHtml(gateway)} on ${escapeHtml(host)}, last heard ${new Date(seenMs).toISOString()}: its counts may be missing.</p>`);
+  const waiting = (range.waitingFor ?? []).map(
+    ({ gateway, host, from, seenMs }) =>
+      `<p>Days from ${from} on wait for gateway ${escapeHtml(gateway)} on ${escapeHtml(host)}, last heard ${new Date(seenMs).toISOString()}: it may still bring counts.</p>`,
+  );
+  const without = missingIn(range).map(
+    ({ gateway, host, from, to, seenMs }) =>
+      `<p>${from} to ${to} became final without gateway ${escapeHtml(gateway)} on ${escapeHtml(host)}, last heard ${new Date(seenMs).toISOString()}: its counts may be missing.</p>`,
+  );
   return [...waiting, ...without].join('\n');
 }
 
@@ -85,9 +101,17 @@ function barsOf({ from, to, openFrom }: ReportRange, rows: readonly ReportRow[])
 
 function tableOf({ by }: ReportRange, rows: readonly ReportRow[], totals: ReportRow): string {
   const hasDay = by.includes('day');
-  const numbers = (row: ReportRow): string => COUNTS.map((count) => `<td class="n">${fullNumber(row[count])}</td>`).join('');
-  const body = rows.map((row) => `<tr>${by.map((dimension) => `<td>${escapeHtml(row[dimension] ?? '')}</td>`).join('')}${numbers(row)}${hasDay ? `<td>${row.final === true ? `yes${row.without === undefined ? '' : `, without ${escapeHtml(row.without)}`}` : 'no'}</td>` : ''}</tr>`);
-  const head = [...by.map((dimension) => `<th scope="col">${dimension}</th>`), ...COUNTS.map((count) => `<th scope="col" class="n">${count}</th>`), ...(hasDay ? ['<th scope="col">final</th>'] : [])];
+  const numbers = (row: ReportRow): string =>
+    COUNTS.map((count) => `<td class="n">${fullNumber(row[count])}</td>`).join('');
+  const body = rows.map(
+    (row) =>
+      `<tr>${by.map((dimension) => `<td>${escapeHtml(row[dimension] ?? '')}</td>`).join('')}${numbers(row)}${hasDay ? `<td>${row.final === true ? `yes${row.without === undefined ? '' : `, without ${escapeHtml(row.without)}`}` : 'no'}</td>` : ''}</tr>`,
+  );
+  const head = [
+    ...by.map((dimension) => `<th scope="col">${dimension}</th>`),
+    ...COUNTS.map((count) => `<th scope="col" class="n">${count}</th>`),
+    ...(hasDay ? ['<th scope="col">final</th>'] : []),
+  ];
   return `<table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody>
 <tfoot><tr>${by.map((_, place) => `<td>${place === 0 ? 'total' : ''}</td>`).join('')}${numbers(totals)}${hasDay ? '<td></td>' : ''}</tr></tfoot></table>`;
 }

@@ -33,7 +33,11 @@ export function plotOf(days: readonly DayBar[]): string {
   });
   const bars = days.map((bar, n) => barOf(bar, plans, LEFT + n * slot, slot, yOf));
   const every = Math.max(1, Math.ceil(LABEL_WIDTH / slot));
-  const labels = days.map(({ day }, n) => (n % every === 0 ? `<text class="tick" x="${round(LEFT + (n + 0.5) * slot)}" y="${HEIGHT - 12}" text-anchor="middle">${day}</text>` : ''));
+  const labels = days.map(({ day }, n) =>
+    n % every === 0
+      ? `<text class="tick" x="${round(LEFT + (n + 0.5) * slot)}" y="${HEIGHT - 12}" text-anchor="middle">${day}</text>`
+      : '',
+  );
   return `${legendOf(days, plans)}
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Requests per day by plan">
 <g>${grid.join('')}</g>
@@ -43,7 +47,13 @@ export function plotOf(days: readonly DayBar[]): string {
 </svg>`;
 }
 
-function barOf(bar: DayBar, plans: readonly string[], left: number, slot: number, yOf: (count: number) => number): string {
+function barOf(
+  bar: DayBar,
+  plans: readonly string[],
+  left: number,
+  slot: number,
+  yOf: (count: number) => number,
+): string {
   const width = round(Math.max(1, slot * 0.7));
   const x = round(left + (slot - width) / 2);
   let below = 0;
@@ -62,7 +72,9 @@ function barOf(bar: DayBar, plans: readonly string[], left: number, slot: number
 }
 
 function legendOf(days: readonly DayBar[], plans: readonly string[]): string {
-  const items = plans.map((plan, place) => `<li><span class="swatch b${colourOf(place)}"></span>${escapeHtml(plan)}</li>`);
+  const items = plans.map(
+    (plan, place) => `<li><span class="swatch b${colourOf(place)}"></span>${escapeHtml(plan)}</li>`,
+  );
   if (days.some(({ final }) => !final)) items.push('<li class="note">pale: the day is not final yet</li>');
   return `<ul class="legend">${items.join('')}</ul>`;
 }
@@ -87,7 +99,12 @@ function stepOf(most: number): number {
 
 /** `12.5k`, for an axis. */
 function shortNumber(count: number): string {
-  for (const [unit, size] of [['G', 1e9], ['M', 1e6], ['k', 1e3]] as const) if (count >= size) return `${String(Number((count / size).toFixed(2)))}${unit}`;
+  for (const [unit, size] of [
+    ['G', 1e9],
+    ['M', 1e6],
+    ['k', 1e3],
+  ] as const)
+    if (count >= size) return `${String(Number((count / size).toFixed(2)))}${unit}`;
   return String(count);
 }
 

@@ -32,11 +32,23 @@ interface MissingView {
 }
 
 export function viewOf({ gateway, host, from, to, seenMs, finalAtMs }: Missing): MissingView {
-  return { gateway, host, from, to, lastSeen: new Date(seenMs).toISOString(), finalAt: finalAtMs === null ? null : new Date(finalAtMs).toISOString() };
+  return {
+    gateway,
+    host,
+    from,
+    to,
+    lastSeen: new Date(seenMs).toISOString(),
+    finalAt: finalAtMs === null ? null : new Date(finalAtMs).toISOString(),
+  };
 }
 
 /** Those without which days of this very range became final. */
-export function missingIn({ from, to, openFrom, without = [] }: Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'without'>): readonly Missing[] {
+export function missingIn({
+  from,
+  to,
+  openFrom,
+  without = [],
+}: Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'without'>): readonly Missing[] {
   return without.filter((each) => each.from <= to && each.to >= from && each.from < openFrom);
 }
 

@@ -42,7 +42,19 @@ export async function* reportAsCsv(range: ReportRange, ledger: Ledger): AsyncGen
     head = '';
   }
   const labels = Object.fromEntries(range.by.map((dimension, place) => [dimension, place === 0 ? TOTAL : '']));
-  yield head + csvLine(columns, { ...labels, ...groups.totals, ...(hasDay ? { final: isFinal(range), without: missingIn(range).map(({ gateway }) => gateway).join(' ') } : {}) });
+  yield head +
+    csvLine(columns, {
+      ...labels,
+      ...groups.totals,
+      ...(hasDay
+        ? {
+            final: isFinal(range),
+            without: missingIn(range)
+              .map(({ gateway }) => gateway)
+              .join(' '),
+          }
+        : {}),
+    });
 }
 
 /** Groups as they are done; before them an empty piece as soon as the store has answered, so that a head can go out. */

@@ -27,7 +27,10 @@ const REASON_CHARACTERS = 500;
  * that process fails. A reader that stops early ends it.
  */
 export async function* runTask(task: Task): AsyncGenerator<Buffer, void> {
-  const child = spawn(process.execPath, [...NODE_OPTIONS, PROGRAM], { stdio: ['pipe', 'pipe', 'pipe'], env: childEnvironment() });
+  const child = spawn(process.execPath, [...NODE_OPTIONS, PROGRAM], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: childEnvironment(),
+  });
   // From its first moment on, so that all its threads have it: the gateway goes first on every processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const ended = once(child, 'close') as Promise<[code: number | null]>;
@@ -39,7 +42,8 @@ export async function* runTask(task: Task): AsyncGenerator<Buffer, void> {
   try {
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) yield chunk;
     const [code] = await ended;
-    if (code !== 0) throw new StoreUnavailable(reason === '' ? `the report's process ended with ${code ?? 'a signal'}` : reason);
+    if (code !== 0)
+      throw new StoreUnavailable(reason === '' ? `the report's process ended with ${code ?? 'a signal'}` : reason);
   } finally {
     child.kill('SIGKILL');
   }
@@ -47,5 +51,9 @@ export async function* runTask(task: Task): AsyncGenerator<Buffer, void> {
 
 /** No secret of the gateway, only what TLS to Redis may need. */
 function childEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  return Object.fromEntries(
+    ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'].flatMap((name) =>
+      process.env[name] === undefined ? [] : [[name, process.env[name]]],
+    ),
+  );
 }

@@ -10,15 +10,23 @@ export type Format = 'json' | 'csv' | 'html';
 const PIECE_CHARACTERS = 65_536;
 
 /** The report in `format`, piece by piece. @param keyId the one key it is about, if so */
-export function writeReport(format: Format, range: ReportRange, ledger: Ledger, keyId?: string): AsyncGenerator<string, void> {
+export function writeReport(
+  format: Format,
+  range: ReportRange,
+  ledger: Ledger,
+  keyId?: string,
+): AsyncGenerator<string, void> {
   return gathered(lines(format, range, ledger, keyId));
 }
 
 function lines(format: Format, range: ReportRange, ledger: Ledger, keyId?: string): AsyncGenerator<string, void> {
   switch (format) {
-    case 'json': return reportAsJson(range, ledger);
-    case 'csv': return reportAsCsv(range, ledger);
-    case 'html': return reportAsPage(range, ledger, keyId);
+    case 'json':
+      return reportAsJson(range, ledger);
+    case 'csv':
+      return reportAsCsv(range, ledger);
+    case 'html':
+      return reportAsPage(range, ledger, keyId);
   }
 }
 

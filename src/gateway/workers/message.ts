@@ -13,7 +13,7 @@ export type WorkerMessage =
   | { readonly type: 'metrics'; readonly metrics: Snapshot };
 
 /** What the primary tells a worker: to send its metrics, or what is in force from now on. */
-export type PrimaryMessage = { readonly type: 'send_metrics' } | { readonly type: 'apply' } & Serialized;
+export type PrimaryMessage = { readonly type: 'send_metrics' } | ({ readonly type: 'apply' } & Serialized);
 
 /** What a process runs by. A worker has it from the primary, never from the files: they may be bad by now, or say what only a new gateway may take over. */
 export interface InForce {
@@ -31,9 +31,19 @@ interface Serialized {
 }
 
 export function applyCommand({ settings, certificate, contract }: InForce): PrimaryMessage {
-  return { type: 'apply', settings, pem: certificate?.pem() ?? null, operations: contract.routes.operations, document: contract.document };
+  return {
+    type: 'apply',
+    settings,
+    pem: certificate?.pem() ?? null,
+    operations: contract.routes.operations,
+    document: contract.document,
+  };
 }
 
 export function deserialize({ settings, pem, operations, document }: Serialized): InForce {
-  return { settings, certificate: pem === null ? null : new Certificate(Buffer.from(pem.cert), Buffer.from(pem.key)), contract: { routes: buildRoutes(operations), document } };
+  return {
+    settings,
+    certificate: pem === null ? null : new Certificate(Buffer.from(pem.cert), Buffer.from(pem.key)),
+    contract: { routes: buildRoutes(operations), document },
+  };
 }

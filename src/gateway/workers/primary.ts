@@ -69,7 +69,10 @@ export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
     listening,
     metrics: async () => {
       for (const worker of living()) worker.send({ type: 'send_metrics' } satisfies PrimaryMessage, () => undefined);
-      await metrics.refreshed(living().map(({ id }) => id), SCRAPE_MS);
+      await metrics.refreshed(
+        living().map(({ id }) => id),
+        SCRAPE_MS,
+      );
       return metrics.text(own);
     },
     apply: async (settings, certificate) => {
@@ -86,14 +89,21 @@ export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
 function countRestarts(own: Registry, metrics: WorkerMetrics): Counter {
   const registers = [own];
   new Gauge({
-    name: 'petgate_workers', help: 'Worker processes: answering, or silent for three seconds and more.', labelNames: ['state'], registers,
+    name: 'petgate_workers',
+    help: 'Worker processes: answering, or silent for three seconds and more.',
+    labelNames: ['state'],
+    registers,
     collect() {
       const answering = living().filter(({ id }) => metrics.isResponsive(id)).length;
       this.set({ state: 'answering' }, answering);
       this.set({ state: 'silent' }, living().length - answering);
     },
   });
-  return new Counter({ name: 'petgate_worker_restarts_total', help: 'Workers that died and were replaced.', registers });
+  return new Counter({
+    name: 'petgate_worker_restarts_total',
+    help: 'Workers that died and were replaced.',
+    registers,
+  });
 }
 
 function living(): readonly Worker[] {

@@ -66,7 +66,10 @@ class EmbeddedStore implements PetStore {
     for (const key of this.#pets.getKeys({ reverse: true, limit: 1 })) lastId = idOf(key);
     return pets.map((pet, index) => {
       const id = lastId + BigInt(index) + 1n;
-      this.#pets.putSync(idKey(id), JSON.stringify([pet.name, pet.categoryId.toString(), ...(pet.status === undefined ? [] : [pet.status])]));
+      this.#pets.putSync(
+        idKey(id),
+        JSON.stringify([pet.name, pet.categoryId.toString(), ...(pet.status === undefined ? [] : [pet.status])]),
+      );
       if (pet.status !== undefined) this.#byStatus.putSync(statusKey(pet.status, id), '');
       return { id, ...pet };
     });
@@ -83,7 +86,8 @@ class EmbeddedStore implements PetStore {
     return this.#reading(() => {
       const pets: Pet[] = [];
       if (status === undefined) {
-        for (const { key, value } of this.#pets.getRange({ start: idKey(afterId + 1n), limit: count })) pets.push(petOf(idOf(key), value));
+        for (const { key, value } of this.#pets.getRange({ start: idKey(afterId + 1n), limit: count }))
+          pets.push(petOf(idOf(key), value));
         return pets;
       }
       const range = { start: statusKey(status, afterId + 1n), end: statusKey(status, MAX_KEY), limit: count };
@@ -142,5 +146,7 @@ function petOf(id: bigint, row: string): Pet {
 
 function unavailable(error: unknown): StoreUnavailable {
   const reason = error instanceof Error ? error.message : 'unknown reason';
-  return new StoreUnavailable(`The embedded store of pets failed (${reason}). See whether its disk is full.`, { cause: error });
+  return new StoreUnavailable(`The embedded store of pets failed (${reason}). See whether its disk is full.`, {
+    cause: error,
+  });
 }

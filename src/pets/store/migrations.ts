@@ -25,8 +25,12 @@ export async function migrate(client: Client): Promise<void> {
   try {
     await client.query(`set local lock_timeout = ${LOCK_MS}`);
     await client.query(`select pg_advisory_xact_lock(${LOCK})`);
-    await client.query('create table if not exists pets_migrations (version integer primary key, applied_at timestamptz not null default now())');
-    const { rows } = await client.query<{ version: number }>('select coalesce(max(version), 0) as version from pets_migrations');
+    await client.query(
+      'create table if not exists pets_migrations (version integer primary key, applied_at timestamptz not null default now())',
+    );
+    const { rows } = await client.query<{ version: number }>(
+      'select coalesce(max(version), 0) as version from pets_migrations',
+    );
     const applied = rows[0]?.version ?? 0;
     for (const [index, sql] of MIGRATIONS.entries()) {
       if (index < applied) continue;

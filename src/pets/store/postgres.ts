@@ -22,7 +22,12 @@ interface PetRow {
 
 /** Migrates the database at `url` and serves the catalogue from it. Rejects when it can't be reached or used. */
 export async function openPostgresStore(url: string, onIdleError: (error: Error) => void): Promise<PetStore> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 60_000, application_name: 'petgate-pets' });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 60_000,
+    application_name: 'petgate-pets',
+  });
   client.on('error', onIdleError);
   try {
     await client.connect();
@@ -38,7 +43,8 @@ export async function openPostgresStore(url: string, onIdleError: (error: Error)
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
-  if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding ?? 'not known'}: create the database with encoding UTF8`);
+  if (encoding !== 'UTF8')
+    throw new Error(`its encoding is ${encoding ?? 'not known'}: create the database with encoding UTF8`);
 }
 
 class PostgresStore implements PetStore {
@@ -60,11 +66,10 @@ class PostgresStore implements PetStore {
   }
 
   async add(pet: NewPet): Promise<Pet> {
-    const [row] = await this.#query<{ id: string }>('insert into pets (name, category_id, status) values ($1, $2, $3) returning id', [
-      pet.name,
-      pet.categoryId,
-      pet.status ?? null,
-    ]);
+    const [row] = await this.#query<{ id: string }>(
+      'insert into pets (name, category_id, status) values ($1, $2, $3) returning id',
+      [pet.name, pet.categoryId, pet.status ?? null],
+    );
     return { id: BigInt(row!.id), ...pet };
   }
 
@@ -80,8 +85,14 @@ class PostgresStore implements PetStore {
   async page({ afterId, count, status }: Page): Promise<readonly Pet[]> {
     const rows =
       status === undefined
-        ? await this.#query<PetRow>('select id, name, category_id, status from pets where id > $1 order by id limit $2', [afterId, count])
-        : await this.#query<PetRow>('select id, name, category_id, status from pets where status = $3 and id > $1 order by id limit $2', [afterId, count, status]);
+        ? await this.#query<PetRow>(
+            'select id, name, category_id, status from pets where id > $1 order by id limit $2',
+            [afterId, count],
+          )
+        : await this.#query<PetRow>(
+            'select id, name, category_id, status from pets where status = $3 and id > $1 order by id limit $2',
+            [afterId, count, status],
+          );
     return rows.map(petOf);
   }
 

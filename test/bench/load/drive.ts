@@ -49,11 +49,15 @@ class Run {
   }
 
   async #open(): Promise<Connection> {
-    const connection = await Connection.to(this.#aim.port, (status, took) => {
-      this.#latenciesMs.push(took);
-      if (status < 400) this.#good += 1;
-      this.#onAnswer(connection);
-    }, () => (this.#broken += 1));
+    const connection = await Connection.to(
+      this.#aim.port,
+      (status, took) => {
+        this.#latenciesMs.push(took);
+        if (status < 400) this.#good += 1;
+        this.#onAnswer(connection);
+      },
+      () => (this.#broken += 1),
+    );
     this.#all.push(connection);
     return connection;
   }
@@ -108,8 +112,12 @@ class Run {
 }
 
 function messageOf(aim: Aim, token: string): Buffer {
-  const fields = Object.entries({ ...fieldsOf(aim), Authorization: `Bearer ${token}` }).map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  return Buffer.from(`${aim.traffic.method} ${aim.traffic.target} HTTP/1.1\r\nHost: 127.0.0.1:${aim.port}\r\n${fields}\r\n${bodyOf(aim.traffic)}`);
+  const fields = Object.entries({ ...fieldsOf(aim), Authorization: `Bearer ${token}` })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  return Buffer.from(
+    `${aim.traffic.method} ${aim.traffic.target} HTTP/1.1\r\nHost: 127.0.0.1:${aim.port}\r\n${fields}\r\n${bodyOf(aim.traffic)}`,
+  );
 }
 
 /** One connection with at most one request on it. */
@@ -134,7 +142,11 @@ class Connection {
     socket.on('end', onBroken);
   }
 
-  static to(port: number, onAnswer: (status: number, tookMs: number) => void, onBroken: () => void): Promise<Connection> {
+  static to(
+    port: number,
+    onAnswer: (status: number, tookMs: number) => void,
+    onBroken: () => void,
+  ): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       socket.once('error', reject);

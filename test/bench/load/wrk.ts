@@ -19,10 +19,30 @@ export async function wrk(aim: Aim, seconds: number, folder: string): Promise<nu
   writeFileSync(tokenFile, tokens.join('\n'));
   writeFileSync(bodyFile, bodyOf(traffic));
   // wrk tells the length itself.
-  const fields = Object.entries(fieldsOf(aim)).filter(([name]) => name !== 'Content-Length').map(([name, value]) => `${name}: ${value}`);
+  const fields = Object.entries(fieldsOf(aim))
+    .filter(([name]) => name !== 'Content-Length')
+    .map(([name, value]) => `${name}: ${value}`);
   const url = `${tls ? 'https' : 'http'}://127.0.0.1:${port}${traffic.target}`;
-  const { stdout } = await run('wrk', ['-t1', `-c${traffic.connections}`, `-d${seconds}s`, '--timeout', TIMEOUT, '-s', SCRIPT, url, '--', tokenFile, traffic.method, bodyFile, ...fields]);
-  const { requests, refused, broken } = JSON.parse(stdout.trim().split('\n').at(-1)!) as { requests: number; refused: number; broken: number };
+  const { stdout } = await run('wrk', [
+    '-t1',
+    `-c${traffic.connections}`,
+    `-d${seconds}s`,
+    '--timeout',
+    TIMEOUT,
+    '-s',
+    SCRIPT,
+    url,
+    '--',
+    tokenFile,
+    traffic.method,
+    bodyFile,
+    ...fields,
+  ]);
+  const { requests, refused, broken } = JSON.parse(stdout.trim().split('\n').at(-1)!) as {
+    requests: number;
+    refused: number;
+    broken: number;
+  };
   checkAnswers(aim, { good: requests - refused, refused, broken });
   return requests;
 }

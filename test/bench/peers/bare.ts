@@ -14,7 +14,17 @@ import type { Dispatcher } from 'undici';
  */
 const { UPSTREAM_PORT = '', TLS_CERT, TLS_KEY = '' } = process.env;
 const pool = new Pool(`http://127.0.0.1:${UPSTREAM_PORT}`, { connections: 1024, pipelining: 1 });
-const HOP_BY_HOP = new Set(['connection', 'host', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
+const HOP_BY_HOP = new Set([
+  'connection',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
 
 class Relay implements Dispatcher.DispatchHandler {
   readonly #response: ServerResponse | Http2ServerResponse;
@@ -30,7 +40,11 @@ class Relay implements Dispatcher.DispatchHandler {
     });
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
     if (status < 200) return;
     const kept: string[] = [];
     for (const name of Object.keys(headers)) {
@@ -62,14 +76,19 @@ function relay(request: IncomingMessage | Http2ServerRequest, response: ServerRe
   const headers: string[] = [];
   for (let index = 0; index < request.rawHeaders.length; index += 2) {
     const name = request.rawHeaders[index]!;
-    if (!HOP_BY_HOP.has(name.toLowerCase()) && !name.startsWith(':')) headers.push(name, request.rawHeaders[index + 1]!);
+    if (!HOP_BY_HOP.has(name.toLowerCase()) && !name.startsWith(':'))
+      headers.push(name, request.rawHeaders[index + 1]!);
   }
   const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
-  pool.dispatch({ path: request.url!, method: request.method as Dispatcher.HttpMethod, headers, body: hasBody ? request : null }, new Relay(response));
+  pool.dispatch(
+    { path: request.url!, method: request.method as Dispatcher.HttpMethod, headers, body: hasBody ? request : null },
+    new Relay(response),
+  );
 }
 
-const server = TLS_CERT === undefined
-  ? createServer({ keepAliveTimeout: 600_000 }, relay)
-  : createSecureServer({ allowHTTP1: true, cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, relay);
+const server =
+  TLS_CERT === undefined
+    ? createServer({ keepAliveTimeout: 600_000 }, relay)
+    : createSecureServer({ allowHTTP1: true, cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, relay);
 server.listen(0, '127.0.0.1', 4096, () => process.send?.((server.address() as AddressInfo).port));
 process.on('disconnect', () => process.exit());

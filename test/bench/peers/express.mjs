@@ -6,7 +6,18 @@ import express from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { RedisStore } from 'rate-limit-redis';
-import { keyOf, LIMITED, ONE_DAY_MS, ONE_MINUTE_MS, redis, serving, tls, UNAUTHORIZED, upstreamFields, upstreamUrl } from './policy.mjs';
+import {
+  keyOf,
+  LIMITED,
+  ONE_DAY_MS,
+  ONE_MINUTE_MS,
+  redis,
+  serving,
+  tls,
+  UNAUTHORIZED,
+  upstreamFields,
+  upstreamUrl,
+} from './policy.mjs';
 
 const app = express();
 app.disable('x-powered-by');
@@ -17,11 +28,22 @@ app.use(async (request, response, next) => {
   Object.assign(request.headers, upstreamFields(key));
   next();
 });
-const limits = [['day', ONE_DAY_MS], ['minute', ONE_MINUTE_MS]].map(([window, windowMs]) => rateLimit({
-  windowMs, limit: (request) => request.key[window], keyGenerator: (request) => request.key.id,
-  standardHeaders: 'draft-8', legacyHeaders: true, identifier: window, message: LIMITED, validate: false,
-  store: new RedisStore({ prefix: `bench:express:${window}:`, sendCommand: (...args) => redis.call(...args) }),
-}));
+const limits = [
+  ['day', ONE_DAY_MS],
+  ['minute', ONE_MINUTE_MS],
+].map(([window, windowMs]) =>
+  rateLimit({
+    windowMs,
+    limit: (request) => request.key[window],
+    keyGenerator: (request) => request.key.id,
+    standardHeaders: 'draft-8',
+    legacyHeaders: true,
+    identifier: window,
+    message: LIMITED,
+    validate: false,
+    store: new RedisStore({ prefix: `bench:express:${window}:`, sendCommand: (...args) => redis.call(...args) }),
+  }),
+);
 app.use(...limits);
 // Without an agent that keeps connections it would make a new one for each request.
 app.use(createProxyMiddleware({ target: upstreamUrl, agent: new Agent({ keepAlive: true, maxFreeSockets: 1024 }) }));

@@ -2,9 +2,23 @@
 import httpProxy from '@fastify/http-proxy';
 import rateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
-import { keyOf, LIMITED, ONE_DAY_MS, ONE_MINUTE_MS, redis, serving, tls, UNAUTHORIZED, upstreamFields, upstreamUrl } from './policy.mjs';
+import {
+  keyOf,
+  LIMITED,
+  ONE_DAY_MS,
+  ONE_MINUTE_MS,
+  redis,
+  serving,
+  tls,
+  UNAUTHORIZED,
+  upstreamFields,
+  upstreamUrl,
+} from './policy.mjs';
 
-const app = fastify({ keepAliveTimeout: 600_000, ...(tls === undefined ? {} : { http2: true, https: { ...tls, allowHTTP1: true } }) });
+const app = fastify({
+  keepAliveTimeout: 600_000,
+  ...(tls === undefined ? {} : { http2: true, https: { ...tls, allowHTTP1: true } }),
+});
 app.decorateRequest('key', null);
 app.addHook('onRequest', async (request, reply) => {
   const key = await keyOf(request.headers.authorization);
@@ -12,11 +26,23 @@ app.addHook('onRequest', async (request, reply) => {
   request.key = key;
 });
 const limited = () => Object.assign(new Error(LIMITED.message), { statusCode: 429 });
-app.setErrorHandler((error, _request, reply) => (error.statusCode === 429 ? reply.code(429).send(LIMITED) : reply.code(502).send({ code: 'bad_gateway', message: error.message, status: 502 })));
-for (const [window, timeWindow] of [['day', ONE_DAY_MS], ['minute', ONE_MINUTE_MS]]) {
+app.setErrorHandler((error, _request, reply) =>
+  error.statusCode === 429
+    ? reply.code(429).send(LIMITED)
+    : reply.code(502).send({ code: 'bad_gateway', message: error.message, status: 502 }),
+);
+for (const [window, timeWindow] of [
+  ['day', ONE_DAY_MS],
+  ['minute', ONE_MINUTE_MS],
+]) {
   await app.register(rateLimit, {
-    redis, nameSpace: `bench:fastify:${window}:`, timeWindow,
-    hook: 'preHandler', max: (request) => request.key[window], keyGenerator: (request) => request.key.id, errorResponseBuilder: limited,
+    redis,
+    nameSpace: `bench:fastify:${window}:`,
+    timeWindow,
+    hook: 'preHandler',
+    max: (request) => request.key[window],
+    keyGenerator: (request) => request.key.id,
+    errorResponseBuilder: limited,
   });
 }
 await app.register(httpProxy, {

@@ -22,13 +22,19 @@ const DEBIAN = [
 
 export function installPeers() {
   const missing = DEBIAN.filter(({ file }) => !existsSync(file)).map((need) => need.package);
-  if (missing.length > 0) attempt(`installing ${missing.join(', ')} from Debian's packages`, () => installPackages(missing));
+  if (missing.length > 0)
+    attempt(`installing ${missing.join(', ')} from Debian's packages`, () => installPackages(missing));
   mkdirSync(there, { recursive: true });
-  for (const file of readdirSync(here).filter((name) => /\.(mjs|json)$/.test(name))) copyFileSync(join(here, file), join(there, file));
+  for (const file of readdirSync(here).filter((name) => /\.(mjs|json)$/.test(name)))
+    copyFileSync(join(here, file), join(there, file));
   const wanted = readFileSync(join(here, 'package-lock.json'), 'utf8');
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
   attempt('installing the peers of Node', () => {
-    const { status, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: there, encoding: 'utf8' });
+    const { status, stderr } = spawnSync(
+      'npm',
+      ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+      { cwd: there, encoding: 'utf8' },
+    );
     if (status !== 0) throw new Error(stderr);
     writeFileSync(STAMP, wanted);
   });

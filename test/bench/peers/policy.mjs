@@ -20,12 +20,22 @@ export const LIMITED = { code: 'rate_limited', message: 'The rate limit of this 
 export async function keyOf(authorization) {
   if (authorization === undefined || !authorization.startsWith('Bearer ')) return undefined;
   const hash = createHash('sha256').update(authorization.slice(7)).digest();
-  const [id, plan, minute, day] = await redis.hmget(Buffer.concat([Buffer.from('bench:key:'), hash]), 'id', 'plan', 'minute', 'day');
+  const [id, plan, minute, day] = await redis.hmget(
+    Buffer.concat([Buffer.from('bench:key:'), hash]),
+    'id',
+    'plan',
+    'minute',
+    'day',
+  );
   return id === null ? undefined : { id, plan, minute: Number(minute), day: Number(day) };
 }
 
 /** Fields the upstream gets instead of the client's Authorization. */
-export const upstreamFields = (key) => ({ authorization: INTERNAL_TOKEN, 'x-petgate-key-id': key.id, 'x-petgate-plan': key.plan });
+export const upstreamFields = (key) => ({
+  authorization: INTERNAL_TOKEN,
+  'x-petgate-key-id': key.id,
+  'x-petgate-plan': key.plan,
+});
 
 /** Tells the bench where it listens, and ends with it. */
 export function serving(server) {

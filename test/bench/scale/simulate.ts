@@ -66,7 +66,10 @@ export function simulate(setting: Setting, perSecond: number, keys = keysOf(sett
     arriving[Math.floor(random() * gateways)]!.push({ atUs: nowUs, key });
   }
   const turns = arriving.map((queue) => turnsOf(queue, keys, masters, costs));
-  const served = serve(turns.flatMap(({ sent }) => sent), masters);
+  const served = serve(
+    turns.flatMap(({ sent }) => sent),
+    masters,
+  );
   const endUs = Math.max(nowUs, ...turns.map(({ endUs }) => endUs), ...served.endUs);
   const redisBusy = served.busyUs.map((us) => us / endUs);
   const owner = keys.masterOf(0, masters);
@@ -99,7 +102,7 @@ interface Turns {
 function turnsOf(queue: readonly Request[], keys: Keys, masters: number, costs: Costs): Turns {
   const sent: Sent[] = [];
   let [count, busyUs, freeUs] = [0, 0, 0];
-  for (let next = 0; next < queue.length; ) {
+  for (let next = 0; next < queue.length;) {
     const beginUs = Math.max(freeUs, queue[next]!.atUs);
     const first = next;
     while (next < queue.length && next - first < MAX_BATCH && queue[next]!.atUs <= beginUs) next += 1;
@@ -121,7 +124,12 @@ interface MasterCall {
   readonly arrivedUs: readonly number[];
 }
 
-function callsOf(batch: readonly Request[], keys: Keys, masters: number, { wakeUs, runUs, keyUs, repeatUs }: Costs): readonly MasterCall[] {
+function callsOf(
+  batch: readonly Request[],
+  keys: Keys,
+  masters: number,
+  { wakeUs, runUs, keyUs, repeatUs }: Costs,
+): readonly MasterCall[] {
   const perMaster = new Map<number, Request[]>();
   for (const request of batch) {
     const master = keys.masterOf(request.key, masters);
@@ -132,12 +140,20 @@ function callsOf(batch: readonly Request[], keys: Keys, masters: number, { wakeU
   return [...perMaster].map(([master, requests]) => {
     const distinct = new Set(requests.map(({ key }) => key)).size;
     const runs = masters === 1 ? 1 : distinct;
-    return { master, keys: distinct, redisUs: wakeUs + runs * runUs + distinct * keyUs + (requests.length - distinct) * repeatUs, arrivedUs: requests.map(({ atUs }) => atUs) };
+    return {
+      master,
+      keys: distinct,
+      redisUs: wakeUs + runs * runUs + distinct * keyUs + (requests.length - distinct) * repeatUs,
+      arrivedUs: requests.map(({ atUs }) => atUs),
+    };
   });
 }
 
 /** What the masters make of it, each in the order in which it comes. */
-function serve(sent: readonly Sent[], masters: number): { readonly busyUs: readonly number[]; readonly endUs: readonly number[]; readonly tookUs: readonly number[] } {
+function serve(
+  sent: readonly Sent[],
+  masters: number,
+): { readonly busyUs: readonly number[]; readonly endUs: readonly number[]; readonly tookUs: readonly number[] } {
   const busyUs = new Array<number>(masters).fill(0);
   const endUs = new Array<number>(masters).fill(0);
   const tookUs: number[] = [];
@@ -165,7 +181,10 @@ export function most(setting: Setting, busy: number): Outcome & { readonly wall:
   const { gatewayUs, keyUs } = setting.costs;
   const keys = keysOf(setting);
   // No more than these can be had of either: beyond, the one or the other would work all the time.
-  let [low, high] = [0, (Math.min(setting.gateways / gatewayUs, setting.masters / Math.min(keyUs, setting.costs.repeatUs)) * 1_000_000)];
+  let [low, high] = [
+    0,
+    Math.min(setting.gateways / gatewayUs, setting.masters / Math.min(keyUs, setting.costs.repeatUs)) * 1_000_000,
+  ];
   for (let step = 0; step < STEPS; step += 1) {
     const middle = (low + high) / 2;
     const { gatewayBusy, redisBusy } = simulate(setting, middle, keys);

@@ -27,7 +27,13 @@ export class Keys {
     for (let n = 0; n < count; n += 1) {
       sum += 1 / (n + 1) ** skew;
       this.#upTo[n] = sum;
-      this.#slots[n] = slotOf(keyName(Math.floor(random() * 2 ** 48).toString(16).padStart(12, '0')));
+      this.#slots[n] = slotOf(
+        keyName(
+          Math.floor(random() * 2 ** 48)
+            .toString(16)
+            .padStart(12, '0'),
+        ),
+      );
     }
     for (let n = 0; n < count; n += 1) this.#upTo[n] = this.#upTo[n]! / sum;
   }

@@ -51,7 +51,15 @@ export class Fleet {
     const tls = withTls ? issueCertificate(folder, 'bench') : undefined;
     for (const name of SUBJECTS.filter((one) => names.has(one))) {
       try {
-        fleet.subjects.set(name, await STARTS[name]({ folder: join(folder, name), upstreamPort: fleet.#upstream.port, redis: fleet.redis, tls }));
+        fleet.subjects.set(
+          name,
+          await STARTS[name]({
+            folder: join(folder, name),
+            upstreamPort: fleet.#upstream.port,
+            redis: fleet.redis,
+            tls,
+          }),
+        );
       } catch (error) {
         fleet.leftOut.push({ name, why: error instanceof Error ? error.message : String(error) });
       }

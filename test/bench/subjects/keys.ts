@@ -27,10 +27,12 @@ export class Keys {
 
   of(kind: KeyKind, count: number): readonly BenchKey[] {
     const name = `${kind} ${count}`;
-    const keys = this.#made.get(name) ?? Array.from({ length: count }, () => {
-      const { id, token, secretHash } = makeToken('development');
-      return { id, token, hash: secretHash };
-    });
+    const keys =
+      this.#made.get(name) ??
+      Array.from({ length: count }, () => {
+        const { id, token, secretHash } = makeToken('development');
+        return { id, token, hash: secretHash };
+      });
     this.#made.set(name, keys);
     return keys;
   }

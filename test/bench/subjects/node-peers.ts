@@ -9,8 +9,10 @@ import type { Place, Started } from './subject.js';
 /** Where `npm run bench` installs the peers of Node: the product's own packages stay as they are. */
 const PEERS = join(packageRoot, 'dist/bench-peers');
 
-export const startUpstream = (): Promise<Started> => startScript(fileURLToPath(new URL('upstream.js', import.meta.url)), {});
-export const startBare = (place: Place): Promise<Started> => startScript(fileURLToPath(new URL('../peers/bare.js', import.meta.url)), environmentOf(place));
+export const startUpstream = (): Promise<Started> =>
+  startScript(fileURLToPath(new URL('upstream.js', import.meta.url)), {});
+export const startBare = (place: Place): Promise<Started> =>
+  startScript(fileURLToPath(new URL('../peers/bare.js', import.meta.url)), environmentOf(place));
 export const startFastify = (place: Place): Promise<Started> => startPeer('fastify', place);
 export const startExpress = (place: Place): Promise<Started> => startPeer('express', place);
 
@@ -29,6 +31,7 @@ function environmentOf({ upstreamPort, redis, tls }: Place): Record<string, stri
 async function startScript(path: string, environment: Record<string, string>): Promise<Started> {
   const child = fork(path, { env: { PATH: process.env['PATH'] ?? '', ...environment } });
   const [port] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [unknown];
-  if (child.exitCode !== null || child.signalCode !== null || typeof port !== 'number') throw new Error(`${path} ended before it served`);
+  if (child.exitCode !== null || child.signalCode !== null || typeof port !== 'number')
+    throw new Error(`${path} ended before it served`);
   return { child, port };
 }

@@ -12,7 +12,12 @@ export async function registerAtPeers(redis: RedisServer, keys: readonly BenchKe
   for (let from = 0; from < keys.length; from += AT_ONCE) {
     const pipeline = client.pipeline();
     for (const { id, hash } of keys.slice(from, from + AT_ONCE)) {
-      pipeline.hset(Buffer.concat([Buffer.from('bench:key:'), Buffer.from(hash, 'base64url')]), { id, plan: kind, minute, day });
+      pipeline.hset(Buffer.concat([Buffer.from('bench:key:'), Buffer.from(hash, 'base64url')]), {
+        id,
+        plan: kind,
+        minute,
+        day,
+      });
     }
     await pipeline.exec();
   }

@@ -24,50 +24,77 @@ export interface Petgate extends Started {
 }
 
 /** A real gateway, all features on. It ends with this process. */
-export async function startPetgate(place: Place, { accessLog = false, withRedis = false, pipelining = 1 }: PetgateOptions): Promise<Petgate> {
+export async function startPetgate(
+  place: Place,
+  { accessLog = false, withRedis = false, pipelining = 1 }: PetgateOptions,
+): Promise<Petgate> {
   const { folder, redis, tls } = place;
   mkdirSync(folder, { recursive: true });
   const configFile = join(folder, 'gateway.yaml');
   writeFileSync(join(folder, 'plans.yaml'), stringify(PLANS, { aliasDuplicateObjects: false }));
-  writeFileSync(configFile, stringify({
-    extends: join(packageRoot, 'config/gateway.yaml'),
-    plans: 'plans.yaml',
-    log: { access: accessLog },
-    // A busy machine is no outage.
-    store: { deadline: '5s' },
-    upstreams: { pets: { addresses: [`http://127.0.0.1:${place.upstreamPort}`], connections: 1024, pipelining } },
-    ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key } }),
-  }));
+  writeFileSync(
+    configFile,
+    stringify({
+      extends: join(packageRoot, 'config/gateway.yaml'),
+      plans: 'plans.yaml',
+      log: { access: accessLog },
+      // A busy machine is no outage.
+      store: { deadline: '5s' },
+      upstreams: { pets: { addresses: [`http://127.0.0.1:${place.upstreamPort}`], connections: 1024, pipelining } },
+      ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key } }),
+    }),
+  );
   const logFile = join(folder, 'log');
   const log = openSync(logFile, 'w');
   const child = spawn(process.execPath, [join(packageRoot, 'dist/src/cli/main.js'), 'gateway'], {
     env: {
-      PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', PETGATE_CONFIG: configFile, PETGATE_DATA: join(folder, 'data'),
-      PETGATE_ADMIN_TOKEN: ADMIN_TOKEN, PETGATE_INTERNAL_TOKEN: 'internal-token-of-the-bench', ...(withRedis ? { REDIS_URL: redis.url } : {}),
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: '0',
+      ADMIN_PORT: '0',
+      PETGATE_CONFIG: configFile,
+      PETGATE_DATA: join(folder, 'data'),
+      PETGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+      PETGATE_INTERNAL_TOKEN: 'internal-token-of-the-bench',
+      ...(withRedis ? { REDIS_URL: redis.url } : {}),
     },
     // The channel lets the gateway end with this process, however that goes.
     stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);
   const serving = await servingLine(logFile, () => child.exitCode !== null);
-  return { child, port: Number(serving.public.split(':')[1]), register: (keys, kind) => importKeys(serving.admin, keys, kind) };
+  return {
+    child,
+    port: Number(serving.public.split(':')[1]),
+    register: (keys, kind) => importKeys(serving.admin, keys, kind),
+  };
 }
 
 async function servingLine(logFile: string, hasEnded: () => boolean): Promise<{ public: string; admin: string }> {
   let line: string | undefined;
-  await until('the gateway serves', () => {
-    line = readFileSync(logFile, 'utf8').split('\n').find((text) => text.includes('"msg":"serving"'));
-    return line !== undefined || hasEnded();
-  }, 20_000);
+  await until(
+    'the gateway serves',
+    () => {
+      line = readFileSync(logFile, 'utf8')
+        .split('\n')
+        .find((text) => text.includes('"msg":"serving"'));
+      return line !== undefined || hasEnded();
+    },
+    20_000,
+  );
   if (line === undefined) throw new Error(`the gateway ended: ${readFileSync(logFile, 'utf8')}`);
   return JSON.parse(line) as { public: string; admin: string };
 }
 
 async function importKeys(admin: string, keys: readonly BenchKey[], kind: KeyKind): Promise<void> {
   for (let from = 0; from < keys.length; from += IMPORT_LINES) {
-    const lines = keys.slice(from, from + IMPORT_LINES).map(({ id, hash }) => JSON.stringify({ id, hash, plan: kind, name: 'bench' }));
+    const lines = keys
+      .slice(from, from + IMPORT_LINES)
+      .map(({ id, hash }) => JSON.stringify({ id, hash, plan: kind, name: 'bench' }));
     const answer = await fetch(`http://${admin}/admin/v1/keys/import`, {
-      method: 'POST', headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/x-ndjson' }, body: lines.join('\n'),
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/x-ndjson' },
+      body: lines.join('\n'),
     });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`keys could not be imported: ${answer.status} ${text}`);

@@ -3,7 +3,18 @@ import type { Issued } from '../../servers/certificate.js';
 import type { RedisServer } from '../../servers/redis.js';
 
 /** What is compared, in the order of the tables. */
-export const SUBJECTS = ['bare', 'embedded', 'embedded+log', 'embedded+pipelining', 'redis', 'redis+log', 'redis+pipelining', 'nginx', 'fastify', 'express'] as const;
+export const SUBJECTS = [
+  'bare',
+  'embedded',
+  'embedded+log',
+  'embedded+pipelining',
+  'redis',
+  'redis+log',
+  'redis+pipelining',
+  'nginx',
+  'fastify',
+  'express',
+] as const;
 export type SubjectName = (typeof SUBJECTS)[number];
 
 /** What Redis uses while one of the others is measured is not theirs. */

@@ -18,7 +18,9 @@ function answerOf(bytes: number): Buffer {
   const known = answers.get(bytes);
   if (known !== undefined) return known;
   const body = bytes > LARGEST_PAGE ? 'x'.repeat(bytes) : list;
-  const answer = Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  const answer = Buffer.from(
+    `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
   answers.set(bytes, answer);
   return answer;
 }

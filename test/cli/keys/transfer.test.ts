@@ -20,7 +20,9 @@ async function operator(t: Test): Promise<Operator> {
 }
 
 function fileOf(count: number): string {
-  const lines = Array.from({ length: count }, (_, n) => JSON.stringify({ hash: createHash('sha256').update(`old ${n} key`).digest('hex'), plan: 'free', name: `old ${n}` }));
+  const lines = Array.from({ length: count }, (_, n) =>
+    JSON.stringify({ hash: createHash('sha256').update(`old ${n} key`).digest('hex'), plan: 'free', name: `old ${n}` }),
+  );
   return `${lines.join('\n')}\n`;
 }
 
@@ -35,7 +37,10 @@ t.test('a file is imported, exported with hashes, and imported again without a c
   t.equal(statSync(copy).mode & 0o777, 0o600);
   const exported = readFileSync(copy, 'utf8');
   t.equal(exported.trim().split('\n').length, 1_500);
-  t.match(JSON.parse((await run(['keys', 'import', '-', '--json'], exported)).stdout), { imported: 0, unchanged: 1_500 });
+  t.match(JSON.parse((await run(['keys', 'import', '-', '--json'], exported)).stdout), {
+    imported: 0,
+    unchanged: 1_500,
+  });
   const shown = await run(['keys', 'export', '--name', 'old 149']);
   t.equal(shown.stdout.trim().split('\n').length, 11);
   t.notMatch(shown.stdout, 'hash', 'hashes only when asked for');
@@ -43,24 +48,46 @@ t.test('a file is imported, exported with hashes, and imported again without a c
   t.match((await run(['keys', 'history', id!])).stdout, /cli:\S+ +imported +plan: free, name: old/);
 });
 
-t.test('one bad line among many: exit code 1, that line is named on a line of its own, nothing is imported', async (t: Test) => {
-  const { run } = await operator(t);
-  const lines = fileOf(1_200).split('\n');
-  lines[700] = '{"hash":"abc","plan":"por","name":"x"}';
-  const { code, stdout, stderr } = await run(['keys', 'import', '-'], lines.join('\n'));
-  t.same([code, stdout], [1, '']);
-  t.same(stderr.trim().split('\n').map((line) => line.split(':')[0]), ['error', 'line 701', 'line 701']);
-  t.match(stderr, 'Nothing was imported');
-  t.match((await run(['keys', 'list'])).stdout, 'No keys.');
-});
+t.test(
+  'one bad line among many: exit code 1, that line is named on a line of its own, nothing is imported',
+  async (t: Test) => {
+    const { run } = await operator(t);
+    const lines = fileOf(1_200).split('\n');
+    lines[700] = '{"hash":"abc","plan":"por","name":"x"}';
+    const { code, stdout, stderr } = await run(['keys', 'import', '-'], lines.join('\n'));
+    t.same([code, stdout], [1, '']);
+    t.same(
+      stderr
+        .trim()
+        .split('\n')
+        .map((line) => line.split(':')[0]),
+      ['error', 'line 701', 'line 701'],
+    );
+    t.match(stderr, 'Nothing was imported');
+    t.match((await run(['keys', 'list'])).stdout, 'No keys.');
+  },
+);
 
 t.test('a file that is not there, and one that cannot be written, are told in a clear line', async (t: Test) => {
   const { folder, run } = await operator(t);
-  t.match(await run(['keys', 'import', join(folder, 'nothing')]), { code: 1, stderr: /nothing can't be read \(ENOENT\)/ });
+  t.match(await run(['keys', 'import', join(folder, 'nothing')]), {
+    code: 1,
+    stderr: /nothing can't be read \(ENOENT\)/,
+  });
   t.match(await run(['keys', 'import', folder]), { code: 1, stderr: /can't be read \(EISDIR\)/ });
-  t.match(await run(['keys', 'export', '--output', join(folder, 'no/where')]), { code: 1, stderr: /can't be written \(ENOENT\)/ });
+  t.match(await run(['keys', 'export', '--output', join(folder, 'no/where')]), {
+    code: 1,
+    stderr: /can't be written \(ENOENT\)/,
+  });
   t.match(await run(['keys', 'import']), { code: 2, stderr: /missing required argument/ });
   t.match(await run(['keys', 'import', '--help']), { code: 0, stdout: /One key per line/ });
-  t.match(await run(['keys', 'export', '--status', 'gone', '--output', join(folder, 'x')]), { code: 1, stderr: /status must be one of/ });
-  t.same(readdirSync(folder).filter((name) => name.includes('x')), [], 'nothing half written is left');
+  t.match(await run(['keys', 'export', '--status', 'gone', '--output', join(folder, 'x')]), {
+    code: 1,
+    stderr: /status must be one of/,
+  });
+  t.same(
+    readdirSync(folder).filter((name) => name.includes('x')),
+    [],
+    'nothing half written is left',
+  );
 });

@@ -17,7 +17,8 @@ function childrenOf({ child }: Running): ReadonlyMap<string, number> {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const parent = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
-      if (parent === String(child.pid)) found.set(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[2] ?? '', Number(pid));
+      if (parent === String(child.pid))
+        found.set(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[2] ?? '', Number(pid));
     } catch {
       // It ended meanwhile.
     }
@@ -40,7 +41,10 @@ function killAll(pids: readonly number[]): void {
 }
 
 async function ready(running: Running): Promise<ReadonlyMap<string, string>> {
-  await eventually('start says how to stop', () => running.output().includes('Ctrl-C stops.') || (running.child.exitCode !== null && fail(running)));
+  await eventually(
+    'start says how to stop',
+    () => running.output().includes('Ctrl-C stops.') || (running.child.exitCode !== null && fail(running)),
+  );
   return new Map([...running.output().matchAll(READY)].map(([, name, url]) => [name!, url!]));
 }
 
@@ -70,24 +74,31 @@ t.test('the first start shows a key that works, the second keeps the data and ma
   t.equal(await second.ended, 0);
 });
 
-t.test('with TLS the line to paste says https; whatever asks the admin port works as before, also when the certificate cannot be read', async (t: Test) => {
-  const folder = dataFolder(t);
-  const tls = issueCertificate(folder, 'own');
-  const env = surroundings(folder, { PETGATE_TLS_CERT: tls.cert, PETGATE_TLS_KEY: tls.key });
-  const running = begin(t, ['start'], env);
-  const url = new URL((await ready(running)).get('gateway')!);
-  t.equal(url.protocol, 'https:');
-  const [, key, pasted] = /curl -i -H 'Authorization: Bearer (ptg_\w+)' (\S+)/.exec(running.output())!;
-  t.equal(pasted, `${url.origin}/v1/pets`);
-  const [answer] = await exchangeRaw({ port: Number(url.port), ca: tls.ca }, `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key!}\r\n\r\n`, 1);
-  t.equal(answer?.status, 200);
-  rmSync(tls.key);
-  const [, adminUrl] = /admin API: (\S+)/.exec(running.output())!;
-  const listed = await petgate(['keys', 'list', '--admin-url', adminUrl!], env);
-  t.match(listed, { code: 0, stdout: 'Demo' }, listed.stderr);
-  running.child.kill('SIGTERM');
-  t.equal(await running.ended, 0);
-});
+t.test(
+  'with TLS the line to paste says https; whatever asks the admin port works as before, also when the certificate cannot be read',
+  async (t: Test) => {
+    const folder = dataFolder(t);
+    const tls = issueCertificate(folder, 'own');
+    const env = surroundings(folder, { PETGATE_TLS_CERT: tls.cert, PETGATE_TLS_KEY: tls.key });
+    const running = begin(t, ['start'], env);
+    const url = new URL((await ready(running)).get('gateway')!);
+    t.equal(url.protocol, 'https:');
+    const [, key, pasted] = /curl -i -H 'Authorization: Bearer (ptg_\w+)' (\S+)/.exec(running.output())!;
+    t.equal(pasted, `${url.origin}/v1/pets`);
+    const [answer] = await exchangeRaw(
+      { port: Number(url.port), ca: tls.ca },
+      `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key!}\r\n\r\n`,
+      1,
+    );
+    t.equal(answer?.status, 200);
+    rmSync(tls.key);
+    const [, adminUrl] = /admin API: (\S+)/.exec(running.output())!;
+    const listed = await petgate(['keys', 'list', '--admin-url', adminUrl!], env);
+    t.match(listed, { code: 0, stdout: 'Demo' }, listed.stderr);
+    running.child.kill('SIGTERM');
+    t.equal(await running.ended, 0);
+  },
+);
 
 t.test('a taken port is one clear line, and nothing is started', async (t: Test) => {
   const server = createServer().listen(0, '127.0.0.1');
@@ -95,7 +106,10 @@ t.test('a taken port is one clear line, and nothing is started', async (t: Test)
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
   for (const variable of ['PORT', 'ADMIN_PORT', 'PETS_PORT']) {
-    const { code, stdout, stderr } = await petgate(['start'], surroundings(dataFolder(t), { HOST: '127.0.0.1', [variable]: String(port) }));
+    const { code, stdout, stderr } = await petgate(
+      ['start'],
+      surroundings(dataFolder(t), { HOST: '127.0.0.1', [variable]: String(port) }),
+    );
     t.equal(code, 1);
     t.match(stderr, new RegExp(`^error: Port ${port} on 127\\.0\\.0\\.1 is taken, .*${variable}=\\d+ npm start\\n$`));
     t.equal(stdout, '');
@@ -103,11 +117,19 @@ t.test('a taken port is one clear line, and nothing is started', async (t: Test)
 });
 
 t.test('the port to take instead is one there is', async (t: Test) => {
-  const server = createServer().listen(65_535, '127.0.0.1').on('error', () => undefined);
+  const server = createServer()
+    .listen(65_535, '127.0.0.1')
+    .on('error', () => undefined);
   t.teardown(() => server.close());
-  await Promise.race([new Promise((resolve) => server.once('listening', resolve)), new Promise((resolve) => server.once('error', resolve))]);
+  await Promise.race([
+    new Promise((resolve) => server.once('listening', resolve)),
+    new Promise((resolve) => server.once('error', resolve)),
+  ]);
   const { code, stderr } = await petgate(['start'], surroundings(dataFolder(t), { HOST: '127.0.0.1', PORT: '65535' }));
-  t.match({ code, stderr }, { code: 1, stderr: /^error: Port 65535 on 127\.0\.0\.1 is taken, .*PORT=65435 npm start\n$/ });
+  t.match(
+    { code, stderr },
+    { code: 1, stderr: /^error: Port 65535 on 127\.0\.0\.1 is taken, .*PORT=65435 npm start\n$/ },
+  );
 });
 
 t.test('a stop leaves nothing behind, and says nothing of a crash', { skip: !hasProc }, async (t: Test) => {
@@ -154,7 +176,10 @@ t.test('a program that is killed is started again, and said to be', { skip: !has
 });
 
 t.test('a start that can not work ends with exit code 1 and says why', async (t: Test) => {
-  const { code, stderr } = await petgate(['start'], surroundings(dataFolder(t), { DATABASE_URL: 'postgres://127.0.0.1:1/none' }));
+  const { code, stderr } = await petgate(
+    ['start'],
+    surroundings(dataFolder(t), { DATABASE_URL: 'postgres://127.0.0.1:1/none' }),
+  );
   t.equal(code, 1);
   t.match(stderr, /pets ended while starting \(exit code 1\)/);
 });

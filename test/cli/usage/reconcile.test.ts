@@ -24,53 +24,125 @@ async function stage(t: Test, metrics: string): Promise<Stage> {
   const nowMs = Date.now();
   const made = [await registry.create({ plan: 'free', name: 'A' }), await registry.create({ plan: 'pro', name: 'B' })];
   const ids = made.map(({ record }) => record.id);
-  const request = (index: number, operation: string) => ({ subject: { kind: 'key' as const, ...parseToken(made[index]!.token, 'staging', false)! }, operation, scope: null, cost: 1 as const, nowMs });
-  const asked = [request(0, 'listPets'), request(0, 'listPets'), request(0, 'listPets'), request(1, 'createPet'), request(1, 'createPet')];
+  const request = (index: number, operation: string) => ({
+    subject: { kind: 'key' as const, ...parseToken(made[index]!.token, 'staging', false)! },
+    operation,
+    scope: null,
+    cost: 1 as const,
+    nowMs,
+  });
+  const asked = [
+    request(0, 'listPets'),
+    request(0, 'listPets'),
+    request(0, 'listPets'),
+    request(1, 'createPet'),
+    request(1, 'createPet'),
+  ];
   await engine.admit(asked);
-  const lines = asked.map(({ subject, operation }, n) => line({ key: subject.id, plan: n < 3 ? 'free' : 'pro', operation }));
+  const lines = asked.map(({ subject, operation }, n) =>
+    line({ key: subject.id, plan: n < 3 ? 'free' : 'pro', operation }),
+  );
   const folder = dataFolder(t);
   const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  return { ids, folder, lines, reconcile: (logs, input) => petgate(['usage', 'reconcile', '--day', DAY, '--access-log', ...logs, '--json'], env, input) };
+  return {
+    ids,
+    folder,
+    lines,
+    reconcile: (logs, input) =>
+      petgate(['usage', 'reconcile', '--day', DAY, '--access-log', ...logs, '--json'], env, input),
+  };
 }
 
 function line(fields: object): string {
-  return JSON.stringify({ level: 'info', time: `${DAY}T00:00:01.000Z`, status: 200, counted: true, admittedAt: `${DAY}T00:00:01.000Z`, ...fields, msg: 'exchange' });
+  return JSON.stringify({
+    level: 'info',
+    time: `${DAY}T00:00:01.000Z`,
+    status: 200,
+    counted: true,
+    admittedAt: `${DAY}T00:00:01.000Z`,
+    ...fields,
+    msg: 'exchange',
+  });
 }
 
 t.test('equal: over plain, gzipped and standard input, whatever else stands in them', async (t) => {
-  const { lines, folder, reconcile } = await stage(t, `${START}petgate_admitted_total{plan="free",operation="listPets"} 3\npetgate_admitted_total{operation="createPet",plan="pro"} 2\n`);
+  const { lines, folder, reconcile } = await stage(
+    t,
+    `${START}petgate_admitted_total{plan="free",operation="listPets"} 3\npetgate_admitted_total{operation="createPet",plan="pro"} 2\n`,
+  );
   const noise = [
-    'not JSON', '', '{"msg":"serving"}', line({ key: 'x', plan: 'free', operation: 'listPets', counted: false, admittedAt: null }),
-    line({ key: 'x', plan: 'free', operation: 'listPets', admittedAt: '2020-01-01T00:00:00.000Z' }), JSON.stringify({ msg: 'other', text: '"counted":true' }),
+    'not JSON',
+    '',
+    '{"msg":"serving"}',
+    line({ key: 'x', plan: 'free', operation: 'listPets', counted: false, admittedAt: null }),
+    line({ key: 'x', plan: 'free', operation: 'listPets', admittedAt: '2020-01-01T00:00:00.000Z' }),
+    JSON.stringify({ msg: 'other', text: '"counted":true' }),
   ];
   writeFileSync(join(folder, 'a.log'), [...noise, lines[0], lines[1], ''].join('\r\n').replaceAll('\r', ''));
   writeFileSync(join(folder, 'b.log.gz'), gzipSync([lines[2], ...noise, lines[3]].join('\n')));
-  const { code, stdout, stderr } = await reconcile([join(folder, 'a.log'), join(folder, 'b.log.gz'), '-'], `${lines[4]!}\n`);
+  const { code, stdout, stderr } = await reconcile(
+    [join(folder, 'a.log'), join(folder, 'b.log.gz'), '-'],
+    `${lines[4]!}\n`,
+  );
   t.equal(code, 0, stderr + stdout);
-  t.same(JSON.parse(stdout), { day: DAY, equal: true, totals: { ledger: 5, accessLog: 5, counter: 5 }, differences: [], counterDifferences: [], counterLeftOut: null, unreadableLines: 0 });
+  t.same(JSON.parse(stdout), {
+    day: DAY,
+    equal: true,
+    totals: { ledger: 5, accessLog: 5, counter: 5 },
+    differences: [],
+    counterDifferences: [],
+    counterLeftOut: null,
+    unreadableLines: 0,
+  });
 });
 
-t.test('every difference is named: missing in the log, doubled, of a foreign key, cut, and in the counter', async (t) => {
-  const { ids, lines, folder, reconcile } = await stage(t, `${START}petgate_admitted_total{plan="free",operation="listPets"} 3\npetgate_admitted_total{plan="pro",operation="createPet"} 1\n`);
-  const file = join(folder, 'a.log');
-  writeFileSync(file, [lines[0], lines[1], lines[3], lines[4], lines[4], line({ key: 'stranger', plan: 'free', operation: 'getPet' }), lines[2]!.slice(0, -20)].join('\n'));
-  const { code, stdout } = await reconcile([file]);
-  t.equal(code, 1);
-  const proof = JSON.parse(stdout) as { differences: { key: string }[]; unreadableLines: number };
-  const expected = [
-    { key: ids[0], plan: 'free', operation: 'listPets', ledger: 3, accessLog: 2 },
-    { key: ids[1], plan: 'pro', operation: 'createPet', ledger: 2, accessLog: 3 },
-    { key: 'stranger', plan: 'free', operation: 'getPet', ledger: 0, accessLog: 1 },
-  ];
-  const byKey = (rows: readonly { key?: string | undefined }[]): unknown => rows.toSorted((a, b) => (String(a.key) < String(b.key) ? -1 : 1));
-  t.same(byKey(proof.differences), byKey(expected));
-  t.match(proof, { equal: false, totals: { ledger: 5, accessLog: 6 }, unreadableLines: 1, counterDifferences: [{ plan: 'pro', operation: 'createPet', ledger: 2, counter: 1 }] });
-});
+t.test(
+  'every difference is named: missing in the log, doubled, of a foreign key, cut, and in the counter',
+  async (t) => {
+    const { ids, lines, folder, reconcile } = await stage(
+      t,
+      `${START}petgate_admitted_total{plan="free",operation="listPets"} 3\npetgate_admitted_total{plan="pro",operation="createPet"} 1\n`,
+    );
+    const file = join(folder, 'a.log');
+    writeFileSync(
+      file,
+      [
+        lines[0],
+        lines[1],
+        lines[3],
+        lines[4],
+        lines[4],
+        line({ key: 'stranger', plan: 'free', operation: 'getPet' }),
+        lines[2]!.slice(0, -20),
+      ].join('\n'),
+    );
+    const { code, stdout } = await reconcile([file]);
+    t.equal(code, 1);
+    const proof = JSON.parse(stdout) as { differences: { key: string }[]; unreadableLines: number };
+    const expected = [
+      { key: ids[0], plan: 'free', operation: 'listPets', ledger: 3, accessLog: 2 },
+      { key: ids[1], plan: 'pro', operation: 'createPet', ledger: 2, accessLog: 3 },
+      { key: 'stranger', plan: 'free', operation: 'getPet', ledger: 0, accessLog: 1 },
+    ];
+    const byKey = (rows: readonly { key?: string | undefined }[]): unknown =>
+      rows.toSorted((a, b) => (String(a.key) < String(b.key) ? -1 : 1));
+    t.same(byKey(proof.differences), byKey(expected));
+    t.match(proof, {
+      equal: false,
+      totals: { ledger: 5, accessLog: 6 },
+      unreadableLines: 1,
+      counterDifferences: [{ plan: 'pro', operation: 'createPet', ledger: 2, counter: 1 }],
+    });
+  },
+);
 
 t.test('a counter that can not be held against the day is told, and changes nothing', async (t) => {
   for (const [metrics, reason] of [
     ['petgate_up 1\n', 'does not tell since when'],
-    ['petgate_start_time_seconds 1\npetgate_admitted_total{plan="free",operation="listPets"} 999\n', 'since before the day'],
+    [
+      'petgate_start_time_seconds 1\npetgate_admitted_total{plan="free",operation="listPets"} 999\n',
+      'since before the day',
+    ],
     [`petgate_start_time_seconds ${Date.parse(DAY) / 1000 + 2}\n`, 'restarted during the day'],
   ] as const) {
     await t.test(reason, async (t) => {
@@ -89,7 +161,10 @@ t.test('exit codes 1 and 2: a log that is not there, one named twice, a bad day'
   writeFileSync(file, lines.join('\n'));
   t.match(await reconcile([join(folder, 'none.log')]), { code: 1, stderr: /none\.log can't be read/ });
   t.match(await reconcile([file, file]), { code: 2, stderr: /named twice/ });
-  t.match(await petgate(['usage', 'reconcile', '--day', 'monday', '--access-log', file], {}), { code: 2, stderr: /--day must be a day/ });
+  t.match(await petgate(['usage', 'reconcile', '--day', 'monday', '--access-log', file], {}), {
+    code: 2,
+    stderr: /--day must be a day/,
+  });
 });
 
 t.test('a sampled log proves nothing, and is refused', async (t) => {

@@ -19,7 +19,10 @@ const SLOW_MS = 60;
 async function masterOf(slot: number, masters: readonly RedisServer[]): Promise<RedisServer> {
   for (const node of masters) {
     const lines = String(await node.command('CLUSTER', 'NODES')).split('\n');
-    const ranges = lines.find((line) => line.includes('myself'))!.split(' ').slice(8);
+    const ranges = lines
+      .find((line) => line.includes('myself'))!
+      .split(' ')
+      .slice(8);
     const isMine = ranges.some((range) => {
       const [first, last = first] = range.split('-').map(Number);
       return slot >= first! && slot <= last!;
@@ -33,7 +36,10 @@ function outages({ masters }: RedisCluster): Events {
   const move = async (fleet: Fleet, random: Random): Promise<void> => {
     const slot = slotOf(`{${pick(fleet.holders, random).id}}`);
     const from = await masterOf(slot, masters);
-    const to = pick(masters.filter((node) => node !== from), random);
+    const to = pick(
+      masters.filter((node) => node !== from),
+      random,
+    );
     const pauseMs = random() * SLOW_MS;
     let changes = random() < 0.5 ? 1 : 0;
     await moveSlot(masters, slot, from, to, async () => {
@@ -61,11 +67,14 @@ function outages({ masters }: RedisCluster): Events {
 
 t.setTimeout(TIMEOUT_MS);
 
-t.test(`two gateways on a Cluster whose slots move: whatever happens, no count is lost and none is made up (${repeat})`, async (t) => {
-  const cluster = await startCluster({ config: ['appendonly yes', 'appendfsync always'] });
-  t.teardown(() => cluster.stop());
-  const fleet = new Fleet(t, { environment: { REDIS_URL: cluster.url } }, await startUpstream(t));
-  await survive(t, fleet, 2, { ...outages(cluster), ...EVENTS });
-  await settled(fleet);
-  await checkLedger(t, fleet);
-});
+t.test(
+  `two gateways on a Cluster whose slots move: whatever happens, no count is lost and none is made up (${repeat})`,
+  async (t) => {
+    const cluster = await startCluster({ config: ['appendonly yes', 'appendfsync always'] });
+    t.teardown(() => cluster.stop());
+    const fleet = new Fleet(t, { environment: { REDIS_URL: cluster.url } }, await startUpstream(t));
+    await survive(t, fleet, 2, { ...outages(cluster), ...EVENTS });
+    await settled(fleet);
+    await checkLedger(t, fleet);
+  },
+);

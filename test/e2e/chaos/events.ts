@@ -46,7 +46,8 @@ export const EVENTS: Events = {
     process.kill(pick(seats, random).gateway.program.pid, 'SIGHUP');
     return Promise.resolve();
   },
-  'a key changes its plan': ({ seats, holders }, random) => changePlan(pick(seats, random).gateway, pick(holders, random), random() < 0.5 ? 'roomy' : 'roomier'),
+  'a key changes its plan': ({ seats, holders }, random) =>
+    changePlan(pick(seats, random).gateway, pick(holders, random), random() < 0.5 ? 'roomy' : 'roomier'),
   'a key is rotated': ({ seats, holders }, random) => rotate(pick(seats, random).gateway, pick(holders, random)),
   'a report is asked for': async ({ seats }, random) => {
     await pick(seats, random).gateway.admin('GET', '/admin/v1/usage?by=key,plan,day');
@@ -65,7 +66,10 @@ export const EVENTS: Events = {
     upstream.handle = (seen, response) => {
       // Not the seed's: how often it is asked is nobody's to decide.
       if (Math.random() < 0.3) response.destroy();
-      else if (Math.random() < 0.3) response.writeHead(500, { 'content-type': 'application/json' }).end('{"code":"internal_error_of_pets","message":"The upstream has a fault.","status":500}');
+      else if (Math.random() < 0.3)
+        response
+          .writeHead(500, { 'content-type': 'application/json' })
+          .end('{"code":"internal_error_of_pets","message":"The upstream has a fault.","status":500}');
       else well(seen, response);
     };
     await sleep(300);

@@ -80,20 +80,40 @@ export class Fleet {
       const port = await freePort();
       const clock = steppedClock(this.#t);
       const gateway = await this.#start(temporaryFolder(this.#t), port, clock);
-      this.seats.push({ port, clock, isStepped: false, gateway, client: openClient(this.#t, gateway.url, KEYS * EACH), served: 0 });
+      this.seats.push({
+        port,
+        clock,
+        isStepped: false,
+        gateway,
+        client: openClient(this.#t, gateway.url, KEYS * EACH),
+        served: 0,
+      });
     }
     for (let n = 0; n < KEYS; n += 1) {
       const made = await createKey(this.seats[0]!.gateway, 'roomy');
       this.holders.push({ ...made, admitted: 0, unknown: 0, failed: 0, atRisk: 0, plan: 'roomy' });
     }
-    this.#askers = this.seats.flatMap((seat) => this.holders.flatMap((holder) => Array.from({ length: EACH }, () => this.#ask(seat, holder))));
-    if (this.#store !== null) for (const { gateway } of this.seats) await learnt(gateway, this.holders.map(({ id }) => id));
+    this.#askers = this.seats.flatMap((seat) =>
+      this.holders.flatMap((holder) => Array.from({ length: EACH }, () => this.#ask(seat, holder))),
+    );
+    if (this.#store !== null)
+      for (const { gateway } of this.seats)
+        await learnt(
+          gateway,
+          this.holders.map(({ id }) => id),
+        );
   }
 
   #start(dataFolder: string, port: number, clock: SteppedClock): Promise<Gateway> {
     return startGateway(this.#t, {
-      plans: PLANS, dataFolder,
-      config: { workers: 2, log: { access: false }, upstreams: { pets: { addresses: [this.upstream.url] } }, ...this.#store?.settings },
+      plans: PLANS,
+      dataFolder,
+      config: {
+        workers: 2,
+        log: { access: false },
+        upstreams: { pets: { addresses: [this.upstream.url] } },
+        ...this.#store?.settings,
+      },
       environment: { PORT: port.toString(), ...clock.environment, ...this.#store?.environment },
     });
   }
@@ -122,7 +142,8 @@ export class Fleet {
     try {
       const answer = await seat.client.send(holder.key);
       const kind = answer.status < 400 ? String(answer.status) : codeOf(answer);
-      if ((this.tally.get(kind) ?? 0) % HONEST_EVERY === 0 && !isStepped && !seat.isStepped) checkHonest(this.#t, answer, kind);
+      if ((this.tally.get(kind) ?? 0) % HONEST_EVERY === 0 && !isStepped && !seat.isStepped)
+        checkHonest(this.#t, answer, kind);
       if (UNKNOWN.has(kind)) holder.unknown += 1;
       else {
         holder.admitted += 1;

@@ -1,5 +1,8 @@
 /** `PETGATE_CHAOS=<seed>,<events>` repeats a run, or makes it longer. */
-export const [seed = Math.floor(Math.random() * 1_000_000), events = 10] = (process.env['PETGATE_CHAOS'] ?? '').split(',').filter(Boolean).map(Number);
+export const [seed = Math.floor(Math.random() * 1_000_000), events = 10] = (process.env['PETGATE_CHAOS'] ?? '')
+  .split(',')
+  .filter(Boolean)
+  .map(Number);
 
 /** How to see the same run again. */
 export const repeat = `PETGATE_CHAOS=${seed},${events}`;

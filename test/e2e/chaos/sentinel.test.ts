@@ -18,10 +18,14 @@ async function replicationOf(server: RedisServer): Promise<Map<string, string>> 
 /** The replica has all that the master had when this was called. */
 async function caughtUp(master: RedisServer, replica: RedisServer): Promise<void> {
   const offset = Number((await replicationOf(master)).get('master_repl_offset'));
-  await until('the replica has caught up', async () => {
-    const there = await replicationOf(replica);
-    return there.get('master_link_status') === 'up' && Number(there.get('slave_repl_offset')) >= offset;
-  }, 60_000);
+  await until(
+    'the replica has caught up',
+    async () => {
+      const there = await replicationOf(replica);
+      return there.get('master_link_status') === 'up' && Number(there.get('slave_repl_offset')) >= offset;
+    },
+    60_000,
+  );
 }
 
 /** From now on the replica hears nothing: it may not log in any more. */
@@ -79,7 +83,11 @@ function failovers(sentinel: RedisSentinel): Events {
     await sleep(50 + random() * 850);
     master.thaw();
   };
-  return { 'the master stands still': standsStill, 'the master dies': dies, 'the master dies, and its replica heard nothing of late': diesUnheard };
+  return {
+    'the master stands still': standsStill,
+    'the master dies': dies,
+    'the master dies, and its replica heard nothing of late': diesUnheard,
+  };
 }
 
 t.setTimeout(TIMEOUT_MS);
@@ -87,10 +95,18 @@ t.setTimeout(TIMEOUT_MS);
 t.test(`two gateways on a master and its replica: a failover loses what it may, and no more (${repeat})`, async (t) => {
   const sentinel = await startSentinel({ config: ['appendonly yes', 'appendfsync always'], downAfterMs: 30_000 });
   t.teardown(() => sentinel.stop());
-  const fleet = new Fleet(t, { environment: { REDIS_URL: sentinel.url }, settings: { store: { replicas: 1 } } }, await startUpstream(t));
+  const fleet = new Fleet(
+    t,
+    { environment: { REDIS_URL: sentinel.url }, settings: { store: { replicas: 1 } } },
+    await startUpstream(t),
+  );
   const failing = failovers(sentinel);
   // Twice: half of what happens is about Redis.
-  await survive(t, fleet, 2, { ...failing, ...EVENTS, ...Object.fromEntries(Object.entries(failing).map(([name, event]) => [`${name} (again)`, event])) });
+  await survive(t, fleet, 2, {
+    ...failing,
+    ...EVENTS,
+    ...Object.fromEntries(Object.entries(failing).map(([name, event]) => [`${name} (again)`, event])),
+  });
   await settled(fleet);
   await checkLedger(t, fleet);
 });

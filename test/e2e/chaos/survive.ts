@@ -33,7 +33,12 @@ export async function survive(t: Test, fleet: Fleet, gateways: number, happening
 /** Waits until Redis has all that the gateways counted by themselves. */
 export async function settled({ seats }: Fleet): Promise<void> {
   for (const { gateway } of seats) {
-    await until('Redis decides, and nothing waits', async () => (await figure(gateway, 'petgate_store_degraded')) === 0 && (await figure(gateway, 'petgate_spool_requests')) === 0);
+    await until(
+      'Redis decides, and nothing waits',
+      async () =>
+        (await figure(gateway, 'petgate_store_degraded')) === 0 &&
+        (await figure(gateway, 'petgate_spool_requests')) === 0,
+    );
   }
 }
 
@@ -55,7 +60,10 @@ export async function checkLedger(t: Test, fleet: Fleet): Promise<void> {
 /** Of two days before to two days after, as clocks may have stepped. */
 async function ledgerOf({ seats }: Fleet, keyId: string): Promise<Counts> {
   const [from, to] = [day(Date.now() - 2 * DAY_MS), day(Date.now() + 2 * DAY_MS)];
-  const { status, body } = await seats[0]!.gateway.admin('GET', `/admin/v1/usage?from=${from}&to=${to}&by=key&key=${keyId}`);
+  const { status, body } = await seats[0]!.gateway.admin(
+    'GET',
+    `/admin/v1/usage?from=${from}&to=${to}&by=key&key=${keyId}`,
+  );
   if (status !== 200) throw new Error(`no usage: ${status} ${JSON.stringify(body)}`);
   return (body as { totals: Counts }).totals;
 }

@@ -28,7 +28,10 @@ t.test('wrong tokens of one address are slowed down, and nobody else waits for t
   let nowMs = 1_000;
   const authorize = createAuthorize(TOKEN, () => nowMs);
   for (let n = 0; n < 50; n += 1) t.equal(ask(authorize, TOKEN), '200', 'right ones are not counted');
-  t.same(Array.from({ length: 11 }, () => ask(authorize, 'wrong')), [...Array<string>(10).fill('401'), '429 2']);
+  t.same(
+    Array.from({ length: 11 }, () => ask(authorize, 'wrong')),
+    [...Array<string>(10).fill('401'), '429 2'],
+  );
   t.equal(ask(authorize, TOKEN, '192.0.2.2'), '200', 'another address');
   t.equal(ask(authorize, TOKEN, '::ffff:192.0.2.1'), '429 2', 'the same one, spelled otherwise');
   nowMs += 1_999;

@@ -6,7 +6,9 @@ import type { Listener } from './listener.js';
 
 async function outcome({ engine }: Listener, token: unknown): Promise<string | undefined> {
   const parts = parseToken(String(token), 'staging', false)!;
-  const [verdict] = await engine.admit([{ subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 }]);
+  const [verdict] = await engine.admit([
+    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 },
+  ]);
   return verdict?.outcome;
 }
 
@@ -28,7 +30,10 @@ t.test('a ban set and lifted by hand holds on the very next admission and stands
   t.equal(await outcome(listener, key), 'admitted');
   t.match(await ask('DELETE', path), { status: 404, json: { code: 'not_banned' } });
   t.same((await ask('GET', '/admin/v1/bans')).json, { bans: [], cursor: null });
-  const history = (await ask('GET', `/admin/v1/keys/${String(id)}/history`)).json['history'] as { action: string; changed: { reason?: string } }[];
+  const history = (await ask('GET', `/admin/v1/keys/${String(id)}/history`)).json['history'] as {
+    action: string;
+    changed: { reason?: string };
+  }[];
   t.equal(history.find(({ action }) => action === 'banned')?.changed.reason, 'too eager');
   t.ok(history.some(({ action }) => action === 'lifted'));
 });
@@ -56,8 +61,23 @@ t.test('bans are listed page by page, each once', async (t: Test) => {
 t.test('400, 404: what is no ban', async (t: Test) => {
   const { ask } = await listen(t);
   const { id } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' })).json;
-  for (const body of [{}, { for: '' }, { for: 60 }, { for: '0s' }, { for: '900d' }, { for: '1 h' }, { for: '1h', reason: 5 }, { for: '1h', reason: 'x'.repeat(201) }, { for: '1h', why: 'x' }, { for: '1h', reason: 'used ptg_staging_x' }]) {
-    t.match(await ask('PUT', `/admin/v1/bans/${String(id)}`, body), { status: 400, json: { code: 'invalid_fields' } }, JSON.stringify(body));
+  for (const body of [
+    {},
+    { for: '' },
+    { for: 60 },
+    { for: '0s' },
+    { for: '900d' },
+    { for: '1 h' },
+    { for: '1h', reason: 5 },
+    { for: '1h', reason: 'x'.repeat(201) },
+    { for: '1h', why: 'x' },
+    { for: '1h', reason: 'used ptg_staging_x' },
+  ]) {
+    t.match(
+      await ask('PUT', `/admin/v1/bans/${String(id)}`, body),
+      { status: 400, json: { code: 'invalid_fields' } },
+      JSON.stringify(body),
+    );
   }
   t.equal((await ask('PUT', '/admin/v1/bans/abcdefghijkl', { for: '1h' })).status, 404);
   t.equal((await ask('GET', '/admin/v1/bans')).text, '{"bans":[],"cursor":null}');

@@ -29,11 +29,20 @@ export interface Listener {
   readonly port: number;
   /** All log lines so far. */
   readonly logged: () => string;
-  readonly ask: (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Reply>;
+  readonly ask: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Reply>;
 }
 
 /** An admin listener on a real store and a free port, gone with the test. */
-export async function listen(t: Test, more: Partial<AdminParts> = {}, rules: Partial<RegistryParts> = {}): Promise<Listener> {
+export async function listen(
+  t: Test,
+  more: Partial<AdminParts> = {},
+  rules: Partial<RegistryParts> = {},
+): Promise<Listener> {
   const { engine, folder } = openStore(t);
   const registry = openRegistry(engine, rules);
   let logged = '';
@@ -59,11 +68,18 @@ export async function listen(t: Test, more: Partial<AdminParts> = {}, rules: Par
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const ask: Listener['ask'] = (method, path, body, headers = { authorization: `Bearer ${ADMIN_TOKEN}` }) => send(port, method, path, body, headers);
+  const ask: Listener['ask'] = (method, path, body, headers = { authorization: `Bearer ${ADMIN_TOKEN}` }) =>
+    send(port, method, path, body, headers);
   return { engine, registry, folder, port, logged: () => logged, ask };
 }
 
-function send(port: number, method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Reply> {
+function send(
+  port: number,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const req = request({ port, host: '127.0.0.1', method, path, headers, agent: false }, (res) => {
       const chunks: Buffer[] = [];
@@ -75,7 +91,9 @@ function send(port: number, method: string, path: string, body: unknown, headers
       });
     });
     req.on('error', reject);
-    req.end(body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+    req.end(
+      body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    );
   });
 }
 

@@ -16,7 +16,9 @@ t.test('probes and metrics need no token', async (t: Test) => {
 });
 
 t.test('503: not ready, part by part', async (t: Test) => {
-  const { ask } = await listen(t, { ready: () => ({ ready: false, parts: { store: { ok: false, detail: 'away' }, pets: { ok: true } } }) });
+  const { ask } = await listen(t, {
+    ready: () => ({ ready: false, parts: { store: { ok: false, detail: 'away' }, pets: { ok: true } } }),
+  });
   const reply = await ask('GET', '/readyz', undefined, {});
   t.equal(reply.status, 503);
   t.same(reply.json, { ready: false, parts: { store: { ok: false, detail: 'away' }, pets: { ok: true } } });
@@ -25,8 +27,26 @@ t.test('503: not ready, part by part', async (t: Test) => {
 t.test('401: everything under /admin, and what is not there, asks for the token', async (t: Test) => {
   let nowMs = 0;
   const { ask } = await listen(t, { elapsedMs: () => (nowMs += 60_000) });
-  const credentials = ['Basic Og==', 'Bearer \u00a0', `Bearer ${ADMIN_TOKEN}\u00a0`, `Basic ${Buffer.from(ADMIN_TOKEN).toString('base64')}`, '', 'Bearer', 'Bearer ', `Bearer ${ADMIN_TOKEN}x`, `Bearer ${ADMIN_TOKEN.slice(0, -1)}`, `Basic ${ADMIN_TOKEN}`, ADMIN_TOKEN];
-  const paths = ['/admin/v1/keys', '/admin/v1/bans', '/admin/v1/usage', '/admin/v1/keys/abcdefghijkl/history', '/nothing'];
+  const credentials = [
+    'Basic Og==',
+    'Bearer \u00a0',
+    `Bearer ${ADMIN_TOKEN}\u00a0`,
+    `Basic ${Buffer.from(ADMIN_TOKEN).toString('base64')}`,
+    '',
+    'Bearer',
+    'Bearer ',
+    `Bearer ${ADMIN_TOKEN}x`,
+    `Bearer ${ADMIN_TOKEN.slice(0, -1)}`,
+    `Basic ${ADMIN_TOKEN}`,
+    ADMIN_TOKEN,
+  ];
+  const paths = [
+    '/admin/v1/keys',
+    '/admin/v1/bans',
+    '/admin/v1/usage',
+    '/admin/v1/keys/abcdefghijkl/history',
+    '/nothing',
+  ];
   for (const path of paths) {
     const missing = await ask('GET', path, undefined, {});
     t.match(missing, { status: 401, json: { code: 'missing_admin_token', status: 401 } });
@@ -40,7 +60,11 @@ t.test('401: everything under /admin, and what is not there, asks for the token'
     }
   }
   t.equal((await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' }, {})).status, 401);
-  t.equal((await ask('GET', '/admin/v1/keys', undefined, { authorization: `bearer  ${ADMIN_TOKEN}` })).status, 200, 'the scheme knows no case');
+  t.equal(
+    (await ask('GET', '/admin/v1/keys', undefined, { authorization: `bearer  ${ADMIN_TOKEN}` })).status,
+    200,
+    'the scheme knows no case',
+  );
 });
 
 t.test('503: a store that is away is told as such, with a time to retry', async (t: Test) => {
@@ -69,5 +93,9 @@ t.test('400: bytes that are no HTTP get an Error body too', async (t: Test) => {
   socket.write('what is this\r\n\r\n');
   await once(socket, 'close');
   t.match(text, /^HTTP\/1\.1 400 /);
-  t.same(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)), { code: 'bad_request', message: 'This is not valid HTTP/1.1.', status: 400 });
+  t.same(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)), {
+    code: 'bad_request',
+    message: 'This is not valid HTTP/1.1.',
+    status: 400,
+  });
 });

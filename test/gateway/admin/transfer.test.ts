@@ -6,7 +6,8 @@ import type { ImportLine } from '../../../src/gateway/keys/import.js';
 import { listen } from './listener.js';
 
 async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let start = 0; start < bytes.length; start += size) yield await Promise.resolve(bytes.subarray(start, start + size));
+  for (let start = 0; start < bytes.length; start += size)
+    yield await Promise.resolve(bytes.subarray(start, start + size));
 }
 
 async function linesIn(bytes: Buffer, size: number): Promise<readonly ImportLine[]> {
@@ -21,7 +22,11 @@ function hashOf(token: string): string {
 
 t.test('lines are the same however the bytes are cut, and each keeps its number', async (t: Test) => {
   const long = `{"a":"${'x'.repeat(20_000)}"}`;
-  const text = Buffer.concat([Buffer.from(`\ufeff{"a":"é🐾"}\r\n\n  \n{"b":1\n[]\n${long}\n{"c":1,"c":2}\n`), Buffer.from([0xff]), Buffer.from('\n{"last":true}')]);
+  const text = Buffer.concat([
+    Buffer.from(`\ufeff{"a":"é🐾"}\r\n\n  \n{"b":1\n[]\n${long}\n{"c":1,"c":2}\n`),
+    Buffer.from([0xff]),
+    Buffer.from('\n{"last":true}'),
+  ]);
   const expected: readonly ImportLine[] = [
     { line: 1, body: { a: 'é🐾' } },
     { line: 4, problem: 'is not valid JSON' },
@@ -37,7 +42,14 @@ t.test('lines are the same however the bytes are cut, and each keeps its number'
 
 t.test('200: what is exported with hashes can be imported elsewhere, and exports the same there', async (t: Test) => {
   const { ask } = await listen(t);
-  const made = await ask('POST', '/admin/v1/keys', { plan: 'enterprise', name: 'Big', note: 'n', limits: { minute: 5, day: 'unlimited' }, scopes: ['pets:read'], expires: '2030-12-05' });
+  const made = await ask('POST', '/admin/v1/keys', {
+    plan: 'enterprise',
+    name: 'Big',
+    note: 'n',
+    limits: { minute: 5, day: 'unlimited' },
+    scopes: ['pets:read'],
+    expires: '2030-12-05',
+  });
   await ask('POST', `/admin/v1/keys/${String(made.json['id'])}/rotate`, { overlap: '1h' });
   const { id: gone } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'Gone' })).json;
   await ask('DELETE', `/admin/v1/keys/${String(gone)}`);
@@ -47,9 +59,15 @@ t.test('200: what is exported with hashes can be imported elsewhere, and exports
   t.equal(exported.headers['content-type'], 'application/x-ndjson');
   t.equal(exported.text.trim().split('\n').length, 3);
   const elsewhere = await listen(t);
-  t.match(await elsewhere.ask('POST', '/admin/v1/keys/import', exported.text), { status: 200, json: { imported: 3, unchanged: 0 } });
+  t.match(await elsewhere.ask('POST', '/admin/v1/keys/import', exported.text), {
+    status: 200,
+    json: { imported: 3, unchanged: 0 },
+  });
   t.equal((await elsewhere.ask('GET', '/admin/v1/keys/export?hashes=true')).text, exported.text);
-  t.match(await elsewhere.ask('POST', '/admin/v1/keys/import', exported.text), { status: 200, json: { imported: 0, unchanged: 3 } });
+  t.match(await elsewhere.ask('POST', '/admin/v1/keys/import', exported.text), {
+    status: 200,
+    json: { imported: 0, unchanged: 3 },
+  });
   const bare = await ask('GET', '/admin/v1/keys/export?plan=pro&hashes=false');
   t.same(Object.keys(JSON.parse(bare.text) as object), ['id', 'plan', 'name', 'status', 'created']);
   t.equal((await ask('GET', '/admin/v1/keys/export?hashes=yes')).status, 400);
@@ -57,11 +75,23 @@ t.test('200: what is exported with hashes can be imported elsewhere, and exports
 
 t.test('400: bad lines are all named, and the answer arrives although there is more to send', async (t: Test) => {
   const { ask } = await listen(t, {}, { acceptImported: true });
-  const good = Array.from({ length: 60_000 }, (_, n) => JSON.stringify({ hash: hashOf(`old ${n}`), plan: 'free', name: 'x' }));
+  const good = Array.from({ length: 60_000 }, (_, n) =>
+    JSON.stringify({ hash: hashOf(`old ${n}`), plan: 'free', name: 'x' }),
+  );
   const refused = await ask('POST', '/admin/v1/keys/import', ['{"plan":"por"}', 'x', good[0], good[0]].join('\n'));
   t.match(refused, { status: 400, json: { code: 'invalid_import', status: 400 } });
-  for (const words of ['Nothing was imported', 'line 1: plan: there is no plan "por"', 'line 1: name: is required', 'line 2: is not valid JSON', 'line 4: id: the key']) t.match(refused.json['message'], words);
-  t.match(await ask('POST', '/admin/v1/keys/import', `${'x\n'.repeat(2_000)}${good.join('\n')}`), { status: 400, json: { code: 'invalid_import' } });
+  for (const words of [
+    'Nothing was imported',
+    'line 1: plan: there is no plan "por"',
+    'line 1: name: is required',
+    'line 2: is not valid JSON',
+    'line 4: id: the key',
+  ])
+    t.match(refused.json['message'], words);
+  t.match(await ask('POST', '/admin/v1/keys/import', `${'x\n'.repeat(2_000)}${good.join('\n')}`), {
+    status: 400,
+    json: { code: 'invalid_import' },
+  });
   t.equal((await ask('POST', '/admin/v1/keys/import', good.join('\n'), {})).status, 401);
   t.equal((await ask('GET', '/admin/v1/keys')).text, '{"keys":[],"cursor":null}');
   t.match(await ask('POST', '/admin/v1/keys/import', ''), { status: 200, json: { imported: 0 } });
@@ -76,7 +106,10 @@ t.test('409: one import at a time', async (t: Test) => {
 
 t.test('history names who changed what, from what, to what', async (t: Test) => {
   const { ask, logged } = await listen(t);
-  const as = (actor: string): Record<string, string> => ({ authorization: 'Bearer operators-only-0123456789', 'x-petgate-actor': actor });
+  const as = (actor: string): Record<string, string> => ({
+    authorization: 'Bearer operators-only-0123456789',
+    'x-petgate-actor': actor,
+  });
   const { id } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'My app' }, as('zoe@example.com'))).json;
   const path = `/admin/v1/keys/${String(id)}`;
   await ask('PATCH', path, { plan: 'pro', expires: '2030-12-05' }, as('Max Muster'));
@@ -84,11 +117,26 @@ t.test('history names who changed what, from what, to what', async (t: Test) => 
   t.match((await ask('GET', `/admin/v1/bans/${String(id)}`)).json, { reason: 'too eager', by: 'night shift' });
   await ask('DELETE', path);
   const { history } = (await ask('GET', `${path}/history`)).json as { history: Record<string, unknown>[] };
-  t.same(history.map(({ actor, action }) => [actor, action]), [['zoe@example.com', 'created'], ['Max Muster', 'changed'], ['night shift', 'banned'], ['admin-api', 'revoked']]);
-  t.same(history[1]?.['changed'], { plan: { from: 'free', to: 'pro' }, expires: { from: null, to: '2030-12-05T00:00:00.000Z' } });
+  t.same(
+    history.map(({ actor, action }) => [actor, action]),
+    [
+      ['zoe@example.com', 'created'],
+      ['Max Muster', 'changed'],
+      ['night shift', 'banned'],
+      ['admin-api', 'revoked'],
+    ],
+  );
+  t.same(history[1]?.['changed'], {
+    plan: { from: 'free', to: 'pro' },
+    expires: { from: null, to: '2030-12-05T00:00:00.000Z' },
+  });
   t.same(history[3]?.['changed'], { status: { from: 'enabled', to: 'revoked' } });
   t.match(logged(), `"key":"${String(id)}"`);
   for (const actor of ['', 'x'.repeat(65), 'a\tb', 'ptg_staging_x', 'é']) {
-    t.match(await ask('PATCH', path, { plan: 'pro' }, as(actor)), { status: 400, json: { code: 'invalid_actor' } }, actor);
+    t.match(
+      await ask('PATCH', path, { plan: 'pro' }, as(actor)),
+      { status: 400, json: { code: 'invalid_actor' } },
+      actor,
+    );
   }
 });

@@ -16,7 +16,12 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
     const parts = parseToken(keys[index]!.token, 'staging', false)!;
     return { subject: { kind: 'key' as const, ...parts }, operation, scope: null, cost: 1 as const, nowMs };
   };
-  await engine.admit([...Array.from({ length: 62 }, () => request(0, 'listPets')), request(1, 'listPets'), request(1, 'createPet'), request(1, 'createPet')]);
+  await engine.admit([
+    ...Array.from({ length: 62 }, () => request(0, 'listPets')),
+    request(1, 'listPets'),
+    request(1, 'createPet'),
+    request(1, 'createPet'),
+  ]);
   const [freeId, proId] = keys.map(({ record }) => record.id);
   await engine.fail(creditsOf([{ keyId: proId!, plan: 'pro', operation: 'createPet', admittedAtMs: nowMs }]));
   const free = { requests: 60, limited: 2, banned: 0, failed: 0 };
@@ -25,9 +30,21 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
   const query = `from=${day}&to=${day}`;
   const byPlan = await ask('GET', `/admin/v1/usage?${query}`);
   t.match(byPlan.json, { from: day, to: day, by: ['plan'], final: false, totals });
-  t.same(sorted(byPlan.json['rows'], 'plan'), [{ plan: 'free', ...free }, { plan: 'pro', ...pro }]);
+  t.same(sorted(byPlan.json['rows'], 'plan'), [
+    { plan: 'free', ...free },
+    { plan: 'pro', ...pro },
+  ]);
   const byKey = await ask('GET', `/admin/v1/usage?${query}&by=key&format=json`);
-  t.same(sorted(byKey.json['rows'], 'requests'), sorted([{ key: freeId, ...free }, { key: proId, ...pro }], 'requests'));
+  t.same(
+    sorted(byKey.json['rows'], 'requests'),
+    sorted(
+      [
+        { key: freeId, ...free },
+        { key: proId, ...pro },
+      ],
+      'requests',
+    ),
+  );
   const byOperation = await ask('GET', `/admin/v1/usage?${query}&by=operation,day&key=${proId!}`);
   t.same(sorted(byOperation.json['rows'], 'operation'), [
     { operation: 'createPet', day, requests: 2, limited: 0, banned: 0, failed: 1, final: false },
@@ -36,19 +53,41 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
   t.same(byOperation.json['totals'], pro);
   const csv = await ask('GET', `/admin/v1/usage?${query}&by=plan&format=csv`);
   t.match(csv.headers['content-type'], 'text/csv');
-  t.same(csv.text.trim().split('\r\n').sort(), ['free,60,2,0,0', 'plan,requests,limited,banned,failed', 'pro,3,0,0,1', 'total,63,2,0,1']);
+  t.same(csv.text.trim().split('\r\n').sort(), [
+    'free,60,2,0,0',
+    'plan,requests,limited,banned,failed',
+    'pro,3,0,0,1',
+    'total,63,2,0,1',
+  ]);
 });
 
 t.test('a range without traffic is an empty report, not an error', async (t: Test) => {
   const { ask } = await listen(t);
   const reply = await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&by=key');
-  t.same(reply.json, { from: '2026-01-01', to: '2026-01-31', by: ['key'], final: true, waitingFor: [], without: [], rows: [], totals: { requests: 0, limited: 0, banned: 0, failed: 0 } });
-  t.equal((await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&format=csv')).text, 'plan,requests,limited,banned,failed\r\ntotal,0,0,0,0\r\n');
+  t.same(reply.json, {
+    from: '2026-01-01',
+    to: '2026-01-31',
+    by: ['key'],
+    final: true,
+    waitingFor: [],
+    without: [],
+    rows: [],
+    totals: { requests: 0, limited: 0, banned: 0, failed: 0 },
+  });
+  t.equal(
+    (await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&format=csv')).text,
+    'plan,requests,limited,banned,failed\r\ntotal,0,0,0,0\r\n',
+  );
 });
 
 t.test('a day is final an hour after it ended: what was admitted before midnight may still fail', async (t: Test) => {
   const { ask, registry } = await listen(t);
-  for (const [now, final] of [['23:59', false], ['24:00', false], ['24:59', false], ['25:00', true]] as const) {
+  for (const [now, final] of [
+    ['23:59', false],
+    ['24:00', false],
+    ['24:59', false],
+    ['25:00', true],
+  ] as const) {
     const [hours = 0, minutes = 0] = now.split(':').map(Number);
     registry.nowMs = () => Promise.resolve(Date.UTC(2026, 10, 30, hours, minutes));
     t.match((await ask('GET', '/admin/v1/usage?from=2026-11-30&to=2026-11-30&by=day')).json, { final }, now);
@@ -57,7 +96,18 @@ t.test('a day is final an hour after it ended: what was admitted before midnight
 
 t.test('400: bad ranges and dimensions', async (t: Test) => {
   const { ask } = await listen(t);
-  for (const query of ['from=2026-02-30', 'to=yesterday', 'from=2026-02-02&to=2026-02-01', 'by=', 'by=kay', 'by=key,key', 'format=xml', 'from=20260101', 'from=1990-01-01', 'by=key&by=plan']) {
+  for (const query of [
+    'from=2026-02-30',
+    'to=yesterday',
+    'from=2026-02-02&to=2026-02-01',
+    'by=',
+    'by=kay',
+    'by=key,key',
+    'format=xml',
+    'from=20260101',
+    'from=1990-01-01',
+    'by=key&by=plan',
+  ]) {
     t.match(await ask('GET', `/admin/v1/usage?${query}`), { status: 400, json: { code: 'invalid_query' } }, query);
   }
   t.equal((await ask('GET', '/admin/v1/usage?key=abcdefghijkl')).status, 404);
@@ -68,36 +118,65 @@ t.test('one row per key, however many days the range has', async (t: Test) => {
   const made = await Promise.all(['A', 'B', 'C'].map((name) => registry.create({ plan: 'free', name })));
   const dayMs = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   for (let back = 39; back >= 0; back -= 1) {
-    await engine.admit(made.map(({ token }) => ({ subject: { kind: 'key' as const, ...parseToken(token, 'staging', false)! }, operation: 'listPets', scope: null, cost: 1 as const, nowMs: dayMs - back * DAY_MS })));
+    await engine.admit(
+      made.map(({ token }) => ({
+        subject: { kind: 'key' as const, ...parseToken(token, 'staging', false)! },
+        operation: 'listPets',
+        scope: null,
+        cost: 1 as const,
+        nowMs: dayMs - back * DAY_MS,
+      })),
+    );
   }
   const from = new Date(dayMs - 39 * DAY_MS).toISOString().slice(0, 10);
   const { json } = await ask('GET', `/admin/v1/usage?from=${from}&by=key`);
-  t.same(json['rows'], made.map(({ record }) => record.id).sort().map((key) => ({ key, requests: 40, limited: 0, banned: 0, failed: 0 })));
+  t.same(
+    json['rows'],
+    made
+      .map(({ record }) => record.id)
+      .sort()
+      .map((key) => ({ key, requests: 40, limited: 0, banned: 0, failed: 0 })),
+  );
   const byDay = await ask('GET', `/admin/v1/usage?from=${from}&by=day`);
   t.equal((byDay.json['rows'] as unknown[]).length, 40);
 });
 
-t.test('the page is for browsers: the token as a password, nothing from outside, nothing it may run', async (t: Test) => {
-  const { ask, registry } = await listen(t);
-  const basic = (password: string): Record<string, string> => ({ authorization: `Basic ${Buffer.from(`any:${password}`).toString('base64')}` });
-  const page = await ask('GET', '/admin/usage', undefined, basic(ADMIN_TOKEN));
-  t.equal(page.status, 200);
-  t.equal(page.headers['content-type'], 'text/html; charset=utf-8');
-  t.match(page.headers['content-security-policy'], /^default-src 'none'; style-src 'sha256-/);
-  t.notMatch(page.text, /<script|https?:|@import|url\(/);
-  t.equal((await ask('GET', '/admin/v1/usage?format=html')).status, 200, 'the same by the API');
-  for (const headers of [{}, basic('wrong'), { authorization: `Basic ${ADMIN_TOKEN}` }, { authorization: 'Bearer wrong' }, { authorization: 'Basic' }]) {
-    const refused = await ask('GET', '/admin/usage', undefined, headers);
-    t.equal(refused.status, 401);
-    t.match(refused.headers['www-authenticate'], /Basic realm=/);
-  }
-  const { record } = await registry.create({ plan: 'free', name: 'A' });
-  for (const [method, path] of [['GET', '/admin/v1/keys'], ['DELETE', `/admin/v1/keys/${record.id}`], ['POST', '/admin/v1/keys']] as const) {
-    const refused = await ask(method, path, undefined, basic(ADMIN_TOKEN));
-    t.equal(refused.status, 401, 'what a browser sends along unasked opens nothing else');
-    t.notMatch(refused.headers['www-authenticate'], /Basic/);
-  }
-});
+t.test(
+  'the page is for browsers: the token as a password, nothing from outside, nothing it may run',
+  async (t: Test) => {
+    const { ask, registry } = await listen(t);
+    const basic = (password: string): Record<string, string> => ({
+      authorization: `Basic ${Buffer.from(`any:${password}`).toString('base64')}`,
+    });
+    const page = await ask('GET', '/admin/usage', undefined, basic(ADMIN_TOKEN));
+    t.equal(page.status, 200);
+    t.equal(page.headers['content-type'], 'text/html; charset=utf-8');
+    t.match(page.headers['content-security-policy'], /^default-src 'none'; style-src 'sha256-/);
+    t.notMatch(page.text, /<script|https?:|@import|url\(/);
+    t.equal((await ask('GET', '/admin/v1/usage?format=html')).status, 200, 'the same by the API');
+    for (const headers of [
+      {},
+      basic('wrong'),
+      { authorization: `Basic ${ADMIN_TOKEN}` },
+      { authorization: 'Bearer wrong' },
+      { authorization: 'Basic' },
+    ]) {
+      const refused = await ask('GET', '/admin/usage', undefined, headers);
+      t.equal(refused.status, 401);
+      t.match(refused.headers['www-authenticate'], /Basic realm=/);
+    }
+    const { record } = await registry.create({ plan: 'free', name: 'A' });
+    for (const [method, path] of [
+      ['GET', '/admin/v1/keys'],
+      ['DELETE', `/admin/v1/keys/${record.id}`],
+      ['POST', '/admin/v1/keys'],
+    ] as const) {
+      const refused = await ask(method, path, undefined, basic(ADMIN_TOKEN));
+      t.equal(refused.status, 401, 'what a browser sends along unasked opens nothing else');
+      t.notMatch(refused.headers['www-authenticate'], /Basic/);
+    }
+  },
+);
 
 function sorted(rows: unknown, by: string): readonly Record<string, unknown>[] {
   return (rows as Record<string, unknown>[]).toSorted((a, b) => String(a[by]).localeCompare(String(b[by])));

@@ -12,20 +12,57 @@ import { makeExchange } from '../exchange.js';
 import { newKey, openScratchEngine } from './scratch.js';
 
 const OPERATION: Operation = {
-  id: 'listPets', method: 'GET', path: '/v1/pets', upstream: 'pets', cost: 1, secured: true, scope: 'pets:read',
-  hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [],
+  id: 'listPets',
+  method: 'GET',
+  path: '/v1/pets',
+  upstream: 'pets',
+  cost: 1,
+  secured: true,
+  scope: 'pets:read',
+  hasBody: false,
+  stability: null,
+  websocket: false,
+  deadlineMs: null,
+  sunsetAtMs: null,
+  headers: [],
+  parameters: [],
 };
-const REQUIREMENTS: RouteRequirements = { operation: 'listPets', scope: 'pets:read', cost: 1, secured: true, match: { kind: 'operation', operation: OPERATION }, refusal: null };
-const OPEN: RouteRequirements = { operation: 'options', scope: null, cost: 0, secured: false, match: { kind: 'options', allow: 'GET' }, refusal: null };
+const REQUIREMENTS: RouteRequirements = {
+  operation: 'listPets',
+  scope: 'pets:read',
+  cost: 1,
+  secured: true,
+  match: { kind: 'operation', operation: OPERATION },
+  refusal: null,
+};
+const OPEN: RouteRequirements = {
+  operation: 'options',
+  scope: null,
+  cost: 0,
+  secured: false,
+  match: { kind: 'options', allow: 'GET' },
+  refusal: null,
+};
 const ADDRESS: Subject = { kind: 'address', address: '192.0.2.1' };
 
 /** The code of the refusal, or `admitted <operation>`. */
-async function judge(engine: AdmissionEngine, requirements: RouteRequirements, subject: Subject, credential: Credential): Promise<{ end: string; refusal: Refusal | null; exchange: Exchange; told: readonly string[] }> {
+async function judge(
+  engine: AdmissionEngine,
+  requirements: RouteRequirements,
+  subject: Subject,
+  credential: Credential,
+): Promise<{ end: string; refusal: Refusal | null; exchange: Exchange; told: readonly string[] }> {
   const { exchange } = makeExchange();
   const told: string[] = [];
-  const admit = createAdmit(batchAdmission(engine, () => undefined), 'pets', (verdict, operation) => told.push(`${verdict.outcome} ${operation}`));
+  const admit = createAdmit(
+    batchAdmission(engine, () => undefined),
+    'pets',
+    (verdict, operation) => told.push(`${verdict.outcome} ${operation}`),
+  );
   const result = await admit(toIdentified(toRouted(toStripped(exchange, []), requirements), subject, credential));
-  return isRefusal(result) ? { end: result.code, refusal: result, exchange, told } : { end: `admitted ${result.operation.id}`, refusal: null, exchange, told };
+  return isRefusal(result)
+    ? { end: result.code, refusal: result, exchange, told }
+    : { end: `admitted ${result.operation.id}`, refusal: null, exchange, told };
 }
 
 t.test('a good key is let in and counted, until its bucket is empty', async (t) => {
@@ -46,7 +83,13 @@ t.test('a good key is let in and counted, until its bucket is empty', async (t) 
 t.test('what is wrong with the request is told to those only who were let in', async (t) => {
   const engine = openScratchEngine(t);
   const key = await newKey(engine);
-  const nowhere: RouteRequirements = { ...REQUIREMENTS, operation: 'unmatched', scope: null, match: { kind: 'not_found' }, refusal: REFUSALS.not_found };
+  const nowhere: RouteRequirements = {
+    ...REQUIREMENTS,
+    operation: 'unmatched',
+    scope: null,
+    match: { kind: 'not_found' },
+    refusal: REFUSALS.not_found,
+  };
   t.equal((await judge(engine, nowhere, key, 'key')).end, 'not_found');
   t.equal((await judge(engine, nowhere, ADDRESS, 'missing')).end, 'missing_api_key');
   const tiny = await newKey(engine, 'tiny');
@@ -68,19 +111,23 @@ t.test('without a good key the address pays, and 401 says why', async (t) => {
   const wrong = await judge(engine, REQUIREMENTS, { kind: 'key', id: key.id, secretHash: 'wrong' }, 'key');
   t.equal(wrong.end, 'invalid_api_key');
   t.equal(wrong.exchange.logEntry.credential, 'unknown', 'why, only the log says');
-  t.equal(wrong.exchange.logEntry.verdict?.keyId, null, 'the figures are the address\'s');
+  t.equal(wrong.exchange.logEntry.verdict?.keyId, null, "the figures are the address's");
   t.equal(wrong.exchange.logEntry.verdict?.minute.remaining, 997, 'which paid for all three');
   t.notOk(wrong.exchange.logEntry.counted, 'and the ledger knows of keys only');
   t.equal((await judge(engine, REQUIREMENTS, key, 'key')).end, 'admitted listPets', 'the key itself is not affected');
 });
 
 t.test('without a store it is 503, but what was wrong from the start stays so; a bug stays a bug', async (t) => {
-  const failing = (error: Error): AdmissionEngine => ({ admit: () => Promise.reject(error) }) as unknown as AdmissionEngine;
+  const failing = (error: Error): AdmissionEngine =>
+    ({ admit: () => Promise.reject(error) }) as unknown as AdmissionEngine;
   const away = failing(new StoreUnavailable('away'));
   const refused = await judge(away, REQUIREMENTS, ADDRESS, 'missing');
   t.equal(refused.end, 'store_unavailable');
   t.equal(refused.exchange.logEntry.verdict, null, 'nobody knows the figures');
   t.ok(refused.exchange.logEntry.admissionMs > 0);
-  t.equal((await judge(away, { ...OPEN, refusal: REFUSALS.malformed_request }, ADDRESS, 'missing')).end, 'malformed_request');
+  t.equal(
+    (await judge(away, { ...OPEN, refusal: REFUSALS.malformed_request }, ADDRESS, 'missing')).end,
+    'malformed_request',
+  );
   await t.rejects(judge(failing(new TypeError('bug')), REQUIREMENTS, ADDRESS, 'missing'), { message: 'bug' });
 });

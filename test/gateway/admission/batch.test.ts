@@ -5,7 +5,12 @@ import type { AdmissionEngine, AdmissionRequest } from '../../../src/gateway/adm
 import type { UnknownKeyVerdict } from '../../../src/gateway/admission/verdict.js';
 import { freshId, newKey, openScratchEngine } from './scratch.js';
 
-const request = (id: string): AdmissionRequest => ({ subject: { kind: 'key', id, secretHash: 'x' }, operation: 'listPets', scope: null, cost: 1 });
+const request = (id: string): AdmissionRequest => ({
+  subject: { kind: 'key', id, secretHash: 'x' },
+  operation: 'listPets',
+  scope: null,
+  cost: 1,
+});
 const unknown: UnknownKeyVerdict = { outcome: 'unknown_key', reason: 'unknown' };
 
 t.test('what comes in one turn is one call, and each gets its own verdict', async (t) => {
@@ -13,9 +18,20 @@ t.test('what comes in one turn is one call, and each gets its own verdict', asyn
   const sizes: number[] = [];
   const admission = batchAdmission(engine, (size) => sizes.push(size));
   const key = await newKey(engine);
-  const verdicts = await Promise.all([admission.admit(request(freshId())), ...Array.from({ length: 5 }, () => admission.admit({ ...request(key.id), subject: key })), admission.admit(request(freshId()))]);
-  t.same(verdicts.map(({ outcome }) => outcome), ['unknown_key', ...Array<string>(5).fill('admitted'), 'unknown_key']);
-  t.same(verdicts.flatMap((verdict) => (verdict.outcome === 'admitted' ? [verdict.minute.remaining] : [])), [59, 58, 57, 56, 55], 'in their order');
+  const verdicts = await Promise.all([
+    admission.admit(request(freshId())),
+    ...Array.from({ length: 5 }, () => admission.admit({ ...request(key.id), subject: key })),
+    admission.admit(request(freshId())),
+  ]);
+  t.same(
+    verdicts.map(({ outcome }) => outcome),
+    ['unknown_key', ...Array<string>(5).fill('admitted'), 'unknown_key'],
+  );
+  t.same(
+    verdicts.flatMap((verdict) => (verdict.outcome === 'admitted' ? [verdict.minute.remaining] : [])),
+    [59, 58, 57, 56, 55],
+    'in their order',
+  );
   t.same(sizes, [7]);
   await admission.admit(request(freshId()));
   t.same(sizes, [7, 1], 'the next turn is another call');
@@ -30,10 +46,18 @@ t.test('a turn with very many is cut into calls of a bounded size', async (t) =>
   t.same(sizes, [256, 256, 88]);
 });
 
-t.test('when the store fails in the middle of a batch, what it decided stands and only the rest is refused', async (t) => {
-  const failing = { admit: () => Promise.reject(new StoreUnavailable('away', { decided: [unknown, undefined, unknown] })) } as unknown as AdmissionEngine;
-  const admission = batchAdmission(failing, () => undefined);
-  const ends = await Promise.allSettled([1, 2, 3].map((n) => admission.admit(request(String(n)))));
-  t.same(ends.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
-  t.ok(ends[1]?.status === 'rejected' && ends[1].reason instanceof StoreUnavailable);
-});
+t.test(
+  'when the store fails in the middle of a batch, what it decided stands and only the rest is refused',
+  async (t) => {
+    const failing = {
+      admit: () => Promise.reject(new StoreUnavailable('away', { decided: [unknown, undefined, unknown] })),
+    } as unknown as AdmissionEngine;
+    const admission = batchAdmission(failing, () => undefined);
+    const ends = await Promise.allSettled([1, 2, 3].map((n) => admission.admit(request(String(n)))));
+    t.same(
+      ends.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    t.ok(ends[1]?.status === 'rejected' && ends[1].reason instanceof StoreUnavailable);
+  },
+);

@@ -1,10 +1,23 @@
 import t from 'tap';
 import fc from 'fast-check';
-import { DAY_MS, figuresOf, holds, MAX_LIMIT, nextTokenAtMs, settle, SHAPES, spend, UNLIMITED_FIGURE } from '../../../src/gateway/admission/bucket.js';
+import {
+  DAY_MS,
+  figuresOf,
+  holds,
+  MAX_LIMIT,
+  nextTokenAtMs,
+  settle,
+  SHAPES,
+  spend,
+  UNLIMITED_FIGURE,
+} from '../../../src/gateway/admission/bucket.js';
 import type { BucketShape, BucketState, Limit, Refill } from '../../../src/gateway/admission/bucket.js';
 
 /** Windows of a few ms, so that an oracle can look at every single one of them. */
-const TINY: readonly BucketShape[] = [{ perMs: 7, calendar: false }, { perMs: 7, calendar: true }];
+const TINY: readonly BucketShape[] = [
+  { perMs: 7, calendar: false },
+  { perMs: 7, calendar: true },
+];
 const REFILLS: readonly Refill[] = ['interval', 'greedy'];
 
 interface Case {
@@ -28,7 +41,11 @@ function take(state: BucketState, { shape, limit, refill }: Omit<Case, 'gaps'>, 
 }
 
 /** The same bucket, told in plain words: looks at all that was admitted before, one ms after another. */
-function mayAdmit({ shape, limit, refill }: Omit<Case, 'gaps'>, admittedAtMs: readonly number[], nowMs: number): boolean {
+function mayAdmit(
+  { shape, limit, refill }: Omit<Case, 'gaps'>,
+  admittedAtMs: readonly number[],
+  nowMs: number,
+): boolean {
   if (refill === 'greedy') {
     // One token is perMs drops, and `limit` drops leak away each ms.
     let drops = 0;
@@ -37,7 +54,10 @@ function mayAdmit({ shape, limit, refill }: Omit<Case, 'gaps'>, admittedAtMs: re
     }
     return drops + (admittedAtMs.filter((atMs) => atMs === nowMs).length + 1) * shape.perMs <= limit * shape.perMs;
   }
-  if (shape.calendar) return admittedAtMs.filter((atMs) => Math.floor(atMs / shape.perMs) === Math.floor(nowMs / shape.perMs)).length < limit;
+  if (shape.calendar)
+    return (
+      admittedAtMs.filter((atMs) => Math.floor(atMs / shape.perMs) === Math.floor(nowMs / shape.perMs)).length < limit
+    );
   let opened = -Infinity;
   let spent = 0;
   for (const atMs of [...admittedAtMs, nowMs]) {
@@ -85,10 +105,25 @@ t.test('Retry-After and Reset are the very first moments at which they are true'
         return ms;
       };
       const { remaining, resetAtMs, nextAtMs = resetAtMs } = figuresOf(state, shape, limit, refill);
-      const full = first((ms) => figuresOf(at(ms), shape, limit, refill).remaining === limit && (refill === 'interval' || at(ms).level === 0));
+      const full = first(
+        (ms) =>
+          figuresOf(at(ms), shape, limit, refill).remaining === limit && (refill === 'interval' || at(ms).level === 0),
+      );
       if (state.level > 0 && resetAtMs !== full) return false;
-      if (state.level > 0 && nextAtMs !== first((ms) => figuresOf(at(ms), shape, limit, refill).remaining > remaining || (remaining === limit && ms === full))) return false;
-      if (!holds(state, shape, limit) && nextTokenAtMs(state, shape, limit, refill) !== first((ms) => holds(at(ms), shape, limit))) return false;
+      if (
+        state.level > 0 &&
+        nextAtMs !==
+          first(
+            (ms) =>
+              figuresOf(at(ms), shape, limit, refill).remaining > remaining || (remaining === limit && ms === full),
+          )
+      )
+        return false;
+      if (
+        !holds(state, shape, limit) &&
+        nextTokenAtMs(state, shape, limit, refill) !== first((ms) => holds(at(ms), shape, limit))
+      )
+        return false;
       const spendable = { ...state };
       let tokens = 0;
       for (; holds(spendable, shape, limit); tokens += 1) spend(spendable, shape);
@@ -104,7 +139,11 @@ t.test('remaining is never negative when a plan shrinks below what was spent', (
   for (let n = 0; n < 50; n += 1) spend(state, SHAPES.minute);
   t.equal(figuresOf(state, SHAPES.minute, 10, 'interval').remaining, 0);
   t.equal(figuresOf(state, SHAPES.minute, 80, 'interval').remaining, 30);
-  t.equal(nextTokenAtMs(state, SHAPES.minute, 10, 'greedy'), 1_000_000 + (41 * 60_000) / 10, 'greedy: what was spent above the limit has to trickle away first');
+  t.equal(
+    nextTokenAtMs(state, SHAPES.minute, 10, 'greedy'),
+    1_000_000 + (41 * 60_000) / 10,
+    'greedy: what was spent above the limit has to trickle away first',
+  );
   t.end();
 });
 
@@ -114,7 +153,11 @@ t.test('an unlimited bucket counts and never ends', (t) => {
     settle(state, SHAPES.day, limit, 'greedy', DAY_MS + 5);
     spend(state, SHAPES.day);
     t.ok(holds(state, SHAPES.day, limit));
-    t.same(figuresOf(state, SHAPES.day, limit, 'greedy'), { limit, remaining: UNLIMITED_FIGURE, resetAtMs: 2 * DAY_MS });
+    t.same(figuresOf(state, SHAPES.day, limit, 'greedy'), {
+      limit,
+      remaining: UNLIMITED_FIGURE,
+      resetAtMs: 2 * DAY_MS,
+    });
   }
   t.end();
 });
@@ -149,7 +192,10 @@ t.test('after a clock stepped back, what was spent is as if spent now', (t) => {
     for (const shape of [SHAPES.minute, SHAPES.day]) {
       const state: BucketState = { level: 3 * shape.perMs, atMs: 1e12 };
       settle(state, shape, 5, refill, nowMs);
-      t.same(state, { level: 3 * shape.perMs, atMs: refill === 'interval' && shape.calendar ? nowMs - (nowMs % DAY_MS) : nowMs });
+      t.same(state, {
+        level: 3 * shape.perMs,
+        atMs: refill === 'interval' && shape.calendar ? nowMs - (nowMs % DAY_MS) : nowMs,
+      });
     }
   }
   t.end();

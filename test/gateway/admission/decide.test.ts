@@ -37,7 +37,12 @@ function tell(terms: Terms, timesMs: readonly number[]): readonly string[] {
 }
 
 t.test('decisions are those of the plain story of minute, day and ban', (t) => {
-  const gap = fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 0, max: 5_000 }) }, fc.integer({ min: 0, max: 2 * MINUTE_MS }), fc.integer({ min: 0, max: DAY_MS }), fc.constantFrom(MINUTE_MS, 300_000, BAN_MEMORY_MS));
+  const gap = fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 5_000 }) },
+    fc.integer({ min: 0, max: 2 * MINUTE_MS }),
+    fc.integer({ min: 0, max: DAY_MS }),
+    fc.constantFrom(MINUTE_MS, 300_000, BAN_MEMORY_MS),
+  );
   fc.assert(
     fc.property(fc.array(gap, { maxLength: 80 }), (gaps) => {
       let nowMs = NOON_MS;
@@ -82,7 +87,11 @@ t.test('a refusal of both windows names the one that resets last', (t) => {
   const late = freshState();
   const almostMidnight = NOON_MS + DAY_MS / 2 - 10;
   for (let n = 0; n < 2; n += 1) decide(late, terms, KEY, true, 1, almostMidnight);
-  t.match(decide(late, terms, KEY, true, 1, almostMidnight), { outcome: 'limited', violated: 'minute', retryAtMs: almostMidnight + MINUTE_MS });
+  t.match(decide(late, terms, KEY, true, 1, almostMidnight), {
+    outcome: 'limited',
+    violated: 'minute',
+    retryAtMs: almostMidnight + MINUTE_MS,
+  });
   t.end();
 });
 
@@ -96,7 +105,8 @@ t.test('cost 0 spends nothing and strikes nobody', (t) => {
 });
 
 t.test('a ban grows by whole milliseconds, step by step, up to its cap', (t) => {
-  const lengths = (rule: Partial<BanRule>): readonly number[] => [1, 2, 3, 4, 5].map((level) => banLengthMs({ ...FOUR, ...rule }, level));
+  const lengths = (rule: Partial<BanRule>): readonly number[] =>
+    [1, 2, 3, 4, 5].map((level) => banLengthMs({ ...FOUR, ...rule }, level));
   t.same(lengths({}), [300_000, 600_000, 1_200_000, 2_400_000, 4_800_000]);
   t.same(lengths({ factor: 1.5, forMs: 5 }), [5, 7, 10, 15, 22]);
   t.same(lengths({ capMs: 700_000 }), [300_000, 600_000, 700_000, 700_000, 700_000]);

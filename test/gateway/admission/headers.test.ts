@@ -11,20 +11,50 @@ const MONTH_MS = 31 * 86_400_000;
 const fieldsOf = (headers: readonly string[]): ReadonlyMap<string, string> =>
   new Map(headers.flatMap((name, index) => (index % 2 === 0 ? [[name, headers[index + 1]!] as const] : [])));
 
-const window = (perMs: number): fc.Arbitrary<WindowFigures> => fc.oneof(
-  { weight: 5, arbitrary: fc.tuple(fc.integer({ min: 1, max: 100_000_000 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 0, max: perMs }))
-    .map(([limit, share, resetMs]) => ({ limit, remaining: Math.floor(limit * share), resetAtMs: AT_MS + resetMs })) },
-  { weight: 1, arbitrary: fc.integer({ min: 0, max: perMs }).map((resetMs) => ({ limit: 'unlimited' as const, remaining: UNLIMITED_FIGURE, resetAtMs: AT_MS + resetMs })) },
-);
-const standing: fc.Arbitrary<Standing> = fc.record({ minute: window(60_000), day: window(86_400_000), atMs: fc.integer({ min: AT_MS, max: AT_MS + 999 }) })
+const window = (perMs: number): fc.Arbitrary<WindowFigures> =>
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc
+        .tuple(
+          fc.integer({ min: 1, max: 100_000_000 }),
+          fc.double({ min: 0, max: 1, noNaN: true }),
+          fc.integer({ min: 0, max: perMs }),
+        )
+        .map(([limit, share, resetMs]) => ({
+          limit,
+          remaining: Math.floor(limit * share),
+          resetAtMs: AT_MS + resetMs,
+        })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .integer({ min: 0, max: perMs })
+        .map((resetMs) => ({ limit: 'unlimited' as const, remaining: UNLIMITED_FIGURE, resetAtMs: AT_MS + resetMs })),
+    },
+  );
+const standing: fc.Arbitrary<Standing> = fc
+  .record({ minute: window(60_000), day: window(86_400_000), atMs: fc.integer({ min: AT_MS, max: AT_MS + 999 }) })
   .map((figures) => ({ keyId: 'k', recordVersion: 1, plan: 'free', ...figures }));
 const verdict: fc.Arbitrary<StandingVerdict> = fc.oneof(
   standing.map((at) => ({ ...at, outcome: 'admitted' as const, inScope: true })),
-  fc.tuple(standing, fc.constantFrom('minute' as const, 'day' as const), fc.integer({ min: 1, max: 86_400_000 })).map(([at, violated, waitMs]) => ({
-    ...at, [violated]: { limit: 60, remaining: 0, resetAtMs: at.atMs + waitMs }, outcome: 'limited' as const, violated, retryAtMs: at.atMs + waitMs,
-  })),
+  fc
+    .tuple(standing, fc.constantFrom('minute' as const, 'day' as const), fc.integer({ min: 1, max: 86_400_000 }))
+    .map(([at, violated, waitMs]) => ({
+      ...at,
+      [violated]: { limit: 60, remaining: 0, resetAtMs: at.atMs + waitMs },
+      outcome: 'limited' as const,
+      violated,
+      retryAtMs: at.atMs + waitMs,
+    })),
   fc.tuple(standing, fc.integer({ min: 1, max: MONTH_MS })).map(([at, banMs]) => ({
-    ...at, outcome: 'banned' as const, bannedUntilMs: at.atMs + banMs, retryAtMs: at.atMs + banMs, level: 1, started: false,
+    ...at,
+    outcome: 'banned' as const,
+    bannedUntilMs: at.atMs + banMs,
+    retryAtMs: at.atMs + banMs,
+    level: 1,
+    started: false,
   })),
 );
 const sinceMs = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 200_000, noNaN: true }));
@@ -33,19 +63,28 @@ const sinceMs = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 200_000, noNaN
 function figuresHold(judged: StandingVerdict, since: number): boolean {
   const fields = fieldsOf(rateHeaders(judged, since));
   const nowMs = judged.atMs + since;
-  const [limit = NaN, remaining = NaN, reset = NaN] = ['Limit', 'Remaining', 'Reset'].map((name) => Number(fields.get(`X-RateLimit-${name}`)));
+  const [limit = NaN, remaining = NaN, reset = NaN] = ['Limit', 'Remaining', 'Reset'].map((name) =>
+    Number(fields.get(`X-RateLimit-${name}`)),
+  );
   const whole = [limit, remaining, reset].every((figure) => Number.isSafeInteger(figure) && figure >= 0);
   const resetHolds = reset * 1000 >= nowMs && reset * 1000 < Math.max(nowMs, AT_MS + MONTH_MS + 2000) + 1000;
   return whole && remaining <= limit && resetHolds && listsHold(fields, judged, limit, remaining);
 }
 
-function listsHold(fields: ReadonlyMap<string, string>, judged: StandingVerdict, limit: number, remaining: number): boolean {
+function listsHold(
+  fields: ReadonlyMap<string, string>,
+  judged: StandingVerdict,
+  limit: number,
+  remaining: number,
+): boolean {
   const items = [...(fields.get('RateLimit') ?? '').matchAll(/"(minute|day)";r=(\d+);t=(\d+)/g)];
   const policies = [...(fields.get('RateLimit-Policy') ?? '').matchAll(/"(minute|day)";q=(\d+);w=(60|86400)/g)];
   const listed = (['minute', 'day'] as const).filter((name) => judged[name].limit !== 'unlimited');
   const sameWindows = [items, policies].every((list) => list.map(([, name]) => name).join() === listed.join());
   const least = Math.min(...items.map(([, , left]) => Number(left)), limit === UNLIMITED_FIGURE ? remaining : Infinity);
-  return sameWindows && (listed.length === 0 || least === remaining) && (judged.outcome === 'admitted' || remaining === 0);
+  return (
+    sameWindows && (listed.length === 0 || least === remaining) && (judged.outcome === 'admitted' || remaining === 0)
+  );
 }
 
 /** Retry-After: a whole second or more, not before a retry can succeed, and not a second too long. */
@@ -53,13 +92,23 @@ function waitHolds(judged: StandingVerdict, since: number): boolean {
   const retry = retryAfterS(judged, since);
   if (judged.outcome === 'admitted' || retry === null) return judged.outcome === 'admitted' && retry === null;
   const nowMs = judged.atMs + since;
-  return retry >= 1 && nowMs + retry * 1000 >= judged.retryAtMs && (retry === 1 || nowMs + (retry - 1) * 1000 < judged.retryAtMs);
+  return (
+    retry >= 1 &&
+    nowMs + retry * 1000 >= judged.retryAtMs &&
+    (retry === 1 || nowMs + (retry - 1) * 1000 < judged.retryAtMs)
+  );
 }
 
-t.test('whatever the verdict and however slow the answer: the figures agree, no Reset is past, no Retry-After too early', (t) => {
-  fc.assert(fc.property(verdict, sinceMs, (judged, since) => figuresHold(judged, since) && waitHolds(judged, since)), { numRuns: 5000 });
-  t.end();
-});
+t.test(
+  'whatever the verdict and however slow the answer: the figures agree, no Reset is past, no Retry-After too early',
+  (t) => {
+    fc.assert(
+      fc.property(verdict, sinceMs, (judged, since) => figuresHold(judged, since) && waitHolds(judged, since)),
+      { numRuns: 5000 },
+    );
+    t.end();
+  },
+);
 
 t.test('the triple speaks for the window that refuses first', (t) => {
   const minute = { limit: 60, remaining: 5, resetAtMs: AT_MS + 1500 };
@@ -72,9 +121,28 @@ t.test('the triple speaks for the window that refuses first', (t) => {
   const second = AT_MS / 1000;
   t.equal(triple({ ...at, outcome: 'admitted', inScope: true }), `60 5 ${second + 2}`, 'fewest left; Reset rounded up');
   t.equal(triple({ ...at, day: { ...day, remaining: 4 }, outcome: 'admitted', inScope: true }), `1000 4 ${second + 7}`);
-  t.equal(triple({ ...at, day: { ...day, remaining: 5 }, outcome: 'admitted', inScope: true }), `1000 5 ${second + 7}`, 'of equals the later one');
-  t.equal(triple({ ...at, minute: { ...minute, remaining: 0 }, day: { ...day, remaining: 0 }, outcome: 'limited', violated: 'day', retryAtMs: day.resetAtMs }), `1000 0 ${second + 7}`, 'of the violated the last to reset');
-  t.equal(triple({ ...at, outcome: 'banned', bannedUntilMs: AT_MS + 9000, retryAtMs: AT_MS + 9000, level: 1, started: true }), `60 0 ${second + 9}`, 'a ban ends when it ends');
+  t.equal(
+    triple({ ...at, day: { ...day, remaining: 5 }, outcome: 'admitted', inScope: true }),
+    `1000 5 ${second + 7}`,
+    'of equals the later one',
+  );
+  t.equal(
+    triple({
+      ...at,
+      minute: { ...minute, remaining: 0 },
+      day: { ...day, remaining: 0 },
+      outcome: 'limited',
+      violated: 'day',
+      retryAtMs: day.resetAtMs,
+    }),
+    `1000 0 ${second + 7}`,
+    'of the violated the last to reset',
+  );
+  t.equal(
+    triple({ ...at, outcome: 'banned', bannedUntilMs: AT_MS + 9000, retryAtMs: AT_MS + 9000, level: 1, started: true }),
+    `60 0 ${second + 9}`,
+    'a ban ends when it ends',
+  );
   const boundless = { limit: 'unlimited', remaining: UNLIMITED_FIGURE, resetAtMs: AT_MS + 1 } as const;
   const free = rateHeaders({ ...at, minute: boundless, day: boundless, outcome: 'admitted', inScope: true }, 0);
   t.same(fieldsOf(free).get('X-RateLimit-Limit'), '9007199254740991');

@@ -4,7 +4,10 @@ import type { Plan, Plans } from '../../../src/gateway/admission/plan.js';
 import { BAN } from './ban.js';
 
 const free: Plan = { name: 'free', limits: { minute: 60, day: 1_000 }, refill: 'interval', ban: BAN };
-const plans: Plans = new Map([['free', free], ['enterprise', { ...free, name: 'enterprise', limits: 'custom', refill: 'greedy' }]]);
+const plans: Plans = new Map([
+  ['free', free],
+  ['enterprise', { ...free, name: 'enterprise', limits: 'custom', refill: 'greedy' }],
+]);
 const own = { minute: 5_000, day: 'unlimited' } as const;
 
 t.test('the limits are the plan’s, or the key’s where the plan says custom', (t) => {

@@ -8,13 +8,21 @@ import { makeToken } from '../../../src/gateway/keys/token.js';
 import type { Teardown } from '../../servers/program.js';
 import { NO_BAN } from './ban.js';
 
-const plan = (name: string, minute: number): readonly [string, Plan] => [name, { name, limits: { minute, day: 1_000_000 }, refill: 'interval', ban: NO_BAN }];
+const plan = (name: string, minute: number): readonly [string, Plan] => [
+  name,
+  { name, limits: { minute, day: 1_000_000 }, refill: 'interval', ban: NO_BAN },
+];
 const PLANS: Plans = new Map([plan('free', 60), plan('tiny', 1), plan('anonymous', 1000)]);
 
 /** A real embedded engine in a folder that goes with the test. */
 export function openScratchEngine(t: Teardown): AdmissionEngine {
   const folder = mkdtempSync(join(tmpdir(), 'petgate-'));
-  const engine = openEmbeddedEngine({ folder: join(folder, 'admission'), plans: PLANS, usageDays: 400, mapBytes: 64 * 1024 * 1024 });
+  const engine = openEmbeddedEngine({
+    folder: join(folder, 'admission'),
+    plans: PLANS,
+    usageDays: 400,
+    mapBytes: 64 * 1024 * 1024,
+  });
   t.teardown(async () => {
     await engine.close();
     rmSync(folder, { recursive: true, force: true });
@@ -28,11 +36,27 @@ export function freshId(): string {
 }
 
 /** A new key's token, and the subject that its holder is. */
-export async function newKey(engine: AdmissionEngine, planName = 'free', scopes: readonly string[] | null = null): Promise<Extract<Subject, { kind: 'key' }> & { readonly token: string }> {
+export async function newKey(
+  engine: AdmissionEngine,
+  planName = 'free',
+  scopes: readonly string[] | null = null,
+): Promise<Extract<Subject, { kind: 'key' }> & { readonly token: string }> {
   const { id, token, secretHash } = makeToken('development');
-  await engine.keys.write({
-    id, plan: planName, name: 'test', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes, limits: null,
-    secrets: [{ hash: secretHash, endsAtMs: null }], version: 1,
-  }, { atMs: 0, action: 'created', changed: {} });
+  await engine.keys.write(
+    {
+      id,
+      plan: planName,
+      name: 'test',
+      note: '',
+      status: 'enabled',
+      createdAtMs: 0,
+      expiresAtMs: null,
+      scopes,
+      limits: null,
+      secrets: [{ hash: secretHash, endsAtMs: null }],
+      version: 1,
+    },
+    { atMs: 0, action: 'created', changed: {} },
+  );
   return { kind: 'key', id, secretHash, token };
 }

@@ -26,12 +26,35 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   workers: 1,
   dataFolder: join(packageRoot, 'data'),
   contract: join(packageRoot, 'config/openapi.yaml'),
-  store: { redisUrl: null, deadlineMs: 450, usageDays: 400, finalAfterMs: 604_800_000, mapBytes: 16 * 2 ** 30, onFailure: 'local', gateways: 'auto', replicas: { replicas: 'auto', waitMs: 1_000 } },
+  store: {
+    redisUrl: null,
+    deadlineMs: 450,
+    usageDays: 400,
+    finalAfterMs: 604_800_000,
+    mapBytes: 16 * 2 ** 30,
+    onFailure: 'local',
+    gateways: 'auto',
+    replicas: { replicas: 'auto', waitMs: 1_000 },
+  },
   limits: {
-    headerBytes: 16_384, headerFields: 100, urlBytes: 8192, bodyBytes: 1_048_576, headersMs: 10_000, requestMs: 30_000,
-    keepAliveMs: 65_000, connections: 10_000, requestsPerConnection: 10_000, exchanges: 1000, streams: 100, pipelined: 1000,
-    waiting: 1000, bodiesBytes: 268_435_456, callerShare: 0.25,
-    tunnels: 1000, tunnelIdleMs: 300_000, tunnelLifetimeMs: 3_600_000,
+    headerBytes: 16_384,
+    headerFields: 100,
+    urlBytes: 8192,
+    bodyBytes: 1_048_576,
+    headersMs: 10_000,
+    requestMs: 30_000,
+    keepAliveMs: 65_000,
+    connections: 10_000,
+    requestsPerConnection: 10_000,
+    exchanges: 1000,
+    streams: 100,
+    pipelined: 1000,
+    waiting: 1000,
+    bodiesBytes: 268_435_456,
+    callerShare: 0.25,
+    tunnels: 1000,
+    tunnelIdleMs: 300_000,
+    tunnelLifetimeMs: 3_600_000,
   },
   cors: null,
   trustedProxies: [],
@@ -40,7 +63,14 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   log: { level: 'info', access: true, sampled: 1 },
   shutdownMs: 10_000,
 };
-const expectedUpstream = { connections: 256, pipelining: 1, connectMs: 1000, deadlineMs: 15_000, health: null, breaker: { failures: 5, openMs: 1000, capMs: 10_000 } };
+const expectedUpstream = {
+  connections: 256,
+  pipelining: 1,
+  connectMs: 1000,
+  deadlineMs: 15_000,
+  health: null,
+  breaker: { failures: 5, openMs: 1000, capMs: 10_000 },
+};
 const expectedUpstreams = {
   pets: { addresses: ['http://127.0.0.1:8081'], ...expectedUpstream },
   store: { addresses: [], ...expectedUpstream },
@@ -74,10 +104,15 @@ t.test('the plans are those of the contract', (t) => {
     anonymous: { minute: 300, day: 10_000 },
   });
   t.same(plans.get('free'), {
-    name: 'free', limits: { minute: 60, day: 1000 }, refill: 'interval',
+    name: 'free',
+    limits: { minute: 60, day: 1000 },
+    refill: 'interval',
     ban: { after: 30, withinMs: 60_000, forMs: 300_000, factor: 2, capMs: 86_400_000 },
   });
-  t.same(['pro', 'business'].map((name) => plans.get(name)?.ban.after), [150, 500]);
+  t.same(
+    ['pro', 'business'].map((name) => plans.get(name)?.ban.after),
+    [150, 500],
+  );
   t.end();
 });
 
@@ -97,8 +132,16 @@ t.test('the environment wins over the file', (t) => {
     'gateway.yaml': `plans: ${JSON.stringify(plansPath)}\nlisten: { host: 10.0.0.1, port: 1000 }\nworkers: 3\nupstreams: { pets: { addresses: ['http://a:1'], deadline: 2s } }\n`,
   });
   const settings = loadSettings({
-    PETGATE_CONFIG: join(folder, 'gateway.yaml'), PORT: '2000', ADMIN_HOST: '::1', ADMIN_PORT: '0', PETGATE_DATA: 'elsewhere',
-    REDIS_URL: 'rediss+cluster://user:p@ss@h1:1,h2:2', PETS_URL: 'http://b:1, unix:/run/pets.sock', STORE_URL: 'http://[::1]:7', PETGATE_WORKERS: 'auto', LOG_LEVEL: 'warn',
+    PETGATE_CONFIG: join(folder, 'gateway.yaml'),
+    PORT: '2000',
+    ADMIN_HOST: '::1',
+    ADMIN_PORT: '0',
+    PETGATE_DATA: 'elsewhere',
+    REDIS_URL: 'rediss+cluster://user:p@ss@h1:1,h2:2',
+    PETS_URL: 'http://b:1, unix:/run/pets.sock',
+    STORE_URL: 'http://[::1]:7',
+    PETGATE_WORKERS: 'auto',
+    LOG_LEVEL: 'warn',
   });
   t.match(settings, {
     listen: { host: '10.0.0.1', port: 2000 },
@@ -134,7 +177,9 @@ t.test('what extends wins, mapping by mapping; lists are taken whole; paths are 
 });
 
 t.test('a service may be called constructor, and no other name is one', (t) => {
-  const folder = write(t, { 'gateway.yaml': `plans: ${JSON.stringify(plansPath)}\nupstreams: { constructor: { addresses: ['http://a:1'] } }\n` });
+  const folder = write(t, {
+    'gateway.yaml': `plans: ${JSON.stringify(plansPath)}\nupstreams: { constructor: { addresses: ['http://a:1'] } }\n`,
+  });
   const { upstreams } = loadSettings({ PETGATE_CONFIG: join(folder, 'gateway.yaml') });
   t.same(upstreams['constructor']?.addresses, ['http://a:1']);
   t.notOk('toString' in upstreams);
@@ -144,13 +189,25 @@ t.test('a service may be called constructor, and no other name is one', (t) => {
 t.test('every setting tells who said it, and passwords stay unseen', (t) => {
   const folder = write(t, { 'gateway.yaml': `realm: zoo\nplans: ${JSON.stringify(plansPath)}\n` });
   const file = join(folder, 'gateway.yaml');
-  const rows = explainSettings({ PETGATE_CONFIG: file, PORT: '81', REDIS_URL: 'redis://user:se/s@me@host:6379/0?password=sesame' });
+  const rows = explainSettings({
+    PETGATE_CONFIG: file,
+    PORT: '81',
+    REDIS_URL: 'redis://user:se/s@me@host:6379/0?password=sesame',
+  });
   const row = (path: string): unknown => rows.find((row) => row.path === path);
   t.match(row('realm'), { value: 'zoo', source: /gateway\.yaml:1$/ });
   t.same(row('listen.port'), { path: 'listen.port', value: 81, source: 'environment variable PORT' });
   t.same(row('listen.host'), { path: 'listen.host', value: '0.0.0.0', source: 'default' });
-  t.same(row('upstreams.pets.addresses'), { path: 'upstreams.pets.addresses', value: ['http://127.0.0.1:8081'], source: 'default' });
-  t.same(row('store.redis'), { path: 'store.redis', value: 'redis://***@host:6379/0?***', source: 'environment variable REDIS_URL' });
+  t.same(row('upstreams.pets.addresses'), {
+    path: 'upstreams.pets.addresses',
+    value: ['http://127.0.0.1:8081'],
+    source: 'default',
+  });
+  t.same(row('store.redis'), {
+    path: 'store.redis',
+    value: 'redis://***@host:6379/0?***',
+    source: 'environment variable REDIS_URL',
+  });
   t.match(row('data'), { value: join(packageRoot, 'data'), source: 'default' });
   t.match(row('plans.free.limits.minute'), { value: 60, source: /plans\.yaml:\d+$/ });
   t.end();

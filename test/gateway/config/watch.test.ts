@@ -9,10 +9,13 @@ t.test('a change that comes while the last one is read is not taken for read', a
   const file = join(temporaryFolder(t), 'tls.key');
   writeFileSync(file, 'one');
   let calls = 0;
-  const watching = watchFiles(() => [file], () => {
-    calls += 1;
-    if (calls === 1) writeFileSync(file, 'three');
-  });
+  const watching = watchFiles(
+    () => [file],
+    () => {
+      calls += 1;
+      if (calls === 1) writeFileSync(file, 'three');
+    },
+  );
   t.teardown(() => watching.close());
   writeFileSync(file, 'two');
   await until('it is told of the second one as well', () => calls >= 2);
@@ -24,10 +27,13 @@ t.test('a file that is named only now is watched from now on', async (t) => {
   for (const file of [first, second]) writeFileSync(file, 'one');
   let named = [first];
   let calls = 0;
-  const watching = watchFiles(() => named, () => {
-    calls += 1;
-    named = [first, second];
-  });
+  const watching = watchFiles(
+    () => named,
+    () => {
+      calls += 1;
+      named = [first, second];
+    },
+  );
   t.teardown(() => watching.close());
   writeFileSync(first, 'two');
   await until('the first change is told', () => calls >= 1);
@@ -42,7 +48,10 @@ t.test('what is gone, folder and all, is a change and no fault; the same content
   const file = join(temporaryFolder(t), 'gateway.yaml');
   writeFileSync(file, 'one');
   let calls = 0;
-  const watching = watchFiles(() => [file, join(folder, 'tls.crt')], () => (calls += 1));
+  const watching = watchFiles(
+    () => [file, join(folder, 'tls.crt')],
+    () => (calls += 1),
+  );
   t.teardown(() => watching.close());
   writeFileSync(file, 'two');
   await until('a file beside one that is not there is watched', () => calls === 1);

@@ -28,14 +28,28 @@ async function openDoor(t: Test, now: () => number): Promise<Door> {
   const engine = openScratchEngine(t);
   const key = await newKey(engine);
   const settings = loadSettings({ PETGATE_DATA: temporaryFolder(t), PETS_URL: upstream.url });
-  const app = createApp({ settings: { ...settings, log: { ...settings.log, access: false } }, engine, contract: loadContract(), internalToken: 'internal', log: createLog('gateway', 'silent'), now });
+  const app = createApp({
+    settings: { ...settings, log: { ...settings.log, access: false } },
+    engine,
+    contract: loadContract(),
+    internalToken: 'internal',
+    log: createLog('gateway', 'silent'),
+    now,
+  });
   await listen(app.listener.server, { host: '127.0.0.1', port: 0 });
   t.teardown(() => drain(app, 1000));
   const { port } = app.listener.server.address() as AddressInfo;
   return {
     app,
     upstreamSaw: () => upstream.seen.length,
-    get: async (path, ...fields) => (await exchangeRaw(port, [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key.token}`, ...fields, '', ''].join('\r\n'), 1))[0]!,
+    get: async (path, ...fields) =>
+      (
+        await exchangeRaw(
+          port,
+          [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key.token}`, ...fields, '', ''].join('\r\n'),
+          1,
+        )
+      )[0]!,
   };
 }
 
@@ -54,14 +68,21 @@ t.test('a deprecated operation says until when, and after its sunset is gone', a
     t.match(answer.headers.get('deprecation'), /^@\d+$/);
     t.match(answer.headers.get('link'), /rel="successor-version"/);
   }
-  t.equal(Number(before.headers.get('x-ratelimit-remaining')) - Number(after.headers.get('x-ratelimit-remaining')), 1, 'and costs like any request');
+  t.equal(
+    Number(before.headers.get('x-ratelimit-remaining')) - Number(after.headers.get('x-ratelimit-remaining')),
+    1,
+    'and costs like any request',
+  );
   t.equal(door.upstreamSaw(), 1, 'nothing of it reaches the upstream');
   t.equal((await door.get('/v1/pets')).status, 200, 'its successor stays');
 });
 
 t.test('an operation is named, or the refusal that stands', async (t) => {
   const door = await openDoor(t, Date.now);
-  for (const [path, status, code] of [['/v1/cats', 404, 'not_found'], ['/v1/store/orders', 501, 'not_implemented']] as const) {
+  for (const [path, status, code] of [
+    ['/v1/cats', 404, 'not_found'],
+    ['/v1/store/orders', 501, 'not_implemented'],
+  ] as const) {
     const answer = await door.get(path);
     t.equal(answer.status, status);
     t.equal(codeOf(answer), code);

@@ -8,7 +8,20 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 
 function operation(method: string, path: string): Operation {
   return {
-    id: `${method} ${path}`, method, path, upstream: 'pets', cost: 1, secured: true, scope: null, hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [],
+    id: `${method} ${path}`,
+    method,
+    path,
+    upstream: 'pets',
+    cost: 1,
+    secured: true,
+    scope: null,
+    hasBody: false,
+    stability: null,
+    websocket: false,
+    deadlineMs: null,
+    sunsetAtMs: null,
+    headers: [],
+    parameters: [],
   };
 }
 
@@ -64,7 +77,12 @@ t.test('each request of the contract finds its operation, or what stands instead
 });
 
 t.test('a static path wins over a template, and a template tells itself by its length', (t) => {
-  const routes = buildRoutes([operation('GET', '/a/{x}'), operation('GET', '/a/b'), operation('PUT', '/a/{x}/c/{y}'), operation('DELETE', '/a/{x}/d')]);
+  const routes = buildRoutes([
+    operation('GET', '/a/{x}'),
+    operation('GET', '/a/b'),
+    operation('PUT', '/a/{x}/c/{y}'),
+    operation('DELETE', '/a/{x}/d'),
+  ]);
   t.equal(told(routes.match('GET', '/a/b')), 'GET /a/b');
   t.equal(told(routes.match('GET', '/a/bb')), 'GET /a/{x}');
   t.equal(told(routes.match('PUT', '/a/1/c/2')), 'PUT /a/{x}/c/{y}');
@@ -84,8 +102,13 @@ t.test('an OPTIONS or HEAD of the document itself is served as such', (t) => {
 
 t.test('two operations clash when one request may mean both', (t) => {
   const rows: readonly (readonly [string, string, boolean])[] = [
-    ['/a', '/a', true], ['/a', '/b', false], ['/a', '/{x}', false], ['/{x}', '/{y}', true], ['/a/{x}', '/{y}/b', true],
-    ['/a/{x}/c', '/a/{y}/d', false], ['/a/{x}', '/a/{x}/b', false],
+    ['/a', '/a', true],
+    ['/a', '/b', false],
+    ['/a', '/{x}', false],
+    ['/{x}', '/{y}', true],
+    ['/a/{x}', '/{y}/b', true],
+    ['/a/{x}/c', '/a/{y}/d', false],
+    ['/a/{x}', '/a/{x}/b', false],
   ];
   for (const [a, b, expected] of rows) t.equal(clash(operation('GET', a), operation('GET', b)), expected, `${a} ${b}`);
   t.notOk(clash(operation('GET', '/a'), operation('POST', '/a')), 'the methods differ');
@@ -95,7 +118,13 @@ t.test('two operations clash when one request may mean both', (t) => {
 
 t.test('finding a route allocates no match', (t) => {
   const { routes } = loadContract();
-  for (const [method, path] of [['GET', '/v1/pets'], ['GET', '/v1/pets/1'], ['PUT', '/v1/pets'], ['OPTIONS', '/docs'], ['GET', '/none']] as const) {
+  for (const [method, path] of [
+    ['GET', '/v1/pets'],
+    ['GET', '/v1/pets/1'],
+    ['PUT', '/v1/pets'],
+    ['OPTIONS', '/docs'],
+    ['GET', '/none'],
+  ] as const) {
     t.equal(routes.match(method, path), routes.match(method, path));
   }
   t.end();
@@ -105,13 +134,17 @@ t.test('finding a route allocates no match', (t) => {
 function expectedOf(operations: readonly Operation[], method: string, path: string): string {
   const fits = (template: string): boolean => {
     const [own, given] = [template.split('/'), path.split('/')];
-    return own.length === given.length && own.every((segment, index) => (segment.startsWith('{') ? given[index] !== '' : segment === given[index]));
+    return (
+      own.length === given.length &&
+      own.every((segment, index) => (segment.startsWith('{') ? given[index] !== '' : segment === given[index]))
+    );
   };
   const allowedOf = (some: readonly Operation[]): string =>
     `${method === 'OPTIONS' ? 'options' : 'method_not_allowed'} ${METHODS.filter((name) => name === 'OPTIONS' || some.some((candidate) => candidate.method === (name === 'HEAD' ? 'GET' : name))).join(', ')}`;
   if (path === '*') return allowedOf(operations);
   const exact = operations.filter((candidate) => candidate.path === path && !path.includes('{'));
-  const there = exact.length > 0 ? exact : operations.filter((candidate) => candidate.path.includes('{') && fits(candidate.path));
+  const there =
+    exact.length > 0 ? exact : operations.filter((candidate) => candidate.path.includes('{') && fits(candidate.path));
   if (there.length === 0) return 'not_found';
   const served = there.find((candidate) => candidate.method === (method === 'HEAD' ? 'GET' : method));
   if (served !== undefined) return served.id;
@@ -120,12 +153,36 @@ function expectedOf(operations: readonly Operation[], method: string, path: stri
 
 t.test('match never throws, and agrees with a plain reading of the templates', (t) => {
   const { routes } = loadContract();
-  const segment = fc.oneof(fc.constantFrom('v1', 'pets', 'store', 'orders', 'usage', 'docs', 'openapi.json', '', '{petId}', '7', '__proto__', 'toString'), fc.string());
-  const path = fc.oneof(fc.constant('*'), fc.string(), fc.string({ unit: 'binary' }), fc.array(segment, { maxLength: 6 }).map((segments) => `/${segments.join('/')}`));
+  const segment = fc.oneof(
+    fc.constantFrom(
+      'v1',
+      'pets',
+      'store',
+      'orders',
+      'usage',
+      'docs',
+      'openapi.json',
+      '',
+      '{petId}',
+      '7',
+      '__proto__',
+      'toString',
+    ),
+    fc.string(),
+  );
+  const path = fc.oneof(
+    fc.constant('*'),
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.array(segment, { maxLength: 6 }).map((segments) => `/${segments.join('/')}`),
+  );
   const method = fc.oneof(fc.constantFrom(...METHODS, 'TRACE', 'CONNECT', '__proto__', 'constructor'), fc.string());
-  fc.assert(fc.property(method, path, (method, path) => {
-    const match = told(routes.match(method, path));
-    return match === expectedOf(routes.operations, method, path) && match === told(routes.match(method, path));
-  }), { numRuns: 5000 });
+  fc.assert(
+    fc.property(method, path, (method, path) => {
+      const match = told(routes.match(method, path));
+      return match === expectedOf(routes.operations, method, path) && match === told(routes.match(method, path));
+    }),
+    { numRuns: 5000 },
+  );
   t.end();
 });

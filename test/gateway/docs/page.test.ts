@@ -22,10 +22,23 @@ t.test('the reference works offline in a browser, on a phone too', async (t) => 
   await page.waitForSelector('#operations-pets-listPets', { timeout: 20_000 });
 
   const text = await page.innerText('main');
-  for (const wanted of ['Free', '1,000', '10,000', 'experimental', 'deprecated', '2030-12-05', 'rate_limited', 'invalid_body', 'Retry-After']) {
+  for (const wanted of [
+    'Free',
+    '1,000',
+    '10,000',
+    'experimental',
+    'deprecated',
+    '2030-12-05',
+    'rate_limited',
+    'invalid_body',
+    'Retry-After',
+  ]) {
     t.match(text, wanted, `it tells of ${wanted}`);
   }
-  t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'nothing sticks out sideways on a phone');
+  t.ok(
+    await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
+    'nothing sticks out sideways on a phone',
+  );
 
   await page.click('.swagger-ui .btn.authorize');
   await page.fill('.swagger-ui .auth-container input', key);
@@ -35,7 +48,11 @@ t.test('the reference works offline in a browser, on a phone too', async (t) => 
   await page.click('#operations-pets-listPets .try-out__btn');
   await page.click('#operations-pets-listPets .execute');
   await page.waitForSelector('#operations-pets-listPets .live-responses-table', { timeout: 10_000 });
-  t.match(await page.innerText('#operations-pets-listPets .live-responses-table'), /200[^]*x-ratelimit-remaining: 59/i, 'try it out sends a real request with the key');
+  t.match(
+    await page.innerText('#operations-pets-listPets .live-responses-table'),
+    /200[^]*x-ratelimit-remaining: 59/i,
+    'try it out sends a real request with the key',
+  );
   t.same([...hosts], [new URL(gateway.url).host], 'no other host was asked');
   t.same(troubles, [], 'the console stays clean');
   const picture = process.env['PETGATE_SCREENSHOT'];
@@ -48,7 +65,9 @@ t.test('the page is cheap to fetch again and safe to embed nowhere', async (t) =
   t.equal(first.status, 200);
   t.equal(first.headers.get('content-encoding'), 'gzip');
   t.ok((await first.text()).length > 1_000_000, 'the whole library arrives');
-  const again = await fetch(`${gateway.url}/docs/swagger-ui-bundle.js`, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+  const again = await fetch(`${gateway.url}/docs/swagger-ui-bundle.js`, {
+    headers: { 'if-none-match': first.headers.get('etag') ?? '' },
+  });
   t.equal(again.status, 304, 'unchanged');
   t.ok(again.headers.get('x-ratelimit-limit'), 'also a 304 carries the figures');
   t.equal(first.headers.get('x-content-type-options'), 'nosniff');
@@ -61,29 +80,80 @@ t.test('the page is cheap to fetch again and safe to embed nowhere', async (t) =
 t.test('the coding is the one its client takes', async (t) => {
   const gateway = await startGateway(t);
   const codingOf = async (field: string | null): Promise<string | undefined> => {
-    const [answer] = await exchangeRaw(gateway.port, `GET /docs/page.css HTTP/1.1\r\nHost: x\r\n${field === null ? '' : `Accept-Encoding: ${field}\r\n`}\r\n`, 1);
+    const [answer] = await exchangeRaw(
+      gateway.port,
+      `GET /docs/page.css HTTP/1.1\r\nHost: x\r\n${field === null ? '' : `Accept-Encoding: ${field}\r\n`}\r\n`,
+      1,
+    );
     t.equal(answer?.status, 200, String(field));
     t.match(answer?.headers.get('vary'), 'Accept-Encoding');
     return answer?.headers.get('content-encoding');
   };
-  for (const field of ['gzip', 'GZIP', 'br, gzip', 'x-gzip', 'gzip;q=0.5', 'gzip ; q=1.000', '*', 'br;q=1, *;q=0.1', 'deflate,\tgzip', 'identity;q=0, gzip;q=0.1', 'gzip;q=0.5, identity;q=0.5']) t.equal(await codingOf(field), 'gzip', field);
-  for (const field of [null, '', 'br', 'gzip;q=0', 'gzip;q=0.000', 'gzip; Q=0', '*;q=0, identity', '*, gzip;q=0', 'identity', 'not-gzip', 'gzip2', 'gzip;q=0.1, identity;q=0.2', 'gzip;q=x']) t.equal(await codingOf(field), undefined, String(field));
+  for (const field of [
+    'gzip',
+    'GZIP',
+    'br, gzip',
+    'x-gzip',
+    'gzip;q=0.5',
+    'gzip ; q=1.000',
+    '*',
+    'br;q=1, *;q=0.1',
+    'deflate,\tgzip',
+    'identity;q=0, gzip;q=0.1',
+    'gzip;q=0.5, identity;q=0.5',
+  ])
+    t.equal(await codingOf(field), 'gzip', field);
+  for (const field of [
+    null,
+    '',
+    'br',
+    'gzip;q=0',
+    'gzip;q=0.000',
+    'gzip; Q=0',
+    '*;q=0, identity',
+    '*, gzip;q=0',
+    'identity',
+    'not-gzip',
+    'gzip2',
+    'gzip;q=0.1, identity;q=0.2',
+    'gzip;q=x',
+  ])
+    t.equal(await codingOf(field), undefined, String(field));
 });
 
 t.test('each coding has an ETag of its own, and If-None-Match is read as RFC 9110 has it', async (t) => {
   const gateway = await startGateway(t);
-  const ask = async (...fields: readonly string[]): Promise<RawAnswer> => (await exchangeRaw(gateway.port, ['GET /docs/page.css HTTP/1.1', 'Host: x', ...fields, '', ''].join('\r\n'), 1))[0]!;
+  const ask = async (...fields: readonly string[]): Promise<RawAnswer> =>
+    (
+      await exchangeRaw(gateway.port, ['GET /docs/page.css HTTP/1.1', 'Host: x', ...fields, '', ''].join('\r\n'), 1)
+    )[0]!;
   const plain = (await ask()).headers.get('etag')!;
   const zipped = (await ask('Accept-Encoding: gzip')).headers.get('etag')!;
   t.match(plain, /^"[^"]+"$/);
   t.match(zipped, /^"[^"]+"$/);
   t.not(plain, zipped, 'two strong ETags for two representations');
-  for (const said of [plain, `W/${plain}`, '*', `"other", ${plain}`, `"other",W/"a,b",,${plain} , "last"`, `"a, b", ${plain}`]) {
+  for (const said of [
+    plain,
+    `W/${plain}`,
+    '*',
+    `"other", ${plain}`,
+    `"other",W/"a,b",,${plain} , "last"`,
+    `"a, b", ${plain}`,
+  ]) {
     const answer = await ask(`If-None-Match: ${said}`);
     t.equal(answer.status, 304, said);
     t.equal(answer.headers.get('etag'), plain);
   }
   t.equal((await ask('If-None-Match: "a"', `If-None-Match: ${plain}`)).status, 304, 'in two fields');
   t.equal((await ask(`If-None-Match: ${zipped}`, 'Accept-Encoding: gzip')).status, 304);
-  for (const said of ['', '"other"', plain.slice(1, -1), zipped, `"a${plain.slice(1)}`, `"x, ${plain.slice(1, -1)}"`, '"*"']) t.equal((await ask(`If-None-Match: ${said}`)).status, 200, said);
+  for (const said of [
+    '',
+    '"other"',
+    plain.slice(1, -1),
+    zipped,
+    `"a${plain.slice(1)}`,
+    `"x, ${plain.slice(1, -1)}"`,
+    '"*"',
+  ])
+    t.equal((await ask(`If-None-Match: ${said}`)).status, 200, said);
 });

@@ -33,15 +33,46 @@ async function opening(line: string, ...fields: readonly string[]): Promise<Exch
 }
 
 t.test('a plain request becomes plain data', async (t) => {
-  const exchange = await opening('POST /v1/./pets?a=b HTTP/1.1', 'Host: pets.example:443', 'authorization: Bearer x', 'Content-Length: 7', 'X-Request-Id: r1', 'X-Forwarded-For: 2001:db8::1', 'Accept: a/b');
-  t.match(exchange, { method: 'POST', path: '/v1/pets', query: '?a=b', authorization: 'Bearer x', hasBody: true, contentLength: 7, id: 'r1', address: '2001:db8::1', addressBucket: '2001:db8:0:0', fault: null });
+  const exchange = await opening(
+    'POST /v1/./pets?a=b HTTP/1.1',
+    'Host: pets.example:443',
+    'authorization: Bearer x',
+    'Content-Length: 7',
+    'X-Request-Id: r1',
+    'X-Forwarded-For: 2001:db8::1',
+    'Accept: a/b',
+  );
+  t.match(exchange, {
+    method: 'POST',
+    path: '/v1/pets',
+    query: '?a=b',
+    authorization: 'Bearer x',
+    hasBody: true,
+    contentLength: 7,
+    id: 'r1',
+    address: '2001:db8::1',
+    addressBucket: '2001:db8:0:0',
+    fault: null,
+  });
   t.equal(exchange.headers.length, 12, 'six fields, as they came');
   const bare = await opening('GET / HTTP/1.0');
-  t.match(bare, { authorization: null, hasBody: false, contentLength: null, fault: null, address: '127.0.0.1' }, 'HTTP/1.0 may leave out Host');
-  t.match(await opening('POST / HTTP/1.1', 'Host: x', 'Transfer-Encoding: chunked'), { hasBody: true, contentLength: null, fault: null });
+  t.match(
+    bare,
+    { authorization: null, hasBody: false, contentLength: null, fault: null, address: '127.0.0.1' },
+    'HTTP/1.0 may leave out Host',
+  );
+  t.match(await opening('POST / HTTP/1.1', 'Host: x', 'Transfer-Encoding: chunked'), {
+    hasBody: true,
+    contentLength: null,
+    fault: null,
+  });
   t.match(await opening('POST / HTTP/1.1', 'Host: x', 'Content-Length: 0'), { hasBody: false, fault: null });
   t.match(await opening('GET / HTTP/1.1', 'Host: [::1]:80', 'Expect: 100-Continue'), { fault: null });
-  t.equal((await opening('GET / HTTP/1.1', 'Host: x', 'Authorization: a', 'Authorization: a')).authorization, '', 'two credentials are none');
+  t.equal(
+    (await opening('GET / HTTP/1.1', 'Host: x', 'Authorization: a', 'Authorization: a')).authorization,
+    '',
+    'two credentials are none',
+  );
 });
 
 t.test('what two readers could read in two ways is a fault, and which', async (t) => {

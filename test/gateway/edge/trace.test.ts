@@ -10,13 +10,28 @@ t.test('a valid trace goes on with a span of its own', (t) => {
   t.match(traceparent, new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
   t.notMatch(traceparent, SPAN);
   t.match(nextTraceparent(`00-${TRACE}-${SPAN}-fe`).traceparent, /-00$/, 'of the flags only sampled is known');
-  t.match(nextTraceparent(`01-${TRACE}-${SPAN}-01-more`).traceparent, new RegExp(`^00-${TRACE}-`), 'a later version is read as far as it is known');
+  t.match(
+    nextTraceparent(`01-${TRACE}-${SPAN}-01-more`).traceparent,
+    new RegExp(`^00-${TRACE}-`),
+    'a later version is read as far as it is known',
+  );
   t.end();
 });
 
 t.test('what is no trace begins a new one, not sampled, and never the same twice', (t) => {
   const seen = new Set<string>();
-  for (const bad of [null, '', 'x', `00-${'0'.repeat(32)}-${SPAN}-01`, `00-${TRACE}-${'0'.repeat(16)}-01`, `ff-${TRACE}-${SPAN}-01`, `00-${TRACE}-${SPAN}-01-more`, `01-${TRACE}-${SPAN}-01more`, `00-${TRACE}-${SPAN}-0`, ` 00-${TRACE}-${SPAN}-01`]) {
+  for (const bad of [
+    null,
+    '',
+    'x',
+    `00-${'0'.repeat(32)}-${SPAN}-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    `ff-${TRACE}-${SPAN}-01`,
+    `00-${TRACE}-${SPAN}-01-more`,
+    `01-${TRACE}-${SPAN}-01more`,
+    `00-${TRACE}-${SPAN}-0`,
+    ` 00-${TRACE}-${SPAN}-01`,
+  ]) {
     const { traceparent, continued } = nextTraceparent(bad);
     t.notOk(continued, String(bad));
     t.match(traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
@@ -29,6 +44,7 @@ t.test('what is no trace begins a new one, not sampled, and never the same twice
 
 t.test('a request id is kept when it is harmless', (t) => {
   for (const id of ['a', 'A-z_0.9~+/=', 'f'.repeat(128)]) t.equal(requestIdOf(id), id);
-  for (const id of [null, '', 'f'.repeat(129), 'a b', 'a\nb', '<a>', 'a"b', 'a,b']) t.match(requestIdOf(id), /^[0-9a-f]{32}$/, String(id));
+  for (const id of [null, '', 'f'.repeat(129), 'a b', 'a\nb', '<a>', 'a"b', 'a,b'])
+    t.match(requestIdOf(id), /^[0-9a-f]{32}$/, String(id));
   t.end();
 });

@@ -5,7 +5,14 @@ import { createIdentify } from '../../../src/gateway/keys/identify.js';
 import { makeToken } from '../../../src/gateway/keys/token.js';
 import { makeExchange } from '../exchange.js';
 
-const REQUIREMENTS = { operation: 'listPets', scope: null, cost: 1, secured: true, match: null, refusal: null } as const;
+const REQUIREMENTS = {
+  operation: 'listPets',
+  scope: null,
+  cost: 1,
+  secured: true,
+  match: null,
+  refusal: null,
+} as const;
 const { token, id, secretHash } = makeToken('production');
 
 function identified(authorization: string | null, acceptImported = false): Identified {
@@ -23,11 +30,23 @@ t.test('a bearer token of good form names its key, however the scheme is spelled
   t.end();
 });
 
-t.test('anything else leaves the caller\'s address as the subject', (t) => {
+t.test("anything else leaves the caller's address as the subject", (t) => {
   const address = { kind: 'address', address: '2001:db8:0:0' };
   t.same([identified(null).subject, identified(null).credential], [address, 'missing']);
   const slipped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
-  for (const bad of ['', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer ${token} x`, `Bearer\t${token}`, `Bearer ${token},Bearer x`, `Bearer ${slipped}`, `Bearer ${makeToken('staging').token}`, 'Bearer something-of-another-form']) {
+  for (const bad of [
+    '',
+    'Bearer',
+    'Bearer ',
+    token,
+    `Basic ${token}`,
+    `Bearer ${token} x`,
+    `Bearer\t${token}`,
+    `Bearer ${token},Bearer x`,
+    `Bearer ${slipped}`,
+    `Bearer ${makeToken('staging').token}`,
+    'Bearer something-of-another-form',
+  ]) {
     const { subject, credential } = identified(bad);
     t.same(subject, address, bad.slice(0, 12));
     t.equal(credential, 'malformed');

@@ -7,10 +7,17 @@ import { makeToken, parseToken } from '../../../src/gateway/keys/token.js';
 import { openRegistry, openStore } from './store.js';
 
 /** How the engine judges `token` at `nowMs`: the outcome, or why the key is not good. */
-async function judge(engine: EmbeddedEngine, token: string, nowMs = Date.now(), scope: string | null = null): Promise<string> {
+async function judge(
+  engine: EmbeddedEngine,
+  token: string,
+  nowMs = Date.now(),
+  scope: string | null = null,
+): Promise<string> {
   const parts = parseToken(token, 'staging', true);
   if (parts === null) return 'no key';
-  const [verdict] = await engine.admit([{ subject: { kind: 'key', ...parts }, operation: 'listPets', scope, cost: 0, nowMs }]);
+  const [verdict] = await engine.admit([
+    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope, cost: 0, nowMs },
+  ]);
   if (verdict === undefined) return 'no verdict';
   if (verdict.outcome === 'unknown_key') return verdict.reason;
   return verdict.outcome === 'admitted' && !verdict.inScope ? 'out of scope' : verdict.outcome;
@@ -34,13 +41,31 @@ async function free(registry: KeyRegistry, name = 'My app'): Promise<{ id: strin
 t.test('a created key is good on the very next admission', async (t: Test) => {
   const { engine } = openStore(t);
   const registry = openRegistry(engine);
-  const { record, token } = await registry.create({ plan: 'free', name: 'My app', note: 'for tests', scopes: ['pets:read'], expires: '2030-12-05T00:00:00Z' });
-  t.match(record, { plan: 'free', name: 'My app', note: 'for tests', status: 'enabled', scopes: ['pets:read'], limits: null, version: 1 });
+  const { record, token } = await registry.create({
+    plan: 'free',
+    name: 'My app',
+    note: 'for tests',
+    scopes: ['pets:read'],
+    expires: '2030-12-05T00:00:00Z',
+  });
+  t.match(record, {
+    plan: 'free',
+    name: 'My app',
+    note: 'for tests',
+    status: 'enabled',
+    scopes: ['pets:read'],
+    limits: null,
+    version: 1,
+  });
   t.equal(record.expiresAtMs, Date.UTC(2030, 11, 5));
   t.equal(await judge(engine, token, undefined, 'pets:read'), 'admitted');
   t.equal(await judge(engine, token, undefined, 'pets:write'), 'out of scope');
   t.equal(await judge(engine, token, Date.UTC(2030, 11, 5)), 'expired');
-  t.equal(await judge(engine, makeToken('staging', record.id).token), 'unknown', 'another secret of the same id is not');
+  t.equal(
+    await judge(engine, makeToken('staging', record.id).token),
+    'unknown',
+    'another secret of the same id is not',
+  );
 });
 
 t.test('revocation, disabling and a plan change hold on the very next admission', async (t: Test) => {
@@ -51,7 +76,9 @@ t.test('revocation, disabling and a plan change hold on the very next admission'
   t.equal(await judge(engine, token), 'disabled');
   await registry.change(id, { status: 'enabled', plan: 'pro' });
   const parts = parseToken(token, 'staging', false)!;
-  const [verdict] = await engine.admit([{ subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 }]);
+  const [verdict] = await engine.admit([
+    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 },
+  ]);
   t.match(verdict, { outcome: 'admitted', plan: 'pro', minute: { limit: 300, remaining: 299 } });
   await registry.revoke(id);
   t.not(await judge(engine, token), 'admitted');
@@ -75,40 +102,83 @@ t.test('a rotation keeps both secrets good until the overlap is over, two at mos
   const { id, token: first } = await free(registry);
   const { token: second, record } = await registry.rotate(id, 60_000);
   t.equal(record.id, id);
-  t.same([await judge(engine, first, nowMs + 59_999), await judge(engine, second, nowMs + 59_999)], ['admitted', 'admitted']);
-  t.same([await judge(engine, first, nowMs + 60_000), await judge(engine, second, nowMs + 60_000)], ['expired', 'admitted']);
+  t.same(
+    [await judge(engine, first, nowMs + 59_999), await judge(engine, second, nowMs + 59_999)],
+    ['admitted', 'admitted'],
+  );
+  t.same(
+    [await judge(engine, first, nowMs + 60_000), await judge(engine, second, nowMs + 60_000)],
+    ['expired', 'admitted'],
+  );
   const { token: third } = await registry.rotate(id, 60_000);
-  t.same([await judge(engine, first, nowMs), await judge(engine, second, nowMs), await judge(engine, third, nowMs)], ['unknown', 'admitted', 'admitted']);
+  t.same(
+    [await judge(engine, first, nowMs), await judge(engine, second, nowMs), await judge(engine, third, nowMs)],
+    ['unknown', 'admitted', 'admitted'],
+  );
   const { token: fourth } = await registry.rotate(id, 0);
-  t.same([await judge(engine, third, nowMs), await judge(engine, fourth, nowMs)], ['unknown', 'admitted'], 'no overlap: at once');
-  for (const badMs of [-1, 1.5, Number.NaN, 91 * 86_400_000]) t.equal((await refusal(registry.rotate(id, badMs))).kind, 'invalid');
+  t.same(
+    [await judge(engine, third, nowMs), await judge(engine, fourth, nowMs)],
+    ['unknown', 'admitted'],
+    'no overlap: at once',
+  );
+  for (const badMs of [-1, 1.5, Number.NaN, 91 * 86_400_000])
+    t.equal((await refusal(registry.rotate(id, badMs))).kind, 'invalid');
 });
 
-t.test('a rotation never gives a secret a later end than it had, and never leaves more than one without', async (t: Test) => {
-  const { engine } = openStore(t);
-  const nowMs = Date.now();
-  const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
-  const inDays = (days: number): number => nowMs + days * 86_400_000;
-  const ending = (days: number): { oldSecretEnds: string } => ({ oldSecretEnds: new Date(inDays(days)).toISOString() });
-  const cases: readonly (readonly [before: readonly (number | null)[], overlapDays: number, after: readonly number[], changed: Readonly<Record<string, unknown>>])[] = [
-    [[inDays(30)], 1, [inDays(1)], ending(1)],
-    [[inDays(0.5)], 1, [inDays(0.5)], ending(0.5)],
-    [[null, null], 1, [inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
-    [[inDays(30), null], 1, [inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
-    [[null, null], 0, [], { ...ending(0), othersEndedAtOnce: 1 }],
-    [[inDays(-1)], 1, [], { oldSecretEnds: null }],
-    [[inDays(-1), null], 1, [inDays(1)], ending(1)],
-  ];
-  for (const [ends, overlapDays, after, changed] of cases) {
-    const title = JSON.stringify([ends, overlapDays]);
-    const { id } = makeToken('staging');
-    const secrets = ends.map((endsAtMs, place) => ({ hash: `secret ${place}`, endsAtMs }));
-    await engine.keys.write({ id, plan: 'free', name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets, version: 1 }, { atMs: 0, action: 'imported', changed: {} });
-    const { record } = await registry.rotate(id, overlapDays * 86_400_000);
-    t.same(record.secrets.map(({ endsAtMs }) => endsAtMs), [null, ...after], title);
-    t.same((await registry.history(id)).at(-1)?.changed, changed, title);
-  }
-});
+t.test(
+  'a rotation never gives a secret a later end than it had, and never leaves more than one without',
+  async (t: Test) => {
+    const { engine } = openStore(t);
+    const nowMs = Date.now();
+    const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
+    const inDays = (days: number): number => nowMs + days * 86_400_000;
+    const ending = (days: number): { oldSecretEnds: string } => ({
+      oldSecretEnds: new Date(inDays(days)).toISOString(),
+    });
+    const cases: readonly (readonly [
+      before: readonly (number | null)[],
+      overlapDays: number,
+      after: readonly number[],
+      changed: Readonly<Record<string, unknown>>,
+    ])[] = [
+      [[inDays(30)], 1, [inDays(1)], ending(1)],
+      [[inDays(0.5)], 1, [inDays(0.5)], ending(0.5)],
+      [[null, null], 1, [inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
+      [[inDays(30), null], 1, [inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
+      [[null, null], 0, [], { ...ending(0), othersEndedAtOnce: 1 }],
+      [[inDays(-1)], 1, [], { oldSecretEnds: null }],
+      [[inDays(-1), null], 1, [inDays(1)], ending(1)],
+    ];
+    for (const [ends, overlapDays, after, changed] of cases) {
+      const title = JSON.stringify([ends, overlapDays]);
+      const { id } = makeToken('staging');
+      const secrets = ends.map((endsAtMs, place) => ({ hash: `secret ${place}`, endsAtMs }));
+      await engine.keys.write(
+        {
+          id,
+          plan: 'free',
+          name: '',
+          note: '',
+          status: 'enabled',
+          createdAtMs: 0,
+          expiresAtMs: null,
+          scopes: null,
+          limits: null,
+          secrets,
+          version: 1,
+        },
+        { atMs: 0, action: 'imported', changed: {} },
+      );
+      const { record } = await registry.rotate(id, overlapDays * 86_400_000);
+      t.same(
+        record.secrets.map(({ endsAtMs }) => endsAtMs),
+        [null, ...after],
+        title,
+      );
+      t.same((await registry.history(id)).at(-1)?.changed, changed, title);
+    }
+  },
+);
 
 t.test('of two imported secrets without an end the first stays good for the overlap', async (t: Test) => {
   const { engine } = openStore(t);
@@ -116,9 +186,16 @@ t.test('of two imported secrets without an end the first stays good for the over
   const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
   const [newest, older] = [makeToken('staging'), makeToken('staging')];
   const body = { id: newest.id, plan: 'free', name: 'two', hashes: [newest.secretHash, older.secretHash] };
-  await registry.import((async function* () { yield await Promise.resolve({ line: 1, body }); })());
+  await registry.import(
+    (async function* () {
+      yield await Promise.resolve({ line: 1, body });
+    })(),
+  );
   const { token: made } = await registry.rotate(newest.id, 60_000);
-  const judged = (secretHash: string, atMs: number) => engine.admit([{ subject: { kind: 'key', id: newest.id, secretHash }, operation: 'listPets', scope: null, cost: 1, nowMs: atMs }]);
+  const judged = (secretHash: string, atMs: number) =>
+    engine.admit([
+      { subject: { kind: 'key', id: newest.id, secretHash }, operation: 'listPets', scope: null, cost: 1, nowMs: atMs },
+    ]);
   t.match(await judged(newest.secretHash, nowMs + 59_999), [{ outcome: 'admitted' }]);
   t.match(await judged(newest.secretHash, nowMs + 60_000), [{ reason: 'expired' }]);
   t.match(await judged(older.secretHash, nowMs), [{ reason: 'unknown' }]);
@@ -128,12 +205,34 @@ t.test('of two imported secrets without an end the first stays good for the over
 t.test('all problems are told at once, by field, with what was probably meant', async (t: Test) => {
   const registry = openRegistry(openStore(t).engine);
   const { problems, kind } = await refusal(
-    registry.create({ plan: 'por', name: ' ', note: 5, scopes: ['pets:reed'], expires: '2020-01-01', limits: { minute: 0, day: 5 }, colour: 'red' }),
+    registry.create({
+      plan: 'por',
+      name: ' ',
+      note: 5,
+      scopes: ['pets:reed'],
+      expires: '2020-01-01',
+      limits: { minute: 0, day: 5 },
+      colour: 'red',
+    }),
   );
   t.equal(kind, 'invalid');
-  t.same(problems.map((problem) => problem.split(':')[0]).sort(), ['expires', 'limits', 'name', 'note', 'plan', 'scopes', 'unknown field "colour"']);
-  t.match(problems.find((problem) => problem.startsWith('plan')), 'did you mean "pro"?');
-  t.match(problems.find((problem) => problem.startsWith('scopes')), 'did you mean "pets:read"?');
+  t.same(problems.map((problem) => problem.split(':')[0]).sort(), [
+    'expires',
+    'limits',
+    'name',
+    'note',
+    'plan',
+    'scopes',
+    'unknown field "colour"',
+  ]);
+  t.match(
+    problems.find((problem) => problem.startsWith('plan')),
+    'did you mean "pro"?',
+  );
+  t.match(
+    problems.find((problem) => problem.startsWith('scopes')),
+    'did you mean "pets:read"?',
+  );
   t.same((await refusal(registry.create({}))).problems, ['plan: is required', 'name: is required']);
   t.match((await refusal(registry.create({ plan: 'anonymous', name: 'x' }))).message, 'without a key');
 });
@@ -142,14 +241,42 @@ t.test('bad values are refused, each kind', async (t: Test) => {
   const registry = openRegistry(openStore(t).engine);
   const good = { plan: 'free', name: 'x' };
   const bad: readonly Record<string, unknown>[] = [
-    { plan: 7 }, { plan: 'constructor' }, { plan: '__proto__' }, { name: '' }, { name: 'x'.repeat(101) }, { name: 'a\nb' }, { name: 'a\ud800' },
-    { name: 'my ptg_staging_key' }, { note: 'x'.repeat(1001) }, { scopes: [] }, { scopes: 'pets:read' }, { scopes: [1] }, { scopes: ['pets:read', 'pets:read'] },
-    { expires: 'tomorrow' }, { expires: '2030-02-31' }, { expires: '2030-01-01T00:00:00' }, { expires: 5 }, { expires: 1.5e13 + 0.5 }, { expires: 9e15 },
-    { expires: true }, { status: 'disabled' }, { limits: { minute: 5, day: 5 } }, { key: 'an-imported-token-of-others' },
+    { plan: 7 },
+    { plan: 'constructor' },
+    { plan: '__proto__' },
+    { name: '' },
+    { name: 'x'.repeat(101) },
+    { name: 'a\nb' },
+    { name: 'a\ud800' },
+    { name: 'my ptg_staging_key' },
+    { note: 'x'.repeat(1001) },
+    { scopes: [] },
+    { scopes: 'pets:read' },
+    { scopes: [1] },
+    { scopes: ['pets:read', 'pets:read'] },
+    { expires: 'tomorrow' },
+    { expires: '2030-02-31' },
+    { expires: '2030-01-01T00:00:00' },
+    { expires: 5 },
+    { expires: 1.5e13 + 0.5 },
+    { expires: 9e15 },
+    { expires: true },
+    { status: 'disabled' },
+    { limits: { minute: 5, day: 5 } },
+    { key: 'an-imported-token-of-others' },
   ];
-  for (const fields of bad) t.equal((await refusal(registry.create({ ...good, ...fields }))).kind, 'invalid', JSON.stringify(fields));
+  for (const fields of bad)
+    t.equal((await refusal(registry.create({ ...good, ...fields }))).kind, 'invalid', JSON.stringify(fields));
   const { id } = await free(registry);
-  for (const fields of [{}, { status: 'revoked' }, { status: 'expired' }, { key: 'x' }, { id: 'x' }, { plan: 'enterprise' }, { limits: { minute: 5, day: 5 } }]) {
+  for (const fields of [
+    {},
+    { status: 'revoked' },
+    { status: 'expired' },
+    { key: 'x' },
+    { id: 'x' },
+    { plan: 'enterprise' },
+    { limits: { minute: 5, day: 5 } },
+  ]) {
     t.equal((await refusal(registry.change(id, fields))).kind, 'invalid', JSON.stringify(fields));
   }
   t.equal((await registry.get(id)).version, 1, 'and nothing was written');
@@ -158,11 +285,27 @@ t.test('bad values are refused, each kind', async (t: Test) => {
 t.test('a plan with custom limits asks for them, any other drops them', async (t: Test) => {
   const { engine } = openStore(t);
   const registry = openRegistry(engine);
-  for (const limits of [undefined, null, {}, { minute: 5 }, { day: 5 }, { minute: 5, day: 0 }, { minute: 1.5, day: 5 }, { minute: '5', day: 5 }, { minute: 5, day: 100_000_001 }, { minute: 5, day: 5, hour: 5 }, [5, 5]]) {
+  for (const limits of [
+    undefined,
+    null,
+    {},
+    { minute: 5 },
+    { day: 5 },
+    { minute: 5, day: 0 },
+    { minute: 1.5, day: 5 },
+    { minute: '5', day: 5 },
+    { minute: 5, day: 100_000_001 },
+    { minute: 5, day: 5, hour: 5 },
+    [5, 5],
+  ]) {
     const body = { plan: 'enterprise', name: 'Big', ...(limits === undefined ? {} : { limits }) };
     t.equal((await refusal(registry.create(body))).kind, 'invalid', JSON.stringify(limits));
   }
-  const { record, token } = await registry.create({ plan: 'enterprise', name: 'Big', limits: { minute: 5000, day: 'unlimited' } });
+  const { record, token } = await registry.create({
+    plan: 'enterprise',
+    name: 'Big',
+    limits: { minute: 5000, day: 'unlimited' },
+  });
   t.same(record.limits, { minute: 5000, day: 'unlimited' });
   t.equal(await judge(engine, token), 'admitted');
   const kept = await registry.change(record.id, { name: 'Bigger' });
@@ -181,7 +324,12 @@ t.test('a change that changes nothing writes nothing', async (t: Test) => {
 t.test('changes at the same time all land', async (t: Test) => {
   const registry = openRegistry(openStore(t).engine);
   const { id } = await free(registry);
-  await Promise.all([registry.change(id, { name: 'A' }), registry.change(id, { note: 'B' }), registry.change(id, { plan: 'pro' }), registry.rotate(id, 1000)]);
+  await Promise.all([
+    registry.change(id, { name: 'A' }),
+    registry.change(id, { note: 'B' }),
+    registry.change(id, { plan: 'pro' }),
+    registry.rotate(id, 1000),
+  ]);
   t.match(await registry.get(id), { name: 'A', note: 'B', plan: 'pro', version: 5 });
   t.equal((await registry.get(id)).secrets.length, 2);
 });
@@ -220,7 +368,10 @@ t.test('a listing visits every key once, page by page, and filters', async (t: T
   } while (cursor !== null);
   t.same(seen, [...made].sort());
   t.equal((await registry.list({ plan: 'pro' }, null, 100)).keys.length, 5);
-  t.same((await registry.list({ status: 'revoked' }, null, 100)).keys.map(({ id }) => id), [made[1]]);
+  t.same(
+    (await registry.list({ status: 'revoked' }, null, 100)).keys.map(({ id }) => id),
+    [made[1]],
+  );
   t.equal((await registry.list({ namePrefix: 'app 1' }, null, 100)).keys.length, 11);
 });
 

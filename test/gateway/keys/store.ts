@@ -10,7 +10,6 @@ import { KeyRegistry } from '../../../src/gateway/keys/registry.js';
 import type { RegistryParts } from '../../../src/gateway/keys/registry.js';
 import { BAN } from '../admission/ban.js';
 
-
 function plan(name: string, limits: Limits | 'custom'): [string, Plan] {
   return [name, { name, limits, refill: 'interval', ban: BAN }];
 }
@@ -35,5 +34,12 @@ export function openStore(t: Test): { readonly engine: EmbeddedEngine; readonly 
 }
 
 export function openRegistry(engine: EmbeddedEngine, more: Partial<RegistryParts> = {}): KeyRegistry {
-  return new KeyRegistry({ engine, plans: () => PLANS, scopes: SCOPES, environment: 'staging', acceptImported: false, ...more });
+  return new KeyRegistry({
+    engine,
+    plans: () => PLANS,
+    scopes: SCOPES,
+    environment: 'staging',
+    acceptImported: false,
+    ...more,
+  });
 }

@@ -32,14 +32,18 @@ t.test('a rotation keeps the id and changes the secret', (t) => {
 t.test('any single changed, added or lost character is refused without a store', (t) => {
   const { token } = makeToken('production');
   fc.assert(
-    fc.property(fc.nat(token.length - 1), fc.constantFrom('0', '9', 'A', 'Z', 'a', 'z', '_', 'é', '\u0000', ' ', '~'), (at, character) => {
-      fc.pre(token[at] !== character);
-      return (
-        parseToken(token.slice(0, at) + character + token.slice(at + 1), 'production', false) === null &&
-        parseToken(token.slice(0, at) + character + token.slice(at), 'production', false) === null &&
-        parseToken(token.slice(0, at) + token.slice(at + 1), 'production', false) === null
-      );
-    }),
+    fc.property(
+      fc.nat(token.length - 1),
+      fc.constantFrom('0', '9', 'A', 'Z', 'a', 'z', '_', 'é', '\u0000', ' ', '~'),
+      (at, character) => {
+        fc.pre(token[at] !== character);
+        return (
+          parseToken(token.slice(0, at) + character + token.slice(at + 1), 'production', false) === null &&
+          parseToken(token.slice(0, at) + character + token.slice(at), 'production', false) === null &&
+          parseToken(token.slice(0, at) + token.slice(at + 1), 'production', false) === null
+        );
+      },
+    ),
     { numRuns: 500 },
   );
   t.end();
@@ -56,14 +60,22 @@ t.test('a token of another environment is refused, imported ones accepted or not
 
 t.test('no text makes the parser throw, and none of another form is a key', (t) => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 80 }), environments, (text, environment) => parseToken(text, environment, false) === null),
+    fc.property(
+      fc.string({ unit: 'binary', maxLength: 80 }),
+      environments,
+      (text, environment) => parseToken(text, environment, false) === null,
+    ),
     { numRuns: 1000 },
   );
   t.end();
 });
 
 t.test('an imported token gets an id of the common form from its own hash, only where accepted', (t) => {
-  const visible = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), minLength: 16, maxLength: 512 });
+  const visible = fc.string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 16,
+    maxLength: 512,
+  });
   fc.assert(
     fc.property(visible, (token) => {
       fc.pre(!token.startsWith('ptg_'));
@@ -75,7 +87,14 @@ t.test('an imported token gets an id of the common form from its own hash, only 
     }),
     { numRuns: 100 },
   );
-  for (const bad of ['x'.repeat(15), 'x'.repeat(513), 'sixteen chars and spaces', 'é'.repeat(20), `${'x'.repeat(20)}\n`, '']) {
+  for (const bad of [
+    'x'.repeat(15),
+    'x'.repeat(513),
+    'sixteen chars and spaces',
+    'é'.repeat(20),
+    `${'x'.repeat(20)}\n`,
+    '',
+  ]) {
     t.equal(parseToken(bad, 'production', true), null);
   }
   t.end();

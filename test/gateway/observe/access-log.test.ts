@@ -10,14 +10,39 @@ import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
 const FIELDS = [
-  'level', 'time', 'program', 'pid', 'request', 'trace', 'span', 'http', 'method', 'operation', 'key', 'plan', 'outcome', 'code', 'credential', 'address',
-  'status', 'bytes', 'ms', 'admissionMs', 'upstreamMs', 'counted', 'admittedAt', 'msg',
+  'level',
+  'time',
+  'program',
+  'pid',
+  'request',
+  'trace',
+  'span',
+  'http',
+  'method',
+  'operation',
+  'key',
+  'plan',
+  'outcome',
+  'code',
+  'credential',
+  'address',
+  'status',
+  'bytes',
+  'ms',
+  'admissionMs',
+  'upstreamMs',
+  'counted',
+  'admittedAt',
+  'msg',
 ];
 const ODD = `"\\{}'\u00e9`;
 
 t.test('every exchange is one line of JSON with the same fields, whatever a client sends', async (t) => {
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { config: { trusted_proxies: ['127.0.0.1'] }, environment: { PETS_URL: upstream.url } });
+  const gateway = await startGateway(t, {
+    config: { trusted_proxies: ['127.0.0.1'] },
+    environment: { PETS_URL: upstream.url },
+  });
   const { id, key } = await gateway.createKey({ plan: 'pro' });
   const bearer = `Authorization: Bearer ${key}\r\n`;
   const requests = [
@@ -34,46 +59,87 @@ t.test('every exchange is one line of JSON with the same fields, whatever a clie
     'rubbish\r\n\r\n',
   ];
   for (const bytes of requests) await exchangeRaw(gateway.port, Buffer.from(bytes, 'latin1'), 1);
-  const lines = (): readonly string[] => gateway.program.output().split('\n').filter((line) => line.includes('"msg":"exchange"'));
+  const lines = (): readonly string[] =>
+    gateway.program
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"msg":"exchange"'));
   await until('all are logged', () => lines().length === requests.length);
   const records = lines().map((line) => JSON.parse(line) as Record<string, unknown>);
   for (const record of records) t.strictSame(Object.keys(record), FIELDS);
   t.match(records[0], {
-    level: 'info', program: 'gateway', pid: gateway.program.pid, request: 'mine-1', http: '1.1', method: 'GET', operation: 'listPets', key: id, plan: 'pro',
-    outcome: 'admitted', code: null, credential: null, address: '127.0.0.1', status: 200, bytes: 2, counted: true,
+    level: 'info',
+    program: 'gateway',
+    pid: gateway.program.pid,
+    request: 'mine-1',
+    http: '1.1',
+    method: 'GET',
+    operation: 'listPets',
+    key: id,
+    plan: 'pro',
+    outcome: 'admitted',
+    code: null,
+    credential: null,
+    address: '127.0.0.1',
+    status: 200,
+    bytes: 2,
+    counted: true,
   });
   const { rawHeaders } = upstream.seen[0]!;
-  t.equal(rawHeaders[rawHeaders.indexOf('traceparent') + 1], `00-${String(records[0]?.['trace'])}-${String(records[0]?.['span'])}-00`, 'the span that the upstream has for its parent');
+  t.equal(
+    rawHeaders[rawHeaders.indexOf('traceparent') + 1],
+    `00-${String(records[0]?.['trace'])}-${String(records[0]?.['span'])}-00`,
+    'the span that the upstream has for its parent',
+  );
   t.match(records[0]?.['time'], /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
   t.match(records[0]?.['admittedAt'], /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
-  t.match(records[5], { key: null, code: 'invalid_api_key', credential: 'malformed', counted: false, admittedAt: null });
-  t.ok(records.every(({ address }) => /^[\d.a-f:]+$/.test(String(address))), 'an address is an address');
+  t.match(records[5], {
+    key: null,
+    code: 'invalid_api_key',
+    credential: 'malformed',
+    counted: false,
+    admittedAt: null,
+  });
+  t.ok(
+    records.every(({ address }) => /^[\d.a-f:]+$/.test(String(address))),
+    'an address is an address',
+  );
 });
 
-t.test('a client that leaves while its request is decided: what the ledger counts then, the log and the counter count too', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { config: { store: { deadline: '10s' } }, environment: { PETS_URL: upstream.url, REDIS_URL: redis.url } });
-  const { id, key } = await gateway.createKey({ plan: 'pro' });
-  // Asks the same process something that needs no store: what came before it has been read by then.
-  const readUpTo = async (): Promise<void> => {
-    for (let n = 0; n < 3; n += 1) await fetch(`${gateway.adminUrl}/livez`);
-  };
-  const left = (): readonly Record<string, unknown>[] => gateway.program.lines().filter(({ msg }) => msg === 'exchange');
-  redis.freeze();
-  const socket = connect(gateway.port, '127.0.0.1');
-  socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-  await once(socket, 'connect');
-  await readUpTo();
-  socket.destroy();
-  await readUpTo();
-  t.equal(left().length, 0, 'nobody knows yet whether it counts');
-  redis.thaw();
-  await until('it is told', () => left().length === 1);
-  t.match(left(), [{ status: 499, key: id, outcome: 'admitted', counted: true }]);
-  t.equal((await ledgerOf(gateway, id)).requests, 1);
-  t.equal((await scrape(gateway.adminUrl)).value('petgate_admitted_total', { plan: 'pro', operation: 'listPets' }), 1);
-  t.equal(upstream.seen.length, 0, 'nobody waits for an answer of the service');
-  t.equal((await scrape(gateway.adminUrl)).value('petgate_exchanges_in_flight'), 0);
-});
+t.test(
+  'a client that leaves while its request is decided: what the ledger counts then, the log and the counter count too',
+  async (t) => {
+    const redis = await startRedis();
+    t.teardown(() => redis.stop());
+    const upstream = await startUpstream(t);
+    const gateway = await startGateway(t, {
+      config: { store: { deadline: '10s' } },
+      environment: { PETS_URL: upstream.url, REDIS_URL: redis.url },
+    });
+    const { id, key } = await gateway.createKey({ plan: 'pro' });
+    // Asks the same process something that needs no store: what came before it has been read by then.
+    const readUpTo = async (): Promise<void> => {
+      for (let n = 0; n < 3; n += 1) await fetch(`${gateway.adminUrl}/livez`);
+    };
+    const left = (): readonly Record<string, unknown>[] =>
+      gateway.program.lines().filter(({ msg }) => msg === 'exchange');
+    redis.freeze();
+    const socket = connect(gateway.port, '127.0.0.1');
+    socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    await once(socket, 'connect');
+    await readUpTo();
+    socket.destroy();
+    await readUpTo();
+    t.equal(left().length, 0, 'nobody knows yet whether it counts');
+    redis.thaw();
+    await until('it is told', () => left().length === 1);
+    t.match(left(), [{ status: 499, key: id, outcome: 'admitted', counted: true }]);
+    t.equal((await ledgerOf(gateway, id)).requests, 1);
+    t.equal(
+      (await scrape(gateway.adminUrl)).value('petgate_admitted_total', { plan: 'pro', operation: 'listPets' }),
+      1,
+    );
+    t.equal(upstream.seen.length, 0, 'nobody waits for an answer of the service');
+    t.equal((await scrape(gateway.adminUrl)).value('petgate_exchanges_in_flight'), 0);
+  },
+);

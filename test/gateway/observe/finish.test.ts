@@ -8,7 +8,16 @@ import type { AccessLog } from '../../../src/gateway/observe/finish.js';
 import { makeExchange } from '../exchange.js';
 
 const WINDOW = { limit: 60, remaining: 59, resetAtMs: 0 };
-const VERDICT = { outcome: 'admitted', inScope: true, keyId: 'k1', recordVersion: 1, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 1234 } as const;
+const VERDICT = {
+  outcome: 'admitted',
+  inScope: true,
+  keyId: 'k1',
+  recordVersion: 1,
+  plan: 'free',
+  minute: WINDOW,
+  day: WINDOW,
+  atMs: 1234,
+} as const;
 
 interface Told {
   readonly failures: readonly FailedRequest[];
@@ -16,12 +25,26 @@ interface Told {
   readonly metrics: string;
 }
 
-async function finished(logEntry: Partial<ExchangeLog>, status: number, client: Partial<Exchange['client']> = {}): Promise<Told> {
+async function finished(
+  logEntry: Partial<ExchangeLog>,
+  status: number,
+  client: Partial<Exchange['client']> = {},
+): Promise<Told> {
   const made = makeExchange({ authorization: 'Bearer a-secret' }).exchange;
-  const exchange: Exchange = { ...made, client: { ...made.client, ...client }, logEntry: { ...made.logEntry, operation: 'listPets', ...logEntry } };
+  const exchange: Exchange = {
+    ...made,
+    client: { ...made.client, ...client },
+    logEntry: { ...made.logEntry, operation: 'listPets', ...logEntry },
+  };
   const failures: FailedRequest[] = [];
   let line: Record<string, unknown> = {};
-  const metrics = createMetrics({ engine: 'embedded', plans: ['free'], operations: ['listPets'], charged: ['listPets'], upstreams: ['pets'] });
+  const metrics = createMetrics({
+    engine: 'embedded',
+    plans: ['free'],
+    operations: ['listPets'],
+    charged: ['listPets'],
+    upstreams: ['pets'],
+  });
   const access: AccessLog = { write: (text) => (line = JSON.parse(text) as Record<string, unknown>), sampled: 1 };
   createFinish(metrics, access, (failure) => failures.push(failure))(exchange, status);
   return { failures, line, metrics: await metrics.registry.metrics() };
@@ -30,14 +53,24 @@ async function finished(logEntry: Partial<ExchangeLog>, status: number, client: 
 t.test('an admitted request that ended in a 5xx is credited, with the day of its admission', async (t) => {
   const credit = { keyId: 'k1', plan: 'free', operation: 'listPets', admittedAtMs: 1234 };
   t.same((await finished({ verdict: VERDICT, counted: true }, 500)).failures, [credit]);
-  t.same((await finished({ verdict: VERDICT, counted: true, refusal: REFUSALS.upstream_timeout }, 504)).failures, [credit]);
-  for (const status of [200, 404, 429]) t.same((await finished({ verdict: VERDICT, counted: true }, status)).failures, [], String(status));
-  t.same((await finished({ verdict: VERDICT, counted: false }, 503)).failures, [], 'what was not counted is not credited');
+  t.same((await finished({ verdict: VERDICT, counted: true, refusal: REFUSALS.upstream_timeout }, 504)).failures, [
+    credit,
+  ]);
+  for (const status of [200, 404, 429])
+    t.same((await finished({ verdict: VERDICT, counted: true }, status)).failures, [], String(status));
+  t.same(
+    (await finished({ verdict: VERDICT, counted: false }, 503)).failures,
+    [],
+    'what was not counted is not credited',
+  );
   t.same((await finished({ verdict: null, counted: true }, 503)).failures, []);
 });
 
 t.test('an answer that broke after it began is no success', async (t) => {
-  const told = await finished({ verdict: VERDICT, counted: true, refusal: REFUSALS.upstream_failed }, 200, { started: true, gone: true });
+  const told = await finished({ verdict: VERDICT, counted: true, refusal: REFUSALS.upstream_failed }, 200, {
+    started: true,
+    gone: true,
+  });
   t.equal(told.line['status'], 502);
   t.equal(told.failures.length, 1);
   t.match(told.metrics, 'petgate_requests_total{operation="listPets",class="5xx"} 1');
@@ -47,12 +80,35 @@ t.test('a client that left before its answer is told as such, and costs nobody a
   const told = await finished({ verdict: VERDICT, counted: true }, 200, { gone: true });
   t.equal(told.line['status'], 499);
   t.same(told.failures, []);
-  t.equal((await finished({ verdict: VERDICT, counted: true }, 200, { gone: true, started: true })).line['status'], 200, 'one that left in the middle got a status');
+  t.equal(
+    (await finished({ verdict: VERDICT, counted: true }, 200, { gone: true, started: true })).line['status'],
+    200,
+    'one that left in the middle got a status',
+  );
 });
 
 t.test('the line tells what became of it, and never a credential', async (t) => {
-  const { line, metrics } = await finished({ verdict: VERDICT, counted: true, admissionMs: 1.23456, upstreamMs: 2, upstream: 'pets', refusal: null }, 200, { bytesOut: 7 });
-  t.match(line, { request: 'id', trace: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7', method: 'GET', operation: 'listPets', key: 'k1', plan: 'free', outcome: 'admitted', code: null, status: 200, bytes: 7, admissionMs: 1.235, upstreamMs: 2, counted: true });
+  const { line, metrics } = await finished(
+    { verdict: VERDICT, counted: true, admissionMs: 1.23456, upstreamMs: 2, upstream: 'pets', refusal: null },
+    200,
+    { bytesOut: 7 },
+  );
+  t.match(line, {
+    request: 'id',
+    trace: '4bf92f3577b34da6a3ce929d0e0e4736',
+    span: '00f067aa0ba902b7',
+    method: 'GET',
+    operation: 'listPets',
+    key: 'k1',
+    plan: 'free',
+    outcome: 'admitted',
+    code: null,
+    status: 200,
+    bytes: 7,
+    admissionMs: 1.235,
+    upstreamMs: 2,
+    counted: true,
+  });
   t.notMatch(JSON.stringify(line), /a-secret|Bearer/);
   t.match(metrics, 'petgate_upstream_duration_seconds_count{upstream="pets"} 1');
   t.match((await finished({ refusal: REFUSALS.not_found }, 404)).metrics, 'petgate_refusals_total{code="not_found"} 1');
@@ -60,22 +116,46 @@ t.test('the line tells what became of it, and never a credential', async (t) => 
 
 t.test('of a tunnel, metrics hear when it opens, and the line tells how it ended', async (t) => {
   const tunnel = { openedMs: 1, bytesIn: 9, bytesOut: 7, closedBy: 'idle' } as const;
-  const { line, metrics, failures } = await finished({ verdict: VERDICT, counted: true, upstream: 'pets', upstreamMs: 5, tunnel }, 101, { bytesOut: 7, started: true });
+  const { line, metrics, failures } = await finished(
+    { verdict: VERDICT, counted: true, upstream: 'pets', upstreamMs: 5, tunnel },
+    101,
+    { bytesOut: 7, started: true },
+  );
   t.match(line, { status: 101, bytes: 7, bytesIn: 9, closedBy: 'idle' });
   t.same(failures, []);
   t.notMatch(metrics, /petgate_requests_total{operation="listPets",class="1xx"}/, 'nothing at its end');
-  const told = createMetrics({ engine: 'embedded', plans: ['free'], operations: ['listPets'], charged: ['listPets'], tunnelled: ['listPets'], upstreams: ['pets'] });
+  const told = createMetrics({
+    engine: 'embedded',
+    plans: ['free'],
+    operations: ['listPets'],
+    charged: ['listPets'],
+    tunnelled: ['listPets'],
+    upstreams: ['pets'],
+  });
   t.match(await told.registry.metrics(), 'petgate_requests_total{operation="listPets",class="1xx"} 0');
-  createTunnelOpened(told)({ ...makeExchange().exchange, logEntry: { ...makeExchange().exchange.logEntry, operation: 'listPets', upstream: 'pets', upstreamMs: 5, tunnel } });
+  createTunnelOpened(told)({
+    ...makeExchange().exchange,
+    logEntry: { ...makeExchange().exchange.logEntry, operation: 'listPets', upstream: 'pets', upstreamMs: 5, tunnel },
+  });
   t.match(await told.registry.metrics(), 'petgate_requests_total{operation="listPets",class="1xx"} 1');
   t.match(await told.registry.metrics(), 'petgate_upstream_duration_seconds_sum{upstream="pets"} 0.005');
-  t.notMatch(JSON.stringify((await finished({ verdict: VERDICT }, 200)).line), /bytesIn|closedBy/, 'and a plain line has none of it');
+  t.notMatch(
+    JSON.stringify((await finished({ verdict: VERDICT }, 200)).line),
+    /bytesIn|closedBy/,
+    'and a plain line has none of it',
+  );
 });
 
 t.test('a sample holds about its share of what went well, all of what did not, and says that it is one', (t) => {
   const made = makeExchange().exchange;
   const lines: string[] = [];
-  const metrics = createMetrics({ engine: 'embedded', plans: ['free'], operations: ['listPets'], charged: ['listPets'], upstreams: ['pets'] });
+  const metrics = createMetrics({
+    engine: 'embedded',
+    plans: ['free'],
+    operations: ['listPets'],
+    charged: ['listPets'],
+    upstreams: ['pets'],
+  });
   const finishAll = (sampled: number, status: number): readonly string[] => {
     const finish = createFinish(metrics, { write: (line) => lines.push(line), sampled }, () => undefined);
     for (let n = 0; n < 10_000; n += 1) finish(made, status);

@@ -9,13 +9,21 @@ const AT = { keyId: 'secretkeyid1', recordVersion: 1, plan: 'free', minute: WIND
 
 t.test('labels come from closed sets: no key, address or path, and no status but its class', async (t) => {
   const operations = [...loadContract().routes.operations.map(({ id }) => id), 'options', 'unmatched', 'malformed'];
-  const metrics = createMetrics({ engine: 'embedded', plans: ['free', 'anonymous'], operations, charged: operations, upstreams: ['pets'] });
+  const metrics = createMetrics({
+    engine: 'embedded',
+    plans: ['free', 'anonymous'],
+    operations,
+    charged: operations,
+    upstreams: ['pets'],
+  });
   for (const operation of operations) {
     for (const status of [200, 201, 204, 304, 404, 429, 499, 503, 599]) metrics.exchange(operation, status, 0.01);
     metrics.verdict({ ...AT, outcome: 'admitted', inScope: true }, operation);
     metrics.verdict({ ...AT, keyId: null, plan: 'anonymous', outcome: 'admitted', inScope: true }, operation);
-    for (const violated of ['minute', 'day'] as const) metrics.verdict({ ...AT, outcome: 'limited', violated, retryAtMs: 0 }, operation);
-    for (const started of [true, false]) metrics.verdict({ ...AT, outcome: 'banned', bannedUntilMs: 0, retryAtMs: 0, level: 1, started }, operation);
+    for (const violated of ['minute', 'day'] as const)
+      metrics.verdict({ ...AT, outcome: 'limited', violated, retryAtMs: 0 }, operation);
+    for (const started of [true, false])
+      metrics.verdict({ ...AT, outcome: 'banned', bannedUntilMs: 0, retryAtMs: 0, level: 1, started }, operation);
   }
   for (const code of Object.keys(REFUSALS)) metrics.refusal(code);
   metrics.admission(0.001);
@@ -26,8 +34,14 @@ t.test('labels come from closed sets: no key, address or path, and no status but
   const text = await metrics.registry.metrics();
   t.notMatch(text, /secretkeyid1|\/v1\/|192\.0\.2/);
   const sets: Readonly<Record<string, readonly string[]>> = {
-    operation: operations, class: ['2xx', '3xx', '4xx', '5xx'], kind: UPSTREAM_FAILURES, plan: ['free', 'anonymous'], window: ['minute', 'day'],
-    code: Object.keys(REFUSALS), engine: ['embedded'], upstream: ['pets'],
+    operation: operations,
+    class: ['2xx', '3xx', '4xx', '5xx'],
+    kind: UPSTREAM_FAILURES,
+    plan: ['free', 'anonymous'],
+    window: ['minute', 'day'],
+    code: Object.keys(REFUSALS),
+    engine: ['embedded'],
+    upstream: ['pets'],
   };
   for (const [, labels = ''] of text.matchAll(/^petgate_\w+\{(.*)\} /gm)) {
     for (const [, name = '', value = ''] of labels.matchAll(/(\w+)="([^"]*)"/g)) {

@@ -8,19 +8,25 @@ import { startUpstream } from '../../servers/upstream.js';
 
 /** A plan whose figures are small enough to count by hand. */
 const plan = (minute: number, day: number): object => ({
-  limits: { minute, day }, refill: 'interval', ban: { after: 3 },
+  limits: { minute, day },
+  refill: 'interval',
+  ban: { after: 3 },
 });
 const PLANS = { small: plan(10, 20), own: { ...plan(1, 1), limits: 'custom' }, anonymous: plan(5, 100) };
 
 async function ask(gateway: Gateway, key: string | null, times: number, path = '/v1/pets'): Promise<void> {
   for (let index = 0; index < times; index += 1) {
-    await (await fetch(gateway.url + path, { headers: key === null ? {} : { authorization: `Bearer ${key}` } })).arrayBuffer();
+    await (
+      await fetch(gateway.url + path, { headers: key === null ? {} : { authorization: `Bearer ${key}` } })
+    ).arrayBuffer();
   }
 }
 
 /** The family's series that are not 0, as `a/b value`. */
 function counted(exposition: Exposition, name: string): readonly string[] {
-  return exposition.series.filter((one) => one.name === name && one.value !== 0).map(({ labels, value }) => `${Object.values(labels).join('/')} ${value}`);
+  return exposition.series
+    .filter((one) => one.name === name && one.value !== 0)
+    .map(({ labels, value }) => `${Object.values(labels).join('/')} ${value}`);
 }
 
 t.test('what clients meet is what is counted: admitted, near the limit, limited, banned, refused', async (t) => {
@@ -44,7 +50,10 @@ t.test('what clients meet is what is counted: admitted, near the limit, limited,
   t.equal(metrics.value('petgate_store_up', { engine: 'embedded' }), 1);
   const key2 = await gateway.createKey({ plan: 'small' });
   await ask(gateway, key2.key, 1, '/v1/nothing');
-  t.equal((await scrape(gateway.adminUrl)).value('petgate_admitted_total', { plan: 'small', operation: 'unmatched' }), 1);
+  t.equal(
+    (await scrape(gateway.adminUrl)).value('petgate_admitted_total', { plan: 'small', operation: 'unmatched' }),
+    1,
+  );
 });
 
 t.test('day quota: each admission tells the share used; a day without limit is left out', async (t) => {
@@ -65,7 +74,8 @@ t.test('day quota: each admission tells the share used; a day without limit is l
 t.test('how full it is: exchanges, connections, upstream', async (t) => {
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
-    environment: { PETS_URL: upstream.url }, config: { limits: { exchanges: 2 }, upstreams: { pets: { connections: 1 } } },
+    environment: { PETS_URL: upstream.url },
+    config: { limits: { exchanges: 2 }, upstreams: { pets: { connections: 1 } } },
   });
   const { key } = await gateway.createKey({ plan: 'pro' });
   const finish: (() => void)[] = [];
@@ -97,8 +107,14 @@ t.test('keys, names and addresses make no series: 2,000 keys are as many as 10',
   const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url } });
   const keys: string[] = [];
   const use = async (count: number): Promise<readonly string[]> => {
-    while (keys.length < count) keys.push(...(await Promise.all(Array.from({ length: 10 }, () => gateway.createKey({ plan: 'pro' })))).map(({ key }) => key));
-    for (let from = 0; from < keys.length; from += 50) await Promise.all(keys.slice(from, from + 50).map((key) => ask(gateway, key, 1)));
+    while (keys.length < count)
+      keys.push(
+        ...(await Promise.all(Array.from({ length: 10 }, () => gateway.createKey({ plan: 'pro' })))).map(
+          ({ key }) => key,
+        ),
+      );
+    for (let from = 0; from < keys.length; from += 50)
+      await Promise.all(keys.slice(from, from + 50).map((key) => ask(gateway, key, 1)));
     return (await scrape(gateway.adminUrl)).series.map(({ name, labels }) => name + JSON.stringify(labels));
   };
   const few = await use(10);
@@ -111,6 +127,9 @@ t.test('keys, names and addresses make no series: 2,000 keys are as many as 10',
 
 t.test('promtool has nothing to say about our metrics', async (t) => {
   const gateway = await startGateway(t, { environment: { PETGATE_WORKERS: '2' } });
-  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: (await scrape(gateway.adminUrl)).text, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: (await scrape(gateway.adminUrl)).text,
+    encoding: 'utf8',
+  });
   t.strictSame({ status, said: stdout + stderr }, { status: 0, said: '' });
 });

@@ -4,7 +4,11 @@ import type { BreakerChange } from '../../../src/gateway/upstream/breaker.js';
 
 const SETTINGS = { failures: 3, openMs: 1000, capMs: 3000 };
 
-function closed(): { readonly breaker: Breaker; readonly changes: BreakerChange[]; readonly fail: (times: number, nowMs: number) => void } {
+function closed(): {
+  readonly breaker: Breaker;
+  readonly changes: BreakerChange[];
+  readonly fail: (times: number, nowMs: number) => void;
+} {
   const changes: BreakerChange[] = [];
   const breaker = new Breaker(SETTINGS, (change) => changes.push(change));
   const fail = (times: number, nowMs: number): void => {

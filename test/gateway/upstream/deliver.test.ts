@@ -21,31 +21,47 @@ function hang(service: Upstream): ServerResponse[] {
 }
 
 const add = (front: Front): Promise<string> =>
-  front.send(`${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`).then((answer) => (answer.status < 400 ? String(answer.status) : `${answer.status} ${codeOf(answer)}`));
+  front
+    .send(`${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`)
+    .then((answer) => (answer.status < 400 ? String(answer.status) : `${answer.status} ${codeOf(answer)}`));
 
 async function figure(front: Front, name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
   return (await scrape(front.gateway.adminUrl)).value(name, { upstream: 'pets', ...labels });
 }
 
-t.test('who still waits for a connection when the breaker opens is told at once, and nothing of it is sent', async (t) => {
-  const service = await startUpstream(t);
-  const front = await startFront(t, service.url, { pets: { connections: 1, deadline: '60s', breaker: TOUCHY } });
-  const held = hang(service);
-  const answers = Array.from({ length: 4 }, () => add(front));
-  await until('one is there, three wait', async () => held.length === 1 && (await figure(front, 'petgate_upstream_queued')) === 3);
-  held[0]!.destroy();
-  t.strictSame((await Promise.all(answers)).sort(), ['502 upstream_failed', ...Array<string>(3).fill('503 upstream_unavailable')]);
-  t.equal(service.seen.length, 1);
-  t.equal(await figure(front, 'petgate_upstream_failures_total', { kind: 'open' }), 3);
-  t.equal(await figure(front, 'petgate_upstream_in_flight'), 0);
-});
+t.test(
+  'who still waits for a connection when the breaker opens is told at once, and nothing of it is sent',
+  async (t) => {
+    const service = await startUpstream(t);
+    const front = await startFront(t, service.url, { pets: { connections: 1, deadline: '60s', breaker: TOUCHY } });
+    const held = hang(service);
+    const answers = Array.from({ length: 4 }, () => add(front));
+    await until(
+      'one is there, three wait',
+      async () => held.length === 1 && (await figure(front, 'petgate_upstream_queued')) === 3,
+    );
+    held[0]!.destroy();
+    t.strictSame((await Promise.all(answers)).sort(), [
+      '502 upstream_failed',
+      ...Array<string>(3).fill('503 upstream_unavailable'),
+    ]);
+    t.equal(service.seen.length, 1);
+    t.equal(await figure(front, 'petgate_upstream_failures_total', { kind: 'open' }), 3);
+    t.equal(await figure(front, 'petgate_upstream_in_flight'), 0);
+  },
+);
 
 t.test('with another address those go there, reads and writes alike', async (t) => {
   const services = [await startUpstream(t), await startUpstream(t)] as const;
-  const front = await startFront(t, '', { pets: { addresses: services.map(({ url }) => url), connections: 1, deadline: '60s', breaker: TOUCHY } });
+  const front = await startFront(t, '', {
+    pets: { addresses: services.map(({ url }) => url), connections: 1, deadline: '60s', breaker: TOUCHY },
+  });
   const [ill, well] = services.map(hang) as [ServerResponse[], ServerResponse[]];
   const answers = Array.from({ length: 6 }, () => add(front));
-  await until('each has one, and two wait for it', async () => ill.length === 1 && well.length === 1 && (await figure(front, 'petgate_upstream_queued')) === 4);
+  await until(
+    'each has one, and two wait for it',
+    async () => ill.length === 1 && well.length === 1 && (await figure(front, 'petgate_upstream_queued')) === 4,
+  );
   ill[0]!.destroy();
   services[1].handle = (_seen, response) => response.end();
   well[0]!.end();
@@ -58,10 +74,20 @@ t.test('with another address those go there, reads and writes alike', async (t) 
 async function leave(front: Front, held: readonly ServerResponse[]): Promise<void> {
   const before = held.length;
   const leaving = new AbortController();
-  const send = async (): Promise<number> => (await fetch(`${front.gateway.url}/v1/pets`, { headers: { authorization: front.key.slice('Authorization: '.length) }, signal: leaving.signal })).status;
+  const send = async (): Promise<number> =>
+    (
+      await fetch(`${front.gateway.url}/v1/pets`, {
+        headers: { authorization: front.key.slice('Authorization: '.length) },
+        signal: leaving.signal,
+      })
+    ).status;
   let left: Promise<unknown> = Promise.resolve();
   // An address that is passed over takes none until a trial is due.
-  const again = (): void => void (left = send().then((status) => status === 503 && again(), () => 'left'));
+  const again = (): void =>
+    void (left = send().then(
+      (status) => status === 503 && again(),
+      () => 'left',
+    ));
   again();
   await until('it is there', () => held.length === before + 1);
   leaving.abort();
@@ -83,7 +109,9 @@ t.test('a client that leaves says nothing of the service, neither bad nor good',
 
 t.test('who gets only the rest of a deadline says nothing when it is over', async (t) => {
   const services = [await startUpstream(t), await startUpstream(t)];
-  const front = await startFront(t, '', { pets: { addresses: services.map(({ url }) => url), deadline: '500ms', breaker: TOUCHY } });
+  const front = await startFront(t, '', {
+    pets: { addresses: services.map(({ url }) => url), deadline: '500ms', breaker: TOUCHY },
+  });
   let asked = 0;
   for (const service of services) {
     service.handle = (_seen, response) => {
@@ -97,7 +125,9 @@ t.test('who gets only the rest of a deadline says nothing when it is over', asyn
 });
 
 t.test('who meets the failure that opens it is told when to come back, too', async (t) => {
-  const front = await startFront(t, 'http://127.0.0.1:1', { pets: { breaker: { failures: 2, open: '30m', cap: '1h' } } });
+  const front = await startFront(t, 'http://127.0.0.1:1', {
+    pets: { breaker: { failures: 2, open: '30m', cap: '1h' } },
+  });
   const answer = await front.send(request('GET /v1/pets', front.key));
   t.equal(codeOf(answer), 'upstream_unavailable');
   t.equal(answer.headers.get('retry-after'), '1800');
@@ -108,53 +138,84 @@ t.test('a client that does not take its answer says nothing of the service', asy
   const service = await startUpstream(t);
   const front = await startFront(t, service.url, { pets: { deadline: '500ms', breaker: TOUCHY } });
   service.handle = (_seen, response) => response.end(Buffer.alloc(64 * 1024 * 1024));
-  const answer = await new Promise<IncomingMessage>((resolve) => get(`${front.gateway.url}/v1/pets`, { agent: false, headers: { authorization: front.key.slice('Authorization: '.length) } }, resolve));
+  const answer = await new Promise<IncomingMessage>((resolve) =>
+    get(
+      `${front.gateway.url}/v1/pets`,
+      { agent: false, headers: { authorization: front.key.slice('Authorization: '.length) } },
+      resolve,
+    ),
+  );
   t.teardown(() => answer.destroy());
-  await until('its time is over', async () => (await figure(front, 'petgate_upstream_failures_total', { kind: 'timeout' })) === 1);
+  await until(
+    'its time is over',
+    async () => (await figure(front, 'petgate_upstream_failures_total', { kind: 'timeout' })) === 1,
+  );
   service.handle = (_seen, response) => response.end('[]');
   t.equal(await front.good(), 200);
 });
 
 t.test('a trial that hangs does not keep the next from being made', async (t) => {
   const service = await startUpstream(t);
-  const front = await startFront(t, service.url, { pets: { connections: 200, deadline: '60s', breaker: { failures: 1, open: '50ms', cap: '50ms' } } });
+  const front = await startFront(t, service.url, {
+    pets: { connections: 200, deadline: '60s', breaker: { failures: 1, open: '50ms', cap: '50ms' } },
+  });
   service.handle = (_seen, response) => response.destroy();
   t.equal(await add(front), '502 upstream_failed');
   const held = hang(service);
   const trials: Promise<string>[] = [];
   let refused = 0;
   await until('a trial hangs', () => {
-    if (held.length === 0) trials.push(add(front).then((answer) => (answer === '200' ? answer : String(refused += 1))));
+    if (held.length === 0)
+      trials.push(add(front).then((answer) => (answer === '200' ? answer : String((refused += 1)))));
     return held.length > 0;
   });
   await until('every other is refused, or hangs as well', () => refused + held.length === trials.length);
   service.handle = (_seen, response) => response.end('[]');
   await until('a later one went well', async () => (await front.good()) === 200);
   for (const response of held) response.end();
-  t.equal((await Promise.all(trials)).filter((answer) => answer === '200').length, held.length, 'those that hung have their answers');
+  t.equal(
+    (await Promise.all(trials)).filter((answer) => answer === '200').length,
+    held.length,
+    'those that hung have their answers',
+  );
   t.equal(await figure(front, 'petgate_upstream_breaker_opened_total'), 1);
 });
 
-t.test('an address nobody listens at is left alone after a few, and every request is served by the other', async (t) => {
-  const service = await startUpstream(t);
-  const front = await startFront(t, '', { pets: { addresses: ['http://127.0.0.1:1', service.url], breaker: { failures: 3, open: '1h', cap: '1h' } } });
-  for (let n = 0; n < 20; n += 1) t.equal(await add(front), '200');
-  t.equal(await figure(front, 'petgate_upstream_failures_total', { kind: 'unreachable' }), 3);
-  t.equal(await figure(front, 'petgate_upstream_open_ratio'), 0.5);
-  t.equal(await figure(front, 'petgate_upstream_up_ratio'), 0.5);
-  await saysSo(t, front);
-});
+t.test(
+  'an address nobody listens at is left alone after a few, and every request is served by the other',
+  async (t) => {
+    const service = await startUpstream(t);
+    const front = await startFront(t, '', {
+      pets: { addresses: ['http://127.0.0.1:1', service.url], breaker: { failures: 3, open: '1h', cap: '1h' } },
+    });
+    for (let n = 0; n < 20; n += 1) t.equal(await add(front), '200');
+    t.equal(await figure(front, 'petgate_upstream_failures_total', { kind: 'unreachable' }), 3);
+    t.equal(await figure(front, 'petgate_upstream_open_ratio'), 0.5);
+    t.equal(await figure(front, 'petgate_upstream_up_ratio'), 0.5);
+    await saysSo(t, front);
+  },
+);
 
 async function saysSo(t: Test, { gateway }: Front): Promise<void> {
-  t.match((await gateway.admin('GET', '/readyz')).body, { parts: { 'upstream:pets': { ok: true, detail: '1 of 2 addresses up' } } });
-  const line = await gateway.program.logged('requests to this address fail: it is passed over, but for a trial from time to time');
+  t.match((await gateway.admin('GET', '/readyz')).body, {
+    parts: { 'upstream:pets': { ok: true, detail: '1 of 2 addresses up' } },
+  });
+  const line = await gateway.program.logged(
+    'requests to this address fail: it is passed over, but for a trial from time to time',
+  );
   t.match(line, { level: 'warn', upstream: 'pets', address: 'http://127.0.0.1:1', failure: 'unreachable' });
 }
 
 t.test('a service that refuses, or fails by itself, answers: nothing is passed over', async (t) => {
   const service = await startUpstream(t);
   const front = await startFront(t, service.url, { pets: { breaker: TOUCHY } });
-  for (const [status, seen] of [[401, 502], [403, 502], [429, 502], [500, 500], [503, 503]] as const) {
+  for (const [status, seen] of [
+    [401, 502],
+    [403, 502],
+    [429, 502],
+    [500, 500],
+    [503, 503],
+  ] as const) {
     service.handle = (_seen, response) => response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
     for (let n = 0; n < 3; n += 1) t.equal(await front.good(), seen, `${status}`);
   }

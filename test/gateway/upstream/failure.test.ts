@@ -14,10 +14,17 @@ async function failures(gateway: Gateway): Promise<Record<string, number>> {
 
 t.test('each way an upstream can fail is counted under its kind', async (t) => {
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url }, config: { upstreams: { pets: { deadline: '300ms', connections: 1, breaker: 'off' } } } });
+  const gateway = await startGateway(t, {
+    environment: { PETS_URL: upstream.url },
+    config: { upstreams: { pets: { deadline: '300ms', connections: 1, breaker: 'off' } } },
+  });
   const { key } = await gateway.createKey({ plan: 'pro' });
   const add = (): Promise<number> =>
-    fetch(`${gateway.url}/v1/pets`, { method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, body: '{"name":"Rex","categoryId":1}' }).then(({ status }) => status);
+    fetch(`${gateway.url}/v1/pets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"name":"Rex","categoryId":1}',
+    }).then(({ status }) => status);
 
   t.equal(await add(), 200);
   t.strictSame(await failures(gateway), {});
@@ -42,7 +49,8 @@ t.test('each way an upstream can fail is counted under its kind', async (t) => {
 t.test('an upstream nobody listens at is unreachable, and not up until it is reached', async (t) => {
   const gateway = await startGateway(t, { environment: { PETS_URL: `http://127.0.0.1:${await freePort()}` } });
   const { key } = await gateway.createKey({ plan: 'pro' });
-  const up = async (): Promise<number> => (await scrape(gateway.adminUrl)).value('petgate_upstream_up_ratio', { upstream: 'pets' });
+  const up = async (): Promise<number> =>
+    (await scrape(gateway.adminUrl)).value('petgate_upstream_up_ratio', { upstream: 'pets' });
   t.equal(await up(), 1, 'nothing is known against it');
   t.equal((await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status, 503);
   t.strictSame(await failures(gateway), { unreachable: 2 }, 'the second attempt counts too');
@@ -51,7 +59,10 @@ t.test('an upstream nobody listens at is unreachable, and not up until it is rea
 
 t.test('every status of its own is an answer, however often: one operation that fails cuts off no other', async (t) => {
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url }, config: { upstreams: { pets: { breaker: { failures: 1 } } } } });
+  const gateway = await startGateway(t, {
+    environment: { PETS_URL: upstream.url },
+    config: { upstreams: { pets: { breaker: { failures: 1 } } } },
+  });
   const { key } = await gateway.createKey({ plan: 'pro' });
   for (const status of [500, 502, 503, 504, 404, 500]) {
     upstream.handle = (_seen, response) => response.writeHead(status).end();

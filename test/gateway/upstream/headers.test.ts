@@ -6,19 +6,51 @@ import { appendResponseHeaders, requestHeaders } from '../../../src/gateway/upst
 import { makeExchange } from '../exchange.js';
 
 const OPERATION: Operation = {
-  id: 'listPets', method: 'GET', path: '/v1/pets', upstream: 'pets', cost: 1, secured: true, scope: null,
-  hasBody: false, stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [],
+  id: 'listPets',
+  method: 'GET',
+  path: '/v1/pets',
+  upstream: 'pets',
+  cost: 1,
+  secured: true,
+  scope: null,
+  hasBody: false,
+  stability: null,
+  websocket: false,
+  deadlineMs: null,
+  sunsetAtMs: null,
+  headers: [],
+  parameters: [],
 };
 const WINDOW = { limit: 60, remaining: 59, resetAtMs: 0 };
 
 function admitted(keyId: string | null): Admitted {
   const { exchange } = makeExchange({ id: 'request-1' });
-  const routed = toRouted(toStripped(exchange, ['Accept', 'a/b']), { operation: 'listPets', scope: null, cost: 1, secured: true, match: null, refusal: null });
+  const routed = toRouted(toStripped(exchange, ['Accept', 'a/b']), {
+    operation: 'listPets',
+    scope: null,
+    cost: 1,
+    secured: true,
+    match: null,
+    refusal: null,
+  });
   const identified = toIdentified(routed, { kind: 'address', address: '192.0.2.1' }, 'missing');
-  return toAdmitted(identified, OPERATION, { outcome: 'admitted', inScope: true, recordVersion: 1, keyId, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 0 });
+  return toAdmitted(identified, OPERATION, {
+    outcome: 'admitted',
+    inScope: true,
+    recordVersion: 1,
+    keyId,
+    plan: 'free',
+    minute: WINDOW,
+    day: WINDOW,
+    atMs: 0,
+  });
 }
 
-const told = (status: number, received: Readonly<Record<string, string | string[]>>, ownCors = false): readonly string[] => {
+const told = (
+  status: number,
+  received: Readonly<Record<string, string | string[]>>,
+  ownCors = false,
+): readonly string[] => {
   const target: string[] = [];
   const flat = Object.entries(received).flatMap(([name, values]) => [values].flat().flatMap((value) => [name, value]));
   appendResponseHeaders(target, status, flat, ownCors);
@@ -28,40 +60,105 @@ const told = (status: number, received: Readonly<Record<string, string | string[
 t.test('the upstream is told who asks, once, by us', (t) => {
   const fields = requestHeaders(admitted('k1'), 'internal');
   t.same(fields, [
-    'Accept', 'a/b', 'Authorization', 'Bearer internal', 'X-Request-Id', 'request-1', 'traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00',
-    'X-Forwarded-For', '192.0.2.1', 'X-Petgate-Plan', 'free', 'X-Petgate-Key-Id', 'k1',
+    'Accept',
+    'a/b',
+    'Authorization',
+    'Bearer internal',
+    'X-Request-Id',
+    'request-1',
+    'traceparent',
+    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00',
+    'X-Forwarded-For',
+    '192.0.2.1',
+    'X-Petgate-Plan',
+    'free',
+    'X-Petgate-Key-Id',
+    'k1',
   ]);
   t.notOk(requestHeaders(admitted(null), 'internal').includes('X-Petgate-Key-Id'), 'who has no key has no id');
   t.end();
 });
 
-t.test('of an answer\'s fields the client gets what is not ours, not internal and not of one connection', (t) => {
-  for (const name of ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'server', 'x-powered-by', 'www-authenticate', 'x-ratelimit-limit', 'ratelimit', 'ratelimit-policy', 'x-petgate-plan', 'x-request-id', 'traceparent', 'retry-after', 'alt-svc']) {
+t.test("of an answer's fields the client gets what is not ours, not internal and not of one connection", (t) => {
+  for (const name of [
+    'connection',
+    'keep-alive',
+    'transfer-encoding',
+    'upgrade',
+    'server',
+    'x-powered-by',
+    'www-authenticate',
+    'x-ratelimit-limit',
+    'ratelimit',
+    'ratelimit-policy',
+    'x-petgate-plan',
+    'x-request-id',
+    'traceparent',
+    'retry-after',
+    'alt-svc',
+  ]) {
     t.same(told(200, { [name]: 'x' }), [], name);
   }
-  t.same(told(200, { 'content-type': 'a/b', 'set-cookie': ['a', 'b'], etag: '"1"' }), ['content-type', 'a/b', 'set-cookie', 'a', 'set-cookie', 'b', 'etag', '"1"']);
+  t.same(told(200, { 'content-type': 'a/b', 'set-cookie': ['a', 'b'], etag: '"1"' }), [
+    'content-type',
+    'a/b',
+    'set-cookie',
+    'a',
+    'set-cookie',
+    'b',
+    'etag',
+    '"1"',
+  ]);
   t.same(told(200, { connection: 'X-Hop, keep-alive', 'x-hop': '1', 'x-stays': '2' }), ['x-stays', '2']);
   t.same(told(200, { connection: ['keep-alive', 'X-Hop'], 'x-hop': '1' }), [], 'also where Connection came twice');
-  t.same(told(200, { 'x-odd': 'a\u0001', 'x-snow': '\u2603', 'x-latin': 'caf\u00e9' }), ['x-latin', 'caf\u00e9'], 'what cannot be written is left out');
+  t.same(
+    told(200, { 'x-odd': 'a\u0001', 'x-snow': '\u2603', 'x-latin': 'caf\u00e9' }),
+    ['x-latin', 'caf\u00e9'],
+    'what cannot be written is left out',
+  );
   for (let n = 0; n < 1200; n += 1) told(200, { [`x-fill-${n}`]: '' });
-  t.same(told(200, { 'x-ratelimit-late': '1', 'x-late': '2' }), ['x-late', '2'], 'also beyond the names that are remembered');
+  t.same(
+    told(200, { 'x-ratelimit-late': '1', 'x-late': '2' }),
+    ['x-late', '2'],
+    'also beyond the names that are remembered',
+  );
   t.end();
 });
 
 t.test('a 503 says in seconds how long to wait, as the service said or 1', (t) => {
-  const wait = (said?: string | string[]): string | undefined => told(503, said === undefined ? {} : { 'retry-after': said })[1];
+  const wait = (said?: string | string[]): string | undefined =>
+    told(503, said === undefined ? {} : { 'retry-after': said })[1];
   t.equal(wait('120'), '120');
   t.match(wait(new Date(Date.now() + 10_000).toUTCString()), /^(9|10)$/);
-  for (const none of [undefined, '0', '-5', 'soon', '', '1.5', '99999999999', new Date(0).toUTCString(), ['1', '2']]) t.equal(wait(none), '1', String(none));
+  for (const none of [undefined, '0', '-5', 'soon', '', '1.5', '99999999999', new Date(0).toUTCString(), ['1', '2']])
+    t.equal(wait(none), '1', String(none));
   t.end();
 });
 
 t.test('what browsers are told is one voice: of the upstream only where the gateway says nothing of CORS', (t) => {
-  const received = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'x', vary: ['accept', 'accept-language'], 'content-type': 'a/b' };
+  const received = {
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': 'x',
+    vary: ['accept', 'accept-language'],
+    'content-type': 'a/b',
+  };
   t.same(told(200, received, true), ['Vary', 'accept, accept-language', 'content-type', 'a/b']);
-  t.same(told(200, received, false), ['access-control-allow-origin', '*', 'access-control-expose-headers', 'x', 'Vary', 'accept, accept-language', 'content-type', 'a/b']);
+  t.same(told(200, received, false), [
+    'access-control-allow-origin',
+    '*',
+    'access-control-expose-headers',
+    'x',
+    'Vary',
+    'accept, accept-language',
+    'content-type',
+    'a/b',
+  ]);
   const target = ['X-Request-Id', 'Vary', 'Vary', 'Origin'];
   appendResponseHeaders(target, 200, ['vary', 'Accept'], true);
-  t.same(target, ['X-Request-Id', 'Vary', 'Vary', 'Origin, Accept'], 'what it varies by joins what the gateway varies by, in one field');
+  t.same(
+    target,
+    ['X-Request-Id', 'Vary', 'Vary', 'Origin, Accept'],
+    'what it varies by joins what the gateway varies by, in one field',
+  );
   t.end();
 });

@@ -51,24 +51,27 @@ t.test('one whose breaker is open is passed over, also by a second attempt', (t)
   t.end();
 });
 
-t.test('a trial goes first, and however many hang there, but never to an unhealthy address while a healthy one is there', (t) => {
-  const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 2, { failures: 1, openMs: 0, capMs: 60_000 });
-  const [one, two] = upstream.addresses;
-  openBreaker(one!);
-  load(one!, 10);
-  load(two!, 9);
-  one!.healthy = false;
-  t.equal(upstream.pick('listPets', null), two);
-  one!.healthy = true;
-  t.equal(upstream.pick('listPets', null), one);
-  two!.healthy = false;
-  openBreaker(two!);
-  t.equal(upstream.pick('listPets', null), one);
-  one!.healthy = false;
-  t.equal(upstream.pick('listPets', null), two, 'when no one is healthy, all are tried');
-  t.equal(upstream.waitMs(), 0);
-  t.end();
-});
+t.test(
+  'a trial goes first, and however many hang there, but never to an unhealthy address while a healthy one is there',
+  (t) => {
+    const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 2, { failures: 1, openMs: 0, capMs: 60_000 });
+    const [one, two] = upstream.addresses;
+    openBreaker(one!);
+    load(one!, 10);
+    load(two!, 9);
+    one!.healthy = false;
+    t.equal(upstream.pick('listPets', null), two);
+    one!.healthy = true;
+    t.equal(upstream.pick('listPets', null), one);
+    two!.healthy = false;
+    openBreaker(two!);
+    t.equal(upstream.pick('listPets', null), one);
+    one!.healthy = false;
+    t.equal(upstream.pick('listPets', null), two, 'when no one is healthy, all are tried');
+    t.equal(upstream.waitMs(), 0);
+    t.end();
+  },
+);
 
 t.test('a full address takes no more', (t) => {
   const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 2);

@@ -21,7 +21,10 @@ t.test('a reserve, and then one retry for five requests', (t) => {
 t.test('a service that breaks off every answer does not get twice the load', async (t) => {
   const service = await startUpstream(t);
   service.handle = (_seen, response) => response.destroy();
-  const gateway = await startGateway(t, { config: { upstreams: { pets: { breaker: 'off' } } }, environment: { PETS_URL: service.url } });
+  const gateway = await startGateway(t, {
+    config: { upstreams: { pets: { breaker: 'off' } } },
+    environment: { PETS_URL: service.url },
+  });
   const { key } = await gateway.createKey({ plan: 'business' });
   const REQUESTS = 200;
   for (let n = 0; n < REQUESTS; n += 1) {
@@ -30,5 +33,8 @@ t.test('a service that breaks off every answer does not get twice the load', asy
     if (answer.status !== 502) t.fail(`answered ${answer.status}`);
   }
   // The reserve, and what the requests themselves earned.
-  t.ok(service.seen.length >= REQUESTS + 50 && service.seen.length <= REQUESTS + 50 + REQUESTS / 5, `${service.seen.length} for ${REQUESTS}`);
+  t.ok(
+    service.seen.length >= REQUESTS + 50 && service.seen.length <= REQUESTS + 50 + REQUESTS / 5,
+    `${service.seen.length} for ${REQUESTS}`,
+  );
 });

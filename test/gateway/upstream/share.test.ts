@@ -13,7 +13,8 @@ import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 import type { Upstream } from '../../servers/upstream.js';
 
-const add = (front: Front): Promise<RawAnswer> => front.send(`${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`);
+const add = (front: Front): Promise<RawAnswer> =>
+  front.send(`${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`);
 
 /** POST hangs until the test answers it; everything else is answered at once. */
 function hangPosts(upstream: Upstream): ServerResponse[] {
@@ -25,19 +26,24 @@ function hangPosts(upstream: Upstream): ServerResponse[] {
   return held;
 }
 
-const queued = async (front: Front): Promise<number> => (await scrape(front.gateway.adminUrl)).value('petgate_upstream_queued', { upstream: 'pets' });
+const queued = async (front: Front): Promise<number> =>
+  (await scrape(front.gateway.adminUrl)).value('petgate_upstream_queued', { upstream: 'pets' });
 
 t.test('an operation that hangs leaves connections for the others', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, { pets: { connections: 4, deadline: '60s' } });
   const held = hangPosts(upstream);
   const answers = Array.from({ length: 40 }, () => add(front));
-  await until('its share is taken, and its part of the queue', async () => held.length === 3 && (await queued(front)) === 12);
+  await until(
+    'its share is taken, and its part of the queue',
+    async () => held.length === 3 && (await queued(front)) === 12,
+  );
   for (let n = 0; n < 20; n += 1) t.equal(await front.good(), 200, 'another operation is served');
   t.equal(held.length, 3, 'three of four connections, and no more');
   let released = 0;
   await until('all that waited were served', () => {
-    for (const response of held.slice(released)) response.writeHead(201, { 'content-type': 'application/json' }).end('{}');
+    for (const response of held.slice(released))
+      response.writeHead(201, { 'content-type': 'application/json' }).end('{}');
     released = held.length;
     return released === 15;
   });
@@ -57,7 +63,12 @@ t.test('one whose client left while it waited gives its place to the next', asyn
   const first = add(front);
   await until('it is there', () => held.length === 1);
   const leaving = new AbortController();
-  const gone = fetch(`http://127.0.0.1:${front.port}/v1/pets`, { method: 'POST', body: '{}', signal: leaving.signal, headers: { authorization: front.key.replace('Authorization: ', ''), 'content-type': 'application/json' } }).catch(() => undefined);
+  const gone = fetch(`http://127.0.0.1:${front.port}/v1/pets`, {
+    method: 'POST',
+    body: '{}',
+    signal: leaving.signal,
+    headers: { authorization: front.key.replace('Authorization: ', ''), 'content-type': 'application/json' },
+  }).catch(() => undefined);
   await until('another waits', async () => (await queued(front)) === 1);
   const last = add(front);
   await until('and one more', async () => (await queued(front)) === 2);
@@ -74,7 +85,10 @@ t.test('one whose client left while it waited gives its place to the next', asyn
 
 t.test('an operation has the deadline of its contract', async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { deadline: '10m', breaker: 'off' }, config: { contract: contractWith(t, 'createPet', '300ms') } });
+  const front = await startFront(t, upstream.url, {
+    pets: { deadline: '10m', breaker: 'off' },
+    config: { contract: contractWith(t, 'createPet', '300ms') },
+  });
   const held: { readonly method: string; readonly response: ServerResponse }[] = [];
   upstream.handle = ({ method }, response) => void held.push({ method, response });
   const listed = front.send(request('GET /v1/pets', front.key));
@@ -90,6 +104,9 @@ function contractWith(t: Test, operation: string, deadline: string): string {
   const path = join(t.testdir({}), 'openapi.yaml');
   const shipped = readFileSync(join(packageRoot, 'config/openapi.yaml'), 'utf8');
   const from = shipped.indexOf(`operationId: ${operation}`);
-  writeFileSync(path, shipped.slice(0, from) + shipped.slice(from).replace('x-petgate: {', `x-petgate: { deadline: ${deadline},`));
+  writeFileSync(
+    path,
+    shipped.slice(0, from) + shipped.slice(from).replace('x-petgate: {', `x-petgate: { deadline: ${deadline},`),
+  );
   return path;
 }

@@ -12,7 +12,8 @@ t.test('a burst, then so many a second; the wait told is long enough and no long
   let given = 0;
   for (let ms = 1_200; ms < 11_200; ms += 10) if (allowance.take('a', ms) === 0) given += 1;
   t.ok(given >= 49 && given <= 50, 'five a second in the long run', { given });
-  for (let n = 0; n < 20; n += 1) t.equal(allowance.take('a', 1_000_000), 0, 'idle time never gives more than the burst');
+  for (let n = 0; n < 20; n += 1)
+    t.equal(allowance.take('a', 1_000_000), 0, 'idle time never gives more than the burst');
   t.not(allowance.take('a', 1_000_000), 0);
   t.end();
 });

@@ -36,7 +36,11 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
     const first = Math.max(0, day - KEPT_DAYS);
     const expected = Array.from({ length: day - first + 1 }, (_, n) => dayName(NOON_MS + (first + n) * DAY_MS));
     t.same([...new Set(rows.map((row) => row.day))], expected);
-    t.equal(rows.reduce((sum, { requests }) => sum + requests, 0), 3 * expected.length, 'what is kept is kept whole');
+    t.equal(
+      rows.reduce((sum, { requests }) => sum + requests, 0),
+      3 * expected.length,
+      'what is kept is kept whole',
+    );
   }
 });
 
@@ -47,7 +51,12 @@ t.test('redis: every day of the ledger ends by itself after the days kept, whate
   t.teardown(() => engine.close());
   const key = await newKey(engine, 'strict');
   const nameOf = (day: number): string => ledgerName(key.id, dayNumber(NOON_MS) + day);
-  const failure = (day: number) => ({ keyId: key.id, plan: 'open', operation: 'createPet', admittedAtMs: NOON_MS + day * DAY_MS });
+  const failure = (day: number) => ({
+    keyId: key.id,
+    plan: 'open',
+    operation: 'createPet',
+    admittedAtMs: NOON_MS + day * DAY_MS,
+  });
   await askMany(engine, key, 3, NOON_MS);
   await engine.fail(creditsOf([failure(1)]));
   await engine.fail(creditsOf([failure(0)]));
@@ -56,12 +65,25 @@ t.test('redis: every day of the ledger ends by itself after the days kept, whate
   await askMany(engine, key, 1, NOON_MS + 2 * DAY_MS + 120_000);
   for (const day of [0, 1]) {
     const ttl = Number(await redis.command('TTL', nameOf(day)));
-    t.ok(ttl > KEPT_DAYS * 86_400 && ttl <= (KEPT_DAYS + 1) * 86_400, `day ${day}: a day longer than kept, for the day itself`, { ttl });
+    t.ok(
+      ttl > KEPT_DAYS * 86_400 && ttl <= (KEPT_DAYS + 1) * 86_400,
+      `day ${day}: a day longer than kept, for the day itself`,
+      { ttl },
+    );
   }
   t.ok(Number(await redis.command('TTL', nameOf(2))) <= 1_000, 'later counts do not make a day live longer');
   const lasting = [];
-  for (const name of (await redis.command('KEYS', 'petgate:*')) as string[]) if (Number(await redis.command('TTL', name)) === -1) lasting.push(name.replace(key.id, 'ID'));
-  t.same(lasting.sort(), ['petgate:keys', 'petgate:{ID}:history', 'petgate:{ID}:key'], 'only records of keys stay for ever');
+  for (const name of (await redis.command('KEYS', 'petgate:*')) as string[])
+    if (Number(await redis.command('TTL', name)) === -1) lasting.push(name.replace(key.id, 'ID'));
+  t.same(
+    lasting.sort(),
+    ['petgate:keys', 'petgate:{ID}:history', 'petgate:{ID}:key'],
+    'only records of keys stay for ever',
+  );
   await redis.command('PEXPIREAT', nameOf(0), 1);
-  t.same([...new Set((await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS + 9 * DAY_MS), key.id)).map(({ day }) => day))], [1, 2].map((day) => dayName(NOON_MS + day * DAY_MS)), 'a day that ended is in no report');
+  t.same(
+    [...new Set((await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS + 9 * DAY_MS), key.id)).map(({ day }) => day))],
+    [1, 2].map((day) => dayName(NOON_MS + day * DAY_MS)),
+    'a day that ended is in no report',
+  );
 });

@@ -43,34 +43,72 @@ async function prove(t: Test, gatewayCount: number, environment: Readonly<Record
   upstream.handle = (_seen, response) => {
     upstream.seen.length = 0;
     answered += 1;
-    response.writeHead(answered % 97 === 0 ? 500 : answered % 89 === 0 ? 404 : 200, { 'content-type': 'application/json' }).end('[]');
+    response
+      .writeHead(answered % 97 === 0 ? 500 : answered % 89 === 0 ? 404 : 200, { 'content-type': 'application/json' })
+      .end('[]');
   };
   // What a deadline cuts off may or may not have been counted: none here, however busy the machine.
-  const options = { plans: PLANS, config: { store: { deadline: '10s' } }, environment: { ...environment, PETS_URL: upstream.url } };
+  const options = {
+    plans: PLANS,
+    config: { store: { deadline: '10s' } },
+    environment: { ...environment, PETS_URL: upstream.url },
+  };
   const gateways = await Promise.all(Array.from({ length: gatewayCount }, () => startGateway(t, options)));
   const [first] = gateways as [Gateway];
   await until('the store is there', async () => (await first.admin('GET', '/readyz')).status === 200);
   const callers: Caller[] = [];
   for (const plan of ['free', 'pro', 'business', 'enterprise', 'business', 'enterprise', 'free', 'pro', 'business']) {
-    const made = await first.createKey({ plan, ...(plan === 'enterprise' ? { limits: { minute: 'unlimited', day: 'unlimited' } } : {}) });
+    const made = await first.createKey({
+      plan,
+      ...(plan === 'enterprise' ? { limits: { minute: 'unlimited', day: 'unlimited' } } : {}),
+    });
     callers.push({ ...made, plan });
   }
   const day = today();
   const startedMs = performance.now();
-  const tally = await sendTraffic(gateways.map(({ url }) => url), callers, REQUESTS / 2, 16);
+  const tally = await sendTraffic(
+    gateways.map(({ url }) => url),
+    callers,
+    REQUESTS / 2,
+    16,
+  );
   t.comment(`${REQUESTS / 2} requests in ${Math.round(performance.now() - startedMs)} ms`);
   const last = today();
 
   const expected = [...tally].map(([name, seen]) => ({ name, ...seen })).sort((a, b) => (a.name < b.name ? -1 : 1));
   const ledger = async (): Promise<unknown[]> => {
     const { body } = await first.admin('GET', `/admin/v1/usage?from=${day}&to=${last}&by=key,plan,operation`);
-    const { rows } = body as { rows: { key: string; plan: string; operation: string; requests: number; limited: number; banned: number; failed: number }[] };
-    return rows.map(({ key, plan, operation, ...counts }) => ({ name: [key, plan, operation].join('\t'), ...counts })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const { rows } = body as {
+      rows: {
+        key: string;
+        plan: string;
+        operation: string;
+        requests: number;
+        limited: number;
+        banned: number;
+        failed: number;
+      }[];
+    };
+    return rows
+      .map(({ key, plan, operation, ...counts }) => ({ name: [key, plan, operation].join('\t'), ...counts }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   };
-  await until('the last failures are counted', async () => JSON.stringify(await ledger()) === JSON.stringify(expected)).catch(() => undefined);
+  await until(
+    'the last failures are counted',
+    async () => JSON.stringify(await ledger()) === JSON.stringify(expected),
+  ).catch(() => undefined);
   t.same(await ledger(), expected, 'the ledger is what clients saw, failures and refusals too');
-  t.ok(expected.some(({ limited }) => limited > 0) && expected.some(({ banned }) => banned > 0) && expected.some(({ failed }) => failed > 0), 'and there was some of everything');
-  t.same(new Set(expected.map(({ name }) => name.split('\t').slice(1).join(' '))).size, 4 * 5, 'all plans and operations');
+  t.ok(
+    expected.some(({ limited }) => limited > 0) &&
+      expected.some(({ banned }) => banned > 0) &&
+      expected.some(({ failed }) => failed > 0),
+    'and there was some of everything',
+  );
+  t.same(
+    new Set(expected.map(({ name }) => name.split('\t').slice(1).join(' '))).size,
+    4 * 5,
+    'all plans and operations',
+  );
 
   const folder = temporaryFolder(t);
   const logs = gateways.map(({ program }, n) => {
@@ -78,16 +116,32 @@ async function prove(t: Test, gatewayCount: number, environment: Readonly<Record
     writeFileSync(file, n === 0 ? program.output() : gzipSync(program.output()));
     return file;
   });
-  const reconcile = (files: readonly string[], onDay = day) => petgate(
-    ['--admin-url', first.adminUrl, 'usage', 'reconcile', '--day', onDay, '--access-log', ...files, '--metrics', ...gateways.map(({ adminUrl }) => `${adminUrl}/metrics`), '--json'],
-    { PATH: process.env['PATH'], PETGATE_ADMIN_TOKEN: ADMIN_TOKEN },
-  );
+  const reconcile = (files: readonly string[], onDay = day) =>
+    petgate(
+      [
+        '--admin-url',
+        first.adminUrl,
+        'usage',
+        'reconcile',
+        '--day',
+        onDay,
+        '--access-log',
+        ...files,
+        '--metrics',
+        ...gateways.map(({ adminUrl }) => `${adminUrl}/metrics`),
+        '--json',
+      ],
+      { PATH: process.env['PATH'], PETGATE_ADMIN_TOKEN: ADMIN_TOKEN },
+    );
   const admitted = expected.reduce((sum, { requests }) => sum + requests, 0);
   const proofs = await Promise.all((day === last ? [day] : [day, last]).map((each) => reconcile(logs, each)));
   let logged = 0;
   for (const { code, stdout, stderr } of proofs) {
     t.equal(code, 0, stderr + stdout.slice(0, 2_000));
-    const proof = JSON.parse(stdout) as { totals: { ledger: number; accessLog: number; counter: number }; counterLeftOut: string | null };
+    const proof = JSON.parse(stdout) as {
+      totals: { ledger: number; accessLog: number; counter: number };
+      counterLeftOut: string | null;
+    };
     t.equal(proof.totals.ledger, proof.totals.accessLog);
     t.equal(proof.totals.counter, admitted, 'petgate_admitted_total is what clients saw admitted');
     // A run over midnight leaves two days, against neither of which the counter can be held.

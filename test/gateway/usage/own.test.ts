@@ -31,9 +31,20 @@ t.test('redis', async (t) => {
 
 async function ownUsage(t: Test, environment: Readonly<Record<string, string>>): Promise<void> {
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { plans: PLANS, config: { store: { deadline: '2s' } }, environment: { ...environment, PETS_URL: upstream.url } });
+  const gateway = await startGateway(t, {
+    plans: PLANS,
+    config: { store: { deadline: '2s' } },
+    environment: { ...environment, PETS_URL: upstream.url },
+  });
   const { id, key } = await gateway.createKey({ plan: 'tiny' });
-  const get = async (path: string, with_ = key): Promise<RawAnswer> => (await exchangeRaw(gateway.port, `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${with_}\r\nConnection: close\r\n\r\n`, 1))[0]!;
+  const get = async (path: string, with_ = key): Promise<RawAnswer> =>
+    (
+      await exchangeRaw(
+        gateway.port,
+        `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${with_}\r\nConnection: close\r\n\r\n`,
+        1,
+      )
+    )[0]!;
   const own = async (): Promise<Own> => {
     const answer = await get('/v1/usage');
     t.equal(answer.status, 200);
@@ -41,7 +52,13 @@ async function ownUsage(t: Test, environment: Readonly<Record<string, string>>):
     return JSON.parse(answer.body) as Own;
   };
 
-  t.match(await own(), { plan: 'tiny', windows: { minute: { limit: 5, remaining: 5 }, day: { limit: 1000, remaining: 1000 } }, today: { requests: 0 }, month: { requests: 0 }, ban: null });
+  t.match(await own(), {
+    plan: 'tiny',
+    windows: { minute: { limit: 5, remaining: 5 }, day: { limit: 1000, remaining: 1000 } },
+    today: { requests: 0 },
+    month: { requests: 0 },
+    ban: null,
+  });
   for (let n = 0; n < 3; n += 1) await get('/v1/pets');
   await get('/v1/nothing');
   const four = { requests: 4, limited: 0, banned: 0, failed: 0 };
@@ -78,9 +95,20 @@ async function ownUsage(t: Test, environment: Readonly<Record<string, string>>):
   }
   const other = await gateway.createKey({ plan: 'enterprise', limits: { minute: 7, day: 'unlimited' } });
   const others = await get('/v1/usage', other.key);
-  t.match(JSON.parse(others.body), { plan: 'enterprise', windows: { minute: { limit: 7, remaining: 7 }, day: { limit: 'unlimited', remaining: Number.MAX_SAFE_INTEGER } } }, 'another key is not held up');
+  t.match(
+    JSON.parse(others.body),
+    {
+      plan: 'enterprise',
+      windows: { minute: { limit: 7, remaining: 7 }, day: { limit: 'unlimited', remaining: Number.MAX_SAFE_INTEGER } },
+    },
+    'another key is not held up',
+  );
   await until('the wait told was honest', async () => (await get('/v1/usage')).status === 200);
   t.equal((await get('/v1/usage', 'nonsense')).status, 401);
   const { body } = await gateway.admin('GET', `/admin/v1/usage?by=operation&key=${id}`);
-  t.same((body as { rows: { operation: string }[] }).rows.map(({ operation }) => operation), ['listPets', 'unmatched'], 'nothing of it stands in the ledger');
+  t.same(
+    (body as { rows: { operation: string }[] }).rows.map(({ operation }) => operation),
+    ['listPets', 'unmatched'],
+    'nothing of it stands in the ledger',
+  );
 }

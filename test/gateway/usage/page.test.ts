@@ -16,17 +16,35 @@ t.test('the page shows plot, legend and table in Chromium, in light and dark, an
   const day = (back: number): string => new Date(todayMs - back * DAY_MS).toISOString().slice(0, 10);
   let sum = 0;
   for (const [place, plan] of ['free', 'pro', 'enterprise'].entries()) {
-    const { token } = await registry.create({ plan, name: `<b>${plan}`, ...(plan === 'enterprise' ? { limits: { minute: 'unlimited', day: 'unlimited' } } : {}) });
+    const { token } = await registry.create({
+      plan,
+      name: `<b>${plan}`,
+      ...(plan === 'enterprise' ? { limits: { minute: 'unlimited', day: 'unlimited' } } : {}),
+    });
     const subject = { kind: 'key' as const, ...parseToken(token, 'staging', false)! };
     for (let back = 29; back >= 0; back -= 1) {
       const times = 5 + ((back * (3 + place) + 11 * place) % 40);
       sum += times;
-      await engine.admit(Array.from({ length: times }, () => ({ subject, operation: 'listPets', scope: null, cost: 1 as const, nowMs: todayMs - back * DAY_MS + 1 })));
+      await engine.admit(
+        Array.from({ length: times }, () => ({
+          subject,
+          operation: 'listPets',
+          scope: null,
+          cost: 1 as const,
+          nowMs: todayMs - back * DAY_MS + 1,
+        })),
+      );
     }
   }
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
   t.teardown(() => browser.close());
-  const context = await browser.newContext({ httpCredentials: { username: 'ops', password: ADMIN_TOKEN }, viewport: { width: 1100, height: 900 } });
+  const context = await browser.newContext({
+    httpCredentials: { username: 'ops', password: ADMIN_TOKEN },
+    viewport: { width: 1100, height: 900 },
+  });
   const page = await context.newPage();
   const asked: string[] = [];
   const complaints: string[] = [];
@@ -41,12 +59,22 @@ t.test('the page shows plot, legend and table in Chromium, in light and dark, an
     t.equal(await bars.count(), 30, 'one bar a day');
     t.equal(await page.locator('svg g.open').count(), 1, 'today is not final');
     t.same(await page.locator('.legend .swatch').count(), 3);
-    const told = (await bars.locator('title').allTextContents()).map((title) => Number(/: ([\d,]+)/.exec(title)?.[1]?.replaceAll(',', '')));
-    t.equal(told.reduce((all, one) => all + one, 0), sum, 'the bars add up to the ledger');
+    const told = (await bars.locator('title').allTextContents()).map((title) =>
+      Number(/: ([\d,]+)/.exec(title)?.[1]?.replaceAll(',', '')),
+    );
+    t.equal(
+      told.reduce((all, one) => all + one, 0),
+      sum,
+      'the bars add up to the ledger',
+    );
     t.equal(await page.locator('tfoot td').nth(1).textContent(), sum.toLocaleString('en-US'));
-    const colours = await page.evaluate<string[]>(`[...document.querySelectorAll('.swatch')].map((each) => getComputedStyle(each).backgroundColor).concat(getComputedStyle(document.body).backgroundColor)`);
+    const colours = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.swatch')].map((each) => getComputedStyle(each).backgroundColor).concat(getComputedStyle(document.body).backgroundColor)`,
+    );
     t.equal(new Set(colours).size, 4, 'the style sheet holds: every plan has a colour of its own, unlike the page');
-    const heights = await page.evaluate<number[]>(`[...document.querySelectorAll('svg g.day')].map((day) => Math.round([...day.querySelectorAll('rect:not(.hover)')].reduce((sum, rect) => sum + rect.getBoundingClientRect().height, 0)))`);
+    const heights = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('svg g.day')].map((day) => Math.round([...day.querySelectorAll('rect:not(.hover)')].reduce((sum, rect) => sum + rect.getBoundingClientRect().height, 0)))`,
+    );
     const tallest = told.indexOf(Math.max(...told));
     t.equal(heights.indexOf(Math.max(...heights)), tallest, 'the day with most requests is the tallest');
     if (SHOTS !== '') {
@@ -60,7 +88,13 @@ t.test('the page shows plot, legend and table in Chromium, in light and dark, an
   await page.waitForURL(/by=plan%2Cday/);
   t.equal(await page.locator('tbody tr').count(), 90, 'the form asks for another grouping');
   await page.setViewportSize({ width: 390, height: 800 });
-  t.ok(await page.evaluate<boolean>('document.documentElement.scrollWidth <= window.innerWidth'), 'a phone need not scroll sideways');
+  t.ok(
+    await page.evaluate<boolean>('document.documentElement.scrollWidth <= window.innerWidth'),
+    'a phone need not scroll sideways',
+  );
   t.same(complaints, [], 'Chromium has nothing to complain of');
-  t.ok(asked.every((url) => url.startsWith(`http://127.0.0.1:${port}/admin/`)), 'nothing is asked of anybody else');
+  t.ok(
+    asked.every((url) => url.startsWith(`http://127.0.0.1:${port}/admin/`)),
+    'nothing is asked of anybody else',
+  );
 });

@@ -21,16 +21,26 @@ async function piecesOf(chunks: AsyncIterable<string>): Promise<string[]> {
 }
 
 t.test('a key is out before the next is complete, and days are marked final', async (t) => {
-  const pieces = await piecesOf(reportAsJson(RANGE, ledger(
-    [row('k1', '2026-01-01'), row('k1', '2026-01-01')],
-    [row('k1', '2026-01-02'), row('k2', '2026-01-01')],
-    [row('k3', '2026-01-01')],
-  )));
+  const pieces = await piecesOf(
+    reportAsJson(
+      RANGE,
+      ledger(
+        [row('k1', '2026-01-01'), row('k1', '2026-01-01')],
+        [row('k1', '2026-01-02'), row('k2', '2026-01-01')],
+        [row('k3', '2026-01-01')],
+      ),
+    ),
+  );
   t.match(pieces[0], /"rows":\[$/, 'the head comes with the first answer of the store');
   t.match(pieces[1], /k1/);
   t.notMatch(pieces[1], /k2/);
   t.same(JSON.parse(pieces.join('')), {
-    from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'], final: false, waitingFor: [], without: [],
+    from: '2026-01-01',
+    to: '2026-01-02',
+    by: ['key', 'day'],
+    final: false,
+    waitingFor: [],
+    without: [],
     rows: [
       { key: 'k1', day: '2026-01-01', requests: 2, limited: 4, banned: 6, failed: 8, final: true },
       { key: 'k1', day: '2026-01-02', requests: 1, limited: 2, banned: 3, failed: 4, final: false },
@@ -42,30 +52,83 @@ t.test('a key is out before the next is complete, and days are marked final', as
 });
 
 t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
-  const rows = [row('k1', '2026-01-01', { plan: 'pro' }), row('k1', '2026-01-02'), row('k2', '2026-01-01', { operation: 'p' })];
-  const csv = async (by: ReportRange['by']): Promise<string> => (await piecesOf(reportAsCsv({ ...RANGE, by }, ledger(rows)))).join('');
-  t.equal(await csv(['plan']), 'plan,requests,limited,banned,failed\r\nfree,2,4,6,8\r\npro,1,2,3,4\r\ntotal,3,6,9,12\r\n');
-  t.equal(await csv(['operation', 'day']), [
-    'operation,day,requests,limited,banned,failed,final,without',
-    'o,2026-01-01,1,2,3,4,true,', 'o,2026-01-02,1,2,3,4,false,', 'p,2026-01-01,1,2,3,4,true,', 'total,,3,6,9,12,false,', '',
-  ].join('\r\n'));
-  t.equal((await piecesOf(reportAsCsv(RANGE, ledger()))).join(''), 'key,day,requests,limited,banned,failed,final,without\r\ntotal,,0,0,0,0,false,\r\n');
+  const rows = [
+    row('k1', '2026-01-01', { plan: 'pro' }),
+    row('k1', '2026-01-02'),
+    row('k2', '2026-01-01', { operation: 'p' }),
+  ];
+  const csv = async (by: ReportRange['by']): Promise<string> =>
+    (await piecesOf(reportAsCsv({ ...RANGE, by }, ledger(rows)))).join('');
+  t.equal(
+    await csv(['plan']),
+    'plan,requests,limited,banned,failed\r\nfree,2,4,6,8\r\npro,1,2,3,4\r\ntotal,3,6,9,12\r\n',
+  );
+  t.equal(
+    await csv(['operation', 'day']),
+    [
+      'operation,day,requests,limited,banned,failed,final,without',
+      'o,2026-01-01,1,2,3,4,true,',
+      'o,2026-01-02,1,2,3,4,false,',
+      'p,2026-01-01,1,2,3,4,true,',
+      'total,,3,6,9,12,false,',
+      '',
+    ].join('\r\n'),
+  );
+  t.equal(
+    (await piecesOf(reportAsCsv(RANGE, ledger()))).join(''),
+    'key,day,requests,limited,banned,failed,final,without\r\ntotal,,0,0,0,0,false,\r\n',
+  );
 });
 
 t.test('no cell ends its line or runs as a formula', (t) => {
   for (const [text, field] of [
-    ['a,"b"', '"a,""b"""'], ['a\nb', '"a\nb"'], ['=1+1', "'=1+1"], ['+1', "'+1"], ['-1', "'-1"], ['@x', "'@x"], ['\t=1', "'\t=1"], ['\r=1', `"'\r=1"`], ['1-1', '1-1'],
-  ] as const) t.equal(csvField(text), field);
+    ['a,"b"', '"a,""b"""'],
+    ['a\nb', '"a\nb"'],
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@x', "'@x"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', `"'\r=1"`],
+    ['1-1', '1-1'],
+  ] as const)
+    t.equal(csvField(text), field);
   t.end();
 });
 
 t.test('a day that became final without a gateway says so in its rows and in the report', async (t) => {
-  const missing = (gateway: string, from: string, to: string) => ({ gateway, host: 'h', from, to, seenMs: 0, finalAtMs: null });
-  const range = { ...RANGE, without: [missing('a', '2025-12-31', '2026-01-01'), missing('b', '2026-01-01', '2026-01-09'), missing('c', '2025-12-01', '2025-12-02')] };
+  const missing = (gateway: string, from: string, to: string) => ({
+    gateway,
+    host: 'h',
+    from,
+    to,
+    seenMs: 0,
+    finalAtMs: null,
+  });
+  const range = {
+    ...RANGE,
+    without: [
+      missing('a', '2025-12-31', '2026-01-01'),
+      missing('b', '2026-01-01', '2026-01-09'),
+      missing('c', '2025-12-01', '2025-12-02'),
+    ],
+  };
   const rows = ['2026-01-01', '2026-01-02'].map((day) => row('k', day));
   const csv = (await piecesOf(reportAsCsv({ ...range, by: ['day'] }, ledger(rows)))).join('');
-  t.same(csv.split('\r\n').map((line) => line.split(',').slice(-2).join(' ')), ['final without', 'true a b', 'false ', 'false a b', '']);
-  const json = JSON.parse((await piecesOf(reportAsJson({ ...range, by: ['day'] }, ledger(rows)))).join('')) as { rows: { without?: string }[]; without: { gateway: string }[] };
-  t.same(json.rows.map(({ without }) => without), ['a b', undefined]);
-  t.same(json.without.map(({ gateway }) => gateway), ['a', 'b']);
+  t.same(
+    csv.split('\r\n').map((line) => line.split(',').slice(-2).join(' ')),
+    ['final without', 'true a b', 'false ', 'false a b', ''],
+  );
+  const json = JSON.parse((await piecesOf(reportAsJson({ ...range, by: ['day'] }, ledger(rows)))).join('')) as {
+    rows: { without?: string }[];
+    without: { gateway: string }[];
+  };
+  t.same(
+    json.rows.map(({ without }) => without),
+    ['a b', undefined],
+  );
+  t.same(
+    json.without.map(({ gateway }) => gateway),
+    ['a', 'b'],
+  );
 });

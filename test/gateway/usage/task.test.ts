@@ -13,7 +13,10 @@ t.setTimeout(150_000);
 
 async function serving(t: Test, environment: Readonly<Record<string, string>>): Promise<Gateway> {
   const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { environment: { ...environment, PETS_URL: upstream.url }, config: { store: { deadline: '2s' } } });
+  const gateway = await startGateway(t, {
+    environment: { ...environment, PETS_URL: upstream.url },
+    config: { store: { deadline: '2s' } },
+  });
   await until('the store is there', async () => (await gateway.admin('GET', '/readyz')).status === 200);
   return gateway;
 }
@@ -21,12 +24,22 @@ async function serving(t: Test, environment: Readonly<Record<string, string>>): 
 async function report(t: Test, gateway: Gateway): Promise<void> {
   const { id, key } = await gateway.createKey({ plan: 'pro' });
   for (let asked = 1; asked <= 3; asked += 1) {
-    await exchangeRaw(gateway.port, `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`, 1);
+    await exchangeRaw(
+      gateway.port,
+      `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
+      1,
+    );
     const { status, body } = await gateway.admin('GET', '/admin/v1/usage?by=key');
     t.equal(status, 200, JSON.stringify(body));
-    t.match(body, { rows: [{ key: id, requests: asked }], totals: { requests: asked } }, 'what was admitted a moment ago is in it');
+    t.match(
+      body,
+      { rows: [{ key: id, requests: asked }], totals: { requests: asked } },
+      'what was admitted a moment ago is in it',
+    );
   }
-  const page = await fetch(`${gateway.adminUrl}/admin/usage`, { headers: { authorization: `Basic ${Buffer.from(`ops:${ADMIN_TOKEN}`).toString('base64')}` } });
+  const page = await fetch(`${gateway.adminUrl}/admin/usage`, {
+    headers: { authorization: `Basic ${Buffer.from(`ops:${ADMIN_TOKEN}`).toString('base64')}` },
+  });
   t.match(await page.text(), /<svg[^]*<\/html>\n$/, 'the page is whole');
   await until('no process stays behind', () => childrenOf(gateway.program.pid).length === 0);
 }
@@ -48,18 +61,28 @@ t.test('redis: the same; 503 while Redis is away', async (t) => {
 
 t.test('who stops reading ends the process; one report too many is refused and told to wait', async (t) => {
   const gateway = await serving(t, {});
-  const ask = (): Promise<number> => new Promise((resolve, reject) => {
-    request(`${gateway.adminUrl}/admin/v1/usage`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, agent: false }, (response) => {
-      resolve(response.statusCode ?? 0);
-      response.resume();
-    }).on('error', reject).end();
-  });
+  const ask = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      request(
+        `${gateway.adminUrl}/admin/v1/usage`,
+        { headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, agent: false },
+        (response) => {
+          resolve(response.statusCode ?? 0);
+          response.resume();
+        },
+      )
+        .on('error', reject)
+        .end();
+    });
   const statuses = await Promise.all(Array.from({ length: 12 }, ask));
   t.equal(statuses.filter((status) => status === 200).length, 4);
   t.equal(statuses.filter((status) => status === 503).length, 8);
   await until('room again', async () => (await ask()) === 200);
 
-  const sent = request(`${gateway.adminUrl}/admin/v1/usage`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` }, agent: false }).on('error', () => undefined);
+  const sent = request(`${gateway.adminUrl}/admin/v1/usage`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    agent: false,
+  }).on('error', () => undefined);
   sent.end();
   await until('the report is under way', () => childrenOf(gateway.program.pid).length > 0);
   sent.destroy();

@@ -37,7 +37,12 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** Sends `count` requests over all kinds and callers to the gateways in turn, and adds up what came back. */
-export async function sendTraffic(urls: readonly string[], callers: readonly Caller[], count: number, connections: number): Promise<Tally> {
+export async function sendTraffic(
+  urls: readonly string[],
+  callers: readonly Caller[],
+  count: number,
+  connections: number,
+): Promise<Tally> {
   const pools = urls.map((url) => new Pool(url, { connections }));
   const tally: Tally = new Map();
   let sent = 0;
@@ -50,12 +55,17 @@ export async function sendTraffic(urls: readonly string[], callers: readonly Cal
       // Now and then a key nobody knows, which stands in no ledger either.
       const key = n % 101 === 0 ? `${caller.key.slice(0, -1)}~` : caller.key;
       const { statusCode, body } = await pools[n % pools.length]!.request({
-        method: kind.method, path: kind.path,
-        headers: { authorization: `Bearer ${key}`, ...(kind.body === undefined ? {} : { 'content-type': 'application/json' }) },
+        method: kind.method,
+        path: kind.path,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(kind.body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
         ...(kind.body === undefined ? {} : { body: kind.body }),
       });
       const text = await body.text();
-      if (key === caller.key && kind.free !== true) note(tally, [caller.id, caller.plan, kind.operation].join('\t'), statusCode, text);
+      if (key === caller.key && kind.free !== true)
+        note(tally, [caller.id, caller.plan, kind.operation].join('\t'), statusCode, text);
       else if (kind.free !== true && statusCode !== 401) throw new Error(`a bad key got ${statusCode}`);
     }
   };

@@ -6,12 +6,28 @@ t.test('the head goes out with the first answer of the store, the rest in few pi
   const KEYS = 10_000;
   async function* ledger(): AsyncGenerator<readonly UsageRow[]> {
     for (let n = 0; n < KEYS; n += 1) {
-      yield [{ key: `k${n}`, plan: 'free', operation: 'o', day: '2026-01-01', requests: 1, limited: 0, banned: 0, failed: 0 }];
+      yield [
+        {
+          key: `k${n}`,
+          plan: 'free',
+          operation: 'o',
+          day: '2026-01-01',
+          requests: 1,
+          limited: 0,
+          banned: 0,
+          failed: 0,
+        },
+      ];
       await Promise.resolve();
     }
   }
   const pieces: string[] = [];
-  for await (const piece of writeReport('csv', { from: '2026-01-01', to: '2026-01-01', by: ['key'], openFrom: '2026-01-02' }, ledger())) pieces.push(piece);
+  for await (const piece of writeReport(
+    'csv',
+    { from: '2026-01-01', to: '2026-01-01', by: ['key'], openFrom: '2026-01-02' },
+    ledger(),
+  ))
+    pieces.push(piece);
   t.equal(pieces[0], 'key,requests,limited,banned,failed\r\n');
   t.ok(pieces.length < 6, `${pieces.length} pieces`);
   const lines = pieces.join('').split('\r\n');

@@ -6,7 +6,16 @@ import type { PetStore } from '../../../src/pets/store/port.js';
 type OpenStore = (data: string) => Promise<PetStore>;
 
 const EXTREMES = [0n, -1n, 1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)];
-const NAMES = ['R', 'x'.repeat(200), '😀'.repeat(200), ' spaces kept ', 'O\'Brien "the" \\ $1', 'é e\u0301', '\u2028\u202e\uFEFF', "'); drop table pets; --"];
+const NAMES = [
+  'R',
+  'x'.repeat(200),
+  '😀'.repeat(200),
+  ' spaces kept ',
+  'O\'Brien "the" \\ $1',
+  'é e\u0301',
+  '\u2028\u202e\uFEFF',
+  "'); drop table pets; --",
+];
 
 /** What every store promises, whatever it keeps the pets in. */
 export function storeContract(t: Test, open: OpenStore): void {
@@ -28,7 +37,9 @@ export function storeContract(t: Test, open: OpenStore): void {
 
   t.test('pets added at once each get an id of their own and are all kept', async (t) => {
     const store = await fresh(t);
-    const pets = await Promise.all(Array.from({ length: 300 }, (_, index) => store.add({ name: `Rex ${index}`, categoryId: BigInt(index) })));
+    const pets = await Promise.all(
+      Array.from({ length: 300 }, (_, index) => store.add({ name: `Rex ${index}`, categoryId: BigInt(index) })),
+    );
     t.equal(new Set(pets.map((pet) => pet.id)).size, 300);
     for (const pet of pets) t.same(await store.read(pet.id), pet);
   });
@@ -45,7 +56,10 @@ export function storeContract(t: Test, open: OpenStore): void {
       t.same(await store.read(id), { id, ...pet });
     }
     t.same(
-      (await store.page({ afterId: 0n, count: 100, status: undefined })).map(({ name, categoryId }) => [name, categoryId]),
+      (await store.page({ afterId: 0n, count: 100, status: undefined })).map(({ name, categoryId }) => [
+        name,
+        categoryId,
+      ]),
       sent.map(({ name, categoryId }) => [name, categoryId]),
     );
   });
@@ -99,7 +113,11 @@ export function storeContract(t: Test, open: OpenStore): void {
   t.test('two stores on one catalogue never give an id twice, and see each other at once', async (t) => {
     const stores = [await open('shared'), await open('shared')] as const;
     t.teardown(() => Promise.all(stores.map((store) => store.close())));
-    const pets = await Promise.all(Array.from({ length: 100 }, (_, index) => stores[index % 2 === 0 ? 0 : 1].add({ name: `Rex ${index}`, categoryId: 1n })));
+    const pets = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        stores[index % 2 === 0 ? 0 : 1].add({ name: `Rex ${index}`, categoryId: 1n }),
+      ),
+    );
     t.equal(new Set(pets.map((pet) => pet.id)).size, 100);
     const late = await stores[0].add({ name: 'Late', categoryId: 1n });
     t.same(await stores[1].read(late.id), late);

@@ -16,26 +16,34 @@ storeContract(t, async (data) => {
   return openPostgresStore(await url, quiet);
 });
 
-t.test('a database that stalls or goes away is StoreUnavailable within two seconds, and comes back by itself', async (t) => {
-  const target = new URL(await server.createDatabase('stalled'));
-  const proxy = await startProxy(Number(target.port));
-  t.teardown(() => proxy.stop());
-  target.port = String(proxy.port);
-  const store = await openPostgresStore(target.href, quiet);
-  t.teardown(() => store.close());
-  const rex = await store.add({ name: 'Rex', categoryId: 1n });
+t.test(
+  'a database that stalls or goes away is StoreUnavailable within two seconds, and comes back by itself',
+  async (t) => {
+    const target = new URL(await server.createDatabase('stalled'));
+    const proxy = await startProxy(Number(target.port));
+    t.teardown(() => proxy.stop());
+    target.port = String(proxy.port);
+    const store = await openPostgresStore(target.href, quiet);
+    t.teardown(() => store.close());
+    const rex = await store.add({ name: 'Rex', categoryId: 1n });
 
-  for (const mode of ['stall', 'refuse'] as const) {
-    proxy.set(mode);
-    const startedAtMs = Date.now();
-    // More calls than connections: the wait for a free one is in the bound too.
-    const calls = Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? store.add({ name: 'Max', categoryId: 1n }) : store.read(rex.id)));
-    const results = await Promise.allSettled([...calls, store.check()]);
-    const tookMs = Date.now() - startedAtMs;
-    t.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof StoreUnavailable), `${mode}: all refused`);
-    t.ok(tookMs < 20_000, `${mode}: ${tookMs} ms`);
-    proxy.set('pass');
-    t.same(await store.read(rex.id), rex, `${mode}: back`);
-    t.ok((await store.add({ name: 'Max', categoryId: 1n })).id > rex.id);
-  }
-});
+    for (const mode of ['stall', 'refuse'] as const) {
+      proxy.set(mode);
+      const startedAtMs = Date.now();
+      // More calls than connections: the wait for a free one is in the bound too.
+      const calls = Array.from({ length: 30 }, (_, index) =>
+        index % 2 === 0 ? store.add({ name: 'Max', categoryId: 1n }) : store.read(rex.id),
+      );
+      const results = await Promise.allSettled([...calls, store.check()]);
+      const tookMs = Date.now() - startedAtMs;
+      t.ok(
+        results.every((result) => result.status === 'rejected' && result.reason instanceof StoreUnavailable),
+        `${mode}: all refused`,
+      );
+      t.ok(tookMs < 20_000, `${mode}: ${tookMs} ms`);
+      proxy.set('pass');
+      t.same(await store.read(rex.id), rex, `${mode}: back`);
+      t.ok((await store.add({ name: 'Max', categoryId: 1n })).id > rex.id);
+    }
+  },
+);

@@ -7,7 +7,11 @@ export interface Batch {
 }
 
 /** @param events key by key, keys in order @param after events up to this key are left out */
-export async function* batchesOf(events: AsyncIterable<UsageEvent>, size: number, after: string | null): AsyncGenerator<Batch, void> {
+export async function* batchesOf(
+  events: AsyncIterable<UsageEvent>,
+  size: number,
+  after: string | null,
+): AsyncGenerator<Batch, void> {
   let waiting: UsageEvent[] = [];
   let whole = after;
   let key = after;

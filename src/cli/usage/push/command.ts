@@ -25,11 +25,19 @@ interface PushOptions {
 const MOST_BATCH = 10_000;
 
 export function pushCommand(connect: Connect): Command {
-  return new Command('push').description('hand usage over to a billing system as CloudEvents')
+  return new Command('push')
+    .description('hand usage over to a billing system as CloudEvents')
     .requiredOption('--to <url>', 'where to send it; the bearer token for it comes from PETGATE_PUSH_TOKEN')
     .option('--from <day>', 'first UTC day (where the last push ended; at first the first of last month)')
     .option('--to-day <day>', 'last UTC day (the last final one; today in cumulative mode)')
-    .addOption(new Option('--mode <mode>', 'day: each final day once, and what comes late of it; cumulative: counters as they stand, today included').choices(['day', 'cumulative']).default('day'))
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'day: each final day once, and what comes late of it; cumulative: counters as they stand, today included',
+      )
+        .choices(['day', 'cumulative'])
+        .default('day'),
+    )
     .option('--by <dimensions>', 'plan, operation; key and day are always there', 'key,day,plan,operation')
     .option('--source <uri>', 'source of the events; with the id it tells repeats', 'urn:petgate:usage')
     .option('--batch <count>', 'events per request', '500')
@@ -40,23 +48,42 @@ export function pushCommand(connect: Connect): Command {
     .action(async (options: PushOptions) => {
       const by = dimensionsOf(options.by);
       const { parseDurationMs } = await import('../../../gateway/config/schema/quantity.js');
-      const receiver = { url: urlOf(options.to), token: tokenOf(process.env), retryForMs: parseDurationMs(options.retryFor) ?? refuse('--retry-for must be a duration such as 30s or 10m.') };
-      const stateFile = options.state ?? join(await dataFolder(), `usage-push-${nameOf([receiver.url, options.mode, by, options.source])}.json`);
+      const receiver = {
+        url: urlOf(options.to),
+        token: tokenOf(process.env),
+        retryForMs: parseDurationMs(options.retryFor) ?? refuse('--retry-for must be a duration such as 30s or 10m.'),
+      };
+      const stateFile =
+        options.state ??
+        join(await dataFolder(), `usage-push-${nameOf([receiver.url, options.mode, by, options.source])}.json`);
       const progress = progressOn(process.stderr);
-      const pusher = new Pusher({ client: await connect(), receiver, mode: options.mode, by, source: options.source, batch: batchOf(options.batch), stateFile, progress });
+      const pusher = new Pusher({
+        client: await connect(),
+        receiver,
+        mode: options.mode,
+        by,
+        source: options.source,
+        batch: batchOf(options.batch),
+        stateFile,
+        progress,
+      });
       try {
         await pusher.run(checkedDay(options.from, '--from'), checkedDay(options.toDay, '--to-day'));
       } finally {
         progress.end();
       }
-      if (options.json === true) sayJson({ events: pusher.events, ranges: pusher.ranges, corrected: pusher.corrected, state: stateFile });
+      if (options.json === true)
+        sayJson({ events: pusher.events, ranges: pusher.ranges, corrected: pusher.corrected, state: stateFile });
       else say(toldOf(pusher));
     });
 }
 
 function toldOf({ events, ranges, corrected }: Pusher): string {
   if (ranges.length === 0 && events === 0) return 'Nothing new: all final days were acknowledged before.';
-  const pushed = [...ranges.map(({ from, to }) => `${from} to ${to}`), ...corrected.map((day) => `late counts of ${day}`)];
+  const pushed = [
+    ...ranges.map(({ from, to }) => `${from} to ${to}`),
+    ...corrected.map((day) => `late counts of ${day}`),
+  ];
   return `${events} events acknowledged${pushed.length === 0 ? '' : `, ${pushed.join(', then ')}`}.`;
 }
 
@@ -73,8 +100,12 @@ function dimensionsOf(text: string): string {
 
 function urlOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) return refuse('--to must be an address such as https://meter.example.com/events.');
-  if (url.username !== '' || url.password !== '') return refuse('--to must hold no user or password: everybody on this machine could read it. Set PETGATE_PUSH_TOKEN.');
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    return refuse('--to must be an address such as https://meter.example.com/events.');
+  if (url.username !== '' || url.password !== '')
+    return refuse(
+      '--to must hold no user or password: everybody on this machine could read it. Set PETGATE_PUSH_TOKEN.',
+    );
   return url.href;
 }
 

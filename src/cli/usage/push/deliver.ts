@@ -31,19 +31,28 @@ export async function deliver(receiver: Receiver, events: readonly UsageEvent[])
     const longest = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
     // Spread, so that several pushers don't come back together.
     const pauseMs = Math.max(waitMs, longest * (0.5 + Math.random() / 2));
-    if (performance.now() + pauseMs > endMs) throw new CommandError(`${receiver.url} takes no events: ${reason}. What was acknowledged is remembered; run the same command again to go on.`);
+    if (performance.now() + pauseMs > endMs)
+      throw new CommandError(
+        `${receiver.url} takes no events: ${reason}. What was acknowledged is remembered; run the same command again to go on.`,
+      );
     await pause(pauseMs);
   }
 }
 
 /** One attempt. `reason` null: acknowledged. */
-async function send({ url, token }: Receiver, body: string): Promise<{ readonly reason: string | null; readonly waitMs: number }> {
+async function send(
+  { url, token }: Receiver,
+  body: string,
+): Promise<{ readonly reason: string | null; readonly waitMs: number }> {
   let response: Response;
   let said: string;
   try {
     response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/cloudevents-batch+json; charset=utf-8', ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
+      headers: {
+        'content-type': 'application/cloudevents-batch+json; charset=utf-8',
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      },
       body,
       // A redirect could carry token and figures to somebody else.
       redirect: 'manual',
@@ -55,8 +64,11 @@ async function send({ url, token }: Receiver, body: string): Promise<{ readonly 
   }
   if (response.ok) return { reason: null, waitMs: 0 };
   const { status } = response;
-  if (status === 408 || status === 429 || status >= 500) return { reason: `it answers ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
-  throw new CommandError(`${url} refuses the events: it answers ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to and PETGATE_PUSH_TOKEN, then run the same command again.`);
+  if (status === 408 || status === 429 || status >= 500)
+    return { reason: `it answers ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
+  throw new CommandError(
+    `${url} refuses the events: it answers ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to and PETGATE_PUSH_TOKEN, then run the same command again.`,
+  );
 }
 
 /** Retry-After (RFC 9110 §10.2.3), seconds or a date, as ms from now; 0 when it says nothing. */

@@ -17,7 +17,10 @@ export interface UsageEvent {
   readonly data: Readonly<Record<string, string | number>>;
 }
 
-const TYPES: Readonly<Record<PushMode, string>> = { day: 'petgate.usage.v1', cumulative: 'petgate.usage.cumulative.v1' };
+const TYPES: Readonly<Record<PushMode, string>> = {
+  day: 'petgate.usage.v1',
+  cumulative: 'petgate.usage.cumulative.v1',
+};
 export const DIMENSIONS = ['day', 'key', 'plan', 'operation'] as const;
 /** Columns of the ledger that an event tells. */
 export const COUNTS = ['requests', 'limited', 'banned', 'failed'] as const;

@@ -7,7 +7,11 @@ import type { Entry } from './journal.js';
  * Both come key by key, keys in order. A group of which the ledger has less now, or nothing, stays as it was sent.
  * @param again all events are to be sent once more
  */
-export async function* grown(entries: AsyncIterable<Entry>, rows: AsyncIterable<LedgerRow>, again: boolean): AsyncGenerator<Entry, void> {
+export async function* grown(
+  entries: AsyncIterable<Entry>,
+  rows: AsyncIterable<LedgerRow>,
+  again: boolean,
+): AsyncGenerator<Entry, void> {
   const before = keysOf(entries, ({ group }) => group['key']!);
   const now = keysOf(rows, (row) => row.get('key')!);
   let [known, read] = [await before.next(), await now.next()];
@@ -23,11 +27,20 @@ export async function* grown(entries: AsyncIterable<Entry>, rows: AsyncIterable<
 function* grownKey(entries: readonly Entry[], rows: readonly LedgerRow[], again: boolean): Generator<Entry, void> {
   const left = new Map(entries.map((entry) => [JSON.stringify(entry.group), entry]));
   for (const row of rows) {
-    const group = Object.fromEntries(DIMENSIONS.flatMap((name) => (row.has(name) ? [[name, row.get(name)!] as const] : [])));
+    const group = Object.fromEntries(
+      DIMENSIONS.flatMap((name) => (row.has(name) ? [[name, row.get(name)!] as const] : [])),
+    );
     const name = JSON.stringify(group);
     const totals = left.get(name)?.totals ?? [];
     left.delete(name);
-    yield { group, totals: withMore(totals, COUNTS.map((count) => Number(row.get(count)))), sent: again ? 0 : totals.length };
+    yield {
+      group,
+      totals: withMore(
+        totals,
+        COUNTS.map((count) => Number(row.get(count))),
+      ),
+      sent: again ? 0 : totals.length,
+    };
   }
   for (const entry of left.values()) yield { ...entry, sent: again ? 0 : entry.totals.length };
 }

@@ -22,7 +22,9 @@ export async function* readJournal(file: string): AsyncGenerator<Entry, void> {
   try {
     handle = await open(file);
   } catch (error) {
-    throw new CommandError(`The journal of days that may still grow can't be read: ${String(error)}. It belongs to the state of the push: bring it back, or ask for the day with another --state.`);
+    throw new CommandError(
+      `The journal of days that may still grow can't be read: ${String(error)}. It belongs to the state of the push: bring it back, or ask for the day with another --state.`,
+    );
   }
   try {
     for await (const line of handle.readLines()) yield JSON.parse(line) as Entry;
@@ -52,11 +54,14 @@ export async function writeJournal(file: string, entries: AsyncIterable<Entry>):
 /** The events of a journal that wait to be acknowledged, always the same. */
 export async function* eventsIn(file: string, source: string): AsyncGenerator<UsageEvent, void> {
   for await (const { group, totals, sent } of readJournal(file)) {
-    for (let place = sent; place < totals.length; place += 1) yield eventOf(addedBy(group, totals, place), 'day', source, place + 1);
+    for (let place = sent; place < totals.length; place += 1)
+      yield eventOf(addedBy(group, totals, place), 'day', source, place + 1);
   }
 }
 
 function addedBy(group: Entry['group'], totals: Entry['totals'], place: number): LedgerRow {
-  const added = COUNTS.map((name, column) => [name, String(totals[place]![column]! - (totals[place - 1]?.[column] ?? 0))] as const);
+  const added = COUNTS.map(
+    (name, column) => [name, String(totals[place]![column]! - (totals[place - 1]?.[column] ?? 0))] as const,
+  );
   return new Map([...Object.entries(group), ...added]);
 }

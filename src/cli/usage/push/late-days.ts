@@ -91,7 +91,10 @@ export class LateDays {
       return;
     }
     // From here on the next journal holds.
-    this.#file.save({ late: this.#lateWith(day, { journal: journal + 1, due: 'more' }), sending: pending === 0 ? null : { day, after: null } });
+    this.#file.save({
+      late: this.#lateWith(day, { journal: journal + 1, due: 'more' }),
+      sending: pending === 0 ? null : { day, after: null },
+    });
     this.#remove(day, journal);
     if (pending > 0 && due === 'more') this.corrected.push(day);
     await this.resume();
@@ -100,24 +103,35 @@ export class LateDays {
   /** Nothing can change any more: the ledger tells what was sent of a group that never grew, and the journal keeps the others. */
   async #close(day: string, journal: number): Promise<void> {
     const all = readJournal(this.#pathOf(day, journal + 1));
-    const { kept } = await this.#write(day, journal + 2, (async function* () {
-      for await (const entry of all) if (entry.totals.length > 1) yield entry;
-    })());
+    const { kept } = await this.#write(
+      day,
+      journal + 2,
+      (async function* () {
+        for await (const entry of all) if (entry.totals.length > 1) yield entry;
+      })(),
+    );
     this.#file.save({ late: this.#lateWith(day, kept === 0 ? null : { journal: journal + 2, due: 'nothing' }) });
     for (const old of kept === 0 ? [0, 1, 2] : [0, 1]) this.#remove(day, journal + old);
   }
 
   /** Writes a journal; gives how many events in it wait to be sent, and how many groups it has. */
-  async #write(day: string, journal: number, entries: AsyncIterable<Entry>): Promise<{ readonly pending: number; readonly kept: number }> {
+  async #write(
+    day: string,
+    journal: number,
+    entries: AsyncIterable<Entry>,
+  ): Promise<{ readonly pending: number; readonly kept: number }> {
     let [pending, kept] = [0, 0];
     const path = this.#pathOf(day, journal);
-    await writeJournal(path, (async function* () {
-      for await (const entry of entries) {
-        pending += entry.totals.length - entry.sent;
-        kept += 1;
-        yield entry;
-      }
-    })());
+    await writeJournal(
+      path,
+      (async function* () {
+        for await (const entry of entries) {
+          pending += entry.totals.length - entry.sent;
+          kept += 1;
+          yield entry;
+        }
+      })(),
+    );
     keepFolder(path);
     return { pending, kept };
   }

@@ -46,7 +46,7 @@ export class Pusher {
     const asked = { from, toDay };
     const growing = await this.#growing();
     const finalDay = earlier(dayOf(Date.now() - SETTLE_MS - DAY_MS), dayOf(Date.parse(growing.openFrom) - DAY_MS));
-    const last = this.#parts.mode === 'day' ? earlier(toDay ?? finalDay, finalDay) : toDay ?? dayOf(Date.now());
+    const last = this.#parts.mode === 'day' ? earlier(toDay ?? finalDay, finalDay) : (toDay ?? dayOf(Date.now()));
     await this.#late.resume();
     const begun = this.#file.state.running;
     if (begun !== null && (from === undefined || from === begun.from) && (toDay === undefined || toDay === begun.to)) {
@@ -67,7 +67,10 @@ export class Pusher {
   /** As the gateway has it: it may wait for the counts of another one. */
   async #growing(): Promise<Growing> {
     const found = await this.#parts.client.ask('GET', '/admin/v1/usage/gateways');
-    return { openFrom: String(found['openFrom']), without: listIn(found, 'without').map(({ from, to }) => ({ from: String(from), to: String(to) })) };
+    return {
+      openFrom: String(found['openFrom']),
+      without: listIn(found, 'without').map(({ from, to }) => ({ from: String(from), to: String(to) })),
+    };
   }
 
   async #push(range: RunningRange): Promise<void> {
@@ -75,7 +78,8 @@ export class Pusher {
     this.#file.save({ running: range });
     for await (const batch of batchesOf(this.#eventsOf(range), this.#parts.batch, range.after)) {
       await this.#deliver(batch, range);
-      if (batch.after !== this.#file.state.running?.after) this.#file.save({ running: { ...range, after: batch.after } });
+      if (batch.after !== this.#file.state.running?.after)
+        this.#file.save({ running: { ...range, after: batch.after } });
     }
     this.ranges.push({ from, to });
     this.#file.save({ running: null, doneThrough: this.#doneThrough(from, earlier(to, finalDay)) });
@@ -86,7 +90,10 @@ export class Pusher {
     for await (const row of readLedger(client, { from, to, by })) {
       const day = row.get('day')!;
       if (this.#late.has(day)) continue;
-      if (mode === 'day' && row.get('final') !== 'true') throw new CommandError(`${day} is not final by the gateway's clock, though it is by this machine's, or a gateway came back with counts of days before. See "petgate usage gateways" and the clock, then run the same command again.`);
+      if (mode === 'day' && row.get('final') !== 'true')
+        throw new CommandError(
+          `${day} is not final by the gateway's clock, though it is by this machine's, or a gateway came back with counts of days before. See "petgate usage gateways" and the clock, then run the same command again.`,
+        );
       yield eventOf(row, mode, source);
     }
   }

@@ -72,7 +72,9 @@ function readState(file: string): PushState {
   } catch {
     // Told below, as for any other foreign file.
   }
-  throw new CommandError(`${file} holds no state of a push. Name another file with --state, or remove it and say with --from where to begin: sending again does no harm.`);
+  throw new CommandError(
+    `${file} holds no state of a push. Name another file with --state, or remove it and say with --from where to begin: sending again does no harm.`,
+  );
 }
 
 function writeState(file: string, state: PushState): void {

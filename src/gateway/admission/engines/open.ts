@@ -45,16 +45,34 @@ export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): 
   if (store.redisUrl !== null) {
     const redis = openRedisEngine({ url: store.redisUrl, deadlineMs, plans, usageDays, finalAfterMs, log, replicas });
     if (store.onFailure === 'refuse') return redis;
-    return openFailoverEngine({ redis, folder: join(dataFolder, 'failover'), mapBytes, plans, gateways, deadlineMs, keeps, log });
+    return openFailoverEngine({
+      redis,
+      folder: join(dataFolder, 'failover'),
+      mapBytes,
+      plans,
+      gateways,
+      deadlineMs,
+      keeps,
+      log,
+    });
   }
-  return openEmbeddedEngine({ folder: folderIn(settings.dataFolder), plans, usageDays: store.usageDays, mapBytes: store.mapBytes });
+  return openEmbeddedEngine({
+    folder: folderIn(settings.dataFolder),
+    plans,
+    usageDays: store.usageDays,
+    mapBytes: store.mapBytes,
+  });
 }
 
 /**
  * The whole ledger, for a process that reads it and does nothing else: rows as `UsageStore.rows` gives
  * them, in little memory. Rejects with StoreUnavailable.
  */
-export async function* readLedger({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+export async function* readLedger(
+  { dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>,
+  from: string,
+  to: string,
+): AsyncGenerator<readonly UsageRow[]> {
   const { redisUrl, deadlineMs, usageDays, mapBytes } = store;
   const plans: Plans = new Map();
   if (redisUrl === null) {

@@ -110,7 +110,11 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured }: Fai
   return { stores, keys, metadata, gateways, verifier, local, spool };
 }
 
-function outageOf({ redis, log }: FailoverOptions, { local, gateways, spool }: ReturnType<typeof openParts>, onError: (error: unknown) => void): Outage {
+function outageOf(
+  { redis, log }: FailoverOptions,
+  { local, gateways, spool }: ReturnType<typeof openParts>,
+  onError: (error: unknown) => void,
+): Outage {
   let replayed = noCounts();
   const replay = async (): Promise<void> => {
     const taken = await spool.replay();
@@ -124,19 +128,28 @@ function outageOf({ redis, log }: FailoverOptions, { local, gateways, spool }: R
     began: (reason) => {
       replayed = noCounts();
       local.begin(gateways());
-      log?.warn({ reason, gateways: gateways() }, 'Redis is away: this gateway decides by itself, from its share of each limit');
+      log?.warn(
+        { reason, gateways: gateways() },
+        'Redis is away: this gateway decides by itself, from its share of each limit',
+      );
     },
     ended: async (awayMs) => {
       // Then what came while that was sent. If Redis goes away in the midst of it, the next time.
       await replay().catch(onError);
-      log?.info({ awayMs: Math.round(awayMs), replayed }, 'Redis decides again; what was counted here is in its ledger');
+      log?.info(
+        { awayMs: Math.round(awayMs), replayed },
+        'Redis decides again; what was counted here is in its ledger',
+      );
     },
   });
 }
 
 function admitOf(redis: RedisEngine, local: Local, keys: KeyCache, isAway: () => boolean): AdmissionEngine['admit'] {
   /** Decides here what Redis certainly has not; what it may have decided stays open. */
-  const decideRest = async (requests: readonly AdmissionRequest[], error: StoreUnavailable): Promise<readonly Verdict[]> => {
+  const decideRest = async (
+    requests: readonly AdmissionRequest[],
+    error: StoreUnavailable,
+  ): Promise<readonly Verdict[]> => {
     keys.note(requests, error.decided);
     const { notSent } = error;
     if (!isAway() || notSent.length === 0) throw error;
@@ -185,7 +198,8 @@ function failOf(redis: RedisEngine, local: Local, isAway: () => boolean): Admiss
   return async (credits) => {
     const error = await ask(credits);
     if (error === undefined) return;
-    for (const [place, credit] of credits.entries()) if (!error.taken.includes(place) && !error.notSent.includes(place)) unsure.add(credit);
+    for (const [place, credit] of credits.entries())
+      if (!error.taken.includes(place) && !error.notSent.includes(place)) unsure.add(credit);
     const here = error.notSent.filter((place) => !unsure.has(credits[place]!));
     if (here.length > 0) await local.engine.fail(here.map((place) => credits[place]!));
     const taken = [...error.taken, ...here];

@@ -45,7 +45,10 @@ export class Keeper {
     await this.#stop();
     const { redis, spool, isAway } = this.#parts;
     if (isAway()) return;
-    await spool.replay().then(() => redis.fleet.leave(spool.id)).catch(() => undefined);
+    await spool
+      .replay()
+      .then(() => redis.fleet.leave(spool.id))
+      .catch(() => undefined);
   }
 
   async #round(): Promise<void> {
@@ -74,7 +77,7 @@ export class Keeper {
     const { redis, keys, metadata } = this.#parts;
     // Store time. A store whose clock was set back begins anew.
     const told = Number(metadata.read('log') ?? 0);
-    for (let sinceMs = told, isMore = true; isMore; ) {
+    for (let sinceMs = told, isMore = true; isMore;) {
       const changed = await redis.fleet.changedSince(sinceMs);
       await keys.changed(changed.ids);
       sinceMs = changed.untilMs;

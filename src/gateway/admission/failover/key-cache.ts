@@ -73,7 +73,12 @@ export class KeyCache {
   /** Reads keys that are new or changed, and those refused that are good by what is cached. */
   async refresh(): Promise<void> {
     this.#stores.durable.resetReadTxn();
-    const stale = new Set(this.#verdicts.takeRefused().filter((keyId) => this.read(keyId) !== undefined).slice(0, READ_AT_ONCE));
+    const stale = new Set(
+      this.#verdicts
+        .takeRefused()
+        .filter((keyId) => this.read(keyId) !== undefined)
+        .slice(0, READ_AT_ONCE),
+    );
     const renewed = new Map<string, CachedKey>();
     for (const keyId of this.#verdicts.takeDue(READ_AT_ONCE)) {
       const key = this.#asLastSeen(keyId);
@@ -105,11 +110,13 @@ export class KeyCache {
     const unread: string[] = [];
     for (let from = 0; from < keyIds.length; from += READ_AT_ONCE) {
       const found = new Map<string, CachedKey | null>();
-      await Promise.all(keyIds.slice(from, from + READ_AT_ONCE).map(async (keyId) => {
-        const key = await this.#ask(keyId);
-        if (key === undefined) unread.push(keyId);
-        else found.set(keyId, key);
-      }));
+      await Promise.all(
+        keyIds.slice(from, from + READ_AT_ONCE).map(async (keyId) => {
+          const key = await this.#ask(keyId);
+          if (key === undefined) unread.push(keyId);
+          else found.set(keyId, key);
+        }),
+      );
       await this.#write(found);
     }
     return unread;
@@ -120,7 +127,9 @@ export class KeyCache {
     const seenAtMs = Date.now();
     try {
       const [record, ban] = await Promise.all([this.#redis.keys.read(keyId), this.#redis.bans.read(keyId)]);
-      return record === undefined ? null : { seenAtMs, record, ban: ban === undefined ? null : { untilMs: ban.untilMs, level: ban.level } };
+      return record === undefined
+        ? null
+        : { seenAtMs, record, ban: ban === undefined ? null : { untilMs: ban.untilMs, level: ban.level } };
     } catch (error) {
       if (error instanceof StoreUnavailable) return undefined;
       throw error;
@@ -132,7 +141,10 @@ export class KeyCache {
     const key = this.read(keyId);
     const verdict = this.lastVerdict(keyId)?.verdict;
     if (key === undefined || key.record.version !== verdict?.recordVersion) return undefined;
-    return { ...key, ban: verdict.outcome === 'banned' ? { untilMs: verdict.bannedUntilMs, level: verdict.level } : null };
+    return {
+      ...key,
+      ban: verdict.outcome === 'banned' ? { untilMs: verdict.bannedUntilMs, level: verdict.level } : null,
+    };
   }
 
   /**
@@ -145,7 +157,8 @@ export class KeyCache {
     await inTransaction(this.#stores, () => {
       durableCapacity.claim();
       for (const [keyId, key] of keys) {
-        if (key === null || (this.read(keyId)?.record.version ?? 0) > key.record.version) durable.removeSync(cachedKeyRow(keyId));
+        if (key === null || (this.read(keyId)?.record.version ?? 0) > key.record.version)
+          durable.removeSync(cachedKeyRow(keyId));
         else durable.putSync(cachedKeyRow(keyId), Buffer.from(JSON.stringify(key)));
       }
     });

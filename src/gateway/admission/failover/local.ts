@@ -50,7 +50,10 @@ export class Local {
     const verdicts = await this.engine.admit(requests);
     const decided = verdicts.map((verdict) => (isDecided(verdict) ? verdict : undefined));
     if (!decided.includes(undefined)) return verdicts;
-    throw new StoreUnavailable('Redis is away, and the key is not known here: its record was not seen in the last 24 hours, its secret may be newer, or its share of the limit is nothing.', { decided });
+    throw new StoreUnavailable(
+      'Redis is away, and the key is not known here: its record was not seen in the last 24 hours, its secret may be newer, or its share of the limit is nothing.',
+      { decided },
+    );
   }
 
   /** How far the day of a key with greedy refill is spent here; null of any other, and when the key is not known here. */
@@ -79,7 +82,8 @@ export class Local {
 
   async #restrainNew(requests: readonly AdmissionRequest[]): Promise<void> {
     const keyIds = new Set<string>();
-    for (const { subject } of requests) if (subject.kind === 'key' && !this.#restrained.has(subject.id)) keyIds.add(subject.id);
+    for (const { subject } of requests)
+      if (subject.kind === 'key' && !this.#restrained.has(subject.id)) keyIds.add(subject.id);
     await this.#restrainAll([...keyIds]);
   }
 

@@ -11,7 +11,14 @@ import { partOf } from './shares.js';
  * gateway's part of what was left there, and the ban that was in force. Never gives anything back.
  * @param terms those of the share
  */
-export function restrain(state: SubjectState, terms: Terms, last: LastVerdict | undefined, key: CachedKey, gateways: number, nowMs: number): void {
+export function restrain(
+  state: SubjectState,
+  terms: Terms,
+  last: LastVerdict | undefined,
+  key: CachedKey,
+  gateways: number,
+  nowMs: number,
+): void {
   if (last !== undefined) {
     const { minute, day } = last.verdict;
     restrainWindow(state.minute, SHAPES.minute, terms.limits.minute, terms.refill, minute, last, gateways, nowMs);
@@ -30,16 +37,26 @@ function banOf(last: LastVerdict | undefined, key: CachedKey, nowMs: number): Ca
   return verdict.outcome === 'banned' ? { untilMs: verdict.bannedUntilMs, level: verdict.level } : null;
 }
 
-function restrainWindow(bucket: BucketState, shape: BucketShape, share: Limit, refill: Refill, seen: WindowFigures, { verdict }: LastVerdict, gateways: number, nowMs: number): void {
+function restrainWindow(
+  bucket: BucketState,
+  shape: BucketShape,
+  share: Limit,
+  refill: Refill,
+  seen: WindowFigures,
+  { verdict }: LastVerdict,
+  gateways: number,
+  nowMs: number,
+): void {
   if (share === 'unlimited' || seen.limit === 'unlimited') return;
   // The limit is another by now, or the window is over: what was left of it says nothing.
   if (partOf(seen.limit, gateways) !== share || (refill === 'interval' && seen.resetAtMs <= nowMs)) return;
   const left = Math.min(share, Math.floor(seen.remaining / gateways));
   const spent = (share - left) * shape.perMs;
   // What a greedy bucket lacks shows in how long it takes to be whole: that may be more than its limit.
-  const then = refill === 'interval'
-    ? { level: spent, atMs: seen.resetAtMs - shape.perMs }
-    : { level: Math.max(spent, (seen.resetAtMs - verdict.atMs) * share), atMs: verdict.atMs };
+  const then =
+    refill === 'interval'
+      ? { level: spent, atMs: seen.resetAtMs - shape.perMs }
+      : { level: Math.max(spent, (seen.resetAtMs - verdict.atMs) * share), atMs: verdict.atMs };
   settle(then, shape, share, refill, nowMs);
   settle(bucket, shape, share, refill, nowMs);
   if (then.level > bucket.level) Object.assign(bucket, then);

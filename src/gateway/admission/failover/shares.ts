@@ -9,7 +9,12 @@ export function shareOf(limits: Limits, gateways: number): Limits {
 
 /** The plans as one of `gateways` may grant them by itself. `custom` limits stand on each key: `shareOf` those. */
 export function sharesOf(plans: Plans, gateways: number): Plans {
-  return new Map([...plans].map(([name, plan]) => [name, plan.limits === 'custom' ? plan : { ...plan, limits: partOfPlan(plan, plan.limits, gateways) }]));
+  return new Map(
+    [...plans].map(([name, plan]) => [
+      name,
+      plan.limits === 'custom' ? plan : { ...plan, limits: partOfPlan(plan, plan.limits, gateways) },
+    ]),
+  );
 }
 
 /** Whoever shows no key gets one token at least: it is what a 401 is charged to. */

@@ -89,7 +89,10 @@ export class Spool {
     const { local, metadata, taken } = this.#parts;
     const nowMs = Date.now();
     // A clock that was set back may have counted on days to come.
-    for await (const rows of local.engine.usage.rows(metadata.read('day') ?? dayOf(nowMs - DAY_MS), dayOf(nowMs + DAY_MS))) {
+    for await (const rows of local.engine.usage.rows(
+      metadata.read('day') ?? dayOf(nowMs - DAY_MS),
+      dayOf(nowMs + DAY_MS),
+    )) {
       for (const row of rows) {
         const missing = taken.missing(row);
         if (missing !== null) yield { row, missing };
@@ -102,7 +105,9 @@ export class Spool {
     const { redis, taken, local } = this.#parts;
     const keys = new Map<string, UsageRow[]>();
     for (const { row } of group) keys.set(row.key, [...(keys.get(row.key) ?? []), row]);
-    await Promise.all([...keys].map(([keyId, rows]) => redis.fleet.take(this.#id, { keyId, rows, greedyDay: local.greedyDay(keyId) })));
+    await Promise.all(
+      [...keys].map(([keyId, rows]) => redis.fleet.take(this.#id, { keyId, rows, greedyDay: local.greedyDay(keyId) })),
+    );
     await taken.acknowledge(group.map(({ row }) => row));
     for (const { missing } of group) addCounts(sum, missing);
   }

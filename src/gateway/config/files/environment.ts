@@ -29,7 +29,9 @@ const VARIABLES: readonly Variable[] = [
 ];
 
 /** The variables that are set, with what they say. An empty one counts as not set. */
-export function readEnvironment(environment: NodeJS.ProcessEnv): readonly { name: string; path: Path; value: unknown }[] {
+export function readEnvironment(
+  environment: NodeJS.ProcessEnv,
+): readonly { name: string; path: Path; value: unknown }[] {
   return VARIABLES.flatMap(({ name, path, read }) => {
     // Not `trim`: what only looks like a blank is a mistake, which the schema tells.
     const text = environment[name]?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? '';

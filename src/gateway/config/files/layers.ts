@@ -34,9 +34,16 @@ export function layOver(layers: readonly Layer[]): Layers {
   const files = layers.filter((layer) => layer.locate([], 'value')!.line > 0);
   const base = files.at(-1)!;
   // Something missing is to be added to a file, so only a file can be the place of what holds it.
-  const holder = (path: Path): Place => files.find((file) => file.locate(path, 'key') !== undefined)?.locate(path, 'key') ?? holder(path.slice(0, -1));
+  const holder = (path: Path): Place =>
+    files.find((file) => file.locate(path, 'key') !== undefined)?.locate(path, 'key') ?? holder(path.slice(0, -1));
   const place = (path: Path, part: 'key' | 'value'): Place => decides(path)?.locate(path, part) ?? holder(path);
-  return { value: layers.map(({ value }) => value).reduce(merge), base, files: files.flatMap(({ path }) => path ?? []), decides, place };
+  return {
+    value: layers.map(({ value }) => value).reduce(merge),
+    base,
+    files: files.flatMap(({ path }) => path ?? []),
+    decides,
+    place,
+  };
 }
 
 /** The file at `path`, named by `key` of `from`, and those it extends, the nearest first. */
@@ -46,7 +53,8 @@ export function readChain(path: string, named: Layer | undefined, key: string): 
   let next: string | undefined = resolve(path);
   let [from, by] = [named, key];
   while (next !== undefined) {
-    if (seen.has(next)) throw refusedAt(from!, by, 'this file extends itself, over others or directly; break the circle');
+    if (seen.has(next))
+      throw refusedAt(from!, by, 'this file extends itself, over others or directly; break the circle');
     seen.add(next);
     const layer: Layer = readNamed(next, from, by);
     chain.push(layer);
@@ -72,7 +80,10 @@ export function readNamed(path: string, from: Layer | undefined, key: string): L
 export function environmentLayers(environment: NodeJS.ProcessEnv): Layer[] {
   return readEnvironment(environment).map(({ name, path, value }) => {
     const place = { file: `environment variable ${name}`, line: 0, column: 0 };
-    return plainLayer(path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value), place);
+    return plainLayer(
+      path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value),
+      place,
+    );
   });
 }
 
@@ -103,7 +114,8 @@ function refusedAt(layer: Layer, key: string, message: string): ConfigError {
 function merge(upper: unknown, lower: unknown): unknown {
   if (!isMapping(upper) || !isMapping(lower)) return upper;
   const merged = new Map(Object.entries(lower));
-  for (const [key, value] of Object.entries(upper)) merged.set(key, merged.has(key) ? merge(value, merged.get(key)) : value);
+  for (const [key, value] of Object.entries(upper))
+    merged.set(key, merged.has(key) ? merge(value, merged.get(key)) : value);
   return Object.fromEntries(merged);
 }
 

@@ -57,13 +57,18 @@ export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile
 }
 
 /** The first problem of each line: what follows it there is mostly its echo. */
-function syntaxProblems(document: Document.Parsed, aliases: 'allowed' | 'refused', place: (offset: number) => Place): Problem[] {
+function syntaxProblems(
+  document: Document.Parsed,
+  aliases: 'allowed' | 'refused',
+  place: (offset: number) => Place,
+): Problem[] {
   const byLine = new Map<number, Problem>();
   const report = (offset: number, message: string): void => {
     const at = place(offset);
     if (!byLine.has(at.line)) byLine.set(at.line, { ...at, path: '', message });
   };
-  for (const { code, pos } of [...document.errors, ...document.warnings]) report(pos[0], SYNTAX.get(code) ?? `no valid YAML here (${code})`);
+  for (const { code, pos } of [...document.errors, ...document.warnings])
+    report(pos[0], SYNTAX.get(code) ?? `no valid YAML here (${code})`);
   visit(document, {
     Alias: (_key, node) => {
       if (aliases === 'refused') report(node.range![0], 'aliases are not used here; write the value itself');
@@ -93,8 +98,21 @@ function readText(path: string, file: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = new Map([['ENOENT', 'no such file'], ['EISDIR', 'this is a folder; name a file'], ['EACCES', 'no permission to read it'], ['ERR_ENCODING_INVALID_ENCODED_DATA', 'not UTF-8; save it as UTF-8']]);
-    throw new ConfigError([{ file, line: 0, column: 0, path: '', message: why.get(code ?? '') ?? `cannot be read (${code ?? 'unknown reason'})` }]);
+    const why = new Map([
+      ['ENOENT', 'no such file'],
+      ['EISDIR', 'this is a folder; name a file'],
+      ['EACCES', 'no permission to read it'],
+      ['ERR_ENCODING_INVALID_ENCODED_DATA', 'not UTF-8; save it as UTF-8'],
+    ]);
+    throw new ConfigError([
+      {
+        file,
+        line: 0,
+        column: 0,
+        path: '',
+        message: why.get(code ?? '') ?? `cannot be read (${code ?? 'unknown reason'})`,
+      },
+    ]);
   }
 }
 
@@ -104,7 +122,8 @@ function toValue(document: Document, file: string): unknown {
   };
   if (!isMap(document.contents)) {
     // Empty is refused: a file cut short must not silently mean "all defaults".
-    if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) return fail('the file is empty; write {} to run on the defaults');
+    if (document.contents === null || (isScalar(document.contents) && document.contents.value === null))
+      return fail('the file is empty; write {} to run on the defaults');
     return fail('the file must be a mapping: lines of `name: value`');
   }
   try {

@@ -2,8 +2,20 @@
 export const DURATION = /^[0-9]{1,9}(?:ms|s|m|h|d)$/;
 export const SIZE = /^[0-9]{1,9}(?:B|KiB|MiB|GiB|TiB)$/;
 
-const UNITS_MS = new Map([['ms', 1], ['s', 1_000], ['m', 60_000], ['h', 3_600_000], ['d', 86_400_000]]);
-const UNITS_BYTES = new Map([['B', 1], ['KiB', 2 ** 10], ['MiB', 2 ** 20], ['GiB', 2 ** 30], ['TiB', 2 ** 40]]);
+const UNITS_MS = new Map([
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+const UNITS_BYTES = new Map([
+  ['B', 1],
+  ['KiB', 2 ** 10],
+  ['MiB', 2 ** 20],
+  ['GiB', 2 ** 30],
+  ['TiB', 2 ** 40],
+]);
 
 /** `5m` → 300000; undefined when `text` is no duration. */
 export function parseDurationMs(text: string): number | undefined {

@@ -15,7 +15,11 @@ export function duration(least: string, most: string) {
   const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${most}`;
   const [leastMs, mostMs] = [parseDurationMs(least)!, parseDurationMs(most)!];
   const inRange = (text: string): boolean => between(parseDurationMs(text), leastMs, mostMs);
-  return z.string({ error }).regex(DURATION, { error, abort: true }).refine(inRange, error).transform((text) => parseDurationMs(text)!);
+  return z
+    .string({ error })
+    .regex(DURATION, { error, abort: true })
+    .refine(inRange, error)
+    .transform((text) => parseDurationMs(text)!);
 }
 
 /** `1MiB` → 1048576, from `least` to `most` (sizes themselves). */
@@ -23,7 +27,11 @@ export function size(least: string, most: string) {
   const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${most}`;
   const [leastBytes, mostBytes] = [parseBytes(least)!, parseBytes(most)!];
   const inRange = (text: string): boolean => between(parseBytes(text), leastBytes, mostBytes);
-  return z.string({ error }).regex(SIZE, { error, abort: true }).refine(inRange, error).transform((text) => parseBytes(text)!);
+  return z
+    .string({ error })
+    .regex(SIZE, { error, abort: true })
+    .refine(inRange, error)
+    .transform((text) => parseBytes(text)!);
 }
 
 function between(value: number | undefined, least: number, most: number): boolean {
@@ -32,7 +40,10 @@ function between(value: number | undefined, least: number, most: number): boolea
 
 /** A mapping whose keys are known; `error` says so when something else stands there. */
 export function mapping<T extends z.ZodRawShape>(shape: T) {
-  return z.strictObject(shape, { error: (issue) => (issue.code === 'invalid_type' ? `must be a mapping of ${Object.keys(shape).join(', ')}` : undefined) });
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'invalid_type' ? `must be a mapping of ${Object.keys(shape).join(', ')}` : undefined,
+  });
 }
 
 /** @param error what is told of anything else */

@@ -41,11 +41,16 @@ export function stopReading(socket: Socket, refusal: Refusal, handler: Handler):
 
 function refusalOf(code: string | undefined): Refusal {
   switch (code) {
-    case undefined: return REFUSALS.malformed_request;
-    case 'HPE_HEADER_OVERFLOW': return REFUSALS.headers_too_large;
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW': return REFUSALS.body_too_large;
-    case 'ERR_HTTP_REQUEST_TIMEOUT': return REFUSALS.request_timeout;
-    default: return REFUSALS.malformed_request;
+    case undefined:
+      return REFUSALS.malformed_request;
+    case 'HPE_HEADER_OVERFLOW':
+      return REFUSALS.headers_too_large;
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return REFUSALS.body_too_large;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return REFUSALS.request_timeout;
+    default:
+      return REFUSALS.malformed_request;
   }
 }
 

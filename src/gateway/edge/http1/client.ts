@@ -35,7 +35,13 @@ export class HttpClient implements ServedClient, Ongoing {
   #closing = false;
   #slow: NodeJS.Timeout | null = null;
 
-  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, traffic: Traffic, limits: EdgeLimits) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    expectsContinue: boolean,
+    traffic: Traffic,
+    limits: EdgeLimits,
+  ) {
     this.#request = request;
     this.#response = response;
     this.#expectsContinue = expectsContinue;
@@ -81,7 +87,9 @@ export class HttpClient implements ServedClient, Ongoing {
     if (!request.complete && !traffic.wait(this, limits)) return Promise.resolve(REFUSALS.overloaded);
     if (this.#expectsContinue) this.#response.writeContinue();
     return new Promise((resolve) => {
-      const settle = once((result: Buffer | Refusal | 'gone') => resolve(traffic.resume(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded));
+      const settle = once((result: Buffer | Refusal | 'gone') =>
+        resolve(traffic.resume(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded),
+      );
       this.#failBody = settle;
       this.#leave = () => settle('gone');
       gatherBody(request, maxBytes, (bytes) => traffic.hold(this, bytes, limits), settle);

@@ -44,7 +44,15 @@ const connections = new WeakMap<Socket, Connection>();
 
 /** A connection that may send requests over HTTP/1. */
 export function trackConnection(socket: Socket, traffic: Traffic, { headerFields }: EdgeLimits): void {
-  const connection: Connection = { current: null, waiting: [], broken: null, served: 0, closing: false, traffic, headerFields };
+  const connection: Connection = {
+    current: null,
+    waiting: [],
+    broken: null,
+    served: 0,
+    closing: false,
+    traffic,
+    headerFields,
+  };
   connections.set(socket, connection);
   socket.on('close', () => forgetWaiting(connection));
   lingerOnClose(socket);

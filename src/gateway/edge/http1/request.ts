@@ -37,7 +37,10 @@ class Request extends IncomingMessage {
  * It is also the one way to stop the parser, which else makes requests of all that it was given.
  * @param isOver whether nothing more is to be read from this connection
  */
-export function requestsThat(upgrade: (request: IncomingMessage) => boolean, isOver: (socket: Socket) => boolean): typeof IncomingMessage {
+export function requestsThat(
+  upgrade: (request: IncomingMessage) => boolean,
+  isOver: (socket: Socket) => boolean,
+): typeof IncomingMessage {
   return class extends Request {
     declare asked: boolean | null;
     declare granted: boolean | undefined;

@@ -28,17 +28,27 @@ interface Leaving {
  * Host, an unknown Expect, CONNECT) is answered here instead: it would lack rate headers and an Error body.
  * @param onHttp2 takes the connections that choose HTTP/2; null: it is not offered
  */
-export function createHttp1Server(current: () => Handler, traffic: Traffic, leaving: Leaving, certificate: Certificate | null, onHttp2: ((socket: TLSSocket) => void) | null): Server {
+export function createHttp1Server(
+  current: () => Handler,
+  traffic: Traffic,
+  leaving: Leaving,
+  certificate: Certificate | null,
+  onHttp2: ((socket: TLSSocket) => void) | null,
+): Server {
   const { limits } = current();
   const options = {
-    IncomingMessage: requestsThat((request) => leaving.wanted(request), (socket) => isFull(socket, current().limits)),
+    IncomingMessage: requestsThat(
+      (request) => leaving.wanted(request),
+      (socket) => isFull(socket, current().limits),
+    ),
     maxHeaderSize: limits.headerBytes,
     connectionsCheckingInterval: 1000,
     requireHostHeader: false,
     insecureHTTPParser: false,
     noDelay: true,
   };
-  const server = certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headersMs, onHttp2);
+  const server =
+    certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headersMs, onHttp2);
   tune(server, limits);
   onEveryRequest(server, (request, response, expectsContinue) => {
     const connection = connectionOf(request.socket);
@@ -60,19 +70,33 @@ export function tune(server: Server, limits: EdgeLimits): void {
   server.maxHeadersCount = limits.headerFields + 1;
 }
 
-function beginRequest(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, handler: Handler, traffic: Traffic): void {
+function beginRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  expectsContinue: boolean,
+  handler: Handler,
+  traffic: Traffic,
+): void {
   const { limits } = handler;
   const connection = connectionOf(request.socket);
   const client = new HttpClient(request, response, expectsContinue, traffic, limits);
   connection.current = client;
   connection.served += 1;
-  if (traffic.draining || connection.served >= limits.requestsPerConnection || ignoredUpgrade(request)) client.closeAfter();
+  if (traffic.draining || connection.served >= limits.requestsPerConnection || ignoredUpgrade(request))
+    client.closeAfter();
   if (connection.broken !== null && connection.waiting.length === 0) client.breakOff(connection.broken);
-  begin({ client, head: headOf(request), fault: faultIn(request), overloaded: traffic.active >= limits.exchanges }, handler, traffic);
+  begin(
+    { client, head: headOf(request), fault: faultIn(request), overloaded: traffic.active >= limits.exchanges },
+    handler,
+    traffic,
+  );
 }
 
 /** Those with an Expect too, which Node would answer by itself. */
-function onEveryRequest(server: Server, take: (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void): void {
+function onEveryRequest(
+  server: Server,
+  take: (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void,
+): void {
   server.on('request', (request, response) => take(request, response, false));
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => take(request, response, false));
@@ -85,5 +109,7 @@ function onNoRequest(server: Server, leaving: Leaving, current: () => Handler): 
     else leaving.begin(request, socket, head);
   });
   server.on('clientError', (error: ParserError, socket: Socket) => onClientError(error, socket, current()));
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => stopReading(socket, REFUSALS.malformed_request, current()));
+  server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+    stopReading(socket, REFUSALS.malformed_request, current()),
+  );
 }

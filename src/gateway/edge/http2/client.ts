@@ -92,7 +92,10 @@ export class StreamClient implements ServedClient {
         clearTimeout(deadline);
         resolve(traffic.resume(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded);
       });
-      const deadline = setTimeout(() => settle(REFUSALS.request_timeout), limits.requestMs - (performance.now() - this.#beganMs));
+      const deadline = setTimeout(
+        () => settle(REFUSALS.request_timeout),
+        limits.requestMs - (performance.now() - this.#beganMs),
+      );
       this.#leave = () => settle('gone');
       gatherBody(stream, maxBytes, (bytes) => traffic.hold(this, bytes, limits), settle);
     });

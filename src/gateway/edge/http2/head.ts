@@ -31,7 +31,12 @@ interface Pseudo {
  * @param raw flat, as node:http2 gives them
  * @param goesOn the head did not end the stream
  */
-export function readStreamHead(raw: readonly string[], goesOn: boolean, remote: string | undefined, limits: EdgeLimits): StreamHead {
+export function readStreamHead(
+  raw: readonly string[],
+  goesOn: boolean,
+  remote: string | undefined,
+  limits: EdgeLimits,
+): StreamHead {
   const pseudo: Pseudo = { method: '', scheme: '', authority: null, path: '' };
   const fields: string[] = [];
   const cookies: string[] = [];
@@ -59,7 +64,14 @@ export function readStreamHead(raw: readonly string[], goesOn: boolean, remote: 
 /** Stands for a head that is too large. */
 function unread({ method }: Pseudo, remote: string | undefined, goesOn: boolean): StreamHead {
   return {
-    head: { method: KNOWN_METHODS.has(method) ? method : '', target: '/', version: '2', fields: ['host', 'unread'], remote, goesOn },
+    head: {
+      method: KNOWN_METHODS.has(method) ? method : '',
+      target: '/',
+      version: '2',
+      fields: ['host', 'unread'],
+      remote,
+      goesOn,
+    },
     fault: REFUSALS.headers_too_large,
   };
 }
@@ -67,10 +79,19 @@ function unread({ method }: Pseudo, remote: string | undefined, goesOn: boolean)
 /** False of a plain field. */
 function readPseudo(pseudo: Pseudo, name: string, value: string): boolean {
   switch (name) {
-    case ':method': pseudo.method = value; return true;
-    case ':scheme': pseudo.scheme = value; return true;
-    case ':authority': pseudo.authority = value; return true;
-    case ':path': pseudo.path = value; return true;
-    default: return name.startsWith(':');
+    case ':method':
+      pseudo.method = value;
+      return true;
+    case ':scheme':
+      pseudo.scheme = value;
+      return true;
+    case ':authority':
+      pseudo.authority = value;
+      return true;
+    case ':path':
+      pseudo.path = value;
+      return true;
+    default:
+      return name.startsWith(':');
   }
 }

@@ -70,7 +70,12 @@ export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
     maxSessionInvalidFrames: INVALID_FRAMES,
   });
 
-  const beginStream = (connection: Http2Connection, stream: ServerHttp2Stream, raw: readonly string[], goesOn: boolean): void => {
+  const beginStream = (
+    connection: Http2Connection,
+    stream: ServerHttp2Stream,
+    raw: readonly string[],
+    goesOn: boolean,
+  ): void => {
     const handler = current();
     const { limits } = handler;
     connection.open += 1;
@@ -83,18 +88,30 @@ export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
   };
 
   const hold = (session: ServerHttp2Session, socket: Socket): void => {
-    const connection: Http2Connection = { session, socket, remote: socket.remoteAddress, open: 0, served: 0, givenUp: 0, idleSinceMs: performance.now(), leaving: false };
+    const connection: Http2Connection = {
+      session,
+      socket,
+      remote: socket.remoteAddress,
+      open: 0,
+      served: 0,
+      givenUp: 0,
+      idleSinceMs: performance.now(),
+      leaving: false,
+    };
     const place = connections.add(connection);
     socket.on('close', () => connections.remove(place));
     // Its raw fields are in Node's documentation and not in its types.
-    (session as EventEmitter).on('stream', (stream: ServerHttp2Stream, _headers: object, flags: number, raw: readonly string[]) => {
-      stream.on('error', () => undefined);
-      // Reset in the same breath: nobody asks any more.
-      if (stream.destroyed || stream.closed) giveUp(connection);
-      else if (connection.open > MOST_GIVEN_UP + current().limits.streams) cut(connection);
-      else if (traffic.active >= current().limits.exchanges) turnAway(connection, stream, current());
-      else beginStream(connection, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
-    });
+    (session as EventEmitter).on(
+      'stream',
+      (stream: ServerHttp2Stream, _headers: object, flags: number, raw: readonly string[]) => {
+        stream.on('error', () => undefined);
+        // Reset in the same breath: nobody asks any more.
+        if (stream.destroyed || stream.closed) giveUp(connection);
+        else if (connection.open > MOST_GIVEN_UP + current().limits.streams) cut(connection);
+        else if (traffic.active >= current().limits.exchanges) turnAway(connection, stream, current());
+        else beginStream(connection, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
+      },
+    );
   };
 
   setInterval(() => {
@@ -153,6 +170,10 @@ function check(connection: Http2Connection, { headersMs, keepAliveMs }: EdgeLimi
   connection.givenUp = Math.max(0, connection.givenUp - FORGOTTEN);
   const idleMs = performance.now() - connection.idleSinceMs;
   if (connection.open > 0) return;
-  if (!connection.leaving && (connection.session.destroyed || idleMs > (connection.served === 0 ? headersMs : keepAliveMs))) dismiss(connection);
+  if (
+    !connection.leaving &&
+    (connection.session.destroyed || idleMs > (connection.served === 0 ? headersMs : keepAliveMs))
+  )
+    dismiss(connection);
   else if (connection.leaving && idleMs > FAREWELL_MS) connection.socket.destroy();
 }

@@ -10,7 +10,9 @@ const BINARY_START = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 const BINARY_HEAD_BYTES = 16;
 
 const PORT = '(0|[1-9][0-9]{0,4})';
-const TEXT = new RegExp(`^PROXY (?:UNKNOWN(?: [^\\r\\n]*)?|TCP([46]) ([0-9A-Fa-f:.]+) ([0-9A-Fa-f:.]+) ${PORT} ${PORT})$`);
+const TEXT = new RegExp(
+  `^PROXY (?:UNKNOWN(?: [^\\r\\n]*)?|TCP([46]) ([0-9A-Fa-f:.]+) ([0-9A-Fa-f:.]+) ${PORT} ${PORT})$`,
+);
 
 /** Bytes of addresses and ports by family: none, IPv4, IPv6, Unix. */
 const ADDRESS_BYTES = [0, 12, 36, 216] as const;
@@ -52,7 +54,8 @@ function readText(bytes: Buffer): ProxyReading {
   const length = end + 2;
   if (version === undefined) return { length, source: null };
   const family = Number(version);
-  if (isIP(source) !== family || isIP(destination) !== family || ports.some((port) => Number(port) > 65_535)) return 'malformed';
+  if (isIP(source) !== family || isIP(destination) !== family || ports.some((port) => Number(port) > 65_535))
+    return 'malformed';
   return { length, source: family === 6 ? canonicalIPv6(source) : source };
 }
 
@@ -66,7 +69,10 @@ function readBinary(bytes: Buffer): ProxyReading {
   if (bytes.length < length) return 'incomplete';
   if (command === LOCAL || transport !== STREAM) return { length, source: null };
   if (family === 1) return { length, source: bytes.subarray(16, 20).join('.') };
-  return { length, source: family === 2 ? canonicalIPv6(bytes.toString('hex', 16, 32).replace(/(?<=.)(?=(?:.{4})+$)/g, ':')) : null };
+  return {
+    length,
+    source: family === 2 ? canonicalIPv6(bytes.toString('hex', 16, 32).replace(/(?<=.)(?=(?:.{4})+$)/g, ':')) : null,
+  };
 }
 
 function halves(byte: number): readonly [number, number] {

@@ -13,7 +13,11 @@ export type ProxyRefusal = (typeof PROXY_REFUSALS)[number];
  * both nobody knows who it is, and it is closed. The listeners there are by now get it behind its header, and
  * `remoteAddress` of its socket, with TLS of the one that hides it, is what the header says.
  */
-export function expectProxyHeaders(server: Server, current: () => Handler, onRefused: (why: ProxyRefusal) => void): void {
+export function expectProxyHeaders(
+  server: Server,
+  current: () => Handler,
+  onRefused: (why: ProxyRefusal) => void,
+): void {
   const callers = server instanceof TlsServer ? nameSecured(server) : null;
   const serve = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -38,7 +42,12 @@ export function expectProxyHeaders(server: Server, current: () => Handler, onRef
 }
 
 /** Calls one of the two, once. What came behind the header is put back. */
-function awaitHeader(socket: Socket, withinMs: number, refuse: (why: ProxyRefusal) => void, accept: (source: string | null) => void): void {
+function awaitHeader(
+  socket: Socket,
+  withinMs: number,
+  refuse: (why: ProxyRefusal) => void,
+  accept: (source: string | null) => void,
+): void {
   let bytes: Buffer = Buffer.alloc(0);
   const settle = (): void => {
     clearTimeout(deadline);

@@ -20,7 +20,10 @@ export function asksForWebSocket({ method, httpVersion, rawHeaders }: IncomingMe
         upgrades += 1;
         websocket = rawHeaders[index + 1]!.toLowerCase() === 'websocket';
         break;
-      case 'content-length': case 'transfer-encoding': case 'expect': return false;
+      case 'content-length':
+      case 'transfer-encoding':
+      case 'expect':
+        return false;
       default:
     }
   }
@@ -30,6 +33,7 @@ export function asksForWebSocket({ method, httpVersion, rawHeaders }: IncomingMe
 /** What is wrong with a handshake; null when nothing is. `head` is what came behind it: nothing may (RFC 6455 §4.1). */
 export function handshakeFault({ rawHeaders }: IncomingMessage, head: Buffer): Refusal | null {
   const key = onlyValueOf(rawHeaders, 'sec-websocket-key');
-  const good = head.length === 0 && onlyValueOf(rawHeaders, 'sec-websocket-version') === VERSION && key !== null && KEY.test(key);
+  const good =
+    head.length === 0 && onlyValueOf(rawHeaders, 'sec-websocket-version') === VERSION && key !== null && KEY.test(key);
   return good ? null : MALFORMED_HANDSHAKE;
 }

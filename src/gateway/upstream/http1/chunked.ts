@@ -51,17 +51,25 @@ export class ChunkedReader {
   /** One byte of framing; false when it has no place there. */
   #takeByte(byte: number): boolean {
     switch (this.#state) {
-      case 'size': return this.#takeSize(byte);
-      case 'extension': return this.#takeExtension(byte);
-      case 'size-lf': return this.#expect(byte, LF, this.#size === 0 ? 'trailer' : 'data');
-      case 'data-cr': return this.#expect(byte, CR, 'data-lf');
+      case 'size':
+        return this.#takeSize(byte);
+      case 'extension':
+        return this.#takeExtension(byte);
+      case 'size-lf':
+        return this.#expect(byte, LF, this.#size === 0 ? 'trailer' : 'data');
+      case 'data-cr':
+        return this.#expect(byte, CR, 'data-lf');
       case 'data-lf':
         this.#digits = 0;
         this.#extension = 0;
         return this.#expect(byte, LF, 'size');
-      case 'trailer': return this.#takeTrailer(byte);
-      case 'trailer-lf': return this.#endLine(byte);
-      case 'data': case 'done': return false;
+      case 'trailer':
+        return this.#takeTrailer(byte);
+      case 'trailer-lf':
+        return this.#endLine(byte);
+      case 'data':
+      case 'done':
+        return false;
     }
   }
 

@@ -129,15 +129,20 @@ export class Pool implements Transport, Owner {
   #dial(): void {
     const { place, connectMs, idleMs } = this.#settings;
     this.#dialling += 1;
-    const socket = dial(place, connectMs, () => {
-      this.#dialling -= 1;
-      this.onIdle(new Connection(socket, this, idleMs));
-    }, () => {
-      this.#dialling -= 1;
-      this.#sockets.delete(socket);
-      this.#queue.shift()?.fail();
-      this.#handSoon();
-    });
+    const socket = dial(
+      place,
+      connectMs,
+      () => {
+        this.#dialling -= 1;
+        this.onIdle(new Connection(socket, this, idleMs));
+      },
+      () => {
+        this.#dialling -= 1;
+        this.#sockets.delete(socket);
+        this.#queue.shift()?.fail();
+        this.#handSoon();
+      },
+    );
     this.#sockets.add(socket);
   }
 

@@ -121,12 +121,16 @@ export class ResponseReader {
   /** @returns where it stopped: the end of the bytes or of the body; -1 when it is malformed */
   #readBody(bytes: Buffer, from: number): number {
     switch (this.#expected) {
-      case 'length': return this.#readLength(bytes, from);
-      case 'chunks': return this.#readChunks(bytes, from);
+      case 'length':
+        return this.#readLength(bytes, from);
+      case 'chunks':
+        return this.#readChunks(bytes, from);
       case 'close':
         this.#parts.onBody(from === 0 ? bytes : bytes.subarray(from));
         return bytes.length;
-      case 'head': case 'nothing': return from;
+      case 'head':
+      case 'nothing':
+        return from;
     }
   }
 

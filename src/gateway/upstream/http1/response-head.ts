@@ -66,7 +66,15 @@ function parseStatusLine(text: string): ResponseHead | null {
   const after = text.charCodeAt(12);
   if (!text.startsWith('HTTP/1.') || (minor !== 0 && minor !== 1) || text.charCodeAt(8) !== SPACE) return null;
   if (!STATUS.test(status) || (after !== SPACE && after !== CR)) return null;
-  return { status: Number(status), fields: [], length: -1, chunked: false, minor, keepAlive: minor === 1, keepAliveMs: Infinity };
+  return {
+    status: Number(status),
+    fields: [],
+    length: -1,
+    chunked: false,
+    minor,
+    keepAlive: minor === 1,
+    keepAliveMs: Infinity,
+  };
 }
 
 /** Where the line that begins at `from` ends, at CRLF; -1 when at something else. */
@@ -83,11 +91,17 @@ function parseField(head: ResponseHead, text: string, from: number, to: number):
   const value = trimmed(text, colon + 1, to);
   head.fields.push(name, value);
   switch (name) {
-    case 'content-length': return takeLength(head, value);
-    case 'transfer-encoding': return takeCoding(head, value);
-    case 'connection': return takeOptions(head, value);
-    case 'keep-alive': head.keepAliveMs = Math.min(head.keepAliveMs, timeoutMs(value)); return true;
-    default: return true;
+    case 'content-length':
+      return takeLength(head, value);
+    case 'transfer-encoding':
+      return takeCoding(head, value);
+    case 'connection':
+      return takeOptions(head, value);
+    case 'keep-alive':
+      head.keepAliveMs = Math.min(head.keepAliveMs, timeoutMs(value));
+      return true;
+    default:
+      return true;
   }
 }
 

@@ -3,8 +3,22 @@ import { grown } from '../../../../src/cli/usage/push/growth.js';
 import type { Entry } from '../../../../src/cli/usage/push/journal.js';
 import type { LedgerRow } from '../../../../src/cli/usage/ledger.js';
 
-const row = (key: string, requests: number, failed = 0): LedgerRow => new Map(Object.entries({ day: '2026-11-21', key, requests: String(requests), limited: '0', banned: '0', failed: String(failed) }));
-const entry = (key: string, sent: number, ...totals: readonly (readonly number[])[]): Entry => ({ group: { day: '2026-11-21', key }, totals, sent });
+const row = (key: string, requests: number, failed = 0): LedgerRow =>
+  new Map(
+    Object.entries({
+      day: '2026-11-21',
+      key,
+      requests: String(requests),
+      limited: '0',
+      banned: '0',
+      failed: String(failed),
+    }),
+  );
+const entry = (key: string, sent: number, ...totals: readonly (readonly number[])[]): Entry => ({
+  group: { day: '2026-11-21', key },
+  totals,
+  sent,
+});
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T, void> {
   for (const item of items) yield await Promise.resolve(item);
@@ -27,10 +41,19 @@ t.test('what the ledger has more waits to be sent; keys stay in order', async (t
 });
 
 t.test('a group that the ledger has no more, or less of, stays as it was sent', async (t) => {
-  t.same(await all([entry('a', 0, [3, 0, 0, 0]), entry('b', 0, [4, 0, 0, 1])], [row('b', 2)]), [entry('a', 1, [3, 0, 0, 0]), entry('b', 1, [4, 0, 0, 1])]);
+  t.same(await all([entry('a', 0, [3, 0, 0, 0]), entry('b', 0, [4, 0, 0, 1])], [row('b', 2)]), [
+    entry('a', 1, [3, 0, 0, 0]),
+    entry('b', 1, [4, 0, 0, 1]),
+  ]);
 });
 
 t.test('again: all events of all groups wait to be sent', async (t) => {
-  const totals = [[3, 0, 0, 0], [4, 0, 0, 0]] as const;
-  t.same(await all([entry('a', 2, ...totals), entry('b', 1, [1, 0, 0, 0])], [row('a', 4)], true), [entry('a', 0, ...totals), entry('b', 0, [1, 0, 0, 0])]);
+  const totals = [
+    [3, 0, 0, 0],
+    [4, 0, 0, 0],
+  ] as const;
+  t.same(await all([entry('a', 2, ...totals), entry('b', 1, [1, 0, 0, 0])], [row('a', 4)], true), [
+    entry('a', 0, ...totals),
+    entry('b', 0, [1, 0, 0, 0]),
+  ]);
 });

@@ -14,7 +14,12 @@ export interface Received {
 }
 
 /** What the receiver does with a request: takes it, or fails before or after it has stored the events. */
-export type Behaviour = 'take' | 'refuse' | 'break_before' | 'break_after' | { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+export type Behaviour =
+  | 'take'
+  | 'refuse'
+  | 'break_before'
+  | 'break_after'
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
 
 export interface Receiver {
   readonly url: string;

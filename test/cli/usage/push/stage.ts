@@ -26,17 +26,36 @@ interface Stage {
 export async function stage(t: Test, keyCount: number, args: readonly string[] = []): Promise<Stage> {
   const { engine, registry, port } = await listen(t);
   const receiver = await startReceiver(t);
-  const tokens = await Promise.all(Array.from({ length: keyCount }, (_, n) => registry.create({ plan: n % 3 === 0 ? 'pro' : 'free', name: `k${n}` })));
+  const tokens = await Promise.all(
+    Array.from({ length: keyCount }, (_, n) => registry.create({ plan: n % 3 === 0 ? 'pro' : 'free', name: `k${n}` })),
+  );
   const subjects = tokens.map(({ token }) => ({ kind: 'key' as const, ...parseToken(token, 'staging', false)! }));
   const folder = dataFolder(t);
-  const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN, PETGATE_PUSH_TOKEN: 'push-secret' });
+  const env = surroundings(folder, {
+    ADMIN_PORT: String(port),
+    PETGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+    PETGATE_PUSH_TOKEN: 'push-secret',
+  });
   const all = ['usage', 'push', '--to', receiver.url, '--json', ...args];
   return {
-    receiver, env, folder, args: all,
+    receiver,
+    env,
+    folder,
+    args: all,
     push: (...more) => petgate([...all, ...more], env),
     use: async (daysBack, times) => {
       const nowMs = Math.min(TODAY_MS - daysBack * DAY_MS + DAY_MS / 2, Date.now());
-      await engine.admit(subjects.flatMap((subject, place) => [...Array.from({ length: times(place) }, () => 'listPets'), 'createPet'].map((operation) => ({ subject, operation, scope: null, cost: 1 as const, nowMs }))));
+      await engine.admit(
+        subjects.flatMap((subject, place) =>
+          [...Array.from({ length: times(place) }, () => 'listPets'), 'createPet'].map((operation) => ({
+            subject,
+            operation,
+            scope: null,
+            cost: 1 as const,
+            nowMs,
+          })),
+        ),
+      );
     },
     ledger: async (from, to) => {
       const rows: UsageRow[] = [];
@@ -46,7 +65,10 @@ export async function stage(t: Test, keyCount: number, args: readonly string[] =
   };
 }
 
-export const nameOf = (key: string | number | undefined, { day, plan, operation }: Readonly<Record<string, unknown>>): string => [key, day, plan, operation].join(' ');
+export const nameOf = (
+  key: string | number | undefined,
+  { day, plan, operation }: Readonly<Record<string, unknown>>,
+): string => [key, day, plan, operation].join(' ');
 
 /** Events and ledger say the same, group by group. */
 export function same(t: Test, events: Iterable<Received>, rows: readonly UsageRow[], what: string): void {

@@ -17,10 +17,19 @@ t.test('of a Cluster one master freezes: its keys are decided here, all others w
   await until('it decides', async () => (await engine.check(), !isAway(engine)));
   const keys: Actor[] = [];
   while (keys.length < 12) keys.push(await newKey(engine, 'free'));
-  for (const key of keys) await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
+  for (const key of keys)
+    await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
   await learnt(engine, ...keys);
   cluster.masters[0]!.freeze();
-  await t.rejects(ask(engine, keys.find((key) => masterOf(key) === 0)!, now()), { name: 'StoreUnavailable' }, 'the first of them may have been decided there');
+  await t.rejects(
+    ask(
+      engine,
+      keys.find((key) => masterOf(key) === 0)!,
+      now(),
+    ),
+    { name: 'StoreUnavailable' },
+    'the first of them may have been decided there',
+  );
   t.ok(isAway(engine));
   for (const key of keys) {
     const { outcome, minute } = standing(await ask(engine, key, now()));

@@ -1,6 +1,19 @@
 import t from 'tap';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
-import { ask, askMany, banned, change, count, custom, dayName, limited, newKey, requestOf, rowsOf, standing } from '../../../conformance/cast.js';
+import {
+  ask,
+  askMany,
+  banned,
+  change,
+  count,
+  custom,
+  dayName,
+  limited,
+  newKey,
+  requestOf,
+  rowsOf,
+  standing,
+} from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { away, back, DEADLINE_MS, durableRedis, isAway, learnt, ledgerOf, openGateway } from './fixture.js';
 import { createTeller } from '../../../../src/gateway/admission/failures.js';
@@ -43,27 +56,40 @@ t.test('a process that never met a key keeps to what another of the same gateway
   t.equal(count(await askMany(other, key, 60, now()), 'admitted'), 20, 'of sixty a minute');
 });
 
-t.test('a key nobody saw here is refused as undecided, so is a secret nobody knows of a known one, which may be newer, and addresses have their share', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server, { gateways: 2 });
-  const [known, unseen] = [await newKey(engine, 'free'), await newKey(engine, 'free')];
-  await ask(engine, known, now());
-  await learnt(engine, known);
-  await server.kill();
-  await away(engine);
-  const wrong = { kind: 'key', id: known.id, secretHash: 'another' } as const;
-  const error: unknown = await engine.admit([requestOf(known.subject, now()), requestOf(unseen.subject, now()), requestOf(wrong, now())]).catch((reason: unknown) => reason);
-  if (!(error instanceof StoreUnavailable)) throw new Error('expected StoreUnavailable');
-  t.match(error.decided, [{ outcome: 'admitted' }, undefined, undefined], 'one that is not known spoils nothing for the others');
-  const verdicts = await askMany(engine, { kind: 'address', address: '192.0.2.1' }, 4, now());
-  t.equal(count(verdicts, 'admitted'), 2, 'of five a minute');
-  const [alone] = [await newKey(engine, 'strict').catch((reason: unknown) => reason)];
-  t.ok(alone instanceof StoreUnavailable, 'keys are not made meanwhile');
-  await t.rejects(rowsOf(engine, dayName(now()), dayName(now())), { name: 'StoreUnavailable' }, 'nor is the ledger told');
-  const own = [];
-  for await (const rows of engine.failover.ownUsage.rows(dayName(now()), dayName(now()), known.id)) own.push(...rows);
-  t.match(own, [{ requests: 1 }], 'only what was counted here, to the key itself');
-});
+t.test(
+  'a key nobody saw here is refused as undecided, so is a secret nobody knows of a known one, which may be newer, and addresses have their share',
+  async (t) => {
+    const server = await durableRedis(t);
+    const { engine } = openGateway(t, server, { gateways: 2 });
+    const [known, unseen] = [await newKey(engine, 'free'), await newKey(engine, 'free')];
+    await ask(engine, known, now());
+    await learnt(engine, known);
+    await server.kill();
+    await away(engine);
+    const wrong = { kind: 'key', id: known.id, secretHash: 'another' } as const;
+    const error: unknown = await engine
+      .admit([requestOf(known.subject, now()), requestOf(unseen.subject, now()), requestOf(wrong, now())])
+      .catch((reason: unknown) => reason);
+    if (!(error instanceof StoreUnavailable)) throw new Error('expected StoreUnavailable');
+    t.match(
+      error.decided,
+      [{ outcome: 'admitted' }, undefined, undefined],
+      'one that is not known spoils nothing for the others',
+    );
+    const verdicts = await askMany(engine, { kind: 'address', address: '192.0.2.1' }, 4, now());
+    t.equal(count(verdicts, 'admitted'), 2, 'of five a minute');
+    const [alone] = [await newKey(engine, 'strict').catch((reason: unknown) => reason)];
+    t.ok(alone instanceof StoreUnavailable, 'keys are not made meanwhile');
+    await t.rejects(
+      rowsOf(engine, dayName(now()), dayName(now())),
+      { name: 'StoreUnavailable' },
+      'nor is the ledger told',
+    );
+    const own = [];
+    for await (const rows of engine.failover.ownUsage.rows(dayName(now()), dayName(now()), known.id)) own.push(...rows);
+    t.match(own, [{ requests: 1 }], 'only what was counted here, to the key itself');
+  },
+);
 
 t.test('a limit of which a gateway has no whole token is not granted here', async (t) => {
   const server = await durableRedis(t);
@@ -79,7 +105,12 @@ t.test('a limit of which a gateway has no whole token is not granted here', asyn
 t.test('a key revoked or changed by another gateway is not good from its copy', async (t) => {
   const server = await durableRedis(t);
   const [here, there] = [openGateway(t, server).engine, openGateway(t, server).engine];
-  const [revoked, scoped, limitedTo, kept] = [await newKey(there, 'free'), await newKey(there, 'free'), await newKey(there, 'free'), await newKey(there, 'free')];
+  const [revoked, scoped, limitedTo, kept] = [
+    await newKey(there, 'free'),
+    await newKey(there, 'free'),
+    await newKey(there, 'free'),
+    await newKey(there, 'free'),
+  ];
   for (const key of [revoked, scoped, limitedTo, kept]) await ask(here, key, now(), { cost: 0 });
   await learnt(here, revoked, scoped, limitedTo, kept);
   await change(there, revoked, { status: 'revoked', secrets: [] });
@@ -134,8 +165,11 @@ t.test('a day that is spent is spent when Redis is back, over several outages', 
 t.test('the first request that Redis decides again finds the day as spent as it is', async (t) => {
   const server = await durableRedis(t);
   const { engine } = openGateway(t, server);
-  const keys = await Promise.all(Array.from({ length: 20 }, () => newKey(engine, 'enterprise', custom('unlimited', 20))));
-  for (const key of keys) await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
+  const keys = await Promise.all(
+    Array.from({ length: 20 }, () => newKey(engine, 'enterprise', custom('unlimited', 20))),
+  );
+  for (const key of keys)
+    await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
   await learnt(engine, ...keys);
   await server.kill();
   await away(engine);
@@ -154,7 +188,11 @@ t.test('frozen: what waited for an answer is refused, whatever comes after is de
   await learnt(engine, key);
   server.freeze();
   const waiting = await Promise.allSettled([1, 2, 3].map(() => askMany(engine, key, 1, now())));
-  t.same(waiting.map(({ status }) => status), ['rejected', 'rejected', 'rejected'], 'Redis may have decided these');
+  t.same(
+    waiting.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+    'Redis may have decided these',
+  );
   t.ok(isAway(engine));
   const startMs = performance.now();
   for (let n = 0; n < 100; n += 1) t.equal((await ask(engine, key, now())).outcome, 'admitted');
@@ -166,28 +204,37 @@ t.test('frozen: what waited for an answer is refused, whatever comes after is de
   t.match(await ledgerOf(engine, key), { requests: 110, failed: 1 });
 });
 
-t.test('Redis is away at the start: keys known from before are served, and the count of gateways is the one last seen', async (t) => {
-  const server = await durableRedis(t);
-  const first = openGateway(t, server, { gateways: 'auto' });
-  const other = openGateway(t, server, { gateways: 'auto' });
-  const key = await newKey(first.engine, 'free');
-  await ask(first.engine, key, now(), { cost: 0 });
-  await learnt(first.engine, key);
-  await until('both are seen', () => first.engine.failover.gateways() === 2 && other.engine.failover.gateways() === 2);
-  await server.kill();
-  await first.engine.close();
-  const again = openGateway(t, server, { gateways: 'auto', folder: first.folder });
-  await again.engine.check();
-  t.equal(count(await askMany(again.engine, key, 40, now()), 'admitted'), 30);
-  await until('it is counted', () => again.engine.failover.spooled() === 30);
-  await again.engine.close();
-  const third = openGateway(t, server, { gateways: 'auto', folder: first.folder });
-  await third.engine.check();
-  await server.restart();
-  await back(third.engine);
-  await until('all is in the ledger, though another process counted it', async () => (await ledgerOf(third.engine, key)).requests === 30);
-  t.equal(third.engine.failover.spooled(), 0);
-});
+t.test(
+  'Redis is away at the start: keys known from before are served, and the count of gateways is the one last seen',
+  async (t) => {
+    const server = await durableRedis(t);
+    const first = openGateway(t, server, { gateways: 'auto' });
+    const other = openGateway(t, server, { gateways: 'auto' });
+    const key = await newKey(first.engine, 'free');
+    await ask(first.engine, key, now(), { cost: 0 });
+    await learnt(first.engine, key);
+    await until(
+      'both are seen',
+      () => first.engine.failover.gateways() === 2 && other.engine.failover.gateways() === 2,
+    );
+    await server.kill();
+    await first.engine.close();
+    const again = openGateway(t, server, { gateways: 'auto', folder: first.folder });
+    await again.engine.check();
+    t.equal(count(await askMany(again.engine, key, 40, now()), 'admitted'), 30);
+    await until('it is counted', () => again.engine.failover.spooled() === 30);
+    await again.engine.close();
+    const third = openGateway(t, server, { gateways: 'auto', folder: first.folder });
+    await third.engine.check();
+    await server.restart();
+    await back(third.engine);
+    await until(
+      'all is in the ledger, though another process counted it',
+      async () => (await ledgerOf(third.engine, key)).requests === 30,
+    );
+    t.equal(third.engine.failover.spooled(), 0);
+  },
+);
 
 t.test('a copy that is older than a day is none', async (t) => {
   const server = await durableRedis(t);

@@ -31,17 +31,31 @@ interface Gateway {
 }
 
 /** One gateway's engine on `server`, that keeps a folder of its own unless one is given. */
-export function openGateway(t: Test, server: { readonly url: string }, options: Partial<FailoverOptions> = {}): Gateway {
+export function openGateway(
+  t: Test,
+  server: { readonly url: string },
+  options: Partial<FailoverOptions> = {},
+): Gateway {
   const folder = options.folder ?? tempFolder(t);
   const redis = openRedisEngine({ url: server.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
-  const engine = openFailoverEngine({ redis, folder, mapBytes: MAP_BYTES, plans: PLANS, gateways: 1, deadlineMs: DEADLINE_MS, keeps: true, ...options });
+  const engine = openFailoverEngine({
+    redis,
+    folder,
+    mapBytes: MAP_BYTES,
+    plans: PLANS,
+    gateways: 1,
+    deadlineMs: DEADLINE_MS,
+    keeps: true,
+    ...options,
+  });
   t.teardown(() => engine.close());
   return { engine, redis, folder };
 }
 
 /** Waits until every key has a copy as it was last written: it is good then while Redis is away. */
 export async function learnt(engine: FailoverEngine, ...keys: readonly Actor[]): Promise<void> {
-  for (const { id, record } of keys) await until(`key ${id} is copied`, () => engine.cachedKey(id)?.record.version === record.version);
+  for (const { id, record } of keys)
+    await until(`key ${id} is copied`, () => engine.cachedKey(id)?.record.version === record.version);
 }
 
 export function isAway(engine: FailoverEngine): boolean {
@@ -61,6 +75,7 @@ export async function back(engine: FailoverEngine): Promise<void> {
 export async function ledgerOf(engine: Pick<AdmissionEngine, 'usage'>, { id }: Actor): Promise<UsageCounts> {
   const rows = await rowsOf(engine as AdmissionEngine, dayName(Date.now() - 86_400_000), dayName(Date.now()), id);
   const sum = { requests: 0, limited: 0, banned: 0, failed: 0 };
-  for (const row of rows) for (const name of ['requests', 'limited', 'banned', 'failed'] as const) sum[name] += row[name];
+  for (const row of rows)
+    for (const name of ['requests', 'limited', 'banned', 'failed'] as const) sum[name] += row[name];
   return sum;
 }

@@ -28,9 +28,11 @@ t.test('a record is read when it is new or another than the copy, and at no othe
   const first = openGateway(t, server, { keeps: false });
   const keys: Actor[] = [];
   while (keys.length < KEYS) keys.push(await newKey(first.engine, 'free'));
-  const reads = async (): Promise<number> => Number(/cmdstat_hgetall:calls=(\d+)/.exec(String(await server.command('INFO', 'commandstats')))?.[1] ?? 0);
+  const reads = async (): Promise<number> =>
+    Number(/cmdstat_hgetall:calls=(\d+)/.exec(String(await server.command('INFO', 'commandstats')))?.[1] ?? 0);
   const askAll = async (engine: typeof first.engine): Promise<void> => {
-    for (const key of keys) await until('it is served', async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome === 'admitted');
+    for (const key of keys)
+      await until('it is served', async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome === 'admitted');
   };
   await askAll(first.engine);
   await learnt(first.engine, ...keys);
@@ -43,11 +45,19 @@ t.test('a record is read when it is new or another than the copy, and at no othe
   t.teardown(() => (Date.now = now));
   Date.now = () => now() + 2 * HOUR_MS;
   await askAll(again.engine);
-  await until('the copies are known to hold', () => keys.every(({ id }) => again.engine.cachedKey(id)!.seenAtMs > now() + HOUR_MS));
+  await until('the copies are known to hold', () =>
+    keys.every(({ id }) => again.engine.cachedKey(id)!.seenAtMs > now() + HOUR_MS),
+  );
   t.equal(await reads(), KEYS, 'none was read again');
   const changed = keys[0]!;
-  await again.engine.keys.write({ ...changed.record, scopes: ['pets:read'], version: changed.record.version + 1 }, { atMs: 0, action: 'changed', changed: {} });
+  await again.engine.keys.write(
+    { ...changed.record, scopes: ['pets:read'], version: changed.record.version + 1 },
+    { atMs: 0, action: 'changed', changed: {} },
+  );
   await ask(again.engine, changed, Date.now(), { cost: 0 });
-  await until('its copy is the new one', () => again.engine.cachedKey(changed.id)?.record.version === changed.record.version + 1);
+  await until(
+    'its copy is the new one',
+    () => again.engine.cachedKey(changed.id)?.record.version === changed.record.version + 1,
+  );
   t.equal(await reads(), KEYS + 1, 'but the one that is another');
 });

@@ -3,35 +3,47 @@ import { LastVerdicts, RENEW_MS } from '../../../../src/gateway/admission/failov
 import type { Verdict } from '../../../../src/gateway/admission/verdict.js';
 
 const window = { limit: 60, remaining: 59, resetAtMs: 0 };
-const admitted: Verdict = { outcome: 'admitted', inScope: true, keyId: 'k', recordVersion: 1, plan: 'free', minute: window, day: window, atMs: 0 };
+const admitted: Verdict = {
+  outcome: 'admitted',
+  inScope: true,
+  keyId: 'k',
+  recordVersion: 1,
+  plan: 'free',
+  minute: window,
+  day: window,
+  atMs: 0,
+};
 const unknown: Verdict = { outcome: 'unknown_key', reason: 'revoked' };
 
 function see(last: LastVerdicts, id: string, verdict: Verdict | undefined): void {
   last.note([{ subject: { kind: 'key', id, secretHash: '' }, operation: 'listPets', scope: null, cost: 1 }], [verdict]);
 }
 
-t.test('a key is due when it is new and when its cached record is old, one that was refused for a look, and no more of them than there is room', (t) => {
-  const now = performance.now.bind(performance);
-  t.teardown(() => (performance.now = now));
-  const last = new LastVerdicts();
-  see(last, 'a', admitted);
-  see(last, 'b', undefined);
-  t.strictSame(last.takeDue(10), ['a'], 'what was not decided is not seen');
-  see(last, 'a', admitted);
-  t.strictSame(last.takeDue(10), [], 'not at each request');
-  performance.now = () => now() + RENEW_MS;
-  see(last, 'a', admitted);
-  t.strictSame(last.takeDue(10), ['a']);
-  see(last, 'a', { ...admitted, recordVersion: 2 });
-  t.strictSame(last.takeDue(10), ['a'], 'and at once when its record is another');
-  see(last, 'a', admitted);
-  for (let n = 0; n < 2_000; n += 1) see(last, `x${n}`, unknown);
-  const refused = last.takeRefused();
-  t.ok(refused.length === 500 && refused[0] === 'x0');
-  t.strictSame(last.takeRefused(), []);
-  t.equal(last.of('a')?.verdict, admitted);
-  for (let n = 0; n < 50_000; n += 1) see(last, `y${n}`, admitted);
-  t.equal(last.of('a'), undefined, 'those seen first are forgotten first');
-  t.equal(last.takeDue(100).length, 100);
-  t.end();
-});
+t.test(
+  'a key is due when it is new and when its cached record is old, one that was refused for a look, and no more of them than there is room',
+  (t) => {
+    const now = performance.now.bind(performance);
+    t.teardown(() => (performance.now = now));
+    const last = new LastVerdicts();
+    see(last, 'a', admitted);
+    see(last, 'b', undefined);
+    t.strictSame(last.takeDue(10), ['a'], 'what was not decided is not seen');
+    see(last, 'a', admitted);
+    t.strictSame(last.takeDue(10), [], 'not at each request');
+    performance.now = () => now() + RENEW_MS;
+    see(last, 'a', admitted);
+    t.strictSame(last.takeDue(10), ['a']);
+    see(last, 'a', { ...admitted, recordVersion: 2 });
+    t.strictSame(last.takeDue(10), ['a'], 'and at once when its record is another');
+    see(last, 'a', admitted);
+    for (let n = 0; n < 2_000; n += 1) see(last, `x${n}`, unknown);
+    const refused = last.takeRefused();
+    t.ok(refused.length === 500 && refused[0] === 'x0');
+    t.strictSame(last.takeRefused(), []);
+    t.equal(last.of('a')?.verdict, admitted);
+    for (let n = 0; n < 50_000; n += 1) see(last, `y${n}`, admitted);
+    t.equal(last.of('a'), undefined, 'those seen first are forgotten first');
+    t.equal(last.takeDue(100).length, 100);
+    t.end();
+  },
+);

@@ -5,6 +5,14 @@ import { PLANS } from '../../../conformance/cast.js';
 
 const [, , folder = '', url = ''] = process.argv;
 const redis = openRedisEngine({ url, deadlineMs: 500, plans: PLANS, usageDays: 400 });
-const engine = openFailoverEngine({ redis, folder, mapBytes: 2 ** 26, plans: PLANS, gateways: 1, deadlineMs: 500, keeps: true });
+const engine = openFailoverEngine({
+  redis,
+  folder,
+  mapBytes: 2 ** 26,
+  plans: PLANS,
+  gateways: 1,
+  deadlineMs: 500,
+  keeps: true,
+});
 await engine.check();
 process.send?.('ready');

@@ -13,12 +13,14 @@ interface Replayers {
 
 /** Processes beside this one on its folder, each with an engine that replays when Redis is back. */
 export async function startReplayers(t: Test, folder: string, url: string, count: number): Promise<Replayers> {
-  const children = await Promise.all(Array.from({ length: count }, async () => {
-    const child = fork(fileURLToPath(new URL('replayer.js', import.meta.url)), [folder, url]);
-    t.teardown(() => child.kill('SIGKILL'));
-    await once(child, 'message');
-    return child;
-  }));
+  const children = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const child = fork(fileURLToPath(new URL('replayer.js', import.meta.url)), [folder, url]);
+      t.teardown(() => child.kill('SIGKILL'));
+      await once(child, 'message');
+      return child;
+    }),
+  );
   const end = async (child: ChildProcess): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');

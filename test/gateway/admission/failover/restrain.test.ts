@@ -12,27 +12,53 @@ import { NO_BAN } from '../ban.js';
 const KEY = { id: 'k', version: 1 };
 
 const termsOf = (limits: Limits, refill: Refill): Terms => ({ plan: 'p', limits, refill, ban: NO_BAN });
-const key: CachedKey = { seenAtMs: NOON_MS - 1_000, ban: null, record: { id: 'k', plan: 'p', name: '', note: '', status: 'enabled', createdAtMs: 0, expiresAtMs: null, scopes: null, limits: null, secrets: [], version: 1 } };
+const key: CachedKey = {
+  seenAtMs: NOON_MS - 1_000,
+  ban: null,
+  record: {
+    id: 'k',
+    plan: 'p',
+    name: '',
+    note: '',
+    status: 'enabled',
+    createdAtMs: 0,
+    expiresAtMs: null,
+    scopes: null,
+    limits: null,
+    secrets: [],
+    version: 1,
+  },
+};
 
 for (const refill of ['interval', 'greedy'] as const) {
-  t.test(`${refill}: together with what Redis gave, the gateways never give more than the limit in the open windows`, (t) => {
-    for (const [minute, day, spent, gateways] of [[60, 1_000, 50, 2], [60, 1_000, 0, 3], [7, 20, 7, 2], [10, 11, 9, 4], [100, 30, 29, 1]] as const) {
-      const whole = termsOf({ minute, day }, refill);
-      const share = termsOf(shareOf(whole.limits, gateways), refill);
-      const redis = freshState();
-      let verdict = decide(redis, whole, KEY, true, 0, NOON_MS);
-      for (let n = 0; n < spent; n += 1) verdict = decide(redis, whole, KEY, true, 1, NOON_MS);
-      let given = 0;
-      for (let gateway = 0; gateway < gateways; gateway += 1) {
-        const local = freshState();
-        restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, key, gateways, NOON_MS);
-        for (let n = 0; n < minute; n += 1) if (decide(local, share, KEY, true, 1, NOON_MS).outcome === 'admitted') given += 1;
+  t.test(
+    `${refill}: together with what Redis gave, the gateways never give more than the limit in the open windows`,
+    (t) => {
+      for (const [minute, day, spent, gateways] of [
+        [60, 1_000, 50, 2],
+        [60, 1_000, 0, 3],
+        [7, 20, 7, 2],
+        [10, 11, 9, 4],
+        [100, 30, 29, 1],
+      ] as const) {
+        const whole = termsOf({ minute, day }, refill);
+        const share = termsOf(shareOf(whole.limits, gateways), refill);
+        const redis = freshState();
+        let verdict = decide(redis, whole, KEY, true, 0, NOON_MS);
+        for (let n = 0; n < spent; n += 1) verdict = decide(redis, whole, KEY, true, 1, NOON_MS);
+        let given = 0;
+        for (let gateway = 0; gateway < gateways; gateway += 1) {
+          const local = freshState();
+          restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, key, gateways, NOON_MS);
+          for (let n = 0; n < minute; n += 1)
+            if (decide(local, share, KEY, true, 1, NOON_MS).outcome === 'admitted') given += 1;
+        }
+        const most = Math.min(minute, day) - spent;
+        t.ok(given <= most && given > most - 2 * gateways, `${given} of ${most}`, { minute, day, spent, gateways });
       }
-      const most = Math.min(minute, day) - spent;
-      t.ok(given <= most && given > most - 2 * gateways, `${given} of ${most}`, { minute, day, spent, gateways });
-    }
-    t.end();
-  });
+      t.end();
+    },
+  );
 }
 
 t.test('greedy: what was spent above the limit is owed here too', (t) => {

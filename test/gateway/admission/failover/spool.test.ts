@@ -14,16 +14,17 @@ t.test('three processes bring one spool home at once, and some die of it: every 
   const { engine, folder } = openGateway(t, server);
   const keys: Actor[] = [];
   while (keys.length < 40) keys.push(await newKey(engine, 'pro'));
-  for (const key of keys) await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
+  for (const key of keys)
+    await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
   await learnt(engine, ...keys);
   const expected = new Map(keys.map(({ id }) => [id, 0]));
   for (let round = 0; round < 3; round += 1) {
     await server.kill();
     await away(engine);
     for (const [n, key] of keys.entries()) {
-      await askMany(engine, key, n % 7 + 1, now());
+      await askMany(engine, key, (n % 7) + 1, now());
       await ask(engine, key, now(), { operation: 'createPet' });
-      expected.set(key.id, expected.get(key.id)! + n % 7 + 2);
+      expected.set(key.id, expected.get(key.id)! + (n % 7) + 2);
     }
     const replayers = await startReplayers(t, folder, server.url, 3);
     await server.restart();
@@ -34,7 +35,11 @@ t.test('three processes bring one spool home at once, and some die of it: every 
   for (const key of keys) {
     await until('all is there', async () => (await ledgerOf(engine, key)).requests >= expected.get(key.id)!);
     t.equal((await ledgerOf(engine, key)).requests, expected.get(key.id));
-    t.equal(10_000 - standing(await ask(engine, key, now(), { cost: 0 })).day.remaining, expected.get(key.id), 'and is spent from the day, once');
+    t.equal(
+      10_000 - standing(await ask(engine, key, now(), { cost: 0 })).day.remaining,
+      expected.get(key.id),
+      'and is spent from the day, once',
+    );
   }
 });
 
@@ -42,9 +47,23 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
   const server = await durableRedis(t);
   const { engine } = openGateway(t, server);
   const [key, greedy] = [await newKey(engine, 'free'), await newKey(engine, 'drip')];
-  const take = async (spool: string, requests: number, id: string, greedyDay: GreedyDay | null = null): Promise<void> => {
+  const take = async (
+    spool: string,
+    requests: number,
+    id: string,
+    greedyDay: GreedyDay | null = null,
+  ): Promise<void> => {
     const redis = openGateway(t, server).redis;
-    const row = { key: id, plan: 'free', operation: 'listPets', day: new Date().toISOString().slice(0, 10), requests, limited: 2, banned: 1, failed: 1 };
+    const row = {
+      key: id,
+      plan: 'free',
+      operation: 'listPets',
+      day: new Date().toISOString().slice(0, 10),
+      requests,
+      limited: 2,
+      banned: 1,
+      failed: 1,
+    };
     for (let n = 0; n < 3; n += 1) await redis.fleet.take(spool, { keyId: id, greedyDay, rows: [row] });
   };
   await take('one', 5, key.id);
@@ -58,35 +77,65 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
   t.ok(remaining >= 900 && remaining <= 901, 'of a bucket that trickles as well', { remaining });
 });
 
-t.test('greedy: what was spent while Redis was away is owed, however long the bucket was left alone before', async (t) => {
-  const server = await durableRedis(t);
-  const { engine, redis } = openGateway(t, server);
-  const [idle, debtor, late] = [await newKey(engine, 'drip'), await newKey(engine, 'trickle'), await newKey(engine, 'drip')];
-  const take = (id: string, requests: number, limit: number, atMs: number): Promise<void> => {
-    const row = { key: id, plan: 'drip', operation: 'listPets', day: dayName(atMs), requests, limited: 0, banned: 0, failed: 0 };
-    return redis.fleet.take('spool', { keyId: id, greedyDay: { limit, level: requests * DAY_MS }, rows: [row] });
-  };
-  await ask(redis, idle, now() - 20 * 3_600_000);
-  await take(idle.id, 500, 1_000, now());
-  const { remaining } = standing(await ask(redis, idle, now(), { cost: 0 })).day;
-  t.ok(remaining >= 500 && remaining <= 502, 'what trickled in before it was spent is no credit', { remaining });
-  await take(debtor.id, 10, 3, now());
-  const owing = limited(await ask(redis, debtor, now()));
-  t.ok(Math.abs(owing.retryAtMs - now() - (8 * DAY_MS) / 3) < 60_000, 'eight tokens have to come first', { inMs: owing.retryAtMs - now() });
-  await take(late.id, 500, 1_000, now() - DAY_MS);
-  const spent = 1_000 - standing(await ask(redis, late, now(), { cost: 0 })).day.remaining;
-  t.ok(spent >= 498 && spent <= 500, 'it knows no midnight', { spent });
-});
+t.test(
+  'greedy: what was spent while Redis was away is owed, however long the bucket was left alone before',
+  async (t) => {
+    const server = await durableRedis(t);
+    const { engine, redis } = openGateway(t, server);
+    const [idle, debtor, late] = [
+      await newKey(engine, 'drip'),
+      await newKey(engine, 'trickle'),
+      await newKey(engine, 'drip'),
+    ];
+    const take = (id: string, requests: number, limit: number, atMs: number): Promise<void> => {
+      const row = {
+        key: id,
+        plan: 'drip',
+        operation: 'listPets',
+        day: dayName(atMs),
+        requests,
+        limited: 0,
+        banned: 0,
+        failed: 0,
+      };
+      return redis.fleet.take('spool', { keyId: id, greedyDay: { limit, level: requests * DAY_MS }, rows: [row] });
+    };
+    await ask(redis, idle, now() - 20 * 3_600_000);
+    await take(idle.id, 500, 1_000, now());
+    const { remaining } = standing(await ask(redis, idle, now(), { cost: 0 })).day;
+    t.ok(remaining >= 500 && remaining <= 502, 'what trickled in before it was spent is no credit', { remaining });
+    await take(debtor.id, 10, 3, now());
+    const owing = limited(await ask(redis, debtor, now()));
+    t.ok(Math.abs(owing.retryAtMs - now() - (8 * DAY_MS) / 3) < 60_000, 'eight tokens have to come first', {
+      inMs: owing.retryAtMs - now(),
+    });
+    await take(late.id, 500, 1_000, now() - DAY_MS);
+    const spent = 1_000 - standing(await ask(redis, late, now(), { cost: 0 })).day.remaining;
+    t.ok(spent >= 498 && spent <= 500, 'it knows no midnight', { spent });
+  },
+);
 
-t.test('greedy: Redis lacks afterwards what this gateway lacked, though more was admitted while tokens came', async (t) => {
-  const server = await durableRedis(t);
-  const { engine, redis } = openGateway(t, server);
-  const key = await newKey(engine, 'drip');
-  const row = { key: key.id, plan: 'drip', operation: 'listPets', day: dayName(now()), requests: 1_800, limited: 0, banned: 0, failed: 0 };
-  await redis.fleet.take('spool', { keyId: key.id, greedyDay: { limit: 1_000, level: 990 * DAY_MS }, rows: [row] });
-  const { remaining } = standing(await ask(redis, key, now(), { cost: 0 })).day;
-  t.ok(remaining >= 10 && remaining <= 12, 'a long outage at full speed is no debt', { remaining });
-});
+t.test(
+  'greedy: Redis lacks afterwards what this gateway lacked, though more was admitted while tokens came',
+  async (t) => {
+    const server = await durableRedis(t);
+    const { engine, redis } = openGateway(t, server);
+    const key = await newKey(engine, 'drip');
+    const row = {
+      key: key.id,
+      plan: 'drip',
+      operation: 'listPets',
+      day: dayName(now()),
+      requests: 1_800,
+      limited: 0,
+      banned: 0,
+      failed: 0,
+    };
+    await redis.fleet.take('spool', { keyId: key.id, greedyDay: { limit: 1_000, level: 990 * DAY_MS }, rows: [row] });
+    const { remaining } = standing(await ask(redis, key, now(), { cost: 0 })).day;
+    t.ok(remaining >= 10 && remaining <= 12, 'a long outage at full speed is no debt', { remaining });
+  },
+);
 
 t.test('more than the day has leaves it empty until it turns', async (t) => {
   const server = await durableRedis(t);

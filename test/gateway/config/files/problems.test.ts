@@ -134,18 +134,30 @@ for (const [name, where, what] of plansFixtures) {
 }
 
 t.test('every fixture has its row', (t) => {
-  const named = (rows: readonly (readonly [string, ...unknown[]])[]): string[] => rows.map(([name]) => `${name}.yaml`).sort();
+  const named = (rows: readonly (readonly [string, ...unknown[]])[]): string[] =>
+    rows.map(([name]) => `${name}.yaml`).sort();
   const others = ['base-broken.yaml', 'plans.yaml', 'several.yaml'];
-  t.same(readdirSync(folder).filter((name) => name.endsWith('.yaml') && !others.includes(name)).sort(), named(settingsFixtures));
+  t.same(
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.yaml') && !others.includes(name))
+      .sort(),
+    named(settingsFixtures),
+  );
   t.same(readdirSync(join(folder, 'plans')).sort(), named(plansFixtures));
   t.end();
 });
 
 t.test('all mistakes of all files and the environment are told at once, in order', (t) => {
   const error = refusal({ PETGATE_CONFIG: join(folder, 'several.yaml'), LOG_LEVEL: 'loud' });
-  t.same(error.problems.map(({ file, line, path }) => `${basename(file)}:${line} ${path}`), [
-    'environment variable LOG_LEVEL:0 log.level', 'several.yaml:1 realm', 'several.yaml:2 listen.port', 'limit-zero.yaml:2 free.limits.minute',
-  ]);
+  t.same(
+    error.problems.map(({ file, line, path }) => `${basename(file)}:${line} ${path}`),
+    [
+      'environment variable LOG_LEVEL:0 log.level',
+      'several.yaml:1 realm',
+      'several.yaml:2 listen.port',
+      'limit-zero.yaml:2 free.limits.minute',
+    ],
+  );
   t.match(renderProblems(error), /several\.yaml:2:17: listen\.port: must be/);
   t.match(renderProblems(error), /\n4 problems, nothing was started or changed\.$/);
   t.end();
@@ -160,18 +172,33 @@ t.test('a mistake in a file that is extended is told at its place there', (t) =>
 
 t.test('a bad variable is refused by its name, its value unseen', (t) => {
   const bad = {
-    PORT: '80a', HOST: 'sesame host', ADMIN_PORT: '-1', ADMIN_HOST: 'sesame/', REDIS_URL: 'http://:sesame@host', PETS_URL: 'http://ok:1,sesame',
-    STORE_URL: 'ftp://sesame', PETGATE_WORKERS: '1.5', LOG_LEVEL: 'sesame',
+    PORT: '80a',
+    HOST: 'sesame host',
+    ADMIN_PORT: '-1',
+    ADMIN_HOST: 'sesame/',
+    REDIS_URL: 'http://:sesame@host',
+    PETS_URL: 'http://ok:1,sesame',
+    STORE_URL: 'ftp://sesame',
+    PETGATE_WORKERS: '1.5',
+    LOG_LEVEL: 'sesame',
   };
   const error = refusal(bad);
-  t.same(error.problems.map(({ file }) => file).sort(), Object.keys(bad).map((name) => `environment variable ${name}`).sort());
+  t.same(
+    error.problems.map(({ file }) => file).sort(),
+    Object.keys(bad)
+      .map((name) => `environment variable ${name}`)
+      .sort(),
+  );
   t.notMatch(renderProblems(error), 'sesame');
   t.end();
 });
 
 t.test('a PETGATE_CONFIG that cannot be read is refused by that name', (t) => {
   const empty = t.testdir({});
-  t.match(refusal({ PETGATE_CONFIG: join(empty, 'no.yaml') }).message, /^environment variable PETGATE_CONFIG: .*no\.yaml: no such file$/);
+  t.match(
+    refusal({ PETGATE_CONFIG: join(empty, 'no.yaml') }).message,
+    /^environment variable PETGATE_CONFIG: .*no\.yaml: no such file$/,
+  );
   t.match(refusal({ PETGATE_CONFIG: empty }).message, /this is a folder/);
   writeFileSync(join(empty, 'latin.yaml'), Buffer.from([0x72, 0x3a, 0x20, 0xff]));
   t.match(refusal({ PETGATE_CONFIG: join(empty, 'latin.yaml') }).message, /not UTF-8/);
@@ -187,16 +214,56 @@ t.test('a file nested without bound is refused, not crashed on', (t) => {
 
 t.test('whatever a file holds, it is loaded or refused with a place, never crashed on', (t) => {
   const path = join(t.testdir({}), 'any.yaml');
-  const word = fc.constantFrom('listen', 'port', 'store', 'redis', 'upstreams', 'pets', 'plans', 'extends', ': ', ':\n  ', '\n', '- ', '{', '}', '[', ']', '&a ', '*a', '!!str ', '? ', '"', '|', '\t', '8080', 'null', '__proto__', '---', '%', '<<');
-  const text = fc.oneof(fc.array(word, { maxLength: 25 }).map((words) => words.join('')), fc.string());
-  fc.assert(fc.property(text, (text) => {
-    writeFileSync(path, text);
-    try {
-      loadSettings({ PETGATE_CONFIG: path });
-    } catch (error) {
-      return error instanceof ConfigError && error.problems.length > 0 && error.problems.every(({ file, message }) => file !== '' && message !== '');
-    }
-    return true;
-  }), { numRuns: 1000 });
+  const word = fc.constantFrom(
+    'listen',
+    'port',
+    'store',
+    'redis',
+    'upstreams',
+    'pets',
+    'plans',
+    'extends',
+    ': ',
+    ':\n  ',
+    '\n',
+    '- ',
+    '{',
+    '}',
+    '[',
+    ']',
+    '&a ',
+    '*a',
+    '!!str ',
+    '? ',
+    '"',
+    '|',
+    '\t',
+    '8080',
+    'null',
+    '__proto__',
+    '---',
+    '%',
+    '<<',
+  );
+  const text = fc.oneof(
+    fc.array(word, { maxLength: 25 }).map((words) => words.join('')),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(text, (text) => {
+      writeFileSync(path, text);
+      try {
+        loadSettings({ PETGATE_CONFIG: path });
+      } catch (error) {
+        return (
+          error instanceof ConfigError &&
+          error.problems.length > 0 &&
+          error.problems.every(({ file, message }) => file !== '' && message !== '')
+        );
+      }
+      return true;
+    }),
+    { numRuns: 1000 },
+  );
   t.end();
 });

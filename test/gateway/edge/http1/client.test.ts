@@ -57,7 +57,13 @@ async function send(t: Test, requestLine: string, status: number, body: Buffer |
 t.test('an answer with a small body is one write', async (t) => {
   for (const [name, requestLine, status, body, expected] of [
     ['bytes', 'GET / HTTP/1.1', 200, BYTES, BYTES.toString('latin1')],
-    ['text', 'GET / HTTP/1.1', 429, '{"message":"caf\u00e9 \u2603"}', Buffer.from('{"message":"caf\u00e9 \u2603"}').toString('latin1')],
+    [
+      'text',
+      'GET / HTTP/1.1',
+      429,
+      '{"message":"caf\u00e9 \u2603"}',
+      Buffer.from('{"message":"caf\u00e9 \u2603"}').toString('latin1'),
+    ],
     ['HTTP/1.0', 'GET / HTTP/1.0', 200, BYTES, BYTES.toString('latin1')],
     ['nothing', 'GET / HTTP/1.1', 200, '', ''],
     ['HEAD', 'HEAD / HTTP/1.1', 200, BYTES, ''],

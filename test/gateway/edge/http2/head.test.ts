@@ -10,24 +10,75 @@ const { limits } = loadSettings({});
 const GOOD = { ':method': 'POST', ':scheme': 'https', ':authority': 'pets.example', ':path': '/v1/./pets?a=b' };
 
 /** What `open` makes of a head of HTTP/2. */
-function opening(pseudo: Readonly<Record<string, string>>, fields: readonly (readonly [string, string])[] = [], goesOn = true): Exchange {
-  const { head, fault } = readStreamHead([...Object.entries(pseudo), ...fields].flat(), goesOn, '::ffff:192.0.2.7', limits);
+function opening(
+  pseudo: Readonly<Record<string, string>>,
+  fields: readonly (readonly [string, string])[] = [],
+  goesOn = true,
+): Exchange {
+  const { head, fault } = readStreamHead(
+    [...Object.entries(pseudo), ...fields].flat(),
+    goesOn,
+    '::ffff:192.0.2.7',
+    limits,
+  );
   return open(head, makeExchange().exchange.client, createAddressReader([]), limits, fault);
 }
 
 t.test('a head of HTTP/2 becomes the same plain data as one of HTTP/1.1', (t) => {
-  const exchange = opening(GOOD, [['authorization', 'Bearer x'], ['cookie', 'a=1'], ['accept', 'a/b'], ['cookie', 'b=2'], ['content-length', '7']]);
-  t.match(exchange, { version: '2', method: 'POST', path: '/v1/pets', query: '?a=b', authorization: 'Bearer x', hasBody: true, contentLength: 7, address: '192.0.2.7', fault: null });
-  t.same(exchange.headers, ['authorization', 'Bearer x', 'accept', 'a/b', 'content-length', '7', 'cookie', 'a=1; b=2', 'host', 'pets.example']);
-  t.match(opening(GOOD, [], false), { hasBody: false, contentLength: null, fault: null }, 'the stream ended with its head');
+  const exchange = opening(GOOD, [
+    ['authorization', 'Bearer x'],
+    ['cookie', 'a=1'],
+    ['accept', 'a/b'],
+    ['cookie', 'b=2'],
+    ['content-length', '7'],
+  ]);
+  t.match(exchange, {
+    version: '2',
+    method: 'POST',
+    path: '/v1/pets',
+    query: '?a=b',
+    authorization: 'Bearer x',
+    hasBody: true,
+    contentLength: 7,
+    address: '192.0.2.7',
+    fault: null,
+  });
+  t.same(exchange.headers, [
+    'authorization',
+    'Bearer x',
+    'accept',
+    'a/b',
+    'content-length',
+    '7',
+    'cookie',
+    'a=1; b=2',
+    'host',
+    'pets.example',
+  ]);
+  t.match(
+    opening(GOOD, [], false),
+    { hasBody: false, contentLength: null, fault: null },
+    'the stream ended with its head',
+  );
   t.match(opening(GOOD, [], true), { hasBody: true, contentLength: null, fault: null }, 'it goes on');
   t.match(opening(GOOD, [['content-length', '0']], true), { hasBody: false, fault: null }, 'it goes on with nothing');
-  t.equal(opening(GOOD, [['authorization', 'a'], ['authorization', 'b']]).authorization, '', 'two credentials are none');
+  t.equal(
+    opening(GOOD, [
+      ['authorization', 'a'],
+      ['authorization', 'b'],
+    ]).authorization,
+    '',
+    'two credentials are none',
+  );
   t.end();
 });
 
 t.test('what has no good form is a fault, and which', (t) => {
-  const faults: readonly (readonly [string, Readonly<Record<string, string>>, readonly (readonly [string, string])[]])[] = [
+  const faults: readonly (readonly [
+    string,
+    Readonly<Record<string, string>>,
+    readonly (readonly [string, string])[],
+  ])[] = [
     ['malformed_request', { ...GOOD, ':scheme': 'http' }, []],
     ['malformed_request', { ...GOOD, ':method': 'post' }, []],
     ['malformed_request', { ':method': 'CONNECT', ':authority': 'pets.example' }, []],
@@ -40,7 +91,8 @@ t.test('what has no good form is a fault, and which', (t) => {
     ['uri_too_long', { ...GOOD, ':path': `/${'x'.repeat(limits.urlBytes)}` }, []],
     ['expectation_failed', GOOD, [['expect', 'tea']]],
   ];
-  for (const [code, pseudo, fields] of faults) t.equal(opening(pseudo, fields).fault?.code, code, `${JSON.stringify(pseudo).slice(0, 90)} ${fields.length}`);
+  for (const [code, pseudo, fields] of faults)
+    t.equal(opening(pseudo, fields).fault?.code, code, `${JSON.stringify(pseudo).slice(0, 90)} ${fields.length}`);
   t.equal(opening({ ...GOOD, ':method': 'FR"OB' }).method, '', 'a method nobody knows stands in no log');
   t.equal(opening(GOOD, [['host', 'PETS.example']]).fault, null, 'hosts agree whatever their case');
   t.end();

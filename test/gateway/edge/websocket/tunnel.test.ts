@@ -18,11 +18,20 @@ interface Stage {
   lines(): readonly Readonly<Record<string, unknown>>[];
 }
 
-async function stage(t: Test, limits: Readonly<Record<string, unknown>> = {}, options: Partial<TunnelFrontOptions> = {}): Promise<Stage> {
+async function stage(
+  t: Test,
+  limits: Readonly<Record<string, unknown>> = {},
+  options: Partial<TunnelFrontOptions> = {},
+): Promise<Stage> {
   const upstream = await startWebSocketUpstream(t);
-  const front = await startTunnelFront(t, { addresses: [upstream.url], ...options, config: { limits, ...options.config } });
+  const front = await startTunnelFront(t, {
+    addresses: [upstream.url],
+    ...options,
+    config: { limits, ...options.config },
+  });
   return {
-    upstream, front,
+    upstream,
+    front,
     tunnels: async () => (await scrape(front.gateway.adminUrl)).value('petgate_tunnels'),
     lines: () => front.gateway.program.lines().filter(({ status, msg }) => msg === 'exchange' && status === 101),
   };
@@ -131,7 +140,10 @@ t.test('who reads nothing holds up who writes, and not the gateway', async (t) =
   });
   t.ok(service.writableLength > 0, 'the service has to wait');
   const { text } = await scrape(at.front.gateway.adminUrl);
-  t.ok(Number(/^petgate_process_resident_memory_bytes (\d+)/m.exec(text)?.[1]) < 200 * 1024 * 1024, 'the gateway keeps next to nothing');
+  t.ok(
+    Number(/^petgate_process_resident_memory_bytes (\d+)/m.exec(text)?.[1]) < 200 * 1024 * 1024,
+    'the gateway keeps next to nothing',
+  );
   client.socket.resume();
   await until('then all of it comes', () => client.socket.bytesRead > sent);
   client.socket.resetAndDestroy();
@@ -147,7 +159,12 @@ t.test('above the limit a handshake is refused without a token, and tunnels take
   t.equal(codeOf(answer), 'overloaded');
   checkHonest(t, answer, 'the third');
   await until('its connection is closed', closed);
-  t.equal((await exchangeRaw(at.front.port, `GET /v1/usage HTTP/1.1\r\nHost: x\r\n${at.front.key}\r\n\r\n`, 1))[0]?.headers.get('x-ratelimit-remaining'), '999998');
+  t.equal(
+    (
+      await exchangeRaw(at.front.port, `GET /v1/usage HTTP/1.1\r\nHost: x\r\n${at.front.key}\r\n\r\n`, 1)
+    )[0]?.headers.get('x-ratelimit-remaining'),
+    '999998',
+  );
   first.socket.destroy();
   await until('there is room again', async () => (await at.tunnels()) === 1);
   t.equal((await at.front.open(at.front.key)).answer.status, 101);
@@ -172,11 +189,26 @@ t.test('metrics time the handshake when it is answered; the log tells the whole 
   client.socket.end();
   await allClosed(t, at, client, 'client');
   const [line] = at.lines();
-  t.match(line, { method: 'GET', operation: 'watchPets', plan: 'free', key: at.front.keyId, outcome: 'admitted', status: 101, bytes: 5, bytesIn: 9, counted: true, code: null });
+  t.match(line, {
+    method: 'GET',
+    operation: 'watchPets',
+    plan: 'free',
+    key: at.front.keyId,
+    outcome: 'admitted',
+    status: 101,
+    bytes: 5,
+    bytesIn: 9,
+    counted: true,
+    code: null,
+  });
   t.ok(Number(line?.['ms']) >= 300, 'from the handshake to the end');
   t.ok(Number(line?.['upstreamMs']) < 300, 'of it the service took as long as it took to agree');
   const after = await scrape(at.front.gateway.adminUrl);
-  t.equal(after.value('petgate_request_duration_seconds_sum', { operation: 'watchPets' }), metrics.value('petgate_request_duration_seconds_sum', { operation: 'watchPets' }), 'and no metric saw the tunnel');
+  t.equal(
+    after.value('petgate_request_duration_seconds_sum', { operation: 'watchPets' }),
+    metrics.value('petgate_request_duration_seconds_sum', { operation: 'watchPets' }),
+    'and no metric saw the tunnel',
+  );
   t.equal(after.value('petgate_requests_total', { operation: 'watchPets' }), 1);
 });
 
@@ -196,7 +228,12 @@ for (const workers of [1, 2]) {
     const client = await opened(at);
     const startMs = performance.now();
     const stopped = at.front.gateway.program.stop('SIGTERM');
-    await until('no new connection is taken', () => exchangeRaw(at.front.port, 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 1, 200).then(() => false, () => true));
+    await until('no new connection is taken', () =>
+      exchangeRaw(at.front.port, 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 1, 200).then(
+        () => false,
+        () => true,
+      ),
+    );
     client.socket.write(Buffer.from([0x82, 0x81, 0, 0, 0, 0, 7]));
     await until('the echo still comes', () => client.received().length === 3);
     await stopped;

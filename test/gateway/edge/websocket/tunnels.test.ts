@@ -16,21 +16,33 @@ t.test('a key that is no longer good loses its tunnels within seconds, and no ot
   const other = await front.open(front.key);
   const limited = await gateway.createKey({ plan: 'tiny' });
   const spent = await front.open(`Authorization: Bearer ${limited.key}`);
-  const losers = await Promise.all(Object.entries(changes).map(async ([name, change]) => {
-    const made = await gateway.createKey({ plan: 'free' });
-    return { name, made, change, client: await front.open(`Authorization: Bearer ${made.key}`) };
-  }));
-  t.same(losers.map(({ client }) => client.answer.status), [101, 101, 101, 101]);
+  const losers = await Promise.all(
+    Object.entries(changes).map(async ([name, change]) => {
+      const made = await gateway.createKey({ plan: 'free' });
+      return { name, made, change, client: await front.open(`Authorization: Bearer ${made.key}`) };
+    }),
+  );
+  t.same(
+    losers.map(({ client }) => client.answer.status),
+    [101, 101, 101, 101],
+  );
   for (const { name, made, change } of losers) {
     const { status } = await change(made.id);
     t.ok(status < 300, `${name}: ${status}`);
   }
   await until('their tunnels are closed', () => losers.every(({ client }) => client.closed()));
-  await until('the log tells of them', () => gateway.program.lines().filter(({ closedBy }) => closedBy === 'key').length === 4);
+  await until(
+    'the log tells of them',
+    () => gateway.program.lines().filter(({ closedBy }) => closedBy === 'key').length === 4,
+  );
   t.notOk(other.closed(), 'a good key keeps its tunnel');
   t.equal(spent.answer.headers.get('x-ratelimit-remaining'), '0');
   t.notOk(spent.closed(), 'and so does one that may begin no other');
   const today = new Date().toISOString().slice(0, 10);
   const usage = await gateway.admin('GET', `/admin/v1/usage?by=operation&format=json&from=${today}&to=${today}`);
-  t.match(usage.body, { rows: [{ operation: 'watchPets', requests: 6, limited: 0, banned: 0 }] }, 'being asked again costs nothing, and is counted nowhere');
+  t.match(
+    usage.body,
+    { rows: [{ operation: 'watchPets', requests: 6, limited: 0, banned: 0 }] },
+    'being asked again costs nothing, and is counted nowhere',
+  );
 });

@@ -26,10 +26,16 @@ t.test(`undici reads ${COUNT} answers as we do, but for what is known (seed ${SE
     const difference = differenceOf(text, ours, theirs);
     if (difference === undefined) {
       unknown += 1;
-      if (unknown <= SHOWN) t.comment(JSON.stringify({ method, ours, theirs, pieces: pieces.map((piece) => piece.toString('latin1')) }));
+      if (unknown <= SHOWN)
+        t.comment(JSON.stringify({ method, ours, theirs, pieces: pieces.map((piece) => piece.toString('latin1')) }));
     } else if (difference !== null) seen.set(difference.why, (seen.get(difference.why) ?? 0) + 1);
   }
   for (const [why, times] of seen) t.comment(`${times}: ${why}`);
   t.equal(unknown, 0, 'no difference that nobody can explain');
-  if (COUNT >= ENOUGH) t.strictSame(DIFFERENCES.map(({ why }) => why).filter((why) => !seen.has(why)), [], 'and each that is explained is there');
+  if (COUNT >= ENOUGH)
+    t.strictSame(
+      DIFFERENCES.map(({ why }) => why).filter((why) => !seen.has(why)),
+      [],
+      'and each that is explained is there',
+    );
 });

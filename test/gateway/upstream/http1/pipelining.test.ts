@@ -9,7 +9,8 @@ import type { Sent } from './service.js';
 const TARGET = /^(?:GET|HEAD|POST) (\/\S*)/gm;
 const targets = (text: string): readonly string[] => [...text.matchAll(TARGET)].map(([, target]) => target!);
 const get = (target: string): OutgoingRequest => ({ ...GET, target });
-const answer = (target: string, more = ''): string => `HTTP/1.1 200 OK\r\nContent-Length: ${target.length}\r\n${more}\r\n${target}`;
+const answer = (target: string, more = ''): string =>
+  `HTTP/1.1 200 OK\r\nContent-Length: ${target.length}\r\n${more}\r\n${target}`;
 const good = (...all: readonly string[]): readonly unknown[] => all.map((target) => ['ended', 200, target]);
 
 t.test('GETs of one turn share a write and a connection, and each gets its own answer', async (t) => {
@@ -18,7 +19,11 @@ t.test('GETs of one turn share a write and a connection, and each gets its own a
   const pieces: (readonly string[])[] = [];
   service.handle = (socket, text) => {
     pieces.push(targets(text));
-    socket.write(targets(text).map((target) => answer(target)).join(''));
+    socket.write(
+      targets(text)
+        .map((target) => answer(target))
+        .join(''),
+    );
   };
   await ended(send(pool, get('/first')));
   const paths = ['/1', '/2', '/3', '/4'];
@@ -32,13 +37,20 @@ t.test('what changes something, or has a body, goes by itself', async (t) => {
   const pieces: (readonly string[])[] = [];
   service.handle = (socket, text) => {
     pieces.push(targets(text));
-    socket.write(targets(text).map((target) => answer(target)).join(''));
+    socket.write(
+      targets(text)
+        .map((target) => answer(target))
+        .join(''),
+    );
   };
   await ended(send(pool), send(pool));
   pieces.length = 0;
   const all = [get('/1'), { ...get('/2'), method: 'POST' }, { ...get('/3'), body: Buffer.from('{}') }, get('/4')];
   t.strictSame(await ended(...all.map((request) => send(pool, request))), good('/1', '/2', '/3', '/4'));
-  t.ok(pieces.every(({ length }) => length === 1), JSON.stringify(pieces));
+  t.ok(
+    pieces.every(({ length }) => length === 1),
+    JSON.stringify(pieces),
+  );
 });
 
 t.test('none waits behind a slow one', async (t) => {
@@ -63,7 +75,12 @@ t.test('none waits behind one whose answer nobody takes', async (t) => {
   const service = await listen(t);
   const pool = open(t, service.port, { connections: 4, pipelining: 4 });
   await ended(send(pool));
-  service.handle = (socket, text) => void socket.write(targets(text).map((target) => answer(target)).join(''));
+  service.handle = (socket, text) =>
+    void socket.write(
+      targets(text)
+        .map((target) => answer(target))
+        .join(''),
+    );
   const held = send(pool, get('/held'), (controller) => controller.pause());
   const others = ['/1', '/2', '/3'].map((path) => send(pool, get(path)));
   t.strictSame(await ended(held, ...others), good('/held', '/1', '/2', '/3'));
@@ -78,12 +95,19 @@ t.test('one that is given up takes no other with it', async (t) => {
     const [all, count]: [Sent[], number] = [[], targets(service.received).length];
     service.handle = (socket, text) => {
       if (all[place]!.started && targets(service.received).length >= count + 4) all[place]!.controller.abort();
-      socket.write(targets(text).map((target) => answer(target)).join(''));
+      socket.write(
+        targets(text)
+          .map((target) => answer(target))
+          .join(''),
+      );
     };
     all.push(...['/0', '/1', '/2', '/3'].map((path) => send(pool, get(path))));
     const others = all.filter((_, index) => index !== place);
     await ended(...others);
-    t.ok(others.every(({ end, body }) => end === 'ended' && /^\/\d$/.test(body)), `the one at ${place}`);
+    t.ok(
+      others.every(({ end, body }) => end === 'ended' && /^\/\d$/.test(body)),
+      `the one at ${place}`,
+    );
     t.equal(all[place]!.end, null);
   }
 });
@@ -92,7 +116,8 @@ t.test('a server that ends the connection after an answer gets the others once m
   const service = await listen(t);
   const endings: Readonly<Record<string, (socket: Socket, target: string) => void>> = {
     'it says so': (socket, target) => void socket.end(answer(target, 'Connection: close\r\n')),
-    'it says more than was asked': (socket, target) => void socket.write(`${answer(target, 'Connection: close\r\n')}HTTP/1.1 200 OK\r\n\r\nevil`),
+    'it says more than was asked': (socket, target) =>
+      void socket.write(`${answer(target, 'Connection: close\r\n')}HTTP/1.1 200 OK\r\n\r\nevil`),
   };
   for (const [name, end] of Object.entries(endings)) {
     const pool = open(t, service.port, { pipelining: 8 });
@@ -111,7 +136,12 @@ t.test('a connection that breaks between two answers fails nobody', async (t) =>
   const pool = open(t, service.port, { pipelining: 8 });
   await ended(send(pool));
   service.handle = (socket, text) => {
-    service.handle = (later, more) => void later.write(targets(more).map((target) => answer(target)).join(''));
+    service.handle = (later, more) =>
+      void later.write(
+        targets(more)
+          .map((target) => answer(target))
+          .join(''),
+      );
     socket.end(answer(targets(text)[0]!));
   };
   const paths = ['/1', '/2', '/3'];
@@ -123,7 +153,12 @@ t.test('a connection that breaks before any answer fails its first request alone
   const pool = open(t, service.port, { pipelining: 8 });
   await ended(send(pool));
   service.handle = (socket) => {
-    service.handle = (later, text) => void later.write(targets(text).map((target) => answer(target)).join(''));
+    service.handle = (later, text) =>
+      void later.write(
+        targets(text)
+          .map((target) => answer(target))
+          .join(''),
+      );
     socket.resetAndDestroy();
   };
   const first = send(pool, get('/1'));
@@ -157,8 +192,10 @@ t.test(`whatever the server does, nobody gets another's answer (PETGATE_TEST_SEE
         return;
       }
       const closes = random() < 0.05;
-      bytes += random() < 0.5 ? answer(target, closes ? 'Connection: close\r\n' : '')
-        : `HTTP/1.1 200 OK\r\n${closes ? 'Connection: close\r\n' : ''}Transfer-Encoding: chunked\r\n\r\n1\r\n/\r\n${(target.length - 1).toString(16)}\r\n${target.slice(1)}\r\n0\r\n\r\n`;
+      bytes +=
+        random() < 0.5
+          ? answer(target, closes ? 'Connection: close\r\n' : '')
+          : `HTTP/1.1 200 OK\r\n${closes ? 'Connection: close\r\n' : ''}Transfer-Encoding: chunked\r\n\r\n1\r\n/\r\n${(target.length - 1).toString(16)}\r\n${target.slice(1)}\r\n0\r\n\r\n`;
     }
     while (bytes !== '') {
       const cut = 1 + Math.floor(random() * bytes.length);

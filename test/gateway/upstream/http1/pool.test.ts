@@ -12,15 +12,24 @@ t.test('requests go out as RFC 9112 asks, one after the other on a connection th
   const service = await listen(t);
   const pool = open(t, service.port, { connections: 1 });
   const requests: readonly OutgoingRequest[] = [
-    GET, { ...GET, method: 'POST', headers: [] }, { ...GET, method: 'POST', headers: [], body: Buffer.from('{"name":"caf\u00e9"}') }, { ...GET, method: 'DELETE', headers: [], body: Buffer.alloc(0) },
+    GET,
+    { ...GET, method: 'POST', headers: [] },
+    { ...GET, method: 'POST', headers: [], body: Buffer.from('{"name":"caf\u00e9"}') },
+    { ...GET, method: 'DELETE', headers: [], body: Buffer.alloc(0) },
     { ...GET, method: 'PUT', headers: [], body: Buffer.alloc(20_000, 'x') },
   ];
   for (const request of requests) t.strictSame(await ended(send(pool, request)), [['ended', 200, '[]']]);
   const lines = '/v1/pets HTTP/1.1\r\nHost: pets.example\r\nConnection: keep-alive\r\n';
-  t.equal(service.received, [
-    `GET ${lines}X-One: 1\r\nX-Latin: caf\u00e9\r\n\r\n`, `POST ${lines}Content-Length: 0\r\n\r\n`, `POST ${lines}Content-Length: 16\r\n\r\n{"name":"caf\u00c3\u00a9"}`,
-    `DELETE ${lines}\r\n`, `PUT ${lines}Content-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`,
-  ].join(''));
+  t.equal(
+    service.received,
+    [
+      `GET ${lines}X-One: 1\r\nX-Latin: caf\u00e9\r\n\r\n`,
+      `POST ${lines}Content-Length: 0\r\n\r\n`,
+      `POST ${lines}Content-Length: 16\r\n\r\n{"name":"caf\u00c3\u00a9"}`,
+      `DELETE ${lines}\r\n`,
+      `PUT ${lines}Content-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`,
+    ].join(''),
+  );
   t.equal(service.sockets.length, 1);
   t.strictSame(pool.stats, { connected: 1, queued: 0 });
 });
@@ -46,7 +55,10 @@ t.test('so many connections, and not one more; those that wait are served in the
   const alone = open(t, service.port, { connections: 1 });
   service.received = '';
   await ended(...Array.from({ length: 5 }, (_, n) => send(alone, { ...GET, target: `/${n}` })));
-  t.strictSame([...service.received.matchAll(/GET \/(\d)/g)].map(([, n]) => n), ['0', '1', '2', '3', '4']);
+  t.strictSame(
+    [...service.received.matchAll(/GET \/(\d)/g)].map(([, n]) => n),
+    ['0', '1', '2', '3', '4'],
+  );
 });
 
 t.test('one that is given up while it waits is never sent, and tells nobody', async (t) => {
@@ -105,7 +117,10 @@ t.test('a connection that ends before the answer is whole fails its request alon
   const service = await listen(t);
   const pool = open(t, service.port, { connections: 1 });
   for (const part of ['', 'HTTP/1.1 200 OK\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n[]']) {
-    for (const cut of [(socket: Socket) => void socket.end(part), (socket: Socket) => void socket.write(part, () => socket.resetAndDestroy())]) {
+    for (const cut of [
+      (socket: Socket) => void socket.end(part),
+      (socket: Socket) => void socket.write(part, () => socket.resetAndDestroy()),
+    ]) {
       service.handle = cut;
       const sent = send(pool);
       await ended(sent);
@@ -123,8 +138,8 @@ t.test('what is closed, or may be, is not used again', async (t) => {
     'it says so': 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n[]',
     'among others': 'HTTP/1.1 200 OK\r\nConnection: x, Close\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\n[]',
     'HTTP/1.0': 'HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n[]',
-    'soon': 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\n[]',
-    'surplus': `${OK}x`,
+    soon: 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\n[]',
+    surplus: `${OK}x`,
   };
   for (const [name, answer] of Object.entries(answers)) {
     service.handle = (socket) => void socket.write(answer);
@@ -133,7 +148,8 @@ t.test('what is closed, or may be, is not used again', async (t) => {
     t.strictSame(await ended(send(pool)), [['ended', 200, '[]']], name);
     t.equal(service.sockets.length, before + 2, name);
   }
-  service.handle = (socket) => void socket.write('HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\n[]');
+  service.handle = (socket) =>
+    void socket.write('HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\n[]');
   const before = service.sockets.length;
   await ended(send(pool));
   await ended(send(pool));
@@ -163,7 +179,7 @@ t.test('bytes on an idle connection end it', async (t) => {
   t.strictSame(await ended(send(pool)), [['ended', 200, '[]']]);
 });
 
-t.test('an idle connection is closed after its time, or the server\'s', async (t) => {
+t.test("an idle connection is closed after its time, or the server's", async (t) => {
   const service = await listen(t);
   const pool = open(t, service.port, { connections: 1, idleMs: 20 });
   await ended(send(pool));
@@ -183,7 +199,10 @@ t.test('an answer nobody takes is not read on, and the connection is well after 
   let taken = 0;
   let paused = null as Controller | null;
   pool.dispatch(GET, {
-    onRequestStart: () => undefined, onResponseStart: () => undefined, onResponseEnd: () => void (taken = size), onResponseError: () => t.fail('it broke'),
+    onRequestStart: () => undefined,
+    onResponseStart: () => undefined,
+    onResponseEnd: () => void (taken = size),
+    onResponseError: () => t.fail('it broke'),
     onResponseData: (controller) => {
       if (paused === null) controller.pause();
       paused ??= controller;
@@ -210,7 +229,10 @@ t.test('closed, it ends what it has and takes no more; destroyed, it ends at onc
   t.strictSame(await ended(late), [['failed', 0, '']]);
   service.handle = (socket) => void socket.write(OK);
   service.sockets[0]!.write(OK);
-  t.strictSame(await ended(first, second), [['ended', 200, '[]'], ['ended', 200, '[]']]);
+  t.strictSame(await ended(first, second), [
+    ['ended', 200, '[]'],
+    ['ended', 200, '[]'],
+  ]);
   await closed;
   t.strictSame(pool.stats, { connected: 0, queued: 0 });
 
@@ -219,6 +241,9 @@ t.test('closed, it ends what it has and takes no more; destroyed, it ends at onc
   const both = [send(other), send(other)];
   await until('one has begun', () => both[0]!.started);
   other.destroy();
-  t.strictSame(await ended(...both), [['failed', 0, ''], ['failed', 0, '']]);
+  t.strictSame(await ended(...both), [
+    ['failed', 0, ''],
+    ['failed', 0, ''],
+  ]);
   await until('it is closed', () => other.stats.connected === 0);
 });

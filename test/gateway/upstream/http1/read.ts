@@ -39,8 +39,12 @@ export function read(pieces: readonly Buffer[], method: string, ends: boolean): 
 
 /** Cuts at so many places, by `next`, which gives numbers from 0 to below 1. */
 export function cut(bytes: Buffer, cuts: number, next: () => number): Buffer[] {
-  const places = Array.from({ length: cuts }, () => Math.floor(next() * (bytes.length + 1))).sort((one, other) => one - other);
-  const pieces = [...places, bytes.length].map((place, index) => bytes.subarray(index === 0 ? 0 : places[index - 1], place));
+  const places = Array.from({ length: cuts }, () => Math.floor(next() * (bytes.length + 1))).sort(
+    (one, other) => one - other,
+  );
+  const pieces = [...places, bytes.length].map((place, index) =>
+    bytes.subarray(index === 0 ? 0 : places[index - 1], place),
+  );
   return pieces.filter(({ length }) => length > 0);
 }
 

@@ -8,7 +8,12 @@ import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstre
 import { until } from '../../../servers/until.js';
 
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]';
-export const GET: OutgoingRequest = { method: 'GET', target: '/v1/pets', headers: ['X-One', '1', 'X-Latin', 'caf\u00e9'], body: null };
+export const GET: OutgoingRequest = {
+  method: 'GET',
+  target: '/v1/pets',
+  headers: ['X-One', '1', 'X-Latin', 'caf\u00e9'],
+  body: null,
+};
 
 interface Service {
   readonly port: number;
@@ -19,13 +24,21 @@ interface Service {
 }
 
 export async function listen(t: Test, path?: string): Promise<Service> {
-  const service: Service & { port: number } = { port: 0, sockets: [], received: '', handle: (socket) => void socket.write(OK) };
+  const service: Service & { port: number } = {
+    port: 0,
+    sockets: [],
+    received: '',
+    handle: (socket) => void socket.write(OK),
+  };
   const server: Server = createServer((socket) => {
     service.sockets.push(socket);
-    socket.on('error', () => undefined).setEncoding('latin1').on('data', (text: string) => {
-      service.received += text;
-      service.handle(socket, text);
-    });
+    socket
+      .on('error', () => undefined)
+      .setEncoding('latin1')
+      .on('data', (text: string) => {
+        service.received += text;
+        service.handle(socket, text);
+      });
   });
   if (path === undefined) server.listen(0, '127.0.0.1');
   else server.listen(path);
@@ -39,7 +52,15 @@ export async function listen(t: Test, path?: string): Promise<Service> {
 }
 
 export function open(t: Test, port: number, settings: Partial<PoolSettings> = {}): Pool {
-  const pool = new Pool({ place: { host: '127.0.0.1', port }, host: 'pets.example', connections: 2, pipelining: 1, connectMs: 5000, idleMs: 4000, ...settings });
+  const pool = new Pool({
+    place: { host: '127.0.0.1', port },
+    host: 'pets.example',
+    connections: 2,
+    pipelining: 1,
+    connectMs: 5000,
+    idleMs: 4000,
+    ...settings,
+  });
   t.teardown(() => pool.destroy());
   return pool;
 }
@@ -53,7 +74,11 @@ export interface Sent {
   end: 'ended' | 'failed' | null;
 }
 
-export function send(pool: Pool, request: OutgoingRequest = GET, onData: (controller: Controller) => void = () => undefined): Sent {
+export function send(
+  pool: Pool,
+  request: OutgoingRequest = GET,
+  onData: (controller: Controller) => void = () => undefined,
+): Sent {
   const sent: Omit<Sent, 'controller'> = { started: false, status: 0, body: '', end: null };
   const controller = pool.dispatch(request, {
     onRequestStart: () => void (sent.started = true),

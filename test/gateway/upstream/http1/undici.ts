@@ -33,16 +33,28 @@ class Pieces extends Duplex {
     if (this.#asked) this.push(this.#pieces.shift() ?? null);
   }
 
-  setTimeout(): this { return this; }
-  setKeepAlive(): this { return this; }
-  ref(): this { return this; }
-  unref(): this { return this; }
+  setTimeout(): this {
+    return this;
+  }
+  setKeepAlive(): this {
+    return this;
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
 }
 
 /** Has undici read `pieces` as the answer to a request of this method. */
 export function readByUndici(pieces: readonly Buffer[], method: 'GET' | 'HEAD'): Promise<UndiciReading> {
   const socket = new Pieces(pieces).on('error', () => undefined);
-  const client = new Client('http://pets.example', { connect: (_options, connected) => queueMicrotask(() => connected(null, socket as never)), headersTimeout: 0, bodyTimeout: 0 });
+  const client = new Client('http://pets.example', {
+    connect: (_options, connected) => queueMicrotask(() => connected(null, socket as never)),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
   let status = 0;
   let fields: readonly string[] = [];
   let body = '';
@@ -51,17 +63,22 @@ export function readByUndici(pieces: readonly Buffer[], method: 'GET' | 'HEAD'):
       resolve({ whole, status, fields, body });
       void client.destroy();
     };
-    client.dispatch({ method, path: '/' }, {
-      onRequestStart: () => undefined,
-      onResponseStart: (controller, code) => {
-        if (code < 200) return;
-        status = code;
-        const raw = (controller.rawHeaders ?? []) as Buffer[];
-        fields = raw.flatMap((name, index) => (index % 2 === 0 ? [`${name.toString('latin1').toLowerCase()}: ${raw[index + 1]!.toString('latin1')}`] : []));
+    client.dispatch(
+      { method, path: '/' },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart: (controller, code) => {
+          if (code < 200) return;
+          status = code;
+          const raw = (controller.rawHeaders ?? []) as Buffer[];
+          fields = raw.flatMap((name, index) =>
+            index % 2 === 0 ? [`${name.toString('latin1').toLowerCase()}: ${raw[index + 1]!.toString('latin1')}`] : [],
+          );
+        },
+        onResponseData: (_controller, chunk) => void (body += chunk.toString('latin1')),
+        onResponseEnd: () => end(true),
+        onResponseError: () => end(false),
       },
-      onResponseData: (_controller, chunk) => void (body += chunk.toString('latin1')),
-      onResponseEnd: () => end(true),
-      onResponseError: () => end(false),
-    });
+    );
   });
 }

@@ -30,12 +30,17 @@ export async function bansInForce(stores: Stores, nowMs: number): Promise<BansIn
   const count = async (kind: string): Promise<number> => {
     const { end } = rangeOf(kind);
     let found = 0;
-    for (let after: string | null = kind; after !== null; ) {
+    for (let after: string | null = kind; after !== null;) {
       after = await attempt(stores, () => {
         stores.recent.resetReadTxn();
         let rows = 0;
         let last = kind;
-        for (const { key, value } of stores.recent.getRange({ start: after ?? kind, end, exclusiveStart: true, limit: PAGE_ROWS })) {
+        for (const { key, value } of stores.recent.getRange({
+          start: after ?? kind,
+          end,
+          exclusiveStart: true,
+          limit: PAGE_ROWS,
+        })) {
           rows += 1;
           last = key;
           if (!isBanOver(value, nowMs)) found += 1;

@@ -22,7 +22,10 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
       await checkpoint.save();
     },
     lift: async (keyId) => {
-      const lifted = await attempt(stores, () => change(stores, keyId, { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 }) > Date.now());
+      const lifted = await attempt(
+        stores,
+        () => change(stores, keyId, { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 }) > Date.now(),
+      );
       await keepNote(stores, keyId, undefined);
       await checkpoint.save();
       return lifted;
@@ -34,7 +37,9 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
 function banOf(stores: Stores, keyId: string): Ban | undefined {
   stores.memtable.refresh();
   const { bannedUntilMs, banLevel } = stores.memtable.stateOf(keyId);
-  return bannedUntilMs > Date.now() ? { keyId, untilMs: bannedUntilMs, level: banLevel, note: noteOf(stores, keyId, bannedUntilMs) } : undefined;
+  return bannedUntilMs > Date.now()
+    ? { keyId, untilMs: bannedUntilMs, level: banLevel, note: noteOf(stores, keyId, bannedUntilMs) }
+    : undefined;
 }
 
 /** The note that stands by the ban until `untilMs`. A later one that began by itself has none. */
@@ -54,7 +59,11 @@ async function keepNote(stores: Stores, keyId: string, note: StoredNote | undefi
 }
 
 /** Gives the end of the ban that stood before. */
-function change(stores: Stores, keyId: string, ban: Pick<SubjectState, 'bannedUntilMs' | 'banLevel' | 'strikes' | 'strikesSinceMs'>): number {
+function change(
+  stores: Stores,
+  keyId: string,
+  ban: Pick<SubjectState, 'bannedUntilMs' | 'banLevel' | 'strikes' | 'strikesSinceMs'>,
+): number {
   return transact(stores, (transaction) => {
     const entry = transaction.key(keyId);
     const { bannedUntilMs } = entry.state;

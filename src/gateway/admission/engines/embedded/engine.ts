@@ -84,9 +84,16 @@ export function engineOn(stores: Stores, verifier: KeyVerifier, usageDays: numbe
   };
 }
 
-function admitOne(transaction: Transaction, verifier: KeyVerifier, addresses: Addresses, request: AdmissionRequest, nowMs: number): Verdict {
+function admitOne(
+  transaction: Transaction,
+  verifier: KeyVerifier,
+  addresses: Addresses,
+  request: AdmissionRequest,
+  nowMs: number,
+): Verdict {
   const { subject, cost, scope } = request;
-  if (subject.kind === 'address') return admitAddress(transaction, verifier.plans, addresses.row(subject.address), cost, nowMs);
+  if (subject.kind === 'address')
+    return admitAddress(transaction, verifier.plans, addresses.row(subject.address), cost, nowMs);
   const key = verifier.verify(subject.id, subject.secretHash, nowMs);
   if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
   const { record, terms } = key;
@@ -101,7 +108,8 @@ function admitOne(transaction: Transaction, verifier: KeyVerifier, addresses: Ad
 
 function admitAddress(transaction: Transaction, plans: Plans, name: string, cost: 0 | 1, nowMs: number): Verdict {
   const terms = termsOf(plans, ANONYMOUS_PLAN, null);
-  if (terms === undefined) throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
+  if (terms === undefined)
+    throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
   const entry = transaction.address(name);
   const state = scratchOf(entry.state, terms.ban, cost, nowMs);
   if (state === entry.state) entry.changed = true;
@@ -117,6 +125,7 @@ function scratchOf(state: SubjectState, ban: BanRule, cost: 0 | 1, nowMs: number
 
 function countFailures(transaction: Transaction, credits: readonly Credit[]): void {
   for (const { keyId, failures } of credits) {
-    for (const { plan, operation, admittedAtMs } of failures) transaction.count(transaction.key(keyId), plan, operation, admittedAtMs, 'failed');
+    for (const { plan, operation, admittedAtMs } of failures)
+      transaction.count(transaction.key(keyId), plan, operation, admittedAtMs, 'failed');
   }
 }

@@ -68,7 +68,12 @@ export class Maintenance {
     if (memtable.mergedTo > this.#mergedTo) this.#merged();
     if (memtable.unmergedCount === 0) return;
     const logBytes = recentCapacity.usedBytes() - this.#bytesWithoutLog;
-    if (performance.now() - this.#mergedAtMs < MERGE_MS && memtable.unmergedCount < MERGE_KEYS && logBytes < Math.min(MERGE_BYTES, mapBytes / MERGE_PART)) return;
+    if (
+      performance.now() - this.#mergedAtMs < MERGE_MS &&
+      memtable.unmergedCount < MERGE_KEYS &&
+      logBytes < Math.min(MERGE_BYTES, mapBytes / MERGE_PART)
+    )
+      return;
     await this.#checkpoint.merge();
     this.#merged();
   }

@@ -38,7 +38,9 @@ export class Sweep {
     const { recent, durable } = this.#stores;
     try {
       recent.transactionSync(() => {
-        this.#step(recent, 'a', (row) => isForgotten(row, nowMs, () => termsOf(this.#verifier.plans, ANONYMOUS_PLAN, null)));
+        this.#step(recent, 'a', (row) =>
+          isForgotten(row, nowMs, () => termsOf(this.#verifier.plans, ANONYMOUS_PLAN, null)),
+        );
         this.#step(recent, 'n', (end) => isBanOver(end, nowMs));
       });
       await durable.transaction(() => {
@@ -56,7 +58,12 @@ export class Sweep {
 }
 
 /** Removes rows of a kind that are over, `STEP_ROWS` looked at from the name `from` on. Gives the name to go on from; at the end it is the first again. */
-export function removeSome(store: Store, kind: string, from: string, isOver: (row: Buffer, name: string) => boolean): string {
+export function removeSome(
+  store: Store,
+  kind: string,
+  from: string,
+  isOver: (row: Buffer, name: string) => boolean,
+): string {
   const over: string[] = [];
   let seen = 0;
   let last = kind;
@@ -71,7 +78,8 @@ export function removeSome(store: Store, kind: string, from: string, isOver: (ro
 
 /** Removes rows of a kind that is named by days: some of those before `day`. */
 export function removeDaysBefore(store: Store, kind: string, day: string): void {
-  for (const name of [...store.getKeys({ start: kind, end: `${kind}${day}`, limit: STEP_ROWS })]) store.removeSync(name);
+  for (const name of [...store.getKeys({ start: kind, end: `${kind}${day}`, limit: STEP_ROWS })])
+    store.removeSync(name);
 }
 
 /** Nothing of it can change a decision any more. */
@@ -80,7 +88,9 @@ function isForgotten(row: Buffer, nowMs: number, termsOf: () => Terms | undefine
   const seenAtMs = Math.max(minute.atMs, day.atMs, strikesSinceMs);
   if (nowMs - seenAtMs <= FORGET_AFTER_MS || nowMs - bannedUntilMs <= BAN_MEMORY_MS) return false;
   const terms = minute.level + day.level === 0 ? undefined : termsOf();
-  return terms?.refill !== 'greedy' || (isWhole(minute, terms.limits.minute, nowMs) && isWhole(day, terms.limits.day, nowMs));
+  return (
+    terms?.refill !== 'greedy' || (isWhole(minute, terms.limits.minute, nowMs) && isWhole(day, terms.limits.day, nowMs))
+  );
 }
 
 /** Whether a greedy bucket has been whole for long. One without a limit is a window, and over. */

@@ -37,7 +37,11 @@ const DAYS_TRIED = 3;
  * Decides a batch: on a single Redis in one run, in a Cluster in one run per subject, all sent at once.
  * When a run fails the whole batch rejects; the error holds what the others decided, and which places were never asked.
  */
-export async function admit(link: Link, edition: Edition, requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> {
+export async function admit(
+  link: Link,
+  edition: Edition,
+  requests: readonly AdmissionRequest[],
+): Promise<readonly Verdict[]> {
   const verdicts = new Array<Verdict | undefined>(requests.length).fill(undefined);
   const staged = await decide(link, edition, requests, verdicts, callsOf(requests, link.cluster));
   if (staged.length > 0) await decideImported(link, edition, requests, verdicts, staged);
@@ -45,7 +49,13 @@ export async function admit(link: Link, edition: Edition, requests: readonly Adm
 }
 
 /** Fills in verdicts; answers the places of keys that an import holds, about which nothing was decided. */
-async function decide(link: Link, edition: Edition, requests: readonly AdmissionRequest[], verdicts: (Verdict | undefined)[], calls: readonly Call[]): Promise<readonly number[]> {
+async function decide(
+  link: Link,
+  edition: Edition,
+  requests: readonly AdmissionRequest[],
+  verdicts: (Verdict | undefined)[],
+  calls: readonly Call[],
+): Promise<readonly number[]> {
   const staged: number[] = [];
   const run = async (call: Call): Promise<void> => {
     const answers = await ask(link, edition, requests, call);
@@ -60,7 +70,11 @@ async function decide(link: Link, edition: Edition, requests: readonly Admission
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
   if (failed === undefined) return staged;
-  throw withDecided(failed.reason, verdicts, calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? [...call.values()].flat() : [])));
+  throw withDecided(
+    failed.reason,
+    verdicts,
+    calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? [...call.values()].flat() : [])),
+  );
 }
 
 /** Runs the script, for another day when it says that it is another. */
@@ -68,7 +82,12 @@ async function ask(link: Link, edition: Edition, requests: readonly AdmissionReq
   let day = dayNumber(link.storeMs([...call.keys()][0]!));
   for (let tried = 1; ; tried += 1) {
     const { names, args } = writtenOut(requests, call, day);
-    const answer = await link.run(edition.script, names, args, link.cluster ? () => unknownAnswers([...call.values()].flat().length) : undefined);
+    const answer = await link.run(
+      edition.script,
+      names,
+      args,
+      link.cluster ? () => unknownAnswers([...call.values()].flat().length) : undefined,
+    );
     if (answer.length !== DAY_BYTES) return answer;
     if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock jumps from day to day", { noEffect: true });
     day = answer.readDoubleLE(0);
@@ -76,7 +95,13 @@ async function ask(link: Link, edition: Edition, requests: readonly AdmissionReq
 }
 
 /** The first request after an import was committed puts its key in place, and is then decided like any other. */
-async function decideImported(link: Link, edition: Edition, requests: readonly AdmissionRequest[], verdicts: (Verdict | undefined)[], staged: readonly number[]): Promise<void> {
+async function decideImported(
+  link: Link,
+  edition: Edition,
+  requests: readonly AdmissionRequest[],
+  verdicts: (Verdict | undefined)[],
+  staged: readonly number[],
+): Promise<void> {
   const waiting = staged.flatMap((place) => requests[place] ?? []);
   const ids = new Set(waiting.flatMap(({ subject }) => (subject.kind === 'key' ? subject.id : [])));
   const late = new Array<Verdict | undefined>(waiting.length).fill(undefined);
@@ -96,8 +121,14 @@ function hadNoEffect(run: PromiseSettledResult<void> | undefined): boolean {
   return run?.status === 'rejected' && run.reason instanceof StoreUnavailable && run.reason.noEffect;
 }
 
-function withDecided(error: unknown, verdicts: readonly (Verdict | undefined)[], notSent: readonly number[] = []): unknown {
-  return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { decided: verdicts, notSent }) : error;
+function withDecided(
+  error: unknown,
+  verdicts: readonly (Verdict | undefined)[],
+  notSent: readonly number[] = [],
+): unknown {
+  return error instanceof StoreUnavailable
+    ? new StoreUnavailable(error.message, { decided: verdicts, notSent })
+    : error;
 }
 
 /** Requests of one subject go together: the script reads its state once and decides them in order. */

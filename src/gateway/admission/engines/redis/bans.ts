@@ -46,7 +46,8 @@ return pack('<d', clock) .. call('ZCOUNT', KEYS[1], '(' .. clock, '+inf')
 `);
 
 export function banStore(link: Link, replicas: Replicas): BanStore {
-  const set = (keyId: string, untilMs: number, note: string): Promise<Buffer> => replicas.confirmed(keyName(keyId), () => link.run(SET_BAN, [keyName(keyId)], [untilMs.toString(), note]));
+  const set = (keyId: string, untilMs: number, note: string): Promise<Buffer> =>
+    replicas.confirmed(keyName(keyId), () => link.run(SET_BAN, [keyName(keyId)], [untilMs.toString(), note]));
   return {
     async read(keyId) {
       const answer = await link.run(READ_BAN, [keyName(keyId)], []);
@@ -86,12 +87,15 @@ export function noteStarted(link: Link, requests: readonly AdmissionRequest[], v
   for (const [place, verdict] of verdicts.entries()) {
     if (verdict.outcome !== 'banned' || !verdict.started) continue;
     const { subject } = requests[place]!;
-    noteBan(link, subject.kind, subject.kind === 'key' ? subject.id : subject.address, verdict.bannedUntilMs).catch(() => undefined);
+    noteBan(link, subject.kind, subject.kind === 'key' ? subject.id : subject.address, verdict.bannedUntilMs).catch(
+      () => undefined,
+    );
   }
 }
 
 async function bansInForce(link: Link): Promise<BansInForce> {
-  const count = async (kind: Subject['kind']): Promise<number> => Number((await link.run(COUNT, [INDEX[kind]], [])).toString());
+  const count = async (kind: Subject['kind']): Promise<number> =>
+    Number((await link.run(COUNT, [INDEX[kind]], [])).toString());
   const [keys, addresses] = await Promise.all([count('key'), count('address')]);
   return { keys, addresses };
 }

@@ -47,12 +47,18 @@ export async function fail(link: Link, credits: readonly Credit[], usageDays: nu
 }
 
 /** Names and arguments of one call; the same again for the same credit. */
-function callOf({ teller, number, keyId, day, failures }: Credit, usageDays: number): readonly [names: readonly string[], args: readonly string[]] {
+function callOf(
+  { teller, number, keyId, day, failures }: Credit,
+  usageDays: number,
+): readonly [names: readonly string[], args: readonly string[]] {
   const counts = new Map<string, number>();
   for (const { plan, operation } of failures) {
     const field = usageField(plan, operation, 'failed');
     counts.set(field, (counts.get(field) ?? 0) + 1);
   }
   const head = [((usageDays + 1) * 86_400).toString(), `${teller}|${day}`, number.toString(), REMEMBERED_MS.toString()];
-  return [[creditsName(keyId), ledgerName(keyId, day)], [...head, ...[...counts].flatMap(([field, count]) => [field, count.toString()])]];
+  return [
+    [creditsName(keyId), ledgerName(keyId, day)],
+    [...head, ...[...counts].flatMap(([field, count]) => [field, count.toString()])],
+  ];
 }

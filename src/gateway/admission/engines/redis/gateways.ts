@@ -20,7 +20,9 @@ return pack('<d', clock) .. string.format('%.0f', call('ZCOUNT', KEYS[1], '-inf'
 
 /** Says that the gateway is there (or leaves), and gives how many are. */
 export async function beat(link: Link, gatewayId: string, isLeaving: boolean): Promise<number> {
-  return Number((await link.run(BEAT, [GATEWAYS], [gatewayId, SILENT_MS.toString(), isLeaving ? '0' : '1'])).toString());
+  return Number(
+    (await link.run(BEAT, [GATEWAYS], [gatewayId, SILENT_MS.toString(), isLeaving ? '0' : '1'])).toString(),
+  );
 }
 
 /**
@@ -61,7 +63,11 @@ export function dayStore(link: Link, finalAfterMs: number, keptMs: number): DayS
   return {
     finality: async (nowMs) => {
       const told = [...(await link.hash(GATEWAY_DAYS))].map(([gateway, text]) => readTold(gateway, text));
-      return finalityOf(told.filter(({ seenMs }) => nowMs - seenMs < keptMs), nowMs, finalAfterMs);
+      return finalityOf(
+        told.filter(({ seenMs }) => nowMs - seenMs < keptMs),
+        nowMs,
+        finalAfterMs,
+      );
     },
     giveUp: async (gateway) => (await link.run(GIVE_UP, [GATEWAY_DAYS], [gateway])).toString() === '1',
   };

@@ -115,9 +115,15 @@ async function confirmStaged(link: Link, replicas: Replicas, importId: string): 
     for (const keyId of ids) names.set(link.nodeOf(keyName(keyId)), keyName(keyId));
   }
   for (const name of names.values()) {
-    await replicas.confirmed(name, () => Promise.resolve()).catch((error: unknown) => {
-      throw error instanceof ChangeUncertain ? new ChangeUncertain('No replica confirmed the keys in time, so none of them was made good. Look whether replication works (INFO replication), then run the import again.') : error;
-    });
+    await replicas
+      .confirmed(name, () => Promise.resolve())
+      .catch((error: unknown) => {
+        throw error instanceof ChangeUncertain
+          ? new ChangeUncertain(
+              'No replica confirmed the keys in time, so none of them was made good. Look whether replication works (INFO replication), then run the import again.',
+            )
+          : error;
+      });
   }
 }
 
@@ -129,7 +135,12 @@ export async function arrive(link: Link, keyIds: readonly string[]): Promise<boo
   return true;
 }
 
-async function stageSome(link: Link, importId: string, untilMs: number, keys: readonly IncomingKey[]): Promise<readonly Staging[]> {
+async function stageSome(
+  link: Link,
+  importId: string,
+  untilMs: number,
+  keys: readonly IncomingKey[],
+): Promise<readonly Staging[]> {
   // First the names: a staged key that no list names would stay for ever.
   await patiently(() => link.command('zadd', importIds(importId), ...keys.flatMap(({ record }) => ['0', record.id])));
   const turn = randomBytes(6).toString('base64url');
@@ -152,7 +163,9 @@ async function place(link: Link, importId: string, keyIds: readonly string[]): P
 }
 
 async function unstage(link: Link, importId: string, keyIds: readonly string[], toPlace: '0' | '1'): Promise<void> {
-  await Promise.all(keyIds.map((keyId) => link.run(UNSTAGE, [keyName(keyId), historyName(keyId)], [importId, toPlace])));
+  await Promise.all(
+    keyIds.map((keyId) => link.run(UNSTAGE, [keyName(keyId), historyName(keyId)], [importId, toPlace])),
+  );
 }
 
 async function end(link: Link, importId: string, leaseMs: number): Promise<void> {
@@ -168,5 +181,7 @@ async function markOf(link: Link, what: What, importId: string, leaseMs: number)
 }
 
 function lost(): ImportLost {
-  return new ImportLost('The import was silent for too long and was dropped by another one. Nothing of it was kept: run it again.');
+  return new ImportLost(
+    'The import was silent for too long and was dropped by another one. Nothing of it was kept: run it again.',
+  );
 }

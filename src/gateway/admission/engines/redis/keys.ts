@@ -28,7 +28,8 @@ export function keyStore(link: Link, replicas: Replicas, importLeaseMs?: number)
     return isPlaced(fields) ? recordOf(id, fields) : undefined;
   };
   /** Puts the key in its place when a committed import holds it; true when it did. */
-  const fetch = async (id: string): Promise<boolean> => (await link.command('hget', keyName(id), 'import')) !== null && arrive(link, [id]);
+  const fetch = async (id: string): Promise<boolean> =>
+    (await link.command('hget', keyName(id), 'import')) !== null && arrive(link, [id]);
   return {
     read: async (id) => (await readPlaced(id)) ?? ((await fetch(id)) ? readPlaced(id) : undefined),
     async write(record, entry) {
@@ -36,8 +37,12 @@ export function keyStore(link: Link, replicas: Replicas, importLeaseMs?: number)
       if (record.version === 1) await link.command('zadd', KEY_INDEX, '0', record.id);
       else await announceChange(link, record.id);
       const args = [(record.version - 1).toString(), JSON.stringify(entry), ...fieldsOf(record)];
-      const isWritten = async (): Promise<boolean> => (await link.run(WRITE, [keyName(record.id), historyName(record.id)], args)).toString() === '1';
-      const written = await replicas.confirmed(keyName(record.id), async () => (await isWritten()) || ((await fetch(record.id)) && isWritten()));
+      const isWritten = async (): Promise<boolean> =>
+        (await link.run(WRITE, [keyName(record.id), historyName(record.id)], args)).toString() === '1';
+      const written = await replicas.confirmed(
+        keyName(record.id),
+        async () => (await isWritten()) || ((await fetch(record.id)) && isWritten()),
+      );
       if (!written) throw new VersionConflict(`key ${record.id} was changed by somebody else, or exists already`);
     },
     confirm: (id) => replicas.confirmed(keyName(id), () => Promise.resolve()),

@@ -70,14 +70,31 @@ export interface GreedyDay {
 }
 
 /** Takes the key's counts over, what was not taken before. When it resolves, all of them are in the ledger. */
-export async function takeSpool(link: Link, spoolId: string, { keyId, rows, greedyDay }: SpooledKey, usageDays: number): Promise<void> {
+export async function takeSpool(
+  link: Link,
+  spoolId: string,
+  { keyId, rows, greedyDay }: SpooledKey,
+  usageDays: number,
+): Promise<void> {
   const days = [...new Set(rows.map((row) => dayNumberOf(row.day)))];
   const names = [keyName(keyId), ...days.flatMap((day) => [ledgerName(keyId, day), spoolName(keyId, day)])];
-  const args = [spoolId, ((usageDays + 1) * 86_400).toString(), greedyDay === null ? '' : `${greedyDay.limit} ${greedyDay.level}`];
+  const args = [
+    spoolId,
+    ((usageDays + 1) * 86_400).toString(),
+    greedyDay === null ? '' : `${greedyDay.limit} ${greedyDay.level}`,
+  ];
   for (const { day: name, plan, operation, requests, limited, banned, failed } of rows) {
     const day = dayNumberOf(name);
     const place = 2 + 2 * days.indexOf(day);
-    args.push(place.toString(), day.toString(), `${plan}|${operation}`, requests.toString(), limited.toString(), banned.toString(), failed.toString());
+    args.push(
+      place.toString(),
+      day.toString(),
+      `${plan}|${operation}`,
+      requests.toString(),
+      limited.toString(),
+      banned.toString(),
+      failed.toString(),
+    );
   }
   await link.run(TAKE, names, args);
 }

@@ -32,7 +32,10 @@ export function usageStore(link: Link): UsageStore {
       const last = dayNumberOf(to);
       if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
       for await (const ids of keyId === undefined ? idsIn(link, KEY_INDEX, null) : [[keyId]]) {
-        for (const group of groupsOf(ids, link.cluster ? KEYS_AT_ONCE : Math.floor(READ_AT_ONCE / (last - first + 1)))) {
+        for (const group of groupsOf(
+          ids,
+          link.cluster ? KEYS_AT_ONCE : Math.floor(READ_AT_ONCE / (last - first + 1)),
+        )) {
           const beganMs = performance.now();
           const rows = await rowsOf(link, group, first, last);
           const tookMs = performance.now() - beganMs;
@@ -60,8 +63,11 @@ async function rowsOf(link: Link, ids: readonly string[], first: number, last: n
   const rows: UsageRow[] = [];
   for (let day = first; day <= last; day += READ_AT_ONCE) {
     const until = Math.min(day + READ_AT_ONCE - 1, last);
-    const ledgers = ids.flatMap((keyId) => Array.from({ length: until - day + 1 }, (_, n): Ledger => ({ keyId, day: day + n })));
-    for (const [ledger, counts] of await (link.cluster ? readEach(link, ledgers) : readInOneRun(link, ledgers))) pushRows(rows, ledger, counts);
+    const ledgers = ids.flatMap((keyId) =>
+      Array.from({ length: until - day + 1 }, (_, n): Ledger => ({ keyId, day: day + n })),
+    );
+    for (const [ledger, counts] of await (link.cluster ? readEach(link, ledgers) : readInOneRun(link, ledgers)))
+      pushRows(rows, ledger, counts);
   }
   return rows;
 }
@@ -73,16 +79,26 @@ interface Ledger {
 type Found = readonly (readonly [Ledger, Iterable<readonly [field: string, count: string]>])[];
 
 async function readInOneRun(link: Link, ledgers: readonly Ledger[]): Promise<Found> {
-  const answer = await link.run(READ, ledgers.map(({ keyId, day }) => ledgerName(keyId, day)), []);
-  return answer.toString().split('\n').filter((line) => line !== '').map((line) => {
-    const [place = '', ...fields] = line.split(FIELD_END);
-    return [ledgers[Number(place)]!, pairsOf(fields)];
-  });
+  const answer = await link.run(
+    READ,
+    ledgers.map(({ keyId, day }) => ledgerName(keyId, day)),
+    [],
+  );
+  return answer
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [place = '', ...fields] = line.split(FIELD_END);
+      return [ledgers[Number(place)]!, pairsOf(fields)];
+    });
 }
 
 /** A command about one name is answered also while its slot moves to another node. */
 function readEach(link: Link, ledgers: readonly Ledger[]): Promise<Found> {
-  return Promise.all(ledgers.map(async (ledger) => [ledger, await link.hash(ledgerName(ledger.keyId, ledger.day))] as const));
+  return Promise.all(
+    ledgers.map(async (ledger) => [ledger, await link.hash(ledgerName(ledger.keyId, ledger.day))] as const),
+  );
 }
 
 function* pairsOf(fields: readonly string[]): Generator<readonly [string, string]> {
@@ -99,7 +115,16 @@ function pushRows(rows: UsageRow[], { keyId, day }: Ledger, counts: Iterable<rea
     let row = found.get(label);
     if (row === undefined) {
       const planEnd = label.indexOf('|');
-      row = { key: keyId, plan: label.slice(0, planEnd), operation: label.slice(planEnd + 1), day: name, requests: 0, limited: 0, banned: 0, failed: 0 };
+      row = {
+        key: keyId,
+        plan: label.slice(0, planEnd),
+        operation: label.slice(planEnd + 1),
+        day: name,
+        requests: 0,
+        limited: 0,
+        banned: 0,
+        failed: 0,
+      };
       found.set(label, row);
     }
     row[field.slice(countAt + 1) as keyof UsageCounts] = Number(count);

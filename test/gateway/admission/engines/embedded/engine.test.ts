@@ -1,13 +1,25 @@
 import t from 'tap';
 import type { Verdict } from '../../../../../src/gateway/admission/verdict.js';
 import { VersionConflict } from '../../../../../src/gateway/admission/port.js';
-import { addressRequest, DAY_MS, engineOn, ENTRY, ledgerOf, NOON_MS, PLANS, recordOf, requestOf, tempFolder } from './fixture.js';
+import {
+  addressRequest,
+  DAY_MS,
+  engineOn,
+  ENTRY,
+  ledgerOf,
+  NOON_MS,
+  PLANS,
+  recordOf,
+  requestOf,
+  tempFolder,
+} from './fixture.js';
 import { createTeller } from '../../../../../src/gateway/admission/failures.js';
 
 const creditsOf = createTeller();
 
 const nowMs = NOON_MS;
-const outcomeOf = (verdict: Verdict | undefined): string | undefined => (verdict?.outcome === 'unknown_key' ? verdict.reason : verdict?.outcome);
+const outcomeOf = (verdict: Verdict | undefined): string | undefined =>
+  verdict?.outcome === 'unknown_key' ? verdict.reason : verdict?.outcome;
 
 t.test('a key is judged: missing, status, secret, end, plan, in this order', async (t) => {
   const engine = engineOn(t, tempFolder(t));
@@ -28,7 +40,18 @@ t.test('a key is judged: missing, status, secret, end, plan, in this order', asy
   const asked = ['missing', ...records.map(({ id }) => id), 'custom'];
   const verdicts = await engine.admit(asked.map((id) => requestOf(id, { nowMs })));
   t.strictSame(verdicts.map(outcomeOf), [
-    'unknown', 'admitted', 'disabled', 'revoked', 'unknown', 'expired', 'expired', 'admitted', 'no_plan', 'no_plan', 'admitted', 'limited',
+    'unknown',
+    'admitted',
+    'disabled',
+    'revoked',
+    'unknown',
+    'expired',
+    'expired',
+    'admitted',
+    'no_plan',
+    'no_plan',
+    'admitted',
+    'limited',
   ]);
 });
 
@@ -37,18 +60,44 @@ t.test('every refusal and failure stands in the ledger, looking and addresses le
   await engine.keys.write(recordOf('k', { plan: 'strict', scopes: ['pets:read'] }), ENTRY);
   const one = (changes = {}) => requestOf('k', { nowMs, ...changes });
   const verdicts = await engine.admit([
-    one({ cost: 0 }), one({ scope: 'pets:write' }), one(), one(), one(), one({ cost: 0 }),
-    addressRequest('192.0.2.1', { nowMs, cost: 0 }), addressRequest('192.0.2.1', { nowMs }),
+    one({ cost: 0 }),
+    one({ scope: 'pets:write' }),
+    one(),
+    one(),
+    one(),
+    one({ cost: 0 }),
+    addressRequest('192.0.2.1', { nowMs, cost: 0 }),
+    addressRequest('192.0.2.1', { nowMs }),
   ]);
-  t.strictSame(verdicts.map(outcomeOf), ['admitted', 'admitted', 'limited', 'banned', 'banned', 'banned', 'admitted', 'admitted']);
+  t.strictSame(verdicts.map(outcomeOf), [
+    'admitted',
+    'admitted',
+    'limited',
+    'banned',
+    'banned',
+    'banned',
+    'admitted',
+    'admitted',
+  ]);
   t.match(verdicts[1], { inScope: false });
-  await engine.fail(creditsOf([
-    { keyId: 'k', plan: 'strict', operation: 'listPets', admittedAtMs: nowMs },
-    { keyId: 'k', plan: 'free', operation: 'getPet', admittedAtMs: nowMs - DAY_MS },
-  ]));
+  await engine.fail(
+    creditsOf([
+      { keyId: 'k', plan: 'strict', operation: 'listPets', admittedAtMs: nowMs },
+      { keyId: 'k', plan: 'free', operation: 'getPet', admittedAtMs: nowMs - DAY_MS },
+    ]),
+  );
   t.strictSame(await ledgerOf(engine), [
     { key: 'k', plan: 'free', operation: 'getPet', day: '2026-11-20', requests: 0, limited: 0, banned: 0, failed: 1 },
-    { key: 'k', plan: 'strict', operation: 'listPets', day: '2026-11-21', requests: 1, limited: 1, banned: 2, failed: 1 },
+    {
+      key: 'k',
+      plan: 'strict',
+      operation: 'listPets',
+      day: '2026-11-21',
+      requests: 1,
+      limited: 1,
+      banned: 2,
+      failed: 1,
+    },
   ]);
   t.strictSame(await ledgerOf(engine, 'other'), []);
 });
@@ -57,10 +106,17 @@ t.test('looking changes nothing, not even for the rest of its batch', async (t) 
   const engine = engineOn(t, tempFolder(t));
   await engine.keys.write(recordOf('k'), ENTRY);
   const verdicts = await engine.admit([
-    requestOf('k', { nowMs }), requestOf('k', { nowMs: nowMs + 61_000, cost: 0 }), requestOf('k', { nowMs: nowMs + 1_000 }),
-    addressRequest('192.0.2.1', { nowMs }), addressRequest('192.0.2.1', { nowMs: nowMs + 61_000, cost: 0 }), addressRequest('192.0.2.1', { nowMs: nowMs + 1_000 }),
+    requestOf('k', { nowMs }),
+    requestOf('k', { nowMs: nowMs + 61_000, cost: 0 }),
+    requestOf('k', { nowMs: nowMs + 1_000 }),
+    addressRequest('192.0.2.1', { nowMs }),
+    addressRequest('192.0.2.1', { nowMs: nowMs + 61_000, cost: 0 }),
+    addressRequest('192.0.2.1', { nowMs: nowMs + 1_000 }),
   ]);
-  t.strictSame(verdicts.map((verdict) => (verdict.outcome === 'unknown_key' ? undefined : verdict.minute.remaining)), [59, 60, 58, 2, 3, 1]);
+  t.strictSame(
+    verdicts.map((verdict) => (verdict.outcome === 'unknown_key' ? undefined : verdict.minute.remaining)),
+    [59, 60, 58, 2, 3, 1],
+  );
 });
 
 t.test('a change of a key and a plan holds on the next admission, and the loser of a race is told', async (t) => {
@@ -74,14 +130,26 @@ t.test('a change of a key and a plan holds on the next admission, and the loser 
   ]);
   t.equal(races.filter(({ status }) => status === 'rejected').length, 1);
   await t.rejects(engine.keys.write(recordOf('k'), ENTRY), VersionConflict);
-  await other.keys.write(recordOf('k', { status: 'revoked', secrets: [], version: 3 }), { ...ENTRY, action: 'revoked' });
+  await other.keys.write(recordOf('k', { status: 'revoked', secrets: [], version: 3 }), {
+    ...ENTRY,
+    action: 'revoked',
+  });
   t.equal(outcomeOf((await engine.admit([requestOf('k')]))[0]), 'revoked');
-  t.strictSame((await engine.keys.history('k')).map(({ action }) => action), ['created', 'changed', 'revoked']);
+  t.strictSame(
+    (await engine.keys.history('k')).map(({ action }) => action),
+    ['created', 'changed', 'revoked'],
+  );
   await engine.keys.write(recordOf('l'), ENTRY);
   engine.setPlans(new Map([...PLANS].filter(([name]) => name !== 'free')));
   t.equal(outcomeOf((await engine.admit([requestOf('l')]))[0]), 'no_plan');
-  t.strictSame((await engine.keys.page(null, 1)).map(({ id }) => id), ['k']);
-  t.strictSame((await engine.keys.page('k', 9)).map(({ id }) => id), ['l']);
+  t.strictSame(
+    (await engine.keys.page(null, 1)).map(({ id }) => id),
+    ['k'],
+  );
+  t.strictSame(
+    (await engine.keys.page('k', 9)).map(({ id }) => id),
+    ['l'],
+  );
   t.equal(await engine.keys.read('m'), undefined);
 });
 

@@ -43,7 +43,13 @@ export function recordOf(id: string, changes: Partial<KeyRecord> = {}): KeyRecor
 }
 
 export function requestOf(id: string, changes: Partial<AdmissionRequest> = {}): AdmissionRequest {
-  return { subject: { kind: 'key', id, secretHash: `hash-of-${id}` }, operation: 'listPets', scope: null, cost: 1, ...changes };
+  return {
+    subject: { kind: 'key', id, secretHash: `hash-of-${id}` },
+    operation: 'listPets',
+    scope: null,
+    cost: 1,
+    ...changes,
+  };
 }
 
 export function addressRequest(address: string, changes: Partial<AdmissionRequest> = {}): AdmissionRequest {

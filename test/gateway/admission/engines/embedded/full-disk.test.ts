@@ -21,6 +21,10 @@ t.test('a full disk refuses clearly, nothing half stays, and the process lives o
   const told = JSON.parse(String(stdout)) as { admitted: number; refusals: readonly string[]; verdict: unknown };
   t.ok(told.admitted > 0, `${told.admitted} admitted before`);
   t.strictSame(told.refusals, ['StoreUnavailable']);
-  t.match(told.verdict, { outcome: 'admitted', minute: { remaining: 1_000_000 - told.admitted } }, 'a refused batch spent nothing');
+  t.match(
+    told.verdict,
+    { outcome: 'admitted', minute: { remaining: 1_000_000 - told.admitted } },
+    'a refused batch spent nothing',
+  );
   t.end();
 });

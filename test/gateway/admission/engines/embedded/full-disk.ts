@@ -2,14 +2,21 @@ import { openEmbeddedEngine } from '../../../../../src/gateway/admission/engines
 import { ENTRY, PLANS, recordOf, requestOf } from './fixture.js';
 
 /** Run on a disk of 400 KiB by `full-disk.test.ts`: fills it, makes room, and prints what happened as JSON. */
-const engine = openEmbeddedEngine({ folder: process.argv[2] ?? '', plans: PLANS, usageDays: 400, mapBytes: 1_073_741_824 });
+const engine = openEmbeddedEngine({
+  folder: process.argv[2] ?? '',
+  plans: PLANS,
+  usageDays: 400,
+  mapBytes: 1_073_741_824,
+});
 await engine.keys.write(recordOf('k', { plan: 'open' }), ENTRY);
 
 let admitted = 0;
 const refusals = new Set<string>();
 const told = (error: unknown): void => void refusals.add(error instanceof Error ? error.name : String(error));
 for (let round = 0; round < 100; round += 1) {
-  const batch = Array.from({ length: 16 }, (_, index) => requestOf('k', { operation: `${round}-${index}-${'x'.repeat(100)}` }));
+  const batch = Array.from({ length: 16 }, (_, index) =>
+    requestOf('k', { operation: `${round}-${index}-${'x'.repeat(100)}` }),
+  );
   await engine.admit(batch).then((verdicts) => (admitted += verdicts.length), told);
 }
 await engine.keys.write(recordOf('l', { note: 'x'.repeat(100_000) }), ENTRY).catch(told);

@@ -15,12 +15,19 @@ import { engineOn, ENTRY, ledgerOf, NOON_MS, recordOf, requestOf, requestsOf, te
 const nowMs = NOON_MS;
 
 async function savedAtLeast(folder: string, requests: number): Promise<void> {
-  const durable = open<Buffer, string>(join(folder, 'durable.mdb'), { encoding: 'binary', overlappingSync: false, mapSize: 64 * 1_048_576 });
+  const durable = open<Buffer, string>(join(folder, 'durable.mdb'), {
+    encoding: 'binary',
+    overlappingSync: false,
+    mapSize: 64 * 1_048_576,
+  });
   const deadlineMs = Date.now() + 30_000;
   for (;;) {
     durable.resetReadTxn();
     const [last] = durable.getRange({ start: 'm', end: 'l', reverse: true, limit: 1 });
-    const saved = last === undefined ? 0 : Array.from(unpackRow(last.value), ({ slots }) => slots[0]?.counts.requests ?? 0)[0] ?? 0;
+    const saved =
+      last === undefined
+        ? 0
+        : (Array.from(unpackRow(last.value), ({ slots }) => slots[0]?.counts.requests ?? 0)[0] ?? 0);
     if (saved >= requests) break;
     if (Date.now() > deadlineMs) throw new Error(`only ${saved} of ${requests} saved after 30 s`);
     await later(20);
@@ -45,7 +52,11 @@ t.test('admissions get to the disk by themselves, and outlive a power cut', asyn
   const [row] = await ledgerOf(after);
   t.ok(row !== undefined && row.requests >= 50 && row.requests <= 55, `${row?.requests ?? 0} of 55 there`);
   const [verdict] = await after.admit([requestOf('k', { nowMs, cost: 0 })]);
-  t.match(verdict, { outcome: 'admitted', minute: { remaining: 60 - (row?.requests ?? 0) } }, 'buckets and ledger are of one moment');
+  t.match(
+    verdict,
+    { outcome: 'admitted', minute: { remaining: 60 - (row?.requests ?? 0) } },
+    'buckets and ledger are of one moment',
+  );
 });
 
 t.test('closing saves everything: after an orderly restart of the machine nothing is missing', async (t) => {

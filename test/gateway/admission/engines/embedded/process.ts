@@ -7,7 +7,12 @@ import { PLANS, requestOf } from './fixture.js';
  */
 type Order = { readonly admit: number; readonly batch: number } | { readonly load: number };
 
-const engine = openEmbeddedEngine({ folder: process.argv[2] ?? '', plans: PLANS, usageDays: 400, mapBytes: 64 * 1_048_576 });
+const engine = openEmbeddedEngine({
+  folder: process.argv[2] ?? '',
+  plans: PLANS,
+  usageDays: 400,
+  mapBytes: 64 * 1_048_576,
+});
 const tell = (message: object): void => void process.send?.(message);
 
 async function admit(count: number): Promise<number> {

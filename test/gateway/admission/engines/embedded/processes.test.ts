@@ -27,7 +27,10 @@ t.test('400 concurrent admissions in four processes on a free key: exactly 60', 
   await engine.keys.write(recordOf('k'), ENTRY);
   const children = await Promise.all(Array.from({ length: 4 }, () => started(t, folder)));
   const admitted = await Promise.all(children.map((child) => admittedBy(child, { admit: 100, batch: 4 })));
-  t.equal(admitted.reduce((sum, one) => sum + one, 0), 60);
+  t.equal(
+    admitted.reduce((sum, one) => sum + one, 0),
+    60,
+  );
   t.equal(await requestsOf(engine, 'k'), 60);
 });
 

@@ -6,7 +6,18 @@ import type { Plans } from '../../../../../src/gateway/admission/plan.js';
 import type { Store } from '../../../../../src/gateway/admission/engines/embedded/files/store.js';
 import { Sweep } from '../../../../../src/gateway/admission/engines/embedded/sweep.js';
 import { NO_BAN } from '../../ban.js';
-import { addressRequest, DAY_MS, engineOn, ENTRY, ledgerOf, NOON_MS, PLANS, recordOf, requestOf, tempFolder } from './fixture.js';
+import {
+  addressRequest,
+  DAY_MS,
+  engineOn,
+  ENTRY,
+  ledgerOf,
+  NOON_MS,
+  PLANS,
+  recordOf,
+  requestOf,
+  tempFolder,
+} from './fixture.js';
 
 function namesIn(store: Store, kind: string): readonly string[] {
   store.resetReadTxn();
@@ -40,10 +51,22 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
   await sweep.run(NOON_MS);
   t.strictSame(namesIn(stores.recent, 'l'), [], 'once saved it may go too');
   t.strictSame(namesIn(stores.durable, 's'), ['sbanned', 'sbusy']);
-  t.strictSame(namesIn(stores.durable, 'u'), ['u2026-11-18 busy strict listPets', 'u2026-11-18 idle strict listPets', 'u2026-11-21 busy strict listPets']);
+  t.strictSame(namesIn(stores.durable, 'u'), [
+    'u2026-11-18 busy strict listPets',
+    'u2026-11-18 idle strict listPets',
+    'u2026-11-21 busy strict listPets',
+  ]);
 
-  const verdicts = await engine.admit([requestOf('busy', { nowMs: NOON_MS }), requestOf('banned', { nowMs: NOON_MS }), requestOf('idle', { nowMs: NOON_MS })]);
-  t.strictSame(verdicts.map(({ outcome }) => outcome), ['limited', 'banned', 'admitted'], 'no decision changed by it');
+  const verdicts = await engine.admit([
+    requestOf('busy', { nowMs: NOON_MS }),
+    requestOf('banned', { nowMs: NOON_MS }),
+    requestOf('idle', { nowMs: NOON_MS }),
+  ]);
+  t.strictSame(
+    verdicts.map(({ outcome }) => outcome),
+    ['limited', 'banned', 'admitted'],
+    'no decision changed by it',
+  );
   t.match((await ledgerOf(engine, 'busy')).at(-1), { requests: 1, limited: 1 }, 'and the ledger counts on');
 });
 
@@ -53,14 +76,18 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
     ['own', { name: 'own', limits: 'custom', refill: 'greedy', ban: NO_BAN }],
     ['anonymous', { name: 'anonymous', limits: { minute: 'unlimited', day: 5 }, refill: 'greedy', ban: NO_BAN }],
   ]);
-  const fewer: Plans = new Map([...plans, ['anonymous', { ...plans.get('anonymous')!, limits: { minute: 'unlimited', day: 1 } }]]);
+  const fewer: Plans = new Map([
+    ...plans,
+    ['anonymous', { ...plans.get('anonymous')!, limits: { minute: 'unlimited', day: 1 } }],
+  ]);
   const engine = engineOn(t, folder, { plans });
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
   t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
   const sweep = new Sweep(stores, 30, new StoredKeyVerifier(stores, fewer));
   const record = recordOf('debtor', { plan: 'own', limits: { minute: 'unlimited', day: 8 } });
   await engine.keys.write(record, ENTRY);
-  for (let n = 0; n < 5; n += 1) await engine.admit([requestOf('debtor', { nowMs: NOON_MS }), addressRequest('192.0.2.9', { nowMs: NOON_MS })]);
+  for (let n = 0; n < 5; n += 1)
+    await engine.admit([requestOf('debtor', { nowMs: NOON_MS }), addressRequest('192.0.2.9', { nowMs: NOON_MS })]);
   await engine.keys.write({ ...record, limits: { minute: 'unlimited', day: 1 }, version: 2 }, ENTRY);
   engine.setPlans(fewer);
   const sweepAt = async (nowMs: number): Promise<readonly string[]> => {
@@ -70,7 +97,13 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
   };
   const laterMs = NOON_MS + 3 * DAY_MS;
   t.strictSame(await sweepAt(laterMs), ['sdebtor', 'a192.0.2.9']);
-  const verdicts = await engine.admit([requestOf('debtor', { nowMs: laterMs }), addressRequest('192.0.2.9', { nowMs: laterMs })]);
-  t.match(verdicts, [{ outcome: 'limited', retryAtMs: NOON_MS + 5 * DAY_MS }, { outcome: 'limited', retryAtMs: NOON_MS + 5 * DAY_MS }]);
+  const verdicts = await engine.admit([
+    requestOf('debtor', { nowMs: laterMs }),
+    addressRequest('192.0.2.9', { nowMs: laterMs }),
+  ]);
+  t.match(verdicts, [
+    { outcome: 'limited', retryAtMs: NOON_MS + 5 * DAY_MS },
+    { outcome: 'limited', retryAtMs: NOON_MS + 5 * DAY_MS },
+  ]);
   t.strictSame(await sweepAt(NOON_MS + 6 * DAY_MS + 1), [], 'whole for a day');
 });

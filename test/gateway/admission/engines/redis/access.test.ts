@@ -12,12 +12,22 @@ import { createTeller } from '../../../../../src/gateway/admission/failures.js';
 const creditsOf = createTeller();
 
 /** The rights that the documentation asks for. */
-const RIGHTS = '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcount +zrangebylex +zrangebyscore +hello +client +info +wait +quit';
+const RIGHTS =
+  '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcount +zrangebylex +zrangebyscore +hello +client +info +wait +quit';
 
 t.test('a Redis user with these rights and no others is enough for everything', async (t: Test) => {
-  t.ok(readFileSync(join(packageRoot, 'docs/guides/stores-and-outages.md'), 'utf8').includes(`\`${RIGHTS}\``), 'the guide names just these');
+  t.ok(
+    readFileSync(join(packageRoot, 'docs/guides/stores-and-outages.md'), 'utf8').includes(`\`${RIGHTS}\``),
+    'the guide names just these',
+  );
   const server = await startRedis({ config: [`user petgate on >s3cret ${RIGHTS}`, 'user default off'] });
-  const engine = openRedisEngine({ url: server.url.replace('//', '//petgate:s3cret@'), deadlineMs: 1_000, plans: PLANS, usageDays: 400, importLeaseMs: IMPORT_LEASE_MS });
+  const engine = openRedisEngine({
+    url: server.url.replace('//', '//petgate:s3cret@'),
+    deadlineMs: 1_000,
+    plans: PLANS,
+    usageDays: 400,
+    importLeaseMs: IMPORT_LEASE_MS,
+  });
   t.teardown(async () => {
     await engine.close();
     await server.stop();
@@ -40,7 +50,22 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.match(await engine.days.finality(Date.now()), { without: [{ gateway: 'gateway' }] });
   await engine.fleet.leave('gateway');
   t.equal(await engine.days.giveUp('gateway'), false);
-  await engine.fleet.take('spool', { keyId: key.id, greedyDay: null, rows: [{ key: key.id, plan: 'free', operation: 'listPets', day: dayName(Date.now()), requests: 3, limited: 0, banned: 0, failed: 0 }] });
+  await engine.fleet.take('spool', {
+    keyId: key.id,
+    greedyDay: null,
+    rows: [
+      {
+        key: key.id,
+        plan: 'free',
+        operation: 'listPets',
+        day: dayName(Date.now()),
+        requests: 3,
+        limited: 0,
+        banned: 0,
+        failed: 0,
+      },
+    ],
+  });
   await t.test('imports too', (t) => {
     imports(t, engine);
     t.end();

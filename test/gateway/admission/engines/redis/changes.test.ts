@@ -42,7 +42,11 @@ async function readAll(t: Test, engine: RedisEngine, sinceMs: number): Promise<r
 t.test('more changes in one millisecond than a page holds are all told, once each', async (t) => {
   const { server, engine } = await setUp(t);
   const atMs = Date.now() - 1_000;
-  const ids = [...(await change(server, 'before', 300, atMs - 1)), ...(await change(server, 'within', 1_200, atMs)), ...(await change(server, 'after', 300, atMs + 1))];
+  const ids = [
+    ...(await change(server, 'before', 300, atMs - 1)),
+    ...(await change(server, 'within', 1_200, atMs)),
+    ...(await change(server, 'after', 300, atMs + 1)),
+  ];
   const told = await readAll(t, engine, 0);
   const known = new Set(told);
   t.same([told.length, known.size, ids.filter((id) => !known.has(id)).length], [ids.length, ids.length, 0]);

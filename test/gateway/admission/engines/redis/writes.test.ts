@@ -5,7 +5,19 @@ import { openRedisEngine } from '../../../../../src/gateway/admission/engines/re
 import type { RedisEngine } from '../../../../../src/gateway/admission/engines/redis/engine.js';
 import { BAN_MEMORY_MS } from '../../../../../src/gateway/admission/plan.js';
 import type { Plans } from '../../../../../src/gateway/admission/plan.js';
-import { ask, askMany, banned, count, DAY_START_MS, freshId, newKey, NOON_MS, PLANS, rowsOf, dayName } from '../../../../conformance/cast.js';
+import {
+  ask,
+  askMany,
+  banned,
+  count,
+  DAY_START_MS,
+  freshId,
+  newKey,
+  NOON_MS,
+  PLANS,
+  rowsOf,
+  dayName,
+} from '../../../../conformance/cast.js';
 import { startRedis } from '../../../../servers/redis.js';
 import type { RedisServer } from '../../../../servers/redis.js';
 
@@ -25,7 +37,8 @@ async function setUp(t: Test, plans: Plans = PLANS): Promise<{ server: RedisServ
 
 /** Bytes that Redis appended to its file meanwhile. */
 async function appended(server: RedisServer, meanwhile: () => Promise<unknown>): Promise<number> {
-  const size = async (): Promise<number> => Number(/aof_current_size:(\d+)/.exec(String(await server.command('INFO', 'persistence')))?.[1]);
+  const size = async (): Promise<number> =>
+    Number(/aof_current_size:(\d+)/.exec(String(await server.command('INFO', 'persistence')))?.[1]);
   const before = await size();
   await meanwhile();
   return (await size()) - before;
@@ -49,7 +62,9 @@ t.test('a request that a ban refuses writes nothing for an address, and for a ke
   const counting = await appended(server, async () => {
     for (let n = 1; n <= 50; n += 1) banned(await ask(engine, key, NOON_MS + n * 1_000));
   });
-  const alone = await appended(server, () => server.command('HINCRBY', `petgate:{${key.id}}:usage:${Math.floor(NOON_MS / DAY_MS)}`, 'strict|listPets|other', 1));
+  const alone = await appended(server, () =>
+    server.command('HINCRBY', `petgate:{${key.id}}:usage:${Math.floor(NOON_MS / DAY_MS)}`, 'strict|listPets|other', 1),
+  );
   t.ok(counting < 50 * 1.5 * alone, 'one HINCRBY each, and no state', { counting, alone });
   t.match(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id), [{ banned: 51 }], 'each is counted');
 });
@@ -66,7 +81,8 @@ t.test('looking at the figures writes nothing', async (t) => {
 
 t.test('the row of an address ends with its windows, later only for strikes and bans', async (t) => {
   const { server, engine } = await setUp(t);
-  const leftOf = async (who: { address: string }): Promise<number> => Number(await server.command('PTTL', `petgate:{ip:${who.address}}:state`));
+  const leftOf = async (who: { address: string }): Promise<number> =>
+    Number(await server.command('PTTL', `petgate:{ip:${who.address}}:state`));
   const lives = async (what: string, who: { address: string }, ms: number): Promise<void> => {
     const left = await leftOf(who);
     t.ok(left > ms - 60_000 && left <= ms, what, { left, ms });

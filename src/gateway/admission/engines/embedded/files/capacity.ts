@@ -11,7 +11,11 @@ const SPARE_BYTES = 131_072;
 
 interface Stats {
   readonly pageSize: number;
-  readonly root: { readonly treeBranchPageCount: number; readonly treeLeafPageCount: number; readonly overflowPages: number };
+  readonly root: {
+    readonly treeBranchPageCount: number;
+    readonly treeLeafPageCount: number;
+    readonly overflowPages: number;
+  };
 }
 
 /** Keeps one file within its bound and its disk: lmdb-js itself lets files grow without end, whatever its `mapSize`. */

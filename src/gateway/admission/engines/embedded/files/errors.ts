@@ -28,7 +28,11 @@ export async function translated(stores: Stores, error: unknown): Promise<unknow
   if (error instanceof StoreUnavailable || error instanceof VersionConflict || !(error instanceof Error)) return error;
   const cause = await commitErrorOf(error);
   const code: unknown = 'code' in cause ? cause.code : undefined;
-  if (typeof code !== 'number' && !/MDB_|closed database|database has been closed|Database is closed/i.test(cause.message)) return cause;
+  if (
+    typeof code !== 'number' &&
+    !/MDB_|closed database|database has been closed|Database is closed/i.test(cause.message)
+  )
+    return cause;
   return new StoreUnavailable(messageOf(stores, code, cause.message), { cause });
 }
 

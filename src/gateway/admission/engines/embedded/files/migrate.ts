@@ -11,7 +11,8 @@ const LENGTH_BYTES = 2;
  * none of them admits before the rows are gone.
  */
 export function migrate(recent: Store, durable: Store): void {
-  const isOld = (): boolean => [...recent.getKeys({ ...rangeOf('j'), limit: 1 }), ...recent.getKeys({ ...rangeOf('r'), limit: 1 })].length > 0;
+  const isOld = (): boolean =>
+    [...recent.getKeys({ ...rangeOf('j'), limit: 1 }), ...recent.getKeys({ ...rangeOf('r'), limit: 1 })].length > 0;
   if (!isOld()) return;
   durable.transactionSync(() => {
     recent.resetReadTxn();
@@ -24,14 +25,15 @@ export function migrate(recent: Store, durable: Store): void {
 
 function unsavedIn(recent: Store): ReadonlySet<string> {
   const ids = new Set<string>();
-  for (const { value } of recent.getRange(rangeOf('j'))) for (const id of value.toString().trimEnd().split('\n')) ids.add(id);
+  for (const { value } of recent.getRange(rangeOf('j')))
+    for (const id of value.toString().trimEnd().split('\n')) ids.add(id);
   return ids;
 }
 
 function save(durable: Store, id: string, row: Buffer | undefined): void {
   if (row === undefined) return;
   durable.putSync(stateRow(id), row.subarray(0, STATE_BYTES));
-  for (let at = STATE_BYTES; at < row.length; ) {
+  for (let at = STATE_BYTES; at < row.length;) {
     const labelAt = at + LENGTH_BYTES;
     const countsAt = labelAt + row.readUInt16LE(at);
     at = countsAt + COUNTS_BYTES;

@@ -35,9 +35,11 @@ export const stateRow = (keyId: string): string => `s${keyId}`;
 /** The key that a row of `stateRow` is about. */
 export const keyIdOf = (row: string): string => row.slice(1);
 export const recordRow = (keyId: string): string => `k${keyId}`;
-export const historyRow = (keyId: string, version: number): string => `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
+export const historyRow = (keyId: string, version: number): string =>
+  `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
 /** The ledger's row for what a key row counts under `label`: its day, plan and operation. */
-export const usageRow = (keyId: string, label: string): string => `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
+export const usageRow = (keyId: string, label: string): string =>
+  `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
 
 export const banNoteRow = (keyId: string): string => `b${keyId}`;
 export const stagedRow = (keyId: string): string => `i${keyId}`;

@@ -49,18 +49,35 @@ export function openStores(options: StoreOptions): Stores {
   const { folder, mapBytes } = options;
   const recentName = `recent-${options.bootId ?? bootId()}.mdb`;
   // Hashes of secrets are in there: for the gateway's own user only.
-  const common = { mapSize: mapBytes, encoding: 'binary' as const, maxReaders: 1024, permissionsMode: 0o600, overlappingSync: false };
+  const common = {
+    mapSize: mapBytes,
+    encoding: 'binary' as const,
+    maxReaders: 1024,
+    permissionsMode: 0o600,
+    overlappingSync: false,
+  };
   try {
     mkdirSync(folder, { recursive: true });
     // With its batching on, a commit that fails (disk full) also rejects a promise nobody holds, and the process ends.
-    const durable = guardExit(open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false }));
+    const durable = guardExit(
+      open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false }),
+    );
     removeOtherBoots(folder, recentName);
     const recent = open<Buffer, string>(join(folder, recentName), { ...common, noSync: true });
     migrate(recent, durable);
     recover({ recent, durable });
     const memtable = new Memtable(recent, durable);
     memtable.refresh();
-    return { recent, durable, memtable, recentCapacity: new Capacity(recent, folder, mapBytes), durableCapacity: new Capacity(durable, folder, mapBytes), folder, mapBytes, importLeaseMs: options.importLeaseMs ?? IMPORT_LEASE_MS };
+    return {
+      recent,
+      durable,
+      memtable,
+      recentCapacity: new Capacity(recent, folder, mapBytes),
+      durableCapacity: new Capacity(durable, folder, mapBytes),
+      folder,
+      mapBytes,
+      importLeaseMs: options.importLeaseMs ?? IMPORT_LEASE_MS,
+    };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(

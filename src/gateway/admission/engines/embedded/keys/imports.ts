@@ -49,12 +49,19 @@ export function importsOf(stores: Stores): ImportStore {
     drop: async (id, whose) => {
       const begun = await inTransaction(stores, () => {
         const there = markIn(durable);
-        if (there?.id !== id || there.phase === 'committed' || (whose === 'abandoned' && !isAbandoned(there))) return false;
+        if (there?.id !== id || there.phase === 'committed' || (whose === 'abandoned' && !isAbandoned(there)))
+          return false;
         mark({ id, phase: 'dropping', untilMs: leaseMs() });
         return true;
       });
       const isOurs = (): boolean => markIn(durable)?.id === id && markIn(durable)?.phase === 'dropping';
-      while (begun && (await inTransaction(stores, () => isOurs() && !step(durable, ({ record }) => durable.removeSync(stagedRow(record.id))))));
+      while (
+        begun &&
+        (await inTransaction(
+          stores,
+          () => isOurs() && !step(durable, ({ record }) => durable.removeSync(stagedRow(record.id))),
+        ))
+      );
     },
   };
 }
@@ -72,7 +79,8 @@ function stageOne(durable: Store, importId: string, key: IncomingKey): Staging {
 /** Works off some staged rows. With the last of them the mark goes, and it answers true. */
 function step(durable: Store, work: (staged: StagedKey) => unknown): boolean {
   const rows: StagedKey[] = [];
-  for (const { value } of durable.getRange({ ...rangeOf('i'), limit: STEP_ROWS })) rows.push(JSON.parse(value.toString()) as StagedKey);
+  for (const { value } of durable.getRange({ ...rangeOf('i'), limit: STEP_ROWS }))
+    rows.push(JSON.parse(value.toString()) as StagedKey);
   for (const staged of rows) work(staged);
   const isDone = rows.length < STEP_ROWS;
   if (isDone) durable.removeSync(IMPORT_MARK);
@@ -81,7 +89,10 @@ function step(durable: Store, work: (staged: StagedKey) => unknown): boolean {
 
 function claim(durable: Store, id: string): void {
   const there = markIn(durable);
-  if (there?.id !== id || there.phase !== 'staging') throw new ImportLost('The import was silent for too long and was dropped by another one. Nothing of it was kept: run it again.');
+  if (there?.id !== id || there.phase !== 'staging')
+    throw new ImportLost(
+      'The import was silent for too long and was dropped by another one. Nothing of it was kept: run it again.',
+    );
 }
 
 function underWay(mark: Mark | undefined): ImportUnderWay | undefined {

@@ -37,11 +37,14 @@ async function write(stores: Stores, record: KeyRecord, entry: AuditEntry): Prom
     await durable.transaction(() => {
       durableCapacity.claim();
       const staged = stagedIn(durable, record.id);
-      if (staged !== undefined && !place(durable, staged)) throw new VersionConflict(`Key ${record.id} is just being imported.`);
+      if (staged !== undefined && !place(durable, staged))
+        throw new VersionConflict(`Key ${record.id} is just being imported.`);
       const stored = durable.getBinary(recordRow(record.id));
       const storedVersion = stored === undefined ? 0 : (JSON.parse(stored.toString()) as KeyRecord).version;
       if (storedVersion !== record.version - 1) {
-        throw new VersionConflict(`Key ${record.id} is at version ${storedVersion}, not ${record.version - 1}: read it again and repeat the change.`);
+        throw new VersionConflict(
+          `Key ${record.id} is at version ${storedVersion}, not ${record.version - 1}: read it again and repeat the change.`,
+        );
       }
       // A put that fails spoils the whole transaction, so that neither row is ever there alone.
       durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
@@ -59,7 +62,10 @@ function readRecord(durable: Store, id: string): KeyRecord | undefined {
   return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as KeyRecord);
 }
 
-function rowsOf(durable: Store, range: { start: string; end: string; limit?: number; exclusiveStart?: boolean }): readonly Buffer[] {
+function rowsOf(
+  durable: Store,
+  range: { start: string; end: string; limit?: number; exclusiveStart?: boolean },
+): readonly Buffer[] {
   durable.resetReadTxn();
   const values: Buffer[] = [];
   for (const { value } of durable.getRange(range)) values.push(value);

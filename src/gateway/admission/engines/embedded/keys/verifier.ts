@@ -81,7 +81,11 @@ export class StoredKeyVerifier implements KeyVerifier {
     const bytes = durable.getBinaryFast(recordRow(id)) ?? committedBytes(durable, id);
     if (bytes === undefined) return undefined;
     const known = this.#decoded.get(id);
-    if (known !== undefined && known.bytes.length === bytes.length && known.bytes.compare(bytes, 0, bytes.length) === 0) {
+    if (
+      known !== undefined &&
+      known.bytes.length === bytes.length &&
+      known.bytes.compare(bytes, 0, bytes.length) === 0
+    ) {
       known.version = this.#version;
       return known;
     }
@@ -106,7 +110,8 @@ export class StoredKeyVerifier implements KeyVerifier {
 export function unfitness(record: KeyRecord, secretHash: string, nowMs: number): UnknownReason | undefined {
   if (record.status !== 'enabled') return record.status;
   for (const { hash, endsAtMs } of record.secrets) {
-    if (hash === secretHash) return isOver(endsAtMs, nowMs) || isOver(record.expiresAtMs, nowMs) ? 'expired' : undefined;
+    if (hash === secretHash)
+      return isOver(endsAtMs, nowMs) || isOver(record.expiresAtMs, nowMs) ? 'expired' : undefined;
   }
   return 'unknown';
 }

@@ -49,7 +49,12 @@ export class DayLedger {
     this.#at = 0;
     // No snapshot is kept between pages: an old one would keep freed pages of the file from being used again.
     durable.resetReadTxn();
-    for (const { key, value } of durable.getRange({ start: this.#after, end: this.#end, exclusiveStart: true, limit: PAGE_ROWS })) {
+    for (const { key, value } of durable.getRange({
+      start: this.#after,
+      end: this.#end,
+      exclusiveStart: true,
+      limit: PAGE_ROWS,
+    })) {
       this.#page.push(rowOf(key, value, this.#day));
       this.#after = key;
     }
@@ -63,7 +68,10 @@ export function rowOf(name: string, counts: Buffer, day = name.slice(DAY_AT, KEY
   const keyEnd = name.indexOf(SEPARATOR, KEY_AT);
   const { plan, operation } = labelParts(name.slice(keyEnd + 1));
   return {
-    key: name.slice(KEY_AT, keyEnd), plan, operation, day,
+    key: name.slice(KEY_AT, keyEnd),
+    plan,
+    operation,
+    day,
     requests: counts.readDoubleLE(FIELD_AT.requests),
     limited: counts.readDoubleLE(FIELD_AT.limited),
     banned: counts.readDoubleLE(FIELD_AT.banned),

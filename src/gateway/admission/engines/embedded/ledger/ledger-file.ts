@@ -15,7 +15,11 @@ const RENEW_ROWS = 100_000;
  * The whole ledger of the engine in `folder`, for a process that opens it for nothing else: memory
  * stays small however large the file is. Rejects with StoreUnavailable.
  */
-export async function* readLedgerFile(options: EmbeddedOptions, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+export async function* readLedgerFile(
+  options: EmbeddedOptions,
+  from: string,
+  to: string,
+): AsyncGenerator<readonly UsageRow[]> {
   // Its last act is to save what no checkpoint has saved yet.
   await openEmbeddedEngine(options).close();
   let store = openFile(options.folder);

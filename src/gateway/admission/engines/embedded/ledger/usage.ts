@@ -13,21 +13,36 @@ const TURN_MS = 0.25;
 /** The ledger, read in small pieces, with the event loop given back in between. */
 export function usageOf(stores: Stores, checkpoint: Checkpoint): UsageStore {
   return {
-    rows: (from, to, keyId) => (keyId === undefined ? allRows(stores, checkpoint, from, to) : rowsOfKey(stores, keyId, from, to)),
+    rows: (from, to, keyId) =>
+      keyId === undefined ? allRows(stores, checkpoint, from, to) : rowsOfKey(stores, keyId, from, to),
   };
 }
 
 /** Brings `durable` up to date first, and so tells every admission that any process had committed before the call. */
-async function* allRows(stores: Stores, checkpoint: Checkpoint, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+async function* allRows(
+  stores: Stores,
+  checkpoint: Checkpoint,
+  from: string,
+  to: string,
+): AsyncGenerator<readonly UsageRow[]> {
   await checkpoint.merge();
-  yield* mergeDays({ store: () => stores.durable, attempt: (work) => attempt(stores, work), between: breather() }, from, to);
+  yield* mergeDays(
+    { store: () => stores.durable, attempt: (work) => attempt(stores, work), between: breather() },
+    from,
+    to,
+  );
 }
 
 /**
  * One key's rows, without waiting for the disk: what the log says, over what `durable` has. The log is read
  * first: what it has given up by then stands in `durable`.
  */
-async function* rowsOfKey(stores: Stores, keyId: string, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+async function* rowsOfKey(
+  stores: Stores,
+  keyId: string,
+  from: string,
+  to: string,
+): AsyncGenerator<readonly UsageRow[]> {
   const rows = await attempt(stores, () => {
     const { memtable, durable } = stores;
     const found = new Map<string, UsageRow>();
@@ -38,9 +53,13 @@ async function* rowsOfKey(stores: Stores, keyId: string, from: string, to: strin
     }
     for (const day of daysOf(from, to)) {
       const start = `u${day}${SEPARATOR}${keyId}${SEPARATOR}`;
-      for (const { key, value } of durable.getRange({ start, end: start + AFTER_ALL })) if (!found.has(key)) found.set(key, rowOf(key, value));
+      for (const { key, value } of durable.getRange({ start, end: start + AFTER_ALL }))
+        if (!found.has(key)) found.set(key, rowOf(key, value));
     }
-    return [...found].filter(([, { day }]) => day >= from && day <= to).sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
+    return [...found]
+      .filter(([, { day }]) => day >= from && day <= to)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, each]) => each);
   });
   if (rows.length > 0) yield rows;
 }

@@ -34,7 +34,8 @@ export function markCopied({ recent, durable }: Files, transaction: number): voi
 /** In a transaction on `durable`: writes the rows of a key, of its counts those that changed after the transaction `after`. */
 export function saveEntry(durable: Store, { id, state, slots }: KeyEntry, after: number): void {
   durable.putSync(stateRow(id), packState(state));
-  for (const { label, counts, changedBy } of slots) if (changedBy > after) durable.putSync(usageRow(id, label.text), packCounts(counts));
+  for (const { label, counts, changedBy } of slots)
+    if (changedBy > after) durable.putSync(usageRow(id, label.text), packCounts(counts));
 }
 
 /**

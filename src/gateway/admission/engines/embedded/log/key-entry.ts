@@ -5,7 +5,12 @@ import type { UsageCounts } from '../../../port.js';
 import type { Label } from './label.js';
 
 /** Where in the counts of a stored row each stands: four doubles, little-endian. */
-export const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = { requests: 0, limited: 8, banned: 16, failed: 24 };
+export const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = {
+  requests: 0,
+  limited: 8,
+  banned: 16,
+  failed: 24,
+};
 export const COUNTS_BYTES = 32;
 
 /** What a key used under one label. */
@@ -55,8 +60,10 @@ export class KeyEntry {
 
 export function unpackCounts(bytes: Buffer): Counts {
   return {
-    requests: bytes.readDoubleLE(FIELD_AT.requests), limited: bytes.readDoubleLE(FIELD_AT.limited),
-    banned: bytes.readDoubleLE(FIELD_AT.banned), failed: bytes.readDoubleLE(FIELD_AT.failed),
+    requests: bytes.readDoubleLE(FIELD_AT.requests),
+    limited: bytes.readDoubleLE(FIELD_AT.limited),
+    banned: bytes.readDoubleLE(FIELD_AT.banned),
+    failed: bytes.readDoubleLE(FIELD_AT.failed),
   };
 }
 

@@ -158,7 +158,11 @@ export class Memtable {
     if (forgotten > this.#applied) this.reset();
     this.#mergedTo = Math.max(this.#mergedTo, forgotten);
     this.#applied = Math.max(this.#applied, forgotten);
-    for (const { key, value } of this.#recent.getRange({ ...rangeOf('l'), start: logRow(this.#applied), exclusiveStart: true })) {
+    for (const { key, value } of this.#recent.getRange({
+      ...rangeOf('l'),
+      start: logRow(this.#applied),
+      exclusiveStart: true,
+    })) {
       this.#applied = transactionOf(key);
       for (const { id, state, slots } of unpackRow(value)) this.#apply(id, state, slots);
     }

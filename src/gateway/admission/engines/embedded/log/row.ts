@@ -70,7 +70,7 @@ interface LoggedKey {
 }
 
 export function* unpackRow(row: Buffer): Generator<LoggedKey> {
-  for (let at = 0; at < row.length; ) {
+  for (let at = 0; at < row.length;) {
     const idEnd = at + LENGTH_BYTES + row.readUInt16LE(at);
     const id = row.toString('utf8', at + LENGTH_BYTES, idEnd);
     const state = readState(viewOf(row), row.byteOffset + idEnd);

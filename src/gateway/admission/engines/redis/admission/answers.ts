@@ -46,10 +46,21 @@ export function unknownAnswers(count: number): Buffer {
   return Buffer.concat(new Array<Buffer>(count).fill(unknown));
 }
 
-function standing(answers: Buffer, offset: number, table: PlanTable, subject: Subject, ruling: Ruling, inScope: boolean): Verdict {
+function standing(
+  answers: Buffer,
+  offset: number,
+  table: PlanTable,
+  subject: Subject,
+  ruling: Ruling,
+  inScope: boolean,
+): Verdict {
   const row = table[answers.readUInt8(offset + 1)];
   if (row === undefined) throw new Error('an answer of the admission script names a plan that it was not given');
-  const terms = row.terms ?? { ...row.plan, plan: row.plan.name, limits: { minute: limitAt(answers, offset + 18), day: limitAt(answers, offset + 26) } };
+  const terms = row.terms ?? {
+    ...row.plan,
+    plan: row.plan.name,
+    limits: { minute: limitAt(answers, offset + 18), day: limitAt(answers, offset + 26) },
+  };
   const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(offset + 10) } : null;
   return verdictOf(readState(answers, offset + 34), terms, ruling, key, inScope, answers.readDoubleLE(offset + 2));
 }

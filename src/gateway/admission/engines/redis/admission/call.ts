@@ -12,7 +12,12 @@ const KEY_TODAY = 1;
 const KEY_OTHER_DAYS = 2;
 
 /** ARGV of a run about one address, or about nobody, that changes nothing, whichever day it is. */
-export const PROBE: readonly string[] = ['0', twoDigits(1) + String.fromCharCode(ADDRESS, 0, FIRST_OPERATION, 0, 0), '', ''];
+export const PROBE: readonly string[] = [
+  '0',
+  twoDigits(1) + String.fromCharCode(ADDRESS, 0, FIRST_OPERATION, 0, 0),
+  '',
+  '',
+];
 
 /**
  * KEYS and ARGV of a call, when the store's clock shows `today`.
@@ -25,7 +30,11 @@ export const PROBE: readonly string[] = ['0', twoDigits(1) + String.fromCharCode
  *     request   place in ARGV of operation and scope (2), mode, length of ` <secret hash>:` and that itself
  *     mode      1 when it costs; 2 more, in tests, when length and text of a time in ms follow
  */
-export function writtenOut(requests: readonly AdmissionRequest[], call: Call, today: number): { readonly names: string[]; readonly args: string[] } {
+export function writtenOut(
+  requests: readonly AdmissionRequest[],
+  call: Call,
+  today: number,
+): { readonly names: string[]; readonly args: string[] } {
   const names: string[] = [];
   const operations = new Operations();
   let text = '';
@@ -40,7 +49,13 @@ export function writtenOut(requests: readonly AdmissionRequest[], call: Call, to
 }
 
 /** The kind of a key's subject. Names the ledgers of the days of these requests: today's, but in tests. */
-function daysOf(names: string[], keyId: string, requests: readonly AdmissionRequest[], places: readonly number[], today: number): string {
+function daysOf(
+  names: string[],
+  keyId: string,
+  requests: readonly AdmissionRequest[],
+  places: readonly number[],
+  today: number,
+): string {
   let first = Infinity;
   let last = -Infinity;
   for (const place of places) {
@@ -59,7 +74,12 @@ function requestText({ subject, operation, scope, cost, nowMs }: AdmissionReques
   const place = FIRST_OPERATION + operations.placeOf(operation, scope);
   if (nowMs === undefined) return String.fromCharCode(place >> 7, place & 127, cost, secret.length) + secret;
   const time = nowMs.toString();
-  return String.fromCharCode(place >> 7, place & 127, cost + 2, secret.length) + secret + String.fromCharCode(time.length) + time;
+  return (
+    String.fromCharCode(place >> 7, place & 127, cost + 2, secret.length) +
+    secret +
+    String.fromCharCode(time.length) +
+    time
+  );
 }
 
 function twoDigits(value: number): string {

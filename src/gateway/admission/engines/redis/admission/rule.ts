@@ -3,7 +3,10 @@ import type { BucketShape } from '../../../bucket.js';
 import { BAN_MEMORY_MS } from '../../../plan.js';
 import { CODE } from './codes.js';
 
-const { minute: { perMs: MINUTE }, day: { perMs: DAY } } = SHAPES;
+const {
+  minute: { perMs: MINUTE },
+  day: { perMs: DAY },
+} = SHAPES;
 
 /** Lua: `settle()` of bucket.ts, on these names. */
 function settle(level: string, at: string, limit: string, { perMs, calendar }: BucketShape): string {

@@ -78,7 +78,10 @@ while k <= last do
 function planBranch(plan: Plan, place: number): string {
   const { after, withinMs, forMs, factor, capMs } = plan.ban;
   const terms = `place, greedy, after, within, length, factor, cap = ${[place, plan.refill === 'greedy', after, withinMs, forMs, factor, capMs].join(', ')}`;
-  const limits = plan.limits === 'custom' ? '' : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}`;
+  const limits =
+    plan.limits === 'custom'
+      ? ''
+      : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}`;
   return `if plan == ${luaString(plan.name)} then\n    ${terms}${limits}`;
 }
 

@@ -27,7 +27,13 @@ export function connect(target: RedisTarget, deadlineMs: number): Client {
 export function dialNode(cluster: Cluster, name: string): Redis {
   const colon = name.lastIndexOf(':');
   const address = { host: name.slice(0, colon), port: Number(name.slice(colon + 1)) };
-  return new Redis({ ...cluster.options.redisOptions, replyMapping: 'legacy', ...address, enableOfflineQueue: false, retryStrategy: redialDelayMs });
+  return new Redis({
+    ...cluster.options.redisOptions,
+    replyMapping: 'legacy',
+    ...address,
+    enableOfflineQueue: false,
+    retryStrategy: redialDelayMs,
+  });
 }
 
 function commonOptions(target: RedisTarget, deadlineMs: number) {
@@ -65,13 +71,16 @@ function singleOf(target: Exclude<RedisTarget, { kind: 'cluster' }>, deadlineMs:
 
 /** Finds out which node has which slot; see nodes.ts. */
 function clusterOf(target: Extract<RedisTarget, { kind: 'cluster' }>, deadlineMs: number): Cluster {
-  return new Cluster(target.nodes.map((address) => ({ ...address })), {
-    redisOptions: commonOptions(target, deadlineMs),
-    clusterRetryStrategy: redialDelayMs,
-    slotsRefreshTimeout: SENTINEL_MS,
-    slotsRefreshInterval: 5_000,
-    ...(target.tls ? { dnsLookup: (host, callback) => callback(null, host) } : {}),
-  });
+  return new Cluster(
+    target.nodes.map((address) => ({ ...address })),
+    {
+      redisOptions: commonOptions(target, deadlineMs),
+      clusterRetryStrategy: redialDelayMs,
+      slotsRefreshTimeout: SENTINEL_MS,
+      slotsRefreshInterval: 5_000,
+      ...(target.tls ? { dnsLookup: (host, callback) => callback(null, host) } : {}),
+    },
+  );
 }
 
 /** Soon, because every request waits for it, and not all gateways at once. */

@@ -4,9 +4,11 @@ import { Overdue } from './health.js';
 export class Unsent extends Error {}
 
 /** Answers that say the whole node cannot serve; any other error is about one key or one call. */
-const NODE_ERRORS = /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|CLUSTERDOWN|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)$/;
+const NODE_ERRORS =
+  /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|CLUSTERDOWN|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)$/;
 /** Answers that Redis gives before it begins to run a script. */
-const REFUSALS = /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|CLUSTERDOWN|TRYAGAIN|ASK|MOVED)$/;
+const REFUSALS =
+  /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|CLUSTERDOWN|TRYAGAIN|ASK|MOVED)$/;
 const REDIS_WORD = /^[A-Z]+(?= )/;
 const REDIRECTION = /^(ASK|MOVED) (\d+) (\S*:\d+)$/;
 /** ioredis, of a command it neither sends nor keeps. */
@@ -59,6 +61,7 @@ export function reasonOf(error: unknown, trouble: string | undefined): string {
   if (code === undefined) return 'no connection to Redis';
   if (code === 'TRYAGAIN' || code === 'ASK') return 'the key is on its way to another node of the Cluster';
   if (code === 'OOM') return 'Redis is out of memory (OOM): raise its maxmemory';
-  if (code === 'NOAUTH' || code === 'WRONGPASS' || code === 'NOPERM') return `Redis refuses our user (${code}): check user, password and rights in REDIS_URL`;
+  if (code === 'NOAUTH' || code === 'WRONGPASS' || code === 'NOPERM')
+    return `Redis refuses our user (${code}): check user, password and rights in REDIS_URL`;
   return word === undefined ? `no connection to Redis (${code})` : `Redis answered ${code}`;
 }

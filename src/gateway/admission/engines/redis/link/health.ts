@@ -122,7 +122,10 @@ export class NodeHealth {
 
   /** Time went on. Answers whether there is anything left to wait for. */
   tick(): boolean {
-    const { clock: { nowMs }, deadlineMs } = this.#parts;
+    const {
+      clock: { nowMs },
+      deadlineMs,
+    } = this.#parts;
     const silentMs = nowMs - this.#silentSinceMs;
     if (this.#state === 'answering' && this.#sent.size > 0 && silentMs > HOLD_AFTER_MS) {
       this.#reason = 'Redis did not answer in time';

@@ -24,7 +24,8 @@ export class Healths {
     const known = this.#all.get(name);
     if (known !== undefined) return known;
     const health = new NodeHealth({
-      clock: this.clock, deadlineMs: this.#deadlineMs,
+      clock: this.clock,
+      deadlineMs: this.#deadlineMs,
       probe: (itself) => this.#probe(name, itself),
       changed: (reason) => this.#report(name, reason),
     });

@@ -52,7 +52,12 @@ export class Link {
     client.on('ready', () => (this.#trouble = undefined));
     // ioredis gives up for good when a failover is told while it is dialling.
     client.on('end', () => setTimeout(() => this.#redial(), REDIAL_MS));
-    this.#nodes = new Nodes(client, remember, (name) => this.#healths.known(name)?.answers ?? false, (name) => this.#healths.forget(name));
+    this.#nodes = new Nodes(
+      client,
+      remember,
+      (name) => this.#healths.known(name)?.answers ?? false,
+      (name) => this.#healths.forget(name),
+    );
   }
 
   get cluster(): boolean {
@@ -74,7 +79,9 @@ export class Link {
    * @param ifAbsent the answer where keys[0] does not exist, for a Cluster that refuses the script while it moves the slot
    */
   run(script: Script, keys: readonly string[], args: readonly Argument[], ifAbsent?: IfAbsent): Promise<Buffer> {
-    return this.#call(keys[0] ?? '', (node, health, untilMs) => this.#evaluate(node, health, script, keys, args, untilMs, ifAbsent));
+    return this.#call(keys[0] ?? '', (node, health, untilMs) =>
+      this.#evaluate(node, health, script, keys, args, untilMs, ifAbsent),
+    );
   }
 
   /** What the clock of the node of `key` shows, ms; ours as long as its own is not known. */
@@ -89,12 +96,17 @@ export class Link {
 
   /** What the node of `key` says of its replication (INFO). */
   replication(key: string): Promise<unknown> {
-    return this.#call(key, (node, health, untilMs) => health.sent(this.#nodes.send(node, 'info', ['replication']), untilMs));
+    return this.#call(key, (node, health, untilMs) =>
+      health.sent(this.#nodes.send(node, 'info', ['replication']), untilMs),
+    );
   }
 
   /** A connection of its own to the node of `key`, not dialled yet and never dialled again; undefined while there is none to copy. */
   dial(key: string): Redis | undefined {
-    return this.#nodes.connectionTo(this.#nodes.ownerOf(key))?.duplicate({ lazyConnect: true, enableOfflineQueue: true, retryStrategy: () => null, socketTimeout: 60_000 }).on('error', () => undefined);
+    return this.#nodes
+      .connectionTo(this.#nodes.ownerOf(key))
+      ?.duplicate({ lazyConnect: true, enableOfflineQueue: true, retryStrategy: () => null, socketTimeout: 60_000 })
+      .on('error', () => undefined);
   }
 
   /** All fields of a hash; empty when there is none. */
@@ -105,7 +117,9 @@ export class Link {
 
   /** A plain command on the node of `key`. */
   command(name: string, key: string, ...args: readonly Argument[]): Promise<unknown> {
-    return this.#call(key, (node, health, untilMs) => health.sent(this.#nodes.send(node, name, [key, ...args]), untilMs));
+    return this.#call(key, (node, health, untilMs) =>
+      health.sent(this.#nodes.send(node, name, [key, ...args]), untilMs),
+    );
   }
 
   /** Runs the probe on the node of `key`, and asks that every node known so far answers. */
@@ -117,7 +131,11 @@ export class Link {
   async close(): Promise<void> {
     this.#closed = true;
     this.#healths.close();
-    if (this.#client.status === 'ready') await Promise.race([this.#client.quit().catch(() => undefined), sleep(this.#deadlineMs, undefined, { ref: false })]);
+    if (this.#client.status === 'ready')
+      await Promise.race([
+        this.#client.quit().catch(() => undefined),
+        sleep(this.#deadlineMs, undefined, { ref: false }),
+      ]);
     this.#client.disconnect();
     this.#nodes.close();
   }
@@ -136,7 +154,11 @@ export class Link {
    * while it had no effect and its time lasts.
    * @param make answers undefined when the call came too late and did nothing
    */
-  async #call<T>(key: string, make: (node: Node, health: NodeHealth, untilMs: number) => Promise<T | undefined>, untilMs = this.#untilMs()): Promise<T> {
+  async #call<T>(
+    key: string,
+    make: (node: Node, health: NodeHealth, untilMs: number) => Promise<T | undefined>,
+    untilMs = this.#untilMs(),
+  ): Promise<T> {
     this.#healths.clock.start();
     for (let sentTo: Node | undefined; ;) {
       const node = sentTo ?? { name: this.#nodes.ownerOf(key), asking: false };
@@ -150,7 +172,8 @@ export class Link {
         const answer = await make(node, health, untilMs);
         health.answered();
         if (answer !== undefined) return answer;
-        if (this.#healths.clock.nowMs >= untilMs) throw new StoreUnavailable('the call reached Redis too late', { noEffect: true });
+        if (this.#healths.clock.nowMs >= untilMs)
+          throw new StoreUnavailable('the call reached Redis too late', { noEffect: true });
       } catch (error) {
         sentTo = await this.#afterError(error, node.name, health, untilMs);
       }
@@ -162,7 +185,8 @@ export class Link {
     if (error instanceof StoreUnavailable) throw error;
     this.#learn(error, health);
     const noEffect = hadNoEffect(error);
-    if (!noEffect || this.#healths.clock.nowMs + SPARE_MS >= untilMs) throw new StoreUnavailable(reasonOf(error, this.#trouble), { noEffect });
+    if (!noEffect || this.#healths.clock.nowMs + SPARE_MS >= untilMs)
+      throw new StoreUnavailable(reasonOf(error, this.#trouble), { noEffect });
     const redirection = this.cluster ? redirectionOf(error) : undefined;
     if (redirection !== undefined) return this.#nodes.redirected(redirection, name);
     this.#nodes.refresh();
@@ -176,14 +200,23 @@ export class Link {
   }
 
   /** undefined: the call came too late and did nothing. */
-  async #evaluate(node: Node, health: NodeHealth, script: Script, keys: readonly string[], args: readonly Argument[], untilMs: number, ifAbsent?: IfAbsent): Promise<Buffer | undefined> {
+  async #evaluate(
+    node: Node,
+    health: NodeHealth,
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+    untilMs: number,
+    ifAbsent?: IfAbsent,
+  ): Promise<Buffer | undefined> {
     const guard = health.storeClock.at(this.#healths.clock.earliest(untilMs));
     if (guard === undefined) throw new Unsent();
     let answer: Buffer;
     try {
       answer = await health.sent(this.#nodes.run(node, script, keys, guard.toString(), args), untilMs);
     } catch (error) {
-      if (ifAbsent !== undefined && wordOf(error) === 'TRYAGAIN' && (await this.#isAbsent(keys[0] ?? '', untilMs))) return ifAbsent();
+      if (ifAbsent !== undefined && wordOf(error) === 'TRYAGAIN' && (await this.#isAbsent(keys[0] ?? '', untilMs)))
+        return ifAbsent();
       throw error;
     }
     health.storeClock.note(answer.readDoubleLE(0), performance.now());
@@ -197,7 +230,13 @@ export class Link {
    */
   async #isAbsent(key: string, untilMs: number): Promise<boolean> {
     try {
-      return (await this.#call(key, (node, health) => health.sent(this.#nodes.send(node, 'exists', [key]), untilMs), untilMs)) === 0;
+      return (
+        (await this.#call(
+          key,
+          (node, health) => health.sent(this.#nodes.send(node, 'exists', [key]), untilMs),
+          untilMs,
+        )) === 0
+      );
     } catch {
       return false;
     }

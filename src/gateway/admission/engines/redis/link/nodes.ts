@@ -33,7 +33,12 @@ export class Nodes {
   #refreshedMs = -Infinity;
 
   /** @param onGone told of nodes that are no part of the Cluster any more */
-  constructor(client: Client, onError: (error: unknown) => void, isUp: (name: string) => boolean, onGone: (name: string) => void) {
+  constructor(
+    client: Client,
+    onError: (error: unknown) => void,
+    isUp: (name: string) => boolean,
+    onGone: (name: string) => void,
+  ) {
     this.#client = client;
     this.#onError = onError;
     if (client instanceof Cluster) client.on('refresh', () => this.#releaseRequest(client, isUp, onGone));
@@ -79,7 +84,13 @@ export class Nodes {
   }
 
   /** Runs a script, which may take effect until `guard`, store ms. */
-  async run(node: Node, script: Script, keys: readonly string[], guard: string, args: readonly Argument[]): Promise<Buffer> {
+  async run(
+    node: Node,
+    script: Script,
+    keys: readonly string[],
+    guard: string,
+    args: readonly Argument[],
+  ): Promise<Buffer> {
     const rest: Argument[] = [keys.length.toString(), ...keys, guard, ...args];
     try {
       return (await this.send(node, 'evalsha', [script.sha, ...rest])) as Buffer;

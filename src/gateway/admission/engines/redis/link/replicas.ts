@@ -12,7 +12,8 @@ export interface ReplicaOptions {
 
 /** A replica that left counts as missing for so long, for it may be made the master. */
 const MISSED_MS = 3_600_000;
-const UNCERTAIN = 'The change is made on the Redis master, but no replica confirmed it in time: a failover may undo it. Look whether replication works (INFO replication), then look at the key and repeat the change; repeating it does no harm.';
+const UNCERTAIN =
+  'The change is made on the Redis master, but no replica confirmed it in time: a failover may undo it. Look whether replication works (INFO replication), then look at the key and repeat the change; repeating it does no harm.';
 
 /** Changes that outlive a failover: each is acknowledged once replicas have it (WAIT). */
 export class Replicas {
@@ -42,7 +43,8 @@ export class Replicas {
     const wanted = this.#wanted(before);
     if (wanted === 0) return change();
     const witness = this.#link.dial(key);
-    if (witness === undefined) throw new StoreUnavailable('the store is away: no connection to Redis', { noEffect: true });
+    if (witness === undefined)
+      throw new StoreUnavailable('the store is away: no connection to Redis', { noEffect: true });
     try {
       await connected(witness);
       const answer = await change();
@@ -58,7 +60,11 @@ export class Replicas {
     const { waitMs } = this.#options;
     const given = setTimeout(() => witness.disconnect(), waitMs + GRACE_MS);
     try {
-      const [, have, info] = await Promise.all([witness.call('SET', waitName(key), '1', 'PX', '1'), witness.call('WAIT', wanted.toString(), waitMs.toString()), witness.call('INFO', 'replication')]);
+      const [, have, info] = await Promise.all([
+        witness.call('SET', waitName(key), '1', 'PX', '1'),
+        witness.call('WAIT', wanted.toString(), waitMs.toString()),
+        witness.call('INFO', 'replication'),
+      ]);
       return Number(have) >= wanted && replicationId(String(info)) === id;
     } catch {
       return false;

@@ -24,7 +24,8 @@ export type RedisTarget = Access &
     | { readonly kind: 'cluster'; readonly nodes: readonly Address[] }
   );
 
-const FORM = /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<access>[^/]*)@)?(?<hosts>[^/?#@]+)(?:\/(?<rest>[^/?#]*))?$/;
+const FORM =
+  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<access>[^/]*)@)?(?<hosts>[^/?#@]+)(?:\/(?<rest>[^/?#]*))?$/;
 const HOST = /^(?<host>\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(?<port>\d{1,5}))?$/;
 
 /**
@@ -34,11 +35,15 @@ const HOST = /^(?<host>\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(?<port>\d{1,5}))?$/;
 export function parseRedisUrl(url: string): RedisTarget {
   const groups = FORM.exec(url)?.groups;
   if (groups === undefined) {
-    throw bad('must look like redis://user:password@host:6379/0, redis+sentinel://host1:26379,host2:26379/mymaster or redis+cluster://host1:6379,host2:6379 (percent-encode signs like @ and / in the password)');
+    throw bad(
+      'must look like redis://user:password@host:6379/0, redis+sentinel://host1:26379,host2:26379/mymaster or redis+cluster://host1:6379,host2:6379 (percent-encode signs like @ and / in the password)',
+    );
   }
   const access = { ...readAccess(groups['access'] ?? ''), tls: groups['tls'] === 's' };
   const kind = groups['kind'];
-  const addresses = (groups['hosts'] ?? '').split(',').map((text) => readAddress(text, kind === 'sentinel' ? 26379 : 6379));
+  const addresses = (groups['hosts'] ?? '')
+    .split(',')
+    .map((text) => readAddress(text, kind === 'sentinel' ? 26379 : 6379));
   const rest = groups['rest'] ?? '';
   if (kind === 'sentinel') {
     if (rest === '') throw bad('with redis+sentinel must end with the name of the master, as in …:26379/mymaster');
@@ -49,7 +54,8 @@ export function parseRedisUrl(url: string): RedisTarget {
     return { kind, ...access, nodes: addresses };
   }
   const [address, second] = addresses;
-  if (address === undefined || second !== undefined) throw bad('with several hosts must begin with redis+cluster:// or redis+sentinel://');
+  if (address === undefined || second !== undefined)
+    throw bad('with several hosts must begin with redis+cluster:// or redis+sentinel://');
   if (!/^\d{0,5}$/.test(rest)) throw bad('must end with the number of a database or nothing, as in …:6379/0');
   return { kind: 'single', ...access, address, database: Number(rest) };
 }
@@ -58,7 +64,10 @@ function readAccess(text: string): { username: string | null; password: string |
   const colon = text.indexOf(':');
   const username = decode(colon === -1 ? text : text.slice(0, colon));
   const password = colon === -1 ? '' : decode(text.slice(colon + 1));
-  if (username !== '' && password === '') throw bad('names a user without a password; write redis://user:password@host, or redis://:password@host for the default user');
+  if (username !== '' && password === '')
+    throw bad(
+      'names a user without a password; write redis://user:password@host, or redis://:password@host for the default user',
+    );
   return { username: username === '' ? null : username, password: password === '' ? null : password };
 }
 
@@ -66,7 +75,8 @@ function readAddress(text: string, defaultPort: number): Address {
   const groups = HOST.exec(text)?.groups;
   const host = groups?.['host'];
   const port = Number(groups?.['port'] ?? defaultPort);
-  if (host === undefined || port < 1 || port > 65_535) throw bad('has a host that is not of the form name:port (IPv6 in brackets)');
+  if (host === undefined || port < 1 || port > 65_535)
+    throw bad('has a host that is not of the form name:port (IPv6 in brackets)');
   return { host: host.startsWith('[') ? host.slice(1, -1) : host, port };
 }
 

@@ -11,7 +11,8 @@ const SEPARATOR = '\u001f';
 /** A row of a key as versions before the log wrote it: eight doubles of state; of each label its length, itself, and four doubles. */
 function oldRow(spent: number, counts: Readonly<Record<string, number>>): Buffer {
   const state = Buffer.alloc(64);
-  for (const [place, value] of [spent * 60_000, nowMs, spent * 86_400_000, Date.UTC(2026, 10, 21)].entries()) state.writeDoubleLE(value, place * 8);
+  for (const [place, value] of [spent * 60_000, nowMs, spent * 86_400_000, Date.UTC(2026, 10, 21)].entries())
+    state.writeDoubleLE(value, place * 8);
   const slots = Object.entries(counts).map(([label, requests]) => {
     const slot = Buffer.alloc(2 + label.length + 32);
     slot.writeUInt16LE(label.length);
@@ -36,9 +37,15 @@ async function oldFolder(folder: string): Promise<void> {
       durable.putSync(`k${id}`, Buffer.from(JSON.stringify(recordOf(id))));
       durable.putSync(`h${id}${SEPARATOR}${'1'.padStart(12, '0')}`, Buffer.from(JSON.stringify(ENTRY)));
     }
-    for (const [id, spent] of [['saved', 7], ['late', 2]] as const) {
+    for (const [id, spent] of [
+      ['saved', 7],
+      ['late', 2],
+    ] as const) {
       durable.putSync(`s${id}`, oldRow(spent, {}));
-      durable.putSync(`u2026-11-21${SEPARATOR}${id}${today.slice(10)}`, oldRow(spent, { [today]: spent }).subarray(66 + today.length));
+      durable.putSync(
+        `u2026-11-21${SEPARATOR}${id}${today.slice(10)}`,
+        oldRow(spent, { [today]: spent }).subarray(66 + today.length),
+      );
     }
   });
   recent.transactionSync(() => {
@@ -56,15 +63,26 @@ t.test('a folder of a version before the log goes on where it was', async (t) =>
   const folder = tempFolder(t);
   await oldFolder(folder);
   const engine = engineOn(t, folder, { bootId: BOOT });
-  const verdicts = await engine.admit([...['saved', 'late', 'fresh'].map((id) => requestOf(id, { nowMs })), addressRequest('192.0.2.1', { nowMs })]);
-  t.match(verdicts, [52, 50, 55, 0].map((remaining) => ({ outcome: 'admitted', minute: { remaining } })), 'no token comes back');
+  const verdicts = await engine.admit([
+    ...['saved', 'late', 'fresh'].map((id) => requestOf(id, { nowMs })),
+    addressRequest('192.0.2.1', { nowMs }),
+  ]);
+  t.match(
+    verdicts,
+    [52, 50, 55, 0].map((remaining) => ({ outcome: 'admitted', minute: { remaining } })),
+    'no token comes back',
+  );
   const rows = (await ledgerOf(engine)).map(({ key, day, operation, requests }) => [key, day, operation, requests]);
-  t.strictSame(rows, [
-    ['fresh', '2026-11-21', 'listPets', 5],
-    ['late', '2026-11-20', 'getPet', 3],
-    ['late', '2026-11-21', 'listPets', 10],
-    ['saved', '2026-11-21', 'listPets', 8],
-  ], 'and the ledger has all that was counted');
+  t.strictSame(
+    rows,
+    [
+      ['fresh', '2026-11-21', 'listPets', 5],
+      ['late', '2026-11-20', 'getPet', 3],
+      ['late', '2026-11-21', 'listPets', 10],
+      ['saved', '2026-11-21', 'listPets', 8],
+    ],
+    'and the ledger has all that was counted',
+  );
   t.equal((await engine.keys.history('late')).length, 1);
   await engine.close();
   const again = engineOn(t, folder, { bootId: BOOT });
@@ -76,5 +94,8 @@ t.test('after a restart of the machine it goes on from what was saved', async (t
   await oldFolder(folder);
   const engine = engineOn(t, folder, { bootId: 'two' });
   const verdicts = await engine.admit(['saved', 'late', 'fresh'].map((id) => requestOf(id, { nowMs })));
-  t.match(verdicts, [52, 57, 59].map((remaining) => ({ outcome: 'admitted', minute: { remaining } })));
+  t.match(
+    verdicts,
+    [52, 57, 59].map((remaining) => ({ outcome: 'admitted', minute: { remaining } })),
+  );
 });

@@ -69,10 +69,17 @@ t.test('two processes that merge at once lose nothing', async (t) => {
   for (let round = 1; round <= 3; round += 1) {
     for (const stores of both) for (const id of ids) count(stores, id);
     await Promise.all(both.map((stores) => new Checkpoint(stores).merge()));
-    for (const stores of both) t.ok(ids.every((id) => seenBy(stores, id) === 2 * round), `round ${round}`);
+    for (const stores of both)
+      t.ok(
+        ids.every((id) => seenBy(stores, id) === 2 * round),
+        `round ${round}`,
+      );
   }
   const after = storesOn(t, folder, 'two');
-  t.ok(ids.every((id) => seenBy(after, id) === 6), 'all stands in the synced file');
+  t.ok(
+    ids.every((id) => seenBy(after, id) === 6),
+    'all stands in the synced file',
+  );
 });
 
 t.test('what was saved and not merged outlives the file that is never synced', async (t) => {

@@ -8,7 +8,10 @@ t.test('without an answer nothing is known', (t) => {
 });
 
 t.test('it is never ahead of the truth, and no further behind than the quickest answer', (t) => {
-  const answers = fc.array(fc.record({ gapMs: fc.integer({ min: 0, max: 2_000 }), tookMs: fc.integer({ min: 0, max: 100 }) }), { minLength: 1, maxLength: 30 });
+  const answers = fc.array(
+    fc.record({ gapMs: fc.integer({ min: 0, max: 2_000 }), tookMs: fc.integer({ min: 0, max: 100 }) }),
+    { minLength: 1, maxLength: 30 },
+  );
   fc.assert(
     fc.property(fc.integer({ min: -1e9, max: 1e12 }), answers, (trueAheadMs, list) => {
       const clock = new StoreClock();

@@ -26,7 +26,12 @@ function sceneOf(t: Test, up = true): Scene {
     node.storeClock.note(1_000, 0);
     return Promise.resolve();
   };
-  const node: NodeHealth = new NodeHealth({ clock, deadlineMs: DEADLINE_MS, probe, changed: (reason) => changes.push(reason) });
+  const node: NodeHealth = new NodeHealth({
+    clock,
+    deadlineMs: DEADLINE_MS,
+    probe,
+    changed: (reason) => changes.push(reason),
+  });
   t.teardown(() => {
     node.close();
     clock.stop();
@@ -60,7 +65,11 @@ t.test('failing for as long as the deadline it is away, refuses at once, and com
   await node.ready(untilMs());
   redis.up = false;
   node.failed('no connection', true);
-  await t.rejects(node.ready(untilMs()), { name: 'StoreUnavailable', message: 'the store is away: gone', noEffect: true });
+  await t.rejects(node.ready(untilMs()), {
+    name: 'StoreUnavailable',
+    message: 'the store is away: gone',
+    noEffect: true,
+  });
   t.strictSame(changes, ['gone'], 'told before those who waited');
   t.equal(node.away, 'gone');
   const { nowMs } = clock;

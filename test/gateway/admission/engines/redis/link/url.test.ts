@@ -3,14 +3,44 @@ import { parseRedisUrl } from '../../../../../../src/gateway/admission/engines/r
 
 t.test('every documented form is read', (t) => {
   const open = { username: null, password: null, tls: false };
-  t.same(parseRedisUrl('redis://localhost'), { kind: 'single', ...open, address: { host: 'localhost', port: 6379 }, database: 0 });
-  t.same(parseRedisUrl('rediss://me:p%40s%2Fs%25@h.example:7000/3'), { kind: 'single', username: 'me', password: 'p@s/s%', tls: true, address: { host: 'h.example', port: 7000 }, database: 3 });
-  t.same(parseRedisUrl('redis://:secret@[::1]:7000'), { kind: 'single', ...open, password: 'secret', address: { host: '::1', port: 7000 }, database: 0 });
+  t.same(parseRedisUrl('redis://localhost'), {
+    kind: 'single',
+    ...open,
+    address: { host: 'localhost', port: 6379 },
+    database: 0,
+  });
+  t.same(parseRedisUrl('rediss://me:p%40s%2Fs%25@h.example:7000/3'), {
+    kind: 'single',
+    username: 'me',
+    password: 'p@s/s%',
+    tls: true,
+    address: { host: 'h.example', port: 7000 },
+    database: 3,
+  });
+  t.same(parseRedisUrl('redis://:secret@[::1]:7000'), {
+    kind: 'single',
+    ...open,
+    password: 'secret',
+    address: { host: '::1', port: 7000 },
+    database: 0,
+  });
   t.same(parseRedisUrl('redis+sentinel://me:pw@a,b:1/mymaster'), {
     ...{ kind: 'sentinel', username: 'me', password: 'pw', tls: false, master: 'mymaster' },
-    sentinels: [{ host: 'a', port: 26379 }, { host: 'b', port: 1 }],
+    sentinels: [
+      { host: 'a', port: 26379 },
+      { host: 'b', port: 1 },
+    ],
   });
-  t.same(parseRedisUrl('rediss+cluster://a:1,[::2]:2,c'), { kind: 'cluster', ...open, tls: true, nodes: [{ host: 'a', port: 1 }, { host: '::2', port: 2 }, { host: 'c', port: 6379 }] });
+  t.same(parseRedisUrl('rediss+cluster://a:1,[::2]:2,c'), {
+    kind: 'cluster',
+    ...open,
+    tls: true,
+    nodes: [
+      { host: 'a', port: 1 },
+      { host: '::2', port: 2 },
+      { host: 'c', port: 6379 },
+    ],
+  });
   t.end();
 });
 
