@@ -205,7 +205,7 @@ t.test(`whatever the server does, nobody gets another's answer (PETGATE_TEST_SEE
     }
   };
   let answered = 0;
-  for (let turn = 0; turn < 300; turn += 1) {
+  for (let turn = 0; turn < 120; turn += 1) {
     const all = Array.from({ length: 1 + Math.floor(random() * 12) }, (_, n) => `/${turn}-${n}`);
     const sent = all.map((path) => send(pool, get(path)));
     await ended(...sent);
@@ -214,5 +214,5 @@ t.test(`whatever the server does, nobody gets another's answer (PETGATE_TEST_SEE
       if (end === 'ended' && body !== all[n]) t.fail('an answer of another', { body, asked: all[n] });
     }
   }
-  t.ok(answered > 1000, `${answered} answers`);
+  t.ok(answered > 400, `${answered} answers`);
 });
