@@ -1,8 +1,8 @@
-import { COUNTS } from '../../../counts.js';
 import type { Counts } from '../../../counts.js';
 import type { SubjectState } from '../../../decide.js';
 import type { UsageCounts } from '../../../port.js';
 import type { Label } from './label.js';
+import { viewOf } from './subject-state.js';
 
 /** Where in the counts of a stored row each stands: four doubles, little-endian. */
 export const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = {
@@ -69,6 +69,13 @@ export function unpackCounts(bytes: Buffer): Counts {
 
 export function packCounts(counts: UsageCounts): Buffer {
   const bytes = Buffer.allocUnsafe(COUNTS_BYTES);
-  for (const name of COUNTS) bytes.writeDoubleLE(counts[name], FIELD_AT[name]);
+  writeCounts(counts, viewOf(bytes), bytes.byteOffset);
   return bytes;
+}
+
+export function writeCounts(counts: UsageCounts, view: DataView, at: number): void {
+  view.setFloat64(at + FIELD_AT.requests, counts.requests, true);
+  view.setFloat64(at + FIELD_AT.limited, counts.limited, true);
+  view.setFloat64(at + FIELD_AT.banned, counts.banned, true);
+  view.setFloat64(at + FIELD_AT.failed, counts.failed, true);
 }

@@ -1,5 +1,5 @@
 import type { SubjectState } from '../../../decide.js';
-import { COUNTS_BYTES, FIELD_AT, unpackCounts } from './key-entry.js';
+import { COUNTS_BYTES, unpackCounts, writeCounts } from './key-entry.js';
 import type { KeyEntry, Slot } from './key-entry.js';
 import { labelFrom } from './label.js';
 import { readState, STATE_BYTES, viewOf, writeState } from './subject-state.js';
@@ -33,10 +33,7 @@ function packEntry({ idBytes, state, slots }: KeyEntry, after: number, view: Dat
     if (changedBy <= after) continue;
     count += 1;
     at = packText(label.bytes, view, at);
-    view.setFloat64(at + FIELD_AT.requests, counts.requests, true);
-    view.setFloat64(at + FIELD_AT.limited, counts.limited, true);
-    view.setFloat64(at + FIELD_AT.banned, counts.banned, true);
-    view.setFloat64(at + FIELD_AT.failed, counts.failed, true);
+    writeCounts(counts, view, at);
     at += COUNTS_BYTES;
   }
   view.setUint16(countAt, count, true);
