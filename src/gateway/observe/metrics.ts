@@ -52,7 +52,7 @@ export function createMetrics({
 
   const requestChild = cachedByLabels((operation, group) => requests.series({ operation, class: group }));
   const durationChild = cachedByLabels((operation) => duration.series({ operation }));
-  const refusalChild = cachedByLabels((code) => refusals.labels(code));
+  const refusalChild = cachedByLabels((code) => refusals.series({ code }));
   const upstreamChild = cachedByLabels((name) => upstream.series({ upstream: name }));
 
   // A rate can't see a series' first count, so what can be known beforehand stands at 0 from the start.
@@ -61,7 +61,7 @@ export function createMetrics({
     for (const group of CLASSES) requestChild(operation, group);
   }
   for (const operation of tunnelled) requestChild(operation, '1xx');
-  for (const code of Object.keys(REFUSALS)) refusals.inc({ code }, 0);
+  for (const code of Object.keys(REFUSALS)) refusalChild(code, '');
   for (const name of upstreams) {
     upstreamChild(name, '');
     for (const kind of UPSTREAM_FAILURES) failures.inc({ upstream: name, kind }, 0);
@@ -97,7 +97,7 @@ function registerAll(registry: Registry, engine: string) {
     buckets: EXCHANGE_BUCKETS,
     registers,
   });
-  const refusals = new Counter({
+  const refusals = new QuickCounter({
     name: 'petgate_refusals_total',
     help: 'Refusals given by the gateway, by code.',
     labelNames: ['code'],
