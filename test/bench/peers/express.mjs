@@ -1,6 +1,5 @@
 /** express + express-rate-limit (twice: minute and day) + rate-limit-redis + http-proxy-middleware. */
-import { createServer } from 'node:http';
-import { Agent } from 'node:http';
+import { Agent, createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';

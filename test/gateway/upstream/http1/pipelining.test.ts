@@ -11,6 +11,11 @@ const targets = (text: string): readonly string[] => [...text.matchAll(TARGET)].
 const get = (target: string): OutgoingRequest => ({ ...GET, target });
 const answer = (target: string, more = ''): string =>
   `HTTP/1.1 200 OK\r\nContent-Length: ${target.length}\r\n${more}\r\n${target}`;
+/** Answers every request in a piece of what came, in one write. */
+function answerAll(socket: Socket, text: string): void {
+  const answers = targets(text).map((target) => answer(target));
+  socket.write(answers.join(''));
+}
 const good = (...all: readonly string[]): readonly unknown[] => all.map((target) => ['ended', 200, target]);
 
 t.test('GETs of one turn share a write and a connection, and each gets its own answer', async (t) => {
@@ -19,11 +24,7 @@ t.test('GETs of one turn share a write and a connection, and each gets its own a
   const pieces: (readonly string[])[] = [];
   service.handle = (socket, text) => {
     pieces.push(targets(text));
-    socket.write(
-      targets(text)
-        .map((target) => answer(target))
-        .join(''),
-    );
+    answerAll(socket, text);
   };
   await ended(send(pool, get('/first')));
   const paths = ['/1', '/2', '/3', '/4'];
@@ -37,11 +38,7 @@ t.test('what changes something, or has a body, goes by itself', async (t) => {
   const pieces: (readonly string[])[] = [];
   service.handle = (socket, text) => {
     pieces.push(targets(text));
-    socket.write(
-      targets(text)
-        .map((target) => answer(target))
-        .join(''),
-    );
+    answerAll(socket, text);
   };
   await ended(send(pool), send(pool));
   pieces.length = 0;
@@ -75,12 +72,7 @@ t.test('none waits behind one whose answer nobody takes', async (t) => {
   const service = await listen(t);
   const pool = open(t, service.port, { connections: 4, pipelining: 4 });
   await ended(send(pool));
-  service.handle = (socket, text) =>
-    void socket.write(
-      targets(text)
-        .map((target) => answer(target))
-        .join(''),
-    );
+  service.handle = answerAll;
   const held = send(pool, get('/held'), (controller) => controller.pause());
   const others = ['/1', '/2', '/3'].map((path) => send(pool, get(path)));
   t.strictSame(await ended(held, ...others), good('/held', '/1', '/2', '/3'));
@@ -95,11 +87,7 @@ t.test('one that is given up takes no other with it', async (t) => {
     const [all, count]: [Sent[], number] = [[], targets(service.received).length];
     service.handle = (socket, text) => {
       if (all[place]!.started && targets(service.received).length >= count + 4) all[place]!.controller.abort();
-      socket.write(
-        targets(text)
-          .map((target) => answer(target))
-          .join(''),
-      );
+      answerAll(socket, text);
     };
     all.push(...['/0', '/1', '/2', '/3'].map((path) => send(pool, get(path))));
     const others = all.filter((_, index) => index !== place);
@@ -136,12 +124,7 @@ t.test('a connection that breaks between two answers fails nobody', async (t) =>
   const pool = open(t, service.port, { pipelining: 8 });
   await ended(send(pool));
   service.handle = (socket, text) => {
-    service.handle = (later, more) =>
-      void later.write(
-        targets(more)
-          .map((target) => answer(target))
-          .join(''),
-      );
+    service.handle = answerAll;
     socket.end(answer(targets(text)[0]!));
   };
   const paths = ['/1', '/2', '/3'];
@@ -153,12 +136,7 @@ t.test('a connection that breaks before any answer fails its first request alone
   const pool = open(t, service.port, { pipelining: 8 });
   await ended(send(pool));
   service.handle = (socket) => {
-    service.handle = (later, text) =>
-      void later.write(
-        targets(text)
-          .map((target) => answer(target))
-          .join(''),
-      );
+    service.handle = answerAll;
     socket.resetAndDestroy();
   };
   const first = send(pool, get('/1'));
