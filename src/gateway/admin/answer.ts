@@ -1,22 +1,17 @@
-import type { ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
-
-type Chunk = string | Buffer;
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { Log } from '../../shared/log.js';
 
 /** Fields of one answer, beside those of every answer. */
 export type Headers = Readonly<Record<string, string | string[]>>;
 
-/** What a handler answers: one body of JSON or text, a stream of text, or nothing (204). */
+/** What a handler answers: JSON, text, a stream of text, or nothing (204). `status` where it isn't the route's own. */
 export type Answer =
-  | { readonly status: number; readonly json: unknown }
-  | { readonly status: number; readonly type: string; readonly text: string }
-  | {
-      readonly status: number;
-      readonly type: string;
-      readonly chunks: AsyncIterator<Chunk, void>;
-      readonly headers?: Headers;
-    }
-  | { readonly status: 204 };
+  | { readonly json: object; readonly status?: number }
+  | { readonly type: string; readonly text: string }
+  | { readonly type: string; readonly chunks: AsyncIterable<string | Buffer>; readonly headers?: Headers }
+  | undefined;
 
 /** The admin API says no. The message tells the operator what to do. */
 export class AdminRefusal extends Error {
@@ -34,42 +29,34 @@ export class AdminRefusal extends Error {
 }
 
 // Answers hold secrets and figures of this very moment: nobody may keep or interpret them.
-const COMMON_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
-const JSON_TYPE = 'application/json';
+const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** Sends `answer`. A stream that fails after its first bytes is cut, never ended as if it were whole. */
-export async function send(res: ServerResponse, answer: Answer): Promise<void> {
-  if ('chunks' in answer) {
+/** Sends `answer`; fastify cuts a stream that fails after its first bytes, so that nobody takes it for the whole. */
+export async function send(reply: FastifyReply, answer: Answer, log: Log): Promise<void> {
+  reply.headers(COMMON_HEADERS);
+  if (answer === undefined) reply.send();
+  else if ('json' in answer) reply.send(answer.json);
+  else if ('text' in answer) reply.type(answer.type).send(answer.text);
+  else {
+    const stream = Readable.from(answer.chunks);
     // The store is asked before the head is out: if it is away, a 503 can still be told.
-    const first = await answer.chunks.next();
-    res.writeHead(answer.status, { ...COMMON_HEADERS, 'Content-Type': answer.type, ...answer.headers });
-    await pipeline(replay(first, answer.chunks), res);
-    return;
+    await once(stream, 'readable');
+    stream.on('error', (err) => log.warn({ err: nameOf(err) }, 'an admin answer was cut short'));
+    reply
+      .type(answer.type)
+      .headers(answer.headers ?? {})
+      .send(stream);
   }
-  if ('json' in answer) sendText(res, answer.status, JSON_TYPE, JSON.stringify(answer.json));
-  else if ('text' in answer) sendText(res, answer.status, answer.type, answer.text);
-  else res.writeHead(204, COMMON_HEADERS).end();
 }
 
 /** The one form of an error (contract, section 7). */
-export function sendRefusal(res: ServerResponse, refusal: AdminRefusal): void {
-  const { status, code, message, headers } = refusal;
-  sendText(res, status, JSON_TYPE, JSON.stringify({ code, message, status }), headers);
+export function sendRefusal(reply: FastifyReply, { status, code, message, headers }: AdminRefusal): void {
+  reply.code(status).headers(COMMON_HEADERS).headers(headers).send({ code, message, status });
 }
 
-function sendText(res: ServerResponse, status: number, type: string, text: string, headers: Headers = {}): void {
-  const length = Buffer.byteLength(text);
-  res.writeHead(status, { ...COMMON_HEADERS, 'Content-Type': type, 'Content-Length': length, ...headers }).end(text);
-}
-
-async function* replay(
-  first: IteratorResult<Chunk, void>,
-  rest: AsyncIterator<Chunk, void>,
-): AsyncGenerator<Chunk, void> {
-  try {
-    for (let item = first; item.done !== true; item = await rest.next()) yield item.value;
-  } finally {
-    // The client may have gone: what makes the rest can stop.
-    await rest.return?.();
-  }
+/** An error for the log: where it came from, not what was sent. */
+export function nameOf(error: unknown): Record<string, unknown> {
+  return error instanceof Error
+    ? { type: error.name, message: error.message, stack: error.stack }
+    : { type: typeof error };
 }

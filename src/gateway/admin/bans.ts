@@ -9,10 +9,30 @@ import type { Call, Route } from './route.js';
 
 /** Bans of keys; those of addresses end by themselves and can't be listed. */
 export const BAN_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/admin/v1/bans', query: ['limit', 'cursor'], handle: list },
-  { method: 'GET', path: '/admin/v1/bans/{id}', handle: show },
-  { method: 'PUT', path: '/admin/v1/bans/{id}', handle: start },
-  { method: 'DELETE', path: '/admin/v1/bans/{id}', handle: lift },
+  {
+    method: 'GET',
+    path: '/admin/v1/bans',
+    summary: 'Bans of keys in force',
+    query: ['limit', 'cursor'],
+    gives: [200, 'BanPage'],
+    handle: list,
+  },
+  { method: 'GET', path: '/admin/v1/bans/{id}', summary: 'The ban of one key', gives: [200, 'Ban'], handle: show },
+  {
+    method: 'PUT',
+    path: '/admin/v1/bans/{id}',
+    summary: 'Bans a key',
+    takes: 'NewBan',
+    gives: [200, 'Ban'],
+    handle: start,
+  },
+  {
+    method: 'DELETE',
+    path: '/admin/v1/bans/{id}',
+    summary: 'Lifts a ban, and forgets what led to it',
+    gives: [204],
+    handle: lift,
+  },
 ];
 
 const MIN_MS = 1_000;
@@ -41,14 +61,14 @@ async function list({ parts, query }: Call): Promise<Answer> {
 }
 
 function listed(bans: readonly Ban[], cursor: string | null): Answer {
-  return { status: 200, json: { bans: bans.map(viewOf), cursor } };
+  return { json: { bans: bans.map(viewOf), cursor } };
 }
 
 async function show({ parts, id }: Call): Promise<Answer> {
   const { id: keyId } = await parts.registry.get(id);
   const ban = await parts.engine.bans.read(keyId);
   if (ban === undefined) throw notBanned();
-  return { status: 200, json: viewOf(ban) };
+  return { json: viewOf(ban) };
 }
 
 async function start({ parts, id, body, actor }: Call): Promise<Answer> {
@@ -63,14 +83,13 @@ async function start({ parts, id, body, actor }: Call): Promise<Answer> {
     { until: new Date(untilMs).toISOString(), ...(reason === null ? {} : { reason }) },
     actor,
   );
-  return { status: 200, json: viewOf({ keyId, untilMs, level: 1, note }) };
+  return { json: viewOf({ keyId, untilMs, level: 1, note }) };
 }
 
-async function lift({ parts, id, actor }: Call): Promise<Answer> {
+async function lift({ parts, id, actor }: Call): Promise<undefined> {
   const { id: keyId } = await parts.registry.get(id);
   if (!(await parts.engine.bans.lift(keyId))) throw notBanned();
   await parts.registry.note(keyId, 'lifted', {}, actor);
-  return { status: 204 };
 }
 
 function readStart(body: Call['body']): { readonly forMs: number; readonly reason: string | null } {

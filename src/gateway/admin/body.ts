@@ -3,18 +3,13 @@ import type { Body } from '../keys/fields.js';
 import { AdminRefusal } from './answer.js';
 import { NotAnObject, parseObject } from './json.js';
 
-const BODY_BYTES = 65_536;
 /** A body, or the next part of a long one, that is not there by then never comes. */
-const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 30_000;
 
-/**
- * The request's body: one JSON object of at most 64 KiB, no field twice; `{}` for an empty one.
- * Rejects with AdminRefusal 400 or 413.
- */
-export async function readBody(req: IncomingMessage): Promise<Body> {
-  const bytes = await readBytes(req);
+/** One JSON object, no field twice; `{}` for an empty body or none. Throws AdminRefusal 400. */
+export function readBody(bytes: unknown): Body {
   try {
-    return parseObject(bytes) ?? {};
+    return (bytes instanceof Buffer ? parseObject(bytes) : undefined) ?? {};
   } catch (error) {
     if (error instanceof NotAnObject) throw new AdminRefusal(400, 'invalid_body', `The body ${error.message}.`);
     throw error;
@@ -34,18 +29,4 @@ export async function* bytesOf(req: IncomingMessage): AsyncGenerator<Buffer, voi
   } finally {
     clearTimeout(timer);
   }
-}
-
-async function readBytes(req: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of bytesOf(req)) {
-    length += chunk.length;
-    if (length > BODY_BYTES)
-      throw new AdminRefusal(413, 'body_too_large', `The body is larger than ${BODY_BYTES} bytes.`, {
-        Connection: 'close',
-      });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

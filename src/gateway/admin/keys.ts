@@ -11,47 +11,86 @@ const DEFAULT_OVERLAP = '24h';
 
 export const KEY_ROUTES: readonly Route[] = [
   ...TRANSFER_ROUTES,
-  { method: 'GET', path: '/admin/v1/keys', query: ['limit', 'cursor', 'plan', 'status', 'name'], handle: list },
-  { method: 'POST', path: '/admin/v1/keys', handle: create },
-  { method: 'GET', path: '/admin/v1/keys/{id}', handle: show },
-  { method: 'PATCH', path: '/admin/v1/keys/{id}', handle: change },
-  { method: 'DELETE', path: '/admin/v1/keys/{id}', handle: revoke },
-  { method: 'POST', path: '/admin/v1/keys/{id}/rotate', handle: rotate },
-  { method: 'GET', path: '/admin/v1/keys/{id}/history', handle: history },
+  {
+    method: 'GET',
+    path: '/admin/v1/keys',
+    summary: 'Lists keys by id, page by page',
+    query: ['limit', 'cursor', 'plan', 'status', 'name'],
+    gives: [200, 'KeyPage'],
+    handle: list,
+  },
+  {
+    method: 'POST',
+    path: '/admin/v1/keys',
+    summary: 'Creates a key; the answer shows the token, once',
+    takes: 'NewKey',
+    gives: [201, 'IssuedKey'],
+    handle: create,
+  },
+  { method: 'GET', path: '/admin/v1/keys/{id}', summary: 'One key', gives: [200, 'Key'], handle: show },
+  {
+    method: 'PATCH',
+    path: '/admin/v1/keys/{id}',
+    summary: 'Changes a key',
+    takes: 'KeyChange',
+    gives: [200, 'Key'],
+    handle: change,
+  },
+  {
+    method: 'DELETE',
+    path: '/admin/v1/keys/{id}',
+    summary: 'Revokes a key for ever',
+    gives: [204],
+    handle: revoke,
+  },
+  {
+    method: 'POST',
+    path: '/admin/v1/keys/{id}/rotate',
+    summary: 'Gives a key a new secret, shown once',
+    takes: 'Rotation',
+    gives: [200, 'IssuedKey'],
+    handle: rotate,
+  },
+  {
+    method: 'GET',
+    path: '/admin/v1/keys/{id}/history',
+    summary: 'Who changed what, from what, to what, when',
+    gives: [200, 'History'],
+    handle: history,
+  },
 ];
 
 async function list({ parts, query }: Call): Promise<Answer> {
   const { count, cursor } = readPaging(query);
   const page = await parts.registry.list(readFilter(query), cursor, count);
-  return { status: 200, json: { keys: page.keys.map(viewOf), cursor: page.cursor } };
+  return { json: { keys: page.keys.map(viewOf), cursor: page.cursor } };
 }
 
 async function create({ parts, body, actor }: Call): Promise<Answer> {
   const { record, token } = await parts.registry.create(body, actor);
-  return { status: 201, json: { id: record.id, key: token, ...viewOf(record) } };
+  return { json: { id: record.id, key: token, ...viewOf(record) } };
 }
 
 async function show({ parts, id }: Call): Promise<Answer> {
-  return { status: 200, json: viewOf(await parts.registry.get(id)) };
+  return { json: viewOf(await parts.registry.get(id)) };
 }
 
 async function change({ parts, id, body, actor }: Call): Promise<Answer> {
-  return { status: 200, json: viewOf(await parts.registry.change(id, body, actor)) };
+  return { json: viewOf(await parts.registry.change(id, body, actor)) };
 }
 
-async function revoke({ parts, id, actor }: Call): Promise<Answer> {
+async function revoke({ parts, id, actor }: Call): Promise<undefined> {
   await parts.registry.revoke(id, actor);
-  return { status: 204 };
 }
 
 async function rotate({ parts, id, body, actor }: Call): Promise<Answer> {
   const { record, token } = await parts.registry.rotate(id, overlapMsOf(body), actor);
-  return { status: 200, json: { id: record.id, key: token, ...viewOf(record) } };
+  return { json: { id: record.id, key: token, ...viewOf(record) } };
 }
 
 async function history({ parts, id }: Call): Promise<Answer> {
   const entries = await parts.registry.history(id);
-  return { status: 200, json: { history: entries.map(entryView) } };
+  return { json: { history: entries.map(entryView) } };
 }
 
 function overlapMsOf(body: Call['body']): number {

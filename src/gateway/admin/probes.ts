@@ -3,20 +3,41 @@ import type { Call, Route } from './route.js';
 
 /** What orchestrators and Prometheus ask, without the token: the listener is on loopback by default. */
 export const PROBE_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/metrics', open: true, handle: metrics },
-  { method: 'GET', path: '/livez', open: true, handle: live },
-  { method: 'GET', path: '/readyz', open: true, handle: ready },
+  {
+    method: 'GET',
+    path: '/metrics',
+    summary: "Metrics in Prometheus' text format",
+    open: true,
+    gives: [200, ['text/plain']],
+    handle: metrics,
+  },
+  {
+    method: 'GET',
+    path: '/livez',
+    summary: 'Whether the process runs',
+    open: true,
+    gives: [200, 'Liveness'],
+    handle: live,
+  },
+  {
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Whether it can serve, part by part; 503 when it cannot',
+    open: true,
+    gives: [200, 'Readiness'],
+    handle: ready,
+  },
 ];
 
 async function metrics({ parts }: Call): Promise<Answer> {
-  return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: await parts.metrics() };
+  return { type: 'text/plain; version=0.0.4; charset=utf-8', text: await parts.metrics() };
 }
 
 function live(): Answer {
-  return { status: 200, json: { alive: true } };
+  return { json: { alive: true } };
 }
 
 function ready({ parts }: Call): Answer {
   const { ready: isReady, parts: details } = parts.ready();
-  return { status: isReady ? 200 : 503, json: { ready: isReady, parts: details } };
+  return { json: { ready: isReady, parts: details }, ...(isReady ? {} : { status: 503 }) };
 }

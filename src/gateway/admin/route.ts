@@ -5,7 +5,10 @@ import type { Readiness } from '../health.js';
 import type { Log } from '../../shared/log.js';
 import type { ReportRange } from '../usage/range.js';
 import type { Format } from '../usage/write.js';
+import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
+import type { ParameterName } from './openapi/parameters.js';
+import type { SchemaName } from './openapi/schemas.js';
 import type { Query } from './query.js';
 
 export interface AdminParts {
@@ -29,7 +32,7 @@ export interface Call {
   /** What stands at `{id}` in the path, empty where there is none. */
   readonly id: string;
   readonly query: Query;
-  /** `{}` where the route reads the bytes itself. */
+  /** `{}` where the route takes none, or reads the bytes itself. */
   readonly body: Body;
   /** The body's bytes, for a route that streams; already read for any other. */
   readonly bytes: AsyncIterable<Buffer>;
@@ -41,44 +44,39 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With at most one `{id}`. */
   readonly path: string;
+  /** What it does, in one line of the description. */
+  readonly summary: string;
   /** True: asked without the token (probes and scrapes). */
   readonly open?: boolean;
-  /** True: the body is as long as it wants to be, and is read by the route. */
-  readonly streams?: boolean;
   /** True: a browser may ask, with the token as the password of HTTP Basic. For what only reads. */
   readonly browser?: boolean;
   /** The query parameters it knows. */
-  readonly query?: readonly string[];
+  readonly query?: readonly ParameterName[];
+  /** The form of its JSON body; a route without one takes none. */
+  readonly takes?: SchemaName;
+  /** True: the body is as long as it wants to be, and is read by the route. */
+  readonly streams?: boolean;
+  /** The status of its success, and the form of its JSON or the other types of its body. */
+  readonly gives: readonly [status: 200 | 201 | 204, body?: SchemaName | readonly string[]];
   readonly handle: (call: Call) => Answer | Promise<Answer>;
 }
 
-type RouteMatch =
-  | { readonly kind: 'route'; readonly route: Route; readonly id: string }
-  | { readonly kind: 'method_not_allowed'; readonly allow: string }
-  | { readonly kind: 'not_found' };
-
-/** Finds the route for `method` and `path`; HEAD is served as GET. */
-export function matchRoute(routes: readonly Route[], method: string, path: string): RouteMatch {
-  const onPath = routes.flatMap((route) => {
-    const id = idIn(path, route.path);
-    return id === null ? [] : [{ kind: 'route' as const, route, id }];
-  });
-  if (onPath.length === 0) return { kind: 'not_found' };
-  const wanted = method === 'HEAD' ? 'GET' : method;
-  const match = onPath.find(({ route }) => route.method === wanted);
-  if (match !== undefined) return match;
-  const exact = onPath.filter(({ route }) => !route.path.includes('{id}'));
-  const methods = (exact.length > 0 ? exact : onPath).flatMap(({ route }) =>
+/** Why there is no route: 405 where the path knows other methods, else 404. */
+export function unmatched(routes: readonly Route[], method: string, url: string): AdminRefusal {
+  const [path = ''] = url.split('?', 1);
+  const onPath = routes.filter((route) => patternOf(route.path).test(path));
+  const exact = onPath.filter((route) => route.path === path);
+  const methods = (exact.length > 0 ? exact : onPath).flatMap((route) =>
     route.method === 'GET' ? ['GET', 'HEAD'] : [route.method],
   );
-  return { kind: 'method_not_allowed', allow: methods.join(', ') };
+  const allow = methods.join(', ');
+  // With a method that the path knows it is the path that could not be read.
+  if (allow !== '' && !methods.includes(method))
+    return new AdminRefusal(405, 'method_not_allowed', `This path knows ${allow}.`, { Allow: allow });
+  const message = 'There is nothing at this path. GET /admin/v1/openapi.json lists all that the admin API has.';
+  return new AdminRefusal(404, 'not_found', message);
 }
 
-/** What `path` has in place of `{id}`; empty when the pattern has none; null when it doesn't fit. */
-function idIn(path: string, pattern: string): string | null {
-  const [before = '', after] = pattern.split('{id}');
-  if (after === undefined) return path === pattern ? '' : null;
-  if (!path.startsWith(before) || !path.endsWith(after)) return null;
-  const id = path.slice(before.length, path.length - after.length);
-  return id === '' || id.includes('/') ? null : id;
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace('{id}', '[^/]+')}$`);
 }

@@ -1,26 +1,30 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, Server } from 'node:http';
 import { finished } from 'node:stream/promises';
+import { fastify } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ChangeUncertain, StoreUnavailable } from '../admission/port.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { KeyRefusedKind } from '../keys/refused.js';
 import { isKeyId } from '../keys/token.js';
 import { readActor } from './actor.js';
-import { AdminRefusal, send, sendRefusal } from './answer.js';
-import type { Answer } from './answer.js';
+import { AdminRefusal, nameOf, send, sendRefusal } from './answer.js';
 import { createAuthorize } from './authorize.js';
-import type { Authorize } from './authorize.js';
-import { BAN_ROUTES } from './bans.js';
-import { bytesOf, readBody } from './body.js';
-import { KEY_ROUTES } from './keys.js';
-import { PROBE_ROUTES } from './probes.js';
+import { bytesOf, PATIENCE_MS, readBody } from './body.js';
 import { readQuery } from './query.js';
-import { matchRoute } from './route.js';
+import { unmatched } from './route.js';
 import type { AdminParts, Route } from './route.js';
-import { USAGE_ROUTES } from './usage.js';
+import { ROUTES } from './routes.js';
 
-const ROUTES: readonly Route[] = [...PROBE_ROUTES, ...KEY_ROUTES, ...BAN_ROUTES, ...USAGE_ROUTES];
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The entry of the table that a request is for; absent where there is none. */
+    readonly route?: Route;
+  }
+}
+
+const BODY_BYTES = 65_536;
+/** How long a refused body may go on. */
+const DRAIN_MS = 10_000;
 
 const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: string]>> = {
   invalid: [400, 'invalid_fields'],
@@ -28,53 +32,82 @@ const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: 
   conflict: [409, 'conflict'],
 };
 
-/** How long a refused body may go on. */
-const DRAIN_MS = 10_000;
-
-/** The operators' listener: metrics, health and the admin API. Made, not yet listening. */
-export function createAdmin(parts: AdminParts): Server {
-  const authorize = createAuthorize(parts.token, parts.elapsedMs ?? (() => performance.now()));
-  const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 0, connectionsCheckingInterval: 1_000 },
-    (req, res) => {
-      void serve(parts, authorize, req, res);
-    },
-  );
-  // Node's own answer to bytes that are no HTTP has no body a client could read.
-  server.on('clientError', (_error: Error, socket: Socket) => {
-    if (socket.writable) socket.end(MALFORMED);
-    else socket.destroy();
-  });
-  return server;
-}
-
 const MALFORMED_BODY = JSON.stringify({ code: 'bad_request', message: 'This is not valid HTTP/1.1.', status: 400 });
 const MALFORMED = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${MALFORMED_BODY.length}\r\nConnection: close\r\n\r\n${MALFORMED_BODY}`;
 
-async function serve(
-  parts: AdminParts,
-  authorize: Authorize,
-  req: IncomingMessage,
-  res: ServerResponse,
-): Promise<void> {
-  try {
-    await send(res, await answer(parts, authorize, req));
-  } catch (error) {
-    if (res.headersSent) {
-      // Part of the answer is out: cut it, so that nobody takes it for the whole.
-      if (!res.destroyed) res.destroy();
-      const gone = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
-      parts.log[gone ? 'debug' : 'warn'](
-        { err: nameOf(error) },
-        gone ? 'the caller left before the answer ended' : 'an admin answer was cut short',
-      );
-    } else if (req.errored === null) {
-      await drain(req);
-      sendRefusal(res, refusalOf(parts, error));
-    }
-  } finally {
-    req.resume();
-  }
+/** The operators' listener: metrics, health and the admin API. Ready, not yet listening. */
+export async function createAdmin(parts: AdminParts): Promise<Server> {
+  const authorize = createAuthorize(parts.token, parts.elapsedMs ?? (() => performance.now()));
+  const admit = ({ raw, method, url, routeOptions: { config } }: FastifyRequest): void => {
+    const { open, browser = false, streams } = config.route ?? {};
+    if (open !== true) authorize({ header: raw.headers.authorization, address: raw.socket.remoteAddress, browser });
+    if (config.route === undefined) throw unmatched(ROUTES, method, url);
+    // A report may be silent for longer, and an import watches over its own body.
+    if (config.route.method !== 'GET' && streams !== true) raw.setTimeout(PATIENCE_MS);
+  };
+  const refuse = async (error: unknown, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await drain(raw);
+    sendRefusal(reply, refusalOf(error, raw, parts));
+  };
+  const app: FastifyInstance = fastify({
+    bodyLimit: BODY_BYTES,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    // Node's own answer to bytes that are no HTTP has no body a client could read.
+    clientErrorHandler: (_error, socket) => {
+      if (socket.writable) socket.end(MALFORMED);
+      else socket.destroy();
+    },
+    // A path that fastify can't read is none of ours.
+    frameworkErrors: (_error, request, reply) =>
+      void Promise.resolve(request)
+        .then(admit)
+        .catch((error: unknown) => refuse(error, request, reply)),
+  });
+  app.addHook('onRequest', (request, _reply, done) => {
+    admit(request);
+    done();
+  });
+  app.setErrorHandler(refuse);
+  // Bodies are read by us, whatever type they claim: nothing may stand in one twice.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  for (const route of ROUTES.filter(({ streams }) => streams !== true)) serve(app, route, parts);
+  app.register((streaming, _options, done) => {
+    streaming.removeAllContentTypeParsers();
+    streaming.addContentTypeParser('*', (_request, _payload, next) => next(null));
+    for (const route of ROUTES.filter(({ streams }) => streams === true)) serve(streaming, route, parts);
+    done();
+  });
+  await app.ready();
+  return app.server;
+}
+
+function serve(app: FastifyInstance, route: Route, parts: AdminParts): void {
+  app.route<{ Params: { id?: string } }>({
+    method: route.method,
+    url: route.path.replace('{id}', ':id'),
+    config: { route },
+    handler: async ({ raw, url, method, params: { id = '' }, body }, reply) => {
+      const query = readQuery(searchOf(url), route.query ?? []);
+      const actor = readActor(raw);
+      const call = { parts, id, query, actor, body: readBody(body), bytes: bytesOf(raw) };
+      const answer = await route.handle(call);
+      reply.code((answer !== undefined && 'json' in answer ? answer.status : undefined) ?? route.gives[0]);
+      // What changed is in the keys' history; the log says that something was. The path may hold a key by mistake.
+      if (route.method !== 'GET')
+        parts.log.info(
+          { method, route: route.path, status: reply.statusCode, actor, ...(isKeyId(id) ? { key: id } : {}) },
+          'admin change',
+        );
+      await send(reply, answer, parts.log);
+      return reply;
+    },
+  });
+}
+
+function searchOf(url: string): URLSearchParams {
+  const mark = url.indexOf('?');
+  return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
 }
 
 /** Reads what is left of a refused body: a client that is still sending meets a reset where it should read the answer. */
@@ -83,45 +116,7 @@ async function drain(req: IncomingMessage): Promise<void> {
   await finished(req.resume(), { signal, cleanup: true }).catch(() => undefined);
 }
 
-async function answer(parts: AdminParts, authorize: Authorize, req: IncomingMessage): Promise<Answer> {
-  const method = req.method ?? '';
-  const url = req.url ?? '';
-  const mark = url.indexOf('?');
-  const path = mark === -1 ? url : url.slice(0, mark);
-  const search = mark === -1 ? '' : url.slice(mark + 1);
-  const match = matchRoute(ROUTES, method, path);
-  const known = match.kind === 'route' ? match.route : undefined;
-  if (known?.open !== true)
-    authorize({
-      header: req.headers.authorization,
-      address: req.socket.remoteAddress,
-      browser: known?.browser === true,
-    });
-  if (match.kind === 'not_found')
-    throw new AdminRefusal(
-      404,
-      'not_found',
-      'There is nothing at this path. The admin API begins with /admin/v1/keys, /admin/v1/bans and /admin/v1/usage.',
-    );
-  if (match.kind === 'method_not_allowed') {
-    throw new AdminRefusal(405, 'method_not_allowed', `This path knows ${match.allow}.`, { Allow: match.allow });
-  }
-  const { route, id } = match;
-  const query = readQuery(new URLSearchParams(search), route.query ?? []);
-  const actor = readActor(req);
-  const isBare = route.method === 'GET' || route.method === 'DELETE' || route.streams === true;
-  const body = isBare ? {} : await readBody(req);
-  const result = await route.handle({ parts, id, query, body, bytes: bytesOf(req), actor });
-  // What changed is in the keys' history; the log says that something was. The path may hold a key by mistake.
-  if (route.method !== 'GET')
-    parts.log.info(
-      { method, route: route.path, status: result.status, actor, ...(isKeyId(id) ? { key: id } : {}) },
-      'admin change',
-    );
-  return result;
-}
-
-function refusalOf(parts: AdminParts, error: unknown): AdminRefusal {
+function refusalOf(error: unknown, { errored }: IncomingMessage, { log }: AdminParts): AdminRefusal {
   if (error instanceof AdminRefusal) return error;
   if (error instanceof KeyRefused) {
     const [status, code] = REFUSALS[error.kind];
@@ -136,13 +131,10 @@ function refusalOf(parts: AdminParts, error: unknown): AdminRefusal {
       { 'Retry-After': '1' },
     );
   }
-  parts.log.error({ err: nameOf(error) }, 'an admin request failed');
+  const { code, statusCode = 500, message } = error as Partial<FastifyError>;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new AdminRefusal(413, 'body_too_large', `The body is larger than ${BODY_BYTES} bytes.`);
+  if (statusCode < 500) return new AdminRefusal(statusCode, 'bad_request', message ?? '');
+  if (errored === null) log.error({ err: nameOf(error) }, 'an admin request failed');
   return new AdminRefusal(500, 'internal_error', 'Something went wrong here; the log has the details.');
-}
-
-/** An error for the log: where it came from, not what was sent. */
-function nameOf(error: unknown): Record<string, unknown> {
-  return error instanceof Error
-    ? { type: error.name, message: error.message, stack: error.stack }
-    : { type: typeof error };
 }

@@ -9,10 +9,26 @@ import { readChoice } from './query.js';
 import type { Query } from './query.js';
 import type { Call, Route } from './route.js';
 
+const JSON_LINES = 'application/x-ndjson';
+
 /** Many keys at once, as JSON lines (import-line.ts has the form). */
 export const TRANSFER_ROUTES: readonly Route[] = [
-  { method: 'POST', path: '/admin/v1/keys/import', streams: true, handle: importAll },
-  { method: 'GET', path: '/admin/v1/keys/export', query: ['plan', 'status', 'name', 'hashes'], handle: exportAll },
+  {
+    method: 'POST',
+    path: '/admin/v1/keys/import',
+    summary: 'Imports keys by their hashes, as JSON lines: all or none',
+    streams: true,
+    gives: [200, 'ImportResult'],
+    handle: importAll,
+  },
+  {
+    method: 'GET',
+    path: '/admin/v1/keys/export',
+    summary: 'Every key as JSON lines',
+    query: ['plan', 'status', 'name', 'hashes'],
+    gives: [200, [JSON_LINES]],
+    handle: exportAll,
+  },
 ];
 
 /** What of `plan`, `status` and `name` (how it begins) the query asks for. */
@@ -29,7 +45,7 @@ export function readFilter(query: Query): KeyFilter {
 
 async function importAll({ parts, bytes, actor }: Call): Promise<Answer> {
   try {
-    return { status: 200, json: await parts.registry.import(readLines(bytes), actor) };
+    return { json: await parts.registry.import(readLines(bytes), actor) };
   } catch (error) {
     if (error instanceof ImportRefused)
       throw new AdminRefusal(400, 'invalid_import', `Nothing was imported.\n${error.message}`);
@@ -40,7 +56,7 @@ async function importAll({ parts, bytes, actor }: Call): Promise<Answer> {
 
 function exportAll({ parts, query }: Call): Answer {
   const hashes = readChoice(query, 'hashes', ['true', 'false']) === 'true';
-  return { status: 200, type: 'application/x-ndjson', chunks: exported(parts.registry.all(readFilter(query)), hashes) };
+  return { type: JSON_LINES, chunks: exported(parts.registry.all(readFilter(query)), hashes) };
 }
 
 async function* exported(pages: AsyncIterable<readonly KeyRecord[]>, hashes: boolean): AsyncGenerator<string, void> {

@@ -16,13 +16,36 @@ export const USAGE_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/admin/v1/usage',
+    summary: 'A usage report, streamed',
     query: ['from', 'to', 'by', 'format', 'key'],
     browser: true,
+    gives: [200, ['application/json', 'text/csv', 'text/html']],
     handle: usage,
   },
-  { method: 'GET', path: '/admin/v1/usage/gateways', browser: true, handle: gateways },
-  { method: 'DELETE', path: '/admin/v1/usage/gateways/{id}', handle: giveUp },
-  { method: 'GET', path: '/admin/usage', query: ['from', 'to', 'by', 'key'], browser: true, handle: page },
+  {
+    method: 'GET',
+    path: '/admin/v1/usage/gateways',
+    summary: 'The gateways that keep days from being final',
+    browser: true,
+    gives: [200, 'Finality'],
+    handle: gateways,
+  },
+  {
+    method: 'DELETE',
+    path: '/admin/v1/usage/gateways/{id}',
+    summary: 'Waits no longer for a gateway',
+    gives: [204],
+    handle: giveUp,
+  },
+  {
+    method: 'GET',
+    path: '/admin/usage',
+    summary: 'The usage page for browsers',
+    query: ['from', 'to', 'by', 'key'],
+    browser: true,
+    gives: [200, ['text/html']],
+    handle: page,
+  },
 ];
 
 const FORMATS: readonly Format[] = ['json', 'csv', 'html'];
@@ -45,11 +68,11 @@ function page(call: Call): Promise<Answer> {
 /** Up to which day all is there, and the gateways that decide it: `{openFrom, waitingFor, without}`. */
 async function gateways({ parts }: Call): Promise<Answer> {
   const { openFrom, waitingFor, without } = await parts.engine.days.finality(await parts.registry.nowMs());
-  return { status: 200, json: { openFrom, waitingFor: waitingFor.map(viewOf), without: without.map(viewOf) } };
+  return { json: { openFrom, waitingFor: waitingFor.map(viewOf), without: without.map(viewOf) } };
 }
 
 async function giveUp({ parts, id }: Call): Promise<Answer> {
-  if (await parts.engine.days.giveUp(id)) return { status: 204 };
+  if (await parts.engine.days.giveUp(id)) return undefined;
   throw new AdminRefusal(
     404,
     'gateway_not_found',
@@ -67,7 +90,7 @@ async function reported({ parts, query }: Call, format: Format): Promise<Answer>
   const chunks = isElsewhere
     ? limited(parts.report(format, range))
     : writeReport(format, range, parts.engine.usage.rows(range.from, range.to, keyId), keyId);
-  return { status: 200, type: TYPES[format], headers: headersOf(format, range), chunks };
+  return { type: TYPES[format], headers: headersOf(format, range), chunks };
 }
 
 function headersOf(format: Format, { from, to }: ReportRange): Headers {

@@ -52,7 +52,7 @@ export async function listen(
       done();
     },
   });
-  const server = createAdmin({
+  const server = await createAdmin({
     registry,
     engine,
     token: ADMIN_TOKEN,

@@ -1,8 +1,11 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { once } from 'node:events';
+import { get, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
+import { until } from '../../servers/until.js';
 import { openStore } from '../keys/store.js';
 import { ADMIN_TOKEN, listen } from './listener.js';
 
@@ -83,6 +86,89 @@ t.test('500: a bug is logged, and the client learns nothing of it', async (t: Te
   t.match(reply, { status: 500, json: { code: 'internal_error' } });
   t.notMatch(reply.text, 'inner workings');
   t.match(logged(), 'inner workings');
+});
+
+t.test('what no route can be for is refused as anything else: first without the token', async (t: Test) => {
+  const { ask } = await listen(t);
+  for (const [method, path, status, allow] of [
+    ['GET', '/admin/v1/keys/%zz', 404],
+    ['GET', '/%ff', 404],
+    ['OPTIONS', '*', 404],
+    ['GET', '//', 404],
+    ['GET', `/admin/v1/keys/${'x'.repeat(5_000)}`, 404],
+    ['PROPFIND', '/admin/v1/keys', 405, 'GET, HEAD, POST'],
+    ['TRACE', '/metrics', 405, 'GET, HEAD'],
+    ['POST', '/admin/v1/nothing', 404],
+  ] as const) {
+    const big = method === 'POST' ? 'x'.repeat(100_000) : undefined;
+    t.match(await ask(method, path, big, {}), { status: 401, json: { code: 'missing_admin_token' } }, path);
+    const refused = await ask(method, path, big);
+    t.match(refused, { status, json: { status } }, path);
+    t.equal(refused.headers.allow, allow, path);
+  }
+});
+
+t.test('an answer that fails in its midst is cut, one that fails at once is a refusal', async (t: Test) => {
+  let pieces = 1;
+  const report = async function* (): AsyncGenerator<Buffer, void> {
+    for (let piece = 0; piece < pieces; piece += 1) yield await Promise.resolve(Buffer.alloc(1_000, 'x'));
+    throw new StoreUnavailable('away');
+  };
+  const { ask, logged } = await listen(t, { report });
+  for (const format of ['csv', 'html']) {
+    pieces = 0;
+    const refused = await ask('GET', `/admin/v1/usage?format=${format}`);
+    t.match(refused, { status: 503, json: { code: 'store_unavailable' } });
+    t.equal(refused.headers['content-disposition'], undefined);
+    pieces = 3;
+    await t.rejects(ask('GET', `/admin/v1/usage?format=${format}`), { code: 'ECONNRESET' });
+  }
+  t.match(logged(), 'an admin answer was cut short');
+});
+
+t.test('an answer that nobody reads any more is not made to its end', async (t: Test) => {
+  let ended = false;
+  const report = async function* (): AsyncGenerator<Buffer, void> {
+    try {
+      for (;;) yield await Promise.resolve(Buffer.alloc(65_536, 'x'));
+    } finally {
+      ended = true;
+    }
+  };
+  const { port } = await listen(t, { report });
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const [res] = (await once(get({ port, path: '/admin/v1/usage?format=csv', headers }), 'response')) as [
+    IncomingMessage,
+  ];
+  await once(res, 'readable');
+  t.equal(ended, false);
+  res.destroy();
+  await until('its maker was stopped', () => ended);
+});
+
+t.test('what a caller did not finish sending is no fault of the gateway', async (t: Test) => {
+  const { port, ask, logged } = await listen(t);
+  for (const path of ['/admin/v1/keys', '/admin/v1/keys/import']) {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-length': '1000' };
+    const req = request({ port, method: 'POST', path, headers });
+    const closed = new Promise((resolve) => req.on('error', () => undefined).on('close', resolve));
+    await new Promise((resolve) => req.write('{"plan":', resolve));
+    await ask('GET', '/livez');
+    req.destroy();
+    await closed;
+  }
+  t.equal((await ask('GET', '/admin/v1/keys')).status, 200);
+  t.notMatch(logged(), 'failed');
+});
+
+t.test('HEAD has the fields of GET and no body', async (t: Test) => {
+  const { ask } = await listen(t);
+  for (const path of ['/metrics', '/livez', '/admin/v1/keys', '/admin/v1/keys/export', '/admin/usage']) {
+    const [head, got] = [await ask('HEAD', path), await ask('GET', path)];
+    t.same([head.status, head.text], [200, '']);
+    for (const field of ['content-type', 'content-security-policy', 'cache-control'])
+      t.equal(head.headers[field], got.headers[field], `${path} ${field}`);
+  }
 });
 
 t.test('400: bytes that are no HTTP get an Error body too', async (t: Test) => {

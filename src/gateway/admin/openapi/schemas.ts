@@ -1,0 +1,80 @@
+/** A JSON Schema. */
+type Schema = Readonly<Record<string, unknown>>;
+
+const TEXT = { type: 'string' };
+const FLAG = { type: 'boolean' };
+const COUNT = { type: 'integer', minimum: 0 };
+const MOMENT = { type: 'string', format: 'date-time' };
+const DAY = { type: 'string', format: 'date' };
+const DURATION = { type: 'string', examples: ['24h'] };
+const LIMIT = { oneOf: [{ type: 'integer', minimum: 1 }, { const: 'unlimited' }] };
+const LIMITS = orNull(object({ minute: LIMIT, day: LIMIT }));
+const SCOPES = orNull(listOf(TEXT));
+const CURSOR = { ...orNull(TEXT), description: 'Null after the last page' };
+const MISSING = object({
+  gateway: TEXT,
+  host: TEXT,
+  from: DAY,
+  to: DAY,
+  lastSeen: MOMENT,
+  finalAt: orNull(MOMENT),
+});
+
+const KEY = {
+  id: TEXT,
+  name: TEXT,
+  plan: TEXT,
+  status: { enum: ['enabled', 'disabled', 'revoked'] },
+  limits: LIMITS,
+  scopes: SCOPES,
+  note: TEXT,
+  created: MOMENT,
+  expires: orNull(MOMENT),
+  secrets: listOf(object({ ends: orNull(MOMENT) })),
+};
+const SETTABLE = { plan: TEXT, name: TEXT, note: TEXT, limits: LIMITS, scopes: SCOPES, expires: orNull(TEXT) };
+
+/** The forms of bodies, for readers: what is refused, and in which words, is the registry's to say. */
+export const SCHEMAS = {
+  Error: object({ code: TEXT, message: TEXT, status: { type: 'integer' } }),
+  Liveness: object({ alive: FLAG }),
+  Readiness: object({
+    ready: FLAG,
+    parts: { type: 'object', additionalProperties: object({ ok: FLAG }, { degraded: FLAG, detail: TEXT }) },
+  }),
+  Key: object(KEY),
+  IssuedKey: object({ ...KEY, key: { ...TEXT, description: 'The token, shown this once' } }),
+  KeyPage: object({ keys: listOf(object(KEY)), cursor: CURSOR }),
+  NewKey: object(
+    { plan: TEXT, name: TEXT },
+    { ...SETTABLE, key: { ...TEXT, description: 'A token of another form, to be brought in' } },
+  ),
+  KeyChange: object({}, { ...SETTABLE, status: { enum: ['enabled', 'disabled'] } }),
+  Rotation: object({}, { overlap: DURATION }),
+  History: object({
+    history: listOf(object({ at: MOMENT, actor: orNull(TEXT), action: TEXT, changed: { type: 'object' } })),
+  }),
+  ImportResult: object({ imported: COUNT, unchanged: COUNT }),
+  NewBan: object({ for: DURATION }, { reason: orNull(TEXT) }),
+  Ban: banned(),
+  BanPage: object({ bans: listOf(banned()), cursor: CURSOR }),
+  Finality: object({ openFrom: DAY, waitingFor: listOf(MISSING), without: listOf(MISSING) }),
+} satisfies Readonly<Record<string, Schema>>;
+
+export type SchemaName = keyof typeof SCHEMAS;
+
+function banned(): Schema {
+  return object({ key: TEXT, until: MOMENT, level: COUNT, reason: orNull(TEXT), by: TEXT });
+}
+
+function object(required: Schema, optional: Schema = {}): Schema {
+  return { type: 'object', required: Object.keys(required), properties: { ...required, ...optional } };
+}
+
+function listOf(items: Schema): Schema {
+  return { type: 'array', items };
+}
+
+function orNull(schema: Schema): Schema {
+  return { oneOf: [schema, { type: 'null' }] };
+}

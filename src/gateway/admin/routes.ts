@@ -1,0 +1,21 @@
+import { BAN_ROUTES } from './bans.js';
+import { KEY_ROUTES } from './keys.js';
+import { describe } from './openapi/describe.js';
+import { PROBE_ROUTES } from './probes.js';
+import type { Route } from './route.js';
+import { USAGE_ROUTES } from './usage.js';
+
+/** Everything that the admin port answers. */
+export const ROUTES: readonly Route[] = [
+  ...PROBE_ROUTES,
+  ...KEY_ROUTES,
+  ...BAN_ROUTES,
+  ...USAGE_ROUTES,
+  {
+    method: 'GET',
+    path: '/admin/v1/openapi.json',
+    summary: 'This description of the admin API',
+    gives: [200, ['application/json']],
+    handle: () => ({ json: describe(ROUTES) }),
+  },
+];
