@@ -14,7 +14,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Connect = () => Promise<AdminClient>;
 
 const SILENCE_MS = 30_000;
-/** A report over a large ledger is worked out before its first row can be told. */
+/** A report over a large ledger is worked out before its first row can be sent. */
 const REPORT_SILENCE_MS = 900_000;
 /** After the last line of a long import the gateway has still to put a million keys in their place. */
 const IMPORT_SILENCE_MS = 600_000;
@@ -154,7 +154,7 @@ function readJson(text: string): Json {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Json;
   } catch {
-    // Told below: what answered is no Petgate.
+    // Reported below: what answered is no Petgate.
   }
   throw new CommandError(
     'What answered is not the admin API of a Petgate gateway (no JSON). Check ADMIN_PORT or --admin-url.',

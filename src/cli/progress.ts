@@ -1,6 +1,6 @@
 /** A line on a terminal that says how far long work has come; silent elsewhere. */
 export interface Progress {
-  /** @param fraction 0 to 1 @param note what is told beside the bar */
+  /** @param fraction 0 to 1 @param note the text beside the bar */
   show(fraction: number, note: string): void;
   /** Wipes the line. */
   end(): void;

@@ -2,23 +2,23 @@ import type { Exchange } from './exchange.js';
 import { closedHeaders, rateHeaders, retryAfterS } from './admission/headers.js';
 import type { Refusal } from './refusal.js';
 
-/** Seconds a client is told to wait when no verdict can be had. */
+/** `Retry-After` in seconds when no verdict can be had. */
 const CLOSED_RETRY_S = 1;
 
 /**
  * The fields every answer carries: the rate figures, the request id, what the contract says of the
- * operation, and what browsers are told.
+ * operation, and the CORS fields.
  * Flat `[name, value, …]`.
  * @param ownRates rate fields in place of the verdict's
  */
 export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]): string[] {
-  const { verdict, judgedMs, headers, cors } = exchange.logEntry;
+  const { verdict, decidedMs, headers, cors } = exchange.logEntry;
   const rates =
     ownRates !== undefined
       ? [...ownRates]
       : verdict === null
         ? closedHeaders(Date.now(), CLOSED_RETRY_S)
-        : rateHeaders(verdict, performance.now() - judgedMs);
+        : rateHeaders(verdict, performance.now() - decidedMs);
   rates.push('X-Request-Id', exchange.id);
   if (headers.length > 0) rates.push(...headers);
   if (cors !== null) rates.push(...cors);
@@ -29,10 +29,10 @@ export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]):
 export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: string[]; body: string } {
   const headers = commonHeaders(exchange, refusal.rates);
   headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(refusal.body)));
-  const { verdict, judgedMs } = exchange.logEntry;
+  const { verdict, decidedMs } = exchange.logEntry;
   const limited =
     refusal.status === 429 && refusal.rates === undefined && verdict !== null
-      ? retryAfterS(verdict, performance.now() - judgedMs)
+      ? retryAfterS(verdict, performance.now() - decidedMs)
       : null;
   const waitS = limited ?? refusal.retryAfterS;
   if (waitS !== null) headers.push('Retry-After', String(waitS));
@@ -41,7 +41,7 @@ export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: 
   return { headers, body: refusal.body };
 }
 
-/** The one renderer of refusals. After an answer has begun it can only cut the connection: an orderly end would pass for a whole answer. */
+/** The one renderer of refusals. After an answer has started it can only cut the connection: an orderly end would pass for a whole answer. */
 export function refuse(exchange: Exchange, refusal: Refusal): void {
   exchange.logEntry.refusal = refusal;
   if (exchange.client.started) {

@@ -182,7 +182,7 @@ async function readVerdict(admission: Admission, exchange: Exchange): Promise<vo
   const verdict = await admission.admit({ subject, operation: MALFORMED, scope: null, cost: 0 }).catch(() => null);
   if (verdict === null || verdict.outcome === 'unknown_key') return;
   exchange.logEntry.verdict = verdict;
-  exchange.logEntry.judgedMs = performance.now();
+  exchange.logEntry.decidedMs = performance.now();
 }
 
 function allowsTunnel({ routes }: Contract, path: string): boolean {

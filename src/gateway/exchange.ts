@@ -83,12 +83,12 @@ export interface Exchange {
   /** The caller's address, and its bucket form (an IPv6 by its /64). */
   readonly address: string;
   readonly addressBucket: string;
-  /** `performance.now()` when the request was complete enough to judge. */
+  /** `performance.now()` when the request was complete enough to decide on. */
   readonly startedMs: number;
   /** What was wrong already when the request came in. */
   readonly fault: Refusal | null;
   readonly client: Client;
-  /** Filled in by the steps; `finish` tells metrics and the access log of it. */
+  /** Filled in by the steps; `finish` records it in metrics and the access log. */
   readonly logEntry: ExchangeLog;
 }
 
@@ -98,7 +98,7 @@ export interface ExchangeLog {
   /** The verdict whose figures the answer shows; null while none was reached or the store is away. */
   verdict: StandingVerdict | null;
   /** `performance.now()` when the verdict came. */
-  judgedMs: number;
+  decidedMs: number;
   admissionMs: number;
   upstreamMs: number;
   upstream: string | null;
@@ -109,7 +109,7 @@ export interface ExchangeLog {
   credential: string | null;
   /** Headers every answer of the operation carries. */
   headers: readonly string[];
-  /** What its answer tells browsers, flat; null while no setting speaks of CORS. */
+  /** The CORS fields of its answer, flat; null while CORS is not configured. */
   cors: readonly string[] | null;
   /** What became of the handshake; null on everything that is answered. */
   tunnel: Tunnel | null;

@@ -4,7 +4,7 @@ import { isDown } from './upstream/address.js';
 import type { Upstreams } from './upstream/pools.js';
 import { repeat } from '../shared/repeat.js';
 
-/** Whether the gateway can serve, part by part, as `/readyz` tells it. */
+/** Whether the gateway can serve, part by part, as `/readyz` reports it. */
 export interface Readiness {
   readonly ready: boolean;
   readonly parts: Readonly<

@@ -13,7 +13,7 @@ interface PetsParts {
   readonly store: PetStore;
   readonly internalToken: string;
   readonly log: Log;
-  /** True from the moment the service was told to stop. */
+  /** True once the service was asked to stop. */
   readonly isDraining: () => boolean;
 }
 
@@ -33,7 +33,7 @@ export function buildPetsApp(parts: PetsParts): FastifyInstance {
     // Requests on connections that were open when the stop came are still answered.
     return503OnClosing: false,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
-    // Any length that fits in a header, so that a long petId is told what is wrong with it.
+    // Any length that fits in a header, so that a long petId gets an Error that says what is wrong.
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error.code, socket),
     frameworkErrors: (_error, request, reply) => {

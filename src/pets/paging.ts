@@ -73,7 +73,7 @@ function parseLimit(text: string): number | undefined {
   return /^[1-9][0-9]{0,2}$/.test(text) && Number(text) <= MAX_LIMIT ? Number(text) : undefined;
 }
 
-/** Version, last id and filter: what a later version may need to tell its cursors from ours. */
+/** Version, last id and filter: what a later version needs to recognise our cursors. */
 function writeCursor(afterId: bigint, status: PetStatus | undefined): string {
   return Buffer.from(`1 ${afterId.toString()} ${status ?? '*'}`).toString('base64url');
 }

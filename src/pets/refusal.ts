@@ -23,7 +23,7 @@ type RefusalCode = keyof typeof STATUS_OF;
 
 /**
  * A request that gets no for an answer: a value that is returned, not an exception.
- * The message tells the caller what to do and quotes input only through `shown`.
+ * The message says what to do and quotes input only through `shown`.
  */
 export class Refusal {
   readonly code: RefusalCode;

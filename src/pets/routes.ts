@@ -16,7 +16,7 @@ export function addPetRoutes(app: FastifyInstance, store: PetStore): void {
   app.get('/v1/pets', async (request, reply) => {
     const query = parseListQuery(searchOf(request));
     if (query instanceof Refusal) return refuse(reply, query);
-    // One more than asked for tells whether there is a next page.
+    // One more than asked for shows whether there is a next page.
     const found = await store.page({ afterId: query.afterId, count: query.limit + 1, status: query.status });
     const pets = found.slice(0, query.limit);
     const last = pets.at(-1);
@@ -69,7 +69,7 @@ export function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
   return reply.code(refusal.status).headers(refusal.headers).type('application/json').send(refusal.body);
 }
 
-/** Refuses a body that is not plain JSON before it is read. A request without any body passes: it is told what to send. */
+/** Refuses a body that is not plain JSON before it is read. A request without any body passes: its refusal says what to send. */
 function requireJson(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
   const {
     'content-type': type,

@@ -4,7 +4,7 @@ import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 import { ask, change, dayName, freshId, newKey, NOON_MS, rowsOf, standing } from './cast.js';
 
 /** Which keys are good. */
-export function judgement(t: Test, engine: AdmissionEngine): void {
+export function verification(t: Test, engine: AdmissionEngine): void {
   t.test('a key nobody made, or another secret, is unknown', async (t) => {
     const key = await newKey(engine, 'free');
     t.same(await ask(engine, { kind: 'key', id: freshId(), secretHash: 'x' }, NOON_MS), {

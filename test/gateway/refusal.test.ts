@@ -35,7 +35,7 @@ t.test('every refusal of the catalogue is a whole Error that leaks nothing', (t)
 t.test('a refusal is rendered with its figures, its wait and the end of its connection', (t) => {
   const { exchange } = makeExchange();
   exchange.logEntry.verdict = LIMITED;
-  exchange.logEntry.judgedMs = performance.now();
+  exchange.logEntry.decidedMs = performance.now();
   const field = (headers: readonly string[], name: string): string | undefined => headers[headers.indexOf(name) + 1];
   const limited = renderRefusal(exchange, REFUSALS.rate_limited).headers;
   t.equal(field(limited, 'Retry-After'), '4');

@@ -35,7 +35,7 @@ export function importCommand(connect: Connect): Command {
         lines.destroy();
       });
       if (json === true) sayJson(answer);
-      else say(told(answer, performance.now() - startMs));
+      else say(summaryOf(answer, performance.now() - startMs));
     });
 }
 
@@ -91,7 +91,7 @@ async function intoFile(file: string, write: (out: Writable) => Promise<void>): 
   }
 }
 
-function told({ imported, unchanged }: Readonly<Record<string, unknown>>, tookMs: number): string {
+function summaryOf({ imported, unchanged }: Readonly<Record<string, unknown>>, tookMs: number): string {
   const there = Number(unchanged) === 0 ? '' : ` ${Number(unchanged)} were here already, just as the file says.`;
   return `${Number(imported)} keys imported in ${(tookMs / 1_000).toFixed(1)} s.${there}`;
 }

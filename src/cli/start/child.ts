@@ -13,7 +13,7 @@ const STEADY_MS = 30_000;
 const READY_MS = 60_000;
 const POLL_MS = 40;
 
-/** One of the two programs, kept running: a crash is told in a line and it is started again. */
+/** One of the two programs, kept running: a crash is reported in a line and it is started again. */
 export class Child {
   readonly name: string;
   readonly #command: readonly string[];

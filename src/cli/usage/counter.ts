@@ -6,7 +6,7 @@ import { CommandError } from '../command-error.js';
 export interface Counter {
   readonly counts: ReadonlyMap<string, number>;
   readonly total: number;
-  /** When the youngest of these gateways began to count, unix ms; null when one doesn't tell. */
+  /** When the youngest of these gateways began to count, unix ms; null when one doesn't say. */
   readonly sinceMs: number | null;
 }
 

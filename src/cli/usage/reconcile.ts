@@ -111,7 +111,7 @@ async function counterOf(
 }
 
 function leftOut({ sinceMs }: Counter, day: string, logged: LoggedDay): string | null {
-  if (sinceMs === null) return 'a gateway does not tell since when it counts';
+  if (sinceMs === null) return 'a gateway does not say since when it counts';
   if (day !== dayOf(Date.now())) return 'the day is over, and a gateway counts on';
   if (sinceMs < Date.parse(day)) return 'a gateway has counted since before the day';
   if (logged.first !== null && Date.parse(logged.first) < sinceMs) return 'a gateway was restarted during the day';

@@ -7,7 +7,7 @@ import { StoreUnavailable } from './port.js';
 import type { AdmissionRequest } from './port.js';
 import type { StandingVerdict, Verdict } from './verdict.js';
 
-/** Told of every verdict that took or refused a token. */
+/** Called with every verdict that took or refused a token. */
 export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
 
 /** What answers OPTIONS; it stands in no contract. */
@@ -46,7 +46,7 @@ export function createAdmit(
 
   /** Writes down what the store said. */
   const note = (logEntry: ExchangeLog, request: AdmissionRequest, verdict: Verdict): Verdict => {
-    logEntry.judgedMs = performance.now();
+    logEntry.decidedMs = performance.now();
     if (verdict.outcome === 'unknown_key') {
       logEntry.credential = verdict.reason;
       return verdict;
@@ -59,7 +59,7 @@ export function createAdmit(
     return verdict;
   };
 
-  const judgeAddress = async (exchange: Identified): Promise<Admitted | Refusal> => {
+  const admitAddress = async (exchange: Identified): Promise<Admitted | Refusal> => {
     const { requirements, credential, logEntry } = exchange;
     const subject = { kind: 'address', address: exchange.addressBucket } as const;
     const request = {
@@ -92,7 +92,7 @@ export function createAdmit(
       } else {
         logEntry.credential = exchange.credential;
       }
-      return await judgeAddress(exchange);
+      return await admitAddress(exchange);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       logEntry.verdict = null;

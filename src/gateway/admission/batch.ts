@@ -17,7 +17,7 @@ export interface Admission {
 /**
  * Collects the requests of one event-loop turn into one store call: one round trip and one script
  * run for all of them. `setImmediate` runs after all sockets that were ready in this turn were read.
- * @param onBatch told the size of each batch
+ * @param onBatch called with the size of each batch
  */
 export function batchAdmission(engine: AdmissionEngine, onBatch: (size: number) => void): Admission {
   let requests: AdmissionRequest[] = [];

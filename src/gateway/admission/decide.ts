@@ -28,8 +28,8 @@ export function freshState(): SubjectState {
 /** What was ruled; `ban_started`: this very refusal began the ban. */
 export type Ruling = 'admitted' | 'limited' | 'banned' | 'ban_started';
 
-/** The key that is judged, as its record stands; null for an address. */
-type JudgedKey = { readonly id: string; readonly version: number } | null;
+/** The key that is decided on, with the version of its record; null for an address. */
+type KeyVersion = { readonly id: string; readonly version: number } | null;
 
 /**
  * The decision, on plain data. Changes `state` in place; the caller writes it back in the same
@@ -38,7 +38,7 @@ type JudgedKey = { readonly id: string; readonly version: number } | null;
 export function decide(
   state: SubjectState,
   terms: Terms,
-  key: JudgedKey,
+  key: KeyVersion,
   inScope: boolean,
   cost: 0 | 1,
   nowMs: number,
@@ -79,7 +79,7 @@ export function verdictOf(
   state: SubjectState,
   terms: Terms,
   ruling: Ruling,
-  key: JudgedKey,
+  key: KeyVersion,
   inScope: boolean,
   nowMs: number,
 ): StandingVerdict {

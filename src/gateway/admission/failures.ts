@@ -5,7 +5,7 @@ import type { AdmissionEngine, Credit, FailedRequest } from './port.js';
 
 /** How long a credit that the store did not take waits before it is offered again. */
 const RETRY_MS = 1000;
-/** Failures kept while the store is away; beyond it the oldest are dropped, and told to `onDropped`. */
+/** Failures kept while the store is away; beyond it the oldest are dropped, and passed to `onDropped`. */
 const MAX_WAITING = 100_000;
 /** A day is final `SETTLE_MS` after its end: a credit comes before, with room for clocks that differ, or never. */
 const ROOM_MS = 300_000;

@@ -1,7 +1,7 @@
 import { DAY_MS, SETTLE_MS } from './bucket.js';
 
-/** What a gateway last said of the counts that it may still bring. */
-export interface Told {
+/** A gateway's last report of the counts that it may still bring. */
+export interface GatewayReport {
   readonly gateway: string;
   readonly host: string;
   /** The first day of which it may bring counts, days since 1970-01-01. */
@@ -38,11 +38,11 @@ export interface Finality {
 const HEARD_MS = 90_000;
 
 /** @param finalAfterMs a gateway that was silent for so long is waited for no longer */
-export function finalityOf(told: readonly Told[], nowMs: number, finalAfterMs: number): Finality {
+export function finalityOf(reports: readonly GatewayReport[], nowMs: number, finalAfterMs: number): Finality {
   let openDay = dayAt(nowMs - SETTLE_MS);
   const settledDay = openDay;
   const [waitingFor, without]: [Missing[], Missing[]] = [[], []];
-  for (const each of told) {
+  for (const each of reports) {
     const { gateway, host, seenMs } = each;
     const finalAtMs = seenMs + finalAfterMs;
     const isOver = each.givenUp || nowMs >= finalAtMs;

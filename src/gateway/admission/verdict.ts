@@ -2,9 +2,9 @@ import type { WindowFigures, WindowName } from './bucket.js';
 
 /** Where a subject stands after the decision. `atMs` is the store's clock at that moment. */
 export interface Standing {
-  /** The key's id; null when an address was judged. */
+  /** The key's id; null for an address. */
   readonly keyId: string | null;
-  /** Version of the key's record that was judged by; null when an address was judged. */
+  /** Version of the key's record that the decision used; null for an address. */
   readonly recordVersion: number | null;
   readonly plan: string;
   readonly minute: WindowFigures;
@@ -43,7 +43,7 @@ export interface BannedVerdict extends Standing {
 /** `unseen`: while Redis is away, of a key, or a secret of it, that is not known here; never leaves the admission. */
 export type UnknownReason = 'unknown' | 'disabled' | 'expired' | 'revoked' | 'no_plan' | 'unseen';
 
-/** The key is not good; nothing was taken or counted. Judge the caller's address next. */
+/** The key is not good; nothing was taken or counted. Ask about the caller's address next. */
 export interface UnknownKeyVerdict {
   readonly outcome: 'unknown_key';
   /** For the log, never for the client. */

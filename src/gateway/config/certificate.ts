@@ -6,7 +6,7 @@ import type { TlsSettings } from './settings.js';
 
 /** A certificate with its key, both good. Whatever prints or serializes it does not see the key. */
 export class Certificate {
-  /** Hexadecimal, as certificates are told apart. */
+  /** Hexadecimal; identifies the certificate. */
   readonly serial: string;
   /** Unix ms; clients refuse it from then on. */
   readonly notAfterMs: number;

@@ -17,7 +17,7 @@ import type { ResolvedPaths, Settings, TlsSettings } from './settings.js';
 
 export { ConfigError, renderProblems } from './files/problem.js';
 
-/** What holds for the upstreams when no file speaks of them; other defaults stand in the schema. */
+/** The upstreams when no file names any; other defaults are in the schema. */
 const DEFAULTS = plainLayer(
   { upstreams: { pets: { addresses: ['http://127.0.0.1:8081'] }, store: { addresses: [] } } },
   { file: 'default', line: 0, column: 0 },
@@ -47,7 +47,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
 
 /**
  * As `loadSettings`, with the certificate, and where each value came from.
- * @param need whether a certificate that is no good is a reason to throw like any other, or is told beside the settings
+ * @param need whether a certificate that is no good is a reason to throw like any other, or is reported beside the settings
  */
 export function loadSources(environment: NodeJS.ProcessEnv, need: 'required' | 'wanted' = 'required'): Sources {
   return load(environment, need);
@@ -155,7 +155,7 @@ function tlsSettings(gateway: Layers): TlsSettings | null {
   return cert === null || key === null ? null : { cert, key };
 }
 
-/** What is wrong with the certificate is told where its file is named. */
+/** Problems of the certificate are reported where its file is named. */
 function openCertificate(problems: Problem[], gateway: Layers, tls: TlsSettings | null): Certificate | null {
   if (tls === null) return null;
   const faults: CertificateFault[] = [];

@@ -26,7 +26,7 @@ const parameter = z.object({ name: z.string(), in: z.literal('path'), schema: z.
  * @param template with base path and braces
  * @param declared the `parameters` of path and operation; the later of two wins
  * @param document where references lead
- * @param report told of a parameter that can't be held to a schema
+ * @param report called for a parameter that can't be checked against a schema
  */
 export function readParameters(
   template: string,

@@ -20,7 +20,7 @@ export interface ServedClient extends Client, InFlight {
 interface Beginning {
   readonly client: ServedClient;
   readonly head: Head;
-  /** What is wrong with the request that its head does not tell. */
+  /** What is wrong with the request and cannot be seen in its head. */
   readonly fault: Refusal | null;
   /** Refused, without a look at it: there are too many already. */
   readonly overloaded: boolean;
@@ -31,7 +31,7 @@ interface Beginning {
 /**
  * Takes an exchange from its head to its end, over HTTP/1, HTTP/2 and as a WebSocket handshake alike. It ends when its
  * client has its answer or is gone, and its request was decided: a client may leave before that (over HTTP/2 by the
- * thousand, for a frame each), and what was counted then must be told as counted.
+ * thousand, for a frame each), and what was counted then must be reported as counted.
  */
 export function begin(
   { client, head, fault, overloaded, onEnd }: Beginning,

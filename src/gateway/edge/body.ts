@@ -61,7 +61,7 @@ export function gatherBody(
   });
 }
 
-/** A body ends once, however many ends are told of. */
+/** A body ends once, however many events report its end. */
 export function once<Result>(settle: (result: Result) => void): (result: Result) => void {
   let settled = false;
   return (result) => {

@@ -1,11 +1,11 @@
 import type { CorsSettings } from '../config/settings.js';
 import { onlyValueOf } from './fields.js';
 
-/** What browsers are told of who may read answers (Fetch, "CORS protocol"). All of it but the caller's origin is worked out at load time. */
+/** The fields that say which origins may read answers (Fetch, "CORS protocol"). All of it but the caller's origin is worked out at load time. */
 export interface Cors {
   /** What an answer to a request with these header fields says, whatever its status. Both flat `[name, value, …]`. */
   fieldsFor(headers: readonly string[]): readonly string[];
-  /** What a preflight that may go on is told besides: `allow` are the methods of its path. Empty for every other OPTIONS. */
+  /** Fields added to the answer of a preflight that may proceed; `allow` are the methods of its path. Empty for every other OPTIONS. */
   preflightFields(headers: readonly string[], allow: string): readonly string[];
 }
 

@@ -17,7 +17,7 @@ import { Bag } from '../../shared/bag.js';
 
 export interface Listener {
   readonly server: Server;
-  /** Exchanges begun and not ended. */
+  /** Exchanges in flight. */
   inFlight(): number;
   /** Those of them that wait for their client: for the rest of its body, or until it takes the answer. */
   waiting(): number;
@@ -41,7 +41,7 @@ interface Security {
 /**
  * The public server: HTTP/1.1 and WebSocket, and with TLS HTTP/2.
  * @param security null: without TLS, and so without HTTP/2
- * @param onUnproxied told of each connection closed for want of a good PROXY header; null: none is expected
+ * @param onUnproxied called for each connection closed for lack of a good PROXY header; null: none is expected
  */
 export function createListener(
   current: () => Handler,

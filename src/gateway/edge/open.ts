@@ -49,7 +49,7 @@ const DIGITS = /^\d{1,15}$/;
 /**
  * First step: what came over the wire becomes plain data. Node's parsers let much through that a
  * server behind may read otherwise (bodies on GET, two Hosts, odd versions), so framing, Host, version and target are
- * judged here again; what is wrong stands as the exchange's `fault`.
+ * checked here again; what is wrong stands as the exchange's `fault`.
  * @param fault what is wrong besides
  */
 export function open(
@@ -73,7 +73,7 @@ export function open(
     path: target?.path ?? '',
     query: target?.query ?? '',
     headers: fields,
-    // Two credentials are none: which one a reader picks is anybody's guess.
+    // Two credentials count as none: readers differ in which one they pick.
     authorization: seen.authorizations > 1 ? '' : seen.authorization,
     hasBody:
       head.goesOn === null
@@ -93,7 +93,7 @@ export function newLogEntry(): ExchangeLog {
   return {
     operation: 'malformed',
     verdict: null,
-    judgedMs: 0,
+    decidedMs: 0,
     admissionMs: 0,
     upstreamMs: 0,
     upstream: null,

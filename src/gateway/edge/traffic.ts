@@ -72,7 +72,7 @@ export class Traffic {
     return true;
   }
 
-  /** The exchange ended, or became a tunnel; told again, it changes nothing. */
+  /** The exchange ended, or became a tunnel. Calling it again changes nothing. */
   end(exchange: InFlight): void {
     if (exchange.state === 'ended') return;
     if (exchange.state === 'waiting') this.#leave(exchange);

@@ -103,10 +103,10 @@ async function stageSome(
   problems: string[],
 ): Promise<ImportResult> {
   const good: { readonly line: number; readonly key: IncomingKey }[] = [];
-  const tell = (line: number, problem: string): void => void problems.push(`line ${line}: ${problem}`);
+  const report = (line: number, problem: string): void => void problems.push(`line ${line}: ${problem}`);
   for (const each of batch) {
     const read = 'problem' in each ? { problems: [each.problem] } : readIncoming(each.body, parts.rules, parts.actor);
-    if ('problems' in read) for (const problem of read.problems) tell(each.line, problem);
+    if ('problems' in read) for (const problem of read.problems) report(each.line, problem);
     else good.push({ line: each.line, key: read });
   }
   const outcomes = await parts.store.imports.stage(
@@ -122,13 +122,13 @@ async function stageSome(
   );
   for (const { line, key } of present) {
     if (others.has(key))
-      tell(
+      report(
         line,
         `id: the key ${key.record.id} is here already, and is not as this line says; "petgate keys show ${key.record.id}" shows it`,
       );
   }
   good.forEach(({ line, key }, place) => {
-    if (outcomes[place] === 'repeated') tell(line, `id: the key ${key.record.id} is on an earlier line too`);
+    if (outcomes[place] === 'repeated') report(line, `id: the key ${key.record.id} is on an earlier line too`);
   });
   return {
     imported: outcomes.filter((outcome) => outcome === 'staged').length,

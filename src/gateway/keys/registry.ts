@@ -114,7 +114,7 @@ export class KeyRegistry {
       if (Object.keys(body).length === 0)
         problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
       const plan = this.#parts.plans().get(fields.plan ?? record.plan);
-      // A problem with the plan or the limits themselves is told once, not twice.
+      // A problem with the plan or the limits themselves is reported once, not twice.
       const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, problems);
       if (problems.length > 0) throw new KeyRefused('invalid', problems);
       const next = { ...record, ...fields, limits };
@@ -164,7 +164,7 @@ export class KeyRegistry {
     );
   }
 
-  /** Writes into the key's history what happened to it elsewhere: a ban begun or lifted by hand. */
+  /** Writes into the key's history what happened to it elsewhere: a ban started or lifted by hand. */
   async note(id: string, action: 'banned' | 'lifted', changed: AuditEntry['changed'], actor = ANYBODY): Promise<void> {
     await this.#edit(id, actor, (record) => ({ next: record, action, changed }));
   }

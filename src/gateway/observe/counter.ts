@@ -10,7 +10,7 @@ interface Pending<Label extends string> {
   count: number;
 }
 
-/** A counter of prom-client's that is told of its series at each scrape: it searches the labels anew for each count. */
+/** A counter of prom-client's whose series are set at each scrape, because it searches the labels anew for each count. */
 export class QuickCounter<Label extends string> extends Counter<Label> {
   readonly #pending: Pending<Label>[] = [];
 

@@ -2,7 +2,7 @@ import type { FailedRequest } from '../admission/port.js';
 import type { Exchange, ExchangeLog } from '../exchange.js';
 import type { Metrics } from './metrics.js';
 
-/** Status of an exchange whose client left before its answer; nobody was told it. */
+/** Status logged for an exchange whose client left before its answer; it is never sent. */
 const CLIENT_GONE = 499;
 const SWITCHED = 101;
 
@@ -17,8 +17,8 @@ export interface AccessLog {
 const REFUSED = 400;
 
 /**
- * Last step: tells metrics, log and ledger how an exchange ended. Runs once for each, always.
- * @param onFailed told of admitted requests that ended in a 5xx, so that billing can credit them
+ * Last step: records in metrics, log and ledger how an exchange ended. Runs once for each, always.
+ * @param onFailed called for admitted requests that ended in a 5xx, so that billing can credit them
  */
 export function createFinish(
   metrics: Metrics,
@@ -32,8 +32,8 @@ export function createFinish(
     // A refusal after the answer began could only cut it; what the client then holds is no success.
     const status = client.gone && !client.started ? CLIENT_GONE : (logEntry.refusal?.status ?? answered);
     const totalMs = performance.now() - exchange.startedMs;
-    // Of a tunnel they were told when it opened.
-    if (logEntry.tunnel === null) tell(metrics, logEntry, status, totalMs);
+    // Those of a tunnel were counted when it opened.
+    if (logEntry.tunnel === null) count(metrics, logEntry, status, totalMs);
     if (logEntry.refusal !== null) metrics.refusal(logEntry.refusal.code);
     const { verdict } = logEntry;
     if (logEntry.counted && status >= 500 && verdict !== null && verdict.keyId !== null) {
@@ -46,10 +46,10 @@ export function createFinish(
 
 /** Tells metrics of a tunnel when its client is answered: they time the handshake, not what follows. */
 export function createTunnelOpened(metrics: Metrics): (exchange: Exchange) => void {
-  return ({ logEntry, startedMs }) => tell(metrics, logEntry, SWITCHED, performance.now() - startedMs);
+  return ({ logEntry, startedMs }) => count(metrics, logEntry, SWITCHED, performance.now() - startedMs);
 }
 
-function tell(metrics: Metrics, logEntry: ExchangeLog, status: number, totalMs: number): void {
+function count(metrics: Metrics, logEntry: ExchangeLog, status: number, totalMs: number): void {
   metrics.exchange(logEntry.operation, status, totalMs / 1000);
   if (logEntry.admissionMs > 0) metrics.admission(logEntry.admissionMs / 1000);
   if (logEntry.upstream !== null) metrics.upstream(logEntry.upstream, logEntry.upstreamMs / 1000);

@@ -13,11 +13,11 @@ const HELD_BYTES = LONGEST_ERROR;
 /** How one attempt ended: the answer is written, a refusal is due, the connection broke, none was had, or it was given up before. */
 export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn';
 
-/** Told of an answer of 400 and above that was no Error; `body` is decoded where that went well, and cut where it was too long. */
+/** Called for an answer of 400 and above that was no Error; `body` is decoded where that worked, and cut where it was too long. */
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
 
 /**
- * One request on one connection, as the transport tells of it. Ends once, by `onEnd`, whatever comes when.
+ * One request on one connection, driven by the transport. Ends once, by `onEnd`, in whatever order events arrive.
  */
 export class Attempt implements ResponseHandler {
   readonly #exchange: Admitted;
@@ -118,7 +118,7 @@ export class Attempt implements ResponseHandler {
     return true;
   }
 
-  /** The client gets an Error of ours, with the fields that do not speak of the body it replaces. */
+  /** The client gets an Error of ours, without the fields that describe the body it replaces. */
   #replace(body: Buffer): void {
     const received = this.#headers;
     const headers: string[] = [];

@@ -44,7 +44,7 @@ export class Breaker {
     return this.isOpen ? this.#dueMs : -Infinity;
   }
 
-  /** A request is being sent. Gives what `ended` is to be told. */
+  /** A request is being sent. Returns what to pass to `ended`. */
   send(nowMs: number): number {
     if (this.isOpen) {
       this.#openMs = Math.min(2 * this.#openMs, this.#settings!.capMs);

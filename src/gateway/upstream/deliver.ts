@@ -8,7 +8,7 @@ import type { UpstreamFailure } from './failure.js';
 import type { Address } from './address.js';
 import type { Upstream } from './pools.js';
 
-/** Told of each attempt that failed, also when a second one then went well. */
+/** Called for each attempt that failed, also when a second one then succeeded. */
 export type OnUpstreamFailure = (upstream: string, kind: UpstreamFailure) => void;
 
 /** One attempt at one address. */

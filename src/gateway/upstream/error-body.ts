@@ -8,7 +8,7 @@ type Received = readonly string[];
 export const LONGEST_ERROR = 64 * 1024;
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
-/** Fields that speak of a body (RFC 9110 §8), and go with it. */
+/** Fields that describe a body (RFC 9110 §8), and are dropped with it. */
 const OF_BODY = /^(?:content-.*|etag|last-modified|accept-ranges|digest|repr-digest)$/;
 
 const DECODERS = new Map<string, (body: Buffer) => Buffer>([
@@ -32,7 +32,7 @@ export function decodedBody(received: Received, body: Buffer): Buffer | null {
 /**
  * Whether an answer of 400 and above is an Error of the contract: JSON by its Content-Type, with a
  * code, a message and the status of the answer.
- * @param body decoded; null for an answer to HEAD, of which only the fields can be judged
+ * @param body decoded; null for an answer to HEAD, of which only the fields can be checked
  */
 export function isError(status: number, received: Received, body: Buffer | null): boolean {
   const type = onlyValueOf(received, 'content-type');
@@ -56,7 +56,7 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
-/** The fields of an answer without those that speak of its body. */
+/** The fields of an answer without those that describe its body. */
 export function withoutBodyFields(received: Received): Received {
   return received.filter((_text, index) => !OF_BODY.test(received[index - (index % 2)]!));
 }

@@ -20,7 +20,7 @@ const returns = remembered(
   (name) => !HOP_BY_HOP.has(name) && !OWN.has(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)),
 );
 
-/** What the upstream is told: the client's fields, then who asks, by the gateway's word alone. */
+/** The fields sent to the upstream: the client's, then who asks, which only the gateway may say. */
 export function requestHeaders(exchange: Admitted, internalToken: string): string[] {
   const { verdict } = exchange;
   const headers = [
@@ -41,9 +41,9 @@ export function requestHeaders(exchange: Admitted, internalToken: string): strin
 }
 
 /**
- * What the client is told of the upstream's fields, flat, appended to `target`.
+ * Appends to `target` the upstream's fields that the client gets, flat.
  * @param received flat, names in lower case
- * @param ownCors whether the gateway tells browsers who may read: then nobody else does
+ * @param ownCors whether the gateway answers CORS itself: then the upstream's fields about it are dropped
  */
 export function appendResponseHeaders(
   target: string[],

@@ -33,7 +33,7 @@ export interface Upstream {
 
 export type Upstreams = ReadonlyMap<string, Upstream>;
 
-/** Told when a breaker opens or closes. */
+/** Called when a breaker opens or closes. */
 export type OnBreakerChange = (upstream: string, address: Address, change: BreakerChange) => void;
 
 /**

@@ -1,7 +1,7 @@
 /** What of the connections to an address one operation may have: those that it leaves are for all others when it hangs. */
 const PART = 3 / 4;
 
-/** What can be told to begin. */
+/** An attempt that waits until it may start. */
 interface Startable {
   start(): void;
 }

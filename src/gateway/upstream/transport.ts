@@ -10,14 +10,14 @@ export interface OutgoingRequest {
 
 /** Steers one request that was dispatched. Once its answer ended, or it failed, it does nothing. */
 export interface Controller {
-  /** Takes it from the queue, or closes its connection. The handler is told nothing more. */
+  /** Takes it from the queue, or closes its connection. The handler is not called again. */
   abort(): void;
   /** Reads no further of the answer, until `resume`. */
   pause(): void;
   resume(): void;
 }
 
-/** Is told what becomes of one request. Ends with either `onResponseEnd` or `onResponseError`, once. */
+/** Receives the outcome of one request. Ends with either `onResponseEnd` or `onResponseError`, once. */
 export interface ResponseHandler {
   /** It has a connection, and is written to it next. */
   onRequestStart(controller: Controller): void;
@@ -25,7 +25,7 @@ export interface ResponseHandler {
   onResponseStart(controller: Controller, status: number, headers: readonly string[]): void;
   onResponseData(controller: Controller, chunk: Buffer): void;
   onResponseEnd(): void;
-  /** No connection, when it was never told `onRequestStart`; else the connection broke or the answer is malformed. */
+  /** No connection, when `onRequestStart` was never called; else the connection broke or the answer is malformed. */
   onResponseError(): void;
 }
 

@@ -24,7 +24,7 @@ type Fields = Record<string, string | string[]>;
 
 /**
  * Carries a handshake to the upstream, and the tunnel when that agrees. http-proxy says the
- * handshake and joins the two sockets; whatever is told to the client is ours: the head of the 101 by
+ * handshake and joins the two sockets; whatever the client receives is ours: the head of the 101 by
  * its fields, every other answer by the same way as that of a plain request.
  */
 export function carryHandshake(
@@ -61,7 +61,7 @@ interface Followed {
   readonly connectMs: number;
 }
 
-/** Listens to the request before http-proxy does: of each event we are told first. */
+/** Listens to the request before http-proxy does, so that each event reaches us first. */
 function follow(followed: Followed): void {
   const { exchange, attempt, outgoing, connectMs } = followed;
   // http-proxy puts paths together anew; what was routed is what is asked for.
@@ -132,7 +132,7 @@ function join({ exchange, handshake, address, end }: Followed, response: Incomin
   address.tunnels += 1;
   socket.on('close', () => {
     address.tunnels -= 1;
-    // What it said before it ended in order is still to be told.
+    // What it sent before an orderly end still has to be passed on.
     if (!end.writableEnded) end.destroy();
   });
   end.on('close', leave);

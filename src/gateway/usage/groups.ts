@@ -20,7 +20,7 @@ export class Groups {
   readonly #openFrom: string;
   readonly #without: readonly Missing[];
   readonly #has: Readonly<Record<Dimension, boolean>>;
-  /** What tells the groups apart that are open at the same time. */
+  /** What distinguishes the groups that are open at the same time. */
   readonly #names: readonly Dimension[];
   readonly #sums = new Map<string, Sum>();
   #key = '';

@@ -34,7 +34,7 @@ export async function* runTask(task: Task): AsyncGenerator<Buffer, void> {
   // From its first moment on, so that all its threads have it: the gateway goes first on every processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const ended = once(child, 'close') as Promise<[code: number | null]>;
-  // Told by `ended`, which rejects as well when there is no such process.
+  // Reported by `ended`, which rejects as well when there is no such process.
   ended.catch(() => undefined);
   let reason = '';
   child.stderr.on('data', (chunk: Buffer) => (reason = (reason + chunk.toString()).slice(0, REASON_CHARACTERS)));

@@ -5,14 +5,14 @@ import type { Operation } from '../contract/operation.js';
 import { buildRoutes } from '../contract/routes.js';
 import type { Snapshot } from './worker-metrics.js';
 
-/** What a worker tells the primary. */
+/** What a worker sends to the primary. */
 export type WorkerMessage =
   | { readonly type: 'started' }
   | { readonly type: 'applied' }
   | { readonly type: 'listening'; readonly port: number }
   | { readonly type: 'metrics'; readonly metrics: Snapshot };
 
-/** What the primary tells a worker: to send its metrics, or what is in force from now on. */
+/** What the primary sends to a worker: a request for its metrics, or what is in force from now on. */
 export type PrimaryMessage = { readonly type: 'send_metrics' } | ({ readonly type: 'apply' } & Serialized);
 
 /** What a process runs by. A worker has it from the primary, never from the files: they may be bad by now, or say what only a new gateway may take over. */

@@ -9,11 +9,11 @@ interface Wait {
   readonly end: () => void;
 }
 
-/** A worker that told nothing for so long hangs. */
+/** A worker that was silent for so long hangs. */
 const SILENT_MS = 3000;
 
 /**
- * The metrics of all workers, the dead included, summed. What is known is told at once: a worker that
+ * The metrics of all workers, the dead included, summed. What is known is shown at once: a worker that
  * hangs counts with its last snapshot, and never makes a scrape fail.
  */
 export class WorkerMetrics {

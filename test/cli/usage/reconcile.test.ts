@@ -138,7 +138,7 @@ t.test(
 
 t.test('a counter that can not be held against the day is told, and changes nothing', async (t) => {
   for (const [metrics, reason] of [
-    ['petgate_up 1\n', 'does not tell since when'],
+    ['petgate_up 1\n', 'does not say since when'],
     [
       'petgate_start_time_seconds 1\npetgate_admitted_total{plan="free",operation="listPets"} 999\n',
       'since before the day',

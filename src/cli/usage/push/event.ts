@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<PushMode, string>> = {
   cumulative: 'petgate.usage.cumulative.v1',
 };
 export const DIMENSIONS = ['day', 'key', 'plan', 'operation'] as const;
-/** Columns of the ledger that an event tells. */
+/** Columns of the ledger that an event carries. */
 export const COUNTS = ['requests', 'limited', 'banned', 'failed'] as const;
 
 /**

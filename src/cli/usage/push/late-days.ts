@@ -25,7 +25,7 @@ export interface Growing {
 
 /**
  * Days that became final without a gateway, and may grow when it comes back. Day mode: a journal for each
- * tells what is sent of each group. It is written before anything of it is sent, so that an id has one
+ * records what is sent of each group. It is written before anything of it is sent, so that an id has one
  * content whenever the push is killed; what the ledger has more afterwards is sent as an event of its own.
  * Cumulative mode: they are sent anew while they may grow.
  */
@@ -42,7 +42,7 @@ export class LateDays {
     this.#deliver = deliver;
   }
 
-  /** The late days once a range is begun: those in it are due. */
+  /** The late days once a range is started: those in it are due. */
   including({ from, to }: Days, { without }: Growing): Readonly<Record<string, LateDay>> {
     const late = { ...this.#file.state.late };
     for (const day of daysFrom(from, to)) {
@@ -57,7 +57,7 @@ export class LateDays {
     return this.#parts.mode === 'day' && this.#file.state.late[day] !== undefined;
   }
 
-  /** Hands over the rest of the journal that was begun and not ended. */
+  /** Hands over the rest of the journal that was left unfinished. */
   async resume(): Promise<void> {
     const { sending, late } = this.#file.state;
     if (sending === null) return;
@@ -100,7 +100,7 @@ export class LateDays {
     await this.resume();
   }
 
-  /** Nothing can change any more: the ledger tells what was sent of a group that never grew, and the journal keeps the others. */
+  /** Nothing can change any more: the ledger shows what was sent of a group that never grew, and the journal keeps the others. */
   async #close(day: string, journal: number): Promise<void> {
     const all = readJournal(this.#pathOf(day, journal + 1));
     const { kept } = await this.#write(

@@ -41,18 +41,22 @@ export class Pusher {
     return this.#late.corrected;
   }
 
-  /** First what was begun and not ended, then the days asked for. Rejects with CommandError; what was done stays done. */
+  /** First the range that was left unfinished, then the days asked for. Rejects with CommandError; what was done stays done. */
   async run(from: string | undefined, toDay: string | undefined): Promise<void> {
     const asked = { from, toDay };
     const growing = await this.#growing();
     const finalDay = earlier(dayOf(Date.now() - SETTLE_MS - DAY_MS), dayOf(Date.parse(growing.openFrom) - DAY_MS));
     const last = this.#parts.mode === 'day' ? earlier(toDay ?? finalDay, finalDay) : (toDay ?? dayOf(Date.now()));
     await this.#late.resume();
-    const begun = this.#file.state.running;
-    if (begun !== null && (from === undefined || from === begun.from) && (toDay === undefined || toDay === begun.to)) {
-      await this.#push(begun);
+    const unfinished = this.#file.state.running;
+    if (
+      unfinished !== null &&
+      (from === undefined || from === unfinished.from) &&
+      (toDay === undefined || toDay === unfinished.to)
+    ) {
+      await this.#push(unfinished);
       // Days that were open may have grown for keys that were done before the stop: those come once more.
-      if (from !== undefined) from = later(from, next(begun.finalDay));
+      if (from !== undefined) from = later(from, next(unfinished.finalDay));
     }
     const { doneThrough } = this.#file.state;
     const first = from ?? (doneThrough === null ? firstOfLastMonth() : next(doneThrough));

@@ -8,13 +8,13 @@ export interface RunningRange {
   readonly to: string;
   /** The last key all of whose rows were acknowledged; null before the first. */
   readonly after: string | null;
-  /** The last final day when it was begun: later ones may have grown since. */
+  /** The last final day when it was started: later ones may have grown since. */
   readonly finalDay: string;
 }
 
 /** A day that became final without a gateway: it may grow after it was sent. */
 export interface LateDay {
-  /** Number of its journal, which tells what is sent of it; 0 before there is one. */
+  /** Number of its journal, which records what is sent of it; 0 before there is one. */
   readonly journal: number;
   /** What the next push sends of it: `all` of its events, `more` that came since, or `nothing`, for it grows no more. */
   readonly due: 'all' | 'more' | 'nothing';
@@ -25,7 +25,7 @@ interface PushState {
   readonly version: 1;
   /** All final days up to this one were acknowledged; null before the first. */
   readonly doneThrough: string | null;
-  /** What was begun and not ended. */
+  /** The range that is not finished yet. */
   readonly running: RunningRange | null;
   /** Days that are sent from journals, not from the ledger. */
   readonly late: Readonly<Record<string, LateDay>>;
@@ -70,7 +70,7 @@ function readState(file: string): PushState {
     const state = JSON.parse(text) as Partial<PushState> | null;
     if (state?.version === 1) return { ...NOTHING, ...state };
   } catch {
-    // Told below, as for any other foreign file.
+    // Reported below, as for any other foreign file.
   }
   throw new CommandError(
     `${file} holds no state of a push. Name another file with --state, or remove it and say with --from where to begin: sending again does no harm.`,

@@ -8,7 +8,7 @@ import { removeDaysBefore } from '../engines/embedded/sweep.js';
 import { inTransaction } from '../engines/embedded/files/errors.js';
 
 /** What Redis has acknowledged of the ledger here, row by row. */
-export class Taken {
+export class AcknowledgedCounts {
   readonly #stores: Stores;
 
   constructor(stores: Stores) {
@@ -17,9 +17,9 @@ export class Taken {
 
   /** What Redis may not have of a row yet; null when it has all. */
   missing(row: UsageRow): UsageCounts | null {
-    const taken = this.#read(row);
+    const acknowledged = this.#read(row);
     const missing = noCounts();
-    for (const field of COUNTS) missing[field] = Math.max(0, row[field] - taken[field]);
+    for (const field of COUNTS) missing[field] = Math.max(0, row[field] - acknowledged[field]);
     return COUNTS.some((field) => missing[field] > 0) ? missing : null;
   }
 

@@ -15,7 +15,7 @@ import { Local } from './local.js';
 import { Metadata } from './metadata.js';
 import { Outage } from './outage.js';
 import { Spool } from './spool.js';
-import { Taken } from './taken.js';
+import { AcknowledgedCounts } from './acknowledged.js';
 
 const REFRESH_EVERY_MS = 250;
 
@@ -106,7 +106,7 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured }: Fai
   const gateways = (): number => (configured === 'auto' ? metadata.gateways() : configured);
   const verifier = new CachedKeyVerifier(keys, plans, gateways());
   const local = new Local(stores, keys, verifier);
-  const spool = new Spool({ local, redis, metadata, taken: new Taken(stores) });
+  const spool = new Spool({ local, redis, metadata, acknowledged: new AcknowledgedCounts(stores) });
   return { stores, keys, metadata, gateways, verifier, local, spool };
 }
 

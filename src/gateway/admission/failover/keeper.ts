@@ -25,7 +25,7 @@ interface KeeperParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** What one process of each gateway does for all of them: tells that it is there, follows changed keys, brings home what was left. */
+/** What one process of each gateway does for all of them: reports that it is alive, follows changed keys, replays what was spooled. */
 export class Keeper {
   readonly #parts: KeeperParts;
   readonly #stop: () => Promise<void>;
@@ -69,22 +69,22 @@ export class Keeper {
       this.#replayAtMs = nowMs + LEFTOVERS_EVERY_MS;
     }
     // Only now: what was left here may be of days that others would take for final.
-    if (spool.openDay !== null) await redis.fleet.tell(spool.id, spool.openDay);
+    if (spool.openDay !== null) await redis.fleet.report(spool.id, spool.openDay);
   }
 
   /** Reads anew the cached keys that the log of changes names, until the entries are so old that their change is there. */
   async #follow(): Promise<void> {
     const { redis, keys, metadata } = this.#parts;
     // Store time. A store whose clock was set back begins anew.
-    const told = Number(metadata.read('log') ?? 0);
-    for (let sinceMs = told, isMore = true; isMore;) {
+    const readUntilMs = Number(metadata.read('log') ?? 0);
+    for (let sinceMs = readUntilMs, isMore = true; isMore;) {
       const changed = await redis.fleet.changedSince(sinceMs);
       await keys.changed(changed.ids);
       sinceMs = changed.untilMs;
       isMore = changed.isMore;
       const overMs = sinceMs - this.#graceMs;
       // Each write is synced to the disk: reading an entry once more costs less.
-      if (!isMore && Math.abs(overMs - told) > 2 * GRACE_MS) await metadata.write('log', overMs.toString());
+      if (!isMore && Math.abs(overMs - readUntilMs) > 2 * GRACE_MS) await metadata.write('log', overMs.toString());
     }
   }
 

@@ -53,7 +53,7 @@ export class KeyCache {
   }
 
   /** Keys whose last verdict this process saw. */
-  judgedKeyIds(): readonly string[] {
+  decidedKeyIds(): readonly string[] {
     return this.#verdicts.keyIds();
   }
 
@@ -122,7 +122,7 @@ export class KeyCache {
     return unread;
   }
 
-  /** null: there is no such key. undefined: Redis did not tell. */
+  /** null: there is no such key. undefined: Redis did not answer. */
   async #ask(keyId: string): Promise<CachedKey | null | undefined> {
     const seenAtMs = Date.now();
     try {

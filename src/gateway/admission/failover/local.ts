@@ -41,7 +41,7 @@ export class Local {
   begin(gateways: number): void {
     this.#verifier.gateways = gateways;
     this.#restrained.clear();
-    void this.#restrainJudged();
+    void this.#restrainDecided();
   }
 
   /** Decides what can be decided here; rejects with StoreUnavailable, which holds that, when a key is not known. */
@@ -69,9 +69,9 @@ export class Local {
     return { limit: whole.limits.day, level: day.level };
   }
 
-  /** What this process saw of a key binds all processes of the machine, whichever is asked: so it is told at once, key by key. */
-  async #restrainJudged(): Promise<void> {
-    const keyIds = this.#keys.judgedKeyIds();
+  /** What this process saw of a key binds all processes of the machine, whichever is asked: so it is shared at once, key by key. */
+  async #restrainDecided(): Promise<void> {
+    const keyIds = this.#keys.decidedKeyIds();
     for (let start = 0; start < keyIds.length; start += RESTRAINED_AT_ONCE) {
       const some = keyIds.slice(start, start + RESTRAINED_AT_ONCE).filter((keyId) => !this.#restrained.has(keyId));
       // A store that can't be written says so to whoever asks it next.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Stores } from '../engines/embedded/files/stores.js';
 import { inTransaction } from '../engines/embedded/files/errors.js';
 
-/** A store that forgot everything knows only who has told it since: a lower count is believed after this time. */
+/** A store that lost everything knows only the gateways that reported since: a lower count is believed after this time. */
 const BELIEVED_AFTER_MS = 30_000;
 
 /** `spool`: id of this store. `gateways`: how many were seen last. `log`: until when changed keys were read, store ms. `day`: the first that Redis may not have taken whole. */
@@ -12,7 +12,7 @@ const rowOf = (name: Name): string => `f${name}`;
 /** Single values that outlive the process, shared by all processes of the machine. */
 export class Metadata {
   readonly #stores: Stores;
-  /** How many gateways there were, each with when it was told. */
+  /** How many gateways there were, each with when it was reported. */
   #samples: readonly { readonly atMs: number; readonly count: number }[];
 
   constructor(stores: Stores) {

@@ -26,7 +26,7 @@ export function restrain(
   }
   const ban = banOf(last, key, nowMs);
   if (ban === null || ban.untilMs <= state.bannedUntilMs) return;
-  // Without strikes, as an operator's: Redis has judged where it ends.
+  // Without strikes, as an operator's: Redis has decided where it ends.
   Object.assign(state, { bannedUntilMs: ban.untilMs, banLevel: ban.level, strikes: 0, strikesSinceMs: 0 });
 }
 

@@ -6,7 +6,7 @@ import type { RedisEngine } from '../engines/redis/engine.js';
 import type { UsageCounts, UsageRow } from '../port.js';
 import type { Local } from './local.js';
 import type { Metadata } from './metadata.js';
-import type { Taken } from './taken.js';
+import type { AcknowledgedCounts } from './acknowledged.js';
 
 /** Calls under way at once: few enough that each keeps its deadline. */
 const SENT_AT_ONCE = 16;
@@ -21,7 +21,7 @@ interface SpoolParts {
   readonly local: Local;
   readonly redis: Pick<RedisEngine, 'fleet'>;
   readonly metadata: Metadata;
-  readonly taken: Taken;
+  readonly acknowledged: AcknowledgedCounts;
 }
 
 /**
@@ -86,7 +86,7 @@ export class Spool {
 
   /** The rows Redis lacks something of; those of a key one after the other. */
   async *#waiting(): AsyncGenerator<Waiting> {
-    const { local, metadata, taken } = this.#parts;
+    const { local, metadata, acknowledged } = this.#parts;
     const nowMs = Date.now();
     // A clock that was set back may have counted on days to come.
     for await (const rows of local.engine.usage.rows(
@@ -94,7 +94,7 @@ export class Spool {
       dayOf(nowMs + DAY_MS),
     )) {
       for (const row of rows) {
-        const missing = taken.missing(row);
+        const missing = acknowledged.missing(row);
         if (missing !== null) yield { row, missing };
       }
     }
@@ -102,20 +102,20 @@ export class Spool {
 
   async #send(group: readonly Waiting[], sum: Counts): Promise<void> {
     if (group.length === 0) return;
-    const { redis, taken, local } = this.#parts;
+    const { redis, acknowledged, local } = this.#parts;
     const keys = new Map<string, UsageRow[]>();
     for (const { row } of group) keys.set(row.key, [...(keys.get(row.key) ?? []), row]);
     await Promise.all(
       [...keys].map(([keyId, rows]) => redis.fleet.take(this.#id, { keyId, rows, greedyDay: local.greedyDay(keyId) })),
     );
-    await taken.acknowledge(group.map(({ row }) => row));
+    await acknowledged.acknowledge(group.map(({ row }) => row));
     for (const { missing } of group) addCounts(sum, missing);
   }
 
   /** Days before yesterday get no counts any more: once replayed, they are over. */
   async #close(beganMs: number): Promise<void> {
-    const { metadata, taken } = this.#parts;
+    const { metadata, acknowledged } = this.#parts;
     await metadata.write('day', dayOf(beganMs - DAY_MS));
-    await taken.forgetBefore(dayOf(beganMs - 2 * DAY_MS));
+    await acknowledged.forgetBefore(dayOf(beganMs - 2 * DAY_MS));
   }
 }

@@ -6,7 +6,7 @@ import type { UnknownReason } from '../verdict.js';
 import type { CachedKey, KeyCache } from './key-cache.js';
 import { shareOf, sharesOf } from './shares.js';
 
-/** Judges keys by what is cached of them, each with this gateway's share of its limits. */
+/** Admits keys by their cached records, each with this gateway's share of its limits. */
 export class CachedKeyVerifier implements KeyVerifier {
   readonly #keys: KeyCache;
   #whole: Plans;

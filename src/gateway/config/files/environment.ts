@@ -33,7 +33,7 @@ export function readEnvironment(
   environment: NodeJS.ProcessEnv,
 ): readonly { name: string; path: Path; value: unknown }[] {
   return VARIABLES.flatMap(({ name, path, read }) => {
-    // Not `trim`: what only looks like a blank is a mistake, which the schema tells.
+    // Not `trim`: what only looks like a blank is a mistake, which the schema reports.
     const text = environment[name]?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? '';
     return text === '' ? [] : [{ name, path, value: read(text) }];
   });

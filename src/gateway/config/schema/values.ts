@@ -46,7 +46,7 @@ export function mapping<T extends z.ZodRawShape>(shape: T) {
   });
 }
 
-/** @param error what is told of anything else */
+/** @param error the message for anything else */
 export function text(error: string, pattern: RegExp) {
   return z.string({ error }).regex(pattern, error);
 }

@@ -68,7 +68,7 @@ export class HttpClient implements ServedClient, Ongoing {
     beginNext(this.#request.socket);
   }
 
-  /** Nothing more is to be told to this client. */
+  /** Nothing more is sent to this client. */
   leave(): void {
     this.gone = true;
     this.#leave?.();
@@ -140,7 +140,7 @@ export class HttpClient implements ServedClient, Ongoing {
 
   start(status: number, headers: string[]): void {
     if (this.gone) return;
-    // An answer before the request's end: where the next request begins is anybody's guess (RFC 9110 §10.1.1).
+    // An answer before the request's end: where the next request begins is unknown (RFC 9110 §10.1.1).
     if (!this.#request.complete) this.#response.shouldKeepAlive = false;
     this.#response.writeHead(status, headers);
     // The answer may wait for its client for long: what the head said is not kept meanwhile.
@@ -166,7 +166,7 @@ export class HttpClient implements ServedClient, Ongoing {
 
   abort(): void {
     const { socket, httpVersion } = this.#request;
-    // An HTTP/1.0 answer may end with its connection: there only a reset tells that it broke. With TLS the missing close_notify does.
+    // An HTTP/1.0 answer may end with its connection: there only a reset shows that it was cut. With TLS the missing close_notify does.
     if (httpVersion === '1.0' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
     else socket.destroy();
   }

@@ -31,7 +31,7 @@ interface Connection {
   readonly waiting: (() => void)[];
   /** Why nothing after the newest request could be read; null while the parser is well. */
   broken: Refusal | null;
-  /** Exchanges begun on it. */
+  /** Exchanges started on it. */
   served: number;
   /** No further request is taken from it. */
   closing: boolean;

@@ -66,7 +66,7 @@ export function tune(server: Server, limits: EdgeLimits): void {
   server.requestTimeout = limits.requestMs;
   server.keepAliveTimeout = limits.keepAliveMs;
   server.maxConnections = limits.connections;
-  // One too many tells that there are too many (`faultIn`); the rest need not be kept.
+  // One too many is enough to refuse the request (`faultIn`); the rest need not be kept.
   server.maxHeadersCount = limits.headerFields + 1;
 }
 

@@ -11,7 +11,7 @@ import type { Traffic } from '../traffic.js';
 
 const { NGHTTP2_NO_ERROR } = constants;
 
-/** An answer goes out in pieces of this size, one after the other: each that went tells that its client is alive. */
+/** An answer goes out in pieces of this size, one after the other: each one that was sent proves that its client is alive. */
 const PIECE_BYTES = 16 * 1024;
 /** Pieces that may wait before whoever writes is asked to wait as well. */
 const MOST_PIECES = 4;
@@ -110,7 +110,7 @@ export class StreamClient implements ServedClient {
   }
 
   start(status: number, headers: string[]): void {
-    // Reset, and about to be told so.
+    // Reset, and the event for it is still to come.
     this.gone ||= this.#stream.closed;
     if (this.gone) return;
     this.started = true;
@@ -143,7 +143,7 @@ export class StreamClient implements ServedClient {
     this.#stream.destroy(new Error('the answer broke off'));
   }
 
-  /** Node would join what waits into one write, of which nobody could tell how far it got. */
+  /** Node would join what waits into one write, whose progress could not be seen. */
   #pump(): void {
     if (this.#writing || this.gone) return;
     const piece = this.#pieces.shift();

@@ -15,7 +15,7 @@ import { Bag } from '../../../shared/bag.js';
 
 /** How often it is looked for connections that have been idle for too long. */
 const CHECK_MS = 1000;
-/** How long a connection that was told to end may take to do so. */
+/** How long a connection may take to close after GOAWAY. */
 const FAREWELL_MS = 2000;
 /** Heads up to this many times their limit are read, so that they can be answered 431; beyond it the stream is reset. */
 const ANSWERED_HEADS = 4;
@@ -37,7 +37,7 @@ const FORGOTTEN = 33;
 interface Http2 {
   /** Takes a connection, from its first byte on. */
   take(socket: Socket): void;
-  /** New connections are told the limits that hold now. */
+  /** New connections get the limits that hold now. */
   retune(): void;
   /** Tells every client to send nothing more; what is under way ends. */
   drain(): void;
@@ -48,14 +48,14 @@ interface Http2Connection {
   readonly session: ServerHttp2Session;
   readonly socket: Socket;
   readonly remote: string | undefined;
-  /** Exchanges begun on it and not ended, and all that were begun. */
+  /** Exchanges in flight on it, and all that were ever started. */
   open: number;
   served: number;
   /** Requests its client gave up lately. */
   givenUp: number;
   /** `performance.now()` since when it has had no exchange, or since its farewell. */
   idleSinceMs: number;
-  /** Its client was told that nothing more is taken from it. */
+  /** GOAWAY was sent: nothing more is taken from it. */
   leaving: boolean;
 }
 

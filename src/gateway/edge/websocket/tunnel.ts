@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Tunnel, TunnelClose } from '../../exchange.js';
 
-/** How long a client that said it is done may take to be told all that is left. */
+/** How long a client that half-closed may take to read all that is left. */
 const FAREWELL_MS = 2000;
 
 /** What a tunnel may last. */
@@ -13,7 +13,7 @@ interface TunnelTerms {
 
 /**
  * The client's end of a tunnel: its socket, once `open`; before that a stand-in that holds nothing, so
- * that an attempt at an upstream may fail on it and another be made. Ending it tells the client all
+ * that an attempt at an upstream may fail on it and another be made. Ending it sends the client all
  * that was written, then closes; destroying it does so too, and takes nothing more from either side.
  */
 export class TunnelEnd extends Duplex implements Tunnel {

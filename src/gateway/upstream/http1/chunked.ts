@@ -28,7 +28,7 @@ export class ChunkedReader {
 
   /**
    * @param from where in `bytes` to begin
-   * @param body is told each piece
+   * @param body receives each piece
    * @returns where it stopped: the end of `bytes`, or of the body; -1 when it is malformed
    */
   read(bytes: Buffer, from: number, body: { onBody(piece: Buffer): void }): number {

@@ -15,7 +15,7 @@ const LATE_MS = 20;
 
 const NOBODY: UpstreamRequest[] = [];
 
-/** Is told when a connection can take the next requests, what it gives back unanswered, and when it is gone. */
+/** Notified when a connection can take more requests, which ones it returns unanswered, and when it has closed. */
 export interface Owner {
   readonly fixedLines: string;
   onIdle(connection: Connection): void;
@@ -94,7 +94,7 @@ export class Connection {
     this.#socket.write(heads, 'latin1');
   }
 
-  /** Closes it at once; nobody is told of what it carries. */
+  /** Closes it at once; the handlers of its requests are not notified. */
   destroy(): void {
     this.#request = null;
     this.#socket.destroy();

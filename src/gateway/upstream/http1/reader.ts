@@ -14,7 +14,7 @@ const BARE = /\r[^\n]|(?:^|[^\r])\n/;
 /** `malformed`: no answer, or half of one. `surplus`: whole, and more came behind it that nobody asked for. */
 export type Progress = 'more' | 'done' | 'surplus' | 'malformed';
 
-/** Is told the parts of an answer. */
+/** Receives the parts of an answer. */
 interface AnswerParts {
   onHead(head: ResponseHead): void;
   onBody(piece: Buffer): void;

@@ -14,7 +14,7 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
   return {
     read: (keyId) => attempt(stores, () => banOf(stores, keyId)),
     start: async (keyId, untilMs, note) => {
-      // First the note: it is told only of the ban whose end it names.
+      // First the note: it is shown only for the ban whose end it names.
       await keepNote(stores, keyId, note === undefined ? undefined : { untilMs, ...note });
       await attempt(stores, () => {
         change(stores, keyId, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 });

@@ -29,7 +29,7 @@ export class Maintenance {
   #mergedAtMs = performance.now();
   #bytesWithoutLog = 0;
   #closed = false;
-  /** The store's time at the last admission; 0 before the first. A sweep judges age by it. */
+  /** The store's time at the last admission; 0 before the first. A sweep measures age by it. */
   nowMs = 0;
 
   constructor(stores: Stores, checkpoint: Checkpoint, sweep: Sweep, addresses: Addresses) {
@@ -56,7 +56,7 @@ export class Maintenance {
       this.#addresses.recount();
       this.#failure = undefined;
     } catch (error) {
-      // Admissions go on; `check` tells, and the next tick tries again.
+      // Admissions go on; `check` reports it, and the next tick tries again.
       this.#failure = error;
     }
   }

@@ -17,7 +17,7 @@ return pack('<d', clock) .. '1'
 
 /**
  * KEYS[1]: the log. ARGV: since when, store ms; about how many. Answers \`1\` or \`0\` (there may be more, or not),
- * the time until which it tells, and ids. A page never ends within a moment, because the next begins after it:
+ * the time up to which it was read, and ids. A page never ends within a moment, because the next begins after it:
  * it takes all entries of its last one, of which there are no more than Redis can make in a millisecond.
  */
 const READ = scriptOf(`
@@ -36,7 +36,7 @@ return pack('<d', clock) .. (more and '1 ' or '0 ') .. untilMs .. ' ' .. table.c
 /** Ids of keys whose record is about to change, or was just changed. */
 export interface ChangedKeys {
   readonly ids: readonly string[];
-  /** The store's time until which the log is told; there is more when `isMore`. */
+  /** The store's time up to which the log was read; there is more when `isMore`. */
   readonly untilMs: number;
   readonly isMore: boolean;
 }

@@ -8,7 +8,7 @@ import { changedSince } from './changes.js';
 import type { ChangedKeys } from './changes.js';
 import { connect } from './link/connect.js';
 import { fail } from './credits.js';
-import { beat, dayStore, leave, tell } from './gateways.js';
+import { beat, dayStore, leave, report } from './gateways.js';
 import { keyStore } from './keys.js';
 import { Link } from './link/link.js';
 import { subjectName } from './names.js';
@@ -41,13 +41,13 @@ interface RedisEngineOptions {
 export interface RedisEngine extends AdmissionEngine {
   /** Puts other plans in force from the next batch on. */
   setPlans(plans: Plans): void;
-  /** Why it does not decide, or of a Cluster not all of it; null while it does. A stall is not told. */
+  /** Why it does not decide, or of a Cluster not all of it; null while it does. A stall does not count. */
   readonly away: string | null;
   /** `watcher` is called when `away` may be another. */
   watch(watcher: () => void): void;
   /** Several nodes, of which some may be away while others decide. */
   readonly cluster: boolean;
-  /** What gateways tell each other. Rejects with StoreUnavailable, as all else. */
+  /** What gateways know of each other. Rejects with StoreUnavailable, as all else. */
   readonly fleet: Fleet;
 }
 
@@ -57,7 +57,7 @@ export interface Fleet {
   /** Says that a gateway is there; how many there are. */
   beat(gatewayId: string): Promise<number>;
   /** Says that a gateway has brought all counts of days before `openDay` (days since 1970-01-01). */
-  tell(gatewayId: string, openDay: number): Promise<void>;
+  report(gatewayId: string, openDay: number): Promise<void>;
   /** Says that a gateway has brought all its counts, and leaves. */
   leave(gatewayId: string): Promise<void>;
   /** Adds to the ledger what a gateway counted by itself; may be repeated. */
@@ -101,7 +101,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     fleet: {
       changedSince: (sinceMs) => changedSince(link, sinceMs),
       beat: (gatewayId) => beat(link, gatewayId, false),
-      tell: (gatewayId, openDay) => tell(link, gatewayId, openDay, keptMs),
+      report: (gatewayId, openDay) => report(link, gatewayId, openDay, keptMs),
       leave: (gatewayId) => leave(link, gatewayId),
       take: (spoolId, spooled) => takeSpool(link, spoolId, spooled, usageDays),
     },

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { DAY_MS, SETTLE_MS } from '../../bucket.js';
 import { finalityOf } from '../../finality.js';
-import type { Told } from '../../finality.js';
+import type { GatewayReport } from '../../finality.js';
 import type { DayStore } from '../../port.js';
 import type { Link } from './link/link.js';
 import { GATEWAY_DAYS, GATEWAYS } from './names.js';
@@ -26,11 +26,11 @@ export async function beat(link: Link, gatewayId: string, isLeaving: boolean): P
 }
 
 /**
- * A gateway's word on the days of which it may still bring counts: a day of the store's clock is never told to
- * be done before its last exchanges are. KEYS[1]: what gateways told. ARGV: id, its first open day, name of its
+ * A gateway's report of the days of which it may still bring counts: a day of the store's clock is never reported to
+ * be done before its last exchanges are. KEYS[1]: the gateways' reports. ARGV: id, its first open day, name of its
  * host, ms that it is kept.
  */
-const TELL = scriptOf(`
+const REPORT = scriptOf(`
 local settled = floor((clock - ${SETTLE_MS}) / ${DAY_MS})
 local open = tonumber(ARGV[3])
 if open > settled then open = settled end
@@ -39,17 +39,17 @@ call('PEXPIRE', KEYS[1], ARGV[5])
 return pack('<d', clock) .. '1'
 `);
 
-/** KEYS[1]: what gateways told. ARGV: id. Answers 0 when there is none of that id. */
+/** KEYS[1]: the gateways' reports. ARGV: id. Answers 0 when there is none of that id. */
 const GIVE_UP = scriptOf(`
-local told = call('HGET', KEYS[1], ARGV[2])
-if not told then return pack('<d', clock) .. '0' end
-call('HSET', KEYS[1], ARGV[2], (told:gsub('|told|', '|given up|', 1)))
+local report = call('HGET', KEYS[1], ARGV[2])
+if not report then return pack('<d', clock) .. '0' end
+call('HSET', KEYS[1], ARGV[2], (report:gsub('|told|', '|given up|', 1)))
 return pack('<d', clock) .. '1'
 `);
 
 /** Says that the gateway has no counts of days before `openDay` (days since 1970-01-01) that the ledger lacks. */
-export async function tell(link: Link, gatewayId: string, openDay: number, keptMs: number): Promise<void> {
-  await link.run(TELL, [GATEWAY_DAYS], [gatewayId, openDay.toString(), hostname(), keptMs.toString()]);
+export async function report(link: Link, gatewayId: string, openDay: number, keptMs: number): Promise<void> {
+  await link.run(REPORT, [GATEWAY_DAYS], [gatewayId, openDay.toString(), hostname(), keptMs.toString()]);
 }
 
 /** Says that the gateway has no counts at all that the ledger lacks, and leaves. */
@@ -58,13 +58,13 @@ export async function leave(link: Link, gatewayId: string): Promise<void> {
   await link.command('hdel', GATEWAY_DAYS, gatewayId);
 }
 
-/** What gateways told decides which days are final. @param keptMs what was told longer ago is forgotten */
+/** Which days are final follows from the gateways' reports. @param keptMs a report older than this is forgotten */
 export function dayStore(link: Link, finalAfterMs: number, keptMs: number): DayStore {
   return {
     finality: async (nowMs) => {
-      const told = [...(await link.hash(GATEWAY_DAYS))].map(([gateway, text]) => readTold(gateway, text));
+      const reports = [...(await link.hash(GATEWAY_DAYS))].map(([gateway, text]) => readReport(gateway, text));
       return finalityOf(
-        told.filter(({ seenMs }) => nowMs - seenMs < keptMs),
+        reports.filter(({ seenMs }) => nowMs - seenMs < keptMs),
         nowMs,
         finalAfterMs,
       );
@@ -73,7 +73,7 @@ export function dayStore(link: Link, finalAfterMs: number, keptMs: number): DayS
   };
 }
 
-function readTold(gateway: string, text: string): Told {
+function readReport(gateway: string, text: string): GatewayReport {
   const [openDay = '', seenMs = '', word = '', host = ''] = text.split('|');
   return { gateway, host, openDay: Number(openDay), seenMs: Number(seenMs), givenUp: word === 'given up' };
 }

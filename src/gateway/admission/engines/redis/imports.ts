@@ -148,7 +148,7 @@ async function stageSome(
     const args = [untilMs.toString(), importId, `${turn}${n}`, JSON.stringify(entry), ...fieldsOf(record)];
     return patiently(() => link.run(STAGE, [keyName(record.id)], args));
   });
-  // All have to be over before one that failed is told: a drop must find nothing still on its way.
+  // All have to be over before a failure is reported: a drop must find nothing still on its way.
   await Promise.allSettled(calls);
   return (await Promise.all(calls)).map((answer) => {
     const outcome = answer.toString();

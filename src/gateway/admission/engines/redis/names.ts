@@ -19,7 +19,7 @@
  * Beside the record (record.ts) the hash of a key has the fields `state` (state.ts), `summary` (admission/summary.ts)
  * and `ban` (what an operator said of a ban). With a field `import` it is staged: nobody takes it for a key yet.
  *
- * Every script is told all names it touches, and as few as can be: while a Cluster moves a slot, Redis
+ * Every script gets all names it touches, and as few as can be: while a Cluster moves a slot, Redis
  * runs a script only where all of its names are, and one that isn't there yet may be on its way.
  *
  * `<day>` is the number of the day since 1970-01-01, which a script can work out from the clock.

@@ -23,12 +23,12 @@ for n = 5, #ARGV, 7 do
   local at = tonumber(ARGV[n])
   local ledger, marks, day = KEYS[at], KEYS[at + 1], tonumber(ARGV[n + 1])
   for place = 1, 4 do
-    local field, told = ARGV[n + 2] .. '|' .. names[place], ARGV[n + 2 + place]
+    local field, total = ARGV[n + 2] .. '|' .. names[place], ARGV[n + 2 + place]
     local mark = ARGV[2] .. '|' .. field
-    local more = tonumber(told) - tonumber(call('HGET', marks, mark) or '0')
+    local more = tonumber(total) - tonumber(call('HGET', marks, mark) or '0')
     if more > 0 then
       call('HINCRBY', ledger, field, more)
-      call('HSET', marks, mark, told)
+      call('HSET', marks, mark, total)
       if place == 1 and (limit or day == today) then spent = spent + more end
     end
   end

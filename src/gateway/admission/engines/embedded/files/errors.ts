@@ -2,7 +2,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import { StoreUnavailable, VersionConflict } from '../../../port.js';
 import type { Stores } from './stores.js';
 
-/** A full disk is told as either, depending on which write found it. */
+/** A full disk shows as either, depending on which write found it. */
 const DISK_CODES: readonly unknown[] = [5, 28];
 
 /** Runs synchronous store work; what it throws becomes a rejection that says what to do. */
@@ -39,11 +39,11 @@ export async function translated(stores: Stores, error: unknown): Promise<unknow
 // An asynchronous commit that fails says why in a promise of its own, which nobody else awaits.
 async function commitErrorOf(error: Error): Promise<Error> {
   if (!('commitError' in error)) return error;
-  const told = Promise.resolve(error.commitError).then(
+  const reported = Promise.resolve(error.commitError).then(
     () => error,
     (cause: unknown) => (cause instanceof Error ? cause : error),
   );
-  return Promise.race([told, later(200, error)]);
+  return Promise.race([reported, later(200, error)]);
 }
 
 function messageOf(stores: Stores, code: unknown, reason: string): string {

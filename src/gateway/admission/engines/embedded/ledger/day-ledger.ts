@@ -32,7 +32,7 @@ export class DayLedger {
     return this.#page[this.#at]?.key ?? null;
   }
 
-  /** True when the next page has to be filled before `nextKey` can be told. */
+  /** True when the next page has to be filled before `nextKey` is known. */
   get drained(): boolean {
     return this.#at === this.#page.length && !this.#ended;
   }

@@ -10,7 +10,7 @@ interface MergeSource {
   readonly store: () => Store;
   /** Runs store work; turns what it throws into StoreUnavailable. */
   readonly attempt: (work: () => void) => Promise<void>;
-  /** Told after each page how many rows were read so far. */
+  /** Called after each page with how many rows were read so far. */
   readonly between: (rowsRead: number) => Promise<void>;
 }
 

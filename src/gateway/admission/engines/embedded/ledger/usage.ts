@@ -18,7 +18,7 @@ export function usageOf(stores: Stores, checkpoint: Checkpoint): UsageStore {
   };
 }
 
-/** Brings `durable` up to date first, and so tells every admission that any process had committed before the call. */
+/** Brings `durable` up to date first, and so shows every admission that any process had committed before the call. */
 async function* allRows(
   stores: Stores,
   checkpoint: Checkpoint,

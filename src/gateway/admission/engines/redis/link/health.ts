@@ -32,12 +32,12 @@ interface HealthParts {
   readonly deadlineMs: number;
   /** Proves that the node decides; it ends in time. */
   readonly probe: (health: NodeHealth) => Promise<unknown>;
-  /** Told why the node is away, and with null that it answers. */
+  /** Called with why the node is away, and with null when it answers. */
   readonly changed: (reason: string | null) => void;
 }
 
 /**
- * How one Redis node fares: the only judge of that. It is
+ * How one Redis node fares: the only place that decides it. It is
  * - answering: calls are sent;
  * - silent: no good answer came for a while. Calls wait, unsent, for it may be a stall;
  * - away: it was silent for as long as the deadline. Calls are refused at once.
@@ -63,7 +63,7 @@ export class NodeHealth {
     void this.#probe();
   }
 
-  /** The node's clock, as far as its answers tell. */
+  /** The node's clock, as far as its answers show. */
   get storeClock(): StoreClock {
     return this.#storeClock;
   }

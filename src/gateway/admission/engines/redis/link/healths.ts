@@ -5,7 +5,7 @@ import { LoopClock } from './loop-clock.js';
 /** The health of each node asked so far, by its name; all on one clock. */
 export class Healths {
   readonly clock = new LoopClock(() => this.#tick());
-  /** Told of each node that goes away or comes back. */
+  /** Called for each node that goes away or comes back. */
   watcher: () => void = () => undefined;
   readonly #all = new Map<string, NodeHealth>();
   readonly #deadlineMs: number;

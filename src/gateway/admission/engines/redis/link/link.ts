@@ -50,7 +50,7 @@ export class Link {
     client.on('error', remember);
     client.on('node error', remember);
     client.on('ready', () => (this.#trouble = undefined));
-    // ioredis gives up for good when a failover is told while it is dialling.
+    // ioredis gives up for good when a failover is announced while it is dialling.
     client.on('end', () => setTimeout(() => this.#redial(), REDIAL_MS));
     this.#nodes = new Nodes(
       client,
@@ -69,7 +69,7 @@ export class Link {
     return this.#healths.away;
   }
 
-  /** `watcher` is told of each node that goes away or comes back. */
+  /** `watcher` is called for each node that goes away or comes back. */
   watch(watcher: () => void): void {
     this.#healths.watcher = watcher;
   }

@@ -40,7 +40,7 @@ export class LoopClock {
 
   #tick(): void {
     const atMs = performance.now();
-    // A late tick tells of a loop that stood still.
+    // A late tick shows that the loop stood still.
     this.#nowMs += Math.min(atMs - this.#tickedAtMs, 2 * TICK_MS);
     this.#tickedAtMs = atMs;
     // Timers come before the sockets: let the answers in that wait there.

@@ -32,7 +32,7 @@ export class Nodes {
   readonly #onError: (error: unknown) => void;
   #refreshedMs = -Infinity;
 
-  /** @param onGone told of nodes that are no part of the Cluster any more */
+  /** @param onGone called for nodes that are no part of the Cluster any more */
   constructor(
     client: Client,
     onError: (error: unknown) => void,
@@ -95,7 +95,7 @@ export class Nodes {
     try {
       return (await this.send(node, 'evalsha', [script.sha, ...rest])) as Buffer;
     } catch (error) {
-      // Redis forgets scripts when it restarts, fails over or is told to; it has done nothing yet.
+      // Redis forgets scripts when it restarts, fails over or is asked to; it has done nothing yet.
       if (wordOf(error) !== 'NOSCRIPT') throw error;
       return (await this.send(node, 'eval', [script.text, ...rest])) as Buffer;
     }
