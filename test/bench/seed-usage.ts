@@ -6,6 +6,7 @@ import { openStores } from '../../src/gateway/admission/engines/embedded/files/s
 import { FIELD_AT } from '../../src/gateway/admission/engines/embedded/log/key-entry.js';
 import {
   dayNumberOf,
+  GATEWAY_DAYS,
   KEY_INDEX,
   keyName,
   usageField,
@@ -16,7 +17,7 @@ import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 /**
  * Fills a store with usage in the very form its engine keeps: keys × days × operations, for benches.
  *
- *     node dist/test/bench/seed-usage.js <folder of the embedded engine | redis://host:port> <keys> <days>
+ *     node dist/test/bench/seed-usage.js <folder of the embedded engine | redis://host:port> <keys> <days> [idle keys, Redis]
  */
 export const OPERATIONS = ['listPets', 'createPet', 'getPet'] as const;
 const PLANS = ['free', 'pro', 'business'] as const;
@@ -89,22 +90,27 @@ export async function seedEmbedded(folder: string, keys: number, days: number): 
   await Promise.all([stores.recent.close(), durable.close()]);
 }
 
-export async function seedRedis(url: string, keys: number, days: number): Promise<void> {
+/** @param idle so many keys more, which were never used @param entered whether days are entered as gateways of this version do */
+export async function seedRedis(url: string, keys: number, days: number, idle = 0, entered = true): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
   let text = '';
   const flush = async (): Promise<void> => {
-    const full = socket.write(text);
+    const full = socket.write(text, 'latin1');
     text = '';
     if (!full) await once(socket, 'drain');
   };
   const send = (...words: readonly (string | number)[]): void => {
-    text += `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(String(word))}\r\n${word}\r\n`).join('')}`;
+    text += `*${words.length}\r\n${words.map((word) => `$${String(word).length}\r\n${word}\r\n`).join('')}`;
   };
   send('CLIENT', 'REPLY', 'OFF');
   const numbers = seedDays(days).map(dayNumberOf);
-  for (const [place, id] of seedIds(keys).entries()) {
+  const entries = Buffer.concat(numbers.slice(-31).map((day) => Buffer.of(day & 255, day >> 8)));
+  if (entered) send('HSET', GATEWAY_DAYS, 'days entered from', '0|-9000000000000000|told|');
+  for (const [place, id] of seedIds(keys + idle).entries()) {
+    // Idle ones stand between the others.
+    const isIdle = Math.floor(((place + 1) * idle) / (keys + idle)) > Math.floor((place * idle) / (keys + idle));
     const plan = planOf(place);
     send('ZADD', KEY_INDEX, 0, id);
     send(
@@ -133,6 +139,8 @@ export async function seedRedis(url: string, keys: number, days: number): Promis
       'version',
       1,
     );
+    if (isIdle) continue;
+    if (entered) send('HSET', keyName(id), 'days', entries.toString('latin1'));
     for (const [n, day] of numbers.entries()) {
       send(
         'HSET',
@@ -149,10 +157,11 @@ export async function seedRedis(url: string, keys: number, days: number): Promis
   socket.destroy();
 }
 
-const [target, keys = '100000', days = '31'] = process.argv.slice(2);
+const [target, keys = '100000', days = '31', idle = '0'] = process.argv.slice(2);
 if (process.argv[1]?.endsWith('seed-usage.js') === true && target !== undefined) {
   const startedMs = performance.now();
-  await (target.startsWith('redis:') ? seedRedis : seedEmbedded)(target, Number(keys), Number(days));
+  if (target.startsWith('redis:')) await seedRedis(target, Number(keys), Number(days), Number(idle));
+  else await seedEmbedded(target, Number(keys), Number(days));
   process.stdout.write(
     `${Number(keys) * Number(days) * OPERATIONS.length} rows in ${Math.round(performance.now() - startedMs)} ms\n`,
   );

@@ -2,7 +2,8 @@ import { DAY_MS } from '../../bucket.js';
 import { StoreUnavailable } from '../../port.js';
 import type { Credit } from '../../port.js';
 import type { Link } from './link/link.js';
-import { creditsName, ledgerName, usageField } from './names.js';
+import { enterDay } from './active-days.js';
+import { creditsName, keyName, ledgerName, usageField } from './names.js';
 import { scriptOf } from './link/script.js';
 
 /** How long it is remembered which credits were taken: longer than any is offered (failures.ts). */
@@ -11,7 +12,7 @@ const REMEMBERED_MS = 2 * DAY_MS;
 /**
  * Counts one credit, unless it was counted before: of each teller and day the number of the last one is remembered.
  *
- * KEYS: the key's `credits` and the day's ledger. ARGV: seconds a ledger is kept, teller and day, number, ms the
+ * KEYS: the key's `credits`, the day's ledger and the key. ARGV: seconds a ledger is kept, teller and day, number, ms the
  * number is remembered, then fields and how many of each.
  */
 const FAIL = scriptOf(`
@@ -19,6 +20,7 @@ local counted = call('HGET', KEYS[1], ARGV[3])
 if not counted or tonumber(counted) < tonumber(ARGV[4]) then
   for n = 6, #ARGV, 2 do call('HINCRBY', KEYS[2], ARGV[n], ARGV[n + 1]) end
   if call('TTL', KEYS[2]) < 0 then call('EXPIRE', KEYS[2], ARGV[2]) end
+  ${enterDay('KEYS[2]')}
   call('HSET', KEYS[1], ARGV[3], ARGV[4])
   call('PEXPIRE', KEYS[1], ARGV[5])
 end
@@ -58,7 +60,7 @@ function callOf(
   }
   const head = [((usageDays + 1) * 86_400).toString(), `${teller}|${day}`, number.toString(), REMEMBERED_MS.toString()];
   return [
-    [creditsName(keyId), ledgerName(keyId, day)],
+    [creditsName(keyId), ledgerName(keyId, day), keyName(keyId)],
     [...head, ...[...counts].flatMap(([field, count]) => [field, count.toString()])],
   ];
 }

@@ -2,6 +2,7 @@ import type { Log } from '../../../../shared/log.js';
 import { DAY_MS } from '../../bucket.js';
 import type { Plans } from '../../plan.js';
 import type { AdmissionEngine } from '../../port.js';
+import { beginEntering } from './active-days.js';
 import { admit, editionOf, probeOf } from './admit.js';
 import { banStore, noteStarted } from './bans.js';
 import { changedSince } from './changes.js';
@@ -75,6 +76,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   let edition = editionOf(options.plans, usageDays);
   const link = new Link(connect(parseRedisUrl(url), deadlineMs), deadlineMs, () => probeOf(edition), options.log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
+  const noteEntering = once(() => beginEntering(link, keptMs));
   const checked = subjectName({ kind: 'address', address: 'check' });
   return {
     name: 'redis',
@@ -91,6 +93,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     check: async () => {
       await link.check(checked);
       await replicas.look(checked);
+      await noteEntering();
     },
     close: () => link.close(),
     get away() {
@@ -101,12 +104,25 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     fleet: {
       changedSince: (sinceMs) => changedSince(link, sinceMs),
       beat: (gatewayId) => beat(link, gatewayId, false),
-      report: (gatewayId, openDay) => report(link, gatewayId, openDay, keptMs),
+      report: async (gatewayId, openDay) => {
+        await noteEntering();
+        await report(link, gatewayId, openDay, keptMs);
+      },
       leave: (gatewayId) => leave(link, gatewayId),
       take: (spoolId, spooled) => takeSpool(link, spoolId, spooled, usageDays),
     },
     setPlans(plans) {
       edition = editionOf(plans, usageDays);
     },
+  };
+}
+
+/** Does `work` until it went well, and then no more. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let isDone = false;
+  return async () => {
+    if (isDone) return;
+    await work();
+    isDone = true;
   };
 }

@@ -16,8 +16,8 @@
  *     petgate:gateways            gateways there are (sorted set)    TTL
  *     petgate:gateways:days       of which days each may bring counts (hash) TTL
  *
- * Beside the record (record.ts) the hash of a key has the fields `state` (state.ts), `summary` (admission/summary.ts)
- * and `ban` (what an operator said of a ban). With a field `import` it is staged: nobody takes it for a key yet.
+ * Beside the record (record.ts) the hash of a key has the fields `state` (state.ts), `summary` (admission/summary.ts),
+ * `days` (active-days.ts) and `ban` (what an operator said of a ban). With a field `import` it is staged: nobody takes it for a key yet.
  *
  * Every script gets all names it touches, and as few as can be: while a Cluster moves a slot, Redis
  * runs a script only where all of its names are, and one that isn't there yet may be on its way.

@@ -1,6 +1,7 @@
 import { MAX_LIMIT, SHAPES } from '../../bucket.js';
 import type { UsageRow } from '../../port.js';
 import type { Link } from './link/link.js';
+import { enterDay } from './active-days.js';
 import { dayNumberOf, keyName, spoolName, ledgerName } from './names.js';
 import { scriptOf } from './link/script.js';
 import { STATE_FORMAT } from './state.js';
@@ -33,6 +34,7 @@ for n = 5, #ARGV, 7 do
     end
   end
   if call('TTL', ledger) < 0 then call('EXPIRE', ledger, ARGV[3]) end
+  ${enterDay('ledger')}
   if call('TTL', marks) < 0 then call('EXPIRE', marks, ARGV[3]) end
 end
 local found = spent > 0 and call('HMGET', KEYS[1], 'version', 'state')

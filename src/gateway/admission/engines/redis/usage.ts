@@ -1,28 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
+import { activeDays, enteredFrom } from './active-days.js';
 import { idsIn } from './link/ids.js';
 import type { Link } from './link/link.js';
 import { dayName, dayNumberOf, KEY_INDEX, ledgerName } from './names.js';
 import { scriptOf } from './link/script.js';
 import type { Script } from './link/script.js';
 
-/** Day ledgers read by one script run: keeps Redis busy for some 0.1 ms. */
-const READ_AT_ONCE = 32;
+/** Day ledgers found by one script run, and names looked up for them: keeps Redis busy for some 0.1 ms. */
+const FOUND_AT_ONCE = 32;
+const NAMES_AT_ONCE = 256;
+/** Keys of which it is looked up at once on which days they were active. */
+const KEYS_AT_ONCE = 256;
 /** A report over all keys leaves Redis to the admissions for so many times as long as it took from them. */
 const REST_FACTOR = 5;
-/** Keys read at once in a Cluster, each day ledger by a command of its own. */
-const KEYS_AT_ONCE = 8;
+/** Names read at once in a Cluster, each by a command of its own. */
+const COMMANDS_AT_ONCE = 128;
 const FIELD_END = '\u001f';
 
-/** KEYS: day ledgers. Answers one line for each there is: its place, then fields and counts. */
+/** KEYS: day ledgers. Answers how many names it came to, then one line for each ledger there is: its place, then fields and counts. */
 const READ: Script = scriptOf(`
-local lines = { pack('<d', clock) }
-for k = 1, #KEYS do
+local lines, k = {}, 0
+while k < #KEYS and #lines < ${FOUND_AT_ONCE} do
+  k = k + 1
   local ledger = call('HGETALL', KEYS[k])
   if #ledger > 0 then lines[#lines + 1] = (k - 1) .. '\\31' .. table.concat(ledger, '\\31') .. '\\n' end
 end
-lines[#lines + 1] = '\\n'
-return table.concat(lines)
+return pack('<d', clock) .. k .. '\\n' .. table.concat(lines)
 `);
 
 export function usageStore(link: Link): UsageStore {
@@ -31,74 +35,94 @@ export function usageStore(link: Link): UsageStore {
       const first = dayNumberOf(from);
       const last = dayNumberOf(to);
       if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
-      for await (const ids of keyId === undefined ? idsIn(link, KEY_INDEX, null) : [[keyId]]) {
-        for (const group of groupsOf(
-          ids,
-          link.cluster ? KEYS_AT_ONCE : Math.floor(READ_AT_ONCE / (last - first + 1)),
-        )) {
-          const beganMs = performance.now();
-          const rows = await rowsOf(link, group, first, last);
-          const tookMs = performance.now() - beganMs;
-          if (rows.length > 0) yield rows;
-          if (keyId === undefined) await pause(REST_FACTOR * tookMs);
-        }
-      }
+      if (keyId === undefined) yield* allRows(link, first, last);
+      else for await (const { rows } of runs(link, daysOf(keyId, first, last))) if (rows.length > 0) yield rows;
     },
   };
-}
-
-function* groupsOf(ids: readonly string[], size: number): Generator<readonly string[]> {
-  const step = Math.max(size, 1);
-  for (let at = 0; at < ids.length; at += step) yield ids.slice(at, at + step);
-}
-
-/** Key by key, as the ids stand; within a key by day. One step where the days fit into it; several, for one key alone, where they don't. */
-async function rowsOf(link: Link, ids: readonly string[], first: number, last: number): Promise<readonly UsageRow[]> {
-  // Days that don't fit into one step are read key by key, or the rows of a key would not come together.
-  if (ids.length > 1 && last - first >= READ_AT_ONCE) {
-    const found: UsageRow[] = [];
-    for (const id of ids) found.push(...(await rowsOf(link, [id], first, last)));
-    return found;
-  }
-  const rows: UsageRow[] = [];
-  for (let day = first; day <= last; day += READ_AT_ONCE) {
-    const until = Math.min(day + READ_AT_ONCE - 1, last);
-    const ledgers = ids.flatMap((keyId) =>
-      Array.from({ length: until - day + 1 }, (_, n): Ledger => ({ keyId, day: day + n })),
-    );
-    for (const [ledger, counts] of await (link.cluster ? readEach(link, ledgers) : readInOneRun(link, ledgers)))
-      pushRows(rows, ledger, counts);
-  }
-  return rows;
 }
 
 interface Ledger {
   readonly keyId: string;
   readonly day: number;
 }
-type Found = readonly (readonly [Ledger, Iterable<readonly [field: string, count: string]>])[];
 
-async function readInOneRun(link: Link, ledgers: readonly Ledger[]): Promise<Found> {
+async function* allRows(link: Link, first: number, last: number): AsyncGenerator<readonly UsageRow[]> {
+  const entered = await enteredFrom(link);
+  for await (const ids of idsIn(link, KEY_INDEX, null, KEYS_AT_ONCE)) {
+    const beganMs = performance.now();
+    const active = await activeDays(link, ids);
+    await pause(REST_FACTOR * (performance.now() - beganMs));
+    let [ledgers, isActive] = [[] as Ledger[], 0];
+    for (const [place, id] of ids.entries()) {
+      for (const ledger of daysOf(id, first, last)) {
+        const state = active[place]!.on(ledger.day);
+        if (state === 'idle' && ledger.day >= entered) continue;
+        ledgers.push(ledger);
+        if (state === 'active') isActive += 1;
+      }
+      if (ledgers.length < NAMES_AT_ONCE && isActive < FOUND_AT_ONCE) continue;
+      yield* allOf(link, ledgers);
+      [ledgers, isActive] = [[], 0];
+    }
+    yield* allOf(link, ledgers);
+  }
+}
+
+async function* allOf(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<readonly UsageRow[]> {
+  for await (const { rows, tookMs } of runs(link, ledgers)) {
+    if (rows.length > 0) yield rows;
+    await pause(REST_FACTOR * tookMs);
+  }
+}
+
+function daysOf(keyId: string, first: number, last: number): readonly Ledger[] {
+  return Array.from({ length: Math.max(last - first + 1, 0) }, (_, n) => ({ keyId, day: first + n }));
+}
+
+interface Run {
+  readonly rows: readonly UsageRow[];
+  readonly tookMs: number;
+}
+
+/** The rows of these ledgers in their order, a script run at a time; in a Cluster some commands at a time. */
+async function* runs(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<Run> {
+  for (let at = 0; at < ledgers.length;) {
+    const beganMs = performance.now();
+    const { found, until } = await (link.cluster ? readEach : readInOneRun)(link, ledgers, at);
+    const tookMs = performance.now() - beganMs;
+    const rows: UsageRow[] = [];
+    for (const [ledger, counts] of found) pushRows(rows, ledger, counts);
+    yield { rows, tookMs };
+    at = until;
+  }
+}
+
+interface Found {
+  readonly found: readonly (readonly [Ledger, Iterable<readonly [field: string, count: string]>])[];
+  /** Place of the first ledger that was not looked at. */
+  readonly until: number;
+}
+
+async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number): Promise<Found> {
+  const asked = ledgers.slice(at, at + NAMES_AT_ONCE);
   const answer = await link.run(
     READ,
-    ledgers.map(({ keyId, day }) => ledgerName(keyId, day)),
+    asked.map(({ keyId, day }) => ledgerName(keyId, day)),
     [],
   );
-  return answer
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [place = '', ...fields] = line.split(FIELD_END);
-      return [ledgers[Number(place)]!, pairsOf(fields)];
-    });
+  const [looked, ...lines] = answer.toString().trimEnd().split('\n');
+  const found = lines.map((line) => {
+    const [place = '', ...fields] = line.split(FIELD_END);
+    return [asked[Number(place)]!, pairsOf(fields)] as const;
+  });
+  return { found, until: at + Number(looked) };
 }
 
 /** A command about one name is answered also while its slot moves to another node. */
-function readEach(link: Link, ledgers: readonly Ledger[]): Promise<Found> {
-  return Promise.all(
-    ledgers.map(async (ledger) => [ledger, await link.hash(ledgerName(ledger.keyId, ledger.day))] as const),
-  );
+async function readEach(link: Link, ledgers: readonly Ledger[], at: number): Promise<Found> {
+  const asked = ledgers.slice(at, at + COMMANDS_AT_ONCE);
+  const found = asked.map(async (ledger) => [ledger, await link.hash(ledgerName(ledger.keyId, ledger.day))] as const);
+  return { found: await Promise.all(found), until: at + asked.length };
 }
 
 function* pairsOf(fields: readonly string[]): Generator<readonly [string, string]> {

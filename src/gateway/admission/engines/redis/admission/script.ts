@@ -2,6 +2,7 @@ import { SHAPES } from '../../../bucket.js';
 import type { Limit } from '../../../bucket.js';
 import { ANONYMOUS_PLAN } from '../../../plan.js';
 import type { Plan, Plans } from '../../../plan.js';
+import { enterDay } from '../active-days.js';
 import { ADDRESS_ENDS, RULE } from './rule.js';
 import { CODE } from './codes.js';
 import { scriptOf } from '../link/script.js';
@@ -181,7 +182,10 @@ for n = 1, countCount, 3 do
   -- A field that is new may be the first of its day.
   local count = counts[n + 2]
   -- As text, for Redis formats a number at length.
-  if call('HINCRBY', counts[n], counts[n + 1], count == 1 and '1' or count) == count then call('EXPIRE', counts[n], ${(usageDays + 1) * 86_400}) end
+  if call('HINCRBY', counts[n], counts[n + 1], count == 1 and '1' or count) == count then
+  call('EXPIRE', counts[n], ${(usageDays + 1) * 86_400})
+  ${enterDay('counts[n]')}
+  end
 end
 return table.concat(answers)
 `;
