@@ -11,6 +11,7 @@ import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { CommandError } from './command-error.js';
 import { keysCommand } from './keys/command.js';
+import { tokensCommand } from './keys/tokens.js';
 import { styled } from './output.js';
 import { usageCommand } from './usage/command.js';
 
@@ -49,7 +50,13 @@ function createProgram(): Command {
       const { runPets } = await import('../pets/main.js');
       await runPets(process.env);
     });
-  for (const command of [keysCommand(connect), bansCommand(connect), usageCommand(connect), configCommand()])
+  for (const command of [
+    keysCommand(connect),
+    bansCommand(connect),
+    usageCommand(connect),
+    tokensCommand(connect),
+    configCommand(),
+  ])
     program.addCommand(command);
   program.addCommand(completionCommand(program));
   throwInsteadOfExit(program);

@@ -7,6 +7,7 @@ import { imports } from './imports.js';
 import { verification } from './verification.js';
 import { keys } from './keys.js';
 import { ledger } from './ledger.js';
+import { tokens } from './tokens.js';
 
 /**
  * What every admission engine promises (port.ts). `open` gives an engine with `PLANS`
@@ -17,7 +18,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
     const engine = await open();
     t.teardown(() => engine.close());
     await engine.check();
-    for (const part of [buckets, verification, bans, ledger, keys, imports])
+    for (const part of [buckets, verification, bans, ledger, keys, imports, tokens])
       await t.test(part.name, (t) => (part(t, engine), t.end()));
 
     await t.test('a check passes while the store serves, and after the end every call is refused', async (t) => {
@@ -28,6 +29,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
       await t.rejects(ask(engine, key, NOON_MS), { name: 'StoreUnavailable' });
       await t.rejects(engine.keys.read(freshId()), { name: 'StoreUnavailable' });
       await t.rejects(engine.bans.read(freshId()), { name: 'StoreUnavailable' });
+      await t.rejects(engine.tokens.read(freshId()), { name: 'StoreUnavailable' });
     });
   });
 }

@@ -89,6 +89,9 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
         throw new Error('random stories bring nothing in: test/conformance/imports.ts does');
       },
     },
+    get tokens(): never {
+      throw new Error('random stories have no admin tokens: test/conformance/tokens.ts does');
+    },
     bans: {
       read: (keyId) =>
         later(() => {

@@ -36,11 +36,13 @@ t.test('docs/reference/errors.md explains every refusal of the catalogue, with i
   t.end();
 });
 
-t.test('docs/reference/admin-api.md lists every route of the admin port, with its query parameters', (t) => {
-  const told = rowsOf('docs/reference/admin-api.md').map(([method, path, what = '']) =>
-    [bare(method), bare(path), [...what.matchAll(/`(\w+)`/g)].map(([, name]) => name).join(' ')].join(' ').trim(),
+t.test('docs/reference/admin-api.md lists every route of the admin port, with its query parameters and role', (t) => {
+  const told = rowsOf('docs/reference/admin-api.md').map(([method, path, what = '', role]) =>
+    [role, bare(method), bare(path), ...[...what.matchAll(/`(\w+)`/g)].map(([, name]) => name)].join(' '),
   );
-  const real = ROUTES.map(({ method, path, query }) => [method, path, ...(query ?? [])].join(' '));
+  const real = ROUTES.map(({ role, method, path, query = [] }) =>
+    [role === 'open' ? '-' : role, method, path, ...query].join(' '),
+  );
   t.strictSame([...told].sort(), [...real].sort());
   t.end();
 });

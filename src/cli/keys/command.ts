@@ -175,11 +175,16 @@ function countOf(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
-/** The key's path. A whole key is refused, unrepeated: it stands in the shell's history and in `ps` already. */
+/** The path of a key or an admin token. A whole one is refused, unrepeated: it stands in the shell's history and in `ps` already. */
 export function pathOf(id: string, collection = 'keys'): string {
   if (id.startsWith('ptg_'))
     throw new CommandError(
       'This is a whole key. Give its id, the 12 characters after ptg_<environment>_; and rotate the key, for the command line is no secret place.',
+      2,
+    );
+  if (id.startsWith('pta_'))
+    throw new CommandError(
+      'This is a whole admin token. Give its id, the 12 characters after pta_; and revoke the token, for the command line is no secret place.',
       2,
     );
   return `/admin/v1/${collection}/${encodeURIComponent(id)}`;

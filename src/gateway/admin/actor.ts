@@ -1,20 +1,30 @@
 import type { IncomingMessage } from 'node:http';
+import type { Caller } from './access/authorize.js';
 import { AdminRefusal } from './answer.js';
 
-const ANYBODY = 'admin-api';
+const ROOT = 'admin-api';
 const LENGTH = 64;
 
-/** Who asks: the name in `X-Petgate-Actor`, else `admin-api`. One token opens the admin API, so it is a claim, no proof. */
-export function readActor(req: IncomingMessage): string {
-  const name = req.headers['x-petgate-actor'];
-  if (name === undefined) return ANYBODY;
+/**
+ * Who asks, for the history: the name of the token, and in brackets what `X-Petgate-Actor` claims. The token of
+ * the environment has no name: there it is the claim alone, else `admin-api`.
+ */
+export function readActor(req: IncomingMessage, caller: Caller | null): string {
+  const claimed = readClaim(req.headers['x-petgate-actor']);
+  const name = caller?.name ?? null;
+  if (name === null) return claimed ?? ROOT;
+  return claimed === undefined ? name : `${name} (${claimed})`;
+}
+
+function readClaim(claimed: string | string[] | undefined): string | undefined {
+  if (claimed === undefined) return undefined;
   if (
-    typeof name === 'string' &&
-    name.length <= LENGTH &&
-    /^[!-~](?:[ -~]*[!-~])?$/.test(name) &&
-    !name.includes('ptg_')
+    typeof claimed === 'string' &&
+    claimed.length <= LENGTH &&
+    /^[!-~](?:[ -~]*[!-~])?$/.test(claimed) &&
+    !/pt[ag]_/.test(claimed)
   )
-    return name;
+    return claimed;
   throw new AdminRefusal(
     400,
     'invalid_actor',

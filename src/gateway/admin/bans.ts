@@ -13,15 +13,24 @@ export const BAN_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/admin/v1/bans',
     summary: 'Bans of keys in force',
+    role: 'read',
     query: ['limit', 'cursor'],
     gives: [200, 'BanPage'],
     handle: list,
   },
-  { method: 'GET', path: '/admin/v1/bans/{id}', summary: 'The ban of one key', gives: [200, 'Ban'], handle: show },
+  {
+    method: 'GET',
+    path: '/admin/v1/bans/{id}',
+    summary: 'The ban of one key',
+    role: 'read',
+    gives: [200, 'Ban'],
+    handle: show,
+  },
   {
     method: 'PUT',
     path: '/admin/v1/bans/{id}',
     summary: 'Bans a key',
+    role: 'keys',
     takes: 'NewBan',
     gives: [200, 'Ban'],
     handle: start,
@@ -30,6 +39,7 @@ export const BAN_ROUTES: readonly Route[] = [
     method: 'DELETE',
     path: '/admin/v1/bans/{id}',
     summary: 'Lifts a ban, and forgets what led to it',
+    role: 'keys',
     gives: [204],
     handle: lift,
   },
@@ -98,9 +108,9 @@ function readStart(body: Call['body']): { readonly forMs: number; readonly reaso
   const forMs = (typeof length === 'string' ? parseDurationMs(length) : undefined) ?? 0;
   if (forMs < MIN_MS || forMs > MAX_MS) problems.push('for: must be a duration from 1s to 366d, such as 1h');
   const reason = body['reason'] ?? null;
-  const isText = typeof reason === 'string' && reason.length <= REASON_LENGTH && !/\p{Cc}|ptg_/u.test(reason);
+  const isText = typeof reason === 'string' && reason.length <= REASON_LENGTH && !/\p{Cc}|pt[ga]_/u.test(reason);
   if (reason !== null && !isText)
-    problems.push(`reason: must be a text of at most ${REASON_LENGTH} characters without a key in it`);
+    problems.push(`reason: must be a text of at most ${REASON_LENGTH} characters without a key or a token in it`);
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
   return { forMs, reason: isText ? reason : null };
 }

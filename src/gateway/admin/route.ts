@@ -5,6 +5,8 @@ import type { Readiness } from '../health.js';
 import type { Log } from '../../shared/log.js';
 import type { ReportRange } from '../usage/range.js';
 import type { Format } from '../usage/write.js';
+import type { Access } from './access/roles.js';
+import type { AdminTokens } from './access/tokens.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
 import type { ParameterName } from './openapi/parameters.js';
@@ -14,7 +16,7 @@ import type { Query } from './query.js';
 export interface AdminParts {
   readonly registry: KeyRegistry;
   readonly engine: AdmissionEngine;
-  /** The operators' bearer token. */
+  /** The operators' own token, of the environment: it may do everything, and needs no store. */
   readonly token: string;
   /** Tests only: ms of a clock that never steps back, for wrong tokens. */
   readonly elapsedMs?: () => number;
@@ -29,6 +31,7 @@ export interface AdminParts {
 /** One request as its handler sees it. */
 export interface Call {
   readonly parts: AdminParts;
+  readonly tokens: AdminTokens;
   /** What stands at `{id}` in the path, empty where there is none. */
   readonly id: string;
   readonly query: Query;
@@ -46,8 +49,8 @@ export interface Route {
   readonly path: string;
   /** What it does, in one line of the description. */
   readonly summary: string;
-  /** True: asked without the token (probes and scrapes). */
-  readonly open?: boolean;
+  /** The least role that may ask. */
+  readonly role: Access;
   /** True: a browser may ask, with the token as the password of HTTP Basic. For what only reads. */
   readonly browser?: boolean;
   /** The query parameters it knows. */

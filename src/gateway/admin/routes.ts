@@ -3,6 +3,7 @@ import { KEY_ROUTES } from './keys.js';
 import { describe } from './openapi/describe.js';
 import { PROBE_ROUTES } from './probes.js';
 import type { Route } from './route.js';
+import { TOKEN_ROUTES } from './tokens.js';
 import { USAGE_ROUTES } from './usage.js';
 
 /** Everything that the admin port answers. */
@@ -11,10 +12,12 @@ export const ROUTES: readonly Route[] = [
   ...KEY_ROUTES,
   ...BAN_ROUTES,
   ...USAGE_ROUTES,
+  ...TOKEN_ROUTES,
   {
     method: 'GET',
     path: '/admin/v1/openapi.json',
     summary: 'This description of the admin API',
+    role: 'any',
     gives: [200, ['application/json']],
     handle: () => ({ json: describe(ROUTES) }),
   },

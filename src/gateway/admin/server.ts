@@ -6,9 +6,11 @@ import { ChangeUncertain, StoreUnavailable } from '../admission/port.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { KeyRefusedKind } from '../keys/refused.js';
 import { isKeyId } from '../keys/token.js';
+import { createAuthorize } from './access/authorize.js';
+import type { Caller } from './access/authorize.js';
+import { AdminTokens } from './access/tokens.js';
 import { readActor } from './actor.js';
 import { AdminRefusal, nameOf, send, sendRefusal } from './answer.js';
-import { createAuthorize } from './authorize.js';
 import { bytesOf, PATIENCE_MS, readBody } from './body.js';
 import { readQuery } from './query.js';
 import { unmatched } from './route.js';
@@ -19,6 +21,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The entry of the table that a request is for; absent where there is none. */
     readonly route?: Route;
+  }
+  interface FastifyRequest {
+    /** Whose token it was; null where none is asked for. */
+    caller: Caller | null;
   }
 }
 
@@ -37,13 +43,17 @@ const MALFORMED = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\
 
 /** The operators' listener: metrics, health and the admin API. Ready, not yet listening. */
 export async function createAdmin(parts: AdminParts): Promise<Server> {
-  const authorize = createAuthorize(parts.token, parts.elapsedMs ?? (() => performance.now()));
-  const admit = ({ raw, method, url, routeOptions: { config } }: FastifyRequest): void => {
-    const { open, browser = false, streams } = config.route ?? {};
-    if (open !== true) authorize({ header: raw.headers.authorization, address: raw.socket.remoteAddress, browser });
-    if (config.route === undefined) throw unmatched(ROUTES, method, url);
+  const tokens = new AdminTokens(parts.engine.tokens, () => parts.registry.nowMs());
+  const authorize = createAuthorize(parts.token, tokens, parts.elapsedMs ?? (() => performance.now()));
+  const admit = async (request: FastifyRequest): Promise<void> => {
+    const { raw, method, url, routeOptions } = request;
+    const { route } = routeOptions.config;
+    const { role: access = 'any', browser = false, streams } = route ?? {};
+    const credentials = { header: raw.headers.authorization, address: raw.socket.remoteAddress };
+    if (access !== 'open') request.caller = await authorize({ ...credentials, browser, access });
+    if (route === undefined) throw unmatched(ROUTES, method, url);
     // A report may be silent for longer, and an import watches over its own body.
-    if (config.route.method !== 'GET' && streams !== true) raw.setTimeout(PATIENCE_MS);
+    if (route.method !== 'GET' && streams !== true) raw.setTimeout(PATIENCE_MS);
   };
   const refuse = async (error: unknown, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
     await drain(raw);
@@ -59,50 +69,56 @@ export async function createAdmin(parts: AdminParts): Promise<Server> {
     },
     // A path that fastify can't read is none of ours.
     frameworkErrors: (_error, request, reply) =>
-      void Promise.resolve(request)
-        .then(admit)
-        .catch((error: unknown) => refuse(error, request, reply)),
+      void admit(request).catch((error: unknown) => refuse(error, request, reply)),
   });
-  app.addHook('onRequest', (request, _reply, done) => {
-    admit(request);
-    done();
-  });
+  app.decorateRequest('caller', null);
+  app.addHook('onRequest', admit);
   app.setErrorHandler(refuse);
   // Bodies are read by us, whatever type they claim: nothing may stand in one twice.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  for (const route of ROUTES.filter(({ streams }) => streams !== true)) serve(app, route, parts);
+  for (const route of ROUTES.filter(({ streams }) => streams !== true)) serve(app, route, parts, tokens);
   app.register((streaming, _options, done) => {
     streaming.removeAllContentTypeParsers();
     streaming.addContentTypeParser('*', (_request, _payload, next) => next(null));
-    for (const route of ROUTES.filter(({ streams }) => streams === true)) serve(streaming, route, parts);
+    for (const route of ROUTES.filter(({ streams }) => streams === true)) serve(streaming, route, parts, tokens);
     done();
   });
   await app.ready();
   return app.server;
 }
 
-function serve(app: FastifyInstance, route: Route, parts: AdminParts): void {
+function serve(app: FastifyInstance, route: Route, parts: AdminParts, tokens: AdminTokens): void {
   app.route<{ Params: { id?: string } }>({
     method: route.method,
     url: route.path.replace('{id}', ':id'),
     config: { route },
-    handler: async ({ raw, url, method, params: { id = '' }, body }, reply) => {
+    handler: async ({ raw, url, method, params: { id = '' }, body, caller }, reply) => {
       const query = readQuery(searchOf(url), route.query ?? []);
-      const actor = readActor(raw);
-      const call = { parts, id, query, actor, body: readBody(body), bytes: bytesOf(raw) };
+      const actor = readActor(raw, caller);
+      const call = { parts, tokens, id, query, actor, body: readBody(body), bytes: bytesOf(raw) };
       const answer = await route.handle(call);
       reply.code((answer !== undefined && 'json' in answer ? answer.status : undefined) ?? route.gives[0]);
       // What changed is in the keys' history; the log says that something was. The path may hold a key by mistake.
       if (route.method !== 'GET')
         parts.log.info(
-          { method, route: route.path, status: reply.statusCode, actor, ...(isKeyId(id) ? { key: id } : {}) },
+          {
+            method,
+            route: route.path,
+            status: reply.statusCode,
+            actor,
+            ...(isKeyId(id) ? { [nameOfId(route)]: id } : {}),
+          },
           'admin change',
         );
       await send(reply, answer, parts.log);
       return reply;
     },
   });
+}
+
+function nameOfId({ path }: Route): 'key' | 'tokenId' {
+  return path.startsWith('/admin/v1/tokens/') ? 'tokenId' : 'key';
 }
 
 function searchOf(url: string): URLSearchParams {

@@ -1,3 +1,4 @@
+import type { TokenStore } from './admin-token.js';
 import type { AuditEntry, KeyRecord } from './key-record.js';
 import type { Finality } from './finality.js';
 import type { Verdict } from './verdict.js';
@@ -224,6 +225,7 @@ export interface AdmissionEngine {
   /** Counts 5xx ends of admitted requests, each credit once however often it is offered. When some are not in the ledger, the error's `taken` are those that are. */
   fail(credits: readonly Credit[]): Promise<void>;
   readonly keys: KeyStore;
+  readonly tokens: TokenStore;
   readonly bans: BanStore;
   readonly usage: UsageStore;
   readonly days: DayStore;

@@ -112,8 +112,8 @@ function readNote(value: unknown, fields: KeyFields): string | undefined {
 function textProblem(value: string, length: number): string | undefined {
   if (value.length > length) return `at most ${length} characters, this has ${value.length}`;
   if (/\p{Cc}|\p{Cs}/u.test(value)) return 'no control characters and no broken surrogates';
-  // Names are shown in lists and logs, where a key must never stand.
-  if (value.includes('ptg_')) return 'must not hold a key';
+  // Names are shown in lists and logs, where a key or a token must never stand.
+  if (/pt[ga]_/.test(value)) return 'must not hold a key or a token';
   return undefined;
 }
 

@@ -218,7 +218,7 @@ export class KeyRegistry {
       looksLikeToken(token) ||
       parseToken(token, this.#parts.environment, true) === null
     ) {
-      problems.push('key: must be 16 to 512 visible ASCII characters that do not begin with ptg_');
+      problems.push('key: must be 16 to 512 visible ASCII characters that do not begin with ptg_ or pta_');
     } else {
       return token;
     }

@@ -12,6 +12,8 @@ const SECRET_LENGTH = 26;
 const CHECKSUM_LENGTH = 6;
 const BODY_LENGTH = ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
 const OWN_PREFIX = 'ptg_';
+/** Of admin tokens, which are not of one environment: `pta_<id><secret><checksum>`. */
+const ADMIN_PREFIX = 'pta_';
 /** Fewer characters are no key of any form. */
 export const IMPORTED_MIN_LENGTH = 16;
 const IMPORTED_MAX_LENGTH = 512;
@@ -30,9 +32,17 @@ interface NewToken extends TokenParts {
 
 /** Makes a token for a new key, or with `id` another secret for a key there is (rotation). */
 export function makeToken(environment: string, id: string = randomBase62(ID_LENGTH)): NewToken {
-  const head = `${OWN_PREFIX}${environment}_${id}${randomBase62(SECRET_LENGTH)}`;
-  const token = head + checksumOf(head);
-  return { token, id, secretHash: hashOf(token) };
+  return issue(`${OWN_PREFIX}${environment}_`, id);
+}
+
+/** Makes an admin token. */
+export function makeAdminToken(): NewToken {
+  return issue(ADMIN_PREFIX, randomBase62(ID_LENGTH));
+}
+
+/** Reads an admin token without asking anybody; null when it can't be one. */
+export function parseAdminToken(token: string): TokenParts | null {
+  return token.startsWith(ADMIN_PREFIX) ? parseIssued(token, ADMIN_PREFIX.length) : null;
 }
 
 /**
@@ -42,9 +52,18 @@ export function makeToken(environment: string, id: string = randomBase62(ID_LENG
 export function parseToken(token: string, environment: string, acceptImported: boolean): TokenParts | null {
   if (!token.startsWith(OWN_PREFIX)) return acceptImported ? parseImported(token) : null;
   const idStart = OWN_PREFIX.length + environment.length + 1;
-  if (token.length !== idStart + BODY_LENGTH) return null;
   if (!token.startsWith(environment, OWN_PREFIX.length) || token[idStart - 1] !== '_') return null;
-  if (!isBase62From(token, idStart)) return null;
+  return parseIssued(token, idStart);
+}
+
+function issue(prefix: string, id: string): NewToken {
+  const head = `${prefix}${id}${randomBase62(SECRET_LENGTH)}`;
+  const token = head + checksumOf(head);
+  return { token, id, secretHash: hashOf(token) };
+}
+
+function parseIssued(token: string, idStart: number): TokenParts | null {
+  if (token.length !== idStart + BODY_LENGTH || !isBase62From(token, idStart)) return null;
   const head = token.slice(0, -CHECKSUM_LENGTH);
   if (checksumOf(head) !== token.slice(-CHECKSUM_LENGTH)) return null;
   return { id: token.slice(idStart, idStart + ID_LENGTH), secretHash: hashOf(token) };
@@ -55,9 +74,9 @@ export function isKeyId(text: string): boolean {
   return text.length === ID_LENGTH && isBase62From(text, 0);
 }
 
-/** True when `text` looks like a whole key where an id is wanted: it must not be repeated in any answer. */
+/** True when `text` looks like a whole key or admin token where an id is wanted: it must not be repeated in any answer. */
 export function looksLikeToken(text: string): boolean {
-  return text.startsWith(OWN_PREFIX);
+  return text.startsWith(OWN_PREFIX) || text.startsWith(ADMIN_PREFIX);
 }
 
 function parseImported(token: string): TokenParts | null {

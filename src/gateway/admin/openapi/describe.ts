@@ -1,3 +1,4 @@
+import { rolesFor } from '../access/roles.js';
 import type { Route } from '../route.js';
 import { PARAMETERS } from './parameters.js';
 import { SCHEMAS } from './schemas.js';
@@ -28,7 +29,7 @@ export function describe(routes: readonly Route[]): Json {
   };
 }
 
-function operationOf({ method, path, summary, open, browser, query = [], takes, streams, gives }: Route): Json {
+function operationOf({ method, path, summary, role, browser, query = [], takes, streams, gives }: Route): Json {
   const [status, body = []] = gives;
   const parameters = [
     ...(path.includes('{id}') ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }] : []),
@@ -40,7 +41,8 @@ function operationOf({ method, path, summary, open, browser, query = [], takes, 
   return {
     operationId: nameOf(method, path),
     summary,
-    ...(open === true ? { security: [] } : browser === true ? { security: [{ bearer: [] }, { basic: [] }] } : {}),
+    ...(role === 'open' ? {} : { description: `For tokens with the role ${rolesFor(role).join(', ')}.` }),
+    ...(role === 'open' ? { security: [] } : browser === true ? { security: [{ bearer: [] }, { basic: [] }] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(content === undefined ? {} : { requestBody: { content } }),
     responses: {

@@ -1,3 +1,5 @@
+import { ROLES } from '../../admission/admin-token.js';
+
 /** A JSON Schema. */
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -34,6 +36,8 @@ const KEY = {
 };
 const SETTABLE = { plan: TEXT, name: TEXT, note: TEXT, limits: LIMITS, scopes: SCOPES, expires: orNull(TEXT) };
 
+const TOKEN = { id: TEXT, name: TEXT, role: { enum: ROLES }, created: MOMENT, by: TEXT, expires: orNull(MOMENT) };
+
 /** The forms of bodies, for readers: what is refused, and in which words, is the registry's to say. */
 export const SCHEMAS = {
   Error: object({ code: TEXT, message: TEXT, status: { type: 'integer' } }),
@@ -58,6 +62,10 @@ export const SCHEMAS = {
   NewBan: object({ for: DURATION }, { reason: orNull(TEXT) }),
   Ban: banned(),
   BanPage: object({ bans: listOf(banned()), cursor: CURSOR }),
+  Token: object(TOKEN),
+  IssuedToken: object({ ...TOKEN, token: { ...TEXT, description: 'Shown this once' } }),
+  TokenList: object({ tokens: listOf(object(TOKEN)) }),
+  NewToken: object({ name: TEXT, role: { enum: ROLES } }, { expires: orNull(TEXT) }),
   Finality: object({ openFrom: DAY, waitingFor: listOf(MISSING), without: listOf(MISSING) }),
 } satisfies Readonly<Record<string, Schema>>;
 

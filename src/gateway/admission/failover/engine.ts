@@ -65,6 +65,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     admit: admitOf(redis, local, keys, isAway),
     fail: failOf(redis, local, isAway),
     keys: redis.keys,
+    tokens: redis.tokens,
     bans: redis.bans,
     usage: redis.usage,
     days: redis.days,

@@ -15,6 +15,7 @@ import { Link } from './link/link.js';
 import { subjectName } from './names.js';
 import { Replicas } from './link/replicas.js';
 import type { ReplicaOptions } from './link/replicas.js';
+import { tokenStore } from './tokens.js';
 import { takeSpool } from './spool.js';
 import type { SpooledKey } from './spool.js';
 import { parseRedisUrl } from './link/url.js';
@@ -87,6 +88,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     },
     fail: (credits) => fail(link, credits, usageDays),
     keys: keyStore(link, replicas, options.importLeaseMs),
+    tokens: tokenStore(link, replicas),
     bans: banStore(link, replicas),
     usage: usageStore(link),
     days: dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs),

@@ -10,6 +10,7 @@
  *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
  *     petgate:{<id>}:wait         what makes WAIT wait (link/replicas.ts) TTL
  *     petgate:keys                ids of all keys (sorted set)       no TTL
+ *     petgate:tokens              admin tokens by id (hash)          no TTL
  *     petgate:import              the import under way (hash)        no TTL
  *     petgate:import:<import>     ids it staged (sorted set)         no TTL
  *     petgate:changes             ids of keys changed lately (sorted set) TTL
@@ -28,6 +29,7 @@ import { DAY_MS } from '../../bucket.js';
 import type { Subject } from '../../port.js';
 
 export const KEY_INDEX = 'petgate:keys';
+export const TOKENS = 'petgate:tokens';
 export const IMPORT_MARK = 'petgate:import';
 export const CHANGES = 'petgate:changes';
 export const GATEWAYS = 'petgate:gateways';

@@ -66,6 +66,11 @@ t.test('a Redis user with these rights and no others is enough for everything', 
       },
     ],
   });
+  const token = { id: 'abcdefghijkl', name: 'x', role: 'read', hash: 'x', createdAtMs: 0, createdBy: 'x' } as const;
+  await engine.tokens.add({ ...token, expiresAtMs: null });
+  t.match(await engine.tokens.read(token.id), token);
+  t.match(await engine.tokens.list(), [token]);
+  t.equal(await engine.tokens.remove(token.id), true);
   await t.test('imports too', (t) => {
     imports(t, engine);
     t.end();

@@ -7,7 +7,7 @@
  * names of those that were not saved.
  * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
  * all records, `b` what an operator said of a ban, `i` a key that an import has staged, `m` the mark of that
- * import. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
+ * import, `t` an admin token. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
  * its metadata.
  */
 export const SEPARATOR = '\u001f';
@@ -42,6 +42,7 @@ export const usageRow = (keyId: string, label: string): string =>
   `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
 
 export const banNoteRow = (keyId: string): string => `b${keyId}`;
+export const tokenRow = (tokenId: string): string => `t${tokenId}`;
 export const stagedRow = (keyId: string): string => `i${keyId}`;
 export const IMPORT_MARK = 'm';
 /** Differs after each change of any key's record, as a double. */

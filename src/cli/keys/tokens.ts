@@ -1,0 +1,75 @@
+import { Command, Option } from 'commander';
+import { ROLES } from '../../gateway/admission/admin-token.js';
+import type { Connect, Json } from '../client.js';
+import { listIn } from '../client.js';
+import { cell, keyValues, say, sayJson, styled, table } from '../output.js';
+import { pathOf } from './command.js';
+
+const COLUMNS = ['id', 'name', 'role', 'created', 'by', 'expires'];
+
+export function tokensCommand(connect: Connect): Command {
+  const tokens = new Command('tokens')
+    .description('make, find and revoke tokens of the admin API')
+    .addHelpText('after', EXAMPLES);
+  tokens
+    .command('create')
+    .description('make an admin token; it is shown once')
+    .requiredOption('--name <name>', 'whose it is; stands in the history of what it changes')
+    .addOption(new Option('--role <role>', 'what it may do').choices(ROLES).makeOptionMandatory())
+    .option('--expires <date>', '2027-01-31, 2027-01-31T12:00:00Z, or never')
+    .option('--json', 'print JSON')
+    .action(async ({ json, expires, ...fields }: { name: string; role: string; expires?: string; json?: true }) => {
+      const end = expires === undefined ? {} : { expires: expires === 'never' ? null : expires };
+      const made = await (await connect()).ask('POST', '/admin/v1/tokens', { ...fields, ...end });
+      if (json !== true)
+        say(`Token created. It is shown only this once:\n\n  ${styled('bold', cell(made['token']))}\n`);
+      showToken(made, json);
+    });
+  tokens
+    .command('list')
+    .description('list admin tokens')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: true }) => {
+      const found = listIn(await (await connect()).ask('GET', '/admin/v1/tokens'), 'tokens');
+      if (json === true) sayJson({ tokens: found });
+      else if (found.length === 0) say('No admin tokens but the one of the environment.');
+      else
+        say(
+          table(
+            COLUMNS,
+            found.map((token) => COLUMNS.map((column) => cell(token[column]))),
+          ),
+        );
+    });
+  tokens
+    .command('show <id>')
+    .description('show one admin token')
+    .option('--json', 'print JSON')
+    .action(async (id: string, { json }: { json?: true }) =>
+      showToken(await (await connect()).ask('GET', pathOf(id, 'tokens')), json),
+    );
+  tokens
+    .command('revoke <id>')
+    .description('end an admin token at once')
+    .action(async (id: string) => {
+      await (await connect()).ask('DELETE', pathOf(id, 'tokens'));
+      say(`Token ${id} is revoked.`);
+    });
+  return tokens;
+}
+
+function showToken(token: Json, json: true | undefined): void {
+  if (json === true) sayJson(token);
+  else say(keyValues(COLUMNS.map((name) => [name, cell(token[name])])));
+}
+
+const EXAMPLES = `
+Roles:
+  read      sees keys and bans
+  billing   sees usage and reports
+  keys      also makes and changes keys and bans
+  operator  everything, tokens too
+Examples:
+  petgate tokens create --name "Billing run" --role billing --expires 2027-01-31
+  petgate tokens list
+  petgate tokens revoke 3hT9sQ0aZk1B`;

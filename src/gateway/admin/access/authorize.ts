@@ -1,0 +1,130 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Role } from '../../admission/admin-token.js';
+import { StoreUnavailable } from '../../admission/port.js';
+import { bucketOf, createAddressReader } from '../../edge/client-address.js';
+import { createAllowance } from '../../usage/allowance.js';
+import { AdminRefusal } from '../answer.js';
+import { rolesFor } from './roles.js';
+import type { Access } from './roles.js';
+import type { AdminTokens } from './tokens.js';
+
+const BEARER = 'Bearer realm="petgate-admin"';
+const BASIC = 'Basic realm="petgate-admin", charset="UTF-8"';
+const HELP =
+  'It is one that "petgate tokens create" made, PETGATE_ADMIN_TOKEN, or the file admin-token in the data folder.';
+
+/** Wrong tokens taken from one address: so many at once, then one in so many seconds. */
+const BURST = 10;
+const PER_SECOND = 0.5;
+/** Beyond it the address that began longest ago is forgotten. */
+const MOST_ADDRESSES = 10_000;
+
+/** What one request shows, and what it asks for. */
+export interface Credentials {
+  /** The field `Authorization`. */
+  readonly header: string | undefined;
+  /** The peer's address, as its socket has it; IPv6 counts by its /64. */
+  readonly address: string | undefined;
+  /**
+   * The token is taken also as the password of HTTP Basic (RFC 7617, any user name), which a browser can ask
+   * for; it then sends it along unasked, so that only what reads may take it.
+   */
+  readonly browser: boolean;
+  readonly access: Access;
+}
+
+/** Whose token was sent; no name for the token of the environment, which may do everything. */
+export interface Caller {
+  readonly name: string | null;
+  readonly role: Role;
+}
+
+/** Rejects with AdminRefusal unless a token was sent that may do what is asked for. */
+export type Authorize = (credentials: Credentials) => Promise<Caller>;
+
+const ROOT: Caller = { name: null, role: 'operator' };
+
+/**
+ * 401 for a wrong token or none, 403 for one whose role is too small. 429 for an address that goes on sending wrong
+ * ones: it is not compared any more until the next attempt is due, and nobody else waits for that.
+ * @param root the token of the environment; it needs no store
+ * @param now ms of a clock that never steps back
+ */
+export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderOf'>, now: () => number): Authorize {
+  const rootHash = hashOf(root);
+  const peers = createAddressReader([]);
+  const attempts = createAllowance(PER_SECOND, BURST, MOST_ADDRESSES);
+  return async ({ header, address, browser, access }) => {
+    if (header === undefined) throw unauthorized(header, browser);
+    const peer = bucketOf(peers.read(address, null));
+    const waitMs = attempts.waitMs(peer, now());
+    if (waitMs > 0) throw tooMany(waitMs);
+    const sent = tokenIn(header, browser);
+    // Hashes have one length: the comparison tells nothing of the token, not even how long it is.
+    if (sent !== '' && timingSafeEqual(hashOf(sent), rootHash)) return ROOT;
+    const caller = await tokens.holderOf(sent).catch((error: unknown) => {
+      throw error instanceof StoreUnavailable ? storeAway() : error;
+    });
+    if (caller === undefined) {
+      attempts.take(peer, now());
+      throw unauthorized(header, browser);
+    }
+    if (!rolesFor(access).includes(caller.role)) throw insufficient(caller.role, access, isBasic(header));
+    return caller;
+  };
+}
+
+function hashOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+function unauthorized(header: string | undefined, browser: boolean): AdminRefusal {
+  const bearer = `${BEARER}${header === undefined ? '' : ', error="invalid_token"'}`;
+  const message = `Send an admin token: "Authorization: Bearer <token>"${browser ? ', or in a browser as the password of any user' : ''}. ${HELP}`;
+  return new AdminRefusal(401, header === undefined ? 'missing_admin_token' : 'invalid_admin_token', message, {
+    'WWW-Authenticate': browser ? [bearer, BASIC] : bearer,
+  });
+}
+
+/** A browser sends the password it has for ever, and asks for another only after a 401. */
+function insufficient(role: Role, access: Access, asksAgain: boolean): AdminRefusal {
+  const message = `This needs an admin token with the role ${rolesFor(access).join(' or ')}, and this one has the role ${role}. Ask an operator for another ("petgate tokens create").`;
+  return new AdminRefusal(
+    asksAgain ? 401 : 403,
+    'insufficient_role',
+    message,
+    asksAgain ? { 'WWW-Authenticate': BASIC } : {},
+  );
+}
+
+function storeAway(): AdminRefusal {
+  return new AdminRefusal(
+    503,
+    'store_unavailable',
+    'The store does not answer, and it alone knows this admin token. Try again, or use the token of the environment (PETGATE_ADMIN_TOKEN), which needs no store.',
+    { 'Retry-After': '1' },
+  );
+}
+
+function tooMany(waitMs: number): AdminRefusal {
+  return new AdminRefusal(
+    429,
+    'too_many_attempts',
+    `Too many wrong tokens came from this address. Wait as long as Retry-After says, then send an admin token. ${HELP}`,
+    { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
+  );
+}
+
+function isBasic(header: string): boolean {
+  return /^basic /i.test(header);
+}
+
+/** Empty when there is none. Only visible ASCII can be a token: nothing else is taken for a blank, or cut off. */
+function tokenIn(header: string, browser: boolean): string {
+  const [, scheme = '', credential = ''] = /^([a-z]+) +([\x21-\x7e]+) *$/i.exec(header) ?? [];
+  if (scheme.toLowerCase() === 'bearer') return credential;
+  if (!browser || scheme.toLowerCase() !== 'basic') return '';
+  const pair = Buffer.from(credential, 'base64').toString();
+  const colon = pair.indexOf(':');
+  return colon === -1 ? '' : pair.slice(colon + 1);
+}

@@ -1,0 +1,99 @@
+import { timingSafeEqual } from 'node:crypto';
+import { ROLES } from '../../admission/admin-token.js';
+import type { AdminToken, Role, TokenStore } from '../../admission/admin-token.js';
+import { ChangeUncertain } from '../../admission/port.js';
+import { suggestion } from '../../config/files/nearest.js';
+import type { Clock } from '../../keys/clock.js';
+import { quote, readFields } from '../../keys/fields.js';
+import type { Body } from '../../keys/fields.js';
+import { KeyRefused } from '../../keys/refused.js';
+import { isKeyId, looksLikeToken, makeAdminToken, parseAdminToken } from '../../keys/token.js';
+import { AdminRefusal } from '../answer.js';
+
+/** A token's record with the token, which is shown this once and then nowhere. */
+interface IssuedToken {
+  readonly record: AdminToken;
+  readonly token: string;
+}
+
+const FIELDS = ['name', 'role', 'expires'];
+
+/** The life of admin tokens. Nothing is remembered between two calls: what the store says holds at once. */
+export class AdminTokens {
+  readonly #store: TokenStore;
+  readonly #clock: Clock;
+
+  constructor(store: TokenStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** @param body `{name, role, expires?}`. Rejects with KeyRefused that names all that is wrong with it. */
+  async create(body: Body, actor: string): Promise<IssuedToken> {
+    const nowMs = await this.#clock();
+    const problems: string[] = [];
+    const { name = '', expiresAtMs = null } = readFields(
+      body,
+      FIELDS,
+      { plans: new Map(), scopes: [], nowMs },
+      problems,
+    );
+    if (!Object.hasOwn(body, 'name')) problems.push('name: is required');
+    const role = readRole(body['role'], problems);
+    if (role === undefined || problems.length > 0) throw new KeyRefused('invalid', problems);
+    const { token, id, secretHash: hash } = makeAdminToken();
+    const record: AdminToken = { id, name, role, hash, createdAtMs: nowMs, createdBy: actor, expiresAtMs };
+    await this.#store.add(record).catch((error: unknown) => {
+      throw error instanceof ChangeUncertain
+        ? new ChangeUncertain(
+            `${error.message} This made the admin token ${id}, which is not shown: revoke it, and create another.`,
+          )
+        : error;
+    });
+    return { record, token };
+  }
+
+  /** Rejects with AdminRefusal 404. */
+  async get(id: string): Promise<AdminToken> {
+    const record = isKeyId(id) ? await this.#store.read(id) : undefined;
+    if (record === undefined) throw notFound(id);
+    return record;
+  }
+
+  list(): Promise<readonly AdminToken[]> {
+    return this.#store.list();
+  }
+
+  /** Ends the token: it opens nothing from now on, on any gateway. Rejects with AdminRefusal 404. */
+  async revoke(id: string): Promise<void> {
+    if (!isKeyId(id) || !(await this.#store.remove(id))) throw notFound(id);
+  }
+
+  /** Whose token this is; undefined when it is none that is good now. */
+  async holderOf(token: string): Promise<AdminToken | undefined> {
+    const parsed = parseAdminToken(token);
+    if (parsed === null) return undefined;
+    const record = await this.#store.read(parsed.id);
+    if (record === undefined || !timingSafeEqual(Buffer.from(record.hash), Buffer.from(parsed.secretHash)))
+      return undefined;
+    return record.expiresAtMs === null || record.expiresAtMs > (await this.#clock()) ? record : undefined;
+  }
+}
+
+function readRole(value: unknown, problems: string[]): Role | undefined {
+  const role = ROLES.find((one) => one === value);
+  if (role === undefined)
+    problems.push(
+      typeof value === 'string'
+        ? `role: there is no role ${quote(value)}; ${suggestion(value.slice(0, 64), ROLES)}`
+        : `role: is required: ${ROLES.join(', ')}`,
+    );
+  return role;
+}
+
+function notFound(id: string): AdminRefusal {
+  const hint = looksLikeToken(id)
+    ? 'a whole token was given: give its id, the 12 characters after pta_'
+    : 'no admin token has this id';
+  return new AdminRefusal(404, 'token_not_found', hint);
+}

@@ -1,0 +1,67 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
+import { dataFolder, petgate, surroundings } from '../programs.js';
+import type { Finished } from '../programs.js';
+
+type Run = (args: readonly string[], token?: string) => Promise<Finished>;
+
+async function operator(t: Test): Promise<Run> {
+  const { port } = await listen(t);
+  const folder = dataFolder(t);
+  return (args, token = ADMIN_TOKEN) =>
+    petgate(args, surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: token }));
+}
+
+t.test('a token is made, shown once, used, listed and revoked', async (t: Test) => {
+  const run = await operator(t);
+  t.match(await run(['tokens', 'list']), { code: 0, stdout: 'No admin tokens but the one of the environment.\n' });
+  const told = await run(['tokens', 'create', '--name', 'Billing run', '--role', 'billing', '--expires', '2030-12-05']);
+  t.match(told, {
+    code: 0,
+    stderr: '',
+    stdout: /^Token created\. It is shown only this once:\n\n {2}pta_\w{44}\n\nid /,
+  });
+  t.match(told.stdout, /role +billing\n(?:.*\n)*expires +2030-12-05T00:00:00\.000Z\n$/);
+  const [token = ''] = /pta_\w+/.exec(told.stdout) ?? [];
+  const [, id = ''] = /^id +(\w{12})$/m.exec(told.stdout) ?? [];
+  t.equal((await run(['usage'], token)).code, 0);
+  const refused = await run(['keys', 'list'], token);
+  t.same([refused.code, refused.stdout], [1, '']);
+  t.match(
+    refused.stderr,
+    'needs an admin token with the role read or keys or operator, and this one has the role billing',
+  );
+  t.match(JSON.parse((await run(['tokens', 'create', '--name', 'x', '--role', 'read', '--json'])).stdout), {
+    token: /^pta_/,
+    role: 'read',
+    expires: null,
+    by: /^cli:/,
+  });
+  const listed = await run(['tokens', 'list']);
+  t.match(listed.stdout, /^id +name +role +created +by +expires\n/);
+  t.match(listed.stdout, `${id}  Billing run  billing`);
+  t.notMatch(listed.stdout, 'pta_');
+  t.equal((JSON.parse((await run(['tokens', 'list', '--json'])).stdout) as { tokens: unknown[] }).tokens.length, 2);
+  t.match(JSON.parse((await run(['tokens', 'show', id, '--json'])).stdout), { id, name: 'Billing run' });
+  t.match((await run(['tokens', 'show', id])).stdout, /^id +\w{12}\nname +Billing run\n/);
+  t.match(await run(['tokens', 'revoke', id]), { code: 0, stdout: `Token ${id} is revoked.\n` });
+  t.equal((await run(['usage'], token)).code, 1);
+  t.match(await run(['tokens', 'revoke', id]), { code: 1, stderr: 'no admin token has this id' });
+});
+
+t.test('wrong use is told, and a whole token on the command line is not repeated', async (t: Test) => {
+  const run = await operator(t);
+  for (const [args, code, words] of [
+    [['create', '--name', 'x'], 2, "required option '--role <role>' not specified"],
+    [['create', '--name', 'x', '--role', 'admin'], 2, 'Allowed choices are read, billing, keys, operator'],
+    [['create', '--name', '', '--role', 'read', '--expires', 'soon'], 1, 'expires: must be a date'],
+    [['show', `pta_${'0'.repeat(44)}`], 2, 'This is a whole admin token'],
+    [['revoke', 'x'], 1, 'no admin token has this id'],
+  ] as const) {
+    const refused = await run(['tokens', ...args]);
+    t.equal(refused.code, code, args.join(' '));
+    t.match(refused.stderr, words);
+    t.notMatch(refused.stderr, '0'.repeat(44));
+  }
+});

@@ -1,0 +1,55 @@
+import t from 'tap';
+import { createAuthorize } from '../../../../src/gateway/admin/access/authorize.js';
+import type { Authorize } from '../../../../src/gateway/admin/access/authorize.js';
+import { AdminRefusal } from '../../../../src/gateway/admin/answer.js';
+import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
+
+const TOKEN = 'operators-only-0123456789';
+const nobody = { holderOf: () => Promise.resolve(undefined) };
+
+/** 200 when it passes; else the status, and Retry-After where there is one. */
+async function ask(authorize: Authorize, token: string, address = '192.0.2.1'): Promise<string> {
+  try {
+    await authorize({ header: `Bearer ${token}`, address, browser: false, access: 'operator' });
+    return '200';
+  } catch (error) {
+    if (!(error instanceof AdminRefusal)) throw error;
+    return [error.status, error.headers['Retry-After']].filter((part) => part !== undefined).join(' ');
+  }
+}
+
+t.test('an empty credential matches nothing, not even an empty token', async (t) => {
+  const authorize = createAuthorize('', nobody, () => 0);
+  for (const header of ['', 'Bearer', 'Bearer ', 'Bearer \u00a0', 'Basic ', 'Basic Og==', 'Basic dXNlcjo=']) {
+    await t.rejects(authorize({ header, address: '192.0.2.1', browser: true, access: 'any' }), AdminRefusal, header);
+  }
+});
+
+t.test('wrong tokens of one address are slowed down, and nobody else waits for them', async (t) => {
+  let nowMs = 1_000;
+  const authorize = createAuthorize(TOKEN, nobody, () => nowMs);
+  for (let n = 0; n < 50; n += 1) t.equal(await ask(authorize, TOKEN), '200', 'right ones are not counted');
+  const refused: string[] = [];
+  for (let n = 0; n < 11; n += 1) refused.push(await ask(authorize, 'wrong'));
+  t.same(refused, [...Array<string>(10).fill('401'), '429 2']);
+  t.equal(await ask(authorize, TOKEN, '192.0.2.2'), '200', 'another address');
+  t.equal(await ask(authorize, TOKEN, '::ffff:192.0.2.1'), '429 2', 'the same one, spelled otherwise');
+  nowMs += 1_999;
+  t.equal(await ask(authorize, 'wrong'), '429 1', 'what is not compared does not lengthen it');
+  nowMs += 1;
+  t.equal(await ask(authorize, 'wrong'), '401');
+  t.equal(await ask(authorize, 'wrong'), '429 2');
+  nowMs += 2_000;
+  t.equal(await ask(authorize, TOKEN), '200');
+  t.equal(await ask(authorize, TOKEN), '200', 'as often as it likes');
+  for (let n = 0; n < 11; n += 1) await ask(authorize, 'wrong', `2001:db8:0:7::${n}`);
+  t.match(await ask(authorize, TOKEN, '2001:db8:0:7:ffff::1'), /^429/, 'IPv6 by its /64');
+  t.equal(await ask(authorize, TOKEN, '2001:db8:0:8::1'), '200');
+});
+
+t.test('while the store is away the root token is good, and nobody is slowed down for it', async (t) => {
+  const away = { holderOf: () => Promise.reject(new StoreUnavailable('away')) };
+  const authorize = createAuthorize(TOKEN, away, () => 0);
+  for (let n = 0; n < 20; n += 1) t.equal(await ask(authorize, 'unknown'), '503 1');
+  t.equal(await ask(authorize, TOKEN), '200');
+});

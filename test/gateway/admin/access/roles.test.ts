@@ -1,0 +1,90 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { ROUTES } from '../../../../src/gateway/admin/routes.js';
+import { ROLES } from '../../../../src/gateway/admission/admin-token.js';
+import type { Role } from '../../../../src/gateway/admission/admin-token.js';
+import { listen } from '../listener.js';
+
+const PROBES = ['GET /metrics', 'GET /livez', 'GET /readyz'];
+const ANYBODY = ['GET /admin/v1/openapi.json'];
+const READ = [
+  'GET /admin/v1/keys',
+  'GET /admin/v1/keys/{id}',
+  'GET /admin/v1/keys/{id}/history',
+  'GET /admin/v1/bans',
+  'GET /admin/v1/bans/{id}',
+];
+const BILLING = ['GET /admin/v1/usage', 'GET /admin/v1/usage/gateways', 'GET /admin/usage'];
+const KEYS = [
+  'POST /admin/v1/keys',
+  'PATCH /admin/v1/keys/{id}',
+  'DELETE /admin/v1/keys/{id}',
+  'POST /admin/v1/keys/{id}/rotate',
+  'POST /admin/v1/keys/import',
+  'GET /admin/v1/keys/export',
+  'PUT /admin/v1/bans/{id}',
+  'DELETE /admin/v1/bans/{id}',
+];
+
+/** What each role may ask for, said once more by hand: a route in no list is an operator's. */
+const MAY: Readonly<Record<Role, readonly string[]>> = {
+  read: [...PROBES, ...ANYBODY, ...READ],
+  billing: [...PROBES, ...ANYBODY, ...BILLING],
+  keys: [...PROBES, ...ANYBODY, ...READ, ...KEYS],
+  operator: ROUTES.map(({ method, path }) => `${method} ${path}`),
+};
+
+t.test('every role passes where it may, and meets 403 everywhere else', async (t: Test) => {
+  const { ask } = await listen(t);
+  for (const role of ROLES) {
+    const { token } = (await ask('POST', '/admin/v1/tokens', { name: role, role })).json;
+    const headers = { authorization: `Bearer ${String(token)}` };
+    const passed: string[] = [];
+    for (const { method, path } of ROUTES) {
+      const reply = await ask(method, path.replace('{id}', 'abcdefghijkl'), undefined, headers);
+      if (reply.status !== 403) passed.push(`${method} ${path}`);
+      else t.match(reply.json, { code: 'insufficient_role', message: `this one has the role ${role}` });
+      t.not(reply.status, 401, `${role} ${method} ${path}`);
+      // Not even HEAD tells more than GET would.
+      if (method === 'GET') {
+        const head = await ask('HEAD', path.replace('{id}', 'abcdefghijkl'), undefined, headers);
+        t.equal(head.status, reply.status, `${role} HEAD ${path}`);
+      }
+    }
+    t.same(passed.sort(), [...MAY[role]].sort(), role);
+    t.equal((await ask('GET', '/admin/v1/nothing', undefined, headers)).status, 404);
+    t.equal((await ask('PUT', '/admin/v1/tokens', undefined, headers)).status, 405);
+  }
+});
+
+t.test('only probes are open, and nothing that a browser may ask changes anything', (t: Test) => {
+  const open = ROUTES.filter(({ role }) => role === 'open').map(({ method, path }) => `${method} ${path}`);
+  t.same(open.sort(), [...PROBES].sort());
+  t.same(
+    ROUTES.filter(({ browser, method }) => browser === true && method !== 'GET'),
+    [],
+  );
+  t.end();
+});
+
+t.test('403 says which role is needed; a browser is asked for another token instead', async (t: Test) => {
+  const { ask } = await listen(t);
+  const tokenOf = async (role: Role): Promise<string> =>
+    String((await ask('POST', '/admin/v1/tokens', { name: role, role })).json['token']);
+  const [read, billing] = [await tokenOf('read'), await tokenOf('billing')];
+  const refused = await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' }, { authorization: `Bearer ${read}` });
+  t.match(refused, { status: 403, json: { code: 'insufficient_role', status: 403 } });
+  t.match(
+    refused.json['message'],
+    'needs an admin token with the role keys or operator, and this one has the role read',
+  );
+  t.equal(refused.headers['www-authenticate'], undefined);
+  const basic = (token: string): Record<string, string> => ({
+    authorization: `Basic ${Buffer.from(`any:${token}`).toString('base64')}`,
+  });
+  const again = await ask('GET', '/admin/usage', undefined, basic(read));
+  t.match(again, { status: 401, json: { code: 'insufficient_role', message: 'role billing or operator' } });
+  t.match(again.headers['www-authenticate'], /^Basic realm=/);
+  t.equal((await ask('GET', '/admin/usage', undefined, basic(billing))).status, 200);
+  t.equal((await ask('GET', '/admin/v1/openapi.json', undefined, basic(billing))).status, 401, 'not for browsers');
+});
