@@ -52,6 +52,8 @@ export async function createAdmin(parts: AdminParts): Promise<Server> {
     const credentials = { header: raw.headers.authorization, address: raw.socket.remoteAddress };
     if (access !== 'open') request.caller = await authorize({ ...credentials, browser, access });
     if (route === undefined) throw unmatched(ROUTES, method, url);
+    // All bodies are read in one way: fastify would refuse a type that it can't read.
+    delete raw.headers['content-type'];
     // A report may be silent for longer, and an import watches over its own body.
     if (route.method !== 'GET' && streams !== true) raw.setTimeout(PATIENCE_MS);
   };
@@ -74,7 +76,7 @@ export async function createAdmin(parts: AdminParts): Promise<Server> {
   app.decorateRequest('caller', null);
   app.addHook('onRequest', admit);
   app.setErrorHandler(refuse);
-  // Bodies are read by us, whatever type they claim: nothing may stand in one twice.
+  // Bodies are parsed by us: nothing may stand in one twice.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   for (const route of ROUTES.filter(({ streams }) => streams !== true)) serve(app, route, parts, tokens);

@@ -121,6 +121,17 @@ t.test('400: bad bodies', async (t: Test) => {
   t.equal((await ask('GET', '/admin/v1/keys')).text, '{"keys":[],"cursor":null}', 'nothing came of any');
 });
 
+t.test('201: whatever type a body claims', async (t: Test) => {
+  const { ask } = await listen(t);
+  const authorization = `Bearer ${ADMIN_TOKEN}`;
+  for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain; charset=x', 'json', ';']) {
+    const headers = { authorization, 'content-type': type };
+    t.equal((await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' }, headers)).status, 201, type);
+    t.match((await ask('POST', '/admin/v1/keys', '', headers)).json['message'], 'plan: is required', type);
+    t.equal((await ask('POST', '/admin/v1/keys/import', '\n', headers)).status, 200, type);
+  }
+});
+
 t.test('413: a body over 64 KiB is refused and the answer arrives', async (t: Test) => {
   const { ask } = await listen(t);
   const refused = await ask('POST', '/admin/v1/keys', `{"plan":"free","name":"${'x'.repeat(3_000_000)}"}`);

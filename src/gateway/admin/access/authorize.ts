@@ -55,7 +55,7 @@ export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderO
   const peers = createAddressReader([]);
   const attempts = createAllowance(PER_SECOND, BURST, MOST_ADDRESSES);
   return async ({ header, address, browser, access }) => {
-    if (header === undefined) throw unauthorized(header, browser);
+    if (header === undefined) throw unauthorized(header, browser ? access : null);
     const peer = bucketOf(peers.read(address, null));
     const waitMs = attempts.waitMs(peer, now());
     if (waitMs > 0) throw tooMany(waitMs);
@@ -67,7 +67,7 @@ export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderO
     });
     if (caller === undefined) {
       attempts.take(peer, now());
-      throw unauthorized(header, browser);
+      throw unauthorized(header, browser ? access : null);
     }
     if (!rolesFor(access).includes(caller.role)) throw insufficient(caller.role, access, isBasic(header));
     return caller;
@@ -78,11 +78,16 @@ function hashOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-function unauthorized(header: string | undefined, browser: boolean): AdminRefusal {
+/** @param asked what a browser asked for, else null */
+function unauthorized(header: string | undefined, asked: Access | null): AdminRefusal {
   const bearer = `${BEARER}${header === undefined ? '' : ', error="invalid_token"'}`;
-  const message = `Send an admin token: "Authorization: Bearer <token>"${browser ? ', or in a browser as the password of any user' : ''}. ${HELP}`;
+  const hint =
+    asked === null
+      ? ''
+      : `, or in a browser as the password of any user. It must have the role ${rolesFor(asked).join(' or ')}`;
+  const message = `Send an admin token: "Authorization: Bearer <token>"${hint}. ${HELP}`;
   return new AdminRefusal(401, header === undefined ? 'missing_admin_token' : 'invalid_admin_token', message, {
-    'WWW-Authenticate': browser ? [bearer, BASIC] : bearer,
+    'WWW-Authenticate': asked === null ? bearer : [bearer, BASIC],
   });
 }
 

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
+import type { Route } from '../../../../src/gateway/admin/route.js';
 import { ROUTES } from '../../../../src/gateway/admin/routes.js';
 import { ROLES } from '../../../../src/gateway/admission/admin-token.js';
 import type { Role } from '../../../../src/gateway/admission/admin-token.js';
@@ -57,6 +58,13 @@ t.test('every role passes where it may, and meets 403 everywhere else', async (t
   }
 });
 
+t.test('a route without a role does not compile', (t: Test) => {
+  // This line would not, if such a route did.
+  const compiles: Omit<Route, 'role'> extends Route ? true : false = false;
+  t.equal(compiles, false);
+  t.end();
+});
+
 t.test('only probes are open, and nothing that a browser may ask changes anything', (t: Test) => {
   const open = ROUTES.filter(({ role }) => role === 'open').map(({ method, path }) => `${method} ${path}`);
   t.same(open.sort(), [...PROBES].sort());
@@ -82,6 +90,8 @@ t.test('403 says which role is needed; a browser is asked for another token inst
   const basic = (token: string): Record<string, string> => ({
     authorization: `Basic ${Buffer.from(`any:${token}`).toString('base64')}`,
   });
+  const asked = await ask('GET', '/admin/usage', undefined, {});
+  t.match(asked.json, { code: 'missing_admin_token', message: 'It must have the role billing or operator' });
   const again = await ask('GET', '/admin/usage', undefined, basic(read));
   t.match(again, { status: 401, json: { code: 'insufficient_role', message: 'role billing or operator' } });
   t.match(again.headers['www-authenticate'], /^Basic realm=/);
