@@ -34,13 +34,14 @@ export function configCommand(): Command {
 /** Everything the gateway would read; throws ConfigError with all that is wrong. */
 async function readAll() {
   const { explainSettings } = await import('../gateway/config/explain.js');
-  const { loadSettings } = await import('../gateway/config/load.js');
+  const { loadSources } = await import('../gateway/config/load.js');
   const { loadContract } = await import('../gateway/contract/load.js');
-  const { contract, upstreams } = loadSettings(process.env);
-  return {
-    settings: explainSettings(process.env),
-    operations: loadContract(contract, upstreams).routes.operations.length,
-  };
+  const { checkPrices } = await import('../gateway/contract/prices.js');
+  const settings = explainSettings(process.env);
+  const sources = loadSources(process.env);
+  const { operations } = loadContract(sources.settings.contract, sources.settings.upstreams).routes;
+  checkPrices(sources, operations);
+  return { settings, operations: operations.length };
 }
 
 const EXAMPLES = `

@@ -9,7 +9,7 @@ import type { Settings } from './config/settings.js';
 import { createDocumentAnswer, createOptionsAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
 import type { Operation } from './contract/operation.js';
-import { createRoute, MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
+import { createRoute, MALFORMED, OPTIONS, OWN_USAGE, UNMATCHED } from './contract/route.js';
 import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/client-address.js';
 import { createCors } from './edge/cors.js';
@@ -135,7 +135,7 @@ function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams):
     ['options', createOptionsAnswer(cors)],
     ['getOpenapi', createDocumentAnswer(contract.document)],
     ...createDocsAnswers(contract, settings.plans),
-    ['getOwnUsage', parts.ownUsage],
+    [OWN_USAGE, parts.ownUsage],
   ]);
   const isServed = ({ id, upstream }: Operation): boolean =>
     upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream);
@@ -206,7 +206,7 @@ function operationLabels(operations: readonly Operation[]): {
   readonly charged: readonly string[];
   readonly tunnelled: readonly string[];
 } {
-  const charged = operations.filter(({ cost }) => cost === 1).map(({ id }) => id);
+  const charged = operations.filter(({ cost }) => cost > 0).map(({ id }) => id);
   return {
     operations: [...operations.map(({ id }) => id), UNMATCHED, MALFORMED, OPTIONS],
     charged: [...charged, UNMATCHED],

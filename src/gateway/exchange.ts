@@ -143,8 +143,11 @@ export type Credential = 'missing' | 'malformed' | 'key';
 export interface RouteRequirements {
   /** What the ledger counts under. */
   readonly operation: string;
+  /** The operation whose windows hold, and are shown: the same, or `EVERY_OPERATION` of what tells of all. */
+  readonly shows: string;
   readonly scope: string | null;
-  readonly cost: 0 | 1;
+  /** Units, unless the key's plan says otherwise; 0 shows the figures alone. */
+  readonly cost: number;
   readonly secured: boolean;
   readonly match: Match | null;
   /** Stands once admission let the request in: 404, 405, 410, 501 or what was wrong from the start. */

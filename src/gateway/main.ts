@@ -10,10 +10,12 @@ import type { Engine } from './admission/engines/open.js';
 import { createApp } from './app.js';
 import type { Certificate } from './config/certificate.js';
 import { loadSources } from './config/load.js';
+import type { Sources } from './config/load.js';
 import { createReloader } from './config/reload.js';
 import type { Reloader } from './config/reload.js';
 import type { Settings } from './config/settings.js';
 import { loadContract } from './contract/load.js';
+import { checkPrices } from './contract/prices.js';
 import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
 import { watchGateway, watchProcess } from './observe/process.js';
@@ -56,11 +58,11 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     return;
   }
   const sources = loadSources(environment);
-  const base = openBase(environment, {
-    ...sources,
-    contract: loadContract(sources.settings.contract, sources.settings.upstreams),
-  });
-  const reloader = createReloader(environment, sources, base.log, (settings, certificate) =>
+  const contract = loadContract(sources.settings.contract, sources.settings.upstreams);
+  const check = (read: Sources): void => checkPrices(read, contract.routes.operations);
+  check(sources);
+  const base = openBase(environment, { ...sources, contract });
+  const reloader = createReloader(environment, sources, base.log, check, (settings, certificate) =>
     applySettings(base, settings, certificate),
   );
   process.on('SIGHUP', () => reloader.reload());

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/admission/engines/embedded/files/rows.js';
 import { openStores } from '../../src/gateway/admission/engines/embedded/files/stores.js';
-import { FIELD_AT } from '../../src/gateway/admission/engines/embedded/log/key-entry.js';
+import { packCounts } from '../../src/gateway/admission/engines/embedded/log/key-entry.js';
 import {
   dayNumberOf,
   GATEWAY_DAYS,
@@ -80,8 +80,8 @@ export async function seedEmbedded(folder: string, keys: number, days: number): 
   for (const [n, day] of seedDays(days).entries()) {
     for (const [place, id] of ids.entries()) {
       for (const [m, operation] of [...OPERATIONS.entries()].sort(([, a], [, b]) => (a < b ? -1 : 1))) {
-        const counts = Buffer.alloc(32);
-        counts.writeDoubleLE(requestsOf(place, n, m), FIELD_AT.requests);
+        const requests = requestsOf(place, n, m);
+        const counts = packCounts({ requests, units: requests, limited: 0, banned: 0, failed: 0 });
         await put(usageRow(id, [day, planOf(place), operation].join(SEPARATOR)), counts);
       }
     }

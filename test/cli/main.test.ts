@@ -36,7 +36,7 @@ t.test(
       [/is revoked/, 'keys', 'revoke', id],
       [/revoked/, 'keys', 'list', '--status', 'revoked'],
       [/total/, 'usage', '--by', 'plan,day'],
-      [/^key,requests,limited,banned,failed\r\ntotal,0,0,0,0\r\n$/, 'usage', '--by', 'key', '--format', 'csv'],
+      [/^key,requests,units,limited,banned,failed\r\ntotal,0,0,0,0,0\r\n$/, 'usage', '--by', 'key', '--format', 'csv'],
     ];
     for (const [expected, ...args] of steps) {
       const { code, stdout, stderr } = await run(...args);

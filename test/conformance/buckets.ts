@@ -190,6 +190,7 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
         operation: 'listPets',
         day: dayName(NOON_MS),
         requests: 60,
+        units: 60,
         limited: 1,
         banned: 0,
         failed: 0,

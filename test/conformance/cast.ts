@@ -3,6 +3,7 @@ import { DAY_MS } from '../../src/gateway/admission/bucket.js';
 import type { Limits } from '../../src/gateway/admission/bucket.js';
 import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
 import type { AdmissionEngine, AdmissionRequest, Subject, UsageRow } from '../../src/gateway/admission/port.js';
+import { operationTerms } from '../../src/gateway/admission/windows.js';
 import type { BannedVerdict, LimitedVerdict, StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 import { BAN, NO_BAN } from '../gateway/admission/ban.js';
@@ -16,6 +17,10 @@ function plan(
   return [name, { name, limits, refill, ban }];
 }
 
+function priced(name: string, limits: Limits, prices: Parameters<typeof operationTerms>[0]): [string, Plan] {
+  return [name, { name, limits, refill: 'interval', ban: NO_BAN, operations: operationTerms(prices) }];
+}
+
 /** The plans every engine under test is opened with. */
 export const PLANS: Plans = new Map([
   plan('free', { minute: 60, day: 1_000 }),
@@ -26,6 +31,12 @@ export const PLANS: Plans = new Map([
   plan('drip', { minute: 7, day: 1_000 }, 'greedy', NO_BAN),
   plan('trickle', { minute: 10, day: 3 }, 'greedy', NO_BAN),
   plan('open', { minute: 'unlimited', day: 'unlimited' }),
+  plan('monthly', { minute: 60, day: 1_000, month: 20 }, 'interval', NO_BAN),
+  priced(
+    'priced',
+    { minute: 100, day: 200, month: 1_000 },
+    { createPet: { cost: 5, minute: 15, day: 30 }, getPet: { cost: 0 } },
+  ),
   plan('strict', { minute: 1, day: 1_000 }, 'interval', {
     after: 3,
     withinMs: 10_000,
@@ -87,7 +98,7 @@ export function custom(minute: Limits['minute'], day: Limits['day']): Partial<Ke
 }
 
 interface Ask {
-  readonly cost?: 0 | 1;
+  readonly cost?: number;
   readonly operation?: string;
   readonly scope?: string | null;
 }

@@ -8,6 +8,7 @@ import { verification } from './verification.js';
 import { keys } from './keys.js';
 import { ledger } from './ledger.js';
 import { tokens } from './tokens.js';
+import { windows } from './windows.js';
 
 /**
  * What every admission engine promises (port.ts). `open` gives an engine with `PLANS`
@@ -18,7 +19,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
     const engine = await open();
     t.teardown(() => engine.close());
     await engine.check();
-    for (const part of [buckets, verification, bans, ledger, keys, imports, tokens])
+    for (const part of [buckets, windows, verification, bans, ledger, keys, imports, tokens])
       await t.test(part.name, (t) => (part(t, engine), t.end()));
 
     await t.test('a check passes while the store serves, and after the end every call is refused', async (t) => {

@@ -16,6 +16,7 @@ function row(key: string, changes: Partial<UsageRow>): UsageRow {
     operation: 'listPets',
     day: TODAY,
     requests: 0,
+    units: changes.requests ?? 0,
     limited: 0,
     banned: 0,
     failed: 0,

@@ -56,7 +56,7 @@ async function setUp(t: Test): Promise<readonly SteeredEngine[]> {
   return [referenceEngine(PLANS), redis, swept];
 }
 
-t.test('every engine decides as decide() does, whatever the story', async (t) => {
+t.test('every engine decides as whole numbers of any size say, whatever the story', async (t) => {
   t.setTimeout(150_000);
   await lockStep(t, await setUp(t));
 });

@@ -52,7 +52,7 @@ async function check(
     interruptAfterTimeLimit: 120_000,
     markInterruptAsFailure: true,
   });
-  if (outcome.failed) t.fail(fc.defaultReportMessage(outcome) ?? 'failed');
+  if (outcome.failed) t.fail(`${String(outcome.errorInstance)} ${fc.defaultReportMessage(outcome)}`);
   else t.pass(`${verdicts} verdicts equal and sound in ${Math.round(performance.now() - startMs)} ms`);
 }
 
@@ -152,7 +152,7 @@ class Story {
       const rows = await this.#same((engine) =>
         rowsOf(engine, dayName(this.#firstMs - DAY_MS), dayName(this.#lastMs), id),
       );
-      for (const outcome of ['requests', 'limited', 'banned'] as const) {
+      for (const outcome of ['requests', 'units', 'limited', 'banned'] as const) {
         const counted = rows.reduce((sum, row) => sum + row[outcome], 0);
         assert.equal(counted, this.#counts.get(`${id} ${outcome}`) ?? 0, `ledger of ${outcome}`);
       }
@@ -171,6 +171,7 @@ class Story {
     const beforeMs = this.#nowMs;
     if (last === undefined) return;
     if (to === 'minute' || to === 'day') this.#nowMs = last[to].resetAtMs + byMs;
+    else if (to === 'month') this.#nowMs = (last.more.at(-1) ?? last.day).resetAtMs + byMs;
     else if (to === 'memory')
       this.#nowMs = (last.outcome === 'banned' ? last.bannedUntilMs : last.atMs) + BAN_MEMORY_MS + byMs;
     else if (last.outcome !== 'admitted') this.#nowMs = last.retryAtMs + byMs;
@@ -183,17 +184,25 @@ class Story {
     const name = subject.kind === 'key' ? subject.id : subject.address;
     if (verdict.outcome === 'unknown_key') return;
     this.#last.set(name, verdict);
-    if (request.cost === 0) return;
+    if (verdict.cost === 0) return;
     const outcome = verdict.outcome === 'admitted' ? 'requests' : verdict.outcome;
-    if (subject.kind === 'key')
-      this.#counts.set(`${name} ${outcome}`, (this.#counts.get(`${name} ${outcome}`) ?? 0) + 1);
+    const count = (what: string, more: number): void => {
+      if (subject.kind === 'key')
+        this.#counts.set(`${name} ${what}`, (this.#counts.get(`${name} ${what}`) ?? 0) + more);
+    };
+    count(outcome, 1);
+    if (outcome === 'requests') count('units', verdict.cost);
     if (verdict.outcome === 'admitted') this.#bound(name, verdict);
     else assert.ok(verdict.retryAtMs > verdict.atMs, 'a refusal promises a later moment');
   }
 
   #bound(name: string, verdict: StandingVerdict): void {
-    for (const window of ['minute', 'day'] as const) {
-      const { limit, resetAtMs, remaining } = verdict[window];
+    const { minute, day, more, cost } = verdict;
+    for (const { name: window, limit, resetAtMs, remaining } of [
+      { name: 'minute', ...minute },
+      { name: 'day', ...day },
+      ...more,
+    ]) {
       if (
         limit === 'unlimited' ||
         EDITIONS.some((plans) =>
@@ -203,7 +212,11 @@ class Story {
         continue;
       const before = this.#open.get(`${name} ${window}`);
       // One that ends sooner than the last is the last, on a clock that stepped back.
-      const admitted = before === undefined || before.resetAtMs < resetAtMs ? 1 : before.admitted + 1;
+      // Another than minute and day may have been forgotten when it was over, before the clock stepped back.
+      const isForgotten =
+        window !== 'minute' && window !== 'day' && before !== undefined && this.#lastMs >= before.resetAtMs;
+      const isNew = before === undefined || before.resetAtMs < resetAtMs || isForgotten;
+      const admitted = isNew ? cost : before.admitted + cost;
       this.#open.set(`${name} ${window}`, { resetAtMs, admitted });
       assert.ok(admitted <= limit, `${admitted} admitted in a ${window} of ${limit}`);
       assert.ok(remaining <= limit - admitted, 'remaining is never more than what is left');

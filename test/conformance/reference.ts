@@ -1,13 +1,13 @@
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
-import { changesNothing, decide, freshState } from '../../src/gateway/admission/decide.js';
-import type { SubjectState } from '../../src/gateway/admission/decide.js';
 import { finalityOf } from '../../src/gateway/admission/finality.js';
-import { ANONYMOUS_PLAN, termsOf } from '../../src/gateway/admission/plan.js';
+import { ANONYMOUS_PLAN } from '../../src/gateway/admission/plan.js';
 import type { Plans } from '../../src/gateway/admission/plan.js';
 import { VersionConflict } from '../../src/gateway/admission/port.js';
 import type { AdmissionEngine, AdmissionRequest, UsageCounts, UsageRow } from '../../src/gateway/admission/port.js';
 import type { UnknownReason, Verdict } from '../../src/gateway/admission/verdict.js';
 import type { AuditEntry, KeyRecord } from '../../src/gateway/admission/key-record.js';
+import { decideExactly, freshExact } from './exact.js';
+import type { ExactPlan, ExactState } from './exact.js';
 
 export type SteeredEngine = AdmissionEngine & {
   setPlans(plans: Plans): void;
@@ -15,42 +15,63 @@ export type SteeredEngine = AdmissionEngine & {
   sweep?(nowMs: number): Promise<void>;
 };
 
-/** The engine in its plainest form: maps and `decide()`. What the others are compared with. */
+/** The engine in its plainest form: maps, and the decision in whole numbers of any size. What the others are compared with. */
 export function referenceEngine(firstPlans: Plans): SteeredEngine {
   let plans = firstPlans;
   const records = new Map<string, KeyRecord>();
   const histories = new Map<string, AuditEntry[]>();
-  const states = new Map<string, SubjectState>();
+  const states = new Map<string, ExactState>();
   const ledger = new Map<string, UsageRow>();
 
-  const stateOf = (name: string): SubjectState => structuredClone(states.get(name) ?? freshState());
-  const tally = (key: string, plan: string, operation: string, atMs: number, count: keyof UsageCounts): void => {
+  const stateOf = (name: string): ExactState => {
+    const state = states.get(name) ?? freshExact();
+    states.set(name, state);
+    return state;
+  };
+  const tally = (
+    key: string,
+    plan: string,
+    operation: string,
+    atMs: number,
+    count: keyof UsageCounts,
+    units = 0,
+  ): void => {
     const day = new Date(Math.floor(atMs / DAY_MS) * DAY_MS).toISOString().slice(0, 10);
     const name = [key, plan, operation, day].join(' ');
-    const row = ledger.get(name) ?? { key, plan, operation, day, requests: 0, limited: 0, banned: 0, failed: 0 };
-    ledger.set(name, { ...row, [count]: row[count] + 1 });
+    const row = ledger.get(name) ?? {
+      key,
+      plan,
+      operation,
+      day,
+      requests: 0,
+      units: 0,
+      limited: 0,
+      banned: 0,
+      failed: 0,
+    };
+    ledger.set(name, { ...row, units: row.units + units, [count]: row[count] + 1 });
   };
-  const admitOne = ({ subject, operation, scope, cost, nowMs = Date.now() }: AdmissionRequest): Verdict => {
+  const admitOne = (request: AdmissionRequest): Verdict => {
+    const { subject, operation, nowMs = Date.now() } = request;
     const record = subject.kind === 'key' ? records.get(subject.id) : undefined;
     const unfit = subject.kind === 'key' ? unfitness(record, subject.secretHash, nowMs) : undefined;
     if (unfit !== undefined) return { outcome: 'unknown_key', reason: unfit };
-    const terms = termsOf(plans, record?.plan ?? ANONYMOUS_PLAN, record?.limits ?? null);
-    if (terms === undefined) return { outcome: 'unknown_key', reason: 'no_plan' };
-    const name = subject.kind === 'key' ? subject.id : `ip ${subject.address}`;
-    const state = stateOf(name);
-    const inScope = scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope);
-    const isLook = changesNothing(state, terms.ban, cost, nowMs);
-    const verdict = decide(state, terms, record ?? null, inScope, cost, nowMs);
-    if (!isLook) states.set(name, state);
-    if (cost === 0) return verdict;
-    if (subject.kind === 'key')
-      tally(subject.id, terms.plan, operation, nowMs, verdict.outcome === 'admitted' ? 'requests' : verdict.outcome);
+    const plan: ExactPlan | undefined = plans.get(record?.plan ?? ANONYMOUS_PLAN);
+    if (plan === undefined || (plan.limits === 'custom' && (record?.limits ?? null) === null))
+      return { outcome: 'unknown_key', reason: 'no_plan' };
+    const state = stateOf(subject.kind === 'key' ? subject.id : `ip ${subject.address}`);
+    const verdict = decideExactly(state, plan, record, request, nowMs);
+    if (verdict.cost > 0 && subject.kind === 'key') {
+      const isAdmitted = verdict.outcome === 'admitted';
+      const count = isAdmitted ? 'requests' : verdict.outcome;
+      tally(subject.id, plan.name, operation, nowMs, count, isAdmitted ? verdict.cost : 0);
+    }
     return verdict;
   };
   const setBan = (keyId: string, bannedUntilMs: number, banLevel: number): boolean => {
     const state = stateOf(keyId);
     const inForce = state.bannedUntilMs > Date.now();
-    states.set(keyId, { ...state, strikes: 0, strikesSinceMs: 0, bannedUntilMs, banLevel });
+    Object.assign(state, { strikes: 0n, sinceMs: 0n, bannedUntilMs: BigInt(bannedUntilMs), banLevel });
     return inForce;
   };
 
@@ -97,7 +118,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
         later(() => {
           const { bannedUntilMs, banLevel } = stateOf(keyId);
           return bannedUntilMs > Date.now()
-            ? { keyId, untilMs: bannedUntilMs, level: banLevel, note: null }
+            ? { keyId, untilMs: Number(bannedUntilMs), level: banLevel, note: null }
             : undefined;
         }),
       start: (keyId, untilMs) => later(() => void setBan(keyId, untilMs, 1)),

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
+import { DAY_MS, MAX_COST, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
 import type { Limit, Limits, Refill } from '../../src/gateway/admission/bucket.js';
 import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
+import { EVERY_OPERATION, operationTerms } from '../../src/gateway/admission/windows.js';
+import type { ExactPlan, Prices } from './exact.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 
 /** Random stories for engines: who asks when, and what is changed meanwhile. */
@@ -11,7 +13,7 @@ export interface Request {
   readonly secret: 'first' | 'second' | 'wrong';
   readonly operation: string;
   readonly scope: string | null;
-  readonly cost: 0 | 1;
+  readonly cost: number;
   readonly stepMs: number;
 }
 export type Event =
@@ -20,7 +22,7 @@ export type Event =
   | {
       readonly kind: 'jump';
       readonly who: number;
-      readonly to: 'minute' | 'day' | 'retry' | 'memory';
+      readonly to: 'minute' | 'day' | 'month' | 'retry' | 'memory';
       readonly byMs: number;
       readonly onwardOnly?: true;
     }
@@ -37,6 +39,8 @@ export const SUBJECTS = 6;
 const NAMES = ['wave', 'drip', 'own', 'own-drip', 'half', 'gone'] as const;
 const HOURS_MS = 6 * 3_600_000;
 const OPERATIONS = ['listPets', 'createPet', 'unmatched'];
+/** Of a look, also those that a plan may price. */
+const LOOKED_AT = [...OPERATIONS, EVERY_OPERATION];
 const SCOPES = ['pets:read', 'pets:write'];
 
 function plan(name: string, minute: Limit, day: Limit, refill: Refill, ban: Partial<BanRule>): [string, Plan] {
@@ -55,25 +59,35 @@ function own(name: string, refill: Refill, ban: Partial<BanRule>): [string, Plan
   return [name, { ...made, limits: 'custom' }];
 }
 
+/** The same plan with more windows and prices of its own. */
+function priced([name, made]: [string, Plan], month: Limit | undefined, prices?: Prices): [string, ExactPlan] {
+  const limits = month === undefined || made.limits === 'custom' ? made.limits : { ...made.limits, month };
+  if (prices === undefined) return [name, { ...made, limits }];
+  return [name, { ...made, limits, prices, operations: operationTerms(prices) }];
+}
+
 /** Small limits, so that stories meet them. The same names mean something else in another edition. */
 export const EDITIONS: readonly Plans[] = [
   new Map([
-    plan('wave', 3, 8, 'interval', {}),
-    plan('drip', 4, 9, 'greedy', { after: 2, factor: 1.7, capMs: 77_777 }),
-    own('own', 'interval', { after: 4, factor: 1 }),
+    priced(plan('wave', 3, 8, 'interval', {}), 11, { createPet: { cost: 2, minute: 1, day: 4 } }),
+    priced(plan('drip', 4, 9, 'greedy', { after: 2, factor: 1.7, capMs: 77_777 }), undefined, {
+      createPet: { minute: 3, day: 5, month: 9 },
+      unmatched: { cost: 0 },
+    }),
+    priced(own('own', 'interval', { after: 4, factor: 1 }), undefined, { unmatched: { cost: 3, minute: 5 } }),
     own('own-drip', 'greedy', {}),
-    plan('half', 'unlimited', 6, 'interval', { withinMs: DAY_MS }),
+    priced(plan('half', 'unlimited', 6, 'interval', { withinMs: DAY_MS }), 'unlimited'),
     plan('anonymous', 3, 7, 'interval', { after: 2 }),
   ]),
   new Map([
     plan('anonymous', 2, 'unlimited', 'greedy', {}),
     plan('drip', 6, 3, 'interval', { factor: 3.3 }),
-    plan('wave', 2, 20, 'greedy', { forMs: 1 }),
+    priced(plan('wave', 2, 20, 'greedy', { forMs: 1 }), 7, { createPet: { minute: 2, day: 'unlimited' } }),
     own('own', 'greedy', {}),
     plan('half', 5, 'unlimited', 'greedy', { after: 1 }),
   ]),
   new Map([
-    plan('wave', 7, 7, 'interval', { after: 1_000 }),
+    priced(plan('wave', 7, 7, 'interval', { after: 1_000 }), 100_000_000, { listPets: { cost: 3, month: 30 } }),
     plan('half', 1, 1, 'interval', { after: 1, forMs: 2 * DAY_MS, capMs: 3 * DAY_MS }),
     plan('anonymous', 'unlimited', 'unlimited', 'interval', {}),
   ]),
@@ -83,7 +97,13 @@ const limit: fc.Arbitrary<Limit> = fc.oneof(
   { weight: 5, arbitrary: fc.integer({ min: 1, max: 6 }) },
   fc.constantFrom<Limit>('unlimited', 100_000_000, 99_999_937),
 );
-const limits: fc.Arbitrary<Limits | null> = fc.option(fc.record({ minute: limit, day: limit }), { freq: 8 });
+const limits: fc.Arbitrary<Limits | null> = fc.option(
+  fc.oneof(
+    { weight: 2, arbitrary: fc.record({ minute: limit, day: limit }) },
+    { weight: 1, arbitrary: fc.record({ minute: limit, day: limit, month: limit }) },
+  ),
+  { freq: 8 },
+);
 
 const scopes: fc.Arbitrary<readonly string[] | null> = fc.option(fc.subarray(SCOPES), { nil: null });
 
@@ -100,9 +120,17 @@ const step: fc.Arbitrary<number> = fc.oneof(
   // A clock that was set wrong, and right again.
   { weight: 2, arbitrary: fc.integer({ min: -HOURS_MS, max: HOURS_MS }) },
   { weight: 1, arbitrary: fc.integer({ min: -3 * DAY_MS, max: 0 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 40 * DAY_MS }) },
 );
 
-const request: fc.Arbitrary<Request> = fc.record({
+/** Mostly what today's operations cost; the dearest there may be now and then. */
+const cost: fc.Arbitrary<number> = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(1) },
+  { weight: 3, arbitrary: fc.integer({ min: 2, max: 4 }) },
+  { weight: 1, arbitrary: fc.constantFrom(0, MAX_COST) },
+);
+
+const asked: fc.Arbitrary<Request> = fc.record({
   who: fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom(0, 1) },
     { weight: 3, arbitrary: fc.integer({ min: 2, max: SUBJECTS - 1 }) },
@@ -113,9 +141,13 @@ const request: fc.Arbitrary<Request> = fc.record({
   ),
   operation: fc.constantFrom(...OPERATIONS),
   scope: fc.option(fc.constantFrom(...SCOPES)),
-  cost: fc.oneof({ weight: 9, arbitrary: fc.constant(1 as const) }, fc.constant(0 as const)),
+  cost,
   stepMs: step,
 });
+const look: fc.Arbitrary<Request> = fc
+  .tuple(asked, fc.constantFrom(...LOOKED_AT))
+  .map(([request, operation]) => ({ ...request, operation, cost: 0 }));
+const request = fc.oneof({ weight: 9, arbitrary: asked }, { weight: 1, arbitrary: look });
 
 export function initialRecord(noonMs: number): fc.Arbitrary<Partial<KeyRecord>> {
   return fc.record({ plan: fc.constantFrom(...NAMES.slice(0, 5)), limits, scopes, secrets: secrets(noonMs) });
@@ -157,6 +189,7 @@ export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
     'retry' as const,
     'retry' as const,
     'day' as const,
+    'month' as const,
     'memory' as const,
   );
   const event: fc.Arbitrary<Event> = fc.oneof(

@@ -15,11 +15,14 @@ const VERDICT = {
   plan: 'free',
   minute: WINDOW,
   day: WINDOW,
+  more: [],
+  cost: 1,
   atMs: 0,
 } as const;
 const [OPERATION] = loadContract().routes.operations;
 const REQUIREMENTS = {
   operation: 'listPets',
+  shows: 'listPets',
   scope: null,
   cost: 1,
   secured: true,

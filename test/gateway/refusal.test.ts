@@ -13,6 +13,8 @@ const LIMITED = {
   plan: 'free',
   minute: WINDOW,
   day: WINDOW,
+  more: [],
+  cost: 1,
   atMs: 1000,
 } as const;
 

@@ -13,6 +13,7 @@ interface FieldOptions {
   readonly expires?: string;
   readonly minute?: string;
   readonly day?: string;
+  readonly month?: string;
 }
 
 export function keysCommand(connect: Connect): Command {
@@ -146,13 +147,15 @@ function fieldOptions(command: Command): Command {
     .option('--scope <scope...>', 'what it may do: pets:read, pets:write (everything unless said)')
     .option('--expires <date>', '2027-01-31, 2027-01-31T12:00:00Z, or never')
     .option('--minute <limit>', 'on a plan with custom limits: requests per minute, or unlimited')
-    .option('--day <limit>', 'the same per day');
+    .option('--day <limit>', 'the same per day')
+    .option('--month <limit>', 'the same per calendar month; none unless said');
 }
 
-function fieldsOf({ plan, name, note, scope, expires, minute, day }: FieldOptions): Json {
+function fieldsOf({ plan, name, note, scope, expires, minute, day, month }: FieldOptions): Json {
   const limits = {
     ...(minute === undefined ? {} : { minute: limitOf(minute) }),
     ...(day === undefined ? {} : { day: limitOf(day) }),
+    ...(month === undefined ? {} : { month: limitOf(month) }),
   };
   const fields = {
     plan,
@@ -160,7 +163,7 @@ function fieldsOf({ plan, name, note, scope, expires, minute, day }: FieldOption
     note,
     scopes: scope,
     expires: expires === 'never' ? null : expires,
-    limits: minute === undefined && day === undefined ? undefined : limits,
+    limits: Object.keys(limits).length === 0 ? undefined : limits,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -3,11 +3,17 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CommandError } from '../command-error.js';
 
+/** Admitted requests, and what they cost. */
+export interface Admitted {
+  requests: number;
+  units: number;
+}
+
 /** What access logs say of one day. */
 export interface LoggedDay {
-  /** Admitted requests by `nameOf(key, plan, operation)`. */
-  readonly counts: Map<string, number>;
-  readonly total: number;
+  /** By `nameOf(key, plan, operation)`. */
+  readonly counts: Map<string, Admitted>;
+  readonly total: Admitted;
   /** Lines of exchanges that could not be read: cut by a kill, or no JSON. */
   readonly unreadable: number;
   /** First moment of admission, ISO 8601; null without any. */
@@ -17,6 +23,8 @@ export interface LoggedDay {
 interface Line {
   readonly msg?: unknown;
   readonly counted?: unknown;
+  /** Left out by gateways of versions in which every request cost one. */
+  readonly units?: unknown;
   readonly admittedAt?: unknown;
   readonly key?: unknown;
   readonly plan?: unknown;
@@ -39,7 +47,8 @@ export function nameOf(key: string, plan: string, operation: string): string {
  * or `-` for standard input. Reads as a stream. Throws CommandError for a file that can't be read.
  */
 export async function readLogs(files: readonly string[], day: string): Promise<LoggedDay> {
-  const tally = { counts: new Map<string, number>(), total: 0, unreadable: 0, first: null as string | null };
+  const total = { requests: 0, units: 0 };
+  const tally = { counts: new Map<string, Admitted>(), total, unreadable: 0, first: null as string | null };
   const seen = new Set<string>();
   for (const file of files) {
     const path = file === '-' ? '-' : realPathOf(file);
@@ -51,8 +60,12 @@ export async function readLogs(files: readonly string[], day: string): Promise<L
         const admitted = readLine(line);
         if (admitted === undefined) tally.unreadable += 1;
         else if (admitted.at.startsWith(day)) {
-          tally.counts.set(admitted.name, (tally.counts.get(admitted.name) ?? 0) + 1);
-          tally.total += 1;
+          const counts = tally.counts.get(admitted.name) ?? { requests: 0, units: 0 };
+          tally.counts.set(admitted.name, counts);
+          for (const sum of [counts, total]) {
+            sum.requests += 1;
+            sum.units += admitted.units;
+          }
           if (tally.first === null || admitted.at < tally.first) tally.first = admitted.at;
         }
       }
@@ -86,15 +99,16 @@ async function* linesOf(input: Readable): AsyncGenerator<string, void> {
   if (rest !== '') yield rest;
 }
 
-function readLine(line: string): { readonly name: string; readonly at: string } | undefined {
+function readLine(line: string): { readonly name: string; readonly at: string; readonly units: number } | undefined {
   try {
-    const { msg, counted, admittedAt, key, plan, operation, sampled } = JSON.parse(line) as Line;
+    const { msg, counted, units, admittedAt, key, plan, operation, sampled } = JSON.parse(line) as Line;
     if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') return undefined;
     if (sampled !== undefined)
       throw new CommandError(
         `The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`,
       );
-    return { name: nameOf(String(key), String(plan), String(operation)), at: admittedAt };
+    const name = nameOf(String(key), String(plan), String(operation));
+    return { name, at: admittedAt, units: typeof units === 'number' ? units : 1 };
   } catch (error) {
     if (error instanceof CommandError) throw error;
     return undefined;

@@ -24,6 +24,9 @@ interface Difference {
   readonly operation: string;
   readonly ledger: number;
   readonly accessLog: number;
+  /** The same in units. */
+  readonly ledgerUnits: number;
+  readonly accessLogUnits: number;
 }
 interface CounterDifference {
   readonly plan: string;
@@ -35,7 +38,13 @@ interface CounterDifference {
 interface Proof {
   readonly day: string;
   readonly equal: boolean;
-  readonly totals: { readonly ledger: number; readonly accessLog: number; readonly counter: number | null };
+  readonly totals: {
+    readonly ledger: number;
+    readonly accessLog: number;
+    readonly counter: number | null;
+    readonly ledgerUnits: number;
+    readonly accessLogUnits: number;
+  };
   readonly differences: readonly Difference[];
   readonly counterDifferences: readonly CounterDifference[];
   /** Why the counter was not compared; null when it was. */
@@ -67,27 +76,38 @@ export function reconcileCommand(connect: Connect): Command {
 async function prove(client: AdminClient, day: string, logged: LoggedDay, metrics: readonly string[]): Promise<Proof> {
   const differences: Difference[] = [];
   const byOperation = new Map<string, number>();
-  let total = 0;
+  let [total, totalUnits] = [0, 0];
   for await (const row of readLedger(client, { from: day, to: day, by: 'key,plan,operation' })) {
     const [key, plan, operation] = [row.get('key')!, row.get('plan')!, row.get('operation')!];
-    const requests = Number(row.get('requests'));
+    const [requests, units] = [Number(row.get('requests')), Number(row.get('units'))];
     total += requests;
+    totalUnits += units;
     byOperation.set(`${plan}\t${operation}`, (byOperation.get(`${plan}\t${operation}`) ?? 0) + requests);
-    const accessLog = logged.counts.get(nameOf(key, plan, operation)) ?? 0;
+    const log = logged.counts.get(nameOf(key, plan, operation)) ?? { requests: 0, units: 0 };
     logged.counts.delete(nameOf(key, plan, operation));
-    if (accessLog !== requests) differences.push({ key, plan, operation, ledger: requests, accessLog });
+    if (log.requests !== requests || log.units !== units)
+      differences.push({
+        ...{ key, plan, operation, ledger: requests, accessLog: log.requests },
+        ...{ ledgerUnits: units, accessLogUnits: log.units },
+      });
   }
   // What is left was logged and stands in no ledger.
-  for (const [name, accessLog] of logged.counts) {
+  for (const [name, { requests: accessLog, units: accessLogUnits }] of logged.counts) {
     const [key = '', plan = '', operation = ''] = name.split('\t');
-    differences.push({ key, plan, operation, ledger: 0, accessLog });
+    differences.push({ key, plan, operation, ledger: 0, accessLog, ledgerUnits: 0, accessLogUnits });
   }
   const { counter, counterLeftOut } = await counterOf(client, day, logged, metrics);
   const counterDifferences = counter === null || counterLeftOut !== null ? [] : compareCounter(byOperation, counter);
   return {
     day,
     equal: differences.length === 0 && counterDifferences.length === 0,
-    totals: { ledger: total, accessLog: logged.total, counter: counter?.total ?? null },
+    totals: {
+      ledger: total,
+      accessLog: logged.total.requests,
+      counter: counter?.total ?? null,
+      ledgerUnits: totalUnits,
+      accessLogUnits: logged.total.units,
+    },
     differences,
     counterDifferences,
     counterLeftOut,
@@ -128,6 +148,8 @@ function compareCounter(ledger: ReadonlyMap<string, number>, { counts }: Counter
 
 function show({ day, equal, totals, differences, counterDifferences, counterLeftOut, unreadableLines }: Proof): void {
   say(`${day} (UTC): ledger ${totals.ledger}, access log ${totals.accessLog}, counter ${totals.counter ?? '-'}`);
+  if (totals.ledgerUnits !== totals.ledger || totals.accessLogUnits !== totals.accessLog)
+    say(`In units: ledger ${totals.ledgerUnits}, access log ${totals.accessLogUnits}`);
   if (counterLeftOut !== null) say(styled('dim', `The counter was not compared: ${cell(counterLeftOut)}`));
   if (unreadableLines > 0)
     say(`${unreadableLines} lines of admitted requests could not be read: no JSON, or without admittedAt.`);
@@ -135,7 +157,7 @@ function show({ day, equal, totals, differences, counterDifferences, counterLeft
     say();
     say(
       table(
-        ['key', 'plan', 'operation', 'ledger', 'access log', 'difference'],
+        ['key', 'plan', 'operation', 'ledger', 'access log', 'difference', 'in units'],
         differences
           .slice(0, MOST_SHOWN)
           .map((row) => [
@@ -145,6 +167,7 @@ function show({ day, equal, totals, differences, counterDifferences, counterLeft
             row.ledger,
             row.accessLog,
             row.ledger - row.accessLog,
+            row.ledgerUnits - row.accessLogUnits,
           ]),
       ),
     );

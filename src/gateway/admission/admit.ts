@@ -4,10 +4,9 @@ import { REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
 import { StoreUnavailable } from './port.js';
-import type { AdmissionRequest } from './port.js';
 import type { StandingVerdict, Verdict } from './verdict.js';
 
-/** Called with every verdict that took or refused a token. */
+/** Called with every verdict that took or refused what a request costs. */
 export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
 
 /** What answers OPTIONS; it stands in no contract. */
@@ -45,16 +44,16 @@ export function createAdmit(
   );
 
   /** Writes down what the store said. */
-  const note = (logEntry: ExchangeLog, request: AdmissionRequest, verdict: Verdict): Verdict => {
+  const note = (logEntry: ExchangeLog, verdict: Verdict): Verdict => {
     logEntry.decidedMs = performance.now();
     if (verdict.outcome === 'unknown_key') {
       logEntry.credential = verdict.reason;
       return verdict;
     }
     logEntry.verdict = verdict;
-    if (request.cost === 1) {
+    if (verdict.cost > 0) {
       logEntry.counted = verdict.outcome === 'admitted' && verdict.keyId !== null;
-      onVerdict(verdict, request.operation);
+      onVerdict(verdict, logEntry.operation);
     }
     return verdict;
   };
@@ -68,7 +67,7 @@ export function createAdmit(
       scope: null,
       cost: requirements.secured ? 1 : 0,
     } as const;
-    const verdict = note(logEntry, request, await admission.admit(request));
+    const verdict = note(logEntry, await admission.admit(request));
     if (!requirements.secured && verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
     if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
     if (verdict.outcome === 'banned') return REFUSALS.address_banned;
@@ -83,11 +82,11 @@ export function createAdmit(
       if (subject.kind === 'key') {
         const request = {
           subject,
-          operation: requirements.operation,
+          operation: requirements.shows,
           scope: requirements.scope,
           cost: requirements.cost,
         };
-        const verdict = note(logEntry, request, await admission.admit(request));
+        const verdict = note(logEntry, await admission.admit(request));
         if (verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
       } else {
         logEntry.credential = exchange.credential;
@@ -108,7 +107,7 @@ export function createAdmit(
 /** What a subject with a standing gets: free requests pass whatever the figures say. */
 function decided(exchange: Identified, verdict: StandingVerdict): Admitted | Refusal {
   const { requirements } = exchange;
-  if (requirements.cost === 1) {
+  if (verdict.cost > 0) {
     if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
     if (verdict.outcome === 'banned') return REFUSALS.key_banned;
   }

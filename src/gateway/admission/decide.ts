@@ -1,8 +1,10 @@
-import { figuresOf, holds, nextTokenAtMs, settle, SHAPES, spend } from './bucket.js';
-import type { BucketState, WindowFigures, WindowName } from './bucket.js';
+import { figuresOf, holds, settle, SHAPES, spend, tokensAtMs } from './bucket.js';
+import type { BucketState, Limit, Per, Refill, WindowFigures } from './bucket.js';
 import { BAN_MEMORY_MS } from './plan.js';
 import type { BanRule, Terms } from './plan.js';
-import type { StandingVerdict } from './verdict.js';
+import type { NamedFigures, StandingVerdict } from './verdict.js';
+import { closeWindows, hasMore, heldOf, settleWindow } from './windows.js';
+import type { HeldWindow } from './windows.js';
 
 /** What a store remembers of one subject. Times are the store's, in ms; 0 means never. */
 export interface SubjectState {
@@ -12,6 +14,8 @@ export interface SubjectState {
   strikesSinceMs: number;
   bannedUntilMs: number;
   banLevel: number;
+  /** The buckets of other windows by name; null without any. */
+  more: Map<string, BucketState> | null;
 }
 
 export function freshState(): SubjectState {
@@ -22,6 +26,7 @@ export function freshState(): SubjectState {
     strikesSinceMs: 0,
     bannedUntilMs: 0,
     banLevel: 0,
+    more: null,
   };
 }
 
@@ -31,24 +36,30 @@ export type Ruling = 'admitted' | 'limited' | 'banned' | 'ban_started';
 /** The key that is decided on, with the version of its record; null for an address. */
 type KeyVersion = { readonly id: string; readonly version: number } | null;
 
+const NO_FIGURES: readonly NamedFigures[] = [];
+
 /**
  * The decision, on plain data. Changes `state` in place; the caller writes it back in the same
  * transaction, unless the decision `changesNothing`: then settling it was for the figures alone.
+ * @param cost units taken of each window, by the plan (`costOf`)
  */
 export function decide(
   state: SubjectState,
   terms: Terms,
   key: KeyVersion,
   inScope: boolean,
-  cost: 0 | 1,
+  operation: string,
+  cost: number,
   nowMs: number,
 ): StandingVerdict {
-  const ruling = rule(state, terms, cost, nowMs);
-  return verdictOf(state, terms, ruling, key, inScope, nowMs);
+  const windows = heldOf(state, terms, operation);
+  const ruling = rule(state, terms, windows, cost, nowMs);
+  if (hasMore(terms)) closeWindows(state, nowMs);
+  return verdictOf(state, terms, windows, ruling, key, inScope, cost, nowMs);
 }
 
 /** Whether a decision leaves `state` as it is: nothing is asked for, or a ban is in force whose end stays. */
-export function changesNothing(state: SubjectState, ban: BanRule, cost: 0 | 1, nowMs: number): boolean {
+export function changesNothing(state: SubjectState, ban: BanRule, cost: number, nowMs: number): boolean {
   return cost === 0 || (nowMs < state.bannedUntilMs && banEndMs(state, ban, nowMs) === state.bannedUntilMs);
 }
 
@@ -56,31 +67,50 @@ export function changesNothing(state: SubjectState, ban: BanRule, cost: 0 | 1, n
  * Settles and charges. The Lua of the redis engine is this, line by line, and the property test
  * drives both in lock step.
  */
-function rule(state: SubjectState, terms: Terms, cost: 0 | 1, nowMs: number): Ruling {
+function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[], cost: number, nowMs: number): Ruling {
   const { limits, refill } = terms;
   settle(state.minute, SHAPES.minute, limits.minute, refill, nowMs);
   settle(state.day, SHAPES.day, limits.day, refill, nowMs);
+  for (const window of windows) settleWindow(window, nowMs);
   if (nowMs < state.bannedUntilMs) {
     state.bannedUntilMs = banEndMs(state, terms.ban, nowMs);
     return 'banned';
   }
-  if (holds(state.minute, SHAPES.minute, limits.minute) && holds(state.day, SHAPES.day, limits.day)) {
-    if (cost === 1) {
-      spend(state.minute, SHAPES.minute);
-      spend(state.day, SHAPES.day);
+  const tokens = tokensAsked(cost);
+  if (
+    holds(state.minute, SHAPES.minute, limits.minute, tokens) &&
+    holds(state.day, SHAPES.day, limits.day, tokens) &&
+    allHold(windows, tokens)
+  ) {
+    if (cost > 0) {
+      spend(state.minute, SHAPES.minute, cost);
+      spend(state.day, SHAPES.day, cost);
+      for (const { per, bucket } of windows) spend(bucket, SHAPES[per], cost);
     }
     return 'admitted';
   }
-  return cost === 1 && strike(state, terms.ban, nowMs) ? 'ban_started' : 'limited';
+  return cost > 0 && strike(state, terms.ban, nowMs) ? 'ban_started' : 'limited';
+}
+
+/** Whoever only looks is told how a request of the least cost would fare. */
+function tokensAsked(cost: number): number {
+  return cost === 0 ? 1 : cost;
+}
+
+function allHold(windows: readonly HeldWindow[], tokens: number): boolean {
+  for (const { per, bucket, limit } of windows) if (!holds(bucket, SHAPES[per], limit, tokens)) return false;
+  return true;
 }
 
 /** What a ruling means for the one who asked, read off the state it left behind. */
 export function verdictOf(
   state: SubjectState,
   terms: Terms,
+  windows: readonly HeldWindow[],
   ruling: Ruling,
   key: KeyVersion,
   inScope: boolean,
+  cost: number,
   nowMs: number,
 ): StandingVerdict {
   const { limits, refill } = terms;
@@ -92,15 +122,14 @@ export function verdictOf(
     plan: terms.plan,
     minute,
     day,
+    more: windows.length === 0 ? NO_FIGURES : windows.map(figuresOfWindow),
+    cost,
     atMs: nowMs,
   };
   if (ruling === 'admitted') return { outcome: 'admitted', ...standing, inScope };
   // A refusal took nothing, so the buckets still show what it was about.
-  const minuteHolds = holds(state.minute, SHAPES.minute, limits.minute);
-  const dayHolds = holds(state.day, SHAPES.day, limits.day);
-  const retryAtMs = retryOf(state, terms, minuteHolds, dayHolds);
-  if (ruling === 'limited')
-    return { outcome: 'limited', ...standing, violated: violatedOf(minute, day, minuteHolds, dayHolds), retryAtMs };
+  const last = lastViolated(state, terms, windows, standing, tokensAsked(cost));
+  if (ruling === 'limited') return { outcome: 'limited', ...standing, violated: last.name, retryAtMs: last.retryAtMs };
   const bannedUntilMs = state.bannedUntilMs;
   const started = ruling === 'ban_started';
   return {
@@ -109,8 +138,12 @@ export function verdictOf(
     bannedUntilMs,
     level: state.banLevel,
     started,
-    retryAtMs: Math.max(bannedUntilMs, retryAtMs),
+    retryAtMs: Math.max(bannedUntilMs, last.retryAtMs),
   };
+}
+
+function figuresOfWindow({ name, per, limit, refill, bucket }: HeldWindow): NamedFigures {
+  return { name, per, ...figuresOf(bucket, SHAPES[per], limit, refill) };
 }
 
 /** Counts one refusal; true when it starts a ban. */
@@ -148,18 +181,45 @@ export function banLengthMs(rule: BanRule, level: number): number {
   return Math.min(lengthMs, rule.capMs);
 }
 
-function retryOf(state: SubjectState, terms: Terms, minuteHolds: boolean, dayHolds: boolean): number {
-  const { limits, refill } = terms;
-  const minuteMs =
-    minuteHolds || limits.minute === 'unlimited'
-      ? 0
-      : nextTokenAtMs(state.minute, SHAPES.minute, limits.minute, refill);
-  const dayMs = dayHolds || limits.day === 'unlimited' ? 0 : nextTokenAtMs(state.day, SHAPES.day, limits.day, refill);
-  return Math.max(minuteMs, dayMs);
+/** What a refusal is about. */
+interface Violated {
+  /** Of the windows that don't hold `tokens`, the one that resets last. */
+  name: string;
+  resetAtMs: number;
+  /** When all of them hold as many, store ms; 0 where all do. */
+  retryAtMs: number;
 }
 
-function violatedOf(minute: WindowFigures, day: WindowFigures, minuteHolds: boolean, dayHolds: boolean): WindowName {
-  if (minuteHolds) return 'day';
-  if (dayHolds) return 'minute';
-  return minute.resetAtMs > day.resetAtMs ? 'minute' : 'day';
+function lastViolated(
+  state: SubjectState,
+  { limits, refill }: Terms,
+  windows: readonly HeldWindow[],
+  standing: { readonly minute: WindowFigures; readonly day: WindowFigures; readonly more: readonly NamedFigures[] },
+  tokens: number,
+): Violated {
+  const last: Violated = { name: 'day', resetAtMs: 0, retryAtMs: 0 };
+  note(last, 'minute', 'minute', state.minute, limits.minute, refill, standing.minute.resetAtMs, tokens);
+  note(last, 'day', 'day', state.day, limits.day, refill, standing.day.resetAtMs, tokens);
+  windows.forEach((window, place) => {
+    const { resetAtMs } = standing.more[place]!;
+    note(last, window.name, window.per, window.bucket, window.limit, window.refill, resetAtMs, tokens);
+  });
+  return last;
+}
+
+function note(
+  last: Violated,
+  name: string,
+  per: Per,
+  bucket: BucketState,
+  limit: Limit,
+  refill: Refill,
+  resetAtMs: number,
+  tokens: number,
+): void {
+  if (limit === 'unlimited' || holds(bucket, SHAPES[per], limit, tokens)) return;
+  last.retryAtMs = Math.max(last.retryAtMs, tokensAtMs(bucket, SHAPES[per], limit, refill, tokens));
+  if (resetAtMs < last.resetAtMs) return;
+  last.name = name;
+  last.resetAtMs = resetAtMs;
 }

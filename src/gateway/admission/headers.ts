@@ -1,6 +1,7 @@
 import { UNLIMITED_FIGURE } from './bucket.js';
 import type { Limit, WindowFigures } from './bucket.js';
-import type { StandingVerdict } from './verdict.js';
+import { monthStartMs } from './month.js';
+import type { NamedFigures, StandingVerdict } from './verdict.js';
 
 /**
  * The rate fields of an answer, flat `[name, value, …]`: the contract's X-RateLimit-* triple for the
@@ -11,12 +12,11 @@ import type { StandingVerdict } from './verdict.js';
  */
 export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[] {
   const nowMs = verdict.atMs + sinceMs;
-  if (verdict.outcome === 'banned') return bannedHeaders(verdict.minute, verdict.day, verdict.retryAtMs, nowMs);
+  if (verdict.outcome === 'banned') return bannedHeaders(verdict, verdict.retryAtMs, nowMs);
   const binding = bindingWindow(verdict);
   const headers = triple(binding.limit, binding.remaining, binding.resetAtMs, nowMs);
-  const limit = listed(verdict.minute, verdict.day, nowMs);
-  if (limit !== '')
-    headers.push('RateLimit', limit, 'RateLimit-Policy', policy(verdict.minute.limit, verdict.day.limit));
+  const limit = listed(verdict, nowMs);
+  if (limit !== '') headers.push('RateLimit', limit, 'RateLimit-Policy', policy(verdict));
   return headers;
 }
 
@@ -42,22 +42,49 @@ export function retryAfterS(verdict: StandingVerdict, sinceMs: number): number |
   return Math.max(1, Math.ceil((verdict.retryAtMs - verdict.atMs - sinceMs) / 1000));
 }
 
-/** The window that will refuse first: on a refusal the violated one that fills last, else the one with fewest left. */
+/** What the fields say of each window. */
+type Figures = Pick<StandingVerdict, 'minute' | 'day' | 'more'>;
+
+/** The window that will refuse first: on a refusal the violated one that resets last, else the one with fewest requests left. */
 function bindingWindow(verdict: StandingVerdict): WindowFigures {
-  if (verdict.outcome === 'limited') return verdict[verdict.violated];
-  const { minute, day } = verdict;
-  if (minute.remaining !== day.remaining) return minute.remaining < day.remaining ? minute : day;
-  return minute.resetAtMs > day.resetAtMs ? minute : day;
+  if (verdict.outcome === 'limited') return windowOf(verdict, verdict.violated);
+  const { minute, day, more, cost } = verdict;
+  let binding = refusesFirst(minute, day, cost);
+  for (const window of more) binding = refusesFirst(binding, window, cost);
+  return binding;
 }
 
-function bannedHeaders(minute: WindowFigures, day: WindowFigures, retryAtMs: number, nowMs: number): string[] {
-  const limit = minute.remaining <= day.remaining ? minute.limit : day.limit;
-  const headers = triple(limit, 0, retryAtMs, nowMs);
+function windowOf({ minute, day, more }: Figures, name: string): WindowFigures {
+  if (name === 'minute') return minute;
+  return more.find((window) => window.name === name) ?? day;
+}
+
+/** Of two windows the one with fewer requests of this cost left; of equals the one that resets last. */
+function refusesFirst(one: WindowFigures, other: WindowFigures, cost: number): WindowFigures {
+  const [left, otherLeft] =
+    cost > 1 ? [requestsIn(one, cost), requestsIn(other, cost)] : [one.remaining, other.remaining];
+  if (left !== otherLeft) return left < otherLeft ? one : other;
+  return one.resetAtMs > other.resetAtMs ? one : other;
+}
+
+function requestsIn({ remaining }: WindowFigures, cost: number): number {
+  return Math.floor(remaining / cost);
+}
+
+function bannedHeaders({ minute, day, more }: Figures, retryAtMs: number, nowMs: number): string[] {
+  let fewest: WindowFigures = minute.remaining <= day.remaining ? minute : day;
+  for (const window of more) if (window.remaining < fewest.remaining) fewest = window;
+  const headers = triple(fewest.limit, 0, retryAtMs, nowMs);
   const closed = { remaining: 0, resetAtMs: retryAtMs, nextAtMs: retryAtMs };
-  const closedMinute = { ...minute, ...closed };
-  const closedDay = { ...day, ...closed };
-  const list = listed(closedMinute, closedDay, nowMs);
-  if (list !== '') headers.push('RateLimit', list, 'RateLimit-Policy', policy(minute.limit, day.limit));
+  const list = listed(
+    {
+      minute: { ...minute, ...closed },
+      day: { ...day, ...closed },
+      more: more.length === 0 ? more : more.map((window) => ({ ...window, ...closed })),
+    },
+    nowMs,
+  );
+  if (list !== '') headers.push('RateLimit', list, 'RateLimit-Policy', policy({ minute, day, more }));
   return headers;
 }
 
@@ -72,20 +99,34 @@ function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: numbe
   ];
 }
 
-function listed(minute: WindowFigures, day: WindowFigures, nowMs: number): string {
+function listed({ minute, day, more }: Figures, nowMs: number): string {
   const first =
     minute.limit === 'unlimited'
       ? ''
       : `"minute";r=${minute.remaining};t=${secondsUntil(minute.nextAtMs ?? minute.resetAtMs, nowMs)}`;
   const second =
     day.limit === 'unlimited' ? '' : `"day";r=${day.remaining};t=${secondsUntil(day.nextAtMs ?? day.resetAtMs, nowMs)}`;
-  return first !== '' && second !== '' ? `${first}, ${second}` : first + second;
+  let list = first !== '' && second !== '' ? `${first}, ${second}` : first + second;
+  for (const { name, limit, remaining, nextAtMs, resetAtMs } of more)
+    if (limit !== 'unlimited')
+      list += `${list === '' ? '' : ', '}"${name}";r=${remaining};t=${secondsUntil(nextAtMs ?? resetAtMs, nowMs)}`;
+  return list;
 }
 
-function policy(minute: Limit, day: Limit): string {
-  const first = minute === 'unlimited' ? '' : `"minute";q=${minute};w=60`;
-  const second = day === 'unlimited' ? '' : `"day";q=${day};w=86400`;
-  return first !== '' && second !== '' ? `${first}, ${second}` : first + second;
+function policy({ minute, day, more }: Figures): string {
+  const first = minute.limit === 'unlimited' ? '' : `"minute";q=${minute.limit};w=60`;
+  const second = day.limit === 'unlimited' ? '' : `"day";q=${day.limit};w=86400`;
+  let list = first !== '' && second !== '' ? `${first}, ${second}` : first + second;
+  for (const window of more)
+    if (window.limit !== 'unlimited')
+      list += `${list === '' ? '' : ', '}"${window.name}";q=${window.limit};w=${secondsOf(window)}`;
+  return list;
+}
+
+/** How long the window is; a month ends with its reset. */
+function secondsOf({ per, resetAtMs }: NamedFigures): number {
+  if (per === 'month') return (resetAtMs - monthStartMs(resetAtMs - 1)) / 1000;
+  return per === 'day' ? 86_400 : 60;
 }
 
 function secondsUntil(atMs: number, nowMs: number): number {

@@ -1,4 +1,5 @@
 import type { Limits, Refill } from './bucket.js';
+import type { OperationsTerms } from './windows.js';
 
 /** When refusals turn into a ban, and how long it lasts. Durations in ms. */
 export interface BanRule {
@@ -23,6 +24,8 @@ export interface Plan {
   readonly limits: Limits | 'custom';
   readonly refill: Refill;
   readonly ban: BanRule;
+  /** What some operations cost on this plan, and their own windows; left out where it speaks of none. */
+  readonly operations?: OperationsTerms | undefined;
 }
 
 /** The plan of whoever shows no good key; its subject is an address. */
@@ -35,6 +38,7 @@ export interface Terms {
   readonly limits: Limits;
   readonly refill: Refill;
   readonly ban: BanRule;
+  readonly operations?: OperationsTerms | undefined;
 }
 
 /** The terms of a key on `planName`; undefined when the plan is gone or asks for limits the key lacks. */
@@ -43,5 +47,5 @@ export function termsOf(plans: Plans, planName: string, ownLimits: Limits | null
   if (plan === undefined) return undefined;
   const limits = plan.limits === 'custom' ? ownLimits : plan.limits;
   if (limits === null) return undefined;
-  return { plan: plan.name, limits, refill: plan.refill, ban: plan.ban };
+  return { plan: plan.name, limits, refill: plan.refill, ban: plan.ban, operations: plan.operations };
 }

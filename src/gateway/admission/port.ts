@@ -11,12 +11,12 @@ export type Subject =
 
 export interface AdmissionRequest {
   readonly subject: Subject;
-  /** Operation id of the contract, or `unmatched`; what the ledger counts under. */
+  /** Operation id of the contract, or `unmatched`; what the ledger counts under. Of a look it may be `EVERY_OPERATION`. */
   readonly operation: string;
   /** The scope the operation asks for; null when any good key will do. */
   readonly scope: string | null;
-  /** 1 takes a token and is counted; 0 only shows the figures and changes nothing. */
-  readonly cost: 0 | 1;
+  /** Units that the contract asks for, unless the key's plan says otherwise; 0 only shows the figures and changes nothing. */
+  readonly cost: number;
   /** Tests only: stands in for the store's clock, ms. */
   readonly nowMs?: number;
 }
@@ -47,6 +47,8 @@ export interface Credit {
 /** Cumulative counts of one key, plan, operation and UTC day. */
 export interface UsageCounts {
   readonly requests: number;
+  /** What the requests cost. */
+  readonly units: number;
   readonly limited: number;
   readonly banned: number;
   readonly failed: number;

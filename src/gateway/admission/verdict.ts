@@ -1,4 +1,10 @@
-import type { WindowFigures, WindowName } from './bucket.js';
+import type { Per, WindowFigures } from './bucket.js';
+
+/** A window beside minute and day: the month, or one of the operation's. */
+export interface NamedFigures extends WindowFigures {
+  readonly name: string;
+  readonly per: Per;
+}
 
 /** Where a subject stands after the decision. `atMs` is the store's clock at that moment. */
 export interface Standing {
@@ -9,21 +15,25 @@ export interface Standing {
   readonly plan: string;
   readonly minute: WindowFigures;
   readonly day: WindowFigures;
+  /** The other windows that hold for the request. */
+  readonly more: readonly NamedFigures[];
+  /** Units that the request takes of each window, by plan and contract; 0 of one that only shows the figures. */
+  readonly cost: number;
   readonly atMs: number;
 }
 
-/** One token was taken from both buckets and counted, or none was asked for (cost 0). */
+/** What the request costs was taken from all its windows and counted, or it costs nothing. */
 export interface AdmittedVerdict extends Standing {
   readonly outcome: 'admitted';
   /** False: the key is good and was charged, but lacks the operation's scope. */
   readonly inScope: boolean;
 }
 
-/** A bucket was empty; nothing was taken. */
+/** A window does not hold what the request costs; nothing was taken. */
 export interface LimitedVerdict extends Standing {
   readonly outcome: 'limited';
-  /** The empty window that fills last. */
-  readonly violated: WindowName;
+  /** The name of the violated window that resets last. */
+  readonly violated: string;
   /** The first moment a retry can succeed, store ms. */
   readonly retryAtMs: number;
 }

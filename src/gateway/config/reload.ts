@@ -65,12 +65,14 @@ function withFixed(next: Settings, first: Settings): Settings {
  * Keeps the settings as the files say, from file change to file change and at each `reload()`.
  * Bad files change nothing but the log and the state; a bad certificate keeps nothing else from being taken over.
  * @param first what the process started from
+ * @param check throws ConfigError for what does not fit the contract
  * @param apply puts checked settings into force; resolves when they are, in every process, in the order of the calls
  */
 export function createReloader(
   environment: NodeJS.ProcessEnv,
   first: Sources,
   log: Log,
+  check: (sources: Sources) => void,
   apply: (settings: Settings, certificate: Certificate | null) => Promise<void>,
 ): Reloader {
   let { settings: current, certificate, files } = first;
@@ -79,6 +81,7 @@ export function createReloader(
   const reload = (): void => {
     try {
       const sources = loadSources(environment, 'wanted');
+      check(sources);
       files = sources.files;
       const waiting = Object.entries(FIXED)
         .filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings)))

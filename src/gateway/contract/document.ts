@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { duration, LONGEST } from '../config/schema/values.js';
+import { MAX_COST } from '../admission/bucket.js';
+import { duration, LONGEST, whole } from '../config/schema/values.js';
 
 /** The parts of the OpenAPI document that the gateway reads; redocly checks the rest. */
 const time = z.iso.datetime({ offset: true, error: 'must be a date-time such as 2030-12-05T00:00:00Z, in quotes' });
@@ -10,7 +11,7 @@ const extension = z.strictObject(
     upstream: z
       .string({ error: 'must name the upstream, or gateway' })
       .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a name of lower-case letters, digits, - and _, such as pets'),
-    cost: z.literal([0, 1], { error: 'must be 1 (takes a token) or 0' }),
+    cost: whole(0, MAX_COST),
     scope: z
       .string({ error: 'must be a scope such as pets:read, or null' })
       .regex(/^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/, 'must be a scope such as pets:read')

@@ -7,8 +7,8 @@ export interface Operation {
   readonly path: string;
   /** Name of the upstream (a key of `upstreams`); `gateway` when the gateway answers itself. */
   readonly upstream: string;
-  /** 0 for what only shows figures. */
-  readonly cost: 0 | 1;
+  /** Units that a request takes, unless the key's plan says otherwise; 0 for what only shows figures. */
+  readonly cost: number;
   /** False: anyone may ask, with or without a key. */
   readonly secured: boolean;
   readonly scope: string | null;

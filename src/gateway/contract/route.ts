@@ -1,3 +1,4 @@
+import { EVERY_OPERATION } from '../admission/windows.js';
 import { toRouted } from '../exchange.js';
 import type { RouteRequirements, Routed, Stripped } from '../exchange.js';
 import { REFUSALS, withHeaders } from '../refusal.js';
@@ -11,6 +12,10 @@ export const UNMATCHED = 'unmatched';
 export const MALFORMED = 'malformed';
 /** What answers OPTIONS on any path. */
 export const OPTIONS = 'options';
+/** What tells a key of all its windows. */
+export const OWN_USAGE = 'getOwnUsage';
+
+const FREE = { scope: null, cost: 0, secured: false } as const;
 
 /**
  * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
@@ -24,6 +29,7 @@ export function createRoute(
 ): (exchange: Stripped) => Routed {
   const unmatched = (match: Match, refusal: Refusal): RouteRequirements => ({
     operation: UNMATCHED,
+    shows: UNMATCHED,
     scope: null,
     cost: 1,
     secured: true,
@@ -35,6 +41,7 @@ export function createRoute(
       operation,
       {
         operation: operation.id,
+        shows: operation.id === OWN_USAGE ? EVERY_OPERATION : operation.id,
         scope: operation.scope,
         cost: operation.cost,
         secured: operation.secured,
@@ -47,7 +54,7 @@ export function createRoute(
 
   const requirementsOf = (exchange: Stripped): RouteRequirements => {
     if (exchange.fault !== null)
-      return { operation: MALFORMED, scope: null, cost: 0, secured: false, match: null, refusal: exchange.fault };
+      return { ...FREE, operation: MALFORMED, shows: MALFORMED, match: null, refusal: exchange.fault };
     const match = table.match(exchange.method, exchange.path);
     switch (match.kind) {
       case 'not_found':
@@ -55,7 +62,7 @@ export function createRoute(
       case 'method_not_allowed':
         return unmatched(match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
       case 'options':
-        return { operation: OPTIONS, scope: null, cost: 0, secured: false, match, refusal: null };
+        return { ...FREE, operation: OPTIONS, shows: OPTIONS, match, refusal: null };
       case 'operation':
         return operationRequirements(exchange, match.operation);
     }

@@ -1,5 +1,6 @@
-import type { Limits } from '../admission/bucket.js';
+import type { Limit } from '../admission/bucket.js';
 import type { Plan, Plans } from '../admission/plan.js';
+import { EVERY_OPERATION } from '../admission/windows.js';
 import type { Operation } from '../contract/operation.js';
 import { escapeHtml } from '../../shared/escape-html.js';
 
@@ -45,7 +46,7 @@ ${errorsSection(errors)}
 
 const START_SECTION = `<section id="start"><h2>Start</h2>
 <pre>curl -i -H "Authorization: Bearer $KEY" "$BASE/v1/pets?limit=20"</pre>
-<p>Every answer carries <code>X-RateLimit-Limit</code>, <code>-Remaining</code> and <code>-Reset</code> for the window that will refuse first; <code>RateLimit</code> and <code>RateLimit-Policy</code> list all. In the reference below, <em>Authorize</em> takes your key, and <em>Try it out</em> sends real requests.</p></section>`;
+<p>Every answer carries <code>X-RateLimit-Limit</code>, <code>-Remaining</code> and <code>-Reset</code> for the window that will refuse first; <code>RateLimit</code> and <code>RateLimit-Policy</code> list all. Limits count units: most requests cost one, and the table of operations tells which cost more. In the reference below, <em>Authorize</em> takes your key, and <em>Try it out</em> sends real requests.</p></section>`;
 
 const LIMITED_SECTION = `<section id="429"><h2>After a 429</h2>
 <p>Wait as long as <code>Retry-After</code> says: a retry before it cannot succeed. If it fails again, double the wait. Going on without waiting starts a ban of the key; requests during a ban do not lengthen it.</p>
@@ -60,17 +61,36 @@ const LIMITED_SECTION = `<section id="429"><h2>After a 429</h2>
 
 function plansSection(plans: Plans): string {
   const rows = [...plans.values()].map(
-    (plan) => `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${banText(plan)}</td></tr>`,
+    (plan) =>
+      `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${operationsText(plan)}</td><td>${banText(plan)}</td></tr>`,
   );
   return `<section id="plans"><h2>Plans and limits</h2><div class="scroll"><table>
-<thead><tr><th>Plan</th><th>Requests per minute</th><th>Requests per day (UTC)</th><th>Ban</th></tr></thead>
+<thead><tr><th>Plan</th><th>Requests per minute</th><th>Requests per day (UTC)</th><th>Requests per month (UTC)</th><th>Single operations</th><th>Ban</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div></section>`;
 }
 
 function limitCells({ limits }: Plan): string {
-  const cell = (limit: Limits['minute'] | 'custom'): string =>
-    `<td class="number">${typeof limit === 'number' ? limit.toLocaleString('en') : limit}</td>`;
-  return limits === 'custom' ? cell('custom') + cell('custom') : cell(limits.minute) + cell(limits.day);
+  const cell = (limit: Limit | 'custom' | '–'): string => `<td class="number">${figure(limit)}</td>`;
+  if (limits === 'custom') return cell('custom').repeat(3);
+  return cell(limits.minute) + cell(limits.day) + cell(limits.month ?? '–');
+}
+
+/** `createPet: 5 units, 10 per minute` */
+function operationsText({ operations }: Plan): string {
+  const texts = [...(operations ?? [])].flatMap(([id, { cost, windows }]) => {
+    const parts = windows.map(({ per, limit }) => `${figure(limit)} per ${per}`);
+    if (cost !== null) parts.unshift(cost === 0 ? 'nothing' : units(cost));
+    return id === EVERY_OPERATION ? [] : [`<code>${escapeHtml(id)}</code>: ${parts.join(', ')}`];
+  });
+  return texts.length === 0 ? '–' : texts.join('<br>');
+}
+
+function figure(limit: number | string): string {
+  return typeof limit === 'number' ? limit.toLocaleString('en') : limit;
+}
+
+function units(cost: number): string {
+  return cost === 1 ? '1 unit' : `${figure(cost)} units`;
 }
 
 function banText({ ban }: Plan): string {
@@ -80,7 +100,7 @@ function banText({ ban }: Plan): string {
 function operationsSection(operations: readonly Operation[]): string {
   const rows = operations.map(
     (operation) =>
-      `<tr><td><code>${operation.method} ${escapeHtml(operation.path)}</code></td><td>${operation.scope === null ? '–' : `<code>${escapeHtml(operation.scope)}</code>`}</td><td>${operation.cost === 0 ? 'nothing' : '1 token'}</td><td>${stabilityOf(operation)}</td></tr>`,
+      `<tr><td><code>${operation.method} ${escapeHtml(operation.path)}</code></td><td>${operation.scope === null ? '–' : `<code>${escapeHtml(operation.scope)}</code>`}</td><td>${operation.cost === 0 ? 'nothing' : units(operation.cost)}</td><td>${stabilityOf(operation)}</td></tr>`,
   );
   return `<section id="operations"><h2>Operations</h2><div class="scroll"><table>
 <thead><tr><th>Operation</th><th>Scope</th><th>Costs</th><th>Stability</th></tr></thead>

@@ -75,7 +75,7 @@ export function limitsOn(
   if (plan?.limits === 'custom') {
     const limits = asked === undefined ? before : asked;
     if (limits === null)
-      problems.push(`limits: plan "${plan.name}" has none of its own; give both windows, such as ${LIMITS_EXAMPLE}`);
+      problems.push(`limits: plan "${plan.name}" has none of its own; give its windows, such as ${LIMITS_EXAMPLE}`);
     return limits;
   }
   if (asked !== undefined && asked !== null)
@@ -131,13 +131,20 @@ function readLimits(value: unknown, fields: KeyFields): string | undefined {
   }
   if (typeof value !== 'object' || Array.isArray(value)) return `must be an object such as ${LIMITS_EXAMPLE}`;
   const windows = new Map<string, unknown>(Object.entries(value));
-  const stranger = [...windows.keys()].find((window) => window !== 'minute' && window !== 'day');
-  if (stranger !== undefined) return `unknown window ${quote(stranger)}; the windows are minute and day`;
+  const stranger = [...windows.keys()].find((window) => window !== 'minute' && window !== 'day' && window !== 'month');
+  if (stranger !== undefined) return `unknown window ${quote(stranger)}; the windows are minute, day and month`;
   const minute = windows.get('minute');
   const day = windows.get('day');
   if (!isLimit(minute)) return `minute must be a whole number from 1 to ${MAX_LIMIT}, or "unlimited"`;
   if (!isLimit(day)) return `day must be a whole number from 1 to ${MAX_LIMIT}, or "unlimited"`;
-  fields.limits = { minute, day };
+  if (!windows.has('month')) {
+    fields.limits = { minute, day };
+    return undefined;
+  }
+  const month = windows.get('month');
+  if (!isLimit(month))
+    return `month must be a whole number from 1 to ${MAX_LIMIT}, or "unlimited"; leave it out for none`;
+  fields.limits = { minute, day, month };
   return undefined;
 }
 

@@ -77,6 +77,7 @@ export function sameKey(record: KeyRecord, stored: KeyRecord | undefined): boole
       scopes,
       limits?.minute,
       limits?.day,
+      limits?.month,
       secrets.map(({ hash, endsAtMs }) => [hash, endsAtMs]),
     ]);
   return stored !== undefined && essence(record) === essence(stored);

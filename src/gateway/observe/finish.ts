@@ -77,7 +77,7 @@ function lineOf(
     `{"level":"info","time":"${endedIso(Date.now())}","program":"gateway","pid":${process.pid},"request":"${id}","trace":"${traceparent.slice(3, 35)}","span":"${traceparent.slice(36, 52)}"` +
     `,"http":${quoted(version)},"method":"${method}","operation":"${logEntry.operation}","key":${quoted(verdict?.keyId)},"plan":${quoted(verdict?.plan)},"outcome":"${verdict?.outcome ?? 'none'}"` +
     `,"code":${quoted(logEntry.refusal?.code)},"credential":${quoted(logEntry.credential)},"address":"${address}","status":${status},"bytes":${client.bytesOut}${tunnelPart(logEntry)}` +
-    `,"ms":${round(totalMs)},"admissionMs":${round(logEntry.admissionMs)},"upstreamMs":${round(logEntry.upstreamMs)},"counted":${logEntry.counted},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`
+    `,"ms":${round(totalMs)},"admissionMs":${round(logEntry.admissionMs)},"upstreamMs":${round(logEntry.upstreamMs)},"counted":${logEntry.counted},"units":${logEntry.counted ? (verdict?.cost ?? 0) : 0},"admittedAt":${quoted(admittedAt)}${mark},"msg":"exchange"}\n`
   );
 }
 

@@ -1,13 +1,15 @@
 import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
-import type { WindowFigures, WindowName } from '../admission/bucket.js';
+import type { Per, WindowFigures } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { OnVerdict } from '../admission/admit.js';
 import { QuickCounter } from './counter.js';
 import { cachedByLabels } from './cached-by-labels.js';
 import { QuickHistogram } from './histogram.js';
 
-const WINDOWS: readonly WindowName[] = ['minute', 'day'];
+/** `operation` stands for all windows of single operations. */
+type WindowLabel = Per | 'operation';
+const WINDOWS: readonly WindowLabel[] = ['minute', 'day', 'month', 'operation'];
 /** Shares of a day's limit. */
 const USED_BUCKETS = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1];
 /** An admission that leaves less than this share of a window is near the limit. */
@@ -68,21 +70,26 @@ export function countVerdicts(registry: Registry, plans: Iterable<string>, charg
     for (const operation of charged) admittedChild(plan, operation);
   }
 
-  const countNear = (plan: string, window: WindowName, { limit, remaining }: WindowFigures): void => {
+  const countNear = (plan: string, window: WindowLabel, { limit, remaining }: WindowFigures): void => {
     if (limit !== 'unlimited' && remaining < limit * NEAR_SHARE) near.labels(plan, window).inc();
   };
   return (verdict, operation) => {
-    const { plan, minute, day } = verdict;
-    if (verdict.outcome === 'limited') limited.labels(plan, verdict.violated).inc();
+    const { plan, minute, day, more } = verdict;
+    if (verdict.outcome === 'limited') limited.labels(plan, labelOf(verdict.violated)).inc();
     else if (verdict.outcome === 'banned') {
       banned.labels(plan).inc();
       if (verdict.started) started.labels(plan).inc();
     } else {
       countNear(plan, 'minute', minute);
       countNear(plan, 'day', day);
+      for (const window of more) countNear(plan, labelOf(window.name), window);
       if (verdict.keyId === null) return;
       admittedChild(plan, operation).inc();
       if (day.limit !== 'unlimited') usedChild(plan, '').observe((day.limit - day.remaining) / day.limit);
     }
   };
+}
+
+function labelOf(window: string): WindowLabel {
+  return window === 'minute' || window === 'day' || window === 'month' ? window : 'operation';
 }

@@ -91,6 +91,7 @@ export class Groups {
       operation: has.operation ? operation : undefined,
       day: has.day ? day : undefined,
       requests: 0,
+      units: 0,
       limited: 0,
       banned: 0,
       failed: 0,

@@ -62,7 +62,11 @@ async function viewOf(usage: UsageStore, verdict: StandingVerdict, keyId: string
   }
   return {
     plan: verdict.plan,
-    windows: { minute: windowOf(verdict.minute), day: windowOf(verdict.day) },
+    windows: {
+      minute: windowOf(verdict.minute),
+      day: windowOf(verdict.day),
+      ...Object.fromEntries(verdict.more.map((window) => [window.name, windowOf(window)])),
+    },
     today,
     month,
     ban: verdict.outcome === 'banned' ? { until: seconds(verdict.bannedUntilMs), level: verdict.level } : null,

@@ -51,7 +51,7 @@ export async function* reportAsPage(range: ReportRange, ledger: Ledger, keyId?: 
 <h2>By ${escapeHtml(range.by.join(', '))}</h2>
 <div class="scroll">${tableOf(range, rows, groups.totals)}</div>
 ${left === 0 ? '' : `<p>${fullNumber(left)} more rows are not shown here: take the CSV.</p>`}
-<p>requests: admitted and counted. limited, banned: refused, and free. failed: of the requests, those that ended in a 5xx.</p>
+<p>requests: admitted and counted. units: what they cost. limited, banned: refused, and free. failed: of the requests, those that ended in a 5xx.</p>
 </body></html>
 `;
 }

@@ -28,7 +28,7 @@ async function stage(t: Test, metrics: string): Promise<Stage> {
     subject: { kind: 'key' as const, ...parseToken(made[index]!.token, 'staging', false)! },
     operation,
     scope: null,
-    cost: 1 as const,
+    cost: operation === 'createPet' ? 4 : 1,
     nowMs,
   });
   const asked = [
@@ -40,7 +40,7 @@ async function stage(t: Test, metrics: string): Promise<Stage> {
   ];
   await engine.admit(asked);
   const lines = asked.map(({ subject, operation }, n) =>
-    line({ key: subject.id, plan: n < 3 ? 'free' : 'pro', operation }),
+    line({ key: subject.id, plan: n < 3 ? 'free' : 'pro', operation, ...(n < 3 ? {} : { units: 4 }) }),
   );
   const folder = dataFolder(t);
   const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
@@ -88,7 +88,7 @@ t.test('equal: over plain, gzipped and standard input, whatever else stands in t
   t.same(JSON.parse(stdout), {
     day: DAY,
     equal: true,
-    totals: { ledger: 5, accessLog: 5, counter: 5 },
+    totals: { ledger: 5, accessLog: 5, counter: 5, ledgerUnits: 11, accessLogUnits: 11 },
     differences: [],
     counterDifferences: [],
     counterLeftOut: null,
@@ -120,9 +120,17 @@ t.test(
     t.equal(code, 1);
     const proof = JSON.parse(stdout) as { differences: { key: string }[]; unreadableLines: number };
     const expected = [
-      { key: ids[0], plan: 'free', operation: 'listPets', ledger: 3, accessLog: 2 },
-      { key: ids[1], plan: 'pro', operation: 'createPet', ledger: 2, accessLog: 3 },
-      { key: 'stranger', plan: 'free', operation: 'getPet', ledger: 0, accessLog: 1 },
+      { key: ids[0], plan: 'free', operation: 'listPets', ledger: 3, accessLog: 2, ledgerUnits: 3, accessLogUnits: 2 },
+      { key: ids[1], plan: 'pro', operation: 'createPet', ledger: 2, accessLog: 3, ledgerUnits: 8, accessLogUnits: 12 },
+      {
+        key: 'stranger',
+        plan: 'free',
+        operation: 'getPet',
+        ledger: 0,
+        accessLog: 1,
+        ledgerUnits: 0,
+        accessLogUnits: 1,
+      },
     ];
     const byKey = (rows: readonly { key?: string | undefined }[]): unknown =>
       rows.toSorted((a, b) => (String(a.key) < String(b.key) ? -1 : 1));

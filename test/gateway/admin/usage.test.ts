@@ -24,9 +24,9 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
   ]);
   const [freeId, proId] = keys.map(({ record }) => record.id);
   await engine.fail(creditsOf([{ keyId: proId!, plan: 'pro', operation: 'createPet', admittedAtMs: nowMs }]));
-  const free = { requests: 60, limited: 2, banned: 0, failed: 0 };
-  const pro = { requests: 3, limited: 0, banned: 0, failed: 1 };
-  const totals = { requests: 63, limited: 2, banned: 0, failed: 1 };
+  const free = { requests: 60, units: 60, limited: 2, banned: 0, failed: 0 };
+  const pro = { requests: 3, units: 3, limited: 0, banned: 0, failed: 1 };
+  const totals = { requests: 63, units: 63, limited: 2, banned: 0, failed: 1 };
   const query = `from=${day}&to=${day}`;
   const byPlan = await ask('GET', `/admin/v1/usage?${query}`);
   t.match(byPlan.json, { from: day, to: day, by: ['plan'], final: false, totals });
@@ -47,17 +47,17 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
   );
   const byOperation = await ask('GET', `/admin/v1/usage?${query}&by=operation,day&key=${proId!}`);
   t.same(sorted(byOperation.json['rows'], 'operation'), [
-    { operation: 'createPet', day, requests: 2, limited: 0, banned: 0, failed: 1, final: false },
-    { operation: 'listPets', day, requests: 1, limited: 0, banned: 0, failed: 0, final: false },
+    { operation: 'createPet', day, requests: 2, units: 2, limited: 0, banned: 0, failed: 1, final: false },
+    { operation: 'listPets', day, requests: 1, units: 1, limited: 0, banned: 0, failed: 0, final: false },
   ]);
   t.same(byOperation.json['totals'], pro);
   const csv = await ask('GET', `/admin/v1/usage?${query}&by=plan&format=csv`);
   t.match(csv.headers['content-type'], 'text/csv');
   t.same(csv.text.trim().split('\r\n').sort(), [
-    'free,60,2,0,0',
-    'plan,requests,limited,banned,failed',
-    'pro,3,0,0,1',
-    'total,63,2,0,1',
+    'free,60,60,2,0,0',
+    'plan,requests,units,limited,banned,failed',
+    'pro,3,3,0,0,1',
+    'total,63,63,2,0,1',
   ]);
 });
 
@@ -72,11 +72,11 @@ t.test('a range without traffic is an empty report, not an error', async (t: Tes
     waitingFor: [],
     without: [],
     rows: [],
-    totals: { requests: 0, limited: 0, banned: 0, failed: 0 },
+    totals: { requests: 0, units: 0, limited: 0, banned: 0, failed: 0 },
   });
   t.equal(
     (await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&format=csv')).text,
-    'plan,requests,limited,banned,failed\r\ntotal,0,0,0,0\r\n',
+    'plan,requests,units,limited,banned,failed\r\ntotal,0,0,0,0,0\r\n',
   );
 });
 
@@ -135,7 +135,7 @@ t.test('one row per key, however many days the range has', async (t: Test) => {
     made
       .map(({ record }) => record.id)
       .sort()
-      .map((key) => ({ key, requests: 40, limited: 0, banned: 0, failed: 0 })),
+      .map((key) => ({ key, requests: 40, units: 40, limited: 0, banned: 0, failed: 0 })),
   );
   const byDay = await ask('GET', `/admin/v1/usage?from=${from}&by=day`);
   t.equal((byDay.json['rows'] as unknown[]).length, 40);

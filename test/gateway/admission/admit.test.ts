@@ -29,6 +29,7 @@ const OPERATION: Operation = {
 };
 const REQUIREMENTS: RouteRequirements = {
   operation: 'listPets',
+  shows: 'listPets',
   scope: 'pets:read',
   cost: 1,
   secured: true,
@@ -37,6 +38,7 @@ const REQUIREMENTS: RouteRequirements = {
 };
 const OPEN: RouteRequirements = {
   operation: 'options',
+  shows: 'options',
   scope: null,
   cost: 0,
   secured: false,

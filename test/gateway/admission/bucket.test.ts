@@ -5,7 +5,7 @@ import {
   figuresOf,
   holds,
   MAX_LIMIT,
-  nextTokenAtMs,
+  tokensAtMs,
   settle,
   SHAPES,
   spend,
@@ -15,8 +15,8 @@ import type { BucketShape, BucketState, Limit, Refill } from '../../../src/gatew
 
 /** Windows of a few ms, so that an oracle can look at every single one of them. */
 const TINY: readonly BucketShape[] = [
-  { perMs: 7, calendar: false },
-  { perMs: 7, calendar: true },
+  { per: 'minute', perMs: 7, parts: 7 },
+  { per: 'day', perMs: 7, parts: 7 },
 ];
 const REFILLS: readonly Refill[] = ['interval', 'greedy'];
 
@@ -35,8 +35,8 @@ const cases: fc.Arbitrary<Case> = fc.record({
 
 function take(state: BucketState, { shape, limit, refill }: Omit<Case, 'gaps'>, nowMs: number): boolean {
   settle(state, shape, limit, refill, nowMs);
-  if (!holds(state, shape, limit)) return false;
-  spend(state, shape);
+  if (!holds(state, shape, limit, 1)) return false;
+  spend(state, shape, 1);
   return true;
 }
 
@@ -54,7 +54,7 @@ function mayAdmit(
     }
     return drops + (admittedAtMs.filter((atMs) => atMs === nowMs).length + 1) * shape.perMs <= limit * shape.perMs;
   }
-  if (shape.calendar)
+  if (shape.per === 'day')
     return (
       admittedAtMs.filter((atMs) => Math.floor(atMs / shape.perMs) === Math.floor(nowMs / shape.perMs)).length < limit
     );
@@ -120,13 +120,13 @@ t.test('Retry-After and Reset are the very first moments at which they are true'
       )
         return false;
       if (
-        !holds(state, shape, limit) &&
-        nextTokenAtMs(state, shape, limit, refill) !== first((ms) => holds(at(ms), shape, limit))
+        !holds(state, shape, limit, 1) &&
+        tokensAtMs(state, shape, limit, refill, 1) !== first((ms) => holds(at(ms), shape, limit, 1))
       )
         return false;
       const spendable = { ...state };
       let tokens = 0;
-      for (; holds(spendable, shape, limit); tokens += 1) spend(spendable, shape);
+      for (; holds(spendable, shape, limit, 1); tokens += 1) spend(spendable, shape, 1);
       return remaining === tokens;
     }),
     { numRuns: 2_000 },
@@ -136,11 +136,11 @@ t.test('Retry-After and Reset are the very first moments at which they are true'
 
 t.test('remaining is never negative when a plan shrinks below what was spent', (t) => {
   const state: BucketState = { level: 0, atMs: 1_000_000 };
-  for (let n = 0; n < 50; n += 1) spend(state, SHAPES.minute);
+  for (let n = 0; n < 50; n += 1) spend(state, SHAPES.minute, 1);
   t.equal(figuresOf(state, SHAPES.minute, 10, 'interval').remaining, 0);
   t.equal(figuresOf(state, SHAPES.minute, 80, 'interval').remaining, 30);
   t.equal(
-    nextTokenAtMs(state, SHAPES.minute, 10, 'greedy'),
+    tokensAtMs(state, SHAPES.minute, 10, 'greedy', 1),
     1_000_000 + (41 * 60_000) / 10,
     'greedy: what was spent above the limit has to trickle away first',
   );
@@ -151,8 +151,8 @@ t.test('an unlimited bucket counts and never ends', (t) => {
   const state: BucketState = { level: 0, atMs: 0 };
   for (const limit of ['unlimited'] as const satisfies readonly Limit[]) {
     settle(state, SHAPES.day, limit, 'greedy', DAY_MS + 5);
-    spend(state, SHAPES.day);
-    t.ok(holds(state, SHAPES.day, limit));
+    spend(state, SHAPES.day, 1);
+    t.ok(holds(state, SHAPES.day, limit, 1));
     t.same(figuresOf(state, SHAPES.day, limit, 'greedy'), {
       limit,
       remaining: UNLIMITED_FIGURE,
@@ -166,20 +166,20 @@ t.test('the largest bucket is still counted to the last token', (t) => {
   for (const shape of [SHAPES.minute, SHAPES.day]) {
     t.ok(Number.isSafeInteger(MAX_LIMIT * shape.perMs + shape.perMs));
     const state: BucketState = { level: (MAX_LIMIT - 1) * shape.perMs, atMs: 1e12 };
-    t.ok(holds(state, shape, MAX_LIMIT));
-    spend(state, shape);
-    t.notOk(holds(state, shape, MAX_LIMIT));
+    t.ok(holds(state, shape, MAX_LIMIT, 1));
+    spend(state, shape, 1);
+    t.notOk(holds(state, shape, MAX_LIMIT, 1));
     t.equal(figuresOf(state, shape, MAX_LIMIT, 'interval').remaining, 0);
-    spend(state, shape);
+    spend(state, shape, 1);
     t.equal(state.level, MAX_LIMIT * shape.perMs, 'and never above');
   }
   fc.assert(
     fc.property(fc.integer({ min: 1, max: MAX_LIMIT }), fc.integer({ min: 1, max: MAX_LIMIT }), (limit, spent) => {
       const state = { level: spent * DAY_MS, atMs: 1_800_000_000_000 };
-      if (holds(state, SHAPES.day, limit)) return true;
+      if (holds(state, SHAPES.day, limit, 1)) return true;
       const missing = BigInt(state.level) + BigInt(DAY_MS) - BigInt(limit) * BigInt(DAY_MS);
       const exact = (missing + BigInt(limit) - 1n) / BigInt(limit);
-      return BigInt(nextTokenAtMs(state, SHAPES.day, limit, 'greedy') - state.atMs) === exact;
+      return BigInt(tokensAtMs(state, SHAPES.day, limit, 'greedy', 1) - state.atMs) === exact;
     }),
     { numRuns: 5_000 },
   );
@@ -194,7 +194,7 @@ t.test('after a clock stepped back, what was spent is as if spent now', (t) => {
       settle(state, shape, 5, refill, nowMs);
       t.same(state, {
         level: 3 * shape.perMs,
-        atMs: refill === 'interval' && shape.calendar ? nowMs - (nowMs % DAY_MS) : nowMs,
+        atMs: refill === 'interval' && shape.per === 'day' ? nowMs - (nowMs % DAY_MS) : nowMs,
       });
     }
   }

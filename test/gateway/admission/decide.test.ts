@@ -49,7 +49,7 @@ t.test('decisions are those of the plain story of minute, day and ban', (t) => {
       const timesMs = gaps.map((each) => (nowMs += each));
       const state = freshState();
       const outcomes = timesMs.map((ms) => {
-        const verdict = decide(state, TERMS, KEY, true, 1, ms);
+        const verdict = decide(state, TERMS, KEY, true, 'listPets', 1, ms);
         return verdict.outcome === 'banned' && verdict.started ? `started ${verdict.level}` : verdict.outcome;
       });
       return JSON.stringify(outcomes) === JSON.stringify(tell(TERMS, timesMs));
@@ -67,9 +67,10 @@ t.test('a refusal promises the first moment that succeeds', (t) => {
       const state = freshState();
       let nowMs = NOON_MS;
       for (const each of gaps) {
-        const verdict = decide(state, terms, KEY, true, 1, (nowMs += each));
+        const verdict = decide(state, terms, KEY, true, 'listPets', 1, (nowMs += each));
         if (verdict.outcome === 'admitted') continue;
-        const look = (ms: number): string => decide(structuredClone(state), terms, KEY, true, 0, ms).outcome;
+        const look = (ms: number): string =>
+          decide(structuredClone(state), terms, KEY, true, 'listPets', 0, ms).outcome;
         if (look(verdict.retryAtMs) !== 'admitted' || look(verdict.retryAtMs - 1) === 'admitted') return false;
       }
       return true;
@@ -82,12 +83,12 @@ t.test('a refusal promises the first moment that succeeds', (t) => {
 t.test('a refusal of both windows names the one that resets last', (t) => {
   const state = freshState();
   const terms = { ...TERMS, limits: { minute: 2, day: 2 } };
-  for (let n = 0; n < 2; n += 1) decide(state, terms, KEY, true, 1, NOON_MS);
-  t.match(decide(state, terms, KEY, true, 1, NOON_MS), { outcome: 'limited', violated: 'day' });
+  for (let n = 0; n < 2; n += 1) decide(state, terms, KEY, true, 'listPets', 1, NOON_MS);
+  t.match(decide(state, terms, KEY, true, 'listPets', 1, NOON_MS), { outcome: 'limited', violated: 'day' });
   const late = freshState();
   const almostMidnight = NOON_MS + DAY_MS / 2 - 10;
-  for (let n = 0; n < 2; n += 1) decide(late, terms, KEY, true, 1, almostMidnight);
-  t.match(decide(late, terms, KEY, true, 1, almostMidnight), {
+  for (let n = 0; n < 2; n += 1) decide(late, terms, KEY, true, 'listPets', 1, almostMidnight);
+  t.match(decide(late, terms, KEY, true, 'listPets', 1, almostMidnight), {
     outcome: 'limited',
     violated: 'minute',
     retryAtMs: almostMidnight + MINUTE_MS,
@@ -97,9 +98,9 @@ t.test('a refusal of both windows names the one that resets last', (t) => {
 
 t.test('cost 0 spends nothing and strikes nobody', (t) => {
   const state = freshState();
-  for (let n = 0; n < 3; n += 1) decide(state, TERMS, KEY, true, 1, NOON_MS);
+  for (let n = 0; n < 3; n += 1) decide(state, TERMS, KEY, true, 'listPets', 1, NOON_MS);
   const before = structuredClone(state);
-  for (let n = 0; n < 20; n += 1) t.equal(decide(state, TERMS, KEY, true, 0, NOON_MS).outcome, 'limited');
+  for (let n = 0; n < 20; n += 1) t.equal(decide(state, TERMS, KEY, true, 'listPets', 0, NOON_MS).outcome, 'limited');
   t.same(state, before);
   t.end();
 });

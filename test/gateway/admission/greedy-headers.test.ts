@@ -19,16 +19,16 @@ t.test(
   (t) => {
     const terms: Terms = { plan: 'drip', limits: { minute: 60, day: 1_000 }, refill: 'greedy', ban: NO_BAN };
     const state = freshState();
-    for (let n = 0; n < 60; n += 1) decide(state, terms, null, true, 1, NOON_MS);
-    const verdict = decide(state, terms, null, true, 1, NOON_MS);
+    for (let n = 0; n < 60; n += 1) decide(state, terms, null, true, 'listPets', 1, NOON_MS);
+    const verdict = decide(state, terms, null, true, 'listPets', 1, NOON_MS);
     const fields = fieldsOf(verdict);
     t.equal(fields.get('RateLimit'), '"minute";r=0;t=1, "day";r=940;t=87');
     t.equal(retryAfterS(verdict, 0), 1);
     t.equal(Number(fields.get('X-RateLimit-Reset')), NOON_MS / 1000 + 60);
-    const open = decide(freshState(), terms, null, true, 1, NOON_MS);
+    const open = decide(freshState(), terms, null, true, 'listPets', 1, NOON_MS);
     t.equal(fieldsOf(open).get('RateLimit'), '"minute";r=59;t=1, "day";r=999;t=87');
     t.equal(
-      fieldsOf(decide(freshState(), terms, null, true, 0, NOON_MS)).get('RateLimit'),
+      fieldsOf(decide(freshState(), terms, null, true, 'listPets', 0, NOON_MS)).get('RateLimit'),
       '"minute";r=60;t=0, "day";r=1000;t=0',
       'whole: nothing is to come',
     );
@@ -56,9 +56,9 @@ t.test(
           minute: { level: minuteLevel, atMs: NOON_MS },
           day: { level: dayLevel, atMs: NOON_MS },
         };
-        const verdict = decide(state, terms, null, true, 1, NOON_MS);
+        const verdict = decide(state, terms, null, true, 'listPets', 1, NOON_MS);
         const after = (waitS: number): StandingVerdict =>
-          decide(structuredClone(state), terms, null, true, 0, NOON_MS + waitS * 1000);
+          decide(structuredClone(state), terms, null, true, 'listPets', 0, NOON_MS + waitS * 1000);
         const fields = fieldsOf(verdict);
         const waits = [...fields.get('RateLimit')!.matchAll(/r=(\d+);t=(\d+)/g)].map(([, left, wait]) => ({
           left: Number(left),

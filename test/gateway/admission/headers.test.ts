@@ -36,7 +36,7 @@ const window = (perMs: number): fc.Arbitrary<WindowFigures> =>
   );
 const standing: fc.Arbitrary<Standing> = fc
   .record({ minute: window(60_000), day: window(86_400_000), atMs: fc.integer({ min: AT_MS, max: AT_MS + 999 }) })
-  .map((figures) => ({ keyId: 'k', recordVersion: 1, plan: 'free', ...figures }));
+  .map((figures) => ({ keyId: 'k', recordVersion: 1, plan: 'free', more: [], cost: 1, ...figures }));
 const verdict: fc.Arbitrary<StandingVerdict> = fc.oneof(
   standing.map((at) => ({ ...at, outcome: 'admitted' as const, inScope: true })),
   fc
@@ -117,7 +117,7 @@ t.test('the triple speaks for the window that refuses first', (t) => {
     const fields = fieldsOf(rateHeaders(judged, 0));
     return ['Limit', 'Remaining', 'Reset'].map((name) => fields.get(`X-RateLimit-${name}`)).join(' ');
   };
-  const at = { keyId: 'k', recordVersion: 1, plan: 'free', minute, day, atMs: AT_MS };
+  const at = { keyId: 'k', recordVersion: 1, plan: 'free', minute, day, more: [], cost: 1, atMs: AT_MS };
   const second = AT_MS / 1000;
   t.equal(triple({ ...at, outcome: 'admitted', inScope: true }), `60 5 ${second + 2}`, 'fewest left; Reset rounded up');
   t.equal(triple({ ...at, day: { ...day, remaining: 4 }, outcome: 'admitted', inScope: true }), `1000 4 ${second + 7}`);

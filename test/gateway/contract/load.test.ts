@@ -146,7 +146,13 @@ const mistakes: readonly (readonly [name: string, from: string | RegExp, to: str
     '8:30 paths./pets/{petId}.get.x-petgate.upstream',
     /lower-case/,
   ],
-  ['a cost above one', 'cost: 1', 'cost: 2', '8:42 paths./pets/{petId}.get.x-petgate.cost', /1 .*or 0/],
+  [
+    'half a cost',
+    'cost: 1',
+    'cost: 1.5',
+    '8:42 paths./pets/{petId}.get.x-petgate.cost',
+    /whole number from 0 to 1000000/,
+  ],
   [
     'a deadline that is no time',
     'stability: null',

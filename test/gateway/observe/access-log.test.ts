@@ -32,6 +32,7 @@ const FIELDS = [
   'admissionMs',
   'upstreamMs',
   'counted',
+  'units',
   'admittedAt',
   'msg',
 ];
@@ -84,6 +85,7 @@ t.test('every exchange is one line of JSON with the same fields, whatever a clie
     status: 200,
     bytes: 2,
     counted: true,
+    units: 1,
   });
   const { rawHeaders } = upstream.seen[0]!;
   t.equal(
@@ -98,6 +100,7 @@ t.test('every exchange is one line of JSON with the same fields, whatever a clie
     code: 'invalid_api_key',
     credential: 'malformed',
     counted: false,
+    units: 0,
     admittedAt: null,
   });
   t.ok(

@@ -16,6 +16,8 @@ const VERDICT = {
   plan: 'free',
   minute: WINDOW,
   day: WINDOW,
+  more: [],
+  cost: 1,
   atMs: 1234,
 } as const;
 

@@ -5,7 +5,16 @@ import { REFUSALS } from '../../../src/gateway/refusal.js';
 import { UPSTREAM_FAILURES } from '../../../src/gateway/upstream/failure.js';
 
 const WINDOW = { limit: 1, remaining: 0, resetAtMs: 0 };
-const AT = { keyId: 'secretkeyid1', recordVersion: 1, plan: 'free', minute: WINDOW, day: WINDOW, atMs: 0 };
+const AT = {
+  keyId: 'secretkeyid1',
+  recordVersion: 1,
+  plan: 'free',
+  minute: WINDOW,
+  day: WINDOW,
+  more: [],
+  cost: 1,
+  atMs: 0,
+};
 
 t.test('labels come from closed sets: no key, address or path, and no status but its class', async (t) => {
   const operations = [...loadContract().routes.operations.map(({ id }) => id), 'options', 'unmatched', 'malformed'];
@@ -20,7 +29,7 @@ t.test('labels come from closed sets: no key, address or path, and no status but
     for (const status of [200, 201, 204, 304, 404, 429, 499, 503, 599]) metrics.exchange(operation, status, 0.01);
     metrics.verdict({ ...AT, outcome: 'admitted', inScope: true }, operation);
     metrics.verdict({ ...AT, keyId: null, plan: 'anonymous', outcome: 'admitted', inScope: true }, operation);
-    for (const violated of ['minute', 'day'] as const)
+    for (const violated of ['minute', 'day', 'month', 'createPet-minute'])
       metrics.verdict({ ...AT, outcome: 'limited', violated, retryAtMs: 0 }, operation);
     for (const started of [true, false])
       metrics.verdict({ ...AT, outcome: 'banned', bannedUntilMs: 0, retryAtMs: 0, level: 1, started }, operation);
@@ -38,7 +47,7 @@ t.test('labels come from closed sets: no key, address or path, and no status but
     class: ['2xx', '3xx', '4xx', '5xx'],
     kind: UPSTREAM_FAILURES,
     plan: ['free', 'anonymous'],
-    window: ['minute', 'day'],
+    window: ['minute', 'day', 'month', 'operation'],
     code: Object.keys(REFUSALS),
     engine: ['embedded'],
     upstream: ['pets'],

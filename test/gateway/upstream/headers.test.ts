@@ -27,6 +27,7 @@ function admitted(keyId: string | null): Admitted {
   const { exchange } = makeExchange({ id: 'request-1' });
   const routed = toRouted(toStripped(exchange, ['Accept', 'a/b']), {
     operation: 'listPets',
+    shows: 'listPets',
     scope: null,
     cost: 1,
     secured: true,
@@ -42,6 +43,8 @@ function admitted(keyId: string | null): Admitted {
     plan: 'free',
     minute: WINDOW,
     day: WINDOW,
+    more: [],
+    cost: 1,
     atMs: 0,
   });
 }

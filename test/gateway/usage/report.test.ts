@@ -6,7 +6,18 @@ import { csvField, reportAsCsv, reportAsJson } from '../../../src/gateway/usage/
 const RANGE: ReportRange = { from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'], openFrom: '2026-01-02' };
 
 function row(key: string, day: string, changes: Partial<UsageRow> = {}): UsageRow {
-  return { key, plan: 'free', operation: 'o', day, requests: 1, limited: 2, banned: 3, failed: 4, ...changes };
+  return {
+    key,
+    plan: 'free',
+    operation: 'o',
+    day,
+    requests: 1,
+    units: 5,
+    limited: 2,
+    banned: 3,
+    failed: 4,
+    ...changes,
+  };
 }
 
 async function* ledger(...batches: readonly (readonly UsageRow[])[]): AsyncGenerator<readonly UsageRow[]> {
@@ -42,12 +53,12 @@ t.test('a key is out before the next is complete, and days are marked final', as
     waitingFor: [],
     without: [],
     rows: [
-      { key: 'k1', day: '2026-01-01', requests: 2, limited: 4, banned: 6, failed: 8, final: true },
-      { key: 'k1', day: '2026-01-02', requests: 1, limited: 2, banned: 3, failed: 4, final: false },
-      { key: 'k2', day: '2026-01-01', requests: 1, limited: 2, banned: 3, failed: 4, final: true },
-      { key: 'k3', day: '2026-01-01', requests: 1, limited: 2, banned: 3, failed: 4, final: true },
+      { key: 'k1', day: '2026-01-01', requests: 2, units: 10, limited: 4, banned: 6, failed: 8, final: true },
+      { key: 'k1', day: '2026-01-02', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: false },
+      { key: 'k2', day: '2026-01-01', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: true },
+      { key: 'k3', day: '2026-01-01', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: true },
     ],
-    totals: { requests: 5, limited: 10, banned: 15, failed: 20 },
+    totals: { requests: 5, units: 25, limited: 10, banned: 15, failed: 20 },
   });
 });
 
@@ -61,22 +72,22 @@ t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
     (await piecesOf(reportAsCsv({ ...RANGE, by }, ledger(rows)))).join('');
   t.equal(
     await csv(['plan']),
-    'plan,requests,limited,banned,failed\r\nfree,2,4,6,8\r\npro,1,2,3,4\r\ntotal,3,6,9,12\r\n',
+    'plan,requests,units,limited,banned,failed\r\nfree,2,10,4,6,8\r\npro,1,5,2,3,4\r\ntotal,3,15,6,9,12\r\n',
   );
   t.equal(
     await csv(['operation', 'day']),
     [
-      'operation,day,requests,limited,banned,failed,final,without',
-      'o,2026-01-01,1,2,3,4,true,',
-      'o,2026-01-02,1,2,3,4,false,',
-      'p,2026-01-01,1,2,3,4,true,',
-      'total,,3,6,9,12,false,',
+      'operation,day,requests,units,limited,banned,failed,final,without',
+      'o,2026-01-01,1,5,2,3,4,true,',
+      'o,2026-01-02,1,5,2,3,4,false,',
+      'p,2026-01-01,1,5,2,3,4,true,',
+      'total,,3,15,6,9,12,false,',
       '',
     ].join('\r\n'),
   );
   t.equal(
     (await piecesOf(reportAsCsv(RANGE, ledger()))).join(''),
-    'key,day,requests,limited,banned,failed,final,without\r\ntotal,,0,0,0,0,false,\r\n',
+    'key,day,requests,units,limited,banned,failed,final,without\r\ntotal,,0,0,0,0,0,false,\r\n',
   );
 });
 

@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 /** What a client saw of one key, plan and operation. */
 interface Seen {
   requests: number;
+  units: number;
   limited: number;
   banned: number;
   failed: number;
@@ -76,11 +77,12 @@ export async function sendTraffic(
 
 function note(tally: Tally, name: string, status: number, text: string): void {
   let seen = tally.get(name);
-  if (seen === undefined) tally.set(name, (seen = { requests: 0, limited: 0, banned: 0, failed: 0 }));
+  if (seen === undefined) tally.set(name, (seen = { requests: 0, units: 0, limited: 0, banned: 0, failed: 0 }));
   if (status === 401) throw new Error('a good key got 401');
   if (status === 429) seen[text.includes('key_banned') ? 'banned' : 'limited'] += 1;
   else {
     seen.requests += 1;
+    seen.units += 1;
     if (status >= 500) seen.failed += 1;
   }
 }

@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<PushMode, string>> = {
 };
 export const DIMENSIONS = ['day', 'key', 'plan', 'operation'] as const;
 /** Columns of the ledger that an event carries. */
-export const COUNTS = ['requests', 'limited', 'banned', 'failed'] as const;
+export const COUNTS = ['requests', 'limited', 'banned', 'failed', 'units'] as const;
 
 /**
  * The event for a row of the ledger. The same row makes the same event, byte for byte; its id names the
@@ -32,18 +32,30 @@ export const COUNTS = ['requests', 'limited', 'banned', 'failed'] as const;
  */
 export function eventOf(row: LedgerRow, mode: PushMode, source: string, revision = 1): UsageEvent {
   const dimensions = DIMENSIONS.flatMap((name) => (row.has(name) ? [[name, row.get(name)!] as const] : []));
-  const counts = COUNTS.map((name) => [name, Number(row.get(name))] as const);
+  const counts = countsIn(row);
   const group = dimensions.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
   const id = revision === 1 ? group : `${group}&rev=${revision}`;
   const { key: subject = '', day = '', ...others } = Object.fromEntries(dimensions);
   return {
     specversion: '1.0',
-    id: mode === 'day' ? id : `${group}&at=${counts.map(([, count]) => count).join('-')}`,
+    id: mode === 'day' ? id : `${group}&at=${totalsOf(counts).join('-')}`,
     source,
     type: TYPES[mode],
     subject,
     time: `${day}T00:00:00Z`,
     datacontenttype: 'application/json',
-    data: { ...others, day, ...Object.fromEntries(counts) },
+    data: { ...others, day, ...counts },
   };
+}
+
+function countsIn(row: LedgerRow): Readonly<Record<(typeof COUNTS)[number], number>> {
+  const count = (name: (typeof COUNTS)[number]): number => Number(row.get(name));
+  const [requests, limited] = [count('requests'), count('limited')];
+  return { requests, limited, banned: count('banned'), failed: count('failed'), units: count('units') };
+}
+
+/** What tells one state of a group's counts from another. Without units where every request cost one, as before there were any. */
+function totalsOf(counts: Readonly<Record<(typeof COUNTS)[number], number>>): readonly number[] {
+  const { requests, limited, banned, failed, units } = counts;
+  return units === requests ? [requests, limited, banned, failed] : [requests, limited, banned, failed, units];
 }

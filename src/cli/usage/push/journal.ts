@@ -8,7 +8,7 @@ import type { UsageEvent } from './event.js';
 export interface Entry {
   /** Day, key and what else it is grouped by. */
   readonly group: Readonly<Record<string, string>>;
-  /** Requests, limited, banned and failed in all: of its first event, then after each correction. */
+  /** Requests, limited, banned, failed and units in all: of its first event, then after each correction. */
   readonly totals: readonly (readonly number[])[];
   /** So many of its events were acknowledged before this journal was written. */
   readonly sent: number;
@@ -27,10 +27,18 @@ export async function* readJournal(file: string): AsyncGenerator<Entry, void> {
     );
   }
   try {
-    for await (const line of handle.readLines()) yield JSON.parse(line) as Entry;
+    for await (const line of handle.readLines()) yield withUnits(JSON.parse(line) as Entry);
   } finally {
     await handle.close();
   }
+}
+
+/** A journal of a version in which every request cost one has no units. */
+function withUnits({ totals, ...entry }: Entry): Entry {
+  return {
+    ...entry,
+    totals: totals.map((counts) => (counts.length < COUNTS.length ? [...counts, counts[0]!] : counts)),
+  };
 }
 
 /** Writes a journal so that it survives a crash once this resolves. */

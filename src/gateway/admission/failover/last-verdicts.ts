@@ -1,5 +1,5 @@
 import type { AdmissionRequest } from '../port.js';
-import type { StandingVerdict, Verdict } from '../verdict.js';
+import type { NamedFigures, StandingVerdict, Verdict } from '../verdict.js';
 
 /** How often it is written down that the cached record of a key which goes on asking still holds. */
 export const RENEW_MS = 3_600_000;
@@ -11,10 +11,18 @@ const MOST_REFUSED = 500;
 /** The last verdict of Redis about a key, as this process saw it. */
 export interface LastVerdict {
   verdict: StandingVerdict;
+  /** Windows beside minute and day by name, each as the last verdict showed it that was about one; null without any. */
+  more: Map<string, SeenWindow> | null;
   /** When it came, this machine's clock. */
   atMs: number;
   /** When the cached record is due to be renewed, of `performance.now()`. */
   dueAtMs: number;
+}
+
+/** A window as a verdict showed it; `atMs` is the store's clock then. */
+interface SeenWindow {
+  readonly figures: NamedFigures;
+  readonly atMs: number;
 }
 
 /** The last verdict of each key, and which cached records are due: all that the hot path does for the failover. */
@@ -42,11 +50,13 @@ export class LastVerdicts {
       const isSame = known.verdict.recordVersion === verdict.recordVersion;
       known.verdict = verdict;
       known.atMs = nowMs;
+      if (verdict.more.length > 0) known.more = withSeen(known.more, verdict);
       if (isSame && tickMs < known.dueAtMs) return;
       known.dueAtMs = tickMs + RENEW_MS;
     } else {
       if (this.#last.size >= MOST_KEYS) this.forget(this.#last.keys().next().value!);
-      this.#last.set(keyId, { verdict, atMs: nowMs, dueAtMs: tickMs + RENEW_MS });
+      const more = verdict.more.length > 0 ? withSeen(null, verdict) : null;
+      this.#last.set(keyId, { verdict, more, atMs: nowMs, dueAtMs: tickMs + RENEW_MS });
     }
     this.#due.add(keyId);
   }
@@ -79,6 +89,12 @@ export class LastVerdicts {
   takeRefused(): readonly string[] {
     return taken(this.#refused, MOST_REFUSED);
   }
+}
+
+function withSeen(seen: LastVerdict['more'], { more, atMs }: StandingVerdict): Map<string, SeenWindow> {
+  const all = seen ?? new Map<string, SeenWindow>();
+  for (const figures of more) all.set(figures.name, { figures, atMs });
+  return all;
 }
 
 function taken(ids: Set<string>, most: number): readonly string[] {

@@ -11,6 +11,7 @@ import { termsOf } from '../plan.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionRequest } from '../port.js';
 import type { Verdict } from '../verdict.js';
+import { hasMore, refillOf, windowsOf } from '../windows.js';
 import type { CachedKeyVerifier } from './verifier.js';
 import type { KeyCache } from './key-cache.js';
 import { restrain } from './restrain.js';
@@ -67,6 +68,16 @@ export class Local {
     const { day } = memtable.stateOf(keyId);
     settle(day, SHAPES.day, share.limits.day, 'greedy', Date.now());
     return { limit: whole.limits.day, level: day.level };
+  }
+
+  /** The windows per day and month, beside the day itself, that a key's requests for an operation take from; those that trickle left out. */
+  windowsOf(keyId: string, operation: string): readonly string[] {
+    const key = this.#keys.read(keyId);
+    const terms = key && termsOf(this.#verifier.whole, key.record.plan, key.record.limits);
+    if (terms === undefined || !hasMore(terms)) return [];
+    return windowsOf(terms, operation)
+      .filter(({ per }) => per !== 'minute' && refillOf(per, terms.refill) === 'interval')
+      .map(({ name }) => name);
   }
 
   /** What this process saw of a key binds all processes of the machine, whichever is asked: so it is shared at once, key by key. */

@@ -1,7 +1,9 @@
 import { settle, SHAPES } from '../bucket.js';
 import type { BucketShape, BucketState, Limit, Refill, WindowFigures } from '../bucket.js';
 import type { SubjectState } from '../decide.js';
+import { monthStartMs } from '../month.js';
 import type { Terms } from '../plan.js';
+import { closeWindows, EVERY_OPERATION, heldOf } from '../windows.js';
 import type { CachedKey } from './key-cache.js';
 import type { LastVerdict } from './last-verdicts.js';
 import { partOf } from './shares.js';
@@ -21,8 +23,23 @@ export function restrain(
 ): void {
   if (last !== undefined) {
     const { minute, day } = last.verdict;
-    restrainWindow(state.minute, SHAPES.minute, terms.limits.minute, terms.refill, minute, last, gateways, nowMs);
-    restrainWindow(state.day, SHAPES.day, terms.limits.day, terms.refill, day, last, gateways, nowMs);
+    for (const { name, per, limit, refill, bucket } of heldOf(state, terms, EVERY_OPERATION)) {
+      const seen = last.more?.get(name);
+      if (seen !== undefined)
+        restrainWindow(bucket, SHAPES[per], limit, refill, seen.figures, seen.atMs, gateways, nowMs);
+    }
+    closeWindows(state, nowMs);
+    restrainWindow(
+      state.minute,
+      SHAPES.minute,
+      terms.limits.minute,
+      terms.refill,
+      minute,
+      last.verdict.atMs,
+      gateways,
+      nowMs,
+    );
+    restrainWindow(state.day, SHAPES.day, terms.limits.day, terms.refill, day, last.verdict.atMs, gateways, nowMs);
   }
   const ban = banOf(last, key, nowMs);
   if (ban === null || ban.untilMs <= state.bannedUntilMs) return;
@@ -43,7 +60,7 @@ function restrainWindow(
   share: Limit,
   refill: Refill,
   seen: WindowFigures,
-  { verdict }: LastVerdict,
+  seenAtMs: number,
   gateways: number,
   nowMs: number,
 ): void {
@@ -51,13 +68,18 @@ function restrainWindow(
   // The limit is another by now, or the window is over: what was left of it says nothing.
   if (partOf(seen.limit, gateways) !== share || (refill === 'interval' && seen.resetAtMs <= nowMs)) return;
   const left = Math.min(share, Math.floor(seen.remaining / gateways));
-  const spent = (share - left) * shape.perMs;
+  const spent = (share - left) * shape.parts;
   // What a greedy bucket lacks shows in how long it takes to be whole: that may be more than its limit.
   const then =
     refill === 'interval'
-      ? { level: spent, atMs: seen.resetAtMs - shape.perMs }
-      : { level: Math.max(spent, (seen.resetAtMs - verdict.atMs) * share), atMs: verdict.atMs };
+      ? { level: spent, atMs: startOfWindow(shape, seen.resetAtMs) }
+      : { level: Math.max(spent, (seen.resetAtMs - seenAtMs) * share), atMs: seenAtMs };
   settle(then, shape, share, refill, nowMs);
   settle(bucket, shape, share, refill, nowMs);
   if (then.level > bucket.level) Object.assign(bucket, then);
+}
+
+/** When the window began that ends at `endMs`. */
+function startOfWindow({ per, perMs }: BucketShape, endMs: number): number {
+  return per === 'month' ? monthStartMs(endMs - 1) : endMs - perMs;
 }

@@ -106,7 +106,14 @@ export class Spool {
     const keys = new Map<string, UsageRow[]>();
     for (const { row } of group) keys.set(row.key, [...(keys.get(row.key) ?? []), row]);
     await Promise.all(
-      [...keys].map(([keyId, rows]) => redis.fleet.take(this.#id, { keyId, rows, greedyDay: local.greedyDay(keyId) })),
+      [...keys].map(([keyId, rows]) =>
+        redis.fleet.take(this.#id, {
+          keyId,
+          rows,
+          greedyDay: local.greedyDay(keyId),
+          windowsOf: (operation) => local.windowsOf(keyId, operation),
+        }),
+      ),
     );
     await acknowledged.acknowledge(group.map(({ row }) => row));
     for (const { missing } of group) addCounts(sum, missing);

@@ -2,7 +2,10 @@ import type { KeyVerifier, GoodKey } from '../engines/embedded/keys/verifier.js'
 import { unfitness } from '../engines/embedded/keys/verifier.js';
 import { termsOf } from '../plan.js';
 import type { Plans, Terms } from '../plan.js';
+import type { AdmissionRequest } from '../port.js';
+import type { Limit } from '../bucket.js';
 import type { UnknownReason } from '../verdict.js';
+import { costOf, hasMore, windowsOf } from '../windows.js';
 import type { CachedKey, KeyCache } from './key-cache.js';
 import { shareOf, sharesOf } from './shares.js';
 
@@ -48,17 +51,17 @@ export class CachedKeyVerifier implements KeyVerifier {
   begin(): void {}
 
   /**
-   * `unseen` also of a secret that is not cached, for it may be a newer one; and where the share is
-   * nothing: that such a key is good and within its limit can't be decided here.
+   * `unseen` also of a secret that is not cached, for it may be a newer one; and where the share of a window is
+   * less than the request costs: that such a key is good and within its limit can't be decided here.
    */
-  verify(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
+  verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): GoodKey | UnknownReason {
     const key = this.#keys.read(id);
     if (key === undefined) return 'unseen';
     const reason = unfitness(key.record, secretHash, nowMs);
     if (reason !== undefined) return reason === 'unknown' ? 'unseen' : reason;
     const terms = this.shareOf(key);
     if (terms === undefined) return 'no_plan';
-    return terms.limits.minute === 0 || terms.limits.day === 0 ? 'unseen' : { record: key.record, terms };
+    return isEnough(terms, request) ? { record: key.record, terms } : 'unseen';
   }
 
   terms(id: string): Terms | undefined {
@@ -70,4 +73,14 @@ export class CachedKeyVerifier implements KeyVerifier {
   shareOf({ record }: CachedKey): Terms | undefined {
     return termsOf(this.#shares, record.plan, record.limits === null ? null : shareOf(record.limits, this.#gateways));
   }
+}
+
+/** Whether every window of the share can hold the request at all. */
+function isEnough(terms: Terms, { operation, cost }: AdmissionRequest): boolean {
+  const { minute, day } = terms.limits;
+  const least = Math.max(1, costOf(terms.operations, operation, cost));
+  const holds = (limit: Limit): boolean => limit === 'unlimited' || limit >= least;
+  return (
+    holds(minute) && holds(day) && (!hasMore(terms) || windowsOf(terms, operation).every(({ limit }) => holds(limit)))
+  );
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { MAX_LIMIT } from '../../admission/bucket.js';
+import { MAX_COST, MAX_LIMIT } from '../../admission/bucket.js';
+import type { Limit, Limits } from '../../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../../admission/plan.js';
-import type { Plan, Plans } from '../../admission/plan.js';
+import type { Plans } from '../../admission/plan.js';
+import { operationTerms } from '../../admission/windows.js';
 import { duration, mapping, whole } from './values.js';
 
 const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimited')], {
@@ -10,7 +12,24 @@ const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimit
 const windows = mapping({
   minute: limit.describe('Requests per minute.'),
   day: limit.describe('Requests per UTC day.'),
+  month: limit.describe('Requests per UTC calendar month.').optional(),
 });
+
+const operation = mapping({
+  cost: whole(0, MAX_COST)
+    .describe('Units that a request takes of each window, instead of what the contract says; 0 is free.')
+    .optional(),
+  minute: limit.describe('Units of this operation per minute.').optional(),
+  day: limit.describe('Units of this operation per UTC day.').optional(),
+  month: limit.describe('Units of this operation per UTC calendar month.').optional(),
+}).refine((said) => Object.keys(said).length > 0, 'must have cost, minute, day or month; leave it out otherwise');
+const operations = z.record(
+  z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be the operationId of an operation of the contract, or unmatched'),
+  operation,
+  { error: 'must be a mapping of operations' },
+);
 
 const ban = mapping({
   after: whole(1, 1_000_000).describe('This many refusals …'),
@@ -27,12 +46,13 @@ const ban = mapping({
 
 const plan = mapping({
   limits: z.union([z.literal('custom'), windows], {
-    error: 'must be custom (each key has its own) or { minute: …, day: … }',
+    error: 'must be custom (each key has its own) or { minute: …, day: … }, and month where it is counted',
   }),
   refill: z
     .enum(['interval', 'greedy'], { error: 'must be interval (all at once) or greedy (trickling back)' })
     .prefault('interval'),
   ban,
+  operations: operations.describe('What single operations cost on this plan, and limits of their own.').optional(),
 });
 
 /** `plans.yaml`. Its input form is `config/schema/plans.schema.json`. */
@@ -48,25 +68,42 @@ export const plansFile = z
   .refine((plans) => !Object.hasOwn(plans, ANONYMOUS_PLAN) || isBounded(plans[ANONYMOUS_PLAN]!.limits), {
     path: [ANONYMOUS_PLAN, 'limits'],
     error: 'must be two numbers: an address has no limits of its own, and never none',
+  })
+  .refine((plans) => monthOf(plans[ANONYMOUS_PLAN]?.limits) === undefined, {
+    path: [ANONYMOUS_PLAN, 'limits', 'month'],
+    error: 'an address is remembered for a day at most; leave month out',
+  })
+  .refine((plans) => plans[ANONYMOUS_PLAN]?.operations === undefined, {
+    path: [ANONYMOUS_PLAN, 'operations'],
+    error: 'who shows no good key pays one token for a refusal, whatever was asked for; leave operations out',
   });
 
-type LimitsOfPlan = Plan['limits'];
+type LimitsOfPlan = 'custom' | z.output<typeof windows>;
 
 function isBounded(limits: LimitsOfPlan): boolean {
   return limits !== 'custom' && limits.minute !== 'unlimited' && limits.day !== 'unlimited';
 }
 
+function monthOf(limits: LimitsOfPlan | undefined): Limit | undefined {
+  return limits === undefined || limits === 'custom' ? undefined : limits.month;
+}
+
 /** The plans as admission wants them. */
 export function toPlans(file: z.output<typeof plansFile>): Plans {
   return new Map(
-    Object.entries(file).map(([name, { limits, refill, ban: rule }]) => [
+    Object.entries(file).map(([name, { limits, refill, ban: rule, operations: prices = {} }]) => [
       name,
       {
         name,
-        limits,
+        limits: limits === 'custom' ? limits : limitsOf(limits),
+        operations: operationTerms(prices),
         refill,
         ban: { after: rule.after, withinMs: rule.within, forMs: rule.for, factor: rule.factor, capMs: rule.cap },
       },
     ]),
   );
+}
+
+function limitsOf({ month, ...limits }: z.output<typeof windows>): Limits {
+  return month === undefined ? limits : { ...limits, month };
 }

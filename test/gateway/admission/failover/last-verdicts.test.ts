@@ -11,6 +11,8 @@ const admitted: Verdict = {
   plan: 'free',
   minute: window,
   day: window,
+  more: [],
+  cost: 1,
   atMs: 0,
 };
 const unknown: Verdict = { outcome: 'unknown_key', reason: 'revoked' };

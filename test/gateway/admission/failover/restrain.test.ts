@@ -44,14 +44,14 @@ for (const refill of ['interval', 'greedy'] as const) {
         const whole = termsOf({ minute, day }, refill);
         const share = termsOf(shareOf(whole.limits, gateways), refill);
         const redis = freshState();
-        let verdict = decide(redis, whole, KEY, true, 0, NOON_MS);
-        for (let n = 0; n < spent; n += 1) verdict = decide(redis, whole, KEY, true, 1, NOON_MS);
+        let verdict = decide(redis, whole, KEY, true, 'listPets', 0, NOON_MS);
+        for (let n = 0; n < spent; n += 1) verdict = decide(redis, whole, KEY, true, 'listPets', 1, NOON_MS);
         let given = 0;
         for (let gateway = 0; gateway < gateways; gateway += 1) {
           const local = freshState();
-          restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, key, gateways, NOON_MS);
+          restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0, more: null }, key, gateways, NOON_MS);
           for (let n = 0; n < minute; n += 1)
-            if (decide(local, share, KEY, true, 1, NOON_MS).outcome === 'admitted') given += 1;
+            if (decide(local, share, KEY, true, 'listPets', 1, NOON_MS).outcome === 'admitted') given += 1;
         }
         const most = Math.min(minute, day) - spent;
         t.ok(given <= most && given > most - 2 * gateways, `${given} of ${most}`, { minute, day, spent, gateways });
@@ -66,10 +66,10 @@ t.test('greedy: what was spent above the limit is owed here too', (t) => {
   const share = termsOf(shareOf(whole.limits, 2), 'greedy');
   const owing = freshState();
   Object.assign(owing.day, { level: 35 * 86_400_000, atMs: NOON_MS });
-  const verdict = decide(owing, whole, null, true, 0, NOON_MS);
+  const verdict = decide(owing, whole, null, true, 'listPets', 0, NOON_MS);
   const local = freshState();
-  restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0 }, key, 2, NOON_MS);
-  const here = decide(local, share, null, true, 0, NOON_MS);
+  restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0, more: null }, key, 2, NOON_MS);
+  const here = decide(local, share, null, true, 'listPets', 0, NOON_MS);
   t.equal(here.day.resetAtMs, verdict.day.resetAtMs, 'whole no sooner than there');
   t.equal(here.outcome, 'limited');
   t.end();
@@ -78,10 +78,18 @@ t.test('greedy: what was spent above the limit is owed here too', (t) => {
 t.test('it only takes: what is spent here stays, and a window that is over says nothing', (t) => {
   const terms = termsOf({ minute: 30, day: 500 }, 'interval');
   const state = freshState();
-  for (let n = 0; n < 25; n += 1) decide(state, terms, KEY, true, 1, NOON_MS);
+  for (let n = 0; n < 25; n += 1) decide(state, terms, KEY, true, 'listPets', 1, NOON_MS);
   const before = structuredClone(state);
-  const whole = decide(freshState(), termsOf({ minute: 60, day: 1_000 }, 'interval'), KEY, true, 1, NOON_MS - 120_000);
-  restrain(state, terms, { verdict: whole, atMs: NOON_MS, dueAtMs: 0 }, key, 2, NOON_MS);
+  const whole = decide(
+    freshState(),
+    termsOf({ minute: 60, day: 1_000 }, 'interval'),
+    KEY,
+    true,
+    'listPets',
+    1,
+    NOON_MS - 120_000,
+  );
+  restrain(state, terms, { verdict: whole, atMs: NOON_MS, dueAtMs: 0, more: null }, key, 2, NOON_MS);
   t.strictSame(state.minute, before.minute);
   t.equal(figuresOf(state.day, SHAPES.day, 500, 'interval').remaining, 475);
   t.end();
@@ -89,12 +97,20 @@ t.test('it only takes: what is spent here stays, and a window that is over says 
 
 t.test('the newest that was seen of a ban counts', (t) => {
   const terms = termsOf({ minute: 30, day: 500 }, 'interval');
-  const banned = decide({ ...freshState(), bannedUntilMs: NOON_MS + 5_000, banLevel: 3 }, terms, KEY, true, 0, NOON_MS);
+  const banned = decide(
+    { ...freshState(), bannedUntilMs: NOON_MS + 5_000, banLevel: 3 },
+    terms,
+    KEY,
+    true,
+    'listPets',
+    0,
+    NOON_MS,
+  );
   const fresh = freshState();
-  restrain(fresh, terms, { verdict: banned, atMs: NOON_MS, dueAtMs: 0 }, key, 1, NOON_MS);
+  restrain(fresh, terms, { verdict: banned, atMs: NOON_MS, dueAtMs: 0, more: null }, key, 1, NOON_MS);
   t.match(fresh, { bannedUntilMs: NOON_MS + 5_000, banLevel: 3 });
   const lifted = freshState();
-  restrain(lifted, terms, { verdict: banned, atMs: NOON_MS - 2_000, dueAtMs: 0 }, key, 1, NOON_MS);
+  restrain(lifted, terms, { verdict: banned, atMs: NOON_MS - 2_000, dueAtMs: 0, more: null }, key, 1, NOON_MS);
   t.equal(lifted.bannedUntilMs, 0, 'the copy is newer, and knows of none');
   restrain(lifted, terms, undefined, { ...key, ban: { untilMs: NOON_MS + 9_000, level: 1 } }, 1, NOON_MS);
   t.match(lifted, { bannedUntilMs: NOON_MS + 9_000, banLevel: 1 });

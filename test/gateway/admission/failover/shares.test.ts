@@ -9,5 +9,16 @@ t.test('a share is the whole tokens of a limit by the number of gateways', (t) =
   t.strictSame(shares.get('free')?.limits, { minute: 8, day: 142 });
   t.equal(shares.get('enterprise')?.limits, 'custom');
   t.strictSame(shares.get('anonymous')?.limits, { minute: 1, day: 1 }, 'a 401 has to be charged to something');
+  t.strictSame(shares.get('priced')?.limits, { minute: 14, day: 28, month: 142 });
+  t.strictSame(
+    shares
+      .get('priced')
+      ?.operations?.get('createPet')
+      ?.windows.map(({ name, limit }) => [name, limit]),
+    [
+      ['createPet-minute', 2],
+      ['createPet-day', 4],
+    ],
+  );
   t.end();
 });

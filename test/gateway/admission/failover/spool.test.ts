@@ -60,17 +60,19 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
       operation: 'listPets',
       day: new Date().toISOString().slice(0, 10),
       requests,
+      units: requests,
       limited: 2,
       banned: 1,
       failed: 1,
     };
-    for (let n = 0; n < 3; n += 1) await redis.fleet.take(spool, { keyId: id, greedyDay, rows: [row] });
+    for (let n = 0; n < 3; n += 1)
+      await redis.fleet.take(spool, { keyId: id, greedyDay, windowsOf: () => [], rows: [row] });
   };
   await take('one', 5, key.id);
   await take('one', 4, key.id);
   await take('one', 7, key.id);
   await take('two', 3, key.id);
-  t.same(await ledgerOf(engine, key), { requests: 10, limited: 4, banned: 2, failed: 2 });
+  t.same(await ledgerOf(engine, key), { requests: 10, units: 10, limited: 4, banned: 2, failed: 2 });
   t.equal(standing(await ask(engine, key, now(), { cost: 0 })).day.remaining, 990);
   await take('one', 100, greedy.id, { limit: 1_000, level: 100 * DAY_MS });
   const { remaining } = standing(await ask(engine, greedy, now(), { cost: 0 })).day;
@@ -94,11 +96,17 @@ t.test(
         operation: 'listPets',
         day: dayName(atMs),
         requests,
+        units: requests,
         limited: 0,
         banned: 0,
         failed: 0,
       };
-      return redis.fleet.take('spool', { keyId: id, greedyDay: { limit, level: requests * DAY_MS }, rows: [row] });
+      return redis.fleet.take('spool', {
+        keyId: id,
+        greedyDay: { limit, level: requests * DAY_MS },
+        windowsOf: () => [],
+        rows: [row],
+      });
     };
     await ask(redis, idle, now() - 20 * 3_600_000);
     await take(idle.id, 500, 1_000, now());
@@ -127,11 +135,17 @@ t.test(
       operation: 'listPets',
       day: dayName(now()),
       requests: 1_800,
+      units: 1_800,
       limited: 0,
       banned: 0,
       failed: 0,
     };
-    await redis.fleet.take('spool', { keyId: key.id, greedyDay: { limit: 1_000, level: 990 * DAY_MS }, rows: [row] });
+    await redis.fleet.take('spool', {
+      keyId: key.id,
+      greedyDay: { limit: 1_000, level: 990 * DAY_MS },
+      windowsOf: () => [],
+      rows: [row],
+    });
     const { remaining } = standing(await ask(redis, key, now(), { cost: 0 })).day;
     t.ok(remaining >= 10 && remaining <= 12, 'a long outage at full speed is no debt', { remaining });
   },

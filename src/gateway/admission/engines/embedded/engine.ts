@@ -6,6 +6,7 @@ import type { BanRule, Plans } from '../../plan.js';
 import { StoreUnavailable } from '../../port.js';
 import type { AdmissionEngine, AdmissionRequest, Credit } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
+import { costOf } from '../../windows.js';
 import { Addresses } from './addresses.js';
 import { bansOf } from './bans.js';
 import { Checkpoint } from './log/checkpoint.js';
@@ -58,7 +59,7 @@ export function engineOn(stores: Stores, verifier: KeyVerifier, usageDays: numbe
     attempt(stores, () =>
       transact(stores, (transaction) => {
         verifier.begin();
-        if (requests.some(({ cost }) => cost === 1)) transaction.reserve();
+        if (requests.some(({ cost }) => cost > 0)) transaction.reserve();
         const clockMs = Date.now();
         maintenance.nowMs = requests.at(-1)?.nowMs ?? clockMs;
         return requests.map((request) => admitOne(transaction, verifier, addresses, request, request.nowMs ?? clockMs));
@@ -93,35 +94,44 @@ function admitOne(
   request: AdmissionRequest,
   nowMs: number,
 ): Verdict {
-  const { subject, cost, scope } = request;
+  const { subject, operation, scope } = request;
   if (subject.kind === 'address')
-    return admitAddress(transaction, verifier.plans, addresses.row(subject.address), cost, nowMs);
-  const key = verifier.verify(subject.id, subject.secretHash, nowMs);
+    return admitAddress(transaction, verifier.plans, addresses.row(subject.address), request, nowMs);
+  const key = verifier.verify(subject.id, subject.secretHash, nowMs, request);
   if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
   const { record, terms } = key;
+  const cost = costOf(terms.operations, operation, request.cost);
   const inScope = scope === null || record.scopes === null || record.scopes.includes(scope);
   const entry = transaction.key(subject.id);
-  const verdict = decide(scratchOf(entry.state, terms.ban, cost, nowMs), terms, record, inScope, cost, nowMs);
+  const state = scratchOf(entry.state, terms.ban, cost, nowMs);
+  const verdict = decide(state, terms, record, inScope, operation, cost, nowMs);
   if (cost === 0) return verdict;
-  transaction.count(entry, terms.plan, request.operation, nowMs, COUNTED_AS[verdict.outcome]);
+  const counts = transaction.count(entry, terms.plan, operation, nowMs, COUNTED_AS[verdict.outcome]);
+  if (verdict.outcome === 'admitted') counts.units += cost;
   if (verdict.outcome === 'banned') transaction.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
   return verdict;
 }
 
-function admitAddress(transaction: Transaction, plans: Plans, name: string, cost: 0 | 1, nowMs: number): Verdict {
+function admitAddress(
+  transaction: Transaction,
+  plans: Plans,
+  name: string,
+  { operation, cost }: AdmissionRequest,
+  nowMs: number,
+): Verdict {
   const terms = termsOf(plans, ANONYMOUS_PLAN, null);
   if (terms === undefined)
     throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
   const entry = transaction.address(name);
   const state = scratchOf(entry.state, terms.ban, cost, nowMs);
   if (state === entry.state) entry.changed = true;
-  const verdict = decide(state, terms, null, true, cost, nowMs);
-  if (cost === 1 && verdict.outcome === 'banned') transaction.banned(name, verdict.bannedUntilMs, verdict.started);
+  const verdict = decide(state, terms, null, true, operation, cost, nowMs);
+  if (cost > 0 && verdict.outcome === 'banned') transaction.banned(name, verdict.bannedUntilMs, verdict.started);
   return verdict;
 }
 
 /** The state itself, or a copy where deciding only brings it up to date for the figures: that must not be remembered. */
-function scratchOf(state: SubjectState, ban: BanRule, cost: 0 | 1, nowMs: number): SubjectState {
+function scratchOf(state: SubjectState, ban: BanRule, cost: number, nowMs: number): SubjectState {
   return changesNothing(state, ban, cost, nowMs) ? copyOfState(state) : state;
 }
 

@@ -2,6 +2,7 @@ import { DAY_MS } from '../../bucket.js';
 import type { BucketState, Limit } from '../../bucket.js';
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf } from '../../plan.js';
 import type { Terms } from '../../plan.js';
+import { isWindowOver } from '../../windows.js';
 import { isBanOver } from './ban-index.js';
 import { dayOf } from './ledger/day.js';
 import type { KeyVerifier } from './keys/verifier.js';
@@ -84,9 +85,10 @@ export function removeDaysBefore(store: Store, kind: string, day: string): void 
 
 /** Nothing of it can change a decision any more. */
 function isForgotten(row: Buffer, nowMs: number, termsOf: () => Terms | undefined): boolean {
-  const { minute, day, strikesSinceMs, bannedUntilMs } = unpackState(row);
+  const { minute, day, strikesSinceMs, bannedUntilMs, more } = unpackState(row);
   const seenAtMs = Math.max(minute.atMs, day.atMs, strikesSinceMs);
   if (nowMs - seenAtMs <= FORGET_AFTER_MS || nowMs - bannedUntilMs <= BAN_MEMORY_MS) return false;
+  for (const [name, bucket] of more ?? []) if (!isWindowOver(name, bucket, nowMs - WHOLE_FOR_MS)) return false;
   const terms = minute.level + day.level === 0 ? undefined : termsOf();
   return (
     terms?.refill !== 'greedy' || (isWhole(minute, terms.limits.minute, nowMs) && isWhole(day, terms.limits.day, nowMs))

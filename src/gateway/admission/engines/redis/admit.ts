@@ -4,8 +4,8 @@ import type { AdmissionRequest } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
 import { PROBE, writtenOut } from './admission/call.js';
 import type { Call } from './admission/call.js';
-import { admissionScript, ANSWER_BYTES, DAY_BYTES } from './admission/script.js';
-import { planTable, readAnswer, unknownAnswers } from './admission/answers.js';
+import { admissionScript, DAY_BYTES } from './admission/script.js';
+import { AnswerReader, planTable, unknownAnswers } from './admission/answers.js';
 import type { PlanTable } from './admission/answers.js';
 import { arrive } from './imports.js';
 import type { Link, Probe } from './link/link.js';
@@ -59,10 +59,9 @@ async function decide(
   const staged: number[] = [];
   const run = async (call: Call): Promise<void> => {
     const answers = await ask(link, edition, requests, call);
-    let offset = 0;
+    const reader = new AnswerReader(answers, edition.table);
     for (const place of [...call.values()].flat()) {
-      const answer = readAnswer(answers, offset, edition.table, requests[place]!.subject);
-      offset += ANSWER_BYTES;
+      const answer = reader.next(requests[place]!);
       if (answer === 'staged') staged.push(place);
       else verdicts[place] = answer;
     }

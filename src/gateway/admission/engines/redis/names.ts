@@ -17,8 +17,9 @@
  *     petgate:gateways            gateways there are (sorted set)    TTL
  *     petgate:gateways:days       of which days each may bring counts (hash) TTL
  *
- * Beside the record (record.ts) the hash of a key has the fields `state` (state.ts), `summary` (admission/summary.ts),
- * `days` (active-days.ts) and `ban` (what an operator said of a ban). With a field `import` it is staged: nobody takes it for a key yet.
+ * Beside the record (record.ts) the hash of a key has the fields `state` and `windows` (state.ts), `summary`
+ * (admission/summary.ts), `days` (active-days.ts) and `ban` (what an operator said of a ban). With a field `import` it
+ * is staged: nobody takes it for a key yet.
  *
  * Every script gets all names it touches, and as few as can be: while a Cluster moves a slot, Redis
  * runs a script only where all of its names are, and one that isn't there yet may be on its way.
@@ -87,6 +88,9 @@ export function dayNumberOf(day: string): number {
 export function dayName(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
+
+/** Name of the count of units beyond one for each request: a ledger without it is of requests that cost one. */
+export const EXCESS = 'excess';
 
 /** Name of one count in a day's ledger. */
 export function usageField(plan: string, operation: string, count: string): string {

@@ -14,6 +14,8 @@ export function fieldsOf(record: KeyRecord): readonly string[] {
     scopes: scopes === null ? '*' : ` ${scopes.map((scope) => `${scope} `).join('')}`,
     minute: limits?.minute.toString() ?? '',
     day: limits?.day.toString() ?? '',
+    // Without limits nobody looks at it, and most keys have none.
+    ...(limits === null ? {} : { month: limits.month?.toString() ?? '' }),
     secrets: secrets.map(({ hash, endsAtMs }) => ` ${hash}:${endsAtMs ?? ''}`).join(''),
     version: version.toString(),
   };
@@ -37,7 +39,7 @@ export function recordOf(id: string, fields: ReadonlyMap<string, string>): KeyRe
     createdAtMs: Number(field('created')),
     expiresAtMs: field('expires') === '' ? null : Number(field('expires')),
     scopes: field('scopes') === '*' ? null : words(field('scopes')),
-    limits: limitsOf(field('minute'), field('day')),
+    limits: limitsOf(field('minute'), field('day'), field('month')),
     secrets: words(field('secrets')).map(secretOf),
     version: Number(field('version')),
   };
@@ -53,8 +55,10 @@ function secretOf(text: string): SecretHash {
   return { hash: text.slice(0, colon), endsAtMs: ends === '' ? null : Number(ends) };
 }
 
-function limitsOf(minute: string, day: string): Limits | null {
-  return minute === '' || day === '' ? null : { minute: limitOf(minute), day: limitOf(day) };
+function limitsOf(minute: string, day: string, month: string): Limits | null {
+  if (minute === '' || day === '') return null;
+  const limits = { minute: limitOf(minute), day: limitOf(day) };
+  return month === '' ? limits : { ...limits, month: limitOf(month) };
 }
 
 function limitOf(text: string): Limit {

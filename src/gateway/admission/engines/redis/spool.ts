@@ -2,42 +2,52 @@ import { MAX_LIMIT, SHAPES } from '../../bucket.js';
 import type { UsageRow } from '../../port.js';
 import type { Link } from './link/link.js';
 import { enterDay } from './active-days.js';
-import { dayNumberOf, keyName, spoolName, ledgerName } from './names.js';
+import { MONTH_ENDS, MONTH_START } from './admission/windows.js';
+import { dayNumberOf, EXCESS, keyName, spoolName, ledgerName } from './names.js';
 import { scriptOf } from './link/script.js';
-import { STATE_FORMAT } from './state.js';
+import { STATE_FORMAT, WINDOW_FORMAT } from './state.js';
 
 /**
  * Takes over what a gateway counted while Redis was away. The counts are absolute: what was taken before
  * is remembered by day under the spool's id and subtracted, so that the call may be repeated at will.
- * Requests of today are spent from the day's bucket too; it may go below empty. One that refills greedily knows no
- * days: all are spent from it, but no more than the gateway's own bucket still lacked at the end.
+ * Units of today are spent from the day's bucket too; it may go below empty. One that refills greedily knows no
+ * days: all are spent from it, but no more than the gateway's own bucket still lacked at the end. Other windows of
+ * today and of this month are those that the row names.
  *
  * KEYS: the key, then for each day the ledger and what was taken of it. ARGV: spool id, seconds the ledger is
  * kept, `<limit> <level>` for greedy refill, then for each row the place of its ledger in KEYS, number of the day, plan and
- * operation, requests, limited, banned, failed.
+ * operation, requests, limited, banned, failed, units beyond one for each request, names of windows with spaces.
  */
 const TAKE = scriptOf(`
-local DAY, CEILING = ${SHAPES.day.perMs}, ${MAX_LIMIT * SHAPES.day.perMs}
+local DAY, CEILING = ${SHAPES.day.perMs}, ${MAX_LIMIT * SHAPES.day.parts}
 local limit, held = string.match(ARGV[4], '^(%d+) (%d+)$')
-local names, today, spent = { 'requests', 'limited', 'banned', 'failed' }, floor(clock / ${SHAPES.day.perMs}), 0
-for n = 5, #ARGV, 7 do
+local names, today, spent = { 'requests', 'limited', 'banned', 'failed', '${EXCESS}' }, floor(clock / ${SHAPES.day.perMs}), 0
+local now, spentOf, month = clock, {}
+${MONTH_START}
+for n = 5, #ARGV, 9 do
   local at = tonumber(ARGV[n])
   local ledger, marks, day = KEYS[at], KEYS[at + 1], tonumber(ARGV[n + 1])
-  for place = 1, 4 do
+  for place = 1, 5 do
     local field, total = ARGV[n + 2] .. '|' .. names[place], ARGV[n + 2 + place]
     local mark = ARGV[2] .. '|' .. field
-    local more = tonumber(total) - tonumber(call('HGET', marks, mark) or '0')
+    local more = total ~= '0' and tonumber(total) - tonumber(call('HGET', marks, mark) or '0') or 0
     if more > 0 then
       call('HINCRBY', ledger, field, more)
       call('HSET', marks, mark, total)
-      if place == 1 and (limit or day == today) then spent = spent + more end
+      if place == 1 or place == 5 then
+        if limit or day == today then spent = spent + more end
+        for window in string.gmatch(ARGV[n + 8], '%S+') do
+          local isMonth = string.byte(window, -1) == ${MONTH_ENDS}
+          if isMonth and day * DAY >= month or day == today then spentOf[window] = (spentOf[window] or 0) + more * (isMonth and 1 or DAY) end
+        end
+      end
     end
   end
   if call('TTL', ledger) < 0 then call('EXPIRE', ledger, ARGV[3]) end
   ${enterDay('ledger')}
   if call('TTL', marks) < 0 then call('EXPIRE', marks, ARGV[3]) end
 end
-local found = spent > 0 and call('HMGET', KEYS[1], 'version', 'state')
+local found = (spent > 0 or next(spentOf)) and call('HMGET', KEYS[1], 'version', 'state', 'windows')
 if found and found[1] then
   local raw = found[2]
   local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
@@ -53,6 +63,26 @@ if found and found[1] then
   d = d + spent
   if d > CEILING then d = CEILING end
   call('HSET', KEYS[1], 'state', pack('${STATE_FORMAT}', m, mAt, d, dAt, strikes, since, banned, level))
+  if next(spentOf) then
+    local text, from, parts = found[3] or '', 1, {}
+    while from <= #text do
+      local window, l, a
+      window, l, a, from = unpack('${WINDOW_FORMAT}', text, from)
+      if spentOf[window] then
+        local isMonth = string.byte(window, -1) == ${MONTH_ENDS}
+        local start = isMonth and month or clock - clock % DAY
+        if a < start then l, a = 0, start end
+        l = math.min(l + spentOf[window], isMonth and ${MAX_LIMIT} or CEILING)
+        spentOf[window] = nil
+      end
+      parts[#parts + 1] = pack('${WINDOW_FORMAT}', #window, window, l, a)
+    end
+    for window, l in pairs(spentOf) do
+      local isMonth = string.byte(window, -1) == ${MONTH_ENDS}
+      parts[#parts + 1] = pack('${WINDOW_FORMAT}', #window, window, l, isMonth and month or clock - clock % DAY)
+    end
+    call('HSET', KEYS[1], 'windows', table.concat(parts))
+  end
 end
 return pack('<d', clock) .. '1'
 `);
@@ -63,6 +93,8 @@ export interface SpooledKey {
   readonly rows: readonly UsageRow[];
   /** Where the key's day refills greedily. */
   readonly greedyDay: GreedyDay | null;
+  /** Names of the windows per day and month that an operation takes from, beside the day itself. */
+  readonly windowsOf: (operation: string) => readonly string[];
 }
 
 /** A day that refills greedily: its whole limit, and how far it is spent in the bucket of one gateway, in the units of bucket.ts. */
@@ -75,7 +107,7 @@ export interface GreedyDay {
 export async function takeSpool(
   link: Link,
   spoolId: string,
-  { keyId, rows, greedyDay }: SpooledKey,
+  { keyId, rows, greedyDay, windowsOf }: SpooledKey,
   usageDays: number,
 ): Promise<void> {
   const days = [...new Set(rows.map((row) => dayNumberOf(row.day)))];
@@ -85,7 +117,7 @@ export async function takeSpool(
     ((usageDays + 1) * 86_400).toString(),
     greedyDay === null ? '' : `${greedyDay.limit} ${greedyDay.level}`,
   ];
-  for (const { day: name, plan, operation, requests, limited, banned, failed } of rows) {
+  for (const { day: name, plan, operation, requests, units, limited, banned, failed } of rows) {
     const day = dayNumberOf(name);
     const place = 2 + 2 * days.indexOf(day);
     args.push(
@@ -96,6 +128,8 @@ export async function takeSpool(
       limited.toString(),
       banned.toString(),
       failed.toString(),
+      (units - requests).toString(),
+      windowsOf(operation).join(' '),
     );
   }
   await link.run(TAKE, names, args);

@@ -3,7 +3,7 @@ import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
 import { activeDays, enteredFrom } from './active-days.js';
 import { idsIn } from './link/ids.js';
 import type { Link } from './link/link.js';
-import { dayName, dayNumberOf, KEY_INDEX, ledgerName } from './names.js';
+import { dayName, dayNumberOf, EXCESS, KEY_INDEX, ledgerName } from './names.js';
 import { scriptOf } from './link/script.js';
 import type { Script } from './link/script.js';
 
@@ -145,15 +145,22 @@ function pushRows(rows: UsageRow[], { keyId, day }: Ledger, counts: Iterable<rea
         operation: label.slice(planEnd + 1),
         day: name,
         requests: 0,
+        units: 0,
         limited: 0,
         banned: 0,
         failed: 0,
       };
       found.set(label, row);
     }
-    row[field.slice(countAt + 1) as keyof UsageCounts] = Number(count);
+    add(row, field.slice(countAt + 1), Number(count));
   }
   rows.push(...found.values());
+}
+
+/** Units are one for each request, and what is counted beside them. */
+function add(row: Mutable<UsageRow>, name: string, count: number): void {
+  if (name === 'requests' || name === EXCESS) row.units += count;
+  if (name !== EXCESS) row[name as keyof UsageCounts] = count;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

@@ -87,13 +87,24 @@ t.test('every refusal and failure stands in the ledger, looking and addresses le
     ]),
   );
   t.strictSame(await ledgerOf(engine), [
-    { key: 'k', plan: 'free', operation: 'getPet', day: '2026-11-20', requests: 0, limited: 0, banned: 0, failed: 1 },
+    {
+      key: 'k',
+      plan: 'free',
+      operation: 'getPet',
+      day: '2026-11-20',
+      requests: 0,
+      units: 0,
+      limited: 0,
+      banned: 0,
+      failed: 1,
+    },
     {
       key: 'k',
       plan: 'strict',
       operation: 'listPets',
       day: '2026-11-21',
       requests: 1,
+      units: 1,
       limited: 1,
       banned: 2,
       failed: 1,

@@ -53,6 +53,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   await engine.fleet.take('spool', {
     keyId: key.id,
     greedyDay: null,
+    windowsOf: () => [],
     rows: [
       {
         key: key.id,
@@ -60,6 +61,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
         operation: 'listPets',
         day: dayName(Date.now()),
         requests: 3,
+        units: 3,
         limited: 0,
         banned: 0,
         failed: 0,

@@ -47,7 +47,19 @@ async function use(engine: RedisEngine, keys: readonly Actor[]): Promise<void> {
         await engine.fleet.take(`spool ${n}`, {
           keyId: key.id,
           greedyDay: null,
-          rows: [{ ...counted, key: key.id, day: dayName(dayMs(day)), requests: 3, limited: 1, banned: 0, failed: 0 }],
+          windowsOf: () => [],
+          rows: [
+            {
+              ...counted,
+              key: key.id,
+              day: dayName(dayMs(day)),
+              requests: 3,
+              units: 5,
+              limited: 1,
+              banned: 0,
+              failed: 0,
+            },
+          ],
         });
     }
   }

@@ -1,6 +1,7 @@
 import type { KeyRecord } from '../../../key-record.js';
 import { termsOf } from '../../../plan.js';
 import type { Plans, Terms } from '../../../plan.js';
+import type { AdmissionRequest } from '../../../port.js';
 import type { UnknownReason } from '../../../verdict.js';
 import { recordRow, RECORDS_VERSION } from '../files/rows.js';
 import { committedBytes } from './staged.js';
@@ -28,7 +29,7 @@ export interface KeyVerifier {
   plans: Plans;
   /** To be called in each transaction, before `verify`. */
   begin(): void;
-  verify(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason;
+  verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): GoodKey | UnknownReason;
   /** What binds a key, good or not; undefined when nobody knows. */
   terms(id: string): Terms | undefined;
 }

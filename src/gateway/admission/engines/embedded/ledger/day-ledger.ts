@@ -3,7 +3,7 @@ import type { UsageRow } from '../../../port.js';
 import { dayOf } from './day.js';
 import { AFTER_ALL, SEPARATOR } from '../files/rows.js';
 import type { Store } from '../files/store.js';
-import { FIELD_AT } from '../log/key-entry.js';
+import { unpackCounts } from '../log/key-entry.js';
 
 const PAGE_ROWS = 64;
 /** Where the parts of a row's name stand: `u2026-11-21`, a separator, the key, and the label's rest. */
@@ -72,10 +72,7 @@ export function rowOf(name: string, counts: Buffer, day = name.slice(DAY_AT, KEY
     plan,
     operation,
     day,
-    requests: counts.readDoubleLE(FIELD_AT.requests),
-    limited: counts.readDoubleLE(FIELD_AT.limited),
-    banned: counts.readDoubleLE(FIELD_AT.banned),
-    failed: counts.readDoubleLE(FIELD_AT.failed),
+    ...unpackCounts(counts),
   };
 }
 

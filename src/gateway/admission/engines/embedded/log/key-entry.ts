@@ -4,14 +4,17 @@ import type { UsageCounts } from '../../../port.js';
 import type { Label } from './label.js';
 import { viewOf } from './subject-state.js';
 
-/** Where in the counts of a stored row each stands: four doubles, little-endian. */
-export const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = {
+/** Where in the counts of a stored row each stands: doubles, little-endian. */
+const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = {
   requests: 0,
   limited: 8,
   banned: 16,
   failed: 24,
+  units: 32,
 };
+/** Counts without units: those are left out where every request cost one. */
 export const COUNTS_BYTES = 32;
+export const MORE_COUNTS_BYTES = 40;
 
 /** What a key used under one label. */
 export interface Slot {
@@ -58,9 +61,15 @@ export class KeyEntry {
   }
 }
 
+export function countsBytes({ requests, units }: UsageCounts): number {
+  return units === requests ? COUNTS_BYTES : MORE_COUNTS_BYTES;
+}
+
 export function unpackCounts(bytes: Buffer): Counts {
+  const requests = bytes.readDoubleLE(FIELD_AT.requests);
   return {
-    requests: bytes.readDoubleLE(FIELD_AT.requests),
+    requests,
+    units: bytes.length < MORE_COUNTS_BYTES ? requests : bytes.readDoubleLE(FIELD_AT.units),
     limited: bytes.readDoubleLE(FIELD_AT.limited),
     banned: bytes.readDoubleLE(FIELD_AT.banned),
     failed: bytes.readDoubleLE(FIELD_AT.failed),
@@ -68,14 +77,18 @@ export function unpackCounts(bytes: Buffer): Counts {
 }
 
 export function packCounts(counts: UsageCounts): Buffer {
-  const bytes = Buffer.allocUnsafe(COUNTS_BYTES);
+  const bytes = Buffer.allocUnsafe(countsBytes(counts));
   writeCounts(counts, viewOf(bytes), bytes.byteOffset);
   return bytes;
 }
 
-export function writeCounts(counts: UsageCounts, view: DataView, at: number): void {
+/** Writes as many bytes as `countsBytes` says, and gives that. */
+export function writeCounts(counts: UsageCounts, view: DataView, at: number): number {
   view.setFloat64(at + FIELD_AT.requests, counts.requests, true);
   view.setFloat64(at + FIELD_AT.limited, counts.limited, true);
   view.setFloat64(at + FIELD_AT.banned, counts.banned, true);
   view.setFloat64(at + FIELD_AT.failed, counts.failed, true);
+  const size = countsBytes(counts);
+  if (size > COUNTS_BYTES) view.setFloat64(at + FIELD_AT.units, counts.units, true);
+  return size;
 }

@@ -1,3 +1,4 @@
+import type { Counts } from '../../../counts.js';
 import { freshState } from '../../../decide.js';
 import type { SubjectState } from '../../../decide.js';
 import type { UsageCounts } from '../../../port.js';
@@ -77,12 +78,13 @@ export class Transaction {
     this.#changed.push(entry);
   }
 
-  /** Adds one for the ledger to a key's counts, on the day of `atMs`. */
-  count(entry: KeyEntry, plan: string, operation: string, atMs: number, field: keyof UsageCounts): void {
+  /** Adds one for the ledger to a key's counts, on the day of `atMs`; gives them. */
+  count(entry: KeyEntry, plan: string, operation: string, atMs: number, field: keyof UsageCounts): Counts {
     this.change(entry);
     const slot = this.#stores.memtable.slot(entry, labelOf(atMs, plan, operation), this.#today);
     slot.counts[field] += 1;
     slot.changedBy = this.#id;
+    return slot.counts;
   }
 
   /** What is remembered under a row of `recent` that holds an address. */

@@ -3,11 +3,14 @@ import { verdictOf } from '../../../decide.js';
 import type { Ruling } from '../../../decide.js';
 import { termsOf } from '../../../plan.js';
 import type { Plan, Plans, Terms } from '../../../plan.js';
-import type { Subject } from '../../../port.js';
+import type { AdmissionRequest } from '../../../port.js';
 import type { Verdict } from '../../../verdict.js';
+import { costOf, hasMore, refillOf, windowsOf } from '../../../windows.js';
+import type { HeldWindow } from '../../../windows.js';
 import { ANSWER_BYTES } from './script.js';
 import { CODES } from './codes.js';
 import { readState } from '../state.js';
+import { OWN_MONTH_FLAG } from './windows.js';
 
 /** The plans as the script numbers them. */
 export type PlanTable = readonly { readonly plan: Plan; readonly terms: Terms | undefined }[];
@@ -16,53 +19,87 @@ export function planTable(plans: Plans): PlanTable {
   return [...plans.values()].map((plan) => ({ plan, terms: termsOf(plans, plan.name, null) }));
 }
 
-/** Reads the answer at `offset` (script.ts) about `subject`. `staged`: an import holds this key, so that nothing is decided yet. */
-export function readAnswer(answers: Buffer, offset: number, table: PlanTable, subject: Subject): Verdict | 'staged' {
-  const code = CODES[answers.readUInt8(offset)];
-  if (code === undefined) throw new Error('an answer of the admission script has a code that nobody knows');
-  switch (code) {
-    case 'unknown':
-    case 'disabled':
-    case 'expired':
-    case 'revoked':
-    case 'no_plan':
-      return { outcome: 'unknown_key', reason: code };
-    case 'staged':
-      return code;
-    case 'out_of_scope':
-      return standing(answers, offset, table, subject, 'admitted', false);
-    case 'admitted':
-    case 'limited':
-    case 'banned':
-    case 'ban_started':
-      return standing(answers, offset, table, subject, code, true);
+/** Reads the answers of one run (script.ts), one after the other. */
+export class AnswerReader {
+  readonly #answers: Buffer;
+  readonly #table: PlanTable;
+  #at = 0;
+
+  constructor(answers: Buffer, table: PlanTable) {
+    this.#answers = answers;
+    this.#table = table;
+  }
+
+  /** The answer about the next request. `staged`: an import holds its key, so that nothing is decided yet. */
+  next(request: AdmissionRequest): Verdict | 'staged' {
+    const first = this.#answers.readUInt8(this.#at);
+    const code = CODES[first % OWN_MONTH_FLAG];
+    if (code === undefined) throw new Error('an answer of the admission script has a code that nobody knows');
+    switch (code) {
+      case 'unknown':
+      case 'disabled':
+      case 'expired':
+      case 'revoked':
+      case 'no_plan':
+        this.#at += ANSWER_BYTES;
+        return { outcome: 'unknown_key', reason: code };
+      case 'staged':
+        this.#at += ANSWER_BYTES;
+        return code;
+      case 'out_of_scope':
+        return this.#standing(request, 'admitted', false, first >= OWN_MONTH_FLAG);
+      case 'admitted':
+      case 'limited':
+      case 'banned':
+      case 'ban_started':
+        return this.#standing(request, code, true, first >= OWN_MONTH_FLAG);
+    }
+  }
+
+  #standing(
+    { subject, operation, cost }: AdmissionRequest,
+    ruling: Ruling,
+    inScope: boolean,
+    ownMonth: boolean,
+  ): Verdict {
+    const answers = this.#answers;
+    const at = this.#at;
+    this.#at += ANSWER_BYTES;
+    const row = this.#table[answers.readUInt8(at + 1)];
+    if (row === undefined) throw new Error('an answer of the admission script names a plan that it was not given');
+    const terms = row.terms ?? this.#ownTerms(row.plan, at, ownMonth);
+    const windows = hasMore(terms) ? this.#windows(terms, operation) : NO_WINDOWS;
+    const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(at + 10) } : null;
+    const charged = costOf(terms.operations, operation, cost);
+    const state = readState(answers, at + 34);
+    return verdictOf(state, terms, windows, ruling, key, inScope, charged, answers.readDoubleLE(at + 2));
+  }
+
+  /** Of a plan whose limits stand on each key. */
+  #ownTerms({ name, refill, ban, operations }: Plan, at: number, hasMonth: boolean): Terms {
+    const limits = { minute: limitAt(this.#answers, at + 18), day: limitAt(this.#answers, at + 26) };
+    if (!hasMonth) return { plan: name, limits, refill, ban, operations };
+    const month = limitAt(this.#answers, this.#at);
+    this.#at += 8;
+    return { plan: name, limits: { ...limits, month }, refill, ban, operations };
+  }
+
+  #windows(terms: Terms, operation: string): readonly HeldWindow[] {
+    return windowsOf(terms, operation).map((window) => {
+      const bucket = { level: this.#answers.readDoubleLE(this.#at), atMs: this.#answers.readDoubleLE(this.#at + 8) };
+      this.#at += 16;
+      return { ...window, refill: refillOf(window.per, terms.refill), bucket };
+    });
   }
 }
+
+const NO_WINDOWS: readonly HeldWindow[] = [];
 
 /** What the script answers to `count` requests of a key that does not exist. */
 export function unknownAnswers(count: number): Buffer {
   const unknown = Buffer.alloc(ANSWER_BYTES);
   unknown.writeUInt8(CODES.indexOf('unknown'));
   return Buffer.concat(new Array<Buffer>(count).fill(unknown));
-}
-
-function standing(
-  answers: Buffer,
-  offset: number,
-  table: PlanTable,
-  subject: Subject,
-  ruling: Ruling,
-  inScope: boolean,
-): Verdict {
-  const row = table[answers.readUInt8(offset + 1)];
-  if (row === undefined) throw new Error('an answer of the admission script names a plan that it was not given');
-  const terms = row.terms ?? {
-    ...row.plan,
-    plan: row.plan.name,
-    limits: { minute: limitAt(answers, offset + 18), day: limitAt(answers, offset + 26) },
-  };
-  const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(offset + 10) } : null;
-  return verdictOf(readState(answers, offset + 34), terms, ruling, key, inScope, answers.readDoubleLE(offset + 2));
 }
 
 function limitAt(answers: Buffer, offset: number): Limit {

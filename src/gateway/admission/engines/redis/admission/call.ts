@@ -28,7 +28,8 @@ export const PROBE: readonly string[] = [
  *     subject   number of its requests (2), kind: 0 address, 1 key, 2 key of other days, in tests
  *     kind 2    then the first day (3) and number of days (2)
  *     request   place in ARGV of operation and scope (2), mode, length of ` <secret hash>:` and that itself
- *     mode      1 when it costs; 2 more, in tests, when length and text of a time in ms follow
+ *     mode      1 when it costs something; 2 more, in tests, when length and text of a time in ms follow;
+ *               4 more when it costs more than one and its cost (3) follows
  */
 export function writtenOut(
   requests: readonly AdmissionRequest[],
@@ -72,13 +73,15 @@ function daysOf(
 function requestText({ subject, operation, scope, cost, nowMs }: AdmissionRequest, operations: Operations): string {
   const secret = subject.kind === 'key' ? ` ${subject.secretHash}:` : '';
   const place = FIRST_OPERATION + operations.placeOf(operation, scope);
-  if (nowMs === undefined) return String.fromCharCode(place >> 7, place & 127, cost, secret.length) + secret;
-  const time = nowMs.toString();
+  if (nowMs === undefined && cost < 2)
+    return String.fromCharCode(place >> 7, place & 127, cost, secret.length) + secret;
+  const time = nowMs === undefined ? '' : nowMs.toString();
+  const mode = (cost > 0 ? 1 : 0) + (time === '' ? 0 : 2) + (cost > 1 ? 4 : 0);
   return (
-    String.fromCharCode(place >> 7, place & 127, cost + 2, secret.length) +
+    String.fromCharCode(place >> 7, place & 127, mode, secret.length) +
     secret +
-    String.fromCharCode(time.length) +
-    time
+    (time === '' ? '' : String.fromCharCode(time.length) + time) +
+    (cost > 1 ? String.fromCharCode(cost >> 14) + twoDigits(cost & 16_383) : '')
   );
 }
 

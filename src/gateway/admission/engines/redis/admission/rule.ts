@@ -1,6 +1,7 @@
 import { MAX_LIMIT, SHAPES } from '../../../bucket.js';
 import type { BucketShape } from '../../../bucket.js';
 import { BAN_MEMORY_MS } from '../../../plan.js';
+import { SETTLE_WINDOWS, SPEND_WINDOWS } from './windows.js';
 import { CODE } from './codes.js';
 
 const {
@@ -9,10 +10,10 @@ const {
 } = SHAPES;
 
 /** Lua: `settle()` of bucket.ts, on these names. */
-function settle(level: string, at: string, limit: string, { perMs, calendar }: BucketShape): string {
-  const start = calendar ? `now - now % ${perMs}` : 'now';
+function settle(level: string, at: string, limit: string, { per, perMs }: BucketShape): string {
+  const start = per === 'day' ? `now - now % ${perMs}` : 'now';
   // The window of a calendar begins with it, so that a time before the present one's start is of an earlier one.
-  const over = calendar ? `${at} < ${start}` : `now - ${at} >= ${perMs}`;
+  const over = per === 'day' ? `${at} < ${start}` : `now - ${at} >= ${perMs}`;
   return `
       if greedy and ${limit} >= 0 then
         local refilled = now > ${at} and ${limit} * (now - ${at}) or 0
@@ -26,7 +27,7 @@ function settle(level: string, at: string, limit: string, { perMs, calendar }: B
 
 function spend(level: string, perMs: number): string {
   return `
-          ${level} = ${level} + ${perMs}
+          ${level} = ${level} + cost * ${perMs}
           if ${level} > ${MAX_LIMIT * perMs} then ${level} = ${MAX_LIMIT * perMs} end`;
 }
 
@@ -44,17 +45,20 @@ export const RULE = `
       local m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1 = m, mAt, d, dAt, strikes, since, banned, level
       ${settle('m1', 'mAt1', 'minuteLimit', SHAPES.minute)}
       ${settle('d1', 'dAt1', 'dayLimit', SHAPES.day)}
+      local tokens, fits = charge and cost or 1, true
+      ${SETTLE_WINDOWS}
       if now < banned1 then
         code, outcome = ${CODE.banned}, '|banned'
         if since1 > 0 then
           ${BAN_LENGTH}
           if banned1 > now + ms then banned1 = now + ms end
         end
-      elseif (minuteLimit < 0 or m1 + ${MINUTE} <= minuteLimit * ${MINUTE}) and (dayLimit < 0 or d1 + ${DAY} <= dayLimit * ${DAY}) then
+      elseif fits and (minuteLimit < 0 or m1 + tokens * ${MINUTE} <= minuteLimit * ${MINUTE}) and (dayLimit < 0 or d1 + tokens * ${DAY} <= dayLimit * ${DAY}) then
         code, outcome = ${CODE.admitted}, '|requests'
         if charge then
           ${spend('m1', MINUTE)}
           ${spend('d1', DAY)}
+          ${SPEND_WINDOWS}
         end
       else
         code, outcome = ${CODE.limited}, '|limited'
@@ -71,13 +75,13 @@ export const RULE = `
       end`;
 
 /** Lua: when a window is full again by itself; unlimited ones have nothing to remember. */
-function fullAt(level: string, at: string, limit: string, { perMs, calendar }: BucketShape): string {
+function fullAt(level: string, at: string, limit: string, { per, perMs }: BucketShape): string {
   return `
       if ${level} > 0 and ${limit} >= 0 then
         if greedy and ${limit} > 0 then
           endsAt = max(endsAt, ${at} + math.ceil(${level} / ${limit}))
         else
-          endsAt = max(endsAt, ${calendar ? `${at} - ${at} % ${perMs}` : at} + ${perMs})
+          endsAt = max(endsAt, ${per === 'day' ? `${at} - ${at} % ${perMs}` : at} + ${perMs})
         end
       end`;
 }

@@ -1,5 +1,4 @@
 import { SHAPES } from '../../../bucket.js';
-import type { Limit } from '../../../bucket.js';
 import { ANONYMOUS_PLAN } from '../../../plan.js';
 import type { Plan, Plans } from '../../../plan.js';
 import { enterDay } from '../active-days.js';
@@ -7,11 +6,23 @@ import { ADDRESS_ENDS, RULE } from './rule.js';
 import { CODE } from './codes.js';
 import { scriptOf } from '../link/script.js';
 import type { Script } from '../link/script.js';
+import { EXCESS } from '../names.js';
 import { STATE_BYTES, STATE_FORMAT } from '../state.js';
-import { NO_LIMIT_OF_ITS_OWN, SUMMARY } from './summary.js';
+import { NO_LIMIT_OF_ITS_OWN, OWN_MONTH, SUMMARY } from './summary.js';
+import {
+  KEEP_WINDOWS,
+  luaLimit,
+  luaString,
+  mayHaveMore,
+  READ_WINDOWS,
+  TELL_WINDOWS,
+  windowsOfOperation,
+  WRITTEN_WINDOWS,
+} from './windows.js';
 
 /** One answer: code, place of the plan, then doubles: store time, version of the record (0: none), minute limit, day limit (-1: unlimited), state. */
 const HEAD_FORMAT = '<BBdddd';
+/** Without windows beside minute and day; of each that holds, level and at follow (windows.ts). */
 export const ANSWER_BYTES = 34 + STATE_BYTES;
 /** The answer that names another day is shorter than any other. */
 export const DAY_BYTES = 8;
@@ -33,7 +44,8 @@ const DAY = SHAPES.day.perMs;
  * of the text, so that no batch decodes them.
  */
 export function admissionScript(plans: Plans, usageDays: number): Script {
-  return scriptOf([BEGIN, subject([...plans.values()]), REQUEST, END, write(usageDays)].join('\n'));
+  const all = [...plans.values()];
+  return scriptOf([BEGIN, subject(all), request(all), END, write(usageDays)].join('\n'));
 }
 
 const BEGIN = `
@@ -68,11 +80,12 @@ while k <= last do
   end
   local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
   if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
-  local place, greedy, after, within, length, factor, cap
+  local place, greedy, after, within, length, factor, cap, extras, ownMonth
   ${[...plans.map(planBranch), 'if true then'].join('\n  else')}
     minuteLimit = ${NO_LIMIT_OF_ITS_OWN}
   end
-  local stored, storedAt, countedLedger, countedField`;
+  ${plans.some(mayHaveMore) ? READ_WINDOWS : 'local levels, ats, hasNewWindows'}
+  local stored, storedAt, countedAt, countedLedger, countedField, excessAt, excessLedger, excessField`;
 }
 
 /** Limits: -1 is unlimited, NO_LIMIT_OF_ITS_OWN none at all; without limits of the plan those of the key stay. */
@@ -81,31 +94,29 @@ function planBranch(plan: Plan, place: number): string {
   const terms = `place, greedy, after, within, length, factor, cap = ${[place, plan.refill === 'greedy', after, withinMs, forMs, factor, capMs].join(', ')}`;
   const limits =
     plan.limits === 'custom'
-      ? ''
-      : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}`;
+      ? `${OWN_MONTH}\n    extras = ${plan.operations === undefined ? 'ownMonth and true' : 'true'}`
+      : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}${mayHaveMore(plan) ? '\n    extras = true' : ''}`;
   return `if plan == ${luaString(plan.name)} then\n    ${terms}${limits}`;
 }
 
-function luaLimit(limit: Limit): number {
-  return limit === 'unlimited' ? -1 : limit;
-}
-
-/** Every byte escaped: no plan name can end the string. */
-function luaString(text: string): string {
-  const bytes = [...Buffer.from(text)].map((byte) => `\\${byte.toString().padStart(3, '0')}`);
-  return `'${bytes.join('')}'`;
-}
-
-const REQUEST = `
+function request(plans: readonly Plan[]): string {
+  return `
   for _ = 1, many do
     local operation, mode, secret
     operation, low, mode, secret, at = unpack('<BBBBc0', requests, at)
     operation = operation * 128 + low
-    local now, ledger, code = clock, todaysLedger
+    local now, ledger, cost, code = clock, todaysLedger, mode % 2
     if mode > 1 then
-      now, at = unpack('<Bc0', requests, at)
-      now = tonumber(now)
-      ledger = k + 1 + floor(now / ${DAY}) - firstDay
+      if mode % 4 > 1 then
+        now, at = unpack('<Bc0', requests, at)
+        now = tonumber(now)
+        ledger = k + 1 + floor(now / ${DAY}) - firstDay
+      end
+      if mode > 3 then
+        local high, middle
+        high, middle, low, at = unpack('<BBB', requests, at)
+        cost = (high * 128 + middle) * 128 + low
+      end
     end
     if status > 0 then
       code = status
@@ -125,30 +136,48 @@ const REQUEST = `
     if code then
       answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, 0, now, 0, 0, 0), string.rep('\\0', ${STATE_BYTES})
     else
-      local charge, outcome = mode % 2 == 1
+      local w, wl, wa, wp, month, outcome
+      ${windowsOfOperation(plans)}
+      local charge = cost > 0
       ${RULE}
       local state = pack('${STATE_FORMAT}', m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1)
       -- A ban in force takes nothing and remembers nothing, unless its end is another now.
       if charge and (code ~= ${CODE.banned} or banned1 ~= banned) then
         m, mAt, d, dAt, strikes, since, banned, level = m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1
         stored, storedAt = state, now
+        ${KEEP_WINDOWS}
       end
       if charge and kind > 0 then
         local field = plan .. '|' .. ARGV[operation] .. outcome
         if ledger == countedLedger and field == countedField then
-          counts[countCount] = counts[countCount] + 1
+          counts[countedAt] = counts[countedAt] + 1
         else
           countedLedger, countedField = ledger, field
           counts[countCount + 1], counts[countCount + 2], counts[countCount + 3] = KEYS[ledger], field, 1
           countCount = countCount + 3
+          countedAt = countCount
+        end
+        if cost > 1 and code == ${CODE.admitted} then
+          field = plan .. '|' .. ARGV[operation] .. '|${EXCESS}'
+          if ledger == excessLedger and field == excessField then
+            counts[excessAt] = counts[excessAt] + cost - 1
+          else
+            excessLedger, excessField = ledger, field
+            counts[countCount + 1], counts[countCount + 2], counts[countCount + 3] = KEYS[ledger], field, cost - 1
+            countCount = countCount + 3
+            excessAt = countCount
+          end
         end
       end
       local scope = ARGV[operation + 1]
       if code == ${CODE.admitted} and kind > 0 and scope ~= '' and not find(summary, scope, scopesAt, true) and string.byte(summary, scopesAt) ~= 42 then code = ${CODE.out_of_scope} end
-      answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, place, now, version, minuteLimit, dayLimit), state
+      local answer = state
+      ${TELL_WINDOWS}
+      answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, place, now, version, minuteLimit, dayLimit), answer
     end
     answered = answered + 2
   end`;
+}
 
 const END = `
   if stored then
@@ -157,8 +186,9 @@ const END = `
       ${ADDRESS_ENDS}
       endsAt = endsAt - storedAt
     end
-    states[stateCount + 1], states[stateCount + 2], states[stateCount + 3], states[stateCount + 4] = name, stored, hasNewSummary and summary, endsAt
-    stateCount = stateCount + 4
+    ${WRITTEN_WINDOWS}
+    states[stateCount + 1], states[stateCount + 2], states[stateCount + 3], states[stateCount + 4], states[stateCount + 5] = name, stored, hasNewSummary and summary, endsAt, windows
+    stateCount = stateCount + 5
   end
   k = k + 1 + ledgers
 end`;
@@ -169,7 +199,8 @@ const GRACE_MS = 10_000;
 function write(usageDays: number): string {
   return `
 -- All is decided: from here on it is only written.
-for n = 1, stateCount, 4 do
+for n = 1, stateCount, 5 do
+  if states[n + 4] then call('HSET', states[n], 'windows', states[n + 4]) end
   if states[n + 3] then
     call('SET', states[n], states[n + 1], 'PX', max(states[n + 3], 0) + ${GRACE_MS})
   elseif states[n + 2] then

@@ -1,0 +1,158 @@
+import { MAX_LIMIT, SHAPES } from '../../../bucket.js';
+import type { Limit, Per } from '../../../bucket.js';
+import { DAYS_BEFORE_1970, DAYS_IN_ERA } from '../../../month.js';
+import type { Plan } from '../../../plan.js';
+import { EVERY_OPERATION, hasMore, windowsOf } from '../../../windows.js';
+import type { Window } from '../../../windows.js';
+import { WINDOW_FORMAT } from '../state.js';
+
+/**
+ * Lua for windows beside minute and day: `windows.ts` of the admission, line by line. All of it stands in branches
+ * on `extras`, which is nil for keys whose plan has none. A window is three places in the list `w`: its name,
+ * a number for what it counts per, and its limit (-1: unlimited); at the same places `wl`, `wa` and `wp` hold its level, moment and
+ * parts a token.
+ */
+const NUMBER: Readonly<Record<Per, number>> = { minute: 1, day: 2, month: 3 };
+/** The last letter of a window's name says what it counts per. */
+const MINUTE_ENDS = 'e'.charCodeAt(0);
+export const MONTH_ENDS = 'h'.charCodeAt(0);
+const { minute, day } = SHAPES;
+
+/** Added to the code of an answer in which, before its windows, the month limit of the key's own stands. */
+export const OWN_MONTH_FLAG = 16;
+
+/** Whether keys on this plan may have more windows than minute and day, or prices of its own. */
+export function mayHaveMore(plan: Plan): boolean {
+  return plan.limits === 'custom' || hasMore({ limits: plan.limits, operations: plan.operations });
+}
+
+/** Lua: the windows that are remembered of the key `name`, into `levels` and `ats` by their names. */
+export const READ_WINDOWS = `
+  local levels, ats, hasNewWindows
+  if extras then
+    levels, ats = {}, {}
+    local text, from = call('HGET', name, 'windows'), 1
+    while text and from <= #text do
+      local window, windowLevel, windowAt
+      window, windowLevel, windowAt, from = unpack('${WINDOW_FORMAT}', text, from)
+      levels[window], ats[window] = windowLevel, windowAt
+    end
+  end`;
+
+/** Lua: of the operation \`ARGV[operation]\` the windows that hold beside minute and day, into \`w\`, and its \`cost\` on this plan. */
+export function windowsOfOperation(plans: readonly Plan[]): string {
+  const branches = plans.flatMap((plan, place) =>
+    mayHaveMore(plan) ? [`if place == ${place} then\n${branchesOf(plan)}`] : [],
+  );
+  if (branches.length === 0) return '';
+  return `
+      if extras then
+        local asked = ARGV[operation]
+        ${[...branches, ''].join('\n        else').replace(/else$/, 'end')}
+        if ownMonth then
+          local all = { 'month', ${NUMBER.month}, ownMonth }
+          for n = 1, #w do all[n + 3] = w[n] end
+          w = all
+        end
+      end`;
+}
+
+function branchesOf(plan: Plan): string {
+  const limits = plan.limits === 'custom' ? { minute: 1, day: 1 } : plan.limits;
+  const listOf = (operation: string): string =>
+    `w = { ${windowsOf({ limits, operations: plan.operations }, operation).map(windowText).join(', ')} }`;
+  const named = [...(plan.operations ?? [])].map(([operation, { cost }]) => {
+    const price = cost === null ? '' : `if cost > 0 then cost = ${cost} end\n            `;
+    return `if asked == ${luaString(operation)} then\n            ${price}${listOf(operation)}`;
+  });
+  return named.length === 0
+    ? `          ${listOf(EVERY_OPERATION)}`
+    : `          ${[...named, `\n            ${listOf('')}`].join('\n          else')}\n          end`;
+}
+
+function windowText({ name, per, limit }: Window): string {
+  return `${luaString(name)}, ${NUMBER[per]}, ${luaLimit(limit)}`;
+}
+
+export function luaLimit(limit: Limit): number {
+  return limit === 'unlimited' ? -1 : limit;
+}
+
+/** Every byte escaped: no name can end the string. */
+export function luaString(text: string): string {
+  const bytes = [...Buffer.from(text)].map((byte) => `\\${byte.toString().padStart(3, '0')}`);
+  return `'${bytes.join('')}'`;
+}
+
+/** Lua: `monthStartMs()` of month.ts for `now`, into `month`. */
+export const MONTH_START = `
+        local today = floor(now / ${day.perMs})
+        local ofEra = (today + ${DAYS_BEFORE_1970}) % ${DAYS_IN_ERA}
+        local year = floor((ofEra - floor(ofEra / 1460) + floor(ofEra / 36524) - floor(ofEra / 146096)) / 365)
+        local ofYear = ofEra - (365 * year + floor(year / 4) - floor(year / 100))
+        month = (today - ofYear + floor((153 * floor((5 * ofYear + 2) / 153) + 2) / 5)) * ${day.perMs}`;
+
+/** Lua: settles the windows of `w`; `fits` is false when one does not hold `tokens`. */
+export const SETTLE_WINDOWS = `
+      if extras then
+        wl, wa, wp = {}, {}, {}
+        ${MONTH_START}
+        for n = 1, #w, 3 do
+          local per, limit, parts, l, a = w[n + 1], w[n + 2], 1, levels[w[n]] or 0, ats[w[n]] or 0
+          if per == ${NUMBER.month} then
+            if a < month then l = 0 end
+            if l == 0 or a > now then a = month end
+          else
+            parts = per == ${NUMBER.minute} and ${minute.parts} or ${day.parts}
+            if now - a >= parts then l = 0 end
+            if greedy and limit >= 0 then
+              local refilled = now > a and limit * (now - a) or 0
+              if refilled >= l then l = 0 else l = l - refilled end
+              a = now
+            else
+              local start = per == ${NUMBER.minute} and now or now - now % ${day.perMs}
+              if per == ${NUMBER.day} and a < start then l = 0 end
+              if l == 0 or a > now then a = start end
+            end
+          end
+          wl[n], wa[n], wp[n] = l, a, parts
+          if limit >= 0 and l + tokens * parts > limit * parts then fits = false end
+        end
+      end`;
+
+/** Lua: `spend()` of bucket.ts for the windows of `w`. */
+export const SPEND_WINDOWS = `
+          if extras then
+            for n = 1, #w, 3 do
+              wl[n] = wl[n] + cost * wp[n]
+              if wl[n] > ${MAX_LIMIT} * wp[n] then wl[n] = ${MAX_LIMIT} * wp[n] end
+            end
+          end`;
+
+/** Lua: remembers the windows of `w`, and forgets all that are over: `closeWindows()`. */
+export const KEEP_WINDOWS = `
+        if extras then
+          for n = 1, #w, 3 do levels[w[n]], ats[w[n]] = wl[n], wa[n] end
+          for window, l in pairs(levels) do
+            local a, ends = ats[window], string.byte(window, -1)
+            local over = ends == ${MONTH_ENDS} and a < month or ends ~= ${MONTH_ENDS} and now - a >= (ends == ${MINUTE_ENDS} and ${minute.perMs} or ${day.perMs})
+            if l == 0 or over then levels[window] = nil end
+          end
+          hasNewWindows = true
+        end`;
+
+/** Lua: what the answer says of the windows, after the state in `answer`. */
+export const TELL_WINDOWS = `
+      if extras then
+        if ownMonth then code, answer = code + ${OWN_MONTH_FLAG}, answer .. pack('<d', ownMonth) end
+        for n = 1, #w, 3 do answer = answer .. pack('<dd', wl[n], wa[n]) end
+      end`;
+
+/** Lua: the windows as they are written down, into `windows`; false where they stay. */
+export const WRITTEN_WINDOWS = `
+    local windows = false
+    if hasNewWindows then
+      local parts = {}
+      for window, l in pairs(levels) do parts[#parts + 1] = pack('${WINDOW_FORMAT}', #window, window, l, ats[window]) end
+      windows = table.concat(parts)
+    end`;

@@ -1,0 +1,72 @@
+import { ANONYMOUS_PLAN } from '../admission/plan.js';
+import type { Plan } from '../admission/plan.js';
+import { costOf, EVERY_OPERATION, windowsOf } from '../admission/windows.js';
+import type { Sources } from '../config/load.js';
+import { suggestion } from '../config/files/nearest.js';
+import { ConfigError } from '../config/files/problem.js';
+import type { Problem } from '../config/files/problem.js';
+import type { Path } from '../config/files/yaml-file.js';
+import type { Operation } from './operation.js';
+import { UNMATCHED } from './route.js';
+
+const PERIODS = ['minute', 'day', 'month'] as const;
+
+/** Units that an operation takes by the contract. */
+type Costs = ReadonlyMap<string, number>;
+
+/**
+ * Holds the plans against the contract: what they say of operations must be about some that there are, and that cost
+ * something; and no operation may cost more than a window holds, for it could never pass.
+ * @throws ConfigError with every problem, each with its place in the file of the plans
+ */
+export function checkPrices(
+  { settings, plans: file }: Pick<Sources, 'settings' | 'plans'>,
+  operations: readonly Operation[],
+): void {
+  const costs: Costs = new Map([...operations.map(({ id, cost }) => [id, cost] as const), [UNMATCHED, 1]]);
+  const problems: Problem[] = [];
+  const report = (path: Path, part: 'key' | 'value', message: string): void => {
+    problems.push({ ...file.place(path, part), path: path.map(String).join('.'), message });
+  };
+  for (const plan of settings.plans.values()) {
+    checkNames(plan, costs, report);
+    if (plan.name !== ANONYMOUS_PLAN) checkLimits(plan, costs, report);
+  }
+  if (problems.length > 0) throw new ConfigError(problems, file.files);
+}
+
+type Report = (path: Path, part: 'key' | 'value', message: string) => void;
+
+function checkNames({ name, operations }: Plan, costs: Costs, report: Report): void {
+  const priced = [...costs].filter(([, cost]) => cost > 0).map(([id]) => id);
+  for (const id of operations?.keys() ?? []) {
+    const path = [name, 'operations', id];
+    const cost = costs.get(id);
+    if (cost === undefined && id !== EVERY_OPERATION)
+      report(path, 'key', `the contract has no operation of this name; ${suggestion(id, priced)}`);
+    else if (cost === 0)
+      report(path, 'key', 'the contract lets this operation pass for nothing, on every plan; leave it out');
+  }
+}
+
+function checkLimits(plan: Plan, costs: Costs, report: Report): void {
+  const { name, limits, operations } = plan;
+  for (const [id, ofContract] of costs) {
+    const cost = costOf(operations, id, ofContract);
+    const own = windowsOf({ limits: { minute: 1, day: 1 }, operations }, id);
+    const common = limits === 'custom' ? [] : PERIODS.map((per) => ({ per, limit: limits[per] ?? 'unlimited' }));
+    const isOverridden = typeof operations?.get(id)?.cost === 'number';
+    const windows = [
+      ...common.map(({ per, limit }) => ({ limit, window: per, path: [name, 'limits', per] })),
+      ...own.map(({ per, limit }) => ({ limit, window: `${per} of its own`, path: [name, 'operations', id, per] })),
+    ];
+    for (const { limit, window, path } of windows) {
+      if (limit === 'unlimited' || cost <= limit) continue;
+      report(
+        isOverridden ? [name, 'operations', id, 'cost'] : path,
+        'value',
+        `on plan ${name} ${id} costs ${cost}, and the ${window} holds ${limit}: no request could ever pass; raise the limit or lower the cost`,
+      );
+    }
+  }
+}

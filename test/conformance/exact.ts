@@ -1,0 +1,234 @@
+import type { Limit, Per, Refill, WindowFigures } from '../../src/gateway/admission/bucket.js';
+import type { BanRule, Plan } from '../../src/gateway/admission/plan.js';
+import type { AdmissionRequest } from '../../src/gateway/admission/port.js';
+import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import type { NamedFigures, StandingVerdict } from '../../src/gateway/admission/verdict.js';
+
+/**
+ * The decision told a second time, from the promises and not from the source: whole numbers of any size, every window in
+ * one list, months by the calendar of the language. Nothing here is fast, and nothing is shared with `decide()`.
+ */
+export interface ExactState {
+  readonly windows: Map<string, Spent>;
+  strikes: bigint;
+  sinceMs: bigint;
+  bannedUntilMs: bigint;
+  banLevel: number;
+}
+/** `drops`: one token is as many as the window has ms, so that `limit` of them trickle back each ms. */
+interface Spent {
+  drops: bigint;
+  atMs: bigint;
+}
+/** A window that holds. The first two are minute and day. */
+interface Rule {
+  readonly name: string;
+  readonly per: Per;
+  readonly limit: Limit;
+  readonly refill: Refill;
+}
+
+export type ExactPlan = Plan & { readonly prices?: Prices };
+/** As in a plan file. */
+export type Prices = Readonly<
+  Record<string, { readonly cost?: number; readonly minute?: Limit; readonly day?: Limit; readonly month?: Limit }>
+>;
+
+const MOST = 100_000_000n;
+const LENGTH: Readonly<Record<Per, bigint>> = { minute: 60_000n, day: 86_400_000n, month: 1n };
+const DAY_MS = 86_400_000n;
+
+export function freshExact(): ExactState {
+  return { windows: new Map(), strikes: 0n, sinceMs: 0n, bannedUntilMs: 0n, banLevel: 0 };
+}
+
+/** What a request costs on the plan. */
+function priceOf(plan: ExactPlan, { operation, cost }: AdmissionRequest): number {
+  return cost === 0 ? 0 : (plan.prices?.[operation]?.cost ?? cost);
+}
+
+/** Decides, and changes `state` when something is asked for. */
+export function decideExactly(
+  state: ExactState,
+  plan: ExactPlan,
+  record: KeyRecord | undefined,
+  request: AdmissionRequest,
+  nowMs: number,
+): StandingVerdict {
+  const cost = priceOf(plan, request);
+  const now = BigInt(nowMs);
+  const rules = rulesOf(plan, record, request.operation);
+  const isLook = cost === 0 || (now < state.bannedUntilMs && banEnd(state, plan.ban, now) === state.bannedUntilMs);
+  const scratch: ExactState = isLook ? structuredClone(state) : state;
+  const spent = rules.map((rule) => settled(scratch, rule, now));
+  const ruling = rule(scratch, plan.ban, rules, spent, cost, now);
+  const [minute, day, ...more] = rules.map((each, place) => figuresOf(each, spent[place]!));
+  const standing = {
+    keyId: record?.id ?? null,
+    recordVersion: record?.version ?? null,
+    plan: plan.name,
+    minute: minute!,
+    day: day!,
+    more: more.map((figures, place): NamedFigures => {
+      const { name, per } = rules[place + 2]!;
+      return { name, per, ...figures };
+    }),
+    cost,
+    atMs: nowMs,
+  };
+  if (plan.prices !== undefined || rules.some(({ name }) => name === 'month')) forgetOver(scratch, now);
+  const { scope } = request;
+  const inScope = scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope);
+  if (ruling === 'admitted') return { outcome: 'admitted', ...standing, inScope };
+  const empty = rules.flatMap((each, place) => (holds(each, spent[place]!, cost) ? [] : [place]));
+  const retryAtMs = Math.max(0, ...empty.map((place) => Number(whenHeld(rules[place]!, spent[place]!, cost))));
+  if (ruling === 'limited') {
+    const all = [minute!, day!, ...more];
+    const last = Math.max(...empty.map((place) => all[place]!.resetAtMs));
+    const violated = rules[empty.findLast((place) => all[place]!.resetAtMs === last)!]!.name;
+    return { outcome: 'limited', ...standing, violated, retryAtMs };
+  }
+  const bannedUntilMs = Number(scratch.bannedUntilMs);
+  return {
+    outcome: 'banned',
+    ...standing,
+    bannedUntilMs,
+    level: scratch.banLevel,
+    started: ruling === 'ban_started',
+    retryAtMs: Math.max(bannedUntilMs, retryAtMs),
+  };
+}
+
+function rulesOf(plan: ExactPlan, record: KeyRecord | undefined, operation: string): readonly Rule[] {
+  const limits = plan.limits === 'custom' ? record!.limits! : plan.limits;
+  const { refill } = plan;
+  const rules: Rule[] = [
+    { name: 'minute', per: 'minute', limit: limits.minute, refill },
+    { name: 'day', per: 'day', limit: limits.day, refill },
+  ];
+  if (limits.month !== undefined) rules.push({ name: 'month', per: 'month', limit: limits.month, refill: 'interval' });
+  for (const [name, prices] of Object.entries(plan.prices ?? {})) {
+    if (operation !== '*' && operation !== name) continue;
+    for (const per of ['minute', 'day', 'month'] as const) {
+      const limit = prices[per];
+      if (limit !== undefined)
+        rules.push({ name: `${name}-${per}`, per, limit, refill: per === 'month' ? 'interval' : refill });
+    }
+  }
+  return rules;
+}
+
+/** What is spent of a window now. */
+function settled(state: ExactState, { name, per, limit, refill }: Rule, now: bigint): Spent {
+  let spent = state.windows.get(name);
+  if (spent === undefined) state.windows.set(name, (spent = { drops: 0n, atMs: 0n }));
+  if (name !== per && per !== 'month' && now - spent.atMs >= LENGTH[per]) spent.drops = 0n;
+  if (refill === 'greedy' && limit !== 'unlimited') {
+    const back = now > spent.atMs ? BigInt(limit) * (now - spent.atMs) : 0n;
+    spent.drops = back >= spent.drops ? 0n : spent.drops - back;
+    spent.atMs = now;
+    return spent;
+  }
+  const start = startOf(per, now);
+  if (per === 'minute' ? now - spent.atMs >= LENGTH.minute : spent.atMs < start) spent.drops = 0n;
+  if (spent.drops === 0n || spent.atMs > now) spent.atMs = start;
+  return spent;
+}
+
+function startOf(per: Per, at: bigint): bigint {
+  if (per === 'minute') return at;
+  if (per === 'day') return at - (at % DAY_MS);
+  const date = new Date(Number(at));
+  return BigInt(Date.UTC(date.getUTCFullYear(), date.getUTCMonth()));
+}
+
+function endOf(per: Per, { drops, atMs }: Spent): bigint {
+  if (per === 'minute') return drops === 0n ? atMs : atMs + LENGTH.minute;
+  if (per === 'day') return atMs - (atMs % DAY_MS) + DAY_MS;
+  const date = new Date(Number(atMs));
+  return BigInt(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1));
+}
+
+/** Of windows beside minute and day nothing is remembered once they are over. */
+function forgetOver(state: ExactState, now: bigint): void {
+  for (const [name, { atMs }] of state.windows) {
+    const per = name.split('-').at(-1) as Per;
+    if (name === 'minute' || name === 'day') continue;
+    if (per === 'month' ? atMs < startOf('month', now) : now - atMs >= LENGTH[per]) state.windows.delete(name);
+  }
+}
+
+function holds({ per, limit }: Rule, { drops }: Spent, cost: number): boolean {
+  return limit === 'unlimited' || drops + BigInt(Math.max(1, cost)) * LENGTH[per] <= BigInt(limit) * LENGTH[per];
+}
+
+function whenHeld({ per, limit, refill }: Rule, spent: Spent, cost: number): bigint {
+  if (refill === 'interval') return per === 'minute' ? spent.atMs + LENGTH.minute : endOf(per, spent);
+  const missing = spent.drops + BigInt(Math.max(1, cost)) * LENGTH[per] - BigInt(limit) * LENGTH[per];
+  return spent.atMs + upTo(missing, BigInt(limit));
+}
+
+function figuresOf({ per, limit, refill }: Rule, spent: Spent): WindowFigures {
+  if (limit === 'unlimited') return { limit, remaining: Number.MAX_SAFE_INTEGER, resetAtMs: Number(endOf(per, spent)) };
+  const left = BigInt(limit) * LENGTH[per] - spent.drops;
+  const remaining = left < 0n ? 0n : left / LENGTH[per];
+  if (refill === 'interval') return { limit, remaining: Number(remaining), resetAtMs: Number(endOf(per, spent)) };
+  const resetAtMs = spent.atMs + upTo(spent.drops, BigInt(limit));
+  const missing = spent.drops - (BigInt(limit) - remaining - 1n) * LENGTH[per];
+  const nextAtMs = remaining === BigInt(limit) ? resetAtMs : spent.atMs + upTo(missing, BigInt(limit));
+  return { limit, remaining: Number(remaining), resetAtMs: Number(resetAtMs), nextAtMs: Number(nextAtMs) };
+}
+
+/** Division that rounds up. */
+function upTo(value: bigint, by: bigint): bigint {
+  return value <= 0n ? value / by : (value + by - 1n) / by;
+}
+
+function rule(
+  state: ExactState,
+  ban: BanRule,
+  rules: readonly Rule[],
+  spent: readonly Spent[],
+  cost: number,
+  now: bigint,
+): 'admitted' | 'limited' | 'banned' | 'ban_started' {
+  if (now < state.bannedUntilMs) {
+    state.bannedUntilMs = banEnd(state, ban, now);
+    return 'banned';
+  }
+  if (rules.every((each, place) => holds(each, spent[place]!, cost))) {
+    rules.forEach(({ per }, place) => {
+      const drops = spent[place]!.drops + BigInt(cost) * LENGTH[per];
+      spent[place]!.drops = drops < MOST * LENGTH[per] ? drops : MOST * LENGTH[per];
+    });
+    return 'admitted';
+  }
+  return cost > 0 && strike(state, ban, now) ? 'ban_started' : 'limited';
+}
+
+function strike(state: ExactState, ban: BanRule, now: bigint): boolean {
+  if (state.strikes === 0n || now - state.sinceMs >= BigInt(ban.withinMs)) {
+    state.strikes = 0n;
+    state.sinceMs = now;
+  }
+  if (state.sinceMs > now) state.sinceMs = now;
+  state.strikes += 1n;
+  if (state.strikes < BigInt(ban.after)) return false;
+  const isNext = state.banLevel > 0 && now - state.bannedUntilMs < DAY_MS;
+  state.banLevel = isNext ? state.banLevel + 1 : 1;
+  state.bannedUntilMs = now + banLength(ban, state.banLevel);
+  state.strikes = 0n;
+  return true;
+}
+
+function banEnd(state: ExactState, ban: BanRule, now: bigint): bigint {
+  if (state.sinceMs === 0n) return state.bannedUntilMs;
+  const most = now + banLength(ban, state.banLevel);
+  return most < state.bannedUntilMs ? most : state.bannedUntilMs;
+}
+
+function banLength({ forMs, factor, capMs }: BanRule, level: number): bigint {
+  let ms = forMs;
+  for (let step = 1; step < level && ms < capMs; step += 1) ms = Math.floor(ms * factor);
+  return BigInt(Math.min(ms, capMs));
+}

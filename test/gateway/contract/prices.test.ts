@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+import { ConfigError, loadSources } from '../../../src/gateway/config/load.js';
+import { loadContract } from '../../../src/gateway/contract/load.js';
+import { checkPrices } from '../../../src/gateway/contract/prices.js';
+import type { Operation } from '../../../src/gateway/contract/operation.js';
+
+const { operations } = loadContract().routes;
+/** The contract, in which adding a pet costs seven. */
+const dear = operations.map((each): Operation => (each.id === 'createPet' ? { ...each, cost: 7 } : each));
+const BAN = 'ban: { after: 9 }';
+const ANONYMOUS = `anonymous: { limits: { minute: 3, day: 3 }, ${BAN} }`;
+
+/** What is wrong with these plans: `line:column path: message`. */
+function problemsOf(t: Test, contract: readonly Operation[], ...plans: readonly string[]): readonly string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'petgate-prices-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'plans.yaml'), [ANONYMOUS, ...plans, ''].join('\n'));
+  writeFileSync(join(folder, 'gateway.yaml'), 'plans: plans.yaml\n');
+  try {
+    checkPrices(loadSources({ PETGATE_CONFIG: join(folder, 'gateway.yaml') }), contract);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`);
+  }
+}
+
+t.test('the plans that are shipped fit the contract', (t) => {
+  checkPrices(loadSources({}), operations);
+  t.end();
+});
+
+t.test('an operation that can never pass is refused, on each plan, for each window, at once', (t) => {
+  const problems = problemsOf(
+    t,
+    dear,
+    `tiny: { limits: { minute: 5, day: 100, month: 6 }, ${BAN} }`,
+    `own: { limits: custom, ${BAN}, operations: { createPet: { minute: 6, day: 7 } } }`,
+    `cheap: { limits: { minute: 5, day: 5 }, ${BAN}, operations: { createPet: { cost: 5 } } }`,
+    `dearer: { limits: { minute: 10, day: unlimited }, ${BAN}, operations: { listPets: { cost: 11, day: 10 } } }`,
+  );
+  t.match(problems, [
+    /^2:27 tiny\.limits\.minute: on plan tiny createPet costs 7, and the minute holds 5: no request could ever pass/,
+    /^2:47 tiny\.limits\.month: on plan tiny createPet costs 7, and the month holds 6/,
+    /^3:78 own\.operations\.createPet\.minute: on plan own createPet costs 7, and the minute of its own holds 6/,
+    /^5:\d+ dearer\.operations\.listPets\.cost: on plan dearer listPets costs 11, and the minute holds 10/,
+    /^5:\d+ dearer\.operations\.listPets\.cost: on plan dearer listPets costs 11, and the day of its own holds 10/,
+  ]);
+  t.equal(problems.length, 5);
+  t.end();
+});
+
+t.test('names that the contract lacks, and operations that are free, are refused', (t) => {
+  const limits = `limits: { minute: 50, day: 500 }, ${BAN}`;
+  t.match(
+    problemsOf(
+      t,
+      operations,
+      `free: { ${limits}, operations: { createPets: { minute: 1 }, getOwnUsage: { cost: 2 }, unmatched: { minute: 3 } } }`,
+    ),
+    [
+      /^2:\d+ free\.operations\.createPets: the contract has no operation of this name; did you mean "createPet"\?/,
+      /^2:\d+ free\.operations\.getOwnUsage: the contract lets this operation pass for nothing/,
+    ],
+  );
+  t.end();
+});
