@@ -9,6 +9,8 @@ import type { Controller, ResponseHandler } from './transport.js';
 
 /** Answers up to this size are held until complete: if the upstream breaks, they can still become a 502. */
 const HELD_BYTES = LONGEST_ERROR;
+/** Bodies up to this size are sent in one piece. */
+const JOINED_BYTES = 16 * 1024;
 
 /** How one attempt ended: the answer is written, a refusal is due, the connection broke, none was had, or it was given up before. */
 export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn';
@@ -87,7 +89,7 @@ export class Attempt implements ResponseHandler {
       return;
     }
     const { client } = this.#exchange;
-    if (!this.#streaming) this.#startStreaming();
+    if (!this.#streaming) this.#startStreaming(false);
     if (client.write(chunk)) return;
     controller.pause();
     client.onDrain(() => controller.resume());
@@ -96,6 +98,8 @@ export class Attempt implements ResponseHandler {
   onResponseEnd(): void {
     if (this.#ended) return;
     const { client } = this.#exchange;
+    // Large pieces go out as they came: to join them would copy them once more.
+    if (!this.#streaming && this.#status < 400 && this.#heldBytes > JOINED_BYTES) this.#startStreaming(true);
     if (this.#streaming) client.end();
     else {
       const body = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held);
@@ -127,10 +131,11 @@ export class Attempt implements ResponseHandler {
     this.#finish(upstreamError(this.#status, headers));
   }
 
-  #startStreaming(): void {
+  /** @param complete all of the body is held */
+  #startStreaming(complete: boolean): void {
     const { client } = this.#exchange;
     this.#streaming = true;
-    client.start(this.#status, this.#answerHeaders(false));
+    client.start(this.#status, this.#answerHeaders(complete));
     for (const chunk of this.#held) client.write(chunk);
     this.#held = [];
   }

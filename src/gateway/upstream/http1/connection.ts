@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import type { SocketReader } from './dial.js';
+import { ReadBuffer } from './read-buffer.js';
 import { ResponseReader } from './reader.js';
 import type { Progress } from './reader.js';
 import { requestHead } from './request-head.js';
@@ -28,13 +30,14 @@ export interface Owner {
  * and are answered in their order (RFC 9112 §9.3.2): a write and a wake-up of the upstream for all of
  * them. Whatever holds up the first gives the others back.
  */
-export class Connection {
+export class Connection implements SocketReader {
   /** `performance.now()` when it is to be closed unless it is used. */
   expiresMs = 0;
   readonly #socket: Socket;
   readonly #owner: Owner;
   readonly #idleMs: number;
   readonly #reader = new ResponseReader(this);
+  readonly #buffer = new ReadBuffer();
   #request: UpstreamRequest | null = null;
   /** Sent behind it. */
   #behind = NOBODY;
@@ -53,7 +56,6 @@ export class Connection {
     this.#owner = owner;
     this.#idleMs = idleMs;
     this.expiresMs = performance.now() + idleMs;
-    socket.on('data', (bytes: Buffer) => this.#read(bytes));
     socket.on('end', () => this.#onEnd());
     socket.on('close', () => {
       owner.onGone(this, socket);
@@ -124,10 +126,14 @@ export class Connection {
   }
 
   onBody(piece: Buffer): void {
-    this.#request?.onBody(piece);
+    this.#request?.onBody(this.#buffer.keep(piece));
   }
 
-  #read(bytes: Buffer): void {
+  nextBuffer(): Buffer {
+    return this.#buffer.next(this.#request !== null && this.#reader.isInBody);
+  }
+
+  onBytes(bytes: Buffer): void {
     // Nobody asked for anything.
     if (this.#request === null) {
       this.#socket.destroy();

@@ -1,14 +1,42 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { SHARED } from './read-buffer.js';
 
 /** Where an upstream listens: `host` is a name or an address. */
 export type Place = { readonly host: string; readonly port: number } | { readonly path: string };
 
 const KEEP_ALIVE_MS = 60_000;
 
-/** Opens a connection. Ends with `onOpen`, or with `onFailed` when there is none within `connectMs`. */
-export function dial(place: Place, connectMs: number, onOpen: (socket: Socket) => void, onFailed: () => void): Socket {
-  const socket = connect({ ...place, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS });
+/** Reads what comes on an open connection. */
+export interface SocketReader {
+  /** The buffer that the next bytes are read into. */
+  nextBuffer(): Buffer;
+  /** @param bytes valid until the next read */
+  onBytes(bytes: Buffer): void;
+}
+
+/** Opens a connection. Ends with `onOpen`, which gives its reader, or with `onFailed` when there is none within `connectMs`. */
+export function dial(
+  place: Place,
+  connectMs: number,
+  onOpen: (socket: Socket) => SocketReader,
+  onFailed: () => void,
+): Socket {
+  let reader: SocketReader | null = null;
+  const socket = connect({
+    ...place,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_MS,
+    // Past Node's stream, and into a buffer of ours.
+    onread: {
+      buffer: () => reader?.nextBuffer() ?? SHARED,
+      callback: (length, buffer) => {
+        reader?.onBytes(buffer.subarray(0, length) as Buffer);
+        return true;
+      },
+    },
+  });
   const deadline = setTimeout(() => socket.destroy(), connectMs);
   const failed = (): void => {
     clearTimeout(deadline);
@@ -20,7 +48,7 @@ export function dial(place: Place, connectMs: number, onOpen: (socket: Socket) =
   socket.once('connect', () => {
     clearTimeout(deadline);
     socket.off('close', failed);
-    onOpen(socket);
+    reader = onOpen(socket);
   });
   return socket;
 }

@@ -134,7 +134,9 @@ export class Pool implements Transport, Owner {
       connectMs,
       () => {
         this.#dialling -= 1;
-        this.onIdle(new Connection(socket, this, idleMs));
+        const connection = new Connection(socket, this, idleMs);
+        this.onIdle(connection);
+        return connection;
       },
       () => {
         this.#dialling -= 1;

@@ -66,6 +66,11 @@ export class ResponseReader {
     return at < bytes.length ? 'surplus' : 'done';
   }
 
+  /** The body goes on. */
+  get isInBody(): boolean {
+    return this.#expected !== 'head' && this.#expected !== 'nothing';
+  }
+
   /** After `surplus`: where the answer ended. */
   get end(): number {
     return this.#end;
