@@ -47,7 +47,10 @@ async function finished(
     charged: ['listPets'],
     upstreams: ['pets'],
   });
-  const access: AccessLog = { write: (text) => (line = JSON.parse(text) as Record<string, unknown>), sampled: 1 };
+  const access: AccessLog = {
+    write: (text) => (line = JSON.parse(String(text)) as Record<string, unknown>),
+    sampled: 1,
+  };
   createFinish(metrics, access, (failure) => failures.push(failure))(exchange, status);
   return { failures, line, metrics: await metrics.registry.metrics() };
 }
@@ -159,7 +162,7 @@ t.test('a sample holds about its share of what went well, all of what did not, a
     upstreams: ['pets'],
   });
   const finishAll = (sampled: number, status: number): readonly string[] => {
-    const finish = createFinish(metrics, { write: (line) => lines.push(line), sampled }, () => undefined);
+    const finish = createFinish(metrics, { write: (line) => lines.push(String(line)), sampled }, () => undefined);
     for (let n = 0; n < 10_000; n += 1) finish(made, status);
     return lines.splice(0);
   };

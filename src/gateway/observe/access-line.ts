@@ -1,0 +1,75 @@
+import type { Exchange, ExchangeLog } from '../exchange.js';
+
+const PROGRAM = `","program":"gateway","pid":${process.pid},"request":"`;
+
+// Two: a batch is admitted in one millisecond, and its exchanges end in others.
+const admittedIso = isoClock();
+const endedIso = isoClock();
+
+/**
+ * The line of one exchange in the access log, in the form of all others. Put together by hand, at a quarter of
+ * what a general writer of JSON costs: every text in it comes from a closed set or has been read by a pattern
+ * that leaves nothing to be escaped. Its text is made with that of others when the turn ends (shared/log.ts):
+ * the log takes a tenth of a request so, and took a sixth.
+ */
+export class AccessLine {
+  readonly #exchange: Exchange;
+  readonly #status: number;
+  readonly #totalMs: number;
+  readonly #mark: string;
+  readonly #endedMs = Date.now();
+  readonly #bytes: number;
+
+  /** @param mark what the line says of lines left out, as it is written */
+  constructor(exchange: Exchange, status: number, totalMs: number, mark: string) {
+    this.#exchange = exchange;
+    this.#status = status;
+    this.#totalMs = totalMs;
+    this.#mark = mark;
+    this.#bytes = exchange.client.bytesOut;
+  }
+
+  toString(): string {
+    const { id, traceparent, version, method, address, logEntry } = this.#exchange;
+    const { verdict } = logEntry;
+    // By the store's clock: says on which UTC day the ledger counted it.
+    const admittedAt = logEntry.counted && verdict !== null ? admittedIso(verdict.atMs) : null;
+    return (
+      `{"level":"info","time":"${endedIso(this.#endedMs)}${PROGRAM}${id}","trace":"${traceparent.slice(3, 35)}","span":"${traceparent.slice(36, 52)}"` +
+      `,"http":${quoted(version)},"method":"${method}","operation":"${logEntry.operation}","key":${quoted(verdict?.keyId)},"plan":${quoted(verdict?.plan)},"outcome":"${verdict?.outcome ?? 'none'}"` +
+      `,"code":${quoted(logEntry.refusal?.code)},"credential":${quoted(logEntry.credential)},"address":"${address}","status":${this.#status},"bytes":${this.#bytes}${tunnelPart(logEntry)}` +
+      `,"ms":${round(this.#totalMs)},"admissionMs":${round(logEntry.admissionMs)},"upstreamMs":${round(logEntry.upstreamMs)},"counted":${logEntry.counted},"units":${logEntry.counted ? (verdict?.cost ?? 0) : 0},"admittedAt":${quoted(admittedAt)}${this.#mark},"msg":"exchange"}\n`
+    );
+  }
+}
+
+/** Of a tunnel alone: what came from the client, and who ended it. */
+function tunnelPart({ tunnel }: ExchangeLog): string {
+  return tunnel === null ? '' : `,"bytesIn":${tunnel.bytesIn},"closedBy":${quoted(tunnel.closedBy)}`;
+}
+
+function quoted(text: string | null | undefined): string {
+  return text === null || text === undefined ? 'null' : `"${text}"`;
+}
+
+/** Remembers the last it gave: many lines fall into one millisecond. */
+function isoClock(): (atMs: number) => string {
+  let lastMs = NaN;
+  let last = '';
+  return (atMs) => {
+    if (atMs !== lastMs) {
+      last = new Date(atMs).toISOString();
+      lastMs = atMs;
+    }
+    return last;
+  };
+}
+
+const THOUSANDTHS: readonly string[] = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));
+
+/** To the microsecond, from two whole numbers: text of a fraction costs several times as much. */
+function round(ms: number): string {
+  const us = Math.max(0, Math.round(ms * 1000));
+  const whole = Math.floor(us / 1000);
+  return `${whole}.${THOUSANDTHS[us - whole * 1000]!}`;
+}
