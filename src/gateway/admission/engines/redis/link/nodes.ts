@@ -1,5 +1,5 @@
-import { Cluster, Redis } from 'ioredis';
-import { dialNode } from './connect.js';
+import type { Cluster, Redis } from 'ioredis';
+import { dialNode, isCluster } from './connect.js';
 import type { Client } from './connect.js';
 import { Unsent, wordOf } from './errors.js';
 import type { Redirection } from './errors.js';
@@ -41,22 +41,22 @@ export class Nodes {
   ) {
     this.#client = client;
     this.#onError = onError;
-    if (client instanceof Cluster) client.on('refresh', () => this.#releaseRequest(client, isUp, onGone));
+    if (isCluster(client)) client.on('refresh', () => this.#letGo(client, isUp, onGone));
   }
 
   /** Name of the node that has the slot of `key`; '' in a Cluster as long as none is known. */
   ownerOf(key: string): string {
-    return this.#client instanceof Cluster ? (this.#client.slots[slotOf(key)]?.[0] ?? '') : '';
+    return isCluster(this.#client) ? (this.#client.slots[slotOf(key)]?.[0] ?? '') : '';
   }
 
   /** Whether it is known of any slot who has it. */
   get isMapped(): boolean {
-    return this.#client instanceof Redis || this.#client.slots.length > 0;
+    return !isCluster(this.#client) || this.#client.slots.length > 0;
   }
 
   /** The connection to a node; undefined where there is none to be had yet. */
   connectionTo(name: string): Redis | undefined {
-    if (this.#client instanceof Redis) return this.#client;
+    if (!isCluster(this.#client)) return this.#client;
     if (name === '') return undefined;
     const known = this.#dialled.get(name);
     if (known !== undefined) return known;
@@ -114,7 +114,7 @@ export class Nodes {
   /** Asks the Cluster anew who has what. */
   refresh(): void {
     const nowMs = performance.now();
-    if (!(this.#client instanceof Cluster) || nowMs - this.#refreshedMs < REFRESH_MS) return;
+    if (!isCluster(this.#client) || nowMs - this.#refreshedMs < REFRESH_MS) return;
     this.#refreshedMs = nowMs;
     this.#client.refreshSlotsCache();
   }
@@ -124,12 +124,12 @@ export class Nodes {
   }
 
   #moved(slot: number, to: string): void {
-    if (!(this.#client instanceof Cluster)) return;
+    if (!isCluster(this.#client)) return;
     this.#client.slots[slot] = [to];
     this.refresh();
   }
 
-  #releaseRequest(cluster: Cluster, isUp: (name: string) => boolean, onGone: (name: string) => void): void {
+  #letGo(cluster: Cluster, isUp: (name: string) => boolean, onGone: (name: string) => void): void {
     const owners = new Set(cluster.slots.map((names) => names[0]));
     const nowMs = performance.now();
     for (const [name, connection] of this.#dialled) {
