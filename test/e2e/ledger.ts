@@ -2,6 +2,7 @@ import type { Gateway } from '../servers/gateway.js';
 
 export interface Counts {
   readonly requests: number;
+  readonly units: number;
   readonly limited: number;
   readonly banned: number;
   readonly failed: number;
