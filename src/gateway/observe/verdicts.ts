@@ -30,7 +30,7 @@ export function countVerdicts(registry: Registry, plans: Iterable<string>, charg
   });
   const limited = new Counter({
     name: 'petgate_limited_total',
-    help: 'Requests refused by an empty bucket, by the window that fills last.',
+    help: 'Requests refused by a limit, by the window that resets last: minute, day, month or operation (all windows of single operations).',
     labelNames: ['plan', 'window'],
     registers,
   });

@@ -150,6 +150,47 @@ t.test('the triple speaks for the window that refuses first', (t) => {
   t.end();
 });
 
+t.test('of more windows the one with fewest requests of this cost left speaks, and all are listed', (t) => {
+  const monthEndMs = Date.UTC(2026, 11, 1);
+  const minute = { limit: 60, remaining: 13, resetAtMs: AT_MS + 1500 };
+  const day = { limit: 1000, remaining: 8, resetAtMs: AT_MS + 7000 };
+  const month = { name: 'month', per: 'month', limit: 5000, remaining: 20, resetAtMs: monthEndMs } as const;
+  const name = 'createPet-minute';
+  const own = { name, per: 'minute', limit: 10, remaining: 9, resetAtMs: AT_MS } as const;
+  const at = { keyId: 'k', recordVersion: 1, plan: 'free', minute, day, more: [month, own], cost: 7, atMs: AT_MS };
+  const admitted = { ...at, outcome: 'admitted', inScope: true } as const;
+  const speaks = (judged: StandingVerdict): string | undefined =>
+    fieldsOf(rateHeaders(judged, 0)).get('X-RateLimit-Limit');
+  t.equal(speaks(admitted), '1000', 'one request of each but the month; the day resets last');
+  t.equal(speaks({ ...admitted, cost: 1 }), '1000');
+  t.equal(speaks({ ...admitted, cost: 1, more: [month, { ...own, remaining: 7 }] }), '10');
+  t.equal(speaks({ ...admitted, more: [{ ...month, remaining: 13 }, own] }), '5000', 'of equals the last to reset');
+  t.equal(speaks({ ...at, outcome: 'limited', violated: 'createPet-minute', retryAtMs: AT_MS + 1 }), '10');
+  const fields = fieldsOf(rateHeaders({ ...admitted, more: [month, own] }, 0));
+  t.equal(
+    fields.get('RateLimit'),
+    `"minute";r=13;t=2, "day";r=8;t=7, "month";r=20;t=${(monthEndMs - AT_MS) / 1000}, "createPet-minute";r=9;t=0`,
+  );
+  t.equal(
+    fields.get('RateLimit-Policy'),
+    '"minute";q=60;w=60, "day";q=1000;w=86400, "month";q=5000;w=2592000, "createPet-minute";q=10;w=60',
+    'November has 30 days',
+  );
+  const bannedUntilMs = AT_MS + 9000;
+  const banned = {
+    ...at,
+    outcome: 'banned',
+    bannedUntilMs,
+    retryAtMs: bannedUntilMs,
+    level: 1,
+    started: true,
+  } as const;
+  const closed = fieldsOf(rateHeaders(banned, 0));
+  t.match(closed.get('RateLimit'), /"month";r=0;t=9, "createPet-minute";r=0;t=9$/);
+  t.match(closed.get('RateLimit-Policy'), /"month";q=5000;w=2592000/);
+  t.end();
+});
+
 t.test('without a verdict the door is closed, and says for how long', (t) => {
   const fields = fieldsOf(closedHeaders(AT_MS + 1, 2));
   t.same([...fields.values()], ['0', '0', String(AT_MS / 1000 + 3), '"closed";r=0;t=2', '"closed";q=0;w=2']);

@@ -1,0 +1,21 @@
+import t from 'tap';
+import fc from 'fast-check';
+import { monthEndMs, monthStartMs } from '../../../src/gateway/admission/month.js';
+
+t.test('months begin and end as the calendar of the language says, from 1970 on', (t) => {
+  const moment = fc.oneof(
+    fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) }),
+    fc
+      .tuple(fc.integer({ min: 1971, max: 2500 }), fc.integer({ min: 0, max: 11 }), fc.integer({ min: -2, max: 2 }))
+      .map(([year, month, byMs]) => Date.UTC(year, month) + byMs),
+  );
+  fc.assert(
+    fc.property(moment, (atMs) => {
+      const date = new Date(atMs);
+      const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+      return monthStartMs(atMs) === Date.UTC(year, month) && monthEndMs(atMs) === Date.UTC(year, month + 1);
+    }),
+    { numRuns: 20_000 },
+  );
+  t.end();
+});
