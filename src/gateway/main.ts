@@ -183,6 +183,7 @@ async function openAdmin(
     engine,
     plans: () => reloader.settings().plans,
     scopes,
+    costs: new Map(contract.routes.operations.map(({ id, cost }) => [id, cost])),
     environment: settings.environment,
     acceptImported: settings.keys.acceptImported,
   });

@@ -64,13 +64,15 @@ t.test('every listing speaks JSON', async (t: Test) => {
         '5000',
         '--day',
         'unlimited',
+        '--month',
+        '900000',
         '--json',
       )
     ).stdout,
   ) as { id: string };
   await run('bans', 'start', id, '--for', '1h');
   const json = async (...args: string[]): Promise<unknown> => JSON.parse((await run(...args, '--json')).stdout);
-  t.match(await json('keys', 'list'), { keys: [{ id, limits: { minute: 5000, day: 'unlimited' } }] });
+  t.match(await json('keys', 'list'), { keys: [{ id, limits: { minute: 5000, day: 'unlimited', month: 900_000 } }] });
   t.match(await json('keys', 'show', id), { id });
   t.match(await json('bans', 'list'), { bans: [{ key: id }] });
   t.match(await json('keys', 'history', id), { history: [{}, {}] });

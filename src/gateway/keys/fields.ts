@@ -2,6 +2,7 @@ import { MAX_LIMIT } from '../admission/bucket.js';
 import type { Limit, Limits } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { Plan, Plans } from '../admission/plan.js';
+import { costOf } from '../admission/windows.js';
 import { suggestion } from '../config/files/nearest.js';
 import { IMPORTED_MIN_LENGTH } from './token.js';
 
@@ -22,6 +23,12 @@ export interface FieldRules {
   /** Every scope the contract knows. */
   readonly scopes: readonly string[];
   readonly nowMs: number;
+}
+
+/** What limits of a key's own are measured by. */
+export interface Prices {
+  /** What each operation costs by the contract. */
+  readonly costs: ReadonlyMap<string, number>;
 }
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -70,12 +77,14 @@ export function limitsOn(
   plan: Plan | undefined,
   asked: Limits | null | undefined,
   before: Limits | null,
+  { costs }: Prices,
   problems: string[],
 ): Limits | null {
   if (plan?.limits === 'custom') {
     const limits = asked === undefined ? before : asked;
     if (limits === null)
       problems.push(`limits: plan "${plan.name}" has none of its own; give its windows, such as ${LIMITS_EXAMPLE}`);
+    if (asked !== undefined && asked !== null) problems.push(...tooSmall(plan, asked, costs));
     return limits;
   }
   if (asked !== undefined && asked !== null)
@@ -83,6 +92,20 @@ export function limitsOn(
       `limits: only for a plan with custom limits; leave it out${plan === undefined ? '' : ` on plan "${plan.name}"`}`,
     );
   return plan === undefined ? before : null;
+}
+
+/** A problem for each window that an operation could never pass. */
+function tooSmall(plan: Plan, limits: Limits, costs: Prices['costs']): readonly string[] {
+  let [dearest, most] = ['', 0];
+  for (const [id, ofContract] of costs) {
+    const cost = costOf(plan.operations, id, ofContract);
+    if (cost > most) [dearest, most] = [id, cost];
+  }
+  return Object.entries(limits).flatMap(([per, limit]: [string, Limit]) =>
+    limit === 'unlimited' || limit >= most
+      ? []
+      : `limits: ${per} must be at least ${most}: so much ${dearest} costs on plan "${plan.name}"`,
+  );
 }
 
 function readPlan(value: unknown, fields: KeyFields, { plans }: FieldRules): string | undefined {

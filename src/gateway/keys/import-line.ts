@@ -1,11 +1,11 @@
 import type { IncomingKey } from '../admission/port.js';
 import { limitsOn, parseDate, readFields, unknownFields } from './fields.js';
-import type { Body, FieldRules } from './fields.js';
+import type { Body, FieldRules, Prices } from './fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../admission/key-record.js';
 import { importedIdOf, isKeyId } from './token.js';
 
 /** What a line is measured by. */
-export interface ImportRules extends FieldRules {
+export interface ImportRules extends FieldRules, Prices {
   /** Whether keys of another form are looked up at all. */
   readonly acceptImported: boolean;
 }
@@ -32,7 +32,7 @@ export function readIncoming(
   const fields = readFields(common, COMMON_FIELDS, rules, problems);
   for (const field of ['plan', 'name']) if (!Object.hasOwn(body, field)) problems.push(`${field}: is required`);
   const plan = rules.plans.get(fields.plan ?? '');
-  const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, problems);
+  const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, rules, problems);
   const status = readStatus(body['status'], problems);
   const secrets = readSecrets(body, status, problems);
   const id = readId(body['id'], secrets, status, rules, problems);

@@ -21,6 +21,8 @@ export interface RegistryParts {
   readonly plans: () => Plans;
   /** Every scope of the contract. */
   readonly scopes: readonly string[];
+  /** What each operation costs by the contract. */
+  readonly costs: ReadonlyMap<string, number>;
   /** Stands in each token. */
   readonly environment: string;
   /** Whether tokens of another form may be brought in. */
@@ -79,7 +81,7 @@ export class KeyRegistry {
     }
     const imported = this.#importedToken(body, problems);
     const plan = fields.plan === undefined ? undefined : this.#parts.plans().get(fields.plan);
-    const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, problems);
+    const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, this.#parts, problems);
     if (problems.length > 0) throw new KeyRefused('invalid', problems);
     return this.#insert({ ...fields, limits }, imported, nowMs, actor);
   }
@@ -115,7 +117,7 @@ export class KeyRegistry {
         problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
       const plan = this.#parts.plans().get(fields.plan ?? record.plan);
       // A problem with the plan or the limits themselves is reported once, not twice.
-      const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, problems);
+      const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, this.#parts, problems);
       if (problems.length > 0) throw new KeyRefused('invalid', problems);
       const next = { ...record, ...fields, limits };
       const changed = differences(record, next);
@@ -185,9 +187,9 @@ export class KeyRegistry {
    * Rejects with KeyRefused, every problem with its line, and ImportLost.
    */
   async import(lines: AsyncIterable<ImportLine>, actor = ANYBODY): Promise<ImportResult> {
-    const { acceptImported } = this.#parts;
+    const { acceptImported, costs } = this.#parts;
     return importKeys(
-      { store: this.#store, rules: { ...this.#rules(await this.#clock()), acceptImported }, actor },
+      { store: this.#store, rules: { ...this.#rules(await this.#clock()), costs, acceptImported }, actor },
       lines,
     );
   }

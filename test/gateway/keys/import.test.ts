@@ -69,7 +69,7 @@ t.test(
           id: own.id,
           hashes: [next.secretHash, { hash: own.secretHash, ends: PAST }],
           plan: 'enterprise',
-          limits: { minute: 5, day: 'unlimited' },
+          limits: { minute: 5, day: 'unlimited', month: 70 },
           name: 'Big',
           note: 'n',
           scopes: ['pets:read'],
@@ -83,7 +83,7 @@ t.test(
     t.equal(result.imported, 4);
     t.match(await registry.get(own.id), {
       plan: 'enterprise',
-      limits: { minute: 5, day: 'unlimited' },
+      limits: { minute: 5, day: 'unlimited', month: 70 },
       note: 'n',
       scopes: ['pets:read'],
       createdAtMs: Date.parse(PAST),

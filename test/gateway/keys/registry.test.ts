@@ -296,6 +296,8 @@ t.test('a plan with custom limits asks for them, any other drops them', async (t
     { minute: '5', day: 5 },
     { minute: 5, day: 100_000_001 },
     { minute: 5, day: 5, hour: 5 },
+    { minute: 5, day: 5, month: 0 },
+    { minute: 5, day: 5, month: null },
     [5, 5],
   ]) {
     const body = { plan: 'enterprise', name: 'Big', ...(limits === undefined ? {} : { limits }) };
@@ -310,6 +312,10 @@ t.test('a plan with custom limits asks for them, any other drops them', async (t
   t.equal(await judge(engine, token), 'admitted');
   const kept = await registry.change(record.id, { name: 'Bigger' });
   t.same(kept.limits, { minute: 5000, day: 'unlimited' }, 'kept while the plan stays');
+  const monthly = { minute: 5, day: 'unlimited', month: 40 };
+  t.same((await registry.change(record.id, { limits: monthly })).limits, monthly, 'a month too, for who wants it');
+  const { problems } = await refusal(registry.change(record.id, { limits: { minute: 3, day: 4, month: 2 } }));
+  t.match(problems, [/^limits: minute must be at least 4: so much createPet costs on plan "enterprise"$/, /month/]);
   t.equal((await registry.change(record.id, { plan: 'free' })).limits, null);
   t.equal((await refusal(registry.change(record.id, { plan: 'enterprise' }))).kind, 'invalid', 'and not remembered');
 });

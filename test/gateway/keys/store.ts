@@ -38,6 +38,7 @@ export function openRegistry(engine: EmbeddedEngine, more: Partial<RegistryParts
     engine,
     plans: () => PLANS,
     scopes: SCOPES,
+    costs: new Map([['createPet', 4]]),
     environment: 'staging',
     acceptImported: false,
     ...more,
