@@ -113,20 +113,15 @@ export function verdictOf(
   cost: number,
   nowMs: number,
 ): StandingVerdict {
-  const { limits, refill } = terms;
+  const { limits, refill, plan } = terms;
   const minute = figuresOf(state.minute, SHAPES.minute, limits.minute, refill);
   const day = figuresOf(state.day, SHAPES.day, limits.day, refill);
-  const standing = {
-    keyId: key?.id ?? null,
-    recordVersion: key?.version ?? null,
-    plan: terms.plan,
-    minute,
-    day,
-    more: windows.length === 0 ? NO_FIGURES : windows.map(figuresOfWindow),
-    cost,
-    atMs: nowMs,
-  };
-  if (ruling === 'admitted') return { outcome: 'admitted', ...standing, inScope };
+  const more = windows.length === 0 ? NO_FIGURES : windows.map(figuresOfWindow);
+  const keyId = key === null ? null : key.id;
+  const recordVersion = key === null ? null : key.version;
+  if (ruling === 'admitted')
+    return { outcome: 'admitted', keyId, recordVersion, plan, minute, day, more, cost, atMs: nowMs, inScope };
+  const standing = { keyId, recordVersion, plan, minute, day, more, cost, atMs: nowMs };
   // A refusal took nothing, so the buckets still show what it was about.
   const last = lastViolated(state, terms, windows, standing, tokensAsked(cost));
   if (ruling === 'limited') return { outcome: 'limited', ...standing, violated: last.name, retryAtMs: last.retryAtMs };

@@ -75,12 +75,11 @@ export class CachedKeyVerifier implements KeyVerifier {
   }
 }
 
-/** Whether every window of the share can hold the request at all. */
+/** Whether every window of the share can hold the request at all. Of one that costs nothing only minute and day are asked. */
 function isEnough(terms: Terms, { operation, cost }: AdmissionRequest): boolean {
   const { minute, day } = terms.limits;
-  const least = Math.max(1, costOf(terms.operations, operation, cost));
-  const holds = (limit: Limit): boolean => limit === 'unlimited' || limit >= least;
-  return (
-    holds(minute) && holds(day) && (!hasMore(terms) || windowsOf(terms, operation).every(({ limit }) => holds(limit)))
-  );
+  const charged = costOf(terms.operations, operation, cost);
+  const holds = (limit: Limit): boolean => limit === 'unlimited' || limit >= Math.max(1, charged);
+  if (!holds(minute) || !holds(day)) return false;
+  return charged === 0 || !hasMore(terms) || windowsOf(terms, operation).every(({ limit }) => holds(limit));
 }

@@ -41,7 +41,7 @@ t.test('every window is shared, near what Redis last showed, and what was spent 
 
 t.test('what costs more than a share can not be decided here', async (t) => {
   const server = await durableRedis(t);
-  const { engine } = openGateway(t, server, { gateways: 4 });
+  const { engine } = openGateway(t, server, { gateways: 16 });
   const key = await newKey(engine, 'priced');
   await ask(engine, key, now());
   await learnt(engine, key);
@@ -53,8 +53,9 @@ t.test('what costs more than a share can not be decided here', async (t) => {
   t.same(
     error.decided.map((verdict) => verdict?.outcome),
     [undefined, 'admitted'],
-    'three units a minute don’t pay for five',
+    'a share of nothing does not pay for five',
   );
+  t.match(await leftOf(engine, key), { 'createPet-minute': 0, 'createPet-day': 1 }, 'and is shown all the same');
 });
 
 t.test('a spool is taken once: units, and the windows of day and month', async (t) => {
