@@ -71,21 +71,23 @@ function requestsIn({ remaining }: WindowFigures, cost: number): number {
   return Math.floor(remaining / cost);
 }
 
-function bannedHeaders({ minute, day, more }: Figures, retryAtMs: number, nowMs: number): string[] {
+function bannedHeaders(verdict: Figures, retryAtMs: number, nowMs: number): string[] {
+  const { minute, day, more } = verdict;
   let fewest: WindowFigures = minute.remaining <= day.remaining ? minute : day;
   for (const window of more) if (window.remaining < fewest.remaining) fewest = window;
   const headers = triple(fewest.limit, 0, retryAtMs, nowMs);
-  const closed = { remaining: 0, resetAtMs: retryAtMs, nextAtMs: retryAtMs };
-  const list = listed(
-    {
-      minute: { ...minute, ...closed },
-      day: { ...day, ...closed },
-      more: more.length === 0 ? more : more.map((window) => ({ ...window, ...closed })),
-    },
-    nowMs,
-  );
-  if (list !== '') headers.push('RateLimit', list, 'RateLimit-Policy', policy({ minute, day, more }));
+  const list = listedClosed(verdict, secondsUntil(retryAtMs, nowMs));
+  if (list !== '') headers.push('RateLimit', list, 'RateLimit-Policy', policy(verdict));
   return headers;
+}
+
+/** While a ban is in force every window is as good as empty, until it ends. */
+function listedClosed({ minute, day, more }: Figures, seconds: number): string {
+  const closed = `";r=0;t=${seconds}`;
+  let list = minute.limit === 'unlimited' ? '' : `"minute${closed}`;
+  if (day.limit !== 'unlimited') list += `${list === '' ? '' : ', '}"day${closed}`;
+  for (const { name, limit } of more) if (limit !== 'unlimited') list += `${list === '' ? '' : ', '}"${name}${closed}`;
+  return list;
 }
 
 function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: number): string[] {
