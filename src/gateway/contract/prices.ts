@@ -32,6 +32,7 @@ export function checkPrices(
     checkNames(plan, costs, report);
     if (plan.name !== ANONYMOUS_PLAN) checkLimits(plan, costs, report);
   }
+  problems.sort((a, b) => a.line - b.line || a.column - b.column);
   if (problems.length > 0) throw new ConfigError(problems, file.files);
 }
 
