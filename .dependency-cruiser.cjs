@@ -5,6 +5,7 @@ const arrow = (name, from, to, comment) => ({ name, severity: 'error', comment, 
 const FOLDERS = [
   'admission',
   'config',
+  'archive',
   'edge',
   'keys',
   'contract',

@@ -59,8 +59,8 @@ export class AdminClient {
   }
 
   /** The answer as a stream, which fails if it is cut short. */
-  open(path: string): Promise<IncomingMessage> {
-    return this.#send('GET', path, undefined, REPORT_SILENCE_MS);
+  open(path: string, method: Method = 'GET'): Promise<IncomingMessage> {
+    return this.#send(method, path, undefined, REPORT_SILENCE_MS);
   }
 
   /** Sends `lines` as they come, as the body of a POST; the answer's JSON. */

@@ -21,6 +21,9 @@ import { KeyRegistry } from './keys/registry.js';
 import { watchGateway, watchProcess } from './observe/process.js';
 import { drain, listen } from './server.js';
 import type { Upstreams } from './upstream/pools.js';
+import { keepArchive } from './archive/keeper.js';
+import { runArchiveTask } from './archive/task.js';
+import { watchArchive } from './observe/archive.js';
 import { runTask } from './usage/task.js';
 import type { InForce } from './workers/message.js';
 import { startWorkers } from './workers/primary.js';
@@ -142,6 +145,8 @@ async function oversee(base: Base, reloader: Reloader, side: PublicSide): Promis
   const health = watchHealth(engine, side.upstreams, () => reloader.state());
   watchProcess(side.registry, settings, engine.failover);
   watchGateway(side.registry, engine, health, () => reloader.state());
+  const keeper = settings.store.archive === null ? undefined : keepArchive(settings, log);
+  if (keeper !== undefined) watchArchive(side.registry, () => keeper.state());
   const admin = await openAdmin(base, reloader, side.metrics, () => health.readiness());
   announce(base, await side.listen(), admin);
   health.serving();
@@ -149,6 +154,7 @@ async function oversee(base: Base, reloader: Reloader, side: PublicSide): Promis
     health.drain();
     await side.drain();
     health.stop();
+    keeper?.stop();
     await closeAdmin(admin);
     await engine.close();
     log.info('stopped');
@@ -187,11 +193,12 @@ async function openAdmin(
     environment: settings.environment,
     acceptImported: settings.keys.acceptImported,
   });
-  const report: AdminParts['report'] = (format, range) =>
-    runTask({ format, range, settings: { dataFolder: settings.dataFolder, store: settings.store } });
+  const ledger = { dataFolder: settings.dataFolder, store: settings.store };
+  const report: AdminParts['report'] = (format, range, keyId) => runTask({ format, range, keyId, settings: ledger });
+  const archive: AdminParts['archive'] = (task) => runArchiveTask({ ...task, settings: ledger });
   // Only here: workers have no such listener, and fastify takes 19 MB.
   const { createAdmin } = await import('./admin/server.js');
-  const admin = await createAdmin({ registry, engine, token: adminToken, metrics, ready, log, report });
+  const admin = await createAdmin({ registry, engine, token: adminToken, metrics, ready, log, report, archive });
   await listen(admin, settings.admin);
   return admin;
 }

@@ -5,6 +5,7 @@ export const PROGRAMS: readonly string[] = [
   'src/gateway/main.ts',
   'src/pets/main.ts',
   'src/gateway/usage/process.ts',
+  'src/gateway/archive/process.ts',
   // Run by hand after a change of the settings.
   'src/gateway/config/schema/write.ts',
 ];

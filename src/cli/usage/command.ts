@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Connect } from '../client.js';
+import { archiveCommand } from './archive.js';
 import { gatewaysCommand, giveUpCommand } from './gateways.js';
 import { pushCommand } from './push/command.js';
 import { reconcileCommand } from './reconcile.js';
@@ -14,6 +15,7 @@ export function usageCommand(connect: Connect): Command {
     .addCommand(pushCommand(connect))
     .addCommand(gatewaysCommand(connect))
     .addCommand(giveUpCommand(connect))
+    .addCommand(archiveCommand(connect))
     .addHelpText('after', EXAMPLES);
 }
 

@@ -1,4 +1,5 @@
 import type { AdmissionEngine } from '../admission/port.js';
+import type { ArchiveTask } from '../archive/task.js';
 import type { Body } from '../keys/fields.js';
 import type { KeyRegistry } from '../keys/registry.js';
 import type { Readiness } from '../health.js';
@@ -24,8 +25,10 @@ export interface AdminParts {
   readonly metrics: () => Promise<string>;
   readonly ready: () => Readiness;
   readonly log: Log;
-  /** Makes a report over all keys elsewhere than in this process; left out, it is made here. */
-  readonly report?: (format: Format, range: ReportRange) => AsyncGenerator<Buffer, void>;
+  /** Makes a report elsewhere than in this process, over store and archive; left out, it is made here, over the store. */
+  readonly report?: (format: Format, range: ReportRange, keyId?: string) => AsyncGenerator<Buffer, void>;
+  /** Does something with the archive, in a process of its own; left out where there is none. */
+  readonly archive?: (task: Omit<ArchiveTask, 'settings'>) => AsyncGenerator<Buffer, void>;
 }
 
 /** One request as its handler sees it. */

@@ -1,5 +1,6 @@
 import { BAN_ROUTES } from './bans.js';
 import { KEY_ROUTES } from './keys.js';
+import { ARCHIVE_ROUTES } from './ledger/archive.js';
 import { describe } from './openapi/describe.js';
 import { PROBE_ROUTES } from './probes.js';
 import type { Route } from './route.js';
@@ -12,6 +13,7 @@ export const ROUTES: readonly Route[] = [
   ...KEY_ROUTES,
   ...BAN_ROUTES,
   ...USAGE_ROUTES,
+  ...ARCHIVE_ROUTES,
   ...TOKEN_ROUTES,
   {
     method: 'GET',

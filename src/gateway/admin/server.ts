@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises';
 import { fastify } from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ChangeUncertain, StoreUnavailable } from '../admission/port.js';
+import { ArchiveUnavailable } from '../archive/errors.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { KeyRefusedKind } from '../keys/refused.js';
 import { isKeyId } from '../keys/token.js';
@@ -147,6 +148,7 @@ function refusalOf(error: unknown, { errored }: IncomingMessage, { log }: AdminP
     return new AdminRefusal(status, code, error.message);
   }
   if (error instanceof ChangeUncertain) return new AdminRefusal(503, 'change_uncertain', error.message);
+  if (error instanceof ArchiveUnavailable) return new AdminRefusal(503, 'archive_unavailable', error.message);
   if (error instanceof StoreUnavailable) {
     return new AdminRefusal(
       503,

@@ -60,8 +60,8 @@ function leavesOf(node: Node, value: unknown, path: Path): { path: Path; fallbac
   return Object.keys(said as object).flatMap((key) => leavesOf(free, value, [...path, key]));
 }
 
-/** An address keeps its host; user, password and options of a Redis address go. */
+/** An address keeps its host; user, password and options of a store's address go. */
 function masked(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^rediss?(?:\+[a-z]+)?:/.test(value)) return value;
+  if (typeof value !== 'string' || !/^(?:rediss?(?:\+[a-z]+)?|postgres(?:ql)?):/.test(value)) return value;
   return value.replace(/\/\/.*@/, '//***@').replace(/\?.*/, '?***');
 }

@@ -1,6 +1,9 @@
 import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { readLedger } from '../admission/engines/open.js';
+import { openLedgerStore } from '../admission/engines/open.js';
+import { openArchive } from '../archive/open.js';
+import { ledgerRows } from '../archive/rows.js';
+import { reasonOf } from '../archive/task.js';
 import type { Task } from './task.js';
 import { writeReport } from './write.js';
 
@@ -8,11 +11,14 @@ import { writeReport } from './write.js';
  * A process of its own for one report: takes a Task on standard input, because no command line may hold
  * REDIS_URL, and writes the report to standard output. The gateway's own event loop and memory carry none of it.
  */
-const { format, range, settings } = (await json(process.stdin)) as Task;
+const { format, range, keyId, settings } = (await json(process.stdin)) as Task;
 try {
-  await pipeline(writeReport(format, range, readLedger(settings, range.from, range.to)), process.stdout);
+  const archive = await openArchive(settings);
+  const store = openLedgerStore(settings);
+  const rows = ledgerRows(store, archive, { from: range.from, to: range.to, keyId });
+  await pipeline(writeReport(format, range, rows, keyId), process.stdout);
+  await Promise.all([store.close(), archive?.close()]);
 } catch (error) {
   // Whoever asked may have gone; else the gateway reports it.
-  process.stderr.write(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
+  process.stderr.write(reasonOf(error), () => process.exit(1));
 }

@@ -30,6 +30,8 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
     redisUrl: null,
     deadlineMs: 450,
     usageDays: 400,
+    archive: 'files',
+    archiveAfterDays: 40,
     finalAfterMs: 604_800_000,
     mapBytes: 16 * 2 ** 30,
     onFailure: 'local',

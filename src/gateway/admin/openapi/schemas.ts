@@ -67,6 +67,15 @@ export const SCHEMAS = {
   TokenList: object({ tokens: listOf(object(TOKEN)) }),
   NewToken: object({ name: TEXT, role: { enum: ROLES } }, { expires: orNull(TEXT) }),
   Finality: object({ openFrom: DAY, waitingFor: listOf(MISSING), without: listOf(MISSING) }),
+  ArchiveStatus: object({
+    archive: { enum: ['files', 'postgres'] },
+    days: COUNT,
+    first: orNull(DAY),
+    last: orNull(DAY),
+    dueBefore: DAY,
+    waiting: listOf(DAY),
+    pausedUntil: orNull(MOMENT),
+  }),
 } satisfies Readonly<Record<string, Schema>>;
 
 export type SchemaName = keyof typeof SCHEMAS;

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { Log } from '../../../shared/log.js';
 import type { Plans } from '../plan.js';
-import type { AdmissionEngine, UsageRow } from '../port.js';
+import type { LedgerStore } from '../ledger-store.js';
+import type { AdmissionEngine } from '../port.js';
 import { openFailoverEngine } from '../failover/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
-import { readLedgerFile } from './embedded/ledger/ledger-file.js';
+import { openEmbeddedLedger } from './embedded/ledger/ledger-store.js';
 import { openRedisEngine } from './redis/engine.js';
 
 interface StoreSettings {
@@ -14,6 +15,10 @@ interface StoreSettings {
   readonly deadlineMs: number;
   /** Days the usage ledger is kept. */
   readonly usageDays: number;
+  /** Days that stay in the store; those before move to the archive. */
+  readonly archiveAfterDays: number;
+  /** Where they go: a PostgreSQL address, `files` in the data folder, or null for nowhere. */
+  readonly archive: string | null;
   /** How long the days of a silent gateway stay open. */
   readonly finalAfterMs: number;
   /** Upper bound of the embedded store's file. */
@@ -64,27 +69,12 @@ export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): 
   });
 }
 
-/**
- * The whole ledger, for a process that reads it and does nothing else: rows as `UsageStore.rows` gives
- * them, in little memory. Rejects with StoreUnavailable.
- */
-export async function* readLedger(
-  { dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>,
-  from: string,
-  to: string,
-): AsyncGenerator<readonly UsageRow[]> {
-  const { redisUrl, deadlineMs, usageDays, mapBytes } = store;
+/** The ledger of the store, for a process that does nothing else. Throws StoreUnavailable where it can't be opened. */
+export function openLedgerStore({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>): LedgerStore {
+  const { redisUrl, deadlineMs, usageDays, finalAfterMs, mapBytes } = store;
   const plans: Plans = new Map();
-  if (redisUrl === null) {
-    yield* readLedgerFile({ folder: folderIn(dataFolder), plans, usageDays, mapBytes }, from, to);
-    return;
-  }
-  const engine = openRedisEngine({ url: redisUrl, deadlineMs, plans, usageDays });
-  try {
-    yield* engine.usage.rows(from, to);
-  } finally {
-    await engine.close();
-  }
+  if (redisUrl !== null) return openRedisEngine({ url: redisUrl, deadlineMs, plans, usageDays, finalAfterMs }).ledger;
+  return openEmbeddedLedger({ folder: folderIn(dataFolder), plans, usageDays, mapBytes });
 }
 
 function folderIn(dataFolder: string): string {

@@ -22,6 +22,7 @@ const VARIABLES: readonly Variable[] = [
   { name: 'ADMIN_HOST', path: ['admin', 'host'], read: asText },
   { name: 'PETGATE_DATA', path: ['data'], read: asText },
   { name: 'REDIS_URL', path: ['store', 'redis'], read: asText },
+  { name: 'LEDGER_URL', path: ['store', 'archive'], read: asText },
   { name: 'PETS_URL', path: ['upstreams', 'pets', 'addresses'], read: asList },
   { name: 'STORE_URL', path: ['upstreams', 'store', 'addresses'], read: asList },
   { name: 'PETGATE_WORKERS', path: ['workers'], read: asNumber },

@@ -15,7 +15,13 @@ const READ = [
   'GET /admin/v1/bans',
   'GET /admin/v1/bans/{id}',
 ];
-const BILLING = ['GET /admin/v1/usage', 'GET /admin/v1/usage/gateways', 'GET /admin/usage'];
+const BILLING = [
+  'GET /admin/v1/usage',
+  'GET /admin/v1/usage/gateways',
+  'GET /admin/v1/usage/archive',
+  'GET /admin/v1/usage/archive/verify',
+  'GET /admin/usage',
+];
 const KEYS = [
   'POST /admin/v1/keys',
   'PATCH /admin/v1/keys/{id}',

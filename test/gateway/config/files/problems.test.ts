@@ -58,6 +58,8 @@ const settingsFixtures: readonly (readonly [string, string, RegExp])[] = [
   ['size-out-of-range', '1:22 limits.body_size', /from 1B to 1GiB/],
   ['size-unit', '2:13 store.map_size', /KiB, MiB/],
   ['store-gateways', '2:13 store.gateways', /from 1 to 10000, or auto/],
+  ['archive', '2:12 store.archive', /auto, files, off, or an address such as postgres/],
+  ['archive-after', '4:18 store.archive_after', /must be shorter than usage/],
   ['store-on-failure', '2:15 store.on_failure', /local or refuse/],
   ['tab', '2:1', /use spaces/],
   ['trusted-block', '3:5 trusted_proxies.1', /10\.0\.0\.0\/8/],

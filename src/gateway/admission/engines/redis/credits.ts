@@ -2,7 +2,7 @@ import { DAY_MS } from '../../bucket.js';
 import { StoreUnavailable } from '../../port.js';
 import type { Credit } from '../../port.js';
 import type { Link } from './link/link.js';
-import { enterDay } from './active-days.js';
+import { enterDay } from './ledger/active-days.js';
 import { creditsName, keyName, ledgerName, usageField } from './names.js';
 import { scriptOf } from './link/script.js';
 

@@ -1,8 +1,9 @@
 import type { Log } from '../../../../shared/log.js';
 import { DAY_MS } from '../../bucket.js';
+import type { LedgerStore } from '../../ledger-store.js';
 import type { Plans } from '../../plan.js';
 import type { AdmissionEngine } from '../../port.js';
-import { beginEntering } from './active-days.js';
+import { beginEntering } from './ledger/active-days.js';
 import { admit, editionOf, probeOf } from './admit.js';
 import { banStore, noteStarted } from './bans.js';
 import { changedSince } from './changes.js';
@@ -19,7 +20,8 @@ import { tokenStore } from './tokens.js';
 import { takeSpool } from './spool.js';
 import type { SpooledKey } from './spool.js';
 import { parseRedisUrl } from './link/url.js';
-import { usageStore } from './usage.js';
+import { ledgerStore } from './ledger/moved-days.js';
+import { usageStore } from './ledger/usage.js';
 
 const FINAL_AFTER_MS = 7 * DAY_MS;
 
@@ -41,6 +43,8 @@ interface RedisEngineOptions {
 }
 
 export interface RedisEngine extends AdmissionEngine {
+  /** The ledger as it is moved into the archive. */
+  readonly ledger: LedgerStore;
   /** Puts other plans in force from the next batch on. */
   setPlans(plans: Plans): void;
   /** Why it does not decide, or of a Cluster not all of it; null while it does. A stall does not count. */
@@ -77,6 +81,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   let edition = editionOf(options.plans, usageDays);
   const link = new Link(connect(parseRedisUrl(url), deadlineMs), deadlineMs, () => probeOf(edition), options.log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
+  const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
   const noteEntering = once(() => beginEntering(link, keptMs));
   const checked = subjectName({ kind: 'address', address: 'check' });
   return {
@@ -91,7 +96,8 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     tokens: tokenStore(link, replicas),
     bans: banStore(link, replicas),
     usage: usageStore(link),
-    days: dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs),
+    days,
+    ledger: ledgerStore(link, days, usageDays, () => link.close()),
     check: async () => {
       await link.check(checked);
       await replicas.look(checked);

@@ -4,7 +4,7 @@ import { finalityOf } from '../../finality.js';
 import type { GatewayReport } from '../../finality.js';
 import type { DayStore } from '../../port.js';
 import type { Link } from './link/link.js';
-import { ENTERS_DAYS } from './active-days.js';
+import { ENTERS_DAYS } from './ledger/active-days.js';
 import { GATEWAY_DAYS, GATEWAYS } from './names.js';
 import { scriptOf } from './link/script.js';
 

@@ -5,6 +5,7 @@
  *     petgate:{<id>}:key          a key: its record, state and ban (hash) no TTL
  *     petgate:{<id>}:history      audit entries of a key (list)      no TTL
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
+ *     petgate:{<id>}:late:<day>   what came of a day long over (hash) no TTL
  *     petgate:{<id>}:credits      last credit counted of each teller and day (hash) TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
  *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
@@ -15,11 +16,13 @@
  *     petgate:import:<import>     ids it staged (sorted set)         no TTL
  *     petgate:changes             ids of keys changed lately (sorted set) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
+ *     petgate:late                days of which there are late counts (sorted set) no TTL
+ *     petgate:archive             id of the archive that days were moved to  no TTL
  *     petgate:gateways:days       of which days each may bring counts (hash) TTL
  *
  * Beside the record (record.ts) the hash of a key has the fields `state` and `windows` (state.ts), `summary`
- * (admission/summary.ts), `days` (active-days.ts) and `ban` (what an operator said of a ban). With a field `import` it
- * is staged: nobody takes it for a key yet.
+ * (admission/summary.ts), `days` (ledger/active-days.ts) and `ban` (what an operator said of a ban). With a field
+ * `import` it is staged: nobody takes it for a key yet.
  *
  * Every script gets all names it touches, and as few as can be: while a Cluster moves a slot, Redis
  * runs a script only where all of its names are, and one that isn't there yet may be on its way.
@@ -35,6 +38,11 @@ export const IMPORT_MARK = 'petgate:import';
 export const CHANGES = 'petgate:changes';
 export const GATEWAYS = 'petgate:gateways';
 export const GATEWAY_DAYS = 'petgate:gateways:days';
+export const LATE_DAYS = 'petgate:late';
+export const ARCHIVE = 'petgate:archive';
+
+/** Counts of days longer ago are late (ledger/late-days.ts). */
+export const LATEST_DAYS = 30;
 
 /** Name of the set of ids that an import staged. */
 export function importIds(importId: string): string {
@@ -58,6 +66,11 @@ export function historyName(id: string): string {
 /** Name of the day ledger of a key. */
 export function ledgerName(id: string, day: number): string {
   return `petgate:{${id}}:usage:${day}`;
+}
+
+/** Name of the late counts of a key and day. */
+export function lateName(id: string, day: number): string {
+  return `petgate:{${id}}:late:${day}`;
 }
 
 /** Name of the hash that holds, by teller and day, the number of the last credit counted. */

@@ -1,9 +1,10 @@
 import { MAX_LIMIT, SHAPES } from '../../bucket.js';
 import type { UsageRow } from '../../port.js';
 import type { Link } from './link/link.js';
-import { enterDay } from './active-days.js';
 import { MONTH_ENDS, MONTH_START } from './admission/windows.js';
-import { dayNumberOf, EXCESS, keyName, spoolName, ledgerName } from './names.js';
+import { enterDay } from './ledger/active-days.js';
+import { isLate, noteLateDay } from './ledger/late-days.js';
+import { dayNumber, dayNumberOf, EXCESS, keyName, lateName, ledgerName, spoolName } from './names.js';
 import { scriptOf } from './link/script.js';
 import { STATE_FORMAT, WINDOW_FORMAT } from './state.js';
 
@@ -43,8 +44,10 @@ for n = 5, #ARGV, 9 do
       end
     end
   end
-  if call('TTL', ledger) < 0 then call('EXPIRE', ledger, ARGV[3]) end
-  ${enterDay('ledger')}
+  if string.find(ledger, ':usage:', 1, true) then
+    if call('TTL', ledger) < 0 then call('EXPIRE', ledger, ARGV[3]) end
+    ${enterDay('ledger')}
+  end
   if call('TTL', marks) < 0 then call('EXPIRE', marks, ARGV[3]) end
 end
 local found = (spent > 0 or next(spentOf)) and call('HMGET', KEYS[1], 'version', 'state', 'windows')
@@ -111,7 +114,11 @@ export async function takeSpool(
   usageDays: number,
 ): Promise<void> {
   const days = [...new Set(rows.map((row) => dayNumberOf(row.day)))];
-  const names = [keyName(keyId), ...days.flatMap((day) => [ledgerName(keyId, day), spoolName(keyId, day)])];
+  const today = dayNumber(link.storeMs(keyName(keyId)));
+  for (const day of days) if (isLate(day, today)) await noteLateDay(link, day);
+  const names = [keyName(keyId)];
+  for (const day of days)
+    names.push(isLate(day, today) ? lateName(keyId, day) : ledgerName(keyId, day), spoolName(keyId, day));
   const args = [
     spoolId,
     ((usageDays + 1) * 86_400).toString(),

@@ -7,7 +7,7 @@
  * names of those that were not saved.
  * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
  * all records, `b` what an operator said of a ban, `i` a key that an import has staged, `m` the mark of that
- * import, `t` an admin token. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
+ * import, `t` an admin token, `x` the archive there is, `w` how far an archived day was removed. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
  * its metadata.
  */
 export const SEPARATOR = '\u001f';
@@ -40,6 +40,11 @@ export const historyRow = (keyId: string, version: number): string =>
 /** The ledger's row for what a key row counts under `label`: its day, plan and operation. */
 export const usageRow = (keyId: string, label: string): string =>
   `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
+
+/** Id of the archive that days were moved to. */
+export const ARCHIVE = 'x';
+/** Up to which row of the ledger an archived day was removed; there only while it is. */
+export const removedRow = (day: string): string => `w${day}`;
 
 export const banNoteRow = (keyId: string): string => `b${keyId}`;
 export const tokenRow = (tokenId: string): string => `t${tokenId}`;

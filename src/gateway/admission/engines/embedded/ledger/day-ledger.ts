@@ -21,10 +21,12 @@ export class DayLedger {
   #at = 0;
   #ended = false;
 
-  constructor(day: string) {
+  /** @param after only keys behind this one */
+  constructor(day: string, after: string | null) {
     this.#day = day;
-    this.#after = `u${day}${SEPARATOR}`;
-    this.#end = this.#after + AFTER_ALL;
+    const start = `u${day}${SEPARATOR}`;
+    this.#after = after === null ? start : start + after + SEPARATOR + AFTER_ALL;
+    this.#end = start + AFTER_ALL;
   }
 
   /** Key of the row that comes next; null at the end. Asked after `fill` only. */

@@ -17,8 +17,8 @@ const RENEW_ROWS = 100_000;
  */
 export async function* readLedgerFile(
   options: EmbeddedOptions,
-  from: string,
-  to: string,
+  days: Iterable<string>,
+  after: string | null = null,
 ): AsyncGenerator<readonly UsageRow[]> {
   // Its last act is to save what no checkpoint has saved yet.
   await openEmbeddedEngine(options).close();
@@ -40,7 +40,7 @@ export async function* readLedgerFile(
     },
   };
   try {
-    yield* mergeDays(source, from, to);
+    yield* mergeDays(source, days, after);
   } finally {
     await store.close();
   }

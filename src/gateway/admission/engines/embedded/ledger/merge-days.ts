@@ -1,5 +1,5 @@
 import type { UsageRow } from '../../../port.js';
-import { DayLedger, daysOf } from './day-ledger.js';
+import { DayLedger } from './day-ledger.js';
 import type { Store } from '../files/store.js';
 
 /** Rows given at once. */
@@ -15,10 +15,14 @@ interface MergeSource {
 }
 
 /**
- * The ledger's rows of the days `from` to `to`, key by key, within a key by day, plan and operation.
+ * The ledger's rows of these days, of keys behind `after`, key by key, within a key by day, plan and operation.
  * They stand day by day in the file, so that they are merged from one reader per day.
  */
-export async function* mergeDays(source: MergeSource, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+export async function* mergeDays(
+  source: MergeSource,
+  names: Iterable<string>,
+  after: string | null = null,
+): AsyncGenerator<readonly UsageRow[]> {
   let rowsRead = 0;
   const fill = async (ledger: DayLedger): Promise<void> => {
     await source.attempt(() => {
@@ -27,8 +31,8 @@ export async function* mergeDays(source: MergeSource, from: string, to: string):
     await source.between(rowsRead);
   };
   const days: DayLedger[] = [];
-  for (const day of daysOf(from, to)) {
-    const ledger = new DayLedger(day);
+  for (const day of names) {
+    const ledger = new DayLedger(day, after);
     await fill(ledger);
     if (ledger.nextKey !== null) days.push(ledger);
   }

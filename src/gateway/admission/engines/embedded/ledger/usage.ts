@@ -14,7 +14,7 @@ const TURN_MS = 0.25;
 export function usageOf(stores: Stores, checkpoint: Checkpoint): UsageStore {
   return {
     rows: (from, to, keyId) =>
-      keyId === undefined ? allRows(stores, checkpoint, from, to) : rowsOfKey(stores, keyId, from, to),
+      keyId === undefined ? allRows(stores, checkpoint, from, to) : keyRows(stores, keyId, from, to),
   };
 }
 
@@ -28,40 +28,39 @@ async function* allRows(
   await checkpoint.merge();
   yield* mergeDays(
     { store: () => stores.durable, attempt: (work) => attempt(stores, work), between: breather() },
-    from,
-    to,
+    daysOf(from, to),
   );
+}
+
+async function* keyRows(stores: Stores, keyId: string, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+  const rows = await rowsOfKey(stores, keyId, [...daysOf(from, to)]);
+  if (rows.length > 0) yield rows;
 }
 
 /**
  * One key's rows, without waiting for the disk: what the log says, over what `durable` has. The log is read
  * first: what it has given up by then stands in `durable`.
  */
-async function* rowsOfKey(
-  stores: Stores,
-  keyId: string,
-  from: string,
-  to: string,
-): AsyncGenerator<readonly UsageRow[]> {
-  const rows = await attempt(stores, () => {
+export function rowsOfKey(stores: Stores, keyId: string, days: readonly string[]): Promise<readonly UsageRow[]> {
+  return attempt(stores, () => {
     const { memtable, durable } = stores;
     const found = new Map<string, UsageRow>();
+    const wanted = new Set(days);
     memtable.refresh();
     for (const { label, counts, changedBy } of memtable.find(keyId)?.slots ?? []) {
       const name = usageRow(keyId, label.text);
       if (changedBy > memtable.mergedTo) found.set(name, rowOf(name, packCounts(counts)));
     }
-    for (const day of daysOf(from, to)) {
+    for (const day of days) {
       const start = `u${day}${SEPARATOR}${keyId}${SEPARATOR}`;
       for (const { key, value } of durable.getRange({ start, end: start + AFTER_ALL }))
         if (!found.has(key)) found.set(key, rowOf(key, value));
     }
     return [...found]
-      .filter(([, { day }]) => day >= from && day <= to)
+      .filter(([, { day }]) => wanted.has(day))
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, each]) => each);
   });
-  if (rows.length > 0) yield rows;
 }
 
 /** Gives the event loop back once `TURN_MS` were used since the last time. */

@@ -1,7 +1,7 @@
 import { SHAPES } from '../../../bucket.js';
 import { ANONYMOUS_PLAN } from '../../../plan.js';
 import type { Plan, Plans } from '../../../plan.js';
-import { enterDay } from '../active-days.js';
+import { enterDay } from '../ledger/active-days.js';
 import { ADDRESS_ENDS, RULE } from './rule.js';
 import { CODE } from './codes.js';
 import { scriptOf } from '../link/script.js';

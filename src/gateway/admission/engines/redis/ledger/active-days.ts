@@ -1,7 +1,7 @@
-import { DAY_MS } from '../../bucket.js';
-import type { Link } from './link/link.js';
-import { scriptOf } from './link/script.js';
-import { GATEWAY_DAYS, KEY_INDEX, keyName } from './names.js';
+import { DAY_MS } from '../../../bucket.js';
+import type { Link } from '../link/link.js';
+import { scriptOf } from '../link/script.js';
+import { GATEWAY_DAYS, KEY_INDEX, keyName } from '../names.js';
 
 /**
  * On which days a key was active stands beside its record, as the field `days`: numbers of UTC days, two bytes each,

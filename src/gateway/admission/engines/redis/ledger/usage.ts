@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
+import type { UsageCounts, UsageRow, UsageStore } from '../../../port.js';
+import type { StoredPart } from '../../../ledger-store.js';
 import { activeDays, enteredFrom } from './active-days.js';
-import { idsIn } from './link/ids.js';
-import type { Link } from './link/link.js';
-import { dayName, dayNumberOf, EXCESS, KEY_INDEX, ledgerName } from './names.js';
-import { scriptOf } from './link/script.js';
-import type { Script } from './link/script.js';
+import { lateDays } from './late-days.js';
+import { idsIn } from '../link/ids.js';
+import type { Link } from '../link/link.js';
+import { dayName, dayNumber, dayNumberOf, EXCESS, KEY_INDEX, lateName, ledgerName } from '../names.js';
+import { scriptOf } from '../link/script.js';
+import type { Script } from '../link/script.js';
 
 /** Day ledgers found by one script run, and names looked up for them: keeps Redis busy for some 0.1 ms. */
 const FOUND_AT_ONCE = 32;
@@ -31,12 +33,11 @@ return pack('<d', clock) .. k .. '\\n' .. table.concat(lines)
 
 export function usageStore(link: Link): UsageStore {
   return {
-    async *rows(from, to, keyId) {
+    rows: (from, to, keyId) => {
       const first = dayNumberOf(from);
       const last = dayNumberOf(to);
       if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
-      if (keyId === undefined) yield* allRows(link, first, last);
-      else for await (const { rows } of runs(link, daysOf(keyId, first, last))) if (rows.length > 0) yield rows;
+      return storedRows(link, first, last, { keyId, archived: new Map() });
     },
   };
 }
@@ -44,18 +45,56 @@ export function usageStore(link: Link): UsageStore {
 interface Ledger {
   readonly keyId: string;
   readonly day: number;
+  readonly isLate: boolean;
 }
 
-async function* allRows(link: Link, first: number, last: number): AsyncGenerator<readonly UsageRow[]> {
+/** The rows of a range, keys in order; of archived days the late counts alone. */
+export async function* storedRows(
+  link: Link,
+  first: number,
+  last: number,
+  { keyId, after = null, archived }: StoredPart,
+): AsyncGenerator<readonly UsageRow[]> {
+  const late = await lateDays(link, first, dayNumber(Date.now()));
+  const ledgers: Omit<Ledger, 'keyId'>[] = [];
+  for (let day = first; day <= last; day += 1) {
+    if (!archived.has(dayName(day))) ledgers.push({ day, isLate: false });
+    if (late.has(day)) ledgers.push({ day, isLate: true });
+  }
+  if (ledgers.length === 0) return;
+  const asked = (id: string): readonly Ledger[] => ledgers.map((ledger) => ({ ...ledger, keyId: id }));
+  if (keyId === undefined) yield* allRows(link, asked, after);
+  else for await (const { rows } of runs(link, asked(keyId))) if (rows.length > 0) yield rows;
+}
+
+/** All rows of one day, every key looked up, whoever counted: by key, plan and operation. */
+export async function* dayRows(link: Link, day: number): AsyncGenerator<readonly UsageRow[]> {
+  for await (const ids of idsIn(link, KEY_INDEX, null, KEYS_AT_ONCE))
+    for await (const rows of allOf(
+      link,
+      ids.map((keyId) => ({ keyId, day, isLate: false })),
+    ))
+      yield [...rows].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+}
+
+function placeOf({ key, plan, operation }: UsageRow): string {
+  return `${key}\t${plan}\t${operation}`;
+}
+
+async function* allRows(
+  link: Link,
+  asked: (id: string) => readonly Ledger[],
+  after: string | null,
+): AsyncGenerator<readonly UsageRow[]> {
   const entered = await enteredFrom(link);
-  for await (const ids of idsIn(link, KEY_INDEX, null, KEYS_AT_ONCE)) {
+  for await (const ids of idsIn(link, KEY_INDEX, after, KEYS_AT_ONCE)) {
     const beganMs = performance.now();
     const active = await activeDays(link, ids);
     await pause(REST_FACTOR * (performance.now() - beganMs));
     let [ledgers, isActive] = [[] as Ledger[], 0];
     for (const [place, id] of ids.entries()) {
-      for (const ledger of daysOf(id, first, last)) {
-        const state = active[place]!.on(ledger.day);
+      for (const ledger of asked(id)) {
+        const state = ledger.isLate ? 'unknown' : active[place]!.on(ledger.day);
         if (state === 'idle' && ledger.day >= entered) continue;
         ledgers.push(ledger);
         if (state === 'active') isActive += 1;
@@ -75,8 +114,8 @@ async function* allOf(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<re
   }
 }
 
-function daysOf(keyId: string, first: number, last: number): readonly Ledger[] {
-  return Array.from({ length: Math.max(last - first + 1, 0) }, (_, n) => ({ keyId, day: first + n }));
+function nameOf({ keyId, day, isLate }: Ledger): string {
+  return isLate ? lateName(keyId, day) : ledgerName(keyId, day);
 }
 
 interface Run {
@@ -105,11 +144,7 @@ interface Found {
 
 async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number): Promise<Found> {
   const asked = ledgers.slice(at, at + NAMES_AT_ONCE);
-  const answer = await link.run(
-    READ,
-    asked.map(({ keyId, day }) => ledgerName(keyId, day)),
-    [],
-  );
+  const answer = await link.run(READ, asked.map(nameOf), []);
   const [looked, ...lines] = answer.toString().trimEnd().split('\n');
   const found = lines.map((line) => {
     const [place = '', ...fields] = line.split(FIELD_END);
@@ -121,7 +156,7 @@ async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number):
 /** A command about one name is answered also while its slot moves to another node. */
 async function readEach(link: Link, ledgers: readonly Ledger[], at: number): Promise<Found> {
   const asked = ledgers.slice(at, at + COMMANDS_AT_ONCE);
-  const found = asked.map(async (ledger) => [ledger, await link.hash(ledgerName(ledger.keyId, ledger.day))] as const);
+  const found = asked.map(async (ledger) => [ledger, await link.hash(nameOf(ledger))] as const);
   return { found: await Promise.all(found), until: at + asked.length };
 }
 

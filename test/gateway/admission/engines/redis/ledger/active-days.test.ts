@@ -1,15 +1,15 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { DAY_MS } from '../../../../../src/gateway/admission/bucket.js';
-import { openRedisEngine } from '../../../../../src/gateway/admission/engines/redis/engine.js';
-import type { RedisEngine } from '../../../../../src/gateway/admission/engines/redis/engine.js';
-import { dayNumber, GATEWAY_DAYS, ledgerName } from '../../../../../src/gateway/admission/engines/redis/names.js';
-import { createTeller } from '../../../../../src/gateway/admission/failures.js';
-import type { UsageRow } from '../../../../../src/gateway/admission/port.js';
-import { ask, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../../../conformance/cast.js';
-import type { Actor } from '../../../../conformance/cast.js';
-import { startCluster, startRedis } from '../../../../servers/redis.js';
-import type { RedisServer } from '../../../../servers/redis.js';
+import { DAY_MS } from '../../../../../../src/gateway/admission/bucket.js';
+import { openRedisEngine } from '../../../../../../src/gateway/admission/engines/redis/engine.js';
+import type { RedisEngine } from '../../../../../../src/gateway/admission/engines/redis/engine.js';
+import { dayNumber, GATEWAY_DAYS, ledgerName } from '../../../../../../src/gateway/admission/engines/redis/names.js';
+import { createTeller } from '../../../../../../src/gateway/admission/failures.js';
+import type { UsageRow } from '../../../../../../src/gateway/admission/port.js';
+import { ask, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../../../../conformance/cast.js';
+import type { Actor } from '../../../../../conformance/cast.js';
+import { startCluster, startRedis } from '../../../../../servers/redis.js';
+import type { RedisServer } from '../../../../../servers/redis.js';
 
 const DAYS = 45;
 const creditsOf = createTeller();

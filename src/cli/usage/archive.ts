@@ -1,0 +1,115 @@
+import { createInterface } from 'node:readline';
+import { Command } from 'commander';
+import type { IncomingMessage } from 'node:http';
+import type { Connect, Json } from '../client.js';
+import { CommandError } from '../command-error.js';
+import { cell, say, sayJson, styled } from '../output.js';
+
+interface RangeOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly json?: true;
+}
+
+/** `petgate usage archive …` */
+export function archiveCommand(connect: Connect): Command {
+  return new Command('archive')
+    .description('what became of days of the ledger that are over')
+    .addCommand(statusCommand(connect))
+    .addCommand(
+      linesCommand(
+        connect,
+        'verify',
+        'read archived days to their end and compare them with their checksums',
+        (line) =>
+          line['ok'] === true
+            ? `${cell(line['day'])}  ${cell(line['rows'])} rows, as they were written`
+            : styled('red', `${cell(line['day'])}  ${cell(line['problem'])}`),
+      ),
+    )
+    .addCommand(
+      linesCommand(
+        connect,
+        'restore',
+        'bring archived days back into the store, such as to move them to another archive; nothing is moved for a day then',
+        (line) => `${cell(line['day'])}  ${cell(line['rows'])} rows are back in the store`,
+      ),
+    )
+    .addCommand(
+      linesCommand(
+        connect,
+        'move',
+        'move the days that are due now, as the gateway does once a day',
+        (line) => `${cell(line['moved'])} days moved, ${cell(line['rows'])} rows; ${waitingOf(line)}`,
+      ),
+    )
+    .addHelpText('after', EXAMPLES);
+}
+
+function statusCommand(connect: Connect): Command {
+  return new Command('status')
+    .description('show which days are in the archive, and which wait')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { readonly json?: true }) => {
+      const status = await (await connect()).ask('GET', '/admin/v1/usage/archive');
+      if (json === true) {
+        sayJson(status);
+        return;
+      }
+      const { archive, days, first, last, dueBefore, pausedUntil } = status;
+      say(
+        `Archive (${cell(archive)}): ${Number(days) === 0 ? 'no days yet' : `${cell(days)} days, ${cell(first)} to ${cell(last)}`}`,
+      );
+      say(`Days before ${cell(dueBefore)} (UTC) belong there: ${waitingOf(status)}.`);
+      if (pausedUntil !== null) say(`Days were brought back: nothing is moved until ${cell(pausedUntil)}.`);
+    });
+}
+
+function waitingOf(status: Json): string {
+  const waiting = status['waiting'] as readonly string[];
+  return waiting.length === 0 ? 'none waits' : `${waiting.length} wait, ${waiting[0]} first`;
+}
+
+/** A command whose answer has a line for each day; it fails when one of them is not `ok`. */
+function linesCommand(
+  connect: Connect,
+  name: 'verify' | 'restore' | 'move',
+  description: string,
+  textOf: (line: Json) => string,
+): Command {
+  const command = new Command(name).description(description).option('--json', 'print lines of JSON');
+  if (name !== 'move')
+    command
+      .option('--from <day>', 'first UTC day (the first there is)')
+      .option('--to <day>', 'last UTC day (the last)');
+  return command.action(async ({ json, ...range }: RangeOptions) => {
+    const path = `/admin/v1/usage/archive/${name}?${new URLSearchParams({ ...range }).toString()}`;
+    const response = await (await connect()).open(path, name === 'verify' ? 'GET' : 'POST');
+    let bad = 0;
+    for await (const line of linesIn(response)) {
+      if (line['ok'] === false) bad += 1;
+      if (json === true) process.stdout.write(`${JSON.stringify(line)}\n`);
+      else say(textOf(line));
+    }
+    if (bad > 0) throw new CommandError(`${bad} days of the archive are damaged. Bring them back from a backup.`);
+  });
+}
+
+async function* linesIn(response: IncomingMessage): AsyncGenerator<Json> {
+  const lines = createInterface({ input: response, crlfDelay: Infinity });
+  const broken: Error[] = [];
+  // Readline would wait for ever for the end of a stream that broke.
+  response.on('error', (error) => {
+    broken.push(error);
+    lines.close();
+  });
+  for await (const line of lines) if (line !== '') yield JSON.parse(line) as Json;
+  if (broken.length > 0)
+    throw new CommandError('The gateway ended in the middle of it. Look at its log, then try again.');
+}
+
+const EXAMPLES = `
+Examples:
+  petgate usage archive status
+  petgate usage archive verify --from 2026-01-01 --to 2026-01-31
+  petgate usage archive restore --from 2026-01-01`;

@@ -1,0 +1,34 @@
+import type { Finality } from './finality.js';
+import type { UsageRow } from './port.js';
+
+/** Which rows of a range are asked for. */
+export interface StoredPart {
+  /** Only of this key. */
+  readonly keyId?: string | undefined;
+  /** Only of keys behind this one. */
+  readonly after?: string | null;
+  /** Days that stand in the archive, and whether the store let go of them: of these only what was counted since. */
+  readonly archived: ReadonlyMap<string, 'held' | 'moved'>;
+}
+
+/** The ledger as it is moved into the archive, for a process that does nothing else. Rejects with StoreUnavailable. */
+export interface LedgerStore {
+  /** As `UsageStore.rows`. */
+  rows(from: string, to: string, part: StoredPart): AsyncIterable<readonly UsageRow[]>;
+  /** All that was counted of a day, whoever did: keys in the order of their ids, a key's rows by plan and operation. */
+  day(day: string): AsyncIterable<readonly UsageRow[]>;
+  /** Lets go of these rows of a day. What was counted beyond them stays. May break off anywhere, and be repeated until `removed`. */
+  remove(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
+  /** `remove` came to its end. */
+  removed(day: string): Promise<void>;
+  /** Takes rows of a day back, of which it has none. May be repeated. */
+  restore(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
+  /** Id of the archive that days were moved to; null before the first. */
+  archiveId(): Promise<string | null>;
+  /** Names the archive, unless another one is named. Gives the one that is. */
+  bind(archiveId: string): Promise<string>;
+  unbind(): Promise<void>;
+  nowMs(): Promise<number>;
+  finality(nowMs: number): Promise<Finality>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,288 @@
+import pg from 'pg';
+import { COUNTS } from '../../admission/counts.js';
+import type { UsageRow } from '../../admission/port.js';
+import { mergeByKey } from '../merge.js';
+import { ArchiveDamaged, ArchiveUnavailable } from '../errors.js';
+import type { Archive, DayState, Part } from '../port.js';
+import { COLUMNS, countsReader, headOf, lineOf, Sealer } from '../seal.js';
+import type { Seal } from '../seal.js';
+import { addMonth, LOCK, migrate } from './migrations.js';
+
+const CONNECT_MS = 5_000;
+/** Rows of a day fetched at once. */
+const FETCH_ROWS = 500;
+const INSERT_ROWS = 1_000;
+
+/** The archive in the database at `url`, whose schema is brought up to date. Rejects with ArchiveUnavailable. */
+export async function openPostgresArchive(url: string): Promise<Archive> {
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_MS,
+      application_name: 'petgate-ledger',
+      keepAlive: true,
+    });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  };
+  try {
+    const client = await connect();
+    await migrate(client);
+    return new PostgresArchive(client, connect, await settingIn(client, 'id'));
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+function unavailable(error: unknown): Error {
+  if (error instanceof ArchiveDamaged || error instanceof ArchiveUnavailable) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ArchiveUnavailable(`The archive of the ledger, PostgreSQL at LEDGER_URL, can't be used (${reason}).`, {
+    cause: error,
+  });
+}
+
+async function settingIn(client: pg.Client, name: string): Promise<string> {
+  const { rows } = await client.query<{ value: string }>('select value from ledger_settings where name = $1', [name]);
+  return rows[0]?.value ?? '';
+}
+
+class PostgresArchive implements Archive {
+  readonly kind = 'postgres';
+  readonly id: string;
+  readonly #client: pg.Client;
+  readonly #connect: () => Promise<pg.Client>;
+
+  constructor(client: pg.Client, connect: () => Promise<pg.Client>, id: string) {
+    this.#client = client;
+    this.#connect = connect;
+    this.id = id;
+  }
+
+  version(): Promise<string> {
+    return this.#attempt(() => settingIn(this.#client, 'version'));
+  }
+
+  days(): Promise<ReadonlyMap<string, DayState>> {
+    return this.#attempt(async () => {
+      const { rows } = await this.#client.query<{ day: string; moved: boolean }>(
+        'select day::text, moved from ledger_days where verified order by day',
+      );
+      return new Map(rows.map(({ day, moved }) => [day, moved ? 'moved' : 'held']));
+    });
+  }
+
+  /** A cursor for each day, in one snapshot: a sort over all of them would take the disk, and its time before the first row. */
+  async *rows(days: readonly string[], { keyId, after }: Part): AsyncGenerator<readonly UsageRow[]> {
+    if (days.length === 0) return;
+    const client = await this.#attempt(this.#connect);
+    try {
+      await client.query('begin isolation level repeatable read, read only');
+      const only =
+        keyId !== undefined
+          ? `and key = ${client.escapeLiteral(keyId)}`
+          : typeof after === 'string'
+            ? `and key > ${client.escapeLiteral(after)}`
+            : '';
+      const sources: AsyncIterable<readonly UsageRow[]>[] = [];
+      const turns = new Turns();
+      for (const day of days) sources.push(await this.#dayRows(client, turns, day, only));
+      yield* mergeByKey(sources);
+    } catch (error) {
+      throw unavailable(error);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  async #dayRows(
+    client: pg.Client,
+    turns: Turns,
+    day: string,
+    only: string,
+  ): Promise<AsyncIterable<readonly UsageRow[]>> {
+    const { rows } = await client.query<{ columns: string[] }>('select columns from ledger_days where day = $1', [day]);
+    const columns = rows[0]?.columns ?? COLUMNS;
+    const read = countsReader(columns);
+    const name = client.escapeIdentifier(`day ${day}`);
+    await client.query(
+      `declare ${name} no scroll cursor for select ${columns.map((column) => client.escapeIdentifier(column)).join(', ')}
+       from ledger_rows where day = ${client.escapeLiteral(day)} ${only} order by key, plan, operation`,
+    );
+    return (async function* () {
+      for (;;) {
+        const { rows: fetched } = await turns.take(() =>
+          client.query<(string | null)[]>({ text: `fetch ${FETCH_ROWS} from ${name}`, rowMode: 'array' }),
+        );
+        if (fetched.length > 0)
+          yield fetched.map((row) => ({ key: row[0]!, plan: row[1]!, operation: row[2]!, day, ...read(row) }));
+        if (fetched.length < FETCH_ROWS) return;
+      }
+    })();
+  }
+
+  add(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean> {
+    return this.#attempt(async () => {
+      if (!(await this.#write(day, rows))) return false;
+      // From here on it is on disk; only now it is read, and only then it counts.
+      await this.#check(day);
+      return this.#change('update ledger_days set verified = true where day = $1 and not verified', day);
+    });
+  }
+
+  /** In one transaction; false when the day is there already. What was written and never read back gives way. */
+  async #write(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean> {
+    return this.#transaction(async (client) => {
+      await client.query(`select pg_advisory_xact_lock(${LOCK}, 1)`);
+      const { rowCount } = await client.query('select 1 from ledger_days where day = $1 and verified', [day]);
+      if (rowCount !== 0) return false;
+      await addMonth(client, day);
+      await client.query('delete from ledger_rows where day = $1', [day]);
+      await client.query('delete from ledger_days where day = $1', [day]);
+      const sealer = new Sealer(headOf(day));
+      for await (const batch of rows) {
+        for (const row of batch) sealer.add(row, lineOf(row));
+        for (let at = 0; at < batch.length; at += INSERT_ROWS)
+          await insert(client, day, batch.slice(at, at + INSERT_ROWS));
+      }
+      const { rows: count, totals, sha256 } = sealer.seal();
+      await client.query('insert into ledger_days (day, columns, rows, totals, sha256) values ($1, $2, $3, $4, $5)', [
+        day,
+        COLUMNS,
+        count,
+        totals,
+        sha256,
+      ]);
+      return true;
+    });
+  }
+
+  async setState(day: string, state: DayState): Promise<void> {
+    await this.#attempt(() =>
+      this.#change(`update ledger_days set moved = ${state === 'moved'} where day = $1 and verified`, day),
+    );
+  }
+
+  verify(day: string): Promise<Seal> {
+    return this.#attempt(() => this.#check(day));
+  }
+
+  async #check(day: string): Promise<Seal> {
+    const { rows } = await this.#client.query<{ columns: string[]; rows: string; sha256: string }>(
+      'select columns, rows, sha256 from ledger_days where day = $1',
+      [day],
+    );
+    const [told] = rows;
+    if (told === undefined) throw new ArchiveDamaged(`The archive has no day ${day}.`);
+    const sealer = new Sealer(headOf(day, told.columns));
+    // The columns are those that the day was written with, also where there are more by now.
+    for await (const batch of this.rows([day], {}))
+      for (const row of batch) sealer.add(row, lineWith(told.columns, row));
+    const found = sealer.seal();
+    if (found.sha256 !== told.sha256 || found.rows !== Number(told.rows))
+      throw new ArchiveDamaged(`The rows of ${day} in PostgreSQL are not those that were written.`);
+    return found;
+  }
+
+  async drop(day: string): Promise<void> {
+    await this.#attempt(() =>
+      this.#transaction(async (client) => {
+        await client.query('delete from ledger_rows where day = $1', [day]);
+        await client.query('delete from ledger_days where day = $1', [day]);
+        await client.query(NEXT_VERSION);
+      }),
+    );
+  }
+
+  async pausedUntilMs(): Promise<number> {
+    return Number(await this.#attempt(() => settingIn(this.#client, 'paused')));
+  }
+
+  async pause(untilMs: number): Promise<void> {
+    await this.#attempt(() =>
+      this.#client.query("update ledger_settings set value = $1 where name = 'paused'", [String(untilMs)]),
+    );
+  }
+
+  alone<T>(work: () => Promise<T>): Promise<T | undefined> {
+    return this.#attempt(async () => {
+      // Held by this connection: it ends with the process, however that ends.
+      const { rows } = await this.#client.query<{ mine: boolean }>(`select pg_try_advisory_lock(${LOCK}, 2) as mine`);
+      if (rows[0]?.mine !== true) return undefined;
+      try {
+        return await work();
+      } finally {
+        await this.#client.query(`select pg_advisory_unlock(${LOCK}, 2)`).catch(() => undefined);
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end().catch(() => undefined);
+  }
+
+  #change(sql: string, day: string): Promise<boolean> {
+    return this.#transaction(async (client) => {
+      const { rowCount } = await client.query(sql, [day]);
+      await client.query(NEXT_VERSION);
+      return rowCount !== 0;
+    });
+  }
+
+  /** On a connection of its own: others may ask meanwhile. */
+  async #transaction<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
+    try {
+      await client.query('begin');
+      const result = await work(client);
+      await client.query('commit');
+      return result;
+    } finally {
+      // One that was not committed is rolled back with its connection.
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  async #attempt<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw (error as Error).name === 'StoreUnavailable' ? error : unavailable(error);
+    }
+  }
+}
+
+/** One query at a time: a connection takes no more. */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+const NEXT_VERSION = "update ledger_settings set value = (value::bigint + 1)::text where name = 'version'";
+
+async function insert(client: pg.Client, day: string, rows: readonly UsageRow[]): Promise<void> {
+  const counts = COUNTS.map((count) => client.escapeIdentifier(count)).join(', ');
+  const types = ['text[]', 'text[]', 'text[]', ...COUNTS.map(() => 'bigint[]')];
+  await client.query(
+    `insert into ledger_rows (day, key, plan, operation, ${counts})
+     select $1, * from unnest(${types.map((type, n) => `$${n + 2}::${type}`).join(', ')})`,
+    [
+      day,
+      rows.map(({ key }) => key),
+      rows.map(({ plan }) => plan),
+      rows.map(({ operation }) => operation),
+      ...COUNTS.map((count) => rows.map((row) => row[count])),
+    ],
+  );
+}
+
+function lineWith(columns: readonly string[], row: UsageRow): string {
+  const fields: Readonly<Record<string, unknown>> = { ...row };
+  return `${columns.map((column) => String(fields[column])).join('\t')}\n`;
+}

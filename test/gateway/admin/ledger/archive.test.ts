@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import type { Test } from 'tap';
+import { petgate } from '../../../cli/programs.js';
+import type { Finished } from '../../../cli/programs.js';
+import { openEngine } from '../../../conformance/open.js';
+import { ADMIN_TOKEN, startGateway } from '../../../servers/gateway.js';
+import type { Gateway } from '../../../servers/gateway.js';
+import { startPostgres } from '../../../servers/postgres.js';
+import { temporaryFolder } from '../../../servers/program.js';
+import { startRedis } from '../../../servers/redis.js';
+import { until } from '../../../servers/until.js';
+import { ago, use } from '../../archive/stage.js';
+
+t.setTimeout(150_000);
+const DAYS_AGO = [60, 50, 41, 40, 1];
+
+async function serving(t: Test, environment: Readonly<Record<string, string>>): Promise<Gateway> {
+  const dataFolder = temporaryFolder(t);
+  const redisUrl = environment['REDIS_URL'];
+  const engine = openEngine(
+    redisUrl === undefined
+      ? { engine: 'embedded', folder: join(dataFolder, 'admission') }
+      : { engine: 'redis', url: redisUrl },
+  );
+  await engine.check();
+  await use(engine, 20, DAYS_AGO);
+  await engine.close();
+  const gateway = await startGateway(t, { dataFolder, environment, config: { store: { deadline: '2s' } } });
+  await until('the store is there', async () => (await gateway.admin('GET', '/readyz')).status === 200);
+  return gateway;
+}
+
+function cli(gateway: Gateway, ...words: readonly string[]): Promise<Finished> {
+  return petgate(['--admin-url', gateway.adminUrl, 'usage', ...words], {
+    PATH: process.env['PATH'],
+    PETGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+  });
+}
+
+/** Every form of a report, and of one key. */
+async function reportsOf(gateway: Gateway): Promise<readonly unknown[]> {
+  const query = `from=${ago(80)}&to=${ago(0)}&by=key,plan,operation,day`;
+  const json = (await gateway.admin('GET', `/admin/v1/usage?${query}`)).body as { rows: { key: string }[] };
+  const csv = await cli(gateway, 'report', '--from', ago(80), '--by', 'key,day', '--format', 'csv');
+  const html = await cli(gateway, 'report', '--from', ago(80), '--by', 'day', '--format', 'html');
+  const key = (await gateway.admin('GET', `/admin/v1/usage?${query}&key=${json.rows[0]!.key}`)).body;
+  // Operations of a day stand in no order.
+  const inOrder = ({ rows, ...rest }: object & { rows?: unknown }) => ({
+    ...rest,
+    rows: (rows as object[]).map((row) => JSON.stringify(row)).sort(),
+  });
+  return [inOrder(json), csv, html, inOrder(key as object)];
+}
+
+async function movesAndRestores(t: Test, gateway: Gateway, kind: string): Promise<void> {
+  const before = await reportsOf(gateway);
+  t.match(await cli(gateway, 'archive', 'status'), { code: 0, stdout: /no days yet\n.*3 wait/ });
+  t.match(await cli(gateway, 'archive', 'move'), { code: 0, stdout: /^3 days moved, \d+ rows; none waits\n$/ });
+  const { body } = await gateway.admin('GET', '/admin/v1/usage/archive');
+  t.match(body, { archive: kind, days: 3, first: ago(60), last: ago(41), dueBefore: ago(40), waiting: [] });
+  t.same(await reportsOf(gateway), before, 'reports are as before');
+  t.match(await cli(gateway, 'archive', 'verify', '--from', ago(50)), { code: 0, stdout: /^(\S+  \d+ rows.*\n){2}$/ });
+  t.match(await cli(gateway, 'archive', 'restore', '--to', ago(50)), { code: 0, stdout: /^(.* are back.*\n){2}$/ });
+  t.same(await reportsOf(gateway), before);
+  t.match(await cli(gateway, 'archive', 'status'), {
+    code: 0,
+    stdout: /: 1 days.*\n.*2 wait.*\n.*nothing is moved until/,
+  });
+  t.match(await cli(gateway, 'archive', 'verify', '--from', '2026-02-30'), { code: 1, stderr: /must be a day/ });
+}
+
+t.test('embedded: days move to files, and come back', async (t) => {
+  const gateway = await serving(t, {});
+  await movesAndRestores(t, gateway, 'files');
+  const folder = join(gateway.dataFolder, 'ledger');
+  const file = join(
+    folder,
+    readdirSync(folder).find((name) => name.endsWith('.tsv'))!,
+  );
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/\t1\t/, '\t2\t'));
+  t.match(await cli(gateway, 'archive', 'verify'), { code: 1, stdout: /was changed/, stderr: /damaged/ });
+});
+
+t.test('Redis: to PostgreSQL, and a gateway without that archive makes no report of a part', async (t) => {
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  t.teardown(() => Promise.all([redis.stop(), postgres.stop()]));
+  const environment = { REDIS_URL: redis.url, LEDGER_URL: await postgres.createDatabase('ledger') };
+  const gateway = await serving(t, environment);
+  await movesAndRestores(t, gateway, 'postgres');
+  const other = await startGateway(t, { environment: { REDIS_URL: redis.url } });
+  const refused = await other.admin('GET', `/admin/v1/usage?from=${ago(80)}`);
+  t.equal(refused.status, 503);
+  t.match(refused.body, { code: 'archive_unavailable', message: /LEDGER_URL/ });
+  t.match(await cli(other, 'archive', 'status'), { code: 1, stderr: /There is no archive: set LEDGER_URL/ });
+  await postgres.stop();
+  const away = await gateway.admin('GET', `/admin/v1/usage?from=${ago(80)}`);
+  t.match(away, { status: 503, body: { code: 'archive_unavailable' } });
+});

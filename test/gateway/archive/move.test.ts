@@ -1,0 +1,170 @@
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import type { Test } from 'tap';
+import { dayNumber, lateName, ledgerName } from '../../../src/gateway/admission/engines/redis/names.js';
+import type { RedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
+import type { UsageRow } from '../../../src/gateway/admission/port.js';
+import { moveDays } from '../../../src/gateway/archive/move.js';
+import type { Archive } from '../../../src/gateway/archive/port.js';
+import { restoreDays } from '../../../src/gateway/archive/restore.js';
+import { ledgerRows } from '../../../src/gateway/archive/rows.js';
+import { runArchiveTask } from '../../../src/gateway/archive/task.js';
+import { startPostgres } from '../../servers/postgres.js';
+import { startCluster, startRedis } from '../../servers/redis.js';
+import { ago, agoMs, allRows, archiveOf, gathered, openStage, use } from './stage.js';
+import type { Stage } from './stage.js';
+
+t.setTimeout(150_000);
+const DAYS_AGO = [399, 100, 62, 61, 45, 41, 40, 39, 3, 0];
+const DUE = DAYS_AGO.filter((days) => days > 40).map(ago);
+
+const postgres = await startPostgres();
+t.teardown(() => postgres.stop());
+
+async function moved(archive: Archive, { store, settings }: Stage): Promise<readonly string[]> {
+  const days: string[] = [];
+  await moveDays(store, archive, settings.store, (day) => days.push(day));
+  return days;
+}
+
+/** Moves and restores; a report has the same rows before, between and after. */
+async function provesWhole(t: Test, stage: Stage): Promise<void> {
+  const { engine, settings, store } = stage;
+  const [key] = await use(engine, 60, DAYS_AGO);
+  const before = await allRows(store, null);
+  t.ok(before.length > 500, `${before.length} rows`);
+  const archive = await archiveOf(t, settings);
+  t.same(await allRows(store, archive), before, 'with an archive that has nothing yet');
+
+  t.same(await moved(archive, stage), DUE, 'what is final and older than 40 days was moved, oldest first');
+  t.same(await allRows(store, archive), before, 'a report reads both as one');
+  t.same(
+    await allRows(store, archive, ago(399), key!.id),
+    before.filter((row) => row.key === key!.id),
+    'of one key too',
+  );
+  const left = await gathered(store.rows(ago(399), ago(0), { archived: new Map() }));
+  t.same(new Set(left.map(({ day }) => day)), new Set([40, 39, 3, 0].map(ago)), 'the store has let go of them');
+  for (const day of DUE) t.ok((await archive.verify(day)).rows > 0);
+  t.same(await moved(archive, stage), [], 'once is enough');
+  await t.rejects(
+    allRows(store, null),
+    { name: 'ArchiveUnavailable', message: /set LEDGER_URL/ },
+    'never a part of it',
+  );
+
+  const restored: string[] = [];
+  await restoreDays(store, archive, DUE, (day) => restored.push(day));
+  t.same(restored, DUE);
+  t.equal((await archive.days()).size, 0);
+  t.same(await allRows(store, null), before, 'all came back');
+  t.same(await moved(archive, stage), [], 'and stays for a day');
+  await archive.pause(0);
+  t.same(await moved(archive, stage), DUE, 'then it is moved again');
+  t.same(await allRows(store, archive), before);
+}
+
+t.test('embedded, to files', async (t) => provesWhole(t, await openStage(t, undefined, 'files')));
+t.test('embedded, to PostgreSQL', async (t) =>
+  provesWhole(t, await openStage(t, undefined, await postgres.createDatabase('embedded'))),
+);
+t.test('Redis, to files', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  await provesWhole(t, await openStage(t, redis.url, 'files'));
+});
+t.test('Redis, to PostgreSQL', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  await provesWhole(t, await openStage(t, redis.url, await postgres.createDatabase('redis')));
+});
+t.test('a Cluster, to PostgreSQL', async (t) => {
+  const cluster = await startCluster();
+  t.teardown(() => cluster.stop());
+  await provesWhole(t, await openStage(t, cluster.url, await postgres.createDatabase('cluster')));
+});
+
+t.test('an archive that is not the one that days were moved to is refused', async (t) => {
+  const stage = await openStage(t, undefined, 'files');
+  await use(stage.engine, 3, [50]);
+  await moved(await archiveOf(t, stage.settings), stage);
+  const other = { ...stage, settings: { ...stage.settings, dataFolder: `${stage.settings.dataFolder}/other` } };
+  const archive = await archiveOf(t, other.settings);
+  await t.rejects(allRows(stage.store, archive), { name: 'ArchiveUnavailable', message: /another archive/ });
+  await t.rejects(moved(archive, other), { name: 'ArchiveUnavailable' });
+});
+
+t.test('a report that is under way while days are moved has every row once', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  for (const url of [undefined, redis.url]) {
+    const stage = await openStage(t, url, 'files');
+    await use(stage.engine, 300, [70, 69, 68, 67, 66, 2]);
+    const before = await allRows(stage.store, null);
+    const archive = await archiveOf(t, stage.settings);
+    const found: UsageRow[] = [];
+    for await (const rows of ledgerRows(stage.store, archive, { from: ago(399), to: ago(0) })) {
+      // The first rows are out, and others read already, when all days but one go.
+      if (found.length === 0)
+        t.match(JSON.parse(await text(runArchiveTask({ kind: 'move', settings: stage.settings }))), { moved: 5 });
+      found.push(...rows);
+    }
+    const placeOf = ({ key, day, operation }: UsageRow): string => `${key} ${day} ${operation}`;
+    t.same(
+      found.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
+      before,
+    );
+  }
+});
+
+t.test('what comes late of an archived day stays in the store, and is in every report', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const stage = await openStage(t, redis.url, 'files');
+  const { engine, store, settings } = stage;
+  const [key] = await use(engine, 5, [50, 49, 48]);
+  const archive = await archiveOf(t, settings);
+  const requestsOn = async (days: number): Promise<number> =>
+    (await allRows(store, archive, ago(399), key!.id))
+      .filter(({ day, operation }) => day === ago(days) && operation === 'createPet')
+      .reduce((sum, { requests, units }) => sum + (units < requests ? NaN : requests), 0);
+  const take = (days: number, requests: number) =>
+    (engine as RedisEngine).fleet.take('a spool', {
+      keyId: key!.id,
+      greedyDay: null,
+      windowsOf: () => [],
+      rows: [
+        {
+          key: key!.id,
+          plan: 'open',
+          operation: 'createPet',
+          day: ago(days),
+          requests,
+          units: 3 * requests,
+          limited: 0,
+          banned: 0,
+          failed: 0,
+        },
+      ],
+    });
+  const [first, second] = [await requestsOn(49), await requestsOn(48)];
+  await take(49, 3);
+  t.equal(await requestsOn(49), first + 3, 'before the day is moved');
+  // A gateway of an earlier version adds to the very ledger that is being moved.
+  await archive.add(ago(48), store.day(ago(48)));
+  await redis.command('HINCRBY', ledgerName(key!.id, dayNumber(agoMs(48))), 'open|createPet|requests', 5);
+  t.equal((await moved(archive, stage)).length, 3);
+  t.equal(await requestsOn(48), second + 5);
+  t.equal(await requestsOn(49), first + 3, 'after it was moved');
+  await take(49, 7);
+  await take(49, 7);
+  t.equal(await requestsOn(49), first + 7, 'a total, taken once');
+  t.equal(Number(await redis.command('TTL', lateName(key!.id, dayNumber(agoMs(49))))), -1, 'for ever');
+  const all = (await allRows(store, archive)).filter((row) => row.key === key!.id && row.day === ago(49));
+  t.equal(
+    all.find(({ operation }) => operation === 'createPet')?.requests,
+    first + 7,
+    'in the report over all keys too',
+  );
+  t.same(await moved(archive, stage), [], 'and the archive is as it was');
+});

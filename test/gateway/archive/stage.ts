@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
+import { COUNTS, noCounts } from '../../../src/gateway/admission/counts.js';
+import { openLedgerStore } from '../../../src/gateway/admission/engines/open.js';
+import type { LedgerStore } from '../../../src/gateway/admission/ledger-store.js';
+import type { AdmissionEngine, UsageRow } from '../../../src/gateway/admission/port.js';
+import { openArchive } from '../../../src/gateway/archive/open.js';
+import type { ArchiveSettings } from '../../../src/gateway/archive/open.js';
+import type { Archive } from '../../../src/gateway/archive/port.js';
+import { ledgerRows } from '../../../src/gateway/archive/rows.js';
+import { dayName, newKey } from '../../conformance/cast.js';
+import type { Actor } from '../../conformance/cast.js';
+import { openEngine } from '../../conformance/open.js';
+import { temporaryFolder } from '../../servers/program.js';
+
+const NOW_MS = Date.now();
+/** So many days ago; at noon. */
+export const agoMs = (days: number): number => (Math.floor(NOW_MS / DAY_MS) - days) * DAY_MS + DAY_MS / 2;
+export const ago = (days: number): string => dayName(agoMs(days));
+
+/** A store with an engine that counts, and the settings that name both. */
+export interface Stage {
+  readonly engine: AdmissionEngine;
+  readonly settings: ArchiveSettings;
+  readonly store: LedgerStore;
+}
+
+/** @param redisUrl undefined: the embedded store @param archive a PostgreSQL address, or `files` */
+export async function openStage(t: Test, redisUrl: string | undefined, archive: string): Promise<Stage> {
+  const dataFolder = temporaryFolder(t);
+  const settings = settingsOf(dataFolder, redisUrl ?? null, archive);
+  const engine = openEngine(
+    redisUrl === undefined
+      ? { engine: 'embedded', folder: join(dataFolder, 'admission') }
+      : { engine: 'redis', url: redisUrl },
+  );
+  await engine.check();
+  const store = openLedgerStore(settings);
+  t.teardown(() => Promise.all([engine.close(), store.close()]));
+  return { engine, settings, store };
+}
+
+function settingsOf(dataFolder: string, redisUrl: string | null, archive: string): ArchiveSettings {
+  return {
+    dataFolder,
+    store: {
+      redisUrl,
+      deadlineMs: 5_000,
+      usageDays: 400,
+      archive,
+      archiveAfterDays: 40,
+      finalAfterMs: 7 * DAY_MS,
+      mapBytes: 2 ** 28,
+      onFailure: 'local',
+      gateways: 'auto',
+      replicas: { replicas: 'auto', waitMs: 1_000 },
+    },
+  };
+}
+
+export async function archiveOf(t: Test, settings: ArchiveSettings): Promise<Archive> {
+  const archive = await openArchive(settings);
+  if (archive === null) throw new Error('no archive is set');
+  t.teardown(() => archive.close());
+  return archive;
+}
+
+/** Counts on some keys on each of these days, of two operations; a key is idle on some. */
+export async function use(
+  engine: AdmissionEngine,
+  keyCount: number,
+  daysAgo: readonly number[],
+): Promise<readonly Actor[]> {
+  const keys = await Promise.all(Array.from({ length: keyCount }, () => newKey(engine, 'open')));
+  for (const days of daysAgo)
+    await engine.admit(
+      keys
+        .filter((_, n) => (n + days) % 5 !== 0)
+        .flatMap(({ subject }, n) =>
+          ['listPets', 'createPet', 'createPet'].slice(n % 3).map((operation) => ({
+            subject,
+            operation,
+            scope: null,
+            cost: operation === 'createPet' ? 3 : 1,
+            nowMs: agoMs(days),
+          })),
+        ),
+    );
+  // Two that write to the same file in one process could wait for each other for ever.
+  if (engine.name === 'embedded') await engine.close();
+  return keys;
+}
+
+export async function gathered(rows: AsyncIterable<readonly UsageRow[]>): Promise<UsageRow[]> {
+  const all: UsageRow[] = [];
+  for await (const some of rows) all.push(...some);
+  return all;
+}
+
+/** All rows of a range, of store and archive, a row for each key, day, plan and operation. */
+export async function allRows(
+  store: LedgerStore,
+  archive: Archive | null,
+  from = ago(399),
+  keyId?: string,
+): Promise<readonly UsageRow[]> {
+  const sums = new Map<string, UsageRow>();
+  for (const row of await gathered(ledgerRows(store, archive, { from, to: ago(0), keyId }))) {
+    const name = [row.key, row.day, row.plan, row.operation].join(' ');
+    const sum = { ...row, ...noCounts() };
+    for (const count of COUNTS) sum[count] = row[count] + (sums.get(name)?.[count] ?? 0);
+    sums.set(name, sum);
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
