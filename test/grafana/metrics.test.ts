@@ -35,7 +35,7 @@ t.test('docs/reference/metrics.md lists every metric there is, with its type and
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const gateway = await startGateway(t, {
-    config: { listen: { proxy_protocol: true }, trusted_proxies: ['127.0.0.1'] },
+    config: { listen: { proxy_protocol: true }, store: { archive: 'files' }, trusted_proxies: ['127.0.0.1'] },
     tls: issueCertificate(temporaryFolder(t), 'own'),
     environment: { PETGATE_WORKERS: '2', REDIS_URL: redis.url },
   });

@@ -17,7 +17,6 @@ export interface ArchiveState {
   /** Days that are due and not moved; those of the time before where the last one failed. */
   readonly waiting: number;
   readonly days: number;
-  readonly kind: 'files' | 'postgres';
 }
 
 interface ArchiveKeeper {
@@ -28,8 +27,7 @@ interface ArchiveKeeper {
 
 /** Moves what is due, once each UTC day and a minute after the start, in a process of its own. @param everyMs tests only */
 export function keepArchive({ dataFolder, store }: ArchiveSettings, log: Log, everyMs = EVERY_MS): ArchiveKeeper {
-  const kind = store.archive === 'files' ? 'files' : 'postgres';
-  let state: ArchiveState = { ok: null, waiting: 0, days: 0, kind };
+  let state: ArchiveState = { ok: null, waiting: 0, days: 0 };
   let doneOn = '';
   let notBeforeMs = performance.now() + everyMs;
   const move = async (): Promise<void> => {
@@ -39,7 +37,7 @@ export function keepArchive({ dataFolder, store }: ArchiveSettings, log: Log, ev
     const result = JSON.parse(
       await text(runArchiveTask({ kind: 'move', settings: { dataFolder, store } })),
     ) as MoveResult;
-    state = { ok: true, kind, waiting: result.waiting.length, days: result.days };
+    state = { ok: true, waiting: result.waiting.length, days: result.days };
     if (result.moved > 0) log.info({ days: result.moved, rows: result.rows }, 'days of the ledger were archived');
     if (result.waiting.length === 0) doneOn = today;
   };

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { ArchiveState } from '../archive/keeper.js';
-import { gaugeOf, gaugesOf } from './gauge.js';
+import { gaugeOf } from './gauge.js';
 
 /** How the ledger's days come into the archive. Once, in the process that moves them. */
 export function watchArchive(registry: Registry, state: () => ArchiveState): void {
@@ -17,14 +17,11 @@ export function watchArchive(registry: Registry, state: () => ArchiveState): voi
     'Days of the ledger in the archive, as last seen.',
     () => state().days,
   );
-  gaugesOf(
+  gaugeOf(
     registry,
     'petgate_ledger_archive_up',
-    '1 while the last move to the archive went well, also with nothing to move; else 0; no value before the first.',
-    'archive',
-    () => {
-      const { ok, kind } = state();
-      return ok === null ? null : [[kind, ok ? 1 : 0]];
-    },
+    '0 while the last move to the archive failed, else 1.',
+    () => (state().ok === false ? 0 : 1),
+    'min',
   );
 }
