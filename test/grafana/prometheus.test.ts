@@ -76,7 +76,7 @@ t.test(
     const gateway = await startGateway(t, {
       plans: PLANS,
       tls,
-      config: { store: { deadline: '5s' } },
+      config: { store: { deadline: '5s', archive: 'files' } },
       environment: { PETS_URL: pets.url, PETGATE_WORKERS: '2', REDIS_URL: redis.url },
     });
     const keyOf = async (fields: Record<string, unknown>): Promise<string> => (await gateway.createKey(fields)).key;
