@@ -65,6 +65,12 @@ module.exports = {
       { path: '^src/cli' },
       'The command line starts programs, never the other way.',
     ),
+    arrow(
+      'cli-loads-the-gateway-late',
+      { path: '^src/cli', pathNot: '^src/cli/start/' },
+      { path: '^src/gateway', dynamic: false, dependencyTypesNot: ['type-only'] },
+      'The image of pets has the command line, and no gateway.',
+    ),
     arrow('src-knows-no-test', { path: '^src' }, { path: '^test' }, 'Nothing that ships imports a test.'),
     arrow(
       'admission-sees-plain-data',
