@@ -119,14 +119,10 @@ for (const name of TARGETS) {
         stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
       const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
       t.teardown(() => child.kill('SIGKILL'));
-      await until(
-        'the health check passes',
-        () => {
-          if (child.exitCode !== null) throw new Error(output);
-          return healthy();
-        },
-        20_000,
-      );
+      await until('the health check passes', () => {
+        if (child.exitCode !== null) throw new Error(output);
+        return healthy();
+      });
       child.kill('SIGTERM');
       t.equal(await exited, 0, 'SIGTERM ends it cleanly', { output });
       t.strictSame(contents(root), before, 'its own folder is as it was');

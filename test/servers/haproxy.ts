@@ -24,7 +24,7 @@ export async function startHaproxy(
     [
       'defaults',
       '  mode tcp',
-      '  timeout connect 2s',
+      '  timeout connect 10s',
       '  timeout client 10s',
       '  timeout server 10s',
       'listen front',

@@ -9,13 +9,11 @@ t.test('months begin and end as the calendar of the language says, from 1970 on'
       .tuple(fc.integer({ min: 1971, max: 2500 }), fc.integer({ min: 0, max: 11 }), fc.integer({ min: -2, max: 2 }))
       .map(([year, month, byMs]) => Date.UTC(year, month) + byMs),
   );
-  fc.assert(
-    fc.property(moment, (atMs) => {
-      const date = new Date(atMs);
-      const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-      return monthStartMs(atMs) === Date.UTC(year, month) && monthEndMs(atMs) === Date.UTC(year, month + 1);
-    }),
-    { numRuns: 20_000 },
-  );
+  const asTheLanguage = fc.property(moment, (atMs) => {
+    const date = new Date(atMs);
+    const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+    return monthStartMs(atMs) === Date.UTC(year, month) && monthEndMs(atMs) === Date.UTC(year, month + 1);
+  });
+  t.doesNotThrow(() => fc.assert(asTheLanguage, { numRuns: 20_000 }));
   t.end();
 });

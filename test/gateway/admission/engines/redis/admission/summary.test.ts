@@ -71,7 +71,7 @@ t.test('what earlier versions read stays as it was', async (t) => {
   t.same(after.slice(0, before.length), before, 'all fields of the record');
   t.same(
     after.slice(before.length).filter((_, n) => n % 2 === 0),
-    ['state', 'summary'],
+    ['state', 'summary', 'days'],
   );
   t.equal(await server.command('HSTRLEN', keyName(key.id), 'state'), 64);
   t.equal(await server.command('OBJECT', 'ENCODING', keyName(key.id)), 'listpack', 'the hash stays compact');
