@@ -12,7 +12,6 @@ export const PROGRAMS: readonly string[] = [
 
 /** Folders of src without tests in the same folder of test, and where theirs are. */
 export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ['src/gateway/admission/engines', 'test/e2e and test/conformance: it only chooses one of the two engines'],
   [
     'src/gateway/admission/engines/embedded/keys',
     'test/conformance/keys.ts and test/gateway/keys, which run on this engine',

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../shared/utc-day.js';
-import { LONGEST_MONTH_MS, monthEndMs, monthStartMs } from './month.js';
+import { LONGEST_MONTH_MS, monthEndMs, monthStartMs } from '../../shared/utc-month.js';
 
 /**
  * The bucket: `{limit, per, refill}` that remembers what was spent, so that a plan may change in the middle of a window.

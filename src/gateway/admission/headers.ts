@@ -1,6 +1,6 @@
 import { UNLIMITED_FIGURE } from './bucket.js';
 import type { Limit, WindowFigures } from './bucket.js';
-import { monthStartMs } from './month.js';
+import { monthStartMs } from '../../shared/utc-month.js';
 import type { NamedFigures, StandingVerdict } from './verdict.js';
 
 /**

@@ -1,4 +1,4 @@
-import { patiently } from '../admission/patience.js';
+import { patiently } from '../admission/engines/patience.js';
 import type { ImportStore, IncomingKey, KeyStore } from '../admission/port.js';
 import { randomBase62 } from './base62.js';
 import type { Body } from './fields.js';

@@ -1,4 +1,4 @@
-import { patiently } from '../admission/patience.js';
+import { patiently } from '../admission/engines/patience.js';
 import { ChangeUncertain, VersionConflict } from '../admission/port.js';
 import type { AdmissionEngine, KeyStore } from '../admission/port.js';
 import type { Plans } from '../admission/plan.js';

@@ -1,7 +1,7 @@
 import { settle, SHAPES } from '../bucket.js';
 import type { BucketShape, BucketState, Limit, Refill, WindowFigures } from '../bucket.js';
 import type { SubjectState } from '../decide.js';
-import { monthStartMs } from '../month.js';
+import { monthStartMs } from '../../../shared/utc-month.js';
 import type { Terms } from '../plan.js';
 import { closeWindows, EVERY_OPERATION, heldOf } from '../windows.js';
 import type { CachedKey } from './key-cache.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { patiently } from '../../patience.js';
+import { patiently } from '../patience.js';
 import { ChangeUncertain, IMPORT_LEASE_MS, ImportLost } from '../../port.js';
 import type { ImportStore, ImportUnderWay, IncomingKey, Staging } from '../../port.js';
 import { idsIn } from './link/ids.js';

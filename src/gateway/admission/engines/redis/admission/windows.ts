@@ -1,6 +1,5 @@
 import { MAX_LIMIT, SHAPES } from '../../../bucket.js';
 import type { Limit, Per } from '../../../bucket.js';
-import { DAYS_BEFORE_1970, DAYS_IN_ERA } from '../../../month.js';
 import type { Plan } from '../../../plan.js';
 import { EVERY_OPERATION, hasMore, windowsOf } from '../../../windows.js';
 import type { Window } from '../../../windows.js';
@@ -84,7 +83,14 @@ export function luaString(text: string): string {
   return `'${bytes.join('')}'`;
 }
 
-/** Lua: `monthStartMs()` of month.ts for `now`, into `month`. */
+/** Days from 1 March of the year 0 to 1 January 1970, and in 400 years: the calendar repeats after them. */
+const DAYS_BEFORE_1970 = 719_468;
+const DAYS_IN_ERA = 146_097;
+
+/**
+ * Lua: `monthStartMs()` of utc-month.ts for `now`, into `month`. With whole numbers, since Redis has no calendar:
+ * years are counted from March on, so that a leap day is the last of its year.
+ */
 export const MONTH_START = `
         local today = floor(now / ${day.perMs})
         local ofEra = (today + ${DAYS_BEFORE_1970}) % ${DAYS_IN_ERA}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreUnavailable } from './port.js';
+import { StoreUnavailable } from '../port.js';
 
 const TRIES = 5;
 const PAUSE_MS = 250;

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { patiently } from '../../../src/gateway/admission/patience.js';
-import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
+import { patiently } from '../../../../src/gateway/admission/engines/patience.js';
+import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 
 t.test('a call is made again while the store is away, not for ever, and not for any other reason', async (t) => {
   let calls = 0;

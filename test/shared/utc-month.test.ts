@@ -1,6 +1,6 @@
 import t from 'tap';
 import fc from 'fast-check';
-import { monthEndMs, monthStartMs } from '../../../src/gateway/admission/month.js';
+import { monthEndMs, monthStartMs } from '../../src/shared/utc-month.js';
 
 t.test('months begin and end as the calendar of the language says, from 1970 on', (t) => {
   const moment = fc.oneof(

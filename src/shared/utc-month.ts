@@ -1,0 +1,23 @@
+import { DAY_MS } from './utc-day.js';
+
+/** No month is longer. */
+export const LONGEST_MONTH_MS = 31 * DAY_MS;
+
+let fromMs = 0;
+let toMs = 0;
+
+/** First millisecond of the UTC month of `atMs`. Nearly every call asks for this month. */
+export function monthStartMs(atMs: number): number {
+  if (atMs < fromMs || atMs >= toMs) {
+    const date = new Date(atMs);
+    fromMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+    toMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+  }
+  return fromMs;
+}
+
+/** First millisecond of the month after that of `atMs`. */
+export function monthEndMs(atMs: number): number {
+  monthStartMs(atMs);
+  return toMs;
+}
