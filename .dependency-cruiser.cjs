@@ -12,6 +12,7 @@ const FOLDERS = [
   'upstream',
   'observe',
   'usage',
+  'events',
   'docs',
   'admin',
   'workers',
@@ -81,10 +82,10 @@ module.exports = {
       'Admission decides on plain data; only its step, admit.ts, knows of exchanges.',
     ),
     arrow(
-      'only-upstream-dials',
-      { path: '^src/gateway', pathNot: '^src/gateway/upstream' },
+      'only-upstream-and-events-dial',
+      { path: '^src/gateway', pathNot: '^src/gateway/(upstream|events)/' },
       { path: 'node_modules/(undici|http-proxy)/' },
-      'One place connects to upstreams.',
+      'One place connects to upstreams, and one to the receiver of events.',
     ),
     arrow(
       'only-the-redis-engine-speaks-redis',

@@ -7,6 +7,7 @@ import { exitWithParent } from '../shared/parent.js';
 import { findAdmin } from './admin-address.js';
 import { bansCommand } from './keys/bans.js';
 import { AdminClient } from './client.js';
+import { eventsCommand } from './keys/events.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { CommandError } from './command-error.js';
@@ -53,6 +54,7 @@ function createProgram(): Command {
   for (const command of [
     keysCommand(connect),
     bansCommand(connect),
+    eventsCommand(connect),
     usageCommand(connect),
     tokensCommand(connect),
     configCommand(),

@@ -16,6 +16,8 @@ import type { Reloader } from './config/reload.js';
 import type { Settings } from './config/settings.js';
 import { loadContract } from './contract/load.js';
 import { checkPrices } from './contract/prices.js';
+import type { Deliverer } from './events/deliverer.js';
+import { readEventSecrets } from './events/secrets.js';
 import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
 import { watchGateway, watchProcess } from './observe/process.js';
@@ -41,6 +43,8 @@ interface Base extends InForce {
   readonly engine: Engine;
   readonly internalToken: string;
   readonly adminToken: string;
+  /** What events are signed with; none without events, and in workers. */
+  readonly eventKeys: readonly Buffer[];
 }
 
 /**
@@ -82,6 +86,7 @@ function openBase(environment: NodeJS.ProcessEnv, { settings, certificate, contr
     log,
     engine: openEngine(settings, log, cluster.isPrimary),
     internalToken: readSecret(environment, 'PETGATE_INTERNAL_TOKEN', settings.dataFolder, 'internal-token'),
+    eventKeys: settings.events !== null && cluster.isPrimary ? readEventSecrets(environment, settings.dataFolder) : [],
     adminToken: readSecret(environment, 'PETGATE_ADMIN_TOKEN', settings.dataFolder, 'admin-token'),
   };
 }
@@ -147,6 +152,7 @@ async function oversee(base: Base, reloader: Reloader, side: PublicSide): Promis
   watchGateway(side.registry, engine, health, () => reloader.state());
   const keeper = settings.store.archive === null ? undefined : keepArchive(settings, log);
   if (keeper !== undefined) watchArchive(side.registry, () => keeper.state());
+  const deliverer = await beginEvents(base, side.registry);
   const admin = await openAdmin(base, reloader, side.metrics, () => health.readiness());
   announce(base, await side.listen(), admin);
   health.serving();
@@ -156,9 +162,19 @@ async function oversee(base: Base, reloader: Reloader, side: PublicSide): Promis
     health.stop();
     keeper?.stop();
     await closeAdmin(admin);
+    await deliverer?.stop();
     await engine.close();
     log.info('stopped');
   });
+}
+
+async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | undefined> {
+  const { settings, eventKeys: keys, engine, log } = base;
+  const { events, environment } = settings;
+  if (events === null) return undefined;
+  // It loads undici, which takes a while.
+  const { openEvents } = await import('./events/open.js');
+  return openEvents({ settings: events, keys, environment, outbox: engine.outbox, registry, log });
 }
 
 async function runWorker(base: Base): Promise<void> {
@@ -192,6 +208,7 @@ async function openAdmin(
     costs: new Map(contract.routes.operations.map(({ id, cost }) => [id, cost])),
     environment: settings.environment,
     acceptImported: settings.keys.acceptImported,
+    events: settings.events !== null,
   });
   const ledger = { dataFolder: settings.dataFolder, store: settings.store };
   const report: AdminParts['report'] = (format, range, keyId) => runTask({ format, range, keyId, settings: ledger });

@@ -88,6 +88,9 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
           .forEach((each) => tally(each.keyId, each.plan, each.operation, each.admittedAtMs, 'failed')),
       ),
     days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
+    get outbox(): never {
+      throw new Error('random stories write no events: test/conformance/outbox.ts does');
+    },
     keys: {
       read: (id) => Promise.resolve(records.get(id)),
       write: (record, entry) =>

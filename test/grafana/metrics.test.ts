@@ -37,7 +37,13 @@ t.test('docs/reference/metrics.md lists every metric there is, with its type and
   const gateway = await startGateway(t, {
     config: { listen: { proxy_protocol: true }, store: { archive: 'files' }, trusted_proxies: ['127.0.0.1'] },
     tls: issueCertificate(temporaryFolder(t), 'own'),
-    environment: { PETGATE_WORKERS: '2', REDIS_URL: redis.url },
+    environment: {
+      PETGATE_WORKERS: '2',
+      REDIS_URL: redis.url,
+      PETGATE_EVENTS_URL: 'https://127.0.0.1:1/',
+      PETGATE_EVENTS_ALLOW_LOCAL: 'true',
+      PETGATE_EVENTS_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+    },
   });
   const pets = await startPets(t);
   await scrape(pets.url);

@@ -77,7 +77,14 @@ t.test(
       plans: PLANS,
       tls,
       config: { store: { deadline: '5s', archive: 'files' } },
-      environment: { PETS_URL: pets.url, PETGATE_WORKERS: '2', REDIS_URL: redis.url },
+      environment: {
+        PETS_URL: pets.url,
+        PETGATE_WORKERS: '2',
+        REDIS_URL: redis.url,
+        PETGATE_EVENTS_URL: 'https://127.0.0.1:1/',
+        PETGATE_EVENTS_ALLOW_LOCAL: 'true',
+        PETGATE_EVENTS_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+      },
     });
     const keyOf = async (fields: Record<string, unknown>): Promise<string> => (await gateway.createKey(fields)).key;
     const keys = {

@@ -1,4 +1,5 @@
 import { BAN_ROUTES } from './bans.js';
+import { EVENT_ROUTES } from './events.js';
 import { KEY_ROUTES } from './keys.js';
 import { ARCHIVE_ROUTES } from './ledger/archive.js';
 import { describe } from './openapi/describe.js';
@@ -12,6 +13,7 @@ export const ROUTES: readonly Route[] = [
   ...PROBE_ROUTES,
   ...KEY_ROUTES,
   ...BAN_ROUTES,
+  ...EVENT_ROUTES,
   ...USAGE_ROUTES,
   ...ARCHIVE_ROUTES,
   ...TOKEN_ROUTES,

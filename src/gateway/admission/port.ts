@@ -1,4 +1,5 @@
 import type { TokenStore } from './admin-token.js';
+import type { GatewayEvent, Outbox } from './events/outbox.js';
 import type { AuditEntry, KeyRecord } from './key-record.js';
 import type { Finality } from './finality.js';
 import type { Verdict } from './verdict.js';
@@ -124,8 +125,8 @@ export interface KeyStore {
   read(id: string): Promise<KeyRecord | undefined>;
   /** Ends when what is stored of the key is as certain as after `write`: for a change that finds itself made already. */
   confirm(id: string): Promise<void>;
-  /** Writes `record` and its audit entry in one step if the stored version is `record.version - 1` (0: absent). */
-  write(record: KeyRecord, entry: AuditEntry): Promise<void>;
+  /** Writes `record`, its audit entry and the event that says so in one step if the stored version is `record.version - 1` (0: absent). */
+  write(record: KeyRecord, entry: AuditEntry, event?: GatewayEvent): Promise<void>;
   /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */
   page(afterId: string | null, count: number): Promise<readonly KeyRecord[]>;
   history(id: string): Promise<readonly AuditEntry[]>;
@@ -228,6 +229,7 @@ export interface AdmissionEngine {
   fail(credits: readonly Credit[]): Promise<void>;
   readonly keys: KeyStore;
   readonly tokens: TokenStore;
+  readonly outbox: Outbox;
   readonly bans: BanStore;
   readonly usage: UsageStore;
   readonly days: DayStore;

@@ -41,7 +41,7 @@ function explain(layers: Layers, schema: z.ZodType, prefix: string): ExplainedSe
     const place = layers.decides(path)?.locate(path, 'value');
     return {
       path: prefix + path.map(String).join('.'),
-      value: masked(said ?? fallback ?? null),
+      value: masked(path, said ?? fallback ?? null),
       source: place === undefined ? 'default' : renderPlace(place),
     };
   });
@@ -60,8 +60,9 @@ function leavesOf(node: Node, value: unknown, path: Path): { path: Path; fallbac
   return Object.keys(said as object).flatMap((key) => leavesOf(free, value, [...path, key]));
 }
 
-/** An address keeps its host; user, password and options of a store's address go. */
-function masked(value: unknown): unknown {
+/** An address keeps its host; user, password and options of a store's address go, and all but the host of a webhook's. */
+function masked(path: Path, value: unknown): unknown {
+  if (typeof value === 'string' && path.join('.') === 'events.url') return `${new URL(value).origin}/***`;
   if (typeof value !== 'string' || !/^(?:rediss?(?:\+[a-z]+)?|postgres(?:ql)?):/.test(value)) return value;
   return value.replace(/\/\/.*@/, '//***@').replace(/\?.*/, '?***');
 }

@@ -38,12 +38,13 @@ const FIXED = {
   environment: ({ environment }: Settings) => environment,
   store: ({ store }: Settings) => store,
   keys: ({ keys }: Settings) => keys,
+  events: ({ events }: Settings) => events,
   'limits.header_size': ({ limits }: Settings) => limits.headerBytes,
 } as const satisfies Record<string, (settings: Settings) => unknown>;
 
 /** `next`, with what only a new process can change as it was at the start. */
 function withFixed(next: Settings, first: Settings): Settings {
-  const { listen, http2, admin, workers, dataFolder, contract, environment, store, keys } = first;
+  const { listen, http2, admin, workers, dataFolder, contract, environment, store, keys, events } = first;
   const tls = first.tls === null ? null : (next.tls ?? first.tls);
   return {
     ...next,
@@ -57,6 +58,7 @@ function withFixed(next: Settings, first: Settings): Settings {
     environment,
     store,
     keys,
+    events,
     limits: { ...next.limits, headerBytes: first.limits.headerBytes },
   };
 }

@@ -12,6 +12,7 @@ type Immutable<T> = T extends ReadonlyMap<unknown, unknown> ? T : { readonly [Na
 export type Settings = Immutable<ReturnType<typeof toSettings>>;
 export type EdgeLimits = Settings['limits'];
 export type CorsSettings = NonNullable<Settings['cors']>;
+export type EventsSettings = NonNullable<Settings['events']>;
 export type TlsSettings = NonNullable<Settings['tls']>;
 export type UpstreamSettings = Settings['upstreams'][string];
 export type BreakerSettings = NonNullable<UpstreamSettings['breaker']>;
@@ -56,6 +57,7 @@ export function toSettings(file: GatewayFile, plans: Plans, paths: ResolvedPaths
     realm: file.realm,
     plans,
     keys: { acceptImported: keys.accept_imported },
+    events: file.events === undefined ? null : toEvents(file.events),
     log: file.log,
     shutdownMs: file.shutdown,
   };
@@ -89,6 +91,10 @@ function toLimits(limits: GatewayFile['limits']) {
     tunnelIdleMs: limits.tunnel_idle,
     tunnelLifetimeMs: limits.tunnel_lifetime,
   };
+}
+
+function toEvents({ url, allow_local: allowLocal, timeout, retry }: NonNullable<GatewayFile['events']>) {
+  return { url, allowLocal, timeoutMs: timeout, retryMs: retry };
 }
 
 function toCors({ origins, headers, expose, max_age: maxAgeMs, credentials }: NonNullable<GatewayFile['cors']>) {

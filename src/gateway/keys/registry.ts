@@ -2,6 +2,7 @@ import { patiently } from '../admission/engines/patience.js';
 import { ChangeUncertain, VersionConflict } from '../admission/port.js';
 import type { AdmissionEngine, KeyStore } from '../admission/port.js';
 import type { Plans } from '../admission/plan.js';
+import { eventOf } from './announce.js';
 import { storeClock } from './clock.js';
 import type { Clock } from './clock.js';
 import { limitsOn, readFields } from './fields.js';
@@ -27,6 +28,8 @@ export interface RegistryParts {
   readonly environment: string;
   /** Whether tokens of another form may be brought in. */
   readonly acceptImported: boolean;
+  /** Whether changes are told as events; left out, they are not. */
+  readonly events?: boolean;
   /** The store's clock unless a test says otherwise. */
   readonly clock?: Clock;
 }
@@ -255,7 +258,7 @@ export class KeyRegistry {
       };
       const changed = { plan, name, ...(note === '' ? {} : { note }), limits, scopes, expires: isoOrNull(expiresAtMs) };
       try {
-        await this.#store.write(record, {
+        await this.#write(record, {
           atMs: nowMs,
           actor,
           action: imported === null ? 'created' : 'imported',
@@ -275,6 +278,10 @@ export class KeyRegistry {
     throw new KeyRefused('conflict', ['no free id was found; try again']);
   }
 
+  #write(record: KeyRecord, entry: AuditEntry): Promise<void> {
+    return this.#store.write(record, entry, this.#parts.events === true ? eventOf(record, entry) : undefined);
+  }
+
   /** Reads, edits, writes; starts again when somebody else wrote in between. */
   async #edit(id: string, actor: string, edit: Edit): Promise<KeyRecord> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -287,7 +294,7 @@ export class KeyRegistry {
       }
       const next = { ...edited.next, version: record.version + 1 };
       try {
-        await this.#store.write(next, { atMs: nowMs, actor, action: edited.action, changed: edited.changed });
+        await this.#write(next, { atMs: nowMs, actor, action: edited.action, changed: edited.changed });
         return next;
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;

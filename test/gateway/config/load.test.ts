@@ -59,6 +59,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
     tunnelLifetimeMs: 3_600_000,
   },
   cors: null,
+  events: null,
   trustedProxies: [],
   realm: 'petgate',
   keys: { acceptImported: false },

@@ -14,6 +14,7 @@ export const PARAMETERS = {
   to: { description: 'Last UTC day; today when left out', schema: DAY },
   by: { description: `One or more of ${DIMENSIONS.join(', ')}`, schema: { type: 'string', default: 'plan' } },
   format: { description: 'How the report is written', schema: { enum: ['json', 'csv', 'html'], default: 'json' } },
+  state: { description: 'Which events', schema: { enum: ['waiting', 'dead'], default: 'waiting' } },
   key: { description: 'Only the usage of this key', schema: { type: 'string' } },
 } as const;
 

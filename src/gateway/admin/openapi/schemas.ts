@@ -62,6 +62,8 @@ export const SCHEMAS = {
   NewBan: object({ for: DURATION }, { reason: orNull(TEXT) }),
   Ban: banned(),
   BanPage: object({ bans: listOf(banned()), cursor: CURSOR }),
+  Event: told(),
+  EventPage: object({ events: listOf(told()), cursor: CURSOR }),
   Token: object(TOKEN),
   IssuedToken: object({ ...TOKEN, token: { ...TEXT, description: 'Shown this once' } }),
   TokenList: object({ tokens: listOf(object(TOKEN)) }),
@@ -82,6 +84,22 @@ export type SchemaName = keyof typeof SCHEMAS;
 
 function banned(): Schema {
   return object({ key: TEXT, until: MOMENT, level: COUNT, reason: orNull(TEXT), by: TEXT });
+}
+
+function told(): Schema {
+  const state = { enum: ['waiting', 'dead'] };
+  const due = orNull(MOMENT);
+  return object({
+    id: TEXT,
+    type: TEXT,
+    time: MOMENT,
+    data: { type: 'object' },
+    state,
+    attempts: COUNT,
+    failure: orNull(TEXT),
+    due,
+    dead: due,
+  });
 }
 
 function object(required: Schema, optional: Schema = {}): Schema {

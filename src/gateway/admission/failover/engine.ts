@@ -66,6 +66,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     fail: failOf(redis, local, isAway),
     keys: redis.keys,
     tokens: redis.tokens,
+    outbox: redis.outbox,
     bans: redis.bans,
     usage: redis.usage,
     days: redis.days,

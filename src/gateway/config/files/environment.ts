@@ -10,6 +10,7 @@ interface Variable {
 const asText = (text: string): unknown => text;
 /** What isn't a whole number stays text, so that the schema says what would be right. */
 const asNumber = (text: string): unknown => (/^[0-9]{1,15}$/.test(text) ? Number(text) : text);
+const asFlag = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
 const asList = (text: string): unknown => text.split(',').map((part) => part.trim());
 
 /** PETGATE_CONFIG is read before any file. PETGATE_DATA is relative to the working directory, so `load` resolves it. */
@@ -26,6 +27,8 @@ const VARIABLES: readonly Variable[] = [
   { name: 'PETS_URL', path: ['upstreams', 'pets', 'addresses'], read: asList },
   { name: 'STORE_URL', path: ['upstreams', 'store', 'addresses'], read: asList },
   { name: 'PETGATE_WORKERS', path: ['workers'], read: asNumber },
+  { name: 'PETGATE_EVENTS_URL', path: ['events', 'url'], read: asText },
+  { name: 'PETGATE_EVENTS_ALLOW_LOCAL', path: ['events', 'allow_local'], read: asFlag },
   { name: 'LOG_LEVEL', path: ['log', 'level'], read: asText },
 ];
 

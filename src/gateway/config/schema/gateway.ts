@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { events } from './events.js';
 import { originFault } from './origin.js';
 import { duration, LONGEST, mapping, size, text, whole } from './values.js';
 
@@ -288,6 +289,9 @@ export const gatewayFile = mapping({
   keys: mapping({
     accept_imported: bool.prefault(false).describe('Whether keys of a foreign form are looked up at all.'),
   }).prefault({}),
+  events: events
+    .optional()
+    .describe('A webhook that is told of changed keys. Left out: nobody is, and nothing is kept.'),
   log: mapping({
     level: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {

@@ -14,6 +14,8 @@ const READ = [
   'GET /admin/v1/keys/{id}/history',
   'GET /admin/v1/bans',
   'GET /admin/v1/bans/{id}',
+  'GET /admin/v1/events',
+  'GET /admin/v1/events/{id}',
 ];
 const BILLING = [
   'GET /admin/v1/usage',
@@ -31,6 +33,7 @@ const KEYS = [
   'GET /admin/v1/keys/export',
   'PUT /admin/v1/bans/{id}',
   'DELETE /admin/v1/bans/{id}',
+  'POST /admin/v1/events/{id}/redeliver',
 ];
 
 /** What each role may ask for, said once more by hand: a route in no list is an operator's. */

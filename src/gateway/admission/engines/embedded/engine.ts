@@ -13,6 +13,7 @@ import { Checkpoint } from './log/checkpoint.js';
 import { StoredKeyVerifier } from './keys/verifier.js';
 import type { KeyVerifier } from './keys/verifier.js';
 import { keysOf } from './keys/key-store.js';
+import { outboxOf } from './keys/outbox.js';
 import { tokensOf } from './keys/token-store.js';
 import { keyRow } from './files/rows.js';
 import { openStores } from './files/stores.js';
@@ -72,6 +73,7 @@ export function engineOn(stores: Stores, verifier: KeyVerifier, usageDays: numbe
     fail: (credits) => attempt(stores, () => transact(stores, (transaction) => countFailures(transaction, credits))),
     keys: keysOf(stores),
     tokens: tokensOf(stores),
+    outbox: outboxOf(stores),
     bans: bansOf(stores, checkpoint),
     usage: usageOf(stores, checkpoint),
     // All processes of the machine count in one ledger: nobody brings anything later.

@@ -10,6 +10,7 @@ import { changedSince } from './changes.js';
 import type { ChangedKeys } from './changes.js';
 import { connect } from './link/connect.js';
 import { fail } from './credits.js';
+import { outboxOf } from './events/outbox.js';
 import { beat, dayStore, leave, report } from './gateways.js';
 import { keyStore } from './keys.js';
 import { Link } from './link/link.js';
@@ -92,7 +93,8 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       return verdicts;
     },
     fail: (credits) => fail(link, credits, usageDays),
-    keys: keyStore(link, replicas, options.importLeaseMs),
+    keys: keyStore(link, replicas, deadlineMs, options.importLeaseMs),
+    outbox: outboxOf(link),
     tokens: tokenStore(link, replicas),
     bans: banStore(link, replicas),
     usage: usageStore(link),

@@ -6,6 +6,7 @@
  *     petgate:{<id>}:history      audit entries of a key (list)      no TTL
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
  *     petgate:{<id>}:late:<day>   what came of a day long over (hash) no TTL
+ *     petgate:{<id>}:events       events of a key that are not delivered (hash) no TTL
  *     petgate:{<id>}:credits      last credit counted of each teller and day (hash) TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
  *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
@@ -15,6 +16,9 @@
  *     petgate:import              the import under way (hash)        no TTL
  *     petgate:import:<import>     ids it staged (sorted set)         no TTL
  *     petgate:changes             ids of keys changed lately (sorted set) TTL
+ *     petgate:{events}:waiting    ids of events, by when they were made (sorted set) no TTL
+ *     petgate:{events}:due        the same ids, by when they are due (sorted set) no TTL
+ *     petgate:{events}:dead       ids of events nobody tries any more, by since when (sorted set) no TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
  *     petgate:late                days of which there are late counts (sorted set) no TTL
  *     petgate:archive             id of the archive that days were moved to  no TTL
@@ -36,6 +40,9 @@ export const KEY_INDEX = 'petgate:keys';
 export const TOKENS = 'petgate:tokens';
 export const IMPORT_MARK = 'petgate:import';
 export const CHANGES = 'petgate:changes';
+export const EVENTS_WAITING = 'petgate:{events}:waiting';
+export const EVENTS_DUE = 'petgate:{events}:due';
+export const EVENTS_DEAD = 'petgate:{events}:dead';
 export const GATEWAYS = 'petgate:gateways';
 export const GATEWAY_DAYS = 'petgate:gateways:days';
 export const LATE_DAYS = 'petgate:late';
@@ -61,6 +68,11 @@ export function waitName(key: string): string {
 
 export function historyName(id: string): string {
   return `petgate:{${id}}:history`;
+}
+
+/** Name of the events of a key that are not delivered. */
+export function eventsName(id: string): string {
+  return `petgate:{${id}}:events`;
 }
 
 /** Name of the day ledger of a key. */

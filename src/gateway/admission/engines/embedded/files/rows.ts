@@ -7,7 +7,9 @@
  * names of those that were not saved.
  * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
  * all records, `b` what an operator said of a ban, `i` a key that an import has staged, `m` the mark of that
- * import, `t` an admin token, `x` the archive there is, `w` how far an archived day was removed. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
+ * import, `t` an admin token, `x` the archive there is, `w` how far an archived day was removed, `e` an event that is not
+ * delivered, with an entry of its id in `y` by when it was made and `d` by when it is due, or in `z` by since when it is
+ * dead. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
  * its metadata.
  */
 export const SEPARATOR = '\u001f';
@@ -48,6 +50,13 @@ export const removedRow = (day: string): string => `w${day}`;
 
 export const banNoteRow = (keyId: string): string => `b${keyId}`;
 export const tokenRow = (tokenId: string): string => `t${tokenId}`;
+export const eventRow = (eventId: string): string => `e${eventId}`;
+/** Of an event in one of the lists `y`, `d` and `z`, by a time in ms. */
+export const listedRow = (list: 'y' | 'd' | 'z', atMs: number, eventId: string): string =>
+  `${list}${String(Math.max(0, Math.round(atMs))).padStart(16, '0')}${SEPARATOR}${eventId}`;
+/** The event of a row of `listedRow`. */
+export const eventIdOf = (row: string): string => row.slice(row.indexOf(SEPARATOR) + 1);
+
 export const stagedRow = (keyId: string): string => `i${keyId}`;
 export const IMPORT_MARK = 'm';
 /** Differs after each change of any key's record, as a double. */

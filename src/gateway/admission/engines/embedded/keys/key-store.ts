@@ -1,8 +1,10 @@
 import type { AuditEntry, KeyRecord } from '../../../key-record.js';
+import type { GatewayEvent } from '../../../events/outbox.js';
 import { VersionConflict } from '../../../port.js';
 import type { KeyStore } from '../../../port.js';
 import { importsOf } from './imports.js';
 import { AFTER_ALL, historyRow, recordRow, SEPARATOR } from '../files/rows.js';
+import { enter } from './outbox.js';
 import { committedBytes, place, recordsChanged, stagedIn } from './staged.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
@@ -13,7 +15,7 @@ export function keysOf(stores: Stores): KeyStore {
   const { durable } = stores;
   return {
     read: (id) => attempt(stores, () => readRecord(durable, id)),
-    write: (record, entry) => write(stores, record, entry),
+    write: (record, entry, event) => write(stores, record, entry, event),
     // What can be read here is on the disk.
     confirm: () => Promise.resolve(),
     page: (afterId, count) =>
@@ -31,7 +33,7 @@ export function keysOf(stores: Stores): KeyStore {
   };
 }
 
-async function write(stores: Stores, record: KeyRecord, entry: AuditEntry): Promise<void> {
+async function write(stores: Stores, record: KeyRecord, entry: AuditEntry, event?: GatewayEvent): Promise<void> {
   const { durable, durableCapacity } = stores;
   try {
     await durable.transaction(() => {
@@ -46,9 +48,10 @@ async function write(stores: Stores, record: KeyRecord, entry: AuditEntry): Prom
           `Key ${record.id} is at version ${storedVersion}, not ${record.version - 1}: read it again and repeat the change.`,
         );
       }
-      // A put that fails spoils the whole transaction, so that neither row is ever there alone.
+      // A put that fails spoils the whole transaction, so that no row is ever there alone.
       durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
       durable.putSync(recordRow(record.id), Buffer.from(JSON.stringify(record)));
+      if (event !== undefined) enter(durable, event);
       recordsChanged(durable);
     });
   } catch (error) {

@@ -1,0 +1,131 @@
+import type { GatewayEvent, Outbox, OutboxEntry } from '../../../events/outbox.js';
+import { attempt, inTransaction } from '../files/errors.js';
+import { AFTER_ALL, eventIdOf, eventRow, listedRow, rangeOf } from '../files/rows.js';
+import type { Store } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
+
+const NOTHING = Buffer.alloc(0);
+/** Bounds how long one transaction holds up the event loop. */
+const FORGOTTEN_AT_ONCE = 100;
+
+/** An entry as its row has it. A lease is a time at which it is due, so that a time stands there always while it waits. */
+interface Stored extends OutboxEntry {
+  readonly leasedToMs: number;
+}
+
+/** In a transaction: a new event, due at once. */
+export function enter(durable: Store, event: GatewayEvent): void {
+  put(durable, { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null, leasedToMs: 0 });
+}
+
+/** Events lie in `durable`, where each is written with the record it is about. */
+export function outboxOf(stores: Stores): Outbox {
+  const { durable } = stores;
+  const replace = (id: string, next: (there: Stored) => Stored): Promise<OutboxEntry | undefined> =>
+    inTransaction(stores, () => {
+      const there = readIn(durable, id);
+      if (there === undefined) return undefined;
+      remove(durable, there);
+      const entry = next(there);
+      put(durable, entry);
+      return shown(entry);
+    });
+  return {
+    async claim(count, leaseMs) {
+      // A transaction syncs the disk; nearly always nothing is due.
+      if (!(await attempt(stores, () => (durable.resetReadTxn(), dueIn(durable, 1).length > 0)))) return [];
+      return inTransaction(stores, () => dueIn(durable, count).map((id) => lease(durable, id, Date.now() + leaseMs)));
+    },
+    delivered: (id) => inTransaction(stores, () => forget(durable, id)),
+    async postpone({ event, attempts, failure }, pauseMs) {
+      const dueAtMs = Date.now() + Math.round(pauseMs);
+      await replace(event.id, (there) => ({ ...there, attempts, failure, dueAtMs, leasedToMs: dueAtMs }));
+    },
+    async bury({ event, attempts, failure }) {
+      await replace(event.id, (there) => ({ ...there, attempts, failure, dueAtMs: null, deadAtMs: Date.now() }));
+    },
+    redeliver: (id) =>
+      replace(id, ({ event }) => ({
+        event,
+        attempts: 0,
+        failure: null,
+        dueAtMs: null,
+        deadAtMs: null,
+        leasedToMs: 0,
+      })),
+    read: (id) =>
+      attempt(stores, () => {
+        durable.resetReadTxn();
+        const there = readIn(durable, id);
+        return there && shown(there);
+      }),
+    list: (state, cursor, count) =>
+      attempt(stores, () => {
+        durable.resetReadTxn();
+        const { start, end } = rangeOf(state === 'waiting' ? 'y' : 'z');
+        const from = cursor === null ? start : start + cursor;
+        const rows = [...durable.getKeys({ start: from, end, limit: count, exclusiveStart: true })];
+        const entries = rows.map((row) => readIn(durable, eventIdOf(row))).filter((entry) => entry !== undefined);
+        return { entries: entries.map(shown), cursor: rows.length < count ? null : rows.at(-1)!.slice(1) };
+      }),
+    figures: () =>
+      attempt(stores, () => {
+        durable.resetReadTxn();
+        const [waiting, dead] = [durable.getKeysCount(rangeOf('y')), durable.getKeysCount(rangeOf('z'))];
+        const [oldest] = [...durable.getKeys({ ...rangeOf('y'), limit: 1 })];
+        const madeMs = oldest === undefined ? Infinity : Number(oldest.slice(1, 17));
+        return { waiting, dead, oldestMs: Math.max(0, Date.now() - madeMs) };
+      }),
+    forgetDead: (keptMs) =>
+      inTransaction(stores, () => {
+        const end = listedRow('z', Date.now() - keptMs, '');
+        const rows = [...durable.getKeys({ start: 'z', end, limit: FORGOTTEN_AT_ONCE })];
+        for (const row of rows) forget(durable, eventIdOf(row));
+      }),
+  };
+}
+
+function dueIn(durable: Store, count: number): readonly string[] {
+  const end = listedRow('d', Date.now(), AFTER_ALL);
+  return [...durable.getKeys({ start: 'd', end, limit: count })].map(eventIdOf);
+}
+
+function lease(durable: Store, id: string, leasedToMs: number): OutboxEntry {
+  // The list and the entries change together alone.
+  const there = readIn(durable, id)!;
+  remove(durable, there);
+  put(durable, { ...there, leasedToMs });
+  return shown(there);
+}
+
+function forget(durable: Store, id: string): void {
+  const there = readIn(durable, id);
+  if (there === undefined) return;
+  remove(durable, there);
+  durable.removeSync(eventRow(id));
+}
+
+function readIn(durable: Store, id: string): Stored | undefined {
+  const bytes = durable.getBinary(eventRow(id));
+  return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Stored);
+}
+
+function put(durable: Store, entry: Stored): void {
+  durable.putSync(eventRow(entry.event.id), Buffer.from(JSON.stringify(entry)));
+  for (const row of listed(entry)) durable.putSync(row, NOTHING);
+}
+
+/** Out of the lists; its own row stays. */
+function remove(durable: Store, entry: Stored): void {
+  for (const row of listed(entry)) durable.removeSync(row);
+}
+
+function listed({ event: { id, atMs }, deadAtMs, leasedToMs }: Stored): readonly string[] {
+  return deadAtMs === null
+    ? [listedRow('y', atMs, id), listedRow('d', leasedToMs, id)]
+    : [listedRow('z', deadAtMs, id)];
+}
+
+function shown({ event, attempts, failure, dueAtMs, deadAtMs }: Stored): OutboxEntry {
+  return { event, attempts, failure, dueAtMs, deadAtMs };
+}

@@ -1,0 +1,36 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { isLocalAddress } from '../../../shared/local-address.js';
+import { duration, mapping } from './values.js';
+
+// No part of the address stands in a message: its path or query may hold a secret.
+const FORM = 'must be an address such as https://hooks.example.com/petgate, without user, password and fragment';
+
+const url = z.string({ error: FORM }).refine((given) => {
+  if (!/^https?:\/\/[^\s@\\]+$/.test(given) || given.includes('#') || !URL.canParse(given)) return false;
+  const { username, password, hostname } = new URL(given);
+  return username === '' && password === '' && hostname !== '';
+}, FORM);
+
+/** Whether the address is one that needs leave: plain HTTP, or an IP address that is not of the public internet. */
+function needsLeave(given: string): boolean {
+  const { protocol, hostname } = new URL(given);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return protocol !== 'https:' || (isIP(host) !== 0 && isLocalAddress(host));
+}
+
+/** `events` of gateway.yaml. */
+export const events = mapping({
+  url: url.describe('Where each event is sent by POST, as CloudEvents and Standard Webhooks say.'),
+  allow_local: z
+    .boolean({ error: 'must be true or false' })
+    .prefault(false)
+    .describe('Whether it may be plain HTTP, and lead to this machine or a private network.'),
+  timeout: duration('100ms', '1m').prefault('15s').describe('How long an attempt may take.'),
+  retry: duration('100ms', '1h')
+    .prefault('5s')
+    .describe('About how long after the first failed attempt the next is; then twice as long, and so on up to 24h.'),
+}).refine((given) => given.allow_local || !needsLeave(given.url), {
+  path: ['url'],
+  error: 'must begin with https:// and not lead to a local address, unless allow_local is true',
+});

@@ -1,0 +1,108 @@
+import type { EventType, GatewayEvent, Outbox, OutboxEntry } from '../admission/events/outbox.js';
+import { StoreUnavailable } from '../admission/port.js';
+import type { Log } from '../../shared/log.js';
+import { repeat } from '../../shared/repeat.js';
+import type { Message } from './message.js';
+import type { Sender } from './send.js';
+
+interface DelivererParts {
+  readonly outbox: Outbox;
+  readonly sender: Sender;
+  readonly messageOf: (event: GatewayEvent) => Message;
+  /** Of an attempt; a claim lasts a little longer. */
+  readonly timeoutMs: number;
+  /** After the first failed attempt; then twice as long each time. */
+  readonly retryMs: number;
+  readonly attempted: (type: EventType, outcome: 'delivered' | 'failed') => void;
+  readonly log: Log;
+  /** Tests only: the pause between two looks at the outbox. */
+  readonly everyMs?: number;
+  /** Tests only: a number from 0 to 1. */
+  readonly random?: () => number;
+}
+
+const EVERY_MS = 1_000;
+const AT_ONCE = 16;
+/** For the store, beside the attempt itself. */
+const LEASE_SPARE_MS = 5_000;
+const LONGEST_PAUSE_MS = 24 * 3_600_000;
+const DEAD_KEPT_MS = 30 * 24 * 3_600_000;
+const FORGET_EVERY_MS = 3_600_000;
+
+/**
+ * Takes events from the outbox to the receiver, at least once each, until it has taken them or the pauses have grown to
+ * 24 hours. Runs in one process of each gateway, beside the requests; which gateway delivers what is the outbox's to say.
+ */
+export class Deliverer {
+  readonly #parts: DelivererParts;
+  readonly #stop: () => Promise<void>;
+  #ended = false;
+  /** The receiver answered 410: it is asked no more by this process. */
+  #gone = false;
+  #forgetAtMs = 0;
+
+  constructor(parts: DelivererParts) {
+    this.#parts = parts;
+    const onError = (error: unknown): void => {
+      if (!(error instanceof StoreUnavailable)) parts.log.error({ err: error }, 'the delivery of events met a fault');
+    };
+    this.#stop = repeat(parts.everyMs ?? EVERY_MS, () => this.#round(), onError);
+  }
+
+  /** Ends the attempts under way; what they were about is due at once, for whoever comes next. */
+  async stop(): Promise<void> {
+    this.#ended = true;
+    await this.#parts.sender.close();
+    await this.#stop();
+  }
+
+  async #round(): Promise<void> {
+    const { outbox, timeoutMs } = this.#parts;
+    for (let taken = AT_ONCE; taken === AT_ONCE && !this.#ended && !this.#gone;) {
+      const entries = await outbox.claim(AT_ONCE, timeoutMs + LEASE_SPARE_MS);
+      taken = entries.length;
+      const ends = await Promise.allSettled(entries.map((entry) => this.#attempt(entry)));
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    }
+    if (performance.now() < this.#forgetAtMs) return;
+    await outbox.forgetDead(DEAD_KEPT_MS);
+    this.#forgetAtMs = performance.now() + FORGET_EVERY_MS;
+  }
+
+  async #attempt(entry: OutboxEntry): Promise<void> {
+    const { outbox, sender, messageOf, attempted } = this.#parts;
+    const { event } = entry;
+    const outcome = this.#ended ? { kind: 'stopped' as const } : await sender.send(messageOf(event));
+    if (outcome.kind === 'stopped') return outbox.postpone(entry, 0);
+    attempted(event.type, outcome.kind === 'delivered' ? 'delivered' : 'failed');
+    if (outcome.kind === 'delivered') return outbox.delivered(event.id);
+    if (outcome.kind === 'gone') return this.#goneAt(entry);
+    return this.#failed({ ...entry, attempts: entry.attempts + 1, failure: outcome.reason });
+  }
+
+  async #failed(entry: OutboxEntry): Promise<void> {
+    const { outbox, retryMs, random = Math.random, log } = this.#parts;
+    const pauseMs = retryMs * 2 ** (entry.attempts - 1);
+    const [{ id, type }, { attempts, failure }] = [entry.event, entry];
+    // The pause of 24 hours was the last one.
+    if (pauseMs / 2 >= LONGEST_PAUSE_MS) {
+      log.error({ event: id, type, attempts, failure }, 'an event could not be delivered and is a dead letter');
+      return outbox.bury(entry);
+    }
+    log.warn({ event: id, type, attempts, failure }, 'an event could not be delivered');
+    // Spread, so that not all of an outage come back together.
+    await outbox.postpone(entry, Math.min(pauseMs, LONGEST_PAUSE_MS) * (0.75 + random() / 2));
+  }
+
+  async #goneAt(entry: OutboxEntry): Promise<void> {
+    if (!this.#gone)
+      this.#parts.log.error(
+        'the receiver of events answered 410 Gone: nothing is sent to it until this gateway starts again',
+      );
+    this.#gone = true;
+    await this.#parts.outbox.postpone(
+      { ...entry, failure: 'it answered 410: sending has stopped' },
+      this.#parts.retryMs,
+    );
+  }
+}

@@ -1,0 +1,39 @@
+import { createHmac } from 'node:crypto';
+import type { GatewayEvent } from '../admission/events/outbox.js';
+
+/** One attempt, as it goes over the wire. */
+export interface Message {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * The body is one CloudEvent 1.0 in structured mode, JSON; it is the same with every attempt. The headers are those of
+ * Standard Webhooks: id, time of the attempt in seconds, and a signature for each key.
+ * @param source of CloudEvents: which gateways it comes from
+ */
+export function messageOf(event: GatewayEvent, source: string, keys: readonly Buffer[], nowMs: number): Message {
+  const { id, type, atMs, data } = event;
+  const body = JSON.stringify({
+    specversion: '1.0',
+    id,
+    source,
+    type,
+    subject: data.key,
+    time: new Date(atMs).toISOString(),
+    datacontenttype: 'application/json',
+    data,
+  });
+  const timestamp = Math.floor(nowMs / 1000).toString();
+  const signatures = keys.map(
+    (key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+  );
+  const headers = {
+    'content-type': 'application/cloudevents+json; charset=utf-8',
+    'user-agent': 'petgate',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  };
+  return { headers, body };
+}

@@ -1,0 +1,49 @@
+import { Counter } from 'prom-client';
+import type { Registry } from 'prom-client';
+import type { EventType, Outbox, OutboxFigures } from '../admission/events/outbox.js';
+import { gaugeOf, gaugesOf } from '../observe/gauge.js';
+
+const TYPES: readonly EventType[] = ['petgate.key.created', 'petgate.key.changed', 'petgate.key.revoked'];
+const OUTCOMES = ['delivered', 'failed'] as const;
+
+/** Counts attempts, and shows what waits in the store. Gives what counts an attempt. */
+export function watchEvents(
+  registry: Registry,
+  outbox: Pick<Outbox, 'figures'>,
+): (type: EventType, outcome: (typeof OUTCOMES)[number]) => void {
+  const attempts = new Counter({
+    name: 'petgate_event_attempts_total',
+    help: 'Attempts of this gateway to deliver an event, by type and outcome. Only with events.',
+    labelNames: ['type', 'outcome'],
+    registers: [registry],
+  });
+  for (const type of TYPES) for (const outcome of OUTCOMES) attempts.inc({ type, outcome }, 0);
+  let last: OutboxFigures = { waiting: 0, dead: 0, oldestMs: 0 };
+  const figures = async (): Promise<OutboxFigures | null> => {
+    const read = await outbox.figures().catch(() => null);
+    last = read ?? last;
+    return read;
+  };
+  gaugesOf(
+    registry,
+    'petgate_events',
+    'Events in the whole store that wait for delivery, or that nobody tries any more; no figure while it is away. Only with events.',
+    'state',
+    async () => {
+      const read = await figures();
+      return (
+        read && [
+          ['waiting', read.waiting],
+          ['dead', read.dead],
+        ]
+      );
+    },
+  );
+  gaugeOf(
+    registry,
+    'petgate_events_oldest_age_seconds',
+    'Age of the oldest event that waits for delivery, as last read from the store; 0 while none does. Only with events.',
+    async () => ((await figures()) ?? last).oldestMs / 1000,
+  );
+  return (type, outcome) => attempts.inc({ type, outcome });
+}

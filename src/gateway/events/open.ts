@@ -1,0 +1,32 @@
+import type { Registry } from 'prom-client';
+import type { Outbox } from '../admission/events/outbox.js';
+import type { EventsSettings } from '../config/settings.js';
+import type { Log } from '../../shared/log.js';
+import { Deliverer } from './deliverer.js';
+import { messageOf } from './message.js';
+import { watchEvents } from './metrics.js';
+import { createSender } from './send.js';
+
+interface EventsParts {
+  readonly settings: EventsSettings;
+  /** What events are signed with. */
+  readonly keys: readonly Buffer[];
+  readonly environment: string;
+  readonly outbox: Outbox;
+  readonly registry: Registry;
+  readonly log: Log;
+}
+
+/** Begins to deliver events; in one process of each gateway. */
+export function openEvents({ settings, keys, environment, outbox, registry, log }: EventsParts): Deliverer {
+  const { timeoutMs, retryMs } = settings;
+  return new Deliverer({
+    outbox,
+    sender: createSender(settings),
+    messageOf: (event) => messageOf(event, `/petgate/${environment}`, keys, Date.now()),
+    timeoutMs,
+    retryMs,
+    attempted: watchEvents(registry, outbox),
+    log,
+  });
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BadSecret } from '../../shared/secret-file.js';
+
+const VARIABLE = 'PETGATE_EVENTS_SECRET';
+const FILE = 'events-secret';
+const PREFIX = 'whsec_';
+/** Standard Webhooks asks for a key of 24 to 64 bytes. */
+const [LEAST_BYTES, MOST_BYTES] = [24, 64];
+const MOST_SECRETS = 2;
+const ADVICE =
+  'It is whsec_ and the base64 of 24 to 64 random bytes, such as the output of: echo "whsec_$(openssl rand -base64 32)"; during a rotation two of them, the new one first.';
+
+/**
+ * The keys that events are signed with: of the variable, else of the file in the data folder. One, or two during a
+ * rotation, separated by blanks or a comma. None is made: several gateways and the receiver must have the same.
+ * @throws BadSecret, which says nothing of them
+ */
+export function readEventSecrets(environment: NodeJS.ProcessEnv, dataFolder: string): readonly Buffer[] {
+  const given = wordsOf(environment[VARIABLE] ?? '');
+  if (given.length > 0) return keysOf(given, VARIABLE);
+  const kept = wordsOf(readIn(join(dataFolder, FILE)));
+  if (kept.length > 0) return keysOf(kept, `the file ${FILE} in ${dataFolder}`);
+  throw new BadSecret(`Events are sent signed: set ${VARIABLE}, or write the file ${FILE} in ${dataFolder}. ${ADVICE}`);
+}
+
+function keysOf(words: readonly string[], what: string): readonly Buffer[] {
+  if (words.length > MOST_SECRETS) throw new BadSecret(`${what} has more than ${MOST_SECRETS} secrets. ${ADVICE}`);
+  return words.map((word) => {
+    const encoded = word.startsWith(PREFIX) ? word.slice(PREFIX.length) : '';
+    const key = Buffer.from(encoded, 'base64');
+    // What isn't base64 is passed over by Buffer.
+    const isWhole = key.toString('base64').replace(/=+$/, '') === encoded.replace(/=+$/, '');
+    if (!isWhole || key.length < LEAST_BYTES || key.length > MOST_BYTES)
+      throw new BadSecret(`${what} holds no secret of the right form. ${ADVICE}`);
+    return key;
+  });
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(/[ \t\r\n,]+/).filter((word) => word !== '');
+}
+
+function readIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
