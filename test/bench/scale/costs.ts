@@ -15,4 +15,4 @@ export interface Costs {
 }
 
 /** As `script.js` and `npm run bench` measured them; docs/guides/scale.md says on what. */
-export const MEASURED: Costs = { wakeUs: 5, runUs: 6.5, keyUs: 6.5, repeatUs: 1.5, gatewayUs: 70, sendUs: 13 };
+export const MEASURED: Costs = { wakeUs: 5, runUs: 6.5, keyUs: 6.5, repeatUs: 1.5, gatewayUs: 55, sendUs: 13 };
