@@ -27,15 +27,19 @@ function inTurns(first: SteeredEngine, second: SteeredEngine): SteeredEngine {
   };
 }
 
+/** Longer than any story: a sweep that an engine makes by itself in its midst would take the days of its beginning. */
+const USAGE_DAYS = 4_000_000;
+
 /** The three engines, gone with the test; the embedded one sweeps when it is told. */
 async function setUp(t: Test): Promise<readonly SteeredEngine[]> {
   const server = await startRedis();
   const folder = tempFolder(t);
-  const redis = openEngine({ engine: 'redis', url: server.url });
-  const embedded = inTurns(openEngine({ engine: 'embedded', folder }), openEngine({ engine: 'embedded', folder }));
+  const redis = openEngine({ engine: 'redis', url: server.url }, USAGE_DAYS);
+  const open = (): SteeredEngine => openEngine({ engine: 'embedded', folder }, USAGE_DAYS);
+  const embedded = inTurns(open(), open());
   const stores = openStores({ folder, mapBytes: 256 * 1_048_576 });
   const verifier = new StoredKeyVerifier(stores, PLANS);
-  const [checkpoint, sweep] = [new Checkpoint(stores), new Sweep(stores, 400, verifier)];
+  const [checkpoint, sweep] = [new Checkpoint(stores), new Sweep(stores, USAGE_DAYS, verifier)];
   t.teardown(async () => {
     await Promise.all([redis.close(), embedded.close()]);
     await Promise.all([stores.recent.close(), stores.durable.close()]);

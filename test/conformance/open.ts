@@ -9,8 +9,9 @@ export type Choice =
 
 const MAP_BYTES = 256 * 1_048_576;
 
-export function openEngine(choice: Choice): SteeredEngine {
+/** @param usageDays days that the ledger is kept */
+export function openEngine(choice: Choice, usageDays = 400): SteeredEngine {
   if (choice.engine === 'redis')
-    return openRedisEngine({ url: choice.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
-  return openEmbeddedEngine({ folder: choice.folder, plans: PLANS, usageDays: 400, mapBytes: MAP_BYTES });
+    return openRedisEngine({ url: choice.url, deadlineMs: 2_000, plans: PLANS, usageDays });
+  return openEmbeddedEngine({ folder: choice.folder, plans: PLANS, usageDays, mapBytes: MAP_BYTES });
 }

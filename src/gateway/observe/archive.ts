@@ -6,14 +6,14 @@ import { gaugeOf } from './gauge.js';
 export function watchArchive(registry: Registry, state: () => ArchiveState): void {
   gaugeOf(
     registry,
-    'petgate_ledger_days_waiting',
+    'petgate_ledger_waiting',
     'Days of the ledger that are due for the archive and not moved, as last seen; above 0 for more than a day: look why.',
     () => state().waiting,
     'max',
   );
   gaugeOf(
     registry,
-    'petgate_ledger_days_archived',
+    'petgate_ledger_archived',
     'Days of the ledger in the archive, as last seen.',
     () => state().days,
   );

@@ -27,6 +27,6 @@ t.test('days are moved by themselves; metrics tell when they are not', async (t)
   await until('it moved them', () => keeper.state().ok === true, 60_000);
   const metrics = await registry.metrics();
   t.match(metrics, /petgate_ledger_archive_up 1/);
-  t.match(metrics, /petgate_ledger_days_archived 3/);
-  t.match(metrics, /petgate_ledger_days_waiting 0/);
+  t.match(metrics, /petgate_ledger_archived 3/);
+  t.match(metrics, /petgate_ledger_waiting 0/);
 });
