@@ -11,12 +11,7 @@ export function watchArchive(registry: Registry, state: () => ArchiveState): voi
     () => state().waiting,
     'max',
   );
-  gaugeOf(
-    registry,
-    'petgate_ledger_archived',
-    'Days of the ledger in the archive, as last seen.',
-    () => state().days,
-  );
+  gaugeOf(registry, 'petgate_ledger_archived', 'Days of the ledger in the archive, as last seen.', () => state().days);
   gaugeOf(
     registry,
     'petgate_ledger_archive_up',
