@@ -4,7 +4,7 @@ import { unknownFields } from '../keys/fields.js';
 import { KeyRefused } from '../keys/refused.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
-import { readPaging } from './query.js';
+import { readPaging } from './input/query.js';
 import type { Call, Route } from './route.js';
 
 /** Bans of keys; those of addresses end by themselves and can't be listed. */

@@ -2,8 +2,8 @@ import type { OutboxEntry, OutboxState } from '../admission/events/outbox.js';
 import { isKeyId } from '../keys/token.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
-import { invalidQuery, readChoice, readPaging } from './query.js';
-import type { Query } from './query.js';
+import { invalidQuery, readChoice, readPaging } from './input/query.js';
+import type { Query } from './input/query.js';
 import type { Call, Route } from './route.js';
 
 /** Events that are not delivered; one that was is nowhere. */

@@ -3,7 +3,7 @@ import { unknownFields } from '../keys/fields.js';
 import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { Answer } from './answer.js';
-import { readPaging } from './query.js';
+import { readPaging } from './input/query.js';
 import type { Call, Route } from './route.js';
 import { readFilter, TRANSFER_ROUTES } from './transfer.js';
 

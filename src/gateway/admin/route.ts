@@ -12,7 +12,7 @@ import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
 import type { ParameterName } from './openapi/parameters.js';
 import type { SchemaName } from './openapi/schemas.js';
-import type { Query } from './query.js';
+import type { Query } from './input/query.js';
 
 export interface AdminParts {
   readonly registry: KeyRegistry;

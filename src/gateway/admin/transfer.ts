@@ -4,9 +4,9 @@ import type { KeyFilter } from '../keys/listing.js';
 import type { KeyRecord } from '../admission/key-record.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
-import { readLines } from './lines.js';
-import { readChoice } from './query.js';
-import type { Query } from './query.js';
+import { readLines } from './input/lines.js';
+import { readChoice } from './input/query.js';
+import type { Query } from './input/query.js';
 import type { Call, Route } from './route.js';
 
 const JSON_LINES = 'application/x-ndjson';

@@ -7,8 +7,8 @@ import { writeReport } from '../usage/write.js';
 import type { Format } from '../usage/write.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer, Headers } from './answer.js';
-import { invalidQuery, readChoice } from './query.js';
-import type { Query } from './query.js';
+import { invalidQuery, readChoice } from './input/query.js';
+import type { Query } from './input/query.js';
 import type { Call, Route } from './route.js';
 import { DAY_MS, dayOf, isDay } from '../../shared/utc-day.js';
 

@@ -3,7 +3,7 @@ import type { ArchiveTask } from '../../archive/task.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { AdminRefusal } from '../answer.js';
 import type { Answer } from '../answer.js';
-import { invalidQuery } from '../query.js';
+import { invalidQuery } from '../input/query.js';
 import type { Call, Route } from '../route.js';
 
 const LINES = 'application/x-ndjson';

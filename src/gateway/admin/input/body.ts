@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Body } from '../keys/fields.js';
-import { AdminRefusal } from './answer.js';
+import type { Body } from '../../keys/fields.js';
+import { AdminRefusal } from '../answer.js';
 import { NotAnObject, parseObject } from './json.js';
 
 /** A body, or the next part of a long one, that is not there by then never comes. */

@@ -1,7 +1,7 @@
-import { suggestion } from '../config/files/nearest.js';
-import { quote } from '../keys/fields.js';
-import { isKeyId } from '../keys/token.js';
-import { AdminRefusal } from './answer.js';
+import { suggestion } from '../../config/files/nearest.js';
+import { quote } from '../../keys/fields.js';
+import { isKeyId } from '../../keys/token.js';
+import { AdminRefusal } from '../answer.js';
 
 /** The query of one request: only known parameters, each at most once. */
 export type Query = ReadonlyMap<string, string>;
