@@ -6,7 +6,7 @@ import { isWindowOver } from '../../windows.js';
 import { isBanOver } from './ban-index.js';
 import { dayOf } from './ledger/day.js';
 import type { KeyVerifier } from './keys/verifier.js';
-import { keyIdOf, rangeOf } from './files/rows.js';
+import { rangeOf } from './files/rows.js';
 import type { Store } from './files/store.js';
 import type { Stores } from './files/stores.js';
 import { unpackState } from './log/subject-state.js';
@@ -16,6 +16,8 @@ import { translated } from './files/errors.js';
 const FORGET_AFTER_MS = 2 * DAY_MS;
 /** How long a bucket has to be whole: a clock may step back. */
 const WHOLE_FOR_MS = DAY_MS;
+/** A key may have other terms at any time, and what it spent comes back by those: at the slowest, one unit per window. */
+const LEAST: Pick<Terms, 'limits' | 'refill'> = { limits: { minute: 1, day: 1 }, refill: 'greedy' };
 /** Rows looked at per kind and step, bounding how long the files stay locked. */
 const STEP_ROWS = 1_000;
 
@@ -27,7 +29,7 @@ export class Sweep {
   /** Where the next step goes on, by kind of row. */
   readonly #resumeAt = new Map<string, string>();
 
-  /** @param verifier knows what binds a key, and so when its buckets are whole */
+  /** @param verifier knows what binds an address, and so when its buckets are whole */
   constructor(stores: Stores, usageDays: number, verifier: KeyVerifier) {
     this.#stores = stores;
     this.#usageDays = usageDays;
@@ -45,7 +47,7 @@ export class Sweep {
         this.#step(recent, 'n', (end) => isBanOver(end, nowMs));
       });
       await durable.transaction(() => {
-        this.#step(durable, 's', (row, name) => isForgotten(row, nowMs, () => this.#verifier.terms(keyIdOf(name))));
+        this.#step(durable, 's', (row) => isForgotten(row, nowMs, () => LEAST));
         removeDaysBefore(durable, 'u', dayOf(nowMs - this.#usageDays * DAY_MS));
       });
     } catch (error) {
@@ -84,7 +86,7 @@ export function removeDaysBefore(store: Store, kind: string, day: string): void 
 }
 
 /** Nothing of it can change a decision any more. */
-function isForgotten(row: Buffer, nowMs: number, termsOf: () => Terms | undefined): boolean {
+function isForgotten(row: Buffer, nowMs: number, termsOf: () => Pick<Terms, 'limits' | 'refill'> | undefined): boolean {
   const { minute, day, strikesSinceMs, bannedUntilMs, more } = unpackState(row);
   const seenAtMs = Math.max(minute.atMs, day.atMs, strikesSinceMs);
   if (nowMs - seenAtMs <= FORGET_AFTER_MS || nowMs - bannedUntilMs <= BAN_MEMORY_MS) return false;

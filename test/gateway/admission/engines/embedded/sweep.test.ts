@@ -107,3 +107,19 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
   ]);
   t.strictSame(await sweepAt(NOON_MS + 6 * DAY_MS + 1), [], 'whole for a day');
 });
+
+t.test('nor is a key forgotten that would still owe if its limits were lowered', async (t) => {
+  const folder = tempFolder(t);
+  const plans: Plans = new Map([['own', { name: 'own', limits: 'custom', refill: 'greedy', ban: NO_BAN }]]);
+  const engine = engineOn(t, folder, { plans });
+  const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
+  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
+  const record = recordOf('lowered', { plan: 'own', limits: { minute: 6, day: 6 } });
+  await engine.keys.write(record, ENTRY);
+  for (let n = 0; n < 3; n += 1) await engine.admit([requestOf('lowered', { nowMs: NOON_MS })]);
+  await new Checkpoint(stores).merge();
+  const laterMs = NOON_MS + 2 * DAY_MS + 1;
+  await new Sweep(stores, 30, new StoredKeyVerifier(stores, plans)).run(laterMs);
+  await engine.keys.write({ ...record, limits: { minute: 1, day: 1 }, version: 2 }, ENTRY);
+  t.match(await engine.admit([requestOf('lowered', { nowMs: laterMs })]), [{ outcome: 'limited', violated: 'day' }]);
+});

@@ -34,8 +34,6 @@ export const LOG_ID = 'o';
 export const COPIED_MARK = 'p';
 
 export const stateRow = (keyId: string): string => `s${keyId}`;
-/** The key that a row of `stateRow` is about. */
-export const keyIdOf = (row: string): string => row.slice(1);
 export const recordRow = (keyId: string): string => `k${keyId}`;
 export const historyRow = (keyId: string, version: number): string =>
   `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
