@@ -6,6 +6,7 @@ import { ask, change, newKey, NOON_MS, PLANS, rowsOf, dayName } from '../../../.
 import { openRedisEngine } from '../../../../../src/gateway/admission/engines/redis/engine.js';
 import { packageRoot } from '../../../../../src/shared/package-root.js';
 import { IMPORT_LEASE_MS, imports } from '../../../../conformance/imports.js';
+import { outbox } from '../../../../conformance/outbox.js';
 import { startRedis } from '../../../../servers/redis.js';
 import { createTeller } from '../../../../../src/gateway/admission/failures.js';
 
@@ -13,7 +14,7 @@ const creditsOf = createTeller();
 
 /** The rights that the documentation asks for. */
 const RIGHTS =
-  '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcount +zrangebylex +zrangebyscore +hello +client +info +wait +quit';
+  '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +hexists +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcard +zcount +zrange +zrangebylex +zrangebyscore +hello +client +info +wait +quit';
 
 t.test('a Redis user with these rights and no others is enough for everything', async (t: Test) => {
   t.ok(
@@ -73,6 +74,10 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.match(await engine.tokens.read(token.id), token);
   t.match(await engine.tokens.list(), [token]);
   t.equal(await engine.tokens.remove(token.id), true);
+  await t.test('events too', (t) => {
+    outbox(t, engine);
+    t.end();
+  });
   await t.test('imports too', (t) => {
     imports(t, engine);
     t.end();
