@@ -64,11 +64,6 @@ export class CachedKeyVerifier implements KeyVerifier {
     return isEnough(terms, request) ? { record: key.record, terms } : 'unseen';
   }
 
-  terms(id: string): Terms | undefined {
-    const key = this.#keys.read(id);
-    return key && this.shareOf(key);
-  }
-
   /** What binds the key here. */
   shareOf({ record }: CachedKey): Terms | undefined {
     return termsOf(this.#shares, record.plan, record.limits === null ? null : shareOf(record.limits, this.#gateways));

@@ -1,11 +1,10 @@
 import { DAY_MS } from '../../bucket.js';
 import type { BucketState, Limit } from '../../bucket.js';
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf } from '../../plan.js';
-import type { Terms } from '../../plan.js';
+import type { Plans, Terms } from '../../plan.js';
 import { isWindowOver } from '../../windows.js';
 import { isBanOver } from './ban-index.js';
 import { dayOf } from './ledger/day.js';
-import type { KeyVerifier } from './keys/verifier.js';
 import { rangeOf } from './files/rows.js';
 import type { Store } from './files/store.js';
 import type { Stores } from './files/stores.js';
@@ -25,15 +24,15 @@ const STEP_ROWS = 1_000;
 export class Sweep {
   readonly #stores: Stores;
   readonly #usageDays: number;
-  readonly #verifier: KeyVerifier;
+  readonly #inForce: { readonly plans: Plans };
   /** Where the next step goes on, by kind of row. */
   readonly #resumeAt = new Map<string, string>();
 
-  /** @param verifier knows what binds an address, and so when its buckets are whole */
-  constructor(stores: Stores, usageDays: number, verifier: KeyVerifier) {
+  /** @param inForce the plans of now, which say what binds an address, and so when its buckets are whole */
+  constructor(stores: Stores, usageDays: number, inForce: { readonly plans: Plans }) {
     this.#stores = stores;
     this.#usageDays = usageDays;
-    this.#verifier = verifier;
+    this.#inForce = inForce;
   }
 
   /** One step. `nowMs` is the store's time. Rejects with StoreUnavailable. */
@@ -42,7 +41,7 @@ export class Sweep {
     try {
       recent.transactionSync(() => {
         this.#step(recent, 'a', (row) =>
-          isForgotten(row, nowMs, () => termsOf(this.#verifier.plans, ANONYMOUS_PLAN, null)),
+          isForgotten(row, nowMs, () => termsOf(this.#inForce.plans, ANONYMOUS_PLAN, null)),
         );
         this.#step(recent, 'n', (end) => isBanOver(end, nowMs));
       });

@@ -12,7 +12,6 @@ import type { Stores } from '../files/stores.js';
 interface Decoded {
   readonly bytes: Buffer;
   readonly record: KeyRecord;
-  readonly terms: Terms | undefined;
   /** What it says of the key if that is good. */
   readonly good: GoodKey | undefined;
   /** The version of all records when it was compared with the store last. */
@@ -30,8 +29,6 @@ export interface KeyVerifier {
   /** To be called in each transaction, before `verify`. */
   begin(): void;
   verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): GoodKey | UnknownReason;
-  /** What binds a key, good or not; undefined when nobody knows. */
-  terms(id: string): Terms | undefined;
 }
 
 const DECODED_MOST = 131_072;
@@ -73,10 +70,6 @@ export class StoredKeyVerifier implements KeyVerifier {
     return unfitness(decoded.record, secretHash, nowMs) ?? decoded.good ?? 'no_plan';
   }
 
-  terms(id: string): Terms | undefined {
-    return this.#read(id)?.terms;
-  }
-
   #read(id: string): Decoded | undefined {
     const { durable } = this.#stores;
     const bytes = durable.getBinaryFast(recordRow(id)) ?? committedBytes(durable, id);
@@ -93,7 +86,7 @@ export class StoredKeyVerifier implements KeyVerifier {
     const copy = Buffer.from(bytes.subarray(0, bytes.length));
     const record = JSON.parse(copy.toString()) as KeyRecord;
     const terms = termsOf(this.#plans, record.plan, record.limits);
-    const decoded = { bytes: copy, record, terms, good: terms && { record, terms }, version: this.#version };
+    const decoded = { bytes: copy, record, good: terms && { record, terms }, version: this.#version };
     this.#keep(id, decoded);
     return decoded;
   }
