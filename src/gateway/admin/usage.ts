@@ -7,10 +7,10 @@ import { writeReport } from '../usage/write.js';
 import type { Format } from '../usage/write.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer, Headers } from './answer.js';
-import { invalidQuery, readChoice } from './input/query.js';
+import { invalidQuery, readChoice, readDay } from './input/query.js';
 import type { Query } from './input/query.js';
 import type { Call, Route } from './route.js';
-import { DAY_MS, dayOf, isDay } from '../../shared/utc-day.js';
+import { DAY_MS, dayOf } from '../../shared/utc-day.js';
 
 export const USAGE_ROUTES: readonly Route[] = [
   {
@@ -140,13 +140,6 @@ function readRange(query: Query, nowMs: number): Pick<ReportRange, 'from' | 'to'
   if (Date.parse(to) - Date.parse(from) >= MOST_DAYS * DAY_MS)
     throw invalidQuery(`from and to must span at most ${MOST_DAYS} days.`);
   return { from, to, by: readDimensions(query) };
-}
-
-function readDay(query: Query, name: string): string | undefined {
-  const day = query.get(name);
-  if (day === undefined) return undefined;
-  if (!isDay(day)) throw invalidQuery(`${name} must be a day such as 2026-11-21.`);
-  return day;
 }
 
 function readDimensions(query: Query): readonly Dimension[] {

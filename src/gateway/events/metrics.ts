@@ -19,22 +19,26 @@ export function watchEvents(
   });
   for (const type of TYPES) for (const outcome of OUTCOMES) attempts.inc({ type, outcome }, 0);
   let last: OutboxFigures = { waiting: 0, dead: 0, oldestMs: 0 };
-  const figures = async (): Promise<OutboxFigures | null> => {
-    const read = await outbox.figures().catch(() => null);
-    last = read ?? last;
-    return read;
+  let reading: Promise<OutboxFigures | null> | null = null;
+  const read = async (): Promise<OutboxFigures | null> => {
+    const now = await outbox.figures().catch(() => null);
+    last = now ?? last;
+    reading = null;
+    return now;
   };
+  /** Both gauges of a scrape share one look at the store. */
+  const figures = (): Promise<OutboxFigures | null> => (reading ??= read());
   gaugesOf(
     registry,
     'petgate_events',
     'Events in the whole store that wait for delivery, or that nobody tries any more; no figure while it is away. Only with events.',
     'state',
     async () => {
-      const read = await figures();
+      const now = await figures();
       return (
-        read && [
-          ['waiting', read.waiting],
-          ['dead', read.dead],
+        now && [
+          ['waiting', now.waiting],
+          ['dead', now.dead],
         ]
       );
     },

@@ -1,3 +1,4 @@
+import { isDay } from '../../../shared/utc-day.js';
 import { suggestion } from '../../config/files/nearest.js';
 import { quote } from '../../keys/fields.js';
 import { isKeyId } from '../../keys/token.js';
@@ -38,6 +39,14 @@ export function readChoice<T extends string>(query: Query, name: string, values:
   const choice = values.find((one) => one === value);
   if (value !== undefined && choice === undefined) throw invalidQuery(`${name} must be one of ${values.join(', ')}.`);
   return choice;
+}
+
+/** A UTC day such as 2026-11-21; undefined when it isn't sent. */
+export function readDay(query: Query, name: string): string | undefined {
+  const day = query.get(name);
+  if (day === undefined) return undefined;
+  if (!isDay(day)) throw invalidQuery(`${name} must be a day such as 2026-11-21.`);
+  return day;
 }
 
 export function invalidQuery(message: string): AdminRefusal {

@@ -1,9 +1,8 @@
 import { text } from 'node:stream/consumers';
 import type { ArchiveTask } from '../../archive/task.js';
-import { isDay } from '../../../shared/utc-day.js';
 import { AdminRefusal } from '../answer.js';
 import type { Answer } from '../answer.js';
-import { invalidQuery } from '../input/query.js';
+import { invalidQuery, readDay } from '../input/query.js';
 import type { Call, Route } from '../route.js';
 
 const LINES = 'application/x-ndjson';
@@ -51,9 +50,7 @@ function streamed(call: Call, kind: ArchiveTask['kind']): Answer {
 }
 
 function linesOf({ parts, query }: Call, kind: ArchiveTask['kind']): AsyncGenerator<Buffer, void> {
-  const [from, to] = [query.get('from'), query.get('to')];
-  for (const [name, day] of Object.entries({ from, to }))
-    if (day !== undefined && !isDay(day)) throw invalidQuery(`${name} must be a day such as 2026-11-21.`);
+  const [from, to] = [readDay(query, 'from'), readDay(query, 'to')];
   if (from !== undefined && to !== undefined && from > to) throw invalidQuery('from must not lie after to.');
   if (parts.archive === undefined)
     throw new AdminRefusal(404, 'no_archive', 'There is no archive: set LEDGER_URL, or store.archive to files.');
