@@ -45,7 +45,10 @@ export function dataFolder(t: Test): string {
 
 /** Starts `petgate …`; whatever is left of it when the test ends is killed. */
 export function begin(t: Test, args: readonly string[], env: NodeJS.ProcessEnv): Running {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...process.execArgv, PROGRAM, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -59,7 +62,10 @@ export function begin(t: Test, args: readonly string[], env: NodeJS.ProcessEnv):
 
 /** Runs `petgate …` to its end. */
 export async function petgate(args: readonly string[], env: NodeJS.ProcessEnv, input = ''): Promise<Finished> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...process.execArgv, PROGRAM, ...args], {
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

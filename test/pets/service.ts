@@ -120,7 +120,7 @@ export function runProgram(
   environment: Record<string, string>,
   wrap: readonly string[] = [],
 ): Omit<Program, 'caller'> {
-  const [command, ...args] = [...wrap, process.execPath, PROGRAM];
+  const [command, ...args] = [...wrap, process.execPath, ...process.execArgv, PROGRAM];
   const { PATH = '' } = process.env;
   const child = spawn(command, args, {
     env: { PATH, PETS_PORT: '0', PETGATE_INTERNAL_TOKEN: TOKEN, ...environment },

@@ -6,8 +6,9 @@ export const PROGRAMS: readonly string[] = [
   'src/pets/main.ts',
   'src/gateway/usage/process.ts',
   'src/gateway/archive/process.ts',
-  // Run by hand after a change of the settings.
+  // Run by hand after a change of the settings, or of the contract.
   'src/gateway/config/schema/write.ts',
+  'src/gateway/contract/write.ts',
 ];
 
 /** Folders of src without tests in the same folder of test, and where theirs are. */

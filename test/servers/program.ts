@@ -24,7 +24,7 @@ export interface Program {
 
 /** Runs `petgate <args>` with only the environment given (and PATH). */
 export function startProgram(args: readonly string[], environment: Readonly<Record<string, string>>): Program {
-  const child = spawn(process.execPath, ['--enable-source-maps', CLI, ...args], {
+  const child = spawn(process.execPath, [...process.execArgv, CLI, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

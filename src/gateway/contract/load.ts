@@ -3,7 +3,6 @@ import { packageRoot } from '../../shared/package-root.js';
 import { problemsOf } from '../config/files/issues.js';
 import { ConfigError } from '../config/files/problem.js';
 import type { Place, Problem } from '../config/files/problem.js';
-import { readYaml } from '../config/files/yaml-file.js';
 import type { Path, YamlFile } from '../config/files/yaml-file.js';
 import { documentShape, METHODS } from './document.js';
 import type { ContractDocument, DocumentOperation, Servers } from './document.js';
@@ -11,6 +10,7 @@ import { fixedHeaders } from './headers.js';
 import type { Operation, RouteTable } from './operation.js';
 import { readParameters } from './parameters.js';
 import { buildRoutes, clash } from './routes.js';
+import { readContract } from './source.js';
 
 export interface Contract {
   readonly routes: RouteTable;
@@ -34,7 +34,7 @@ type Deadlines = Readonly<Record<string, { readonly deadlineMs: number }>>;
  * @throws ConfigError with every problem, each with file, line and column
  */
 export function loadContract(path = join(packageRoot, 'config/openapi.yaml'), upstreams: Deadlines = {}): Contract {
-  const file = readYaml(path, 'allowed');
+  const file = readContract(path);
   const parsed = documentShape.safeParse(file.value);
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error.issues, checkedOf(file)));
   const problems: Problem[] = [];
@@ -162,18 +162,18 @@ function basePath(servers: Servers, at: Path, report: Report): string {
 function checkClashes(found: readonly Found[], file: YamlFile, report: Report): void {
   found.forEach(({ operation, path }, index) => {
     for (const earlier of found.slice(0, index)) {
-      const { line } = placeIn(file, earlier.path, 'key');
+      const line = (): number => placeIn(file, earlier.path, 'key').line;
       if (earlier.operation.id === operation.id)
         report(
           [...path, 'operationId'],
           'value',
-          `${operation.id} is the name of the operation in line ${line} too; choose another`,
+          `${operation.id} is the name of the operation in line ${line()} too; choose another`,
         );
       if (clash(earlier.operation, operation))
         report(
           path,
           'key',
-          `a request may mean ${earlier.operation.method} ${earlier.operation.path} in line ${line} too; make the paths differ`,
+          `a request may mean ${earlier.operation.method} ${earlier.operation.path} in line ${line()} too; make the paths differ`,
         );
     }
   });

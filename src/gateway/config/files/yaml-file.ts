@@ -155,7 +155,8 @@ function offsetOf(document: Document, path: Path, part: 'key' | 'value'): number
   return part === 'key' ? (keyOffset ?? valueOffset) : (valueOffset ?? keyOffset);
 }
 
-function displayName(path: string): string {
+/** The file's name for people. */
+export function displayName(path: string): string {
   const near = relative(process.cwd(), path);
   return near === '' || near.startsWith('..') || isAbsolute(near) ? path : near;
 }

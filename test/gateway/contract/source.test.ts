@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+import type { ConfigError } from '../../../src/gateway/config/files/problem.js';
+import { loadContract } from '../../../src/gateway/contract/load.js';
+import { readContract, renderJson } from '../../../src/gateway/contract/source.js';
+import { packageRoot } from '../../../src/shared/package-root.js';
+
+const SHIPPED = join(packageRoot, 'config/openapi.yaml');
+const YAML = readFileSync(SHIPPED, 'utf8');
+
+/** A contract in a folder of its own, with this beside it as its JSON form. */
+function contractOf(t: Test, yaml: string, json?: (path: string) => string): string {
+  const path = join(t.testdir({}), 'openapi.yaml');
+  writeFileSync(path, yaml);
+  if (json !== undefined) writeFileSync(path.replace('.yaml', '.json'), json(path));
+  return path;
+}
+
+t.test('the JSON form that ships is made of the contract that ships', (t) => {
+  const shipped = readFileSync(join(packageRoot, 'config/openapi.json'), 'utf8');
+  t.ok(shipped === renderJson(SHIPPED), 'otherwise run node dist/src/gateway/contract/write.js');
+  t.end();
+});
+
+t.test('the JSON form gives the same contract as the YAML alone', (t) => {
+  const [fromYaml, fromJson] = [loadContract(contractOf(t, YAML)), loadContract(SHIPPED)];
+  t.equal(fromJson.document, fromYaml.document);
+  t.same(fromJson.routes.operations, fromYaml.routes.operations);
+  t.end();
+});
+
+t.test('the JSON form is what is read', (t) => {
+  const path = contractOf(t, 'openapi: 3.1.0\npaths: {}\n', (path) => renderJson(path).replace('3.1.0', '3.1.1'));
+  t.match(readContract(path).value, { openapi: '3.1.1' });
+  t.end();
+});
+
+t.test('a JSON form of other bytes, or one that is broken, says nothing', (t) => {
+  for (const json of [() => renderJson(SHIPPED), () => '{"x-petgate-source":', () => '[]', () => 'null']) {
+    const path = contractOf(t, 'openapi: 3.1.9\npaths: {}\n', json);
+    t.strictSame(readContract(path).value, { openapi: '3.1.9', paths: {} });
+  }
+  t.end();
+});
+
+t.test('a mistake is found in its line of the YAML', (t) => {
+  const yaml = YAML.replace('operationId: createPet', 'operationId: listPets');
+  const line = yaml.slice(0, yaml.lastIndexOf('operationId: listPets')).split('\n').length;
+  for (const json of [undefined, renderJson]) {
+    const path = contractOf(t, yaml, json);
+    try {
+      loadContract(path);
+      t.fail('it was taken');
+    } catch (error) {
+      const { problems } = error as ConfigError;
+      t.match(problems, [{ line, message: /^listPets is the name of the operation in line \d+ too/ }]);
+    }
+  }
+  t.end();
+});
