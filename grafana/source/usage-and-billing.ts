@@ -65,6 +65,16 @@ export const usageAndBilling: readonly Row[] = [
       ),
       graph(
         {
+          title: 'Units by plan',
+          unit: 'short',
+          stacked: true,
+          description:
+            'What the requests charged took of the limits, per second: each counts what its operation costs.',
+        },
+        { '{{plan}}': rate('petgate_admitted_units_total', 'plan') },
+      ),
+      graph(
+        {
           title: 'Admitted per hour by plan',
           unit: 'short',
           stacked: true,

@@ -2,7 +2,7 @@ import { Counter } from 'prom-client';
 
 /** One combination of label values. */
 interface CountSeries {
-  inc(): void;
+  inc(by?: number): void;
 }
 
 interface Pending<Label extends string> {
@@ -19,7 +19,7 @@ export class QuickCounter<Label extends string> extends Counter<Label> {
     this.inc(labels, 0);
     const pending = { labels, count: 0 };
     this.#pending.push(pending);
-    return { inc: () => void (pending.count += 1) };
+    return { inc: (by = 1) => void (pending.count += by) };
   }
 
   override get(): ReturnType<Counter<Label>['get']> {

@@ -28,6 +28,12 @@ export function countVerdicts(registry: Registry, plans: Iterable<string>, charg
     labelNames: ['plan', 'operation'],
     registers,
   });
+  const units = new QuickCounter({
+    name: 'petgate_admitted_units_total',
+    help: 'Units that these requests took, by what their operation costs; equals the ledger.',
+    labelNames: ['plan', 'operation'],
+    registers,
+  });
   const limited = new Counter({
     name: 'petgate_limited_total',
     help: 'Requests refused by a limit, by the window that resets last: minute, day, month or operation (all windows of single operations).',
@@ -60,7 +66,10 @@ export function countVerdicts(registry: Registry, plans: Iterable<string>, charg
     registers,
   });
 
-  const admittedChild = cachedByLabels((plan, operation) => admitted.series({ plan, operation }));
+  const admittedChild = cachedByLabels((plan, operation) => ({
+    requests: admitted.series({ plan, operation }),
+    units: units.series({ plan, operation }),
+  }));
   const usedChild = cachedByLabels((plan) => used.series({ plan }));
   for (const plan of plans) {
     for (const window of WINDOWS) for (const counter of [limited, near]) counter.inc({ plan, window }, 0);
@@ -84,7 +93,9 @@ export function countVerdicts(registry: Registry, plans: Iterable<string>, charg
       countNear(plan, 'day', day);
       for (const window of more) countNear(plan, labelOf(window.name), window);
       if (verdict.keyId === null) return;
-      admittedChild(plan, operation).inc();
+      const child = admittedChild(plan, operation);
+      child.requests.inc();
+      child.units.inc(verdict.cost);
       if (day.limit !== 'unlimited') usedChild(plan, '').observe((day.limit - day.remaining) / day.limit);
     }
   };

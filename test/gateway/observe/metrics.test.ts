@@ -56,6 +56,20 @@ t.test('what clients meet is what is counted: admitted, near the limit, limited,
   );
 });
 
+t.test('units are counted by what the plan makes an operation cost', async (t) => {
+  const upstream = await startUpstream(t);
+  const gateway = await startGateway(t, {
+    plans: { ...PLANS, small: { ...plan(100, 200), operations: { listPets: { cost: 7 } } } },
+    environment: { PETS_URL: upstream.url },
+  });
+  const { key } = await gateway.createKey({ plan: 'small' });
+  await ask(gateway, key, 3);
+  await ask(gateway, key, 2, '/v1/nothing');
+  const metrics = await scrape(gateway.adminUrl);
+  t.strictSame(counted(metrics, 'petgate_admitted_units_total'), ['small/listPets 21', 'small/unmatched 2']);
+  t.strictSame(counted(metrics, 'petgate_admitted_total'), ['small/listPets 3', 'small/unmatched 2']);
+});
+
 t.test('day quota: each admission tells the share used; a day without limit is left out', async (t) => {
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, { plans: PLANS, environment: { PETS_URL: upstream.url } });
