@@ -13,7 +13,7 @@ import type { Scenario } from './scenarios.js';
 import { bodyOf, LIST } from './traffic.js';
 
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
-const MACHINE = { date: '2026-01-02', node: 'v20.0.0', processors: '2 × test', commit: 'abc<1>' };
+const MACHINE = { date: '2026-01-02', node: 'v20.0.0', processors: '2 × test', congestion: 'reno', commit: 'abc<1>' };
 
 const sample = (gatewayUs: number, storeUs: number, p99?: number): Sample => ({
   requests: 100,

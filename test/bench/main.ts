@@ -46,7 +46,7 @@ async function runScenario(
 
 async function bench(options: Options, folder: string): Promise<void> {
   const machine = machineOf();
-  say(`Petgate ${machine.commit}, Node ${machine.node}, ${machine.processors}`);
+  say(`Petgate ${machine.commit}, Node ${machine.node}, ${machine.processors}, TCP ${machine.congestion}`);
   const scenarios: ScenarioReport[] = [];
   for (const scenario of options.scenarios) {
     try {

@@ -2,8 +2,10 @@
  * `npm run bench`: installs and builds like `npm test`, installs what the peers need, then measures
  * (main.ts tells what; docs/guides/speed.md tells how, and all options).
  */
+import { fileURLToPath } from 'node:url';
 import { ensureBuilt, ensureInstalled } from '../../src/bootstrap.mjs';
 import { ensureNeeds } from '../runner/needs.mjs';
+import { runInOwnNetwork } from './network.mjs';
 import { installPeers } from './peers/install.mjs';
 
 try {
@@ -15,4 +17,5 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 }
-await import('../../dist/test/bench/main.js');
+const main = fileURLToPath(new URL('../../dist/test/bench/main.js', import.meta.url));
+process.exitCode = await runInOwnNetwork(main, process.argv.slice(2));
