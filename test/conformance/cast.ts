@@ -5,6 +5,8 @@ import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
 import type { AdmissionEngine, AdmissionRequest, Subject, UsageRow } from '../../src/gateway/admission/port.js';
 import { operationTerms } from '../../src/gateway/admission/windows.js';
 import type { BannedVerdict, LimitedVerdict, StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
+import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH } from '../../src/gateway/admission/customers/id.js';
+import type { CustomerRecord } from '../../src/gateway/admission/customers/record.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 import { BAN, NO_BAN } from '../gateway/admission/ban.js';
 
@@ -85,6 +87,47 @@ export async function newKey(engine: AdmissionEngine, plan: string, changes: Par
   };
   await engine.keys.write(record, { atMs: DAY_START_MS, action: 'created', changed: { plan } });
   return { id, subject: { kind: 'key', id, secretHash }, record };
+}
+
+export function freshCustomerId(): string {
+  return randomBytes(CUSTOMER_ID_LENGTH / 2).toString('hex');
+}
+
+export async function newCustomer(
+  engine: AdmissionEngine,
+  plan: string,
+  changes: Partial<CustomerRecord> = {},
+): Promise<CustomerRecord> {
+  const record: CustomerRecord = {
+    id: freshCustomerId(),
+    name: 'a customer',
+    reference: '',
+    plan,
+    limits: null,
+    note: '',
+    status: 'enabled',
+    createdAtMs: DAY_START_MS,
+    version: 1,
+    ...changes,
+  };
+  await engine.customers.write(record, { atMs: DAY_START_MS, action: 'created', changed: { plan } });
+  return record;
+}
+
+export async function changeCustomer(
+  engine: AdmissionEngine,
+  record: CustomerRecord,
+  changes: Partial<CustomerRecord>,
+): Promise<CustomerRecord> {
+  const next = { ...record, ...changes, version: record.version + 1 };
+  await engine.customers.write(next, { atMs: DAY_START_MS, action: 'changed', changed: changes });
+  return next;
+}
+
+/** A key of a customer: without plan and limits. */
+export function keyOf(engine: AdmissionEngine, customerId: string, changes: Partial<KeyRecord> = {}): Promise<Actor> {
+  const rest = randomBytes((CUSTOMER_KEY_ID_LENGTH - CUSTOMER_ID_LENGTH) / 2).toString('hex');
+  return newKey(engine, '', { id: customerId + rest, ...changes });
 }
 
 export async function change(engine: AdmissionEngine, actor: Actor, changes: Partial<KeyRecord>): Promise<void> {

@@ -3,6 +3,7 @@ import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import { bans } from './bans.js';
 import { buckets } from './buckets.js';
 import { ask, freshId, newKey, NOON_MS } from './cast.js';
+import { customers } from './customers.js';
 import { imports } from './imports.js';
 import { outbox } from './outbox.js';
 import { verification } from './verification.js';
@@ -20,7 +21,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
     const engine = await open();
     t.teardown(() => engine.close());
     await engine.check();
-    for (const part of [buckets, windows, verification, bans, ledger, keys, imports, tokens, outbox])
+    for (const part of [buckets, windows, verification, bans, ledger, keys, customers, imports, tokens, outbox])
       await t.test(part.name, (t) => (part(t, engine), t.end()));
 
     await t.test('a check passes while the store serves, and after the end every call is refused', async (t) => {
@@ -30,6 +31,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
       await t.rejects(engine.check(), { name: 'StoreUnavailable' });
       await t.rejects(ask(engine, key, NOON_MS), { name: 'StoreUnavailable' });
       await t.rejects(engine.keys.read(freshId()), { name: 'StoreUnavailable' });
+      await t.rejects(engine.customers.read('nobody00'), { name: 'StoreUnavailable' });
       await t.rejects(engine.bans.read(freshId()), { name: 'StoreUnavailable' });
       await t.rejects(engine.tokens.read(freshId()), { name: 'StoreUnavailable' });
     });

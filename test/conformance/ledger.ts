@@ -100,7 +100,8 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     const found: UsageRow[] = [];
     for await (const batch of engine.usage.rows(dayName(firstMs), dayName(firstMs + 69 * DAY_MS))) {
       t.ok(batch.length > 0 && batch.length < 1_000, 'a small batch at a time');
-      found.push(...batch);
+      // Other tests count on days to come as well.
+      found.push(...batch.filter(({ key }) => keys.some(({ id }) => id === key)));
     }
     const places = found.map(({ key, day }) => `${key} ${day}`);
     t.same(places, [...places].sort());

@@ -2,13 +2,15 @@ import type { Test } from 'tap';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
+import { payerOf } from '../../src/gateway/admission/customers/id.js';
+import type { CustomerRecord } from '../../src/gateway/admission/customers/record.js';
 import { BAN_MEMORY_MS } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
 import type { StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
-import { dayName, freshId, NOON_MS, rowsOf } from './cast.js';
+import { dayName, freshCustomerId, freshId, NOON_MS, rowsOf } from './cast.js';
 import type { SteeredEngine } from './reference.js';
-import { EDITIONS, initialRecord, KEYS, longRecords, longStory, story, SUBJECTS } from './sequence.js';
+import { EDITIONS, initialRecord, KEYS, LONE_KEYS, longRecords, longStory, story, SUBJECTS } from './sequence.js';
 import type { Event, Request } from './sequence.js';
 import { createTeller } from '../../src/gateway/admission/failures.js';
 
@@ -75,6 +77,11 @@ class Story {
   readonly #engines: readonly SteeredEngine[];
   readonly #run = freshId();
   readonly #records: KeyRecord[] = [];
+  /** Whose keys those from LONE_KEYS on are. */
+  #customer: CustomerRecord = {
+    ...{ id: freshCustomerId(), name: '', reference: '', note: '', status: 'enabled', createdAtMs: 0, version: 0 },
+    ...{ plan: 'wave', limits: null },
+  };
   /** The window that is open, by subject and name, and what it admitted so far. */
   readonly #open = new Map<string, { readonly resetAtMs: number; readonly admitted: number }>();
   readonly #counts = new Map<string, number>();
@@ -92,7 +99,7 @@ class Story {
     this.#setPlans(0);
     const records = initial.map((changes, who): KeyRecord => ({
       ...{
-        id: `${this.#run}${who}`,
+        id: who < LONE_KEYS ? `${this.#run}${who}` : `${this.#customer.id}-key-${who}`,
         name: '',
         note: '',
         status: 'enabled',
@@ -102,9 +109,10 @@ class Story {
       },
       ...{ plan: 'wave', scopes: null, limits: null, secrets: [] },
       // fast-check makes objects without a prototype, which no store gives back.
-      ...structuredClone(changes),
+      ...structuredClone(who < LONE_KEYS ? changes : withoutTerms(changes)),
     }));
     this.#records.push(...records);
+    await this.#changeCustomer(termsIn(initial[LONE_KEYS] ?? {}));
     await this.#all((engine) =>
       Promise.all(records.map((record) => engine.keys.write(record, { atMs: 0, action: 'created', changed: {} }))),
     );
@@ -119,6 +127,8 @@ class Story {
         return;
       case 'change':
         return this.#change(event.who, event.changes);
+      case 'customer':
+        return this.#changeCustomer({ status: event.status });
       case 'plans':
         this.#setPlans(event.edition);
         return;
@@ -194,7 +204,7 @@ class Story {
     };
     count(outcome, 1);
     if (outcome === 'requests') count('units', verdict.cost);
-    if (verdict.outcome === 'admitted') this.#bound(name, verdict);
+    if (verdict.outcome === 'admitted') this.#bound(payerOf(name), verdict);
     else assert.ok(verdict.retryAtMs > verdict.atMs, 'a refusal promises a later moment');
   }
 
@@ -225,7 +235,14 @@ class Story {
     }
   }
 
-  async #change(who: number, changes: Partial<KeyRecord>): Promise<void> {
+  async #changeCustomer(changes: Partial<CustomerRecord>): Promise<void> {
+    this.#customer = { ...this.#customer, ...changes, version: this.#customer.version + 1 };
+    await this.#all((engine) => engine.customers.write(this.#customer, { atMs: 0, action: 'changed', changed: {} }));
+  }
+
+  async #change(who: number, asked: Partial<KeyRecord>): Promise<void> {
+    if (who >= LONE_KEYS && Object.keys(termsIn(asked)).length > 0) return this.#changeCustomer(termsIn(asked));
+    const changes = who < LONE_KEYS ? asked : withoutTerms(asked);
     const before = this.#records[who]!;
     const record = { ...before, ...structuredClone(changes), version: before.version + 1 };
     this.#records[who] = record;
@@ -264,4 +281,16 @@ class Story {
   async #all(tell: (engine: SteeredEngine) => Promise<unknown>): Promise<void> {
     await this.#same(tell);
   }
+}
+
+/** What of a change of a key is the customer's, where it has one. */
+function termsIn({ plan, limits }: Partial<KeyRecord>): Partial<CustomerRecord> {
+  return {
+    ...(plan === undefined ? {} : { plan }),
+    ...(limits === undefined ? {} : { limits: structuredClone(limits) }),
+  };
+}
+
+function withoutTerms(changes: Partial<KeyRecord>): Partial<KeyRecord> {
+  return { ...changes, plan: '', limits: null };
 }

@@ -2,8 +2,16 @@ import { DAY_MS } from '../../src/gateway/admission/bucket.js';
 import { finalityOf } from '../../src/gateway/admission/finality.js';
 import { ANONYMOUS_PLAN } from '../../src/gateway/admission/plan.js';
 import type { Plans } from '../../src/gateway/admission/plan.js';
+import { customerOf } from '../../src/gateway/admission/customers/id.js';
+import type { CustomerRecord } from '../../src/gateway/admission/customers/record.js';
 import { VersionConflict } from '../../src/gateway/admission/port.js';
-import type { AdmissionEngine, AdmissionRequest, UsageCounts, UsageRow } from '../../src/gateway/admission/port.js';
+import type {
+  AdmissionEngine,
+  AdmissionRequest,
+  Subject,
+  UsageCounts,
+  UsageRow,
+} from '../../src/gateway/admission/port.js';
 import type { UnknownReason, Verdict } from '../../src/gateway/admission/verdict.js';
 import type { AuditEntry, KeyRecord } from '../../src/gateway/admission/key-record.js';
 import { decideExactly, freshExact } from './exact.js';
@@ -15,10 +23,18 @@ export type SteeredEngine = AdmissionEngine & {
   sweep?(nowMs: number): Promise<void>;
 };
 
+/** By which plan it is decided, about a key with its limits, and from whose windows. */
+interface Binding {
+  readonly plan: ExactPlan;
+  readonly record: KeyRecord | undefined;
+  readonly customerId: string | null;
+}
+
 /** The engine in its plainest form: maps, and the decision in whole numbers of any size. What the others are compared with. */
 export function referenceEngine(firstPlans: Plans): SteeredEngine {
   let plans = firstPlans;
   const records = new Map<string, KeyRecord>();
+  const customers = new Map<string, CustomerRecord>();
   const histories = new Map<string, AuditEntry[]>();
   const states = new Map<string, ExactState>();
   const ledger = new Map<string, UsageRow>();
@@ -51,16 +67,33 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     };
     ledger.set(name, { ...row, units: row.units + units, [count]: row[count] + 1 });
   };
+  /** What binds who asks, or why the key is not good. */
+  const termsOf = (subject: Subject, nowMs: number): UnknownReason | Binding => {
+    if (subject.kind === 'address') {
+      const plan = plans.get(ANONYMOUS_PLAN);
+      return plan === undefined ? 'no_plan' : { plan, record: undefined, customerId: null };
+    }
+    const record = records.get(subject.id);
+    const unfit = unfitness(record, subject.secretHash, nowMs);
+    if (record === undefined || unfit !== undefined) return unfit ?? 'unknown';
+    const customerId = customerOf(subject.id);
+    const payer = customerId === null ? record : customers.get(customerId);
+    if (payer === undefined) return 'unknown';
+    if (payer.status !== 'enabled') return payer.status;
+    const plan = plans.get(payer.plan);
+    if (plan === undefined || (plan.limits === 'custom' && payer.limits === null)) return 'no_plan';
+    return { plan, record: { ...record, limits: payer.limits }, customerId };
+  };
   const admitOne = (request: AdmissionRequest): Verdict => {
     const { subject, operation, nowMs = Date.now() } = request;
-    const record = subject.kind === 'key' ? records.get(subject.id) : undefined;
-    const unfit = subject.kind === 'key' ? unfitness(record, subject.secretHash, nowMs) : undefined;
-    if (unfit !== undefined) return { outcome: 'unknown_key', reason: unfit };
-    const plan: ExactPlan | undefined = plans.get(record?.plan ?? ANONYMOUS_PLAN);
-    if (plan === undefined || (plan.limits === 'custom' && (record?.limits ?? null) === null))
-      return { outcome: 'unknown_key', reason: 'no_plan' };
-    const state = stateOf(subject.kind === 'key' ? subject.id : `ip ${subject.address}`);
+    const terms = termsOf(subject, nowMs);
+    if (typeof terms === 'string') return { outcome: 'unknown_key', reason: terms };
+    const { plan, record, customerId } = terms;
+    const own = stateOf(subject.kind === 'key' ? subject.id : `ip ${subject.address}`);
+    const state = customerId === null ? own : { ...own, windows: stateOf(customerId).windows };
     const verdict = decideExactly(state, plan, record, request, nowMs);
+    // Of a customer's key strikes and ban are its own.
+    if (customerId !== null) Object.assign(own, state, { windows: own.windows });
     if (verdict.cost > 0 && subject.kind === 'key') {
       const isAdmitted = verdict.outcome === 'admitted';
       const count = isAdmitted ? 'requests' : verdict.outcome;
@@ -111,6 +144,25 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
       history: (id) => Promise.resolve(histories.get(id) ?? []),
       get imports(): never {
         throw new Error('random stories bring nothing in: test/conformance/imports.ts does');
+      },
+    },
+    customers: {
+      read: (id) => Promise.resolve(customers.get(id)),
+      write: (record) =>
+        later(() => {
+          if ((customers.get(record.id)?.version ?? 0) !== record.version - 1)
+            throw new VersionConflict('changed by somebody else');
+          customers.set(record.id, record);
+        }),
+      confirm: () => Promise.resolve(),
+      get page(): never {
+        throw new Error('random stories list no customers: test/conformance/customers.ts does');
+      },
+      get history(): never {
+        throw new Error('random stories read no history of customers: test/conformance/customers.ts does');
+      },
+      get keyCount(): never {
+        throw new Error('random stories count no keys: test/conformance/customers.ts does');
       },
     },
     get tokens(): never {

@@ -4,11 +4,12 @@ import type { Limit, Limits, Refill } from '../../src/gateway/admission/bucket.j
 import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
 import { EVERY_OPERATION, operationTerms } from '../../src/gateway/admission/windows.js';
 import type { ExactPlan, Prices } from './exact.js';
+import type { CustomerStatus } from '../../src/gateway/admission/customers/record.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 
 /** Random stories for engines: who asks when, and what is changed meanwhile. */
 export interface Request {
-  /** 0 to 3 are keys, 4 and 5 addresses. */
+  /** 0 and 1 are keys by themselves, 2 and 3 keys of one customer, 4 and 5 addresses. */
   readonly who: number;
   readonly secret: 'first' | 'second' | 'wrong';
   readonly operation: string;
@@ -26,7 +27,9 @@ export type Event =
       readonly byMs: number;
       readonly onwardOnly?: true;
     }
+  /** Of a customer's key plan and limits are changed of the customer. */
   | { readonly kind: 'change'; readonly who: number; readonly changes: Partial<KeyRecord> }
+  | { readonly kind: 'customer'; readonly status: CustomerStatus }
   | { readonly kind: 'plans'; readonly edition: number }
   | { readonly kind: 'ban'; readonly who: number; readonly forMs: number }
   | { readonly kind: 'lift'; readonly who: number }
@@ -35,6 +38,8 @@ export type Event =
   | { readonly kind: 'sweep' };
 
 export const KEYS = 4;
+/** Keys from here on are of one customer. */
+export const LONE_KEYS = 2;
 export const SUBJECTS = 6;
 const NAMES = ['wave', 'drip', 'own', 'own-drip', 'half', 'gone'] as const;
 const HOURS_MS = 6 * 3_600_000;
@@ -132,8 +137,9 @@ const cost: fc.Arbitrary<number> = fc.oneof(
 
 const asked: fc.Arbitrary<Request> = fc.record({
   who: fc.oneof(
-    { weight: 5, arbitrary: fc.constantFrom(0, 1) },
-    { weight: 3, arbitrary: fc.integer({ min: 2, max: SUBJECTS - 1 }) },
+    { weight: 4, arbitrary: fc.constantFrom(0, 1) },
+    { weight: 4, arbitrary: fc.constantFrom(2, 3) },
+    { weight: 2, arbitrary: fc.constantFrom(4, 5) },
   ),
   secret: fc.oneof(
     { weight: 12, arbitrary: fc.constant('first' as const) },
@@ -211,6 +217,13 @@ export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
     },
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('change' as const), who, changes: changes(noonMs) }) },
     {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('customer' as const),
+        status: fc.constantFrom('enabled' as const, 'enabled' as const, 'disabled' as const, 'closed' as const),
+      }),
+    },
+    {
       weight: 2,
       arbitrary: fc.record({
         kind: fc.constant('plans' as const),
@@ -240,7 +253,7 @@ export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
  */
 export function longStory(): fc.Arbitrary<readonly Event[]> {
   const few = fc.integer({ min: 1, max: 6 });
-  const who = fc.constantFrom(0, 1);
+  const who = fc.constantFrom(0, 1, 2, 3);
   const subject = fc.oneof({ weight: 3, arbitrary: who }, { weight: 1, arbitrary: fc.constantFrom(KEYS, KEYS + 1) });
   const asked = fc.record({
     who: subject,
@@ -284,11 +297,8 @@ export function longStory(): fc.Arbitrary<readonly Event[]> {
   return fc.array(event, { minLength: 4, maxLength: 24 });
 }
 
-/** The two keys of such a story: one greedy, one not. */
+/** The keys of such a story: one greedy, one not, and two of a customer that is greedy. */
 export function longRecords(): readonly Partial<KeyRecord>[] {
   const common = { limits: { minute: 6, day: 6 }, scopes: null, secrets: [{ hash: 'first', endsAtMs: null }] };
-  return [
-    { ...common, plan: 'own-drip' },
-    { ...common, plan: 'own' },
-  ];
+  return [{ ...common, plan: 'own-drip' }, { ...common, plan: 'own' }, { ...common, plan: 'own-drip' }, common];
 }

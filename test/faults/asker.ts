@@ -4,7 +4,9 @@ import type { Choice } from '../conformance/open.js';
 import type { Subject } from '../../src/gateway/admission/port.js';
 
 export interface Order {
-  readonly subject: Subject;
+  /** Who asks, in turns. */
+  readonly subjects: readonly Subject[];
+  readonly cost: number;
   /** So many admissions at once … */
   readonly times: number;
   /** … in batches of this size. */
@@ -22,13 +24,16 @@ process.on('message', (order: Order) => void obey(order));
 process.once('disconnect', () => void engine.close());
 process.send?.('ready');
 
-async function obey({ subject, times, batch }: Order): Promise<void> {
+async function obey({ subjects, cost, times, batch }: Order): Promise<void> {
   const batches: Promise<readonly { readonly outcome: string }[]>[] = [];
   for (let asked = 0; asked < times; asked += batch) {
     const size = Math.min(batch, times - asked);
     batches.push(
       engine.admit(
-        Array.from({ length: size }, () => ({ subject, operation: 'listPets', scope: null, cost: 1 as const })),
+        Array.from({ length: size }, (_, place) => {
+          const subject = subjects[(asked + place) % subjects.length]!;
+          return { subject, operation: 'listPets', scope: null, cost };
+        }),
       ),
     );
   }

@@ -6,7 +6,7 @@ import { ChangeUncertain, StoreUnavailable } from '../admission/port.js';
 import { ArchiveUnavailable } from '../archive/errors.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { KeyRefusedKind } from '../keys/refused.js';
-import { isKeyId } from '../keys/token.js';
+import { isCustomerId, isKeyId } from '../keys/token.js';
 import { createAuthorize } from './access/authorize.js';
 import type { Caller } from './access/authorize.js';
 import { AdminTokens } from './access/tokens.js';
@@ -36,6 +36,7 @@ const DRAIN_MS = 10_000;
 const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: string]>> = {
   invalid: [400, 'invalid_fields'],
   not_found: [404, 'key_not_found'],
+  no_customer: [404, 'customer_not_found'],
   conflict: [409, 'conflict'],
 };
 
@@ -116,7 +117,7 @@ function serve(app: FastifyInstance, route: Route, parts: AdminParts, tokens: Ad
             route: route.path,
             status: reply.statusCode,
             actor,
-            ...(isKeyId(id) ? { [nameOfId(route)]: id } : {}),
+            ...(isKeyId(id) || isCustomerId(id) ? { [nameOfId(route)]: id } : {}),
           },
           'admin change',
         );
@@ -126,7 +127,8 @@ function serve(app: FastifyInstance, route: Route, parts: AdminParts, tokens: Ad
   });
 }
 
-function nameOfId({ path }: Route): 'key' | 'tokenId' {
+function nameOfId({ path }: Route): 'key' | 'customer' | 'tokenId' {
+  if (path.startsWith('/admin/v1/customers/')) return 'customer';
   return path.startsWith('/admin/v1/tokens/') ? 'tokenId' : 'key';
 }
 

@@ -11,6 +11,7 @@ export interface SecretHash {
 /** All that is known of a key. The key itself is nowhere: only hashes of its secrets. */
 export interface KeyRecord {
   readonly id: string;
+  /** Empty on a customer's key: plan and limits are the customer's. */
   readonly plan: string;
   readonly name: string;
   readonly note: string;
@@ -28,13 +29,13 @@ export interface KeyRecord {
 }
 
 /**
- * One line of a key's history. `changed` holds what the change set, never a secret or its hash;
+ * One line of the history of a key or a customer. `changed` holds what the change set, never a secret or its hash;
  * in a change of what was there before, `{from, to}` by field.
  */
 export interface AuditEntry {
   readonly atMs: number;
   /** Who did it: `admin-api`, or the name the caller gave. */
   readonly actor?: string;
-  readonly action: 'created' | 'imported' | 'changed' | 'rotated' | 'revoked' | 'banned' | 'lifted';
+  readonly action: 'created' | 'imported' | 'changed' | 'rotated' | 'revoked' | 'banned' | 'lifted' | 'closed';
   readonly changed: Readonly<Record<string, unknown>>;
 }

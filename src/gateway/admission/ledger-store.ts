@@ -1,3 +1,4 @@
+import type { CustomerStore } from './customers/record.js';
 import type { Finality } from './finality.js';
 import type { UsageRow } from './port.js';
 
@@ -28,6 +29,8 @@ export interface LedgerStore {
   /** Names the archive, unless another one is named. Gives the one that is. */
   bind(archiveId: string): Promise<string>;
   unbind(): Promise<void>;
+  /** As `CustomerStore.page`; may be handed on by itself. */
+  readonly customers: CustomerStore['page'];
   nowMs(): Promise<number>;
   finality(nowMs: number): Promise<Finality>;
   close(): Promise<void>;

@@ -1,4 +1,5 @@
 import type { TokenStore } from './admin-token.js';
+import type { CustomerStore } from './customers/record.js';
 import type { GatewayEvent, Outbox } from './events/outbox.js';
 import type { AuditEntry, KeyRecord } from './key-record.js';
 import type { Finality } from './finality.js';
@@ -228,6 +229,7 @@ export interface AdmissionEngine {
   /** Counts 5xx ends of admitted requests, each credit once however often it is offered. When some are not in the ledger, the error's `taken` are those that are. */
   fail(credits: readonly Credit[]): Promise<void>;
   readonly keys: KeyStore;
+  readonly customers: CustomerStore;
   readonly tokens: TokenStore;
   readonly outbox: Outbox;
   readonly bans: BanStore;

@@ -50,8 +50,8 @@ export interface BannedVerdict extends Standing {
   readonly retryAtMs: number;
 }
 
-/** `unseen`: while Redis is away, of a key, or a secret of it, that is not known here; never leaves the admission. */
-export type UnknownReason = 'unknown' | 'disabled' | 'expired' | 'revoked' | 'no_plan' | 'unseen';
+/** `closed`: the key's customer is. `unseen`: while Redis is away, of a key, or a secret of it, that is not known here; never leaves the admission. */
+export type UnknownReason = 'unknown' | 'disabled' | 'expired' | 'revoked' | 'closed' | 'no_plan' | 'unseen';
 
 /** The key is not good; nothing was taken or counted. Ask about the caller's address next. */
 export interface UnknownKeyVerdict {

@@ -1,4 +1,5 @@
 import type { EventType, GatewayEvent } from '../admission/events/outbox.js';
+import { customerOf } from '../admission/customers/id.js';
 import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
 import { randomBase62 } from './base62.js';
 
@@ -16,6 +17,6 @@ export function eventOf({ id: key, plan }: KeyRecord, entry: AuditEntry): Gatewa
   const type = TYPES[entry.action];
   if (type === undefined) return undefined;
   const changed = entry.action === 'rotated' ? ['secrets'] : Object.keys(entry.changed);
-  const data = { customer: null, key, plan, ...(type === 'petgate.key.changed' ? { changed } : {}) };
+  const data = { customer: customerOf(key), key, plan, ...(type === 'petgate.key.changed' ? { changed } : {}) };
   return { id: `${key}-${randomBase62(RANDOM_LENGTH)}`, type, atMs: entry.atMs, data };
 }

@@ -6,10 +6,11 @@ import { costOf } from '../admission/windows.js';
 import { suggestion } from '../config/files/nearest.js';
 import { IMPORTED_MIN_LENGTH } from './token.js';
 
-/** What a request may say of a key, checked. A field left out stays as it is. */
+/** What a request may say of a key or a customer, checked. A field left out stays as it is. */
 export interface KeyFields {
   plan?: string;
   name?: string;
+  reference?: string;
   note?: string;
   status?: 'enabled' | 'disabled';
   limits?: Limits | null;
@@ -34,6 +35,7 @@ export interface Prices {
 export type Body = Readonly<Record<string, unknown>>;
 
 const NAME_LENGTH = 100;
+const REFERENCE_LENGTH = 100;
 const NOTE_LENGTH = 1_000;
 const LIMITS_EXAMPLE = '{"minute":5000,"day":"unlimited"}';
 // A date without a zone would mean another moment on another machine.
@@ -45,6 +47,7 @@ type Reader = (value: unknown, fields: KeyFields, rules: FieldRules) => string |
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['plan', readPlan],
   ['name', readName],
+  ['reference', readReference],
   ['note', readNote],
   ['status', readStatus],
   ['limits', readLimits],
@@ -122,6 +125,13 @@ function readName(value: unknown, fields: KeyFields): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return `must be a text of 1 to ${NAME_LENGTH} characters`;
   const problem = textProblem(value, NAME_LENGTH);
   if (problem === undefined) fields.name = value;
+  return problem;
+}
+
+function readReference(value: unknown, fields: KeyFields): string | undefined {
+  if (typeof value !== 'string') return `must be a text of at most ${REFERENCE_LENGTH} characters`;
+  const problem = textProblem(value, REFERENCE_LENGTH);
+  if (problem === undefined) fields.reference = value;
   return problem;
 }
 

@@ -2,6 +2,7 @@ import type { IncomingKey } from '../admission/port.js';
 import { limitsOn, parseDate, readFields, unknownFields } from './fields.js';
 import type { Body, FieldRules, Prices } from './fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../admission/key-record.js';
+import { customerOf } from '../admission/customers/id.js';
 import { importedIdOf, isKeyId } from './token.js';
 
 /** What a line is measured by. */
@@ -135,6 +136,8 @@ function readId(
     problems.push('id: is required for a key with two hashes, or none');
   if (value !== undefined && (typeof value !== 'string' || !isKeyId(value)))
     problems.push("id: must be a Petgate key's 12 letters and digits; leave it out for a key of another form");
+  else if (value !== undefined && customerOf(value) !== null)
+    problems.push("id: keys of a customer can't be imported; make new ones with petgate keys create --customer");
   if (typeof id !== 'string') return '';
   if (!acceptImported && foreignIds.includes(id)) {
     problems.push(

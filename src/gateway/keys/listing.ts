@@ -1,5 +1,8 @@
+import { customerOf } from '../admission/customers/id.js';
+import type { CustomerStore } from '../admission/customers/record.js';
 import type { KeyStore } from '../admission/port.js';
 import type { KeyRecord, KeyStatus } from '../admission/key-record.js';
+import { withTerms } from './of-customer.js';
 
 /** Which keys to list; what is left out doesn't matter. */
 export interface KeyFilter {
@@ -7,6 +10,8 @@ export interface KeyFilter {
   readonly status?: KeyStatus;
   /** What the name begins with. */
   readonly namePrefix?: string;
+  /** Whose keys. They are a range of all ids, so that no others are read. */
+  readonly customer?: string;
 }
 
 /** `cursor` is null after the last page. A page may be short, even empty, and not be the last. */
@@ -23,20 +28,22 @@ export interface KeyPage {
 const SCAN_COUNT = 10_000;
 const BATCH_COUNT = 500;
 
-/** Up to `count` keys with an id after `cursor` that pass `filter`, by id. */
+/** Up to `count` keys with an id after `cursor` that pass `filter`, by id, with plan and limits as they hold. */
 export async function scanKeys(
   store: KeyStore,
+  customers: CustomerStore,
   filter: KeyFilter,
   cursor: string | null,
   count: number,
 ): Promise<KeyPage> {
   const keys: KeyRecord[] = [];
-  let afterId = cursor;
+  let afterId = cursor ?? filter.customer ?? null;
   const batchCount = Object.keys(filter).length === 0 ? count : BATCH_COUNT;
   for (let scanned = 0; scanned < SCAN_COUNT; scanned += batchCount) {
     const batch = await store.page(afterId, batchCount);
-    for (const record of batch) {
+    for (const record of await withTerms(customers, batch)) {
       afterId = record.id;
+      if (filter.customer !== undefined && !record.id.startsWith(filter.customer)) return { keys, cursor: null };
       if (passes(record, filter) && keys.push(record) === count) return { keys, cursor: afterId };
     }
     if (batch.length < batchCount) return { keys, cursor: null };
@@ -46,6 +53,7 @@ export async function scanKeys(
 
 function passes(record: KeyRecord, filter: KeyFilter): boolean {
   return (
+    (filter.customer === undefined || customerOf(record.id) === filter.customer) &&
     (filter.plan === undefined || record.plan === filter.plan) &&
     (filter.status === undefined || record.status === filter.status) &&
     (filter.namePrefix === undefined || record.name.startsWith(filter.namePrefix))

@@ -5,6 +5,7 @@ import type { Plans } from '../admission/plan.js';
 import { eventOf } from './announce.js';
 import { storeClock } from './clock.js';
 import type { Clock } from './clock.js';
+import { CustomerRegistry } from './customers.js';
 import { limitsOn, readFields } from './fields.js';
 import type { Body, FieldRules, KeyFields } from './fields.js';
 import { importKeys } from './import.js';
@@ -12,12 +13,13 @@ import type { ImportLine, ImportResult } from './import.js';
 import { scanKeys } from './listing.js';
 import type { KeyFilter, KeyPage } from './listing.js';
 import type { AuditEntry, KeyRecord, SecretHash } from '../admission/key-record.js';
+import { problemsOfChange, readCustomer, withTerms } from './of-customer.js';
 import { KeyRefused } from './refused.js';
 import { retire } from './rotation.js';
-import { isKeyId, looksLikeToken, makeToken, parseToken } from './token.js';
+import { isKeyId, looksLikeToken, makeToken, newKeyId, parseToken } from './token.js';
 
 export interface RegistryParts {
-  readonly engine: Pick<AdmissionEngine, 'keys' | 'admit'>;
+  readonly engine: Pick<AdmissionEngine, 'keys' | 'customers' | 'admit'>;
   /** Asked each time: a reload may change them. */
   readonly plans: () => Plans;
   /** Every scope of the contract. */
@@ -40,7 +42,7 @@ interface IssuedKey {
   readonly token: string;
 }
 
-const CREATE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'key'];
+const CREATE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'key', 'customer'];
 const CHANGE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'status'];
 const ATTEMPTS = 8;
 const EXPORTED_AT_ONCE = 500;
@@ -66,34 +68,41 @@ type Edit = (
 export class KeyRegistry {
   readonly #store: KeyStore;
   readonly #clock: Clock;
+  readonly customers: CustomerRegistry;
   readonly #parts: RegistryParts;
 
   constructor(parts: RegistryParts) {
     this.#store = parts.engine.keys;
     this.#clock = parts.clock ?? storeClock(parts.engine);
     this.#parts = parts;
+    this.customers = new CustomerRegistry({ ...parts, clock: this.#clock });
   }
 
-  /** @param body `{plan, name, note?, limits?, scopes?, expires?, key?}`; `key` brings in a token of another form */
+  /**
+   * @param body `{plan, name, note?, limits?, scopes?, expires?, key?}`; `key` brings in a token of another form.
+   * Of a customer `{customer, name, note?, scopes?, expires?}`
+   */
   async create(body: Body, actor = ANYBODY): Promise<IssuedKey> {
     const nowMs = await this.#clock();
     const problems: string[] = [];
     const fields = readFields(body, CREATE_FIELDS, this.#rules(nowMs), problems);
-    for (const field of ['plan', 'name']) {
+    const isCustomers = Object.hasOwn(body, 'customer');
+    for (const field of isCustomers ? ['name'] : ['plan', 'name']) {
       if (!Object.hasOwn(body, field)) problems.push(`${field}: is required`);
     }
-    const imported = this.#importedToken(body, problems);
-    const plan = fields.plan === undefined ? undefined : this.#parts.plans().get(fields.plan);
+    const customer = await readCustomer(this.#parts.engine.customers, body, problems);
+    const imported = isCustomers ? null : this.#importedToken(body, problems);
+    const plan = isCustomers ? undefined : this.#parts.plans().get(fields.plan ?? '');
     const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, this.#parts, problems);
     if (problems.length > 0) throw new KeyRefused('invalid', problems);
-    return this.#insert({ ...fields, limits }, imported, nowMs, actor);
+    return this.#insert({ ...fields, limits }, imported, customer?.id ?? null, nowMs, actor);
   }
 
   async get(id: string): Promise<KeyRecord> {
     const record = isKeyId(id) ? await this.#store.read(id) : undefined;
     if (record !== undefined) return record;
     const hint = looksLikeToken(id)
-      ? 'a whole key was given: give its id, the 12 characters after the environment'
+      ? "a whole key was given: give its id, the 12 characters after the environment (14 of a customer's key)"
       : 'no key has this id';
     throw new KeyRefused('not_found', [hint]);
   }
@@ -101,7 +110,20 @@ export class KeyRegistry {
   /** Keys by id, a page at a time. */
   async list(filter: KeyFilter, cursor: string | null, count: number): Promise<KeyPage> {
     if (cursor === null) await this.#finishImport();
-    return scanKeys(this.#store, filter, cursor, count);
+    return scanKeys(this.#store, this.#parts.engine.customers, filter, cursor, count);
+  }
+
+  /** The record with plan and limits of its customer, where it has one. */
+  async asItHolds(record: KeyRecord): Promise<KeyRecord> {
+    const [held = record] = await withTerms(this.#parts.engine.customers, [record]);
+    return held;
+  }
+
+  /** Every key of a customer, by id. */
+  async keysOf(customer: string): Promise<readonly KeyRecord[]> {
+    const keys: KeyRecord[] = [];
+    for await (const some of this.all({ customer })) keys.push(...some);
+    return keys;
   }
 
   /** What happened to the key, in the store's order. */
@@ -114,8 +136,8 @@ export class KeyRegistry {
   async change(id: string, body: Body, actor = ANYBODY): Promise<KeyRecord> {
     return this.#edit(id, actor, (record, nowMs) => {
       refuseRevoked(record);
-      const problems: string[] = [];
-      const fields = readFields(body, CHANGE_FIELDS, this.#rules(nowMs), problems);
+      const problems = [...problemsOfChange(record, body)];
+      const fields = readFields(body, [...CHANGE_FIELDS, 'customer'], this.#rules(nowMs), problems);
       if (Object.keys(body).length === 0)
         problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
       const plan = this.#parts.plans().get(fields.plan ?? record.plan);
@@ -233,6 +255,7 @@ export class KeyRegistry {
   async #insert(
     fields: KeyFields & Pick<KeyRecord, 'limits'>,
     imported: string | null,
+    customer: string | null,
     nowMs: number,
     actor: string,
   ): Promise<IssuedKey> {
@@ -240,7 +263,7 @@ export class KeyRegistry {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const made =
         imported === null
-          ? makeToken(this.#parts.environment)
+          ? makeToken(this.#parts.environment, newKeyId(customer))
           : { token: imported, ...parseToken(imported, this.#parts.environment, true)! };
       const secrets: readonly SecretHash[] = [{ hash: made.secretHash, endsAtMs: null }];
       const record: KeyRecord = {
@@ -256,7 +279,14 @@ export class KeyRegistry {
         secrets,
         version: 1,
       };
-      const changed = { plan, name, ...(note === '' ? {} : { note }), limits, scopes, expires: isoOrNull(expiresAtMs) };
+      const changed = {
+        ...(customer === null ? { plan } : { customer }),
+        name,
+        ...(note === '' ? {} : { note }),
+        limits,
+        scopes,
+        expires: isoOrNull(expiresAtMs),
+      };
       try {
         await this.#write(record, {
           atMs: nowMs,
@@ -278,8 +308,9 @@ export class KeyRegistry {
     throw new KeyRefused('conflict', ['no free id was found; try again']);
   }
 
-  #write(record: KeyRecord, entry: AuditEntry): Promise<void> {
-    return this.#store.write(record, entry, this.#parts.events === true ? eventOf(record, entry) : undefined);
+  async #write(record: KeyRecord, entry: AuditEntry): Promise<void> {
+    const event = this.#parts.events === true ? eventOf(await this.asItHolds(record), entry) : undefined;
+    return this.#store.write(record, entry, event);
   }
 
   /** Reads, edits, writes; starts again when somebody else wrote in between. */

@@ -1,16 +1,18 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH, KEY_ID_LENGTH } from '../admission/customers/id.js';
 import { encodeBase62, isBase62From, randomBase62 } from './base62.js';
 
 /**
  * The form of a key:
  * `ptg_<environment>_<12 base62 id><26 base62 secret><6 base62 CRC-32 of all before>`.
+ * The id of a customer's key has 14 characters, of which the first eight are the customer's id.
  * The checksum only saves the store a question about typing slips; the secret alone is the proof.
  */
-const ID_LENGTH = 12;
 const SECRET_LENGTH = 26;
 const CHECKSUM_LENGTH = 6;
-const BODY_LENGTH = ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
+/** What follows the id. */
+const REST_LENGTH = SECRET_LENGTH + CHECKSUM_LENGTH;
 const OWN_PREFIX = 'ptg_';
 /** Of admin tokens, which are not of one environment: `pta_<id><secret><checksum>`. */
 const ADMIN_PREFIX = 'pta_';
@@ -31,18 +33,29 @@ interface NewToken extends TokenParts {
 }
 
 /** Makes a token for a new key, or with `id` another secret for a key there is (rotation). */
-export function makeToken(environment: string, id: string = randomBase62(ID_LENGTH)): NewToken {
+export function makeToken(environment: string, id: string = newKeyId(null)): NewToken {
   return issue(`${OWN_PREFIX}${environment}_`, id);
 }
 
 /** Makes an admin token. */
 export function makeAdminToken(): NewToken {
-  return issue(ADMIN_PREFIX, randomBase62(ID_LENGTH));
+  return issue(ADMIN_PREFIX, newKeyId(null));
+}
+
+/** An id for a new key, of a customer or of none. */
+export function newKeyId(customerId: string | null): string {
+  if (customerId === null) return randomBase62(KEY_ID_LENGTH);
+  return customerId + randomBase62(CUSTOMER_KEY_ID_LENGTH - CUSTOMER_ID_LENGTH);
+}
+
+/** An id for a new customer. */
+export function newCustomerId(): string {
+  return randomBase62(CUSTOMER_ID_LENGTH);
 }
 
 /** Reads an admin token without asking anybody; null when it can't be one. */
 export function parseAdminToken(token: string): TokenParts | null {
-  return token.startsWith(ADMIN_PREFIX) ? parseIssued(token, ADMIN_PREFIX.length) : null;
+  return token.startsWith(ADMIN_PREFIX) ? parseIssued(token, ADMIN_PREFIX.length, KEY_ID_LENGTH) : null;
 }
 
 /**
@@ -53,7 +66,8 @@ export function parseToken(token: string, environment: string, acceptImported: b
   if (!token.startsWith(OWN_PREFIX)) return acceptImported ? parseImported(token) : null;
   const idStart = OWN_PREFIX.length + environment.length + 1;
   if (!token.startsWith(environment, OWN_PREFIX.length) || token[idStart - 1] !== '_') return null;
-  return parseIssued(token, idStart);
+  const isCustomers = token.length === idStart + CUSTOMER_KEY_ID_LENGTH + REST_LENGTH;
+  return parseIssued(token, idStart, isCustomers ? CUSTOMER_KEY_ID_LENGTH : KEY_ID_LENGTH);
 }
 
 function issue(prefix: string, id: string): NewToken {
@@ -62,16 +76,21 @@ function issue(prefix: string, id: string): NewToken {
   return { token, id, secretHash: hashOf(token) };
 }
 
-function parseIssued(token: string, idStart: number): TokenParts | null {
-  if (token.length !== idStart + BODY_LENGTH || !isBase62From(token, idStart)) return null;
+function parseIssued(token: string, idStart: number, idLength: number): TokenParts | null {
+  if (token.length !== idStart + idLength + REST_LENGTH || !isBase62From(token, idStart)) return null;
   const head = token.slice(0, -CHECKSUM_LENGTH);
   if (checksumOf(head) !== token.slice(-CHECKSUM_LENGTH)) return null;
-  return { id: token.slice(idStart, idStart + ID_LENGTH), secretHash: hashOf(token) };
+  return { id: token.slice(idStart, idStart + idLength), secretHash: hashOf(token) };
 }
 
-/** True when `text` has the form of a key id. */
+/** True when `text` has the form of a key id, of a customer's key or of another. */
 export function isKeyId(text: string): boolean {
-  return text.length === ID_LENGTH && isBase62From(text, 0);
+  return (text.length === KEY_ID_LENGTH || text.length === CUSTOMER_KEY_ID_LENGTH) && isBase62From(text, 0);
+}
+
+/** True when `text` has the form of a customer's id. */
+export function isCustomerId(text: string): boolean {
+  return text.length === CUSTOMER_ID_LENGTH && isBase62From(text, 0);
 }
 
 /** True when `text` looks like a whole key or admin token where an id is wanted: it must not be repeated in any answer. */

@@ -73,7 +73,8 @@ t.test('401: everything under /admin, and what is not there, asks for the token'
 t.test('503: a store that is away is told as such, with a time to retry', async (t: Test) => {
   const { engine } = openStore(t);
   const away = () => Promise.reject(new StoreUnavailable('away'));
-  const { ask, logged } = await listen(t, {}, { engine: { admit: away, keys: engine.keys } });
+  const { keys, customers } = engine;
+  const { ask, logged } = await listen(t, {}, { engine: { admit: away, keys, customers } });
   const reply = await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' });
   t.match(reply, { status: 503, json: { code: 'store_unavailable', status: 503 }, headers: { 'retry-after': '1' } });
   t.equal((await ask('GET', '/admin/v1/usage')).status, 503);

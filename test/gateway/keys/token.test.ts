@@ -1,7 +1,15 @@
 import t from 'tap';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
-import { isKeyId, makeToken, parseToken } from '../../../src/gateway/keys/token.js';
+import { customerOf, payerOf } from '../../../src/gateway/admission/customers/id.js';
+import {
+  isCustomerId,
+  isKeyId,
+  makeToken,
+  newCustomerId,
+  newKeyId,
+  parseToken,
+} from '../../../src/gateway/keys/token.js';
 
 const BASE62 = /^[0-9A-Za-z]+$/;
 const environments = fc.constantFrom('development', 'staging', 'production');
@@ -14,6 +22,24 @@ t.test('a token reads back as the key it was made for', (t) => {
       t.ok(isKeyId(made.id));
       t.same(parseToken(made.token, environment, false), { id: made.id, secretHash: made.secretHash });
       t.equal(made.secretHash, createHash('sha256').update(made.token).digest('base64url'));
+    }),
+    { numRuns: 50 },
+  );
+  t.end();
+});
+
+t.test("the token of a customer's key names the customer, and no other does", (t) => {
+  fc.assert(
+    fc.property(environments, (environment) => {
+      const customer = newCustomerId();
+      t.ok(isCustomerId(customer) && !isKeyId(customer));
+      const made = makeToken(environment, newKeyId(customer));
+      t.match(made.token, new RegExp(`^ptg_${environment}_${customer}[0-9A-Za-z]{38}$`));
+      t.ok(isKeyId(made.id) && !isCustomerId(made.id));
+      t.same(parseToken(made.token, environment, false), { id: made.id, secretHash: made.secretHash });
+      t.same([customerOf(made.id), payerOf(made.id)], [customer, customer]);
+      const lone = makeToken(environment).id;
+      t.same([customerOf(lone), payerOf(lone)], [null, lone]);
     }),
     { numRuns: 50 },
   );

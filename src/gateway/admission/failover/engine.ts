@@ -11,6 +11,7 @@ import { CachedKeyVerifier } from './verifier.js';
 import { Keeper } from './keeper.js';
 import { KeyCache } from './key-cache.js';
 import type { CachedKey } from './key-cache.js';
+import type { CustomerRecord } from '../customers/record.js';
 import { Local } from './local.js';
 import { Metadata } from './metadata.js';
 import { Outage } from './outage.js';
@@ -39,6 +40,8 @@ export type FailoverEngine = AdmissionEngine & {
   readonly failover: Failover;
   /** What is known here of a key while Redis is away. */
   cachedKey(keyId: string): CachedKey | undefined;
+  /** The same of a customer. */
+  cachedCustomer(customerId: string): CustomerRecord | undefined;
   setPlans(plans: Plans): void;
 };
 
@@ -65,6 +68,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     admit: admitOf(redis, local, keys, isAway),
     fail: failOf(redis, local, isAway),
     keys: redis.keys,
+    customers: redis.customers,
     tokens: redis.tokens,
     outbox: redis.outbox,
     bans: redis.bans,
@@ -94,6 +98,10 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     cachedKey: (keyId) => {
       stores.durable.resetReadTxn();
       return keys.read(keyId);
+    },
+    cachedCustomer: (customerId) => {
+      stores.durable.resetReadTxn();
+      return keys.customer(customerId);
     },
     setPlans: (plans) => {
       redis.setPlans(plans);

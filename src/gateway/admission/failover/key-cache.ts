@@ -1,3 +1,5 @@
+import { CUSTOMER_ID_LENGTH, customerOf, payerOf } from '../customers/id.js';
+import type { CustomerRecord } from '../customers/record.js';
 import type { KeyRecord } from '../key-record.js';
 import { DAY_MS } from '../bucket.js';
 import { rangeOf } from '../engines/embedded/files/rows.js';
@@ -22,11 +24,20 @@ export interface CachedKey {
   readonly ban: { readonly untilMs: number; readonly level: number } | null;
 }
 
+/** The same of a customer: a key of it is known here as long as both are. */
+interface CachedCustomer {
+  readonly seenAtMs: number;
+  readonly record: CustomerRecord;
+}
+type Cached = CachedKey | CachedCustomer;
+type Asked = Pick<RedisEngine, 'keys' | 'customers' | 'bans'>;
+
 const GOOD_MS = DAY_MS;
 /** Records read at once. With the pause between two refreshes it bounds what the cache costs Redis. */
 const READ_AT_ONCE = 64;
 
-export const cachedKeyRow = (keyId: string): string => `c${keyId}`;
+/** Of a key or a customer: their ids differ in length. */
+export const cachedKeyRow = (id: string): string => `c${id}`;
 
 /**
  * What is known here of each key that Redis decided about, for the time when it can't be asked: its record, on
@@ -34,11 +45,11 @@ export const cachedKeyRow = (keyId: string): string => `c${keyId}`;
  */
 export class KeyCache {
   readonly #stores: Stores;
-  readonly #redis: Pick<RedisEngine, 'keys' | 'bans'>;
+  readonly #redis: Asked;
   readonly #verdicts = new LastVerdicts();
   #sweptTo = cachedKeyRow('');
 
-  constructor(stores: Stores, redis: Pick<RedisEngine, 'keys' | 'bans'>) {
+  constructor(stores: Stores, redis: Asked) {
     this.#stores = stores;
     this.#redis = redis;
   }
@@ -52,6 +63,11 @@ export class KeyCache {
     return this.#verdicts.of(keyId);
   }
 
+  /** The last verdict about any key of a customer. */
+  lastVerdictOfCustomer(customerId: string): Readonly<LastVerdict> | undefined {
+    return this.#verdicts.ofCustomer(customerId);
+  }
+
   /** Keys whose last verdict this process saw. */
   decidedKeyIds(): readonly string[] {
     return this.#verdicts.keyIds();
@@ -59,9 +75,17 @@ export class KeyCache {
 
   /** As others wrote it until now, when the caller has begun a new read (`resetReadTxn`). */
   read(keyId: string): CachedKey | undefined {
-    const bytes = this.#stores.durable.getBinary(cachedKeyRow(keyId));
-    const key = bytes && decoded(bytes);
-    return key !== undefined && isGood(key) ? key : undefined;
+    return this.#read(keyId) as CachedKey | undefined;
+  }
+
+  /** The record in which plan and limits of a key stand: its customer's, where it has one; also of a customer itself. */
+  holder(id: string): KeyRecord | CustomerRecord | undefined {
+    const customerId = id.length === CUSTOMER_ID_LENGTH ? id : customerOf(id);
+    return customerId === null ? this.read(id)?.record : this.customer(customerId);
+  }
+
+  customer(customerId: string): CustomerRecord | undefined {
+    return this.#customer(customerId)?.record;
   }
 
   isEmpty(): boolean {
@@ -70,17 +94,19 @@ export class KeyCache {
     return [...durable.getKeys({ ...rangeOf('c'), limit: 1 })].length === 0;
   }
 
-  /** Reads keys that are new or changed, and those refused that are good by what is cached. */
+  /** Reads keys that are new or changed, with their customers, and those refused that are good by what is cached. */
   async refresh(): Promise<void> {
     this.#stores.durable.resetReadTxn();
-    const stale = new Set(
-      this.#verdicts
-        .takeRefused()
-        .filter((keyId) => this.read(keyId) !== undefined)
-        .slice(0, READ_AT_ONCE),
-    );
+    const refused = this.#verdicts
+      .takeRefused()
+      .filter((keyId) => this.read(keyId) !== undefined)
+      .slice(0, READ_AT_ONCE);
+    const stale = new Set(refused.flatMap((keyId) => [keyId, payerOf(keyId)]));
     const renewed = new Map<string, CachedKey>();
     for (const keyId of this.#verdicts.takeDue(READ_AT_ONCE)) {
+      const customerId = keyId.length === CUSTOMER_ID_LENGTH ? keyId : customerOf(keyId);
+      if (customerId !== null && this.#isOld(customerId)) stale.add(customerId);
+      if (customerId === keyId) continue;
       const key = this.#asLastSeen(keyId);
       if (key === undefined) stale.add(keyId);
       else if (Math.abs(Date.now() - key.seenAtMs) > RENEW_MS / 2) renewed.set(keyId, { ...key, seenAtMs: Date.now() });
@@ -89,12 +115,12 @@ export class KeyCache {
     for (const keyId of await this.#fetch([...stale])) this.#verdicts.due(keyId);
   }
 
-  /** Somebody changed these keys: what was seen of them is over, also where it can't be seen what they are now. */
-  async changed(keyIds: readonly string[]): Promise<void> {
-    for (const keyId of keyIds) this.#verdicts.forget(keyId);
+  /** Somebody changed these keys or customers: what was seen of them is over, also where it can't be seen what they are now. */
+  async changed(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#verdicts.forget(id);
     this.#stores.durable.resetReadTxn();
-    const unread = await this.#fetch(keyIds.filter((keyId) => this.read(keyId) !== undefined));
-    await this.#write(new Map(unread.map((keyId) => [keyId, null])));
+    const unread = await this.#fetch(ids.filter((id) => this.#read(id) !== undefined));
+    await this.#write(new Map(unread.map((id) => [id, null])));
   }
 
   /** Removes some that are too old; goes on from there at the next call. */
@@ -105,16 +131,16 @@ export class KeyCache {
     });
   }
 
-  /** Caches these keys as Redis has them now; gives those that could not be read. */
-  async #fetch(keyIds: readonly string[]): Promise<readonly string[]> {
+  /** Caches these keys and customers as Redis has them now; gives those that could not be read. */
+  async #fetch(ids: readonly string[]): Promise<readonly string[]> {
     const unread: string[] = [];
-    for (let from = 0; from < keyIds.length; from += READ_AT_ONCE) {
-      const found = new Map<string, CachedKey | null>();
+    for (let from = 0; from < ids.length; from += READ_AT_ONCE) {
+      const found = new Map<string, Cached | null>();
       await Promise.all(
-        keyIds.slice(from, from + READ_AT_ONCE).map(async (keyId) => {
-          const key = await this.#ask(keyId);
-          if (key === undefined) unread.push(keyId);
-          else found.set(keyId, key);
+        ids.slice(from, from + READ_AT_ONCE).map(async (id) => {
+          const read = await this.#ask(id);
+          if (read === undefined) unread.push(id);
+          else found.set(id, read);
         }),
       );
       await this.#write(found);
@@ -122,18 +148,44 @@ export class KeyCache {
     return unread;
   }
 
-  /** null: there is no such key. undefined: Redis did not answer. */
-  async #ask(keyId: string): Promise<CachedKey | null | undefined> {
-    const seenAtMs = Date.now();
+  /** null: there is no such key, or customer. undefined: Redis did not answer. */
+  async #ask(id: string): Promise<Cached | null | undefined> {
     try {
-      const [record, ban] = await Promise.all([this.#redis.keys.read(keyId), this.#redis.bans.read(keyId)]);
-      return record === undefined
-        ? null
-        : { seenAtMs, record, ban: ban === undefined ? null : { untilMs: ban.untilMs, level: ban.level } };
+      return await (id.length === CUSTOMER_ID_LENGTH ? this.#askCustomer(id) : this.#askKey(id));
     } catch (error) {
       if (error instanceof StoreUnavailable) return undefined;
       throw error;
     }
+  }
+
+  async #askKey(keyId: string): Promise<CachedKey | null> {
+    const seenAtMs = Date.now();
+    const [record, ban] = await Promise.all([this.#redis.keys.read(keyId), this.#redis.bans.read(keyId)]);
+    if (record === undefined) return null;
+    return { seenAtMs, record, ban: ban === undefined ? null : { untilMs: ban.untilMs, level: ban.level } };
+  }
+
+  async #askCustomer(customerId: string): Promise<CachedCustomer | null> {
+    const seenAtMs = Date.now();
+    const record = await this.#redis.customers.read(customerId);
+    return record === undefined ? null : { seenAtMs, record };
+  }
+
+  #customer(customerId: string): CachedCustomer | undefined {
+    return this.#read(customerId) as CachedCustomer | undefined;
+  }
+
+  /** What is cached under an id: a key, or a customer under its shorter one. */
+  #read(id: string): Cached | undefined {
+    const bytes = this.#stores.durable.getBinary(cachedKeyRow(id));
+    const cached = bytes && decoded(bytes);
+    return cached !== undefined && isGood(cached) ? cached : undefined;
+  }
+
+  /** No verdict says of which version a customer's record was, so that it is read anew where a key's is only renewed. */
+  #isOld(customerId: string): boolean {
+    const customer = this.#customer(customerId);
+    return customer === undefined || Math.abs(Date.now() - customer.seenAtMs) > RENEW_MS / 2;
   }
 
   /** What is cached, with the ban last seen, when its record is the one that the last verdict was made by. */
@@ -148,27 +200,27 @@ export class KeyCache {
   }
 
   /**
-   * Writes keys, and forgets those that are null, in one step. Of a record older than the one that is there
+   * Writes keys and customers, and forgets those that are null, in one step. Of a record older than the one that is there
    * nothing stays: either it was read late, or Redis lost its data; the key is read anew when it is seen.
    */
-  async #write(keys: ReadonlyMap<string, CachedKey | null>): Promise<void> {
-    if (keys.size === 0) return;
+  async #write(all: ReadonlyMap<string, Cached | null>): Promise<void> {
+    if (all.size === 0) return;
     const { durable, durableCapacity } = this.#stores;
     await inTransaction(this.#stores, () => {
       durableCapacity.claim();
-      for (const [keyId, key] of keys) {
-        if (key === null || (this.read(keyId)?.record.version ?? 0) > key.record.version)
-          durable.removeSync(cachedKeyRow(keyId));
-        else durable.putSync(cachedKeyRow(keyId), Buffer.from(JSON.stringify(key)));
+      for (const [id, one] of all) {
+        if (one === null || (this.#read(id)?.record.version ?? 0) > one.record.version)
+          durable.removeSync(cachedKeyRow(id));
+        else durable.putSync(cachedKeyRow(id), Buffer.from(JSON.stringify(one)));
       }
     });
   }
 }
 
-function decoded(bytes: Buffer): CachedKey {
-  return JSON.parse(bytes.toString()) as CachedKey;
+function decoded(bytes: Buffer): Cached {
+  return JSON.parse(bytes.toString()) as Cached;
 }
 
-function isGood({ seenAtMs }: CachedKey): boolean {
+function isGood({ seenAtMs }: Cached): boolean {
   return Math.abs(Date.now() - seenAtMs) < GOOD_MS;
 }

@@ -1,3 +1,4 @@
+import { customerOf } from '../customers/id.js';
 import type { AdmissionRequest } from '../port.js';
 import type { NamedFigures, StandingVerdict, Verdict } from '../verdict.js';
 
@@ -28,6 +29,8 @@ interface SeenWindow {
 /** The last verdict of each key, and which cached records are due: all that the hot path does for the failover. */
 export class LastVerdicts {
   readonly #last = new Map<string, LastVerdict>();
+  /** The last about any key of each customer: their figures are the customer's. */
+  readonly #ofCustomers = new Map<string, LastVerdict>();
   readonly #due = new Set<string>();
   readonly #refused = new Set<string>();
 
@@ -38,8 +41,11 @@ export class LastVerdicts {
       const { subject } = requests[place]!;
       const verdict = verdicts[place];
       if (subject.kind !== 'key' || verdict === undefined) continue;
-      if (verdict.outcome !== 'unknown_key') this.#see(subject.id, verdict, nowMs);
-      else if (this.#refused.size < MOST_REFUSED) this.#refused.add(subject.id);
+      if (verdict.outcome !== 'unknown_key') {
+        this.#see(subject.id, verdict, nowMs);
+        const customerId = customerOf(subject.id);
+        if (customerId !== null) this.#seeCustomer(customerId, verdict, nowMs);
+      } else if (this.#refused.size < MOST_REFUSED) this.#refused.add(subject.id);
     }
   }
 
@@ -61,8 +67,23 @@ export class LastVerdicts {
     this.#due.add(keyId);
   }
 
+  #seeCustomer(customerId: string, verdict: StandingVerdict, atMs: number): void {
+    const known = this.#ofCustomers.get(customerId);
+    if (known === undefined) {
+      if (this.#ofCustomers.size >= MOST_KEYS) this.forget(this.#ofCustomers.keys().next().value!);
+      this.#due.add(customerId);
+    }
+    const more = verdict.more.length > 0 ? withSeen(known?.more ?? null, verdict) : (known?.more ?? null);
+    this.#ofCustomers.set(customerId, { verdict, more, atMs, dueAtMs: 0 });
+  }
+
   of(keyId: string): Readonly<LastVerdict> | undefined {
     return this.#last.get(keyId);
+  }
+
+  /** The last about any key of a customer. */
+  ofCustomer(customerId: string): Readonly<LastVerdict> | undefined {
+    return this.#ofCustomers.get(customerId);
   }
 
   /** All keys that there is one of. */
@@ -70,17 +91,18 @@ export class LastVerdicts {
     return [...this.#last.keys()];
   }
 
-  /** What was seen of the key holds no more. */
-  forget(keyId: string): void {
-    this.#last.delete(keyId);
+  /** What was seen of the key or the customer holds no more. */
+  forget(id: string): void {
+    this.#last.delete(id);
+    this.#ofCustomers.delete(id);
   }
 
-  /** Its cached record is due. */
-  due(keyId: string): void {
-    this.#due.add(keyId);
+  /** Its cached record is due, a key's or a customer's. */
+  due(id: string): void {
+    this.#due.add(id);
   }
 
-  /** Takes out up to `most` ids of keys whose cached record is due: new, changed, or old. */
+  /** Takes out up to `most` ids of keys and customers whose cached record is due: new, changed, or old. */
   takeDue(most: number): readonly string[] {
     return taken(this.#due, most);
   }

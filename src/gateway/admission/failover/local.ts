@@ -7,14 +7,14 @@ import type { Transaction } from '../engines/embedded/log/transaction.js';
 import { attempt } from '../engines/embedded/files/errors.js';
 import type { GreedyDay } from '../engines/redis/spool.js';
 import { settle, SHAPES } from '../bucket.js';
-import { termsOf } from '../plan.js';
+import { customerOf, payerOf } from '../customers/id.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionRequest } from '../port.js';
 import type { Verdict } from '../verdict.js';
 import { hasMore, refillOf, windowsOf } from '../windows.js';
 import type { CachedKeyVerifier } from './verifier.js';
 import type { KeyCache } from './key-cache.js';
-import { restrain } from './restrain.js';
+import { restrainBan, restrainBuckets } from './restrain.js';
 
 /** What was counted here and is not in Redis yet must never go: the spool itself says what may. */
 const USAGE_DAYS = 36_500;
@@ -57,23 +57,21 @@ export class Local {
     );
   }
 
-  /** How far the day of a key with greedy refill is spent here; null of any other, and when the key is not known here. */
+  /** How far the day of a key with greedy refill, or of its customer, is spent here; null of any other, and when the key is not known here. */
   greedyDay(keyId: string): GreedyDay | null {
     const { memtable } = this.#stores;
     memtable.refresh();
-    const key = this.#keys.read(keyId);
-    const share = key && this.#verifier.shareOf(key);
-    const whole = key && termsOf(this.#verifier.whole, key.record.plan, key.record.limits);
+    const share = this.#verifier.shareTerms(keyId);
+    const whole = this.#verifier.wholeTerms(keyId);
     if (share?.refill !== 'greedy' || whole === undefined || whole.limits.day === 'unlimited') return null;
-    const { day } = memtable.stateOf(keyId);
+    const { day } = memtable.stateOf(payerOf(keyId));
     settle(day, SHAPES.day, share.limits.day, 'greedy', Date.now());
     return { limit: whole.limits.day, level: day.level };
   }
 
   /** The windows per day and month, beside the day itself, that a key's requests for an operation take from; those that trickle left out. */
   windowsOf(keyId: string, operation: string): readonly string[] {
-    const key = this.#keys.read(keyId);
-    const terms = key && termsOf(this.#verifier.whole, key.record.plan, key.record.limits);
+    const terms = this.#verifier.wholeTerms(keyId);
     if (terms === undefined || !hasMore(terms)) return [];
     return windowsOf(terms, operation)
       .filter(({ per }) => per !== 'minute' && refillOf(per, terms.refill) === 'interval')
@@ -109,12 +107,20 @@ export class Local {
 
   #restrain(transaction: Transaction, keyId: string): void {
     const key = this.#keys.read(keyId);
-    const terms = key && this.#verifier.shareOf(key);
+    const terms = this.#verifier.shareTerms(keyId);
     if (key === undefined || terms === undefined) return;
     this.#restrained.add(keyId);
+    const nowMs = Date.now();
+    const last = this.#keys.lastVerdict(keyId);
+    const customerId = customerOf(keyId);
+    const payer = transaction.key(customerId ?? keyId);
+    transaction.change(payer);
+    // The figures are the customer's, whichever of its keys showed them.
+    const figures = customerId === null ? last : this.#keys.lastVerdictOfCustomer(customerId);
+    restrainBuckets(payer.state, terms, figures, this.#verifier.gateways, nowMs);
     const entry = transaction.key(keyId);
     transaction.change(entry);
-    restrain(entry.state, terms, this.#keys.lastVerdict(keyId), key, this.#verifier.gateways, Date.now());
+    restrainBan(entry.state, last, key, nowMs);
   }
 }
 

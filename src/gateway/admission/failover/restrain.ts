@@ -9,38 +9,31 @@ import type { LastVerdict } from './last-verdicts.js';
 import { partOf } from './shares.js';
 
 /**
- * Brings what is remembered here of a key near what Redis last showed: of each window no more than this
- * gateway's part of what was left there, and the ban that was in force. Never gives anything back.
+ * Brings what is remembered here of a key, or of its customer, near what Redis last showed: of each window no more
+ * than this gateway's part of what was left there. Never gives anything back.
  * @param terms those of the share
  */
-export function restrain(
+export function restrainBuckets(
   state: SubjectState,
   terms: Terms,
   last: LastVerdict | undefined,
-  key: CachedKey,
   gateways: number,
   nowMs: number,
 ): void {
-  if (last !== undefined) {
-    const { minute, day } = last.verdict;
-    for (const { name, per, limit, refill, bucket } of heldOf(state, terms, EVERY_OPERATION)) {
-      const seen = last.more?.get(name);
-      if (seen !== undefined)
-        restrainWindow(bucket, SHAPES[per], limit, refill, seen.figures, seen.atMs, gateways, nowMs);
-    }
-    closeWindows(state, nowMs);
-    restrainWindow(
-      state.minute,
-      SHAPES.minute,
-      terms.limits.minute,
-      terms.refill,
-      minute,
-      last.verdict.atMs,
-      gateways,
-      nowMs,
-    );
-    restrainWindow(state.day, SHAPES.day, terms.limits.day, terms.refill, day, last.verdict.atMs, gateways, nowMs);
+  if (last === undefined) return;
+  const { limits, refill } = terms;
+  const { minute, day, atMs } = last.verdict;
+  for (const { name, per, limit, refill: its, bucket } of heldOf(state, terms, EVERY_OPERATION)) {
+    const seen = last.more?.get(name);
+    if (seen !== undefined) restrainWindow(bucket, SHAPES[per], limit, its, seen.figures, seen.atMs, gateways, nowMs);
   }
+  closeWindows(state, nowMs);
+  restrainWindow(state.minute, SHAPES.minute, limits.minute, refill, minute, atMs, gateways, nowMs);
+  restrainWindow(state.day, SHAPES.day, limits.day, refill, day, atMs, gateways, nowMs);
+}
+
+/** Remembers the ban of a key that was in force when Redis was last seen. */
+export function restrainBan(state: SubjectState, last: LastVerdict | undefined, key: CachedKey, nowMs: number): void {
   const ban = banOf(last, key, nowMs);
   if (ban === null || ban.untilMs <= state.bannedUntilMs) return;
   // Without strikes, as an operator's: Redis has decided where it ends.

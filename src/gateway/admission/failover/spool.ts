@@ -1,8 +1,10 @@
-import { DAY_MS, SETTLE_MS } from '../bucket.js';
+import { DAY_MS, SETTLE_MS, SHAPES } from '../bucket.js';
 import { addCounts, noCounts } from '../counts.js';
 import type { Counts } from '../counts.js';
+import { payerOf } from '../customers/id.js';
 import { dayOf } from '../engines/embedded/ledger/day.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
+import type { GreedyDay } from '../engines/redis/spool.js';
 import type { UsageCounts, UsageRow } from '../port.js';
 import type { Local } from './local.js';
 import type { Metadata } from './metadata.js';
@@ -16,6 +18,9 @@ interface Waiting {
   readonly row: UsageRow;
   readonly missing: UsageCounts;
 }
+
+/** How much of a greedy day the keys before brought in one replay, by who pays, in the units of buckets. */
+type Brought = Map<string, number>;
 
 interface SpoolParts {
   readonly local: Local;
@@ -66,17 +71,18 @@ export class Spool {
   async replay(): Promise<UsageCounts> {
     const beganMs = Date.now();
     const sum = noCounts();
+    const brought: Brought = new Map();
     let group: Waiting[] = [];
     let keys = 0;
     for await (const one of this.#waiting()) {
       if (one.row.key !== group.at(-1)?.row.key) keys += 1;
       if (keys > SENT_AT_ONCE) {
-        await this.#send(group, sum);
+        await this.#send(group, sum, brought);
         [group, keys] = [[], 1];
       }
       group.push(one);
     }
-    await this.#send(group, sum);
+    await this.#send(group, sum, brought);
     this.#pending = 0;
     await this.#close(beganMs);
     // Of a day that ended longer ago nothing is under way any more, in no process of this machine.
@@ -100,17 +106,17 @@ export class Spool {
     }
   }
 
-  async #send(group: readonly Waiting[], sum: Counts): Promise<void> {
+  async #send(group: readonly Waiting[], sum: Counts, brought: Brought): Promise<void> {
     if (group.length === 0) return;
     const { redis, acknowledged, local } = this.#parts;
-    const keys = new Map<string, UsageRow[]>();
-    for (const { row } of group) keys.set(row.key, [...(keys.get(row.key) ?? []), row]);
+    const keys = new Map<string, Waiting[]>();
+    for (const one of group) keys.set(one.row.key, [...(keys.get(one.row.key) ?? []), one]);
     await Promise.all(
-      [...keys].map(([keyId, rows]) =>
+      [...keys].map(([keyId, waiting]) =>
         redis.fleet.take(this.#id, {
           keyId,
-          rows,
-          greedyDay: local.greedyDay(keyId),
+          rows: waiting.map(({ row }) => row),
+          greedyDay: restOf(local.greedyDay(keyId), payerOf(keyId), waiting, brought),
           windowsOf: (operation) => local.windowsOf(keyId, operation),
         }),
       ),
@@ -125,4 +131,14 @@ export class Spool {
     await metadata.write('day', dayOf(beganMs - DAY_MS));
     await acknowledged.forgetBefore(dayOf(beganMs - 2 * DAY_MS));
   }
+}
+
+/** Of a greedy day what is left to be brought by a key: what all keys of a customer bring is what their bucket lacked. */
+function restOf(day: GreedyDay | null, payer: string, waiting: readonly Waiting[], brought: Brought): GreedyDay | null {
+  if (day === null) return null;
+  const before = brought.get(payer) ?? 0;
+  const level = Math.max(0, day.level - before);
+  const units = waiting.reduce((total, { missing }) => total + missing.units, 0);
+  brought.set(payer, before + Math.min(level, units * SHAPES.day.parts));
+  return { limit: day.limit, level };
 }

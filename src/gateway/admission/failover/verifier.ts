@@ -1,12 +1,14 @@
 import type { KeyVerifier, GoodKey } from '../engines/embedded/keys/verifier.js';
-import { unfitness } from '../engines/embedded/keys/verifier.js';
+import { goodOf, unfitness } from '../engines/embedded/keys/verifier.js';
+import { customerOf } from '../customers/id.js';
+import type { KeyRecord } from '../key-record.js';
 import { termsOf } from '../plan.js';
 import type { Plans, Terms } from '../plan.js';
 import type { AdmissionRequest } from '../port.js';
 import type { Limit } from '../bucket.js';
 import type { UnknownReason } from '../verdict.js';
 import { costOf, hasMore, windowsOf } from '../windows.js';
-import type { CachedKey, KeyCache } from './key-cache.js';
+import type { KeyCache } from './key-cache.js';
 import { shareOf, sharesOf } from './shares.js';
 
 /** Admits keys by their cached records, each with this gateway's share of its limits. */
@@ -33,10 +35,6 @@ export class CachedKeyVerifier implements KeyVerifier {
     this.#shares = sharesOf(plans, this.#gateways);
   }
 
-  get whole(): Plans {
-    return this.#whole;
-  }
-
   get gateways(): number {
     return this.#gateways;
   }
@@ -59,14 +57,34 @@ export class CachedKeyVerifier implements KeyVerifier {
     if (key === undefined) return 'unseen';
     const reason = unfitness(key.record, secretHash, nowMs);
     if (reason !== undefined) return reason === 'unknown' ? 'unseen' : reason;
-    const terms = this.shareOf(key);
-    if (terms === undefined) return 'no_plan';
-    return isEnough(terms, request) ? { record: key.record, terms } : 'unseen';
+    const good = this.#good(key.record);
+    return typeof good === 'string' || isEnough(good.terms, request) ? good : 'unseen';
   }
 
-  /** What binds the key here. */
-  shareOf({ record }: CachedKey): Terms | undefined {
-    return termsOf(this.#shares, record.plan, record.limits === null ? null : shareOf(record.limits, this.#gateways));
+  /** What binds a key or a customer here: the share. */
+  shareTerms(id: string): Terms | undefined {
+    const holder = this.#keys.holder(id);
+    return holder && this.#shareOf(holder);
+  }
+
+  /** What binds it while Redis decides. */
+  wholeTerms(id: string): Terms | undefined {
+    const holder = this.#keys.holder(id);
+    return holder && termsOf(this.#whole, holder.plan, holder.limits);
+  }
+
+  #good(record: KeyRecord): GoodKey | UnknownReason {
+    const customerId = customerOf(record.id);
+    if (customerId !== null) {
+      const customer = this.#keys.customer(customerId);
+      return customer === undefined ? 'unseen' : goodOf(record, customer, this.#shareOf(customer));
+    }
+    const terms = this.#shareOf(record);
+    return terms === undefined ? 'no_plan' : { record, terms, customerId };
+  }
+
+  #shareOf({ plan, limits }: Pick<KeyRecord, 'plan' | 'limits'>): Terms | undefined {
+    return termsOf(this.#shares, plan, limits === null ? null : shareOf(limits, this.#gateways));
   }
 }
 

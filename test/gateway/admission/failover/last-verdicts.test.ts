@@ -49,3 +49,25 @@ t.test(
     t.end();
   },
 );
+
+t.test('of a customer it is the last about any of its keys, each with its own beside', (t) => {
+  const last = new LastVerdicts();
+  const [first, second] = ['customerfirst0', 'customersecond'].map((id) => ({
+    id,
+    verdict: { ...admitted, keyId: id },
+  }));
+  for (const { id, verdict } of [first!, second!]) see(last, id, verdict);
+  t.equal(last.ofCustomer('customer')?.verdict, second!.verdict);
+  t.equal(last.of(first!.id)?.verdict, first!.verdict);
+  t.strictSame(last.keyIds(), [first!.id, second!.id], 'a customer is no key');
+  t.strictSame(last.takeDue(10), [first!.id, 'customer', second!.id], 'whose record is looked at as well');
+  see(last, 'alone', admitted);
+  t.equal(last.ofCustomer('alone'), undefined);
+  last.forget('customer');
+  t.equal(last.ofCustomer('customer'), undefined);
+  t.ok(last.of(first!.id), 'what was seen of the key is its own');
+  last.takeDue(10);
+  see(last, first!.id, first!.verdict);
+  t.strictSame(last.takeDue(10), ['customer'], 'what was forgotten is looked at anew');
+  t.end();
+});

@@ -2,8 +2,10 @@ import t from 'tap';
 import { figuresOf, SHAPES } from '../../../../src/gateway/admission/bucket.js';
 import type { Limits, Refill } from '../../../../src/gateway/admission/bucket.js';
 import { decide, freshState } from '../../../../src/gateway/admission/decide.js';
+import type { SubjectState } from '../../../../src/gateway/admission/decide.js';
 import type { CachedKey } from '../../../../src/gateway/admission/failover/key-cache.js';
-import { restrain } from '../../../../src/gateway/admission/failover/restrain.js';
+import type { LastVerdict } from '../../../../src/gateway/admission/failover/last-verdicts.js';
+import { restrainBan, restrainBuckets } from '../../../../src/gateway/admission/failover/restrain.js';
 import { shareOf } from '../../../../src/gateway/admission/failover/shares.js';
 import type { Terms } from '../../../../src/gateway/admission/plan.js';
 import { NOON_MS } from '../../../conformance/cast.js';
@@ -29,6 +31,19 @@ const key: CachedKey = {
     version: 1,
   },
 };
+
+/** Of a key that has its own buckets. */
+function restrain(
+  state: SubjectState,
+  terms: Terms,
+  last: LastVerdict | undefined,
+  cached: CachedKey,
+  gateways: number,
+  nowMs: number,
+): void {
+  restrainBuckets(state, terms, last, gateways, nowMs);
+  restrainBan(state, last, cached, nowMs);
+}
 
 for (const refill of ['interval', 'greedy'] as const) {
   t.test(

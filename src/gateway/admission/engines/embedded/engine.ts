@@ -1,17 +1,19 @@
 import { changesNothing, decide } from '../../decide.js';
 import type { SubjectState } from '../../decide.js';
+import { joined, takeApart } from '../../customers/joined.js';
 import { finalityOf } from '../../finality.js';
 import { ANONYMOUS_PLAN, termsOf } from '../../plan.js';
 import type { BanRule, Plans } from '../../plan.js';
 import { StoreUnavailable } from '../../port.js';
 import type { AdmissionEngine, AdmissionRequest, Credit } from '../../port.js';
-import type { Verdict } from '../../verdict.js';
+import type { StandingVerdict, Verdict } from '../../verdict.js';
 import { costOf } from '../../windows.js';
 import { Addresses } from './addresses.js';
 import { bansOf } from './bans.js';
 import { Checkpoint } from './log/checkpoint.js';
 import { StoredKeyVerifier } from './keys/verifier.js';
-import type { KeyVerifier } from './keys/verifier.js';
+import type { GoodKey, KeyVerifier } from './keys/verifier.js';
+import { customersOf } from './keys/customer-store.js';
 import { keysOf } from './keys/key-store.js';
 import { outboxOf } from './keys/outbox.js';
 import { tokensOf } from './keys/token-store.js';
@@ -21,6 +23,7 @@ import type { StoreOptions, Stores } from './files/stores.js';
 import { Sweep } from './sweep.js';
 import { copyOfState } from './log/subject-state.js';
 import { transact } from './log/transaction.js';
+import type { KeyEntry } from './log/key-entry.js';
 import type { Transaction } from './log/transaction.js';
 import { attempt } from './files/errors.js';
 import { Maintenance } from './maintenance.js';
@@ -72,6 +75,7 @@ export function engineOn(stores: Stores, verifier: KeyVerifier, usageDays: numbe
     // One transaction: what isn't acknowledged was not counted.
     fail: (credits) => attempt(stores, () => transact(stores, (transaction) => countFailures(transaction, credits))),
     keys: keysOf(stores),
+    customers: customersOf(stores),
     tokens: tokensOf(stores),
     outbox: outboxOf(stores),
     bans: bansOf(stores, checkpoint),
@@ -101,16 +105,40 @@ function admitOne(
     return admitAddress(transaction, verifier.plans, addresses.row(subject.address), request, nowMs);
   const key = verifier.verify(subject.id, subject.secretHash, nowMs, request);
   if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
-  const { record, terms } = key;
+  const { record, terms, customerId } = key;
   const cost = costOf(terms.operations, operation, request.cost);
   const inScope = scope === null || record.scopes === null || record.scopes.includes(scope);
   const entry = transaction.key(subject.id);
-  const state = scratchOf(entry.state, terms.ban, cost, nowMs);
-  const verdict = decide(state, terms, record, inScope, operation, cost, nowMs);
+  const verdict =
+    customerId === null
+      ? decide(scratchOf(entry.state, terms.ban, cost, nowMs), terms, record, inScope, operation, cost, nowMs)
+      : decideShared(transaction, entry, key, transaction.key(customerId), inScope, operation, cost, nowMs);
   if (cost === 0) return verdict;
   const counts = transaction.count(entry, terms.plan, operation, nowMs, COUNTED_AS[verdict.outcome]);
   if (verdict.outcome === 'admitted') counts.units += cost;
   if (verdict.outcome === 'banned') transaction.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
+  return verdict;
+}
+
+/** Of a customer's key. The key itself is counted, and so changed, whatever is decided. */
+function decideShared(
+  transaction: Transaction,
+  entry: KeyEntry,
+  { record, terms }: GoodKey,
+  customer: KeyEntry,
+  inScope: boolean,
+  operation: string,
+  cost: number,
+  nowMs: number,
+): StandingVerdict {
+  const whole = joined(entry.state, customer.state);
+  const isLook = changesNothing(whole, terms.ban, cost, nowMs);
+  const state = isLook ? copyOfState(whole) : whole;
+  const verdict = decide(state, terms, record, inScope, operation, cost, nowMs);
+  if (!isLook) {
+    takeApart(state, entry.state, customer.state);
+    transaction.change(customer);
+  }
   return verdict;
 }
 

@@ -1,9 +1,10 @@
+import { customerOf } from '../../customers/id.js';
 import type { Plans } from '../../plan.js';
 import { StoreUnavailable } from '../../port.js';
 import type { AdmissionRequest } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
 import { PROBE, writtenOut } from './admission/call.js';
-import type { Call } from './admission/call.js';
+import type { Call, Section } from './admission/call.js';
 import { admissionScript, DAY_BYTES } from './admission/script.js';
 import { AnswerReader, planTable, unknownAnswers } from './admission/answers.js';
 import type { PlanTable } from './admission/answers.js';
@@ -34,7 +35,7 @@ export function probeOf(edition: Edition): Probe {
 const DAYS_TRIED = 3;
 
 /**
- * Decides a batch: on a single Redis in one run, in a Cluster in one run per subject, all sent at once.
+ * Decides a batch: on a single Redis in one run, in a Cluster in one run per section, all sent at once and in order.
  * When a run fails the whole batch rejects; the error holds what the others decided, and which places were never asked.
  */
 export async function admit(
@@ -60,7 +61,7 @@ async function decide(
   const run = async (call: Call): Promise<void> => {
     const answers = await ask(link, edition, requests, call);
     const reader = new AnswerReader(answers, edition.table);
-    for (const place of [...call.values()].flat()) {
+    for (const place of placesOf(call)) {
       const answer = reader.next(requests[place]!);
       if (answer === 'staged') staged.push(place);
       else verdicts[place] = answer;
@@ -72,20 +73,20 @@ async function decide(
   throw withDecided(
     failed.reason,
     verdicts,
-    calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? [...call.values()].flat() : [])),
+    calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? placesOf(call) : [])),
   );
 }
 
 /** Runs the script, for another day when it says that it is another. */
 async function ask(link: Link, edition: Edition, requests: readonly AdmissionRequest[], call: Call): Promise<Buffer> {
-  let day = dayNumber(link.storeMs([...call.keys()][0]!));
+  let day = dayNumber(link.storeMs(call[0]!.name));
   for (let tried = 1; ; tried += 1) {
     const { names, args } = writtenOut(requests, call, day);
     const answer = await link.run(
       edition.script,
       names,
       args,
-      link.cluster ? () => unknownAnswers([...call.values()].flat().length) : undefined,
+      link.cluster ? () => unknownAnswers(placesOf(call).length) : undefined,
     );
     if (answer.length !== DAY_BYTES) return answer;
     if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock jumps from day to day", { noEffect: true });
@@ -130,24 +131,41 @@ function withDecided(
     : error;
 }
 
+function placesOf(call: Call): readonly number[] {
+  return call.flatMap(({ places }) => places);
+}
+
 /** Requests of one subject go together: the script reads its state once and decides them in order. */
-function callsOf(requests: readonly AdmissionRequest[], onePerSubject: boolean): readonly Call[] {
+function callsOf(requests: readonly AdmissionRequest[], onePerSection: boolean): readonly Call[] {
   const calls: Call[] = [];
   for (let start = 0; start < requests.length; start += MAX_BATCH) {
-    const subjects = bySubject(requests, start, Math.min(start + MAX_BATCH, requests.length));
-    if (onePerSubject) for (const [name, places] of subjects) calls.push(new Map([[name, places]]));
-    else calls.push(subjects);
+    const sections = sectionsOf(requests, start, Math.min(start + MAX_BATCH, requests.length));
+    if (onePerSection) for (const section of sections) calls.push([section]);
+    else calls.push(sections);
   }
   return calls;
 }
 
-function bySubject(requests: readonly AdmissionRequest[], start: number, end: number): Map<string, number[]> {
-  const subjects = new Map<string, number[]>();
+/** A section for each subject. Those of a customer's keys follow its requests: where another key comes between, it is two. */
+function sectionsOf(requests: readonly AdmissionRequest[], start: number, end: number): readonly Section[] {
+  const sections: Section[] = [];
+  const open = new Map<string, number[]>();
+  const lastOf = new Map<string, string>();
   for (let place = start; place < end; place += 1) {
-    const name = subjectName(requests[place]!.subject);
-    const places = subjects.get(name);
-    if (places === undefined) subjects.set(name, [place]);
-    else places.push(place);
+    const { subject } = requests[place]!;
+    const name = subjectName(subject);
+    const places = open.get(name);
+    if (places !== undefined) {
+      places.push(place);
+      continue;
+    }
+    const begun = [place];
+    sections.push({ name, places: begun });
+    open.set(name, begun);
+    const customerId = subject.kind === 'key' ? customerOf(subject.id) : null;
+    if (customerId === null) continue;
+    open.delete(lastOf.get(customerId) ?? '');
+    lastOf.set(customerId, name);
   }
-  return subjects;
+  return sections;
 }

@@ -33,7 +33,7 @@ end
 return pack('<d', clock) .. (more and '1 ' or '0 ') .. untilMs .. ' ' .. table.concat(ids, ' ')
 `);
 
-/** Ids of keys whose record is about to change, or was just changed. */
+/** Ids of keys, and of customers, whose record is about to change, or was just changed. */
 export interface ChangedKeys {
   readonly ids: readonly string[];
   /** The store's time up to which the log was read; there is more when `isMore`. */

@@ -8,6 +8,7 @@ import { admit, editionOf, probeOf } from './admit.js';
 import { banStore, noteStarted } from './bans.js';
 import { changedSince } from './changes.js';
 import type { ChangedKeys } from './changes.js';
+import { customerStore } from './customers.js';
 import { connect } from './link/connect.js';
 import { fail } from './credits.js';
 import { outboxOf } from './events/outbox.js';
@@ -59,7 +60,7 @@ export interface RedisEngine extends AdmissionEngine {
 }
 
 export interface Fleet {
-  /** Keys whose record changed after `sinceMs`, store time. */
+  /** Keys and customers whose record changed after `sinceMs`, store time. */
   changedSince(sinceMs: number): Promise<ChangedKeys>;
   /** Says that a gateway is there; how many there are. */
   beat(gatewayId: string): Promise<number>;
@@ -83,6 +84,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const link = new Link(connect(parseRedisUrl(url), deadlineMs), deadlineMs, () => probeOf(edition), options.log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
+  const customers = customerStore(link, replicas);
   const noteEntering = once(() => beginEntering(link, keptMs));
   const checked = subjectName({ kind: 'address', address: 'check' });
   return {
@@ -94,12 +96,13 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     },
     fail: (credits) => fail(link, credits, usageDays),
     keys: keyStore(link, replicas, deadlineMs, options.importLeaseMs),
+    customers,
     outbox: outboxOf(link),
     tokens: tokenStore(link, replicas),
     bans: banStore(link, replicas),
     usage: usageStore(link),
     days,
-    ledger: ledgerStore(link, days, usageDays, () => link.close()),
+    ledger: ledgerStore(link, days, usageDays, customers, () => link.close()),
     check: async () => {
       await link.check(checked);
       await replicas.look(checked);

@@ -3,19 +3,21 @@
  * Cluster keeps it on one node and one script can touch all of it:
  *
  *     petgate:{<id>}:key          a key: its record, state and ban (hash) no TTL
- *     petgate:{<id>}:history      audit entries of a key (list)      no TTL
+ *     petgate:{<id>}:history      audit entries of a key or a customer (list) no TTL
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
  *     petgate:{<id>}:late:<day>   what came of a day long over (hash) no TTL
  *     petgate:{<id>}:events       events of a key that are not delivered (hash) no TTL
  *     petgate:{<id>}:credits      last credit counted of each teller and day (hash) TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
+ *     petgate:{<id>}:customer     a customer: its record and buckets (hash) no TTL
  *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
  *     petgate:{<id>}:wait         what makes WAIT wait (link/replicas.ts) TTL
  *     petgate:keys                ids of all keys (sorted set)       no TTL
+ *     petgate:customers           ids of all customers (sorted set)  no TTL
  *     petgate:tokens              admin tokens by id (hash)          no TTL
  *     petgate:import              the import under way (hash)        no TTL
  *     petgate:import:<import>     ids it staged (sorted set)         no TTL
- *     petgate:changes             ids of keys changed lately (sorted set) TTL
+ *     petgate:changes             ids of keys and customers changed lately (sorted set) TTL
  *     petgate:{events}:waiting    ids of events, by when they were made (sorted set) no TTL
  *     petgate:{events}:due        the same ids, by when they are due (sorted set) no TTL
  *     petgate:{events}:dead       ids of events nobody tries any more, by since when (sorted set) no TTL
@@ -23,6 +25,9 @@
  *     petgate:late                days of which there are late counts (sorted set) no TTL
  *     petgate:archive             id of the archive that days were moved to  no TTL
  *     petgate:gateways:days       of which days each may bring counts (hash) TTL
+ *
+ * The id of a customer's key is written `{<8 characters of the customer>}<6 more>`, so that all its keys and the
+ * customer itself share a tag.
  *
  * Beside the record (record.ts) the hash of a key has the fields `state` and `windows` (state.ts), `summary`
  * (admission/summary.ts), `days` (ledger/active-days.ts) and `ban` (what an operator said of a ban). With a field
@@ -34,9 +39,11 @@
  * `<day>` is the number of the day since 1970-01-01, which a script can work out from the clock.
  */
 import { DAY_MS } from '../../bucket.js';
+import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH } from '../../customers/id.js';
 import type { Subject } from '../../port.js';
 
 export const KEY_INDEX = 'petgate:keys';
+export const CUSTOMER_INDEX = 'petgate:customers';
 export const TOKENS = 'petgate:tokens';
 export const IMPORT_MARK = 'petgate:import';
 export const CHANGES = 'petgate:changes';
@@ -56,9 +63,20 @@ export function importIds(importId: string): string {
   return `${IMPORT_MARK}:${importId}`;
 }
 
+/** An id with the hash tag in it. */
+function tagged(id: string): string {
+  if (id.length !== CUSTOMER_KEY_ID_LENGTH) return `{${id}}`;
+  return `{${id.slice(0, CUSTOMER_ID_LENGTH)}}${id.slice(CUSTOMER_ID_LENGTH)}`;
+}
+
+/** Name of a customer itself. */
+export function customerName(id: string): string {
+  return `petgate:{${id}}:customer`;
+}
+
 /** Name of a key itself. */
 export function keyName(id: string): string {
-  return `petgate:{${id}}:key`;
+  return `petgate:${tagged(id)}:key`;
 }
 
 /** Written on the node of `key` before a WAIT, and gone at once. */
@@ -67,31 +85,31 @@ export function waitName(key: string): string {
 }
 
 export function historyName(id: string): string {
-  return `petgate:{${id}}:history`;
+  return `petgate:${tagged(id)}:history`;
 }
 
 /** Name of the events of a key that are not delivered. */
 export function eventsName(id: string): string {
-  return `petgate:{${id}}:events`;
+  return `petgate:${tagged(id)}:events`;
 }
 
 /** Name of the day ledger of a key. */
 export function ledgerName(id: string, day: number): string {
-  return `petgate:{${id}}:usage:${day}`;
+  return `petgate:${tagged(id)}:usage:${day}`;
 }
 
 /** Name of the late counts of a key and day. */
 export function lateName(id: string, day: number): string {
-  return `petgate:{${id}}:late:${day}`;
+  return `petgate:${tagged(id)}:late:${day}`;
 }
 
 /** Name of the hash that holds, by teller and day, the number of the last credit counted. */
 export function creditsName(id: string): string {
-  return `petgate:{${id}}:credits`;
+  return `petgate:${tagged(id)}:credits`;
 }
 
 export function spoolName(id: string, day: number): string {
-  return `petgate:{${id}}:spool:${day}`;
+  return `petgate:${tagged(id)}:spool:${day}`;
 }
 
 /** Where a subject's state stands. */

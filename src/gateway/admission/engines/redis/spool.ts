@@ -1,10 +1,11 @@
 import { MAX_LIMIT, SHAPES } from '../../bucket.js';
+import { customerOf } from '../../customers/id.js';
 import type { UsageRow } from '../../port.js';
 import type { Link } from './link/link.js';
 import { MONTH_ENDS, MONTH_START } from './admission/windows.js';
 import { enterDay } from './ledger/active-days.js';
 import { isLate, noteLateDay } from './ledger/late-days.js';
-import { dayNumber, dayNumberOf, EXCESS, keyName, lateName, ledgerName, spoolName } from './names.js';
+import { customerName, dayNumber, dayNumberOf, EXCESS, keyName, lateName, ledgerName, spoolName } from './names.js';
 import { scriptOf } from './link/script.js';
 import { STATE_FORMAT, WINDOW_FORMAT } from './state.js';
 
@@ -15,7 +16,8 @@ import { STATE_FORMAT, WINDOW_FORMAT } from './state.js';
  * days: all are spent from it, but no more than the gateway's own bucket still lacked at the end. Other windows of
  * today and of this month are those that the row names.
  *
- * KEYS: the key, then for each day the ledger and what was taken of it. ARGV: spool id, seconds the ledger is
+ * KEYS: the key, or its customer, then for each day the ledger and what was taken of it; of a customer's key that
+ * last. ARGV: spool id, seconds the ledger is
  * kept, `<limit> <level>` for greedy refill, then for each row the place of its ledger in KEYS, number of the day, plan and
  * operation, requests, limited, banned, failed, units beyond one for each request, names of windows with spaces.
  */
@@ -116,9 +118,12 @@ export async function takeSpool(
   const days = [...new Set(rows.map((row) => dayNumberOf(row.day)))];
   const today = dayNumber(link.storeMs(keyName(keyId)));
   for (const day of days) if (isLate(day, today)) await noteLateDay(link, day);
-  const names = [keyName(keyId)];
+  const customerId = customerOf(keyId);
+  const names = [customerId === null ? keyName(keyId) : customerName(customerId)];
   for (const day of days)
     names.push(isLate(day, today) ? lateName(keyId, day) : ledgerName(keyId, day), spoolName(keyId, day));
+  // Where its days are entered.
+  if (customerId !== null) names.push(keyName(keyId));
   const args = [
     spoolId,
     ((usageDays + 1) * 86_400).toString(),

@@ -2,7 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import { ask, change, newKey, NOON_MS, PLANS, rowsOf, dayName } from '../../../../conformance/cast.js';
+import {
+  ask,
+  change,
+  changeCustomer,
+  keyOf,
+  newCustomer,
+  newKey,
+  NOON_MS,
+  PLANS,
+  rowsOf,
+  dayName,
+} from '../../../../conformance/cast.js';
 import { openRedisEngine } from '../../../../../src/gateway/admission/engines/redis/engine.js';
 import { packageRoot } from '../../../../../src/shared/package-root.js';
 import { IMPORT_LEASE_MS, imports } from '../../../../conformance/imports.js';
@@ -42,9 +53,16 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.equal((await engine.bans.read(key.id))?.untilMs, NOON_MS);
   t.equal(await engine.bans.lift(key.id), true);
   t.equal((await engine.keys.page(null, 10)).length, 1);
+  const customer = await newCustomer(engine, 'monthly');
+  const own = await keyOf(engine, customer.id);
+  t.equal((await ask(engine, own, NOON_MS)).outcome, 'admitted');
+  t.equal(await engine.customers.keyCount(customer.id), 1);
+  t.equal((await engine.customers.page(null, 10)).length, 1);
+  t.equal((await engine.customers.history(customer.id)).length, 1);
   t.equal((await engine.keys.history(key.id)).length, 1);
   await change(engine, key, { note: 'changed' });
   t.match(await engine.fleet.changedSince(0), { ids: [key.id] });
+  await changeCustomer(engine, customer, { note: 'changed' });
   t.equal(await engine.fleet.beat('gateway'), 1);
   await engine.fleet.report('gateway', 20_000);
   t.equal(await engine.days.giveUp('gateway'), true);

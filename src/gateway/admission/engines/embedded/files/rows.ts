@@ -5,6 +5,7 @@
  * In `recent`: `l` the log of what transactions changed of keys, `o` its id, `g` up to where it was forgotten, `a` an
  * address, `n` who is banned. Versions before the log had `r` a key with its state and newest usage, `j` the
  * names of those that were not saved.
+ * `K` stands for customers, in `durable`; their state is an `s`, their history an `h`, as a key's.
  * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
  * all records, `b` what an operator said of a ban, `i` a key that an import has staged, `m` the mark of that
  * import, `t` an admin token, `x` the archive there is, `w` how far an archived day was removed, `e` an event that is not
@@ -35,6 +36,7 @@ export const COPIED_MARK = 'p';
 
 export const stateRow = (keyId: string): string => `s${keyId}`;
 export const recordRow = (keyId: string): string => `k${keyId}`;
+export const customerRow = (customerId: string): string => `K${customerId}`;
 export const historyRow = (keyId: string, version: number): string =>
   `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
 /** The ledger's row for what a key row counts under `label`: its day, plan and operation. */
@@ -57,7 +59,7 @@ export const eventIdOf = (row: string): string => row.slice(row.indexOf(SEPARATO
 
 export const stagedRow = (keyId: string): string => `i${keyId}`;
 export const IMPORT_MARK = 'm';
-/** Differs after each change of any key's record, as a double. */
+/** Differs after each change of any record, of a key or a customer, as a double. */
 export const RECORDS_VERSION = 'v';
 
 /** The range of all rows of one kind. */

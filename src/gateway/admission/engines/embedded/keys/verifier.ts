@@ -1,9 +1,11 @@
+import { customerOf } from '../../../customers/id.js';
+import type { CustomerRecord } from '../../../customers/record.js';
 import type { KeyRecord } from '../../../key-record.js';
 import { termsOf } from '../../../plan.js';
 import type { Plans, Terms } from '../../../plan.js';
 import type { AdmissionRequest } from '../../../port.js';
 import type { UnknownReason } from '../../../verdict.js';
-import { recordRow, RECORDS_VERSION } from '../files/rows.js';
+import { customerRow, recordRow, RECORDS_VERSION } from '../files/rows.js';
 import { committedBytes } from './staged.js';
 import { doubleIn } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
@@ -21,6 +23,15 @@ interface Decoded {
 export interface GoodKey {
   readonly record: KeyRecord;
   readonly terms: Terms;
+  /** Whose buckets it spends from; null of a key that has its own. */
+  readonly customerId: string | null;
+}
+/** A customer as stored, decoded. */
+interface DecodedCustomer {
+  readonly bytes: Buffer;
+  readonly record: CustomerRecord;
+  readonly terms: Terms | undefined;
+  version: number;
 }
 
 /** Says which keys are good, by the plans in force. */
@@ -41,6 +52,7 @@ const DECODED_MOST = 131_072;
 export class StoredKeyVerifier implements KeyVerifier {
   readonly #stores: Stores;
   readonly #decoded = new Map<string, Decoded>();
+  readonly #customers = new Map<string, DecodedCustomer>();
   #plans: Plans;
   #version = 0;
 
@@ -56,6 +68,7 @@ export class StoredKeyVerifier implements KeyVerifier {
   set plans(plans: Plans) {
     this.#plans = plans;
     this.#decoded.clear();
+    this.#customers.clear();
   }
 
   begin(): void {
@@ -67,7 +80,36 @@ export class StoredKeyVerifier implements KeyVerifier {
     const known = this.#decoded.get(id);
     const decoded = known?.version === this.#version ? known : this.#read(id);
     if (decoded === undefined) return 'unknown';
-    return unfitness(decoded.record, secretHash, nowMs) ?? decoded.good ?? 'no_plan';
+    return unfitness(decoded.record, secretHash, nowMs) ?? decoded.good ?? this.#ofCustomer(decoded.record);
+  }
+
+  /** A key that has no plan of its own. */
+  #ofCustomer(record: KeyRecord): GoodKey | UnknownReason {
+    const customerId = customerOf(record.id);
+    if (customerId === null) return 'no_plan';
+    const customer = this.#customer(customerId);
+    return goodOf(record, customer?.record, customer?.terms);
+  }
+
+  #customer(id: string): DecodedCustomer | undefined {
+    const known = this.#customers.get(id);
+    return known?.version === this.#version ? known : this.#readCustomer(id);
+  }
+
+  #readCustomer(id: string): DecodedCustomer | undefined {
+    const bytes = this.#stores.durable.getBinaryFast(customerRow(id));
+    if (bytes === undefined) return undefined;
+    const known = this.#customers.get(id);
+    if (known !== undefined && isSame(known.bytes, bytes)) {
+      known.version = this.#version;
+      return known;
+    }
+    const copy = Buffer.from(bytes.subarray(0, bytes.length));
+    const record = JSON.parse(copy.toString()) as CustomerRecord;
+    const terms = termsOf(this.#plans, record.plan, record.limits);
+    const decoded = { bytes: copy, record, terms, version: this.#version };
+    keep(this.#customers, id, decoded);
+    return decoded;
   }
 
   #read(id: string): Decoded | undefined {
@@ -75,32 +117,48 @@ export class StoredKeyVerifier implements KeyVerifier {
     const bytes = durable.getBinaryFast(recordRow(id)) ?? committedBytes(durable, id);
     if (bytes === undefined) return undefined;
     const known = this.#decoded.get(id);
-    if (
-      known !== undefined &&
-      known.bytes.length === bytes.length &&
-      known.bytes.compare(bytes, 0, bytes.length) === 0
-    ) {
+    if (known !== undefined && isSame(known.bytes, bytes)) {
       known.version = this.#version;
       return known;
     }
     const copy = Buffer.from(bytes.subarray(0, bytes.length));
     const record = JSON.parse(copy.toString()) as KeyRecord;
-    const terms = termsOf(this.#plans, record.plan, record.limits);
-    const decoded = { bytes: copy, record, good: terms && { record, terms }, version: this.#version };
-    this.#keep(id, decoded);
+    const terms = customerOf(id) === null ? termsOf(this.#plans, record.plan, record.limits) : undefined;
+    const good = terms && { record, terms, customerId: null };
+    const decoded = { bytes: copy, record, good, version: this.#version };
+    keep(this.#decoded, id, decoded);
     return decoded;
-  }
-
-  #keep(id: string, decoded: Decoded): void {
-    if (this.#decoded.size >= DECODED_MOST && !this.#decoded.has(id)) {
-      const oldest = this.#decoded.keys().next();
-      if (oldest.done !== true) this.#decoded.delete(oldest.value);
-    }
-    this.#decoded.set(id, decoded);
   }
 }
 
-/** Why the key with this secret is not good; undefined when nothing speaks against it. */
+/** What lmdb gives may lie in a larger buffer that serves again. */
+function isSame(kept: Buffer, bytes: Buffer): boolean {
+  return kept.length === bytes.length && kept.compare(bytes, 0, bytes.length) === 0;
+}
+
+function keep<T>(all: Map<string, T>, id: string, decoded: T): void {
+  if (all.size >= DECODED_MOST && !all.has(id)) {
+    const oldest = all.keys().next();
+    if (oldest.done !== true) all.delete(oldest.value);
+  }
+  all.set(id, decoded);
+}
+
+/**
+ * The good key of a customer, or why it isn't good; of the key itself nothing speaks against it.
+ * @param terms those that the customer's record gives
+ */
+export function goodOf(
+  record: KeyRecord,
+  customer: CustomerRecord | undefined,
+  terms: Terms | undefined,
+): GoodKey | UnknownReason {
+  if (customer === undefined) return 'unknown';
+  if (customer.status !== 'enabled') return customer.status;
+  return terms === undefined ? 'no_plan' : { record, terms, customerId: customer.id };
+}
+
+/** Why the key with this secret is not good by its own record; undefined when nothing speaks against it. */
 export function unfitness(record: KeyRecord, secretHash: string, nowMs: number): UnknownReason | undefined {
   if (record.status !== 'enabled') return record.status;
   for (const { hash, endsAtMs } of record.secrets) {

@@ -6,6 +6,7 @@ import type { EmbeddedOptions } from '../engine.js';
 import { inTransaction } from '../files/errors.js';
 import { ARCHIVE, removedRow, SEPARATOR, usageRow } from '../files/rows.js';
 import { openStores } from '../files/stores.js';
+import { customersOf } from '../keys/customer-store.js';
 import type { Stores } from '../files/stores.js';
 import { packCounts, unpackCounts } from '../log/key-entry.js';
 import { daysOf } from './day-ledger.js';
@@ -49,6 +50,7 @@ export function openEmbeddedLedger(options: EmbeddedOptions): LedgerStore {
         }),
       ),
     unbind: () => write((stores) => removeRow(stores, ARCHIVE)),
+    customers: (afterId, count) => write((stores) => customersOf(stores).page(afterId, count)),
     nowMs: () => Promise.resolve(Date.now()),
     finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)),
     close: () => Promise.resolve(),

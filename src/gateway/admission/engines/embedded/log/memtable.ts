@@ -79,7 +79,7 @@ export class Memtable {
     for (const entry of changed) this.#uncopied.add(entry);
   }
 
-  /** What is known of a key. A new entry is kept. */
+  /** What is known of a key, or of a customer by its id. A new entry is kept. */
   entry(id: string): KeyEntry {
     let entry = this.#entries.get(id);
     if (entry === undefined) {

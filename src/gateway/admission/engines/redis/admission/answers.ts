@@ -40,6 +40,7 @@ export class AnswerReader {
       case 'disabled':
       case 'expired':
       case 'revoked':
+      case 'closed':
       case 'no_plan':
         this.#at += ANSWER_BYTES;
         return { outcome: 'unknown_key', reason: code };

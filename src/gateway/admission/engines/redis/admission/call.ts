@@ -1,8 +1,14 @@
+import { customerOf } from '../../../customers/id.js';
 import type { AdmissionRequest } from '../../../port.js';
-import { dayNumber, ledgerName } from '../names.js';
+import { customerName, dayNumber, ledgerName } from '../names.js';
 
-/** One script run: the places in the batch of its requests, by the name of the subject. */
-export type Call = ReadonlyMap<string, readonly number[]>;
+/** Requests of one subject that the script decides one after the other: its name, and their places in the batch. */
+export interface Section {
+  readonly name: string;
+  readonly places: readonly number[];
+}
+/** One script run. */
+export type Call = readonly Section[];
 
 /** The first operation's place in ARGV: after guard, day and requests. */
 const FIRST_OPERATION = 4;
@@ -10,6 +16,8 @@ const FIRST_OPERATION = 4;
 const ADDRESS = 0;
 const KEY_TODAY = 1;
 const KEY_OTHER_DAYS = 2;
+/** Added for a key of a customer. */
+const OF_CUSTOMER = 2;
 
 /** ARGV of a run about one address, or about nobody, that changes nothing, whichever day it is. */
 export const PROBE: readonly string[] = [
@@ -25,8 +33,8 @@ export const PROBE: readonly string[] = [
  * All requests are one argument: per argument Redis, Lua and ioredis pay about as much as for a whole request in it.
  * It is ASCII, numbers in base 128, because ioredis writes strings faster than buffers:
  *
- *     subject   number of its requests (2), kind: 0 address, 1 key, 2 key of other days, in tests
- *     kind 2    then the first day (3) and number of days (2)
+ *     subject   number of its requests (2), kind: 0 address, 1 key, 2 key of other days, in tests, 3 and 4 the same of customers
+ *     kind 2, 4 then the first day (3) and number of days (2)
  *     request   place in ARGV of operation and scope (2), mode, length of ` <secret hash>:` and that itself
  *     mode      1 when it costs something; 2 more, in tests, when length and text of a time in ms follow;
  *               4 more when it costs more than one and its cost (3) follows
@@ -39,7 +47,7 @@ export function writtenOut(
   const names: string[] = [];
   const operations = new Operations();
   let text = '';
-  for (const [name, places] of call) {
+  for (const { name, places } of call) {
     const { subject } = requests[places[0]!]!;
     names.push(name);
     text += twoDigits(places.length);
@@ -49,7 +57,7 @@ export function writtenOut(
   return { names, args: [today.toString(), text, ...operations.args] };
 }
 
-/** The kind of a key's subject. Names the ledgers of the days of these requests: today's, but in tests. */
+/** The kind of a key's subject. Names its customer, and the ledgers of the days of these requests: today's, but in tests. */
 function daysOf(
   names: string[],
   keyId: string,
@@ -65,9 +73,13 @@ function daysOf(
     first = Math.min(first, day);
     last = Math.max(last, day);
   }
+  const customerId = customerOf(keyId);
+  if (customerId !== null) names.push(customerName(customerId));
+  const more = customerId === null ? 0 : OF_CUSTOMER;
   for (let day = first; day <= last; day += 1) names.push(ledgerName(keyId, day));
-  if (first === today && last === today) return String.fromCharCode(KEY_TODAY);
-  return String.fromCharCode(KEY_OTHER_DAYS, first >> 14) + twoDigits(first & 16_383) + twoDigits(last - first + 1);
+  if (first === today && last === today) return String.fromCharCode(KEY_TODAY + more);
+  const kind = String.fromCharCode(KEY_OTHER_DAYS + more, first >> 14);
+  return kind + twoDigits(first & 16_383) + twoDigits(last - first + 1);
 }
 
 function requestText({ subject, operation, scope, cost, nowMs }: AdmissionRequest, operations: Operations): string {

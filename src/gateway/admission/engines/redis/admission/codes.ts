@@ -11,6 +11,7 @@ export const CODES = [
   'revoked',
   'no_plan',
   'staged',
+  'closed',
 ] as const;
 
 /** Codes by name, as the pieces of the script write them. */

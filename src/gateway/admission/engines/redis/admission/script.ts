@@ -4,6 +4,7 @@ import type { Plan, Plans } from '../../../plan.js';
 import { enterDay } from '../ledger/active-days.js';
 import { ADDRESS_ENDS, RULE } from './rule.js';
 import { CODE } from './codes.js';
+import { KEEP_CUSTOMER, NOTE_STRUCK, READ_CUSTOMER, WRITE_CUSTOMERS } from './customer.js';
 import { scriptOf } from '../link/script.js';
 import type { Script } from '../link/script.js';
 import { EXCESS } from '../names.js';
@@ -32,7 +33,8 @@ const DAY = SHAPES.day.perMs;
 /**
  * The admission: `rule()` of decide.ts for a batch, line by line, with the reading and writing around it.
  *
- * KEYS: for each subject, once, where its state stands; for a key then its ledgers of the days first to last.
+ * KEYS: for each subject where its state stands; of a customer's key then the customer; for a key then its ledgers of
+ * the days first to last. Each subject comes once, but keys of a customer in the order in which they were asked.
  * ARGV[2…]: number of the UTC day (0: whichever it is), the requests (call.ts), and in pairs the
  * operations and scopes that they name by place.
  *
@@ -56,6 +58,7 @@ local find, max = string.find, math.max
 local KEYS, ARGV, requests = KEYS, ARGV, ARGV[3]
 local answers, answered = { pack('<d', clock) }, 1
 local states, counts, stateCount, countCount = {}, {}, 0, 0
+local customers
 local at, k, last = 1, 1, #KEYS
 `;
 
@@ -65,6 +68,11 @@ while k <= last do
   local name, kind, many, low, firstDay, ledgers = KEYS[k]
   many, low, kind, at = unpack('<BBB', requests, at)
   many = many * 128 + low
+  local owner
+  if kind > 2 then
+    kind, k = kind - 2, k + 1
+    owner = KEYS[k]
+  end
   firstDay, ledgers = today, kind
   if kind == 2 then
     local high, middle, more
@@ -80,12 +88,13 @@ while k <= last do
   end
   local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
   if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
+  ${READ_CUSTOMER}
   local place, greedy, after, within, length, factor, cap, extras, ownMonth
   ${[...plans.map(planBranch), 'if true then'].join('\n  else')}
     minuteLimit = ${NO_LIMIT_OF_ITS_OWN}
   end
   ${plans.some(mayHaveMore) ? READ_WINDOWS : 'local levels, ats, hasNewWindows'}
-  local stored, storedAt, countedAt, countedLedger, countedField, excessAt, excessLedger, excessField`;
+  local stored, storedAt, isStruck, countedAt, countedLedger, countedField, excessAt, excessLedger, excessField`;
 }
 
 /** Limits: -1 is unlimited, NO_LIMIT_OF_ITS_OWN none at all; without limits of the plan those of the key stay. */
@@ -98,6 +107,25 @@ function planBranch(plan: Plan, place: number): string {
       : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}${mayHaveMore(plan) ? '\n    extras = true' : ''}`;
   return `if plan == ${luaString(plan.name)} then\n    ${terms}${limits}`;
 }
+
+/** Lua: why the key is not good, into `code`; nil when it is. */
+const UNFIT = `if status > 0 then
+      code = status
+    elseif kind > 0 and secrets ~= secret then
+      -- Several secrets, one that ends, or another one.
+      local _, colon = find(secrets, secret, 1, true)
+      local ends = colon and string.match(secrets, '^%d+', colon + 1)
+      if not colon then code = ${CODE.unknown} elseif ends and now >= tonumber(ends) then code = ${CODE.expired} end
+    end
+    if not code then
+      if now >= expires then
+        code = ${CODE.expired}
+      elseif customer and customer.status > 0 then
+        code = customer.status
+      elseif minuteLimit == ${NO_LIMIT_OF_ITS_OWN} or dayLimit == ${NO_LIMIT_OF_ITS_OWN} then
+        code = ${CODE.no_plan}
+      end
+    end`;
 
 function request(plans: readonly Plan[]): string {
   return `
@@ -118,21 +146,7 @@ function request(plans: readonly Plan[]): string {
         cost = (high * 128 + middle) * 128 + low
       end
     end
-    if status > 0 then
-      code = status
-    elseif kind > 0 and secrets ~= secret then
-      -- Several secrets, one that ends, or another one.
-      local _, colon = find(secrets, secret, 1, true)
-      local ends = colon and string.match(secrets, '^%d+', colon + 1)
-      if not colon then code = ${CODE.unknown} elseif ends and now >= tonumber(ends) then code = ${CODE.expired} end
-    end
-    if not code then
-      if now >= expires then
-        code = ${CODE.expired}
-      elseif minuteLimit == ${NO_LIMIT_OF_ITS_OWN} or dayLimit == ${NO_LIMIT_OF_ITS_OWN} then
-        code = ${CODE.no_plan}
-      end
-    end
+    ${UNFIT}
     if code then
       answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, 0, now, 0, 0, 0), string.rep('\\0', ${STATE_BYTES})
     else
@@ -143,6 +157,7 @@ function request(plans: readonly Plan[]): string {
       local state = pack('${STATE_FORMAT}', m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1)
       -- A ban in force takes nothing and remembers nothing, unless its end is another now.
       if charge and (code ~= ${CODE.banned} or banned1 ~= banned) then
+        ${NOTE_STRUCK}
         m, mAt, d, dAt, strikes, since, banned, level = m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1
         stored, storedAt = state, now
         ${KEEP_WINDOWS}
@@ -180,7 +195,9 @@ function request(plans: readonly Plan[]): string {
 }
 
 const END = `
-  if stored then
+  if stored and customer then
+    ${KEEP_CUSTOMER}
+  elseif stored then
     local endsAt = false
     if kind == 0 then
       ${ADDRESS_ENDS}
@@ -209,6 +226,7 @@ for n = 1, stateCount, 5 do
     call('HSET', states[n], 'state', states[n + 1])
   end
 end
+${WRITE_CUSTOMERS}
 for n = 1, countCount, 3 do
   -- A field that is new may be the first of its day.
   local count = counts[n + 2]

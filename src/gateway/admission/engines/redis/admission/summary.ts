@@ -43,6 +43,6 @@ export const SUMMARY = `
       end
     end`;
 
-/** Lua: the month limit of a key of its own from `summary`, into `ownMonth`; nil where it has none. */
+/** Lua: the month limit of a key of its own from `summary`, or that of its customer, into `ownMonth`; nil where there is none. */
 export const OWN_MONTH = `
-    if summary and string.byte(summary, -1) >= 48 then ownMonth = tonumber(string.match(summary, '%z(%-?%d+)$')) end`;
+    if customer then ownMonth = customer.month elseif summary and string.byte(summary, -1) >= 48 then ownMonth = tonumber(string.match(summary, '%z(%-?%d+)$')) end`;

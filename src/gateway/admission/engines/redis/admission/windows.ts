@@ -25,12 +25,15 @@ export function mayHaveMore(plan: Plan): boolean {
   return plan.limits === 'custom' || hasMore({ limits: plan.limits, operations: plan.operations });
 }
 
-/** Lua: the windows that are remembered of the key `name`, into `levels` and `ats` by their names. */
+/** Lua: the windows that are remembered of the key `name`, or of its customer `owner`, into `levels` and `ats` by their names. */
 export const READ_WINDOWS = `
   local levels, ats, hasNewWindows
-  if extras then
+  if extras and customer and customer.levels then
+    levels, ats = customer.levels, customer.ats
+  elseif extras then
     levels, ats = {}, {}
-    local text, from = call('HGET', name, 'windows'), 1
+    if customer then customer.levels, customer.ats = levels, ats end
+    local text, from = call('HGET', owner or name, 'windows'), 1
     while text and from <= #text do
       local window, windowLevel, windowAt
       window, windowLevel, windowAt, from = unpack('${WINDOW_FORMAT}', text, from)

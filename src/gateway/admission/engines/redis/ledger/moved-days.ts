@@ -1,4 +1,5 @@
 import { COUNTS } from '../../../counts.js';
+import type { CustomerStore } from '../../../customers/record.js';
 import type { LedgerStore } from '../../../ledger-store.js';
 import type { DayStore, UsageRow } from '../../../port.js';
 import { enterDay } from './active-days.js';
@@ -45,8 +46,15 @@ ${enterDay('KEYS[1]')}
 return pack('<d', clock) .. '1'
 `);
 
-export function ledgerStore(link: Link, days: DayStore, usageDays: number, close: () => Promise<void>): LedgerStore {
+export function ledgerStore(
+  link: Link,
+  days: DayStore,
+  usageDays: number,
+  customers: CustomerStore,
+  close: () => Promise<void>,
+): LedgerStore {
   return {
+    customers: (afterId, count) => customers.page(afterId, count),
     rows: (from, to, part) => storedRows(link, dayNumberOf(from), dayNumberOf(to), part),
     day: (day) => dayRows(link, dayNumberOf(day)),
     async remove(day, rows) {

@@ -1,0 +1,63 @@
+import type { CustomerRecord, CustomerStore } from '../../../customers/record.js';
+import type { AuditEntry } from '../../../key-record.js';
+import { VersionConflict } from '../../../port.js';
+import { attempt, inTransaction } from '../files/errors.js';
+import { AFTER_ALL, customerRow, historyRow, recordRow, SEPARATOR } from '../files/rows.js';
+import type { Store } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
+import { recordsChanged } from './staged.js';
+
+/** Customers live in `durable`, beside the records of their keys: a change holds, as one of a key does, with the next transaction. */
+export function customersOf(stores: Stores): CustomerStore {
+  const { durable } = stores;
+  return {
+    read: (id) =>
+      attempt(stores, () => {
+        durable.resetReadTxn();
+        return customerIn(durable, id);
+      }),
+    // What can be read here is on the disk.
+    confirm: () => Promise.resolve(),
+    write: (record, entry) => inTransaction(stores, () => write(stores, record, entry)),
+    page: (afterId, count) =>
+      attempt(stores, () => {
+        durable.resetReadTxn();
+        const range = { start: customerRow(afterId ?? ''), end: customerRow(AFTER_ALL), exclusiveStart: true };
+        return [...durable.getRange({ ...range, limit: count })].map(({ value }) => decoded(value));
+      }),
+    history: (id) =>
+      attempt(stores, () => {
+        durable.resetReadTxn();
+        const range = { start: historyRow(id, 0), end: `h${id}${SEPARATOR}${AFTER_ALL}` };
+        return [...durable.getRange(range)].map(({ value }) => JSON.parse(value.toString()) as AuditEntry);
+      }),
+    keyCount: (id) =>
+      attempt(stores, () => {
+        durable.resetReadTxn();
+        return durable.getKeysCount({ start: recordRow(id), end: recordRow(id + AFTER_ALL) });
+      }),
+  };
+}
+
+/** The record of a customer, in the caller's transaction or read. */
+function customerIn(durable: Store, id: string): CustomerRecord | undefined {
+  const bytes = durable.getBinary(customerRow(id));
+  return bytes && decoded(bytes);
+}
+
+/** In a transaction. */
+function write({ durable, durableCapacity }: Stores, record: CustomerRecord, entry: AuditEntry): void {
+  durableCapacity.claim();
+  const storedVersion = customerIn(durable, record.id)?.version ?? 0;
+  if (storedVersion !== record.version - 1)
+    throw new VersionConflict(
+      `Customer ${record.id} is at version ${storedVersion}, not ${record.version - 1}: read it again and repeat the change.`,
+    );
+  durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
+  durable.putSync(customerRow(record.id), Buffer.from(JSON.stringify(record)));
+  recordsChanged(durable);
+}
+
+function decoded(bytes: Buffer): CustomerRecord {
+  return JSON.parse(bytes.toString()) as CustomerRecord;
+}

@@ -1,0 +1,85 @@
+import { VersionConflict } from '../../port.js';
+import type { Limit } from '../../bucket.js';
+import type { AuditEntry } from '../../key-record.js';
+import type { CustomerRecord, CustomerStore } from '../../customers/record.js';
+import { announceChange } from './changes.js';
+import { idsIn } from './link/ids.js';
+import type { Link } from './link/link.js';
+import { CUSTOMER_INDEX, customerName, historyName, KEY_INDEX } from './names.js';
+import type { Replicas } from './link/replicas.js';
+import { scriptOf } from './link/script.js';
+import { NO_LIMIT_OF_ITS_OWN } from './admission/summary.js';
+
+/** Ids of keys looked at in one command. */
+const IDS_AT_ONCE = 1_000;
+
+/**
+ * KEYS: the customer and its history. ARGV: version to be replaced (0: absent), audit entry, then fields and values.
+ * Answers `1`, or `0` when the stored version is another.
+ */
+const WRITE = scriptOf(`
+if (call('HGET', KEYS[1], 'version') or '0') ~= ARGV[2] then return pack('<d', clock) .. '0' end
+call('HSET', KEYS[1], spread(ARGV, 4))
+call('RPUSH', KEYS[2], ARGV[3])
+return pack('<d', clock) .. '1'
+`);
+
+/**
+ * The hash of a customer: `record` (JSON), `version`, `terms` (what an admission needs of it, admission/customer.ts),
+ * and beside them `state` and `windows` as a key has them, of which strikes and ban stay 0.
+ */
+export function customerStore(link: Link, replicas: Replicas): CustomerStore {
+  const read = async (id: string): Promise<CustomerRecord | undefined> => {
+    const stored = (await link.command('hget', customerName(id), 'record')) as Buffer | null;
+    return stored === null ? undefined : (JSON.parse(stored.toString()) as CustomerRecord);
+  };
+  return {
+    read,
+    confirm: (id) => replicas.confirmed(customerName(id), () => Promise.resolve()),
+    async write(record, entry) {
+      const { id, version } = record;
+      // First the index: a name without a record is skipped, a record without a name would be lost from the list.
+      if (version === 1) await link.command('zadd', CUSTOMER_INDEX, '0', id);
+      else await announceChange(link, id);
+      const fields = ['version', version.toString(), 'terms', termsText(record), 'record', JSON.stringify(record)];
+      const args = [(version - 1).toString(), JSON.stringify(entry), ...fields];
+      const written = await replicas.confirmed(
+        customerName(id),
+        async () => (await link.run(WRITE, [customerName(id), historyName(id)], args)).toString() === '1',
+      );
+      if (!written) throw new VersionConflict(`customer ${id} was changed by somebody else, or exists already`);
+    },
+    async page(afterId, count) {
+      const records: CustomerRecord[] = [];
+      for await (const ids of idsIn(link, CUSTOMER_INDEX, afterId)) {
+        const found = await Promise.all(ids.map(read));
+        records.push(...found.filter((record) => record !== undefined));
+        if (records.length >= count) break;
+      }
+      return records.slice(0, count);
+    },
+    async history(id) {
+      const entries = (await link.command('lrange', historyName(id), '0', '-1')) as Buffer[];
+      return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
+    },
+    async keyCount(id) {
+      let count = 0;
+      for await (const ids of idsIn(link, KEY_INDEX, id, IDS_AT_ONCE)) {
+        const own = ids.filter((keyId) => keyId.startsWith(id)).length;
+        count += own;
+        if (own < ids.length) break;
+      }
+      return count;
+    },
+  };
+}
+
+/** `<status> <minute> <day> <month> <plan>`; of the limits -1 is unlimited, -2 none of its own. */
+function termsText({ status, limits, plan }: CustomerRecord): string {
+  return [status, ownLimit(limits?.minute), ownLimit(limits?.day), ownLimit(limits?.month), plan].join(' ');
+}
+
+function ownLimit(limit: Limit | undefined): number {
+  if (limit === undefined) return NO_LIMIT_OF_ITS_OWN;
+  return limit === 'unlimited' ? -1 : limit;
+}

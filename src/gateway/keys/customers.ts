@@ -1,0 +1,155 @@
+import { ChangeUncertain, VersionConflict } from '../admission/port.js';
+import type { AdmissionEngine } from '../admission/port.js';
+import type { CustomerRecord, CustomerStore } from '../admission/customers/record.js';
+import type { AuditEntry } from '../admission/key-record.js';
+import type { Plans } from '../admission/plan.js';
+import type { Clock } from './clock.js';
+import { limitsOn, readFields } from './fields.js';
+import type { Body, Prices } from './fields.js';
+import { KeyRefused } from './refused.js';
+import { isCustomerId, looksLikeToken, newCustomerId } from './token.js';
+
+interface CustomersParts extends Prices {
+  readonly engine: Pick<AdmissionEngine, 'customers'>;
+  /** Asked each time: a reload may change them. */
+  readonly plans: () => Plans;
+  readonly clock: Clock;
+}
+
+/** `cursor` is null after the last page. */
+interface CustomerPage {
+  readonly customers: readonly CustomerRecord[];
+  readonly cursor: string | null;
+}
+
+const CREATE_FIELDS = ['name', 'plan', 'reference', 'note', 'limits'];
+const CHANGE_FIELDS = ['name', 'plan', 'reference', 'note', 'limits', 'status'];
+const ATTEMPTS = 8;
+
+/** A change worked out on one version of a record; null when there is nothing to change. */
+type Edit = (record: CustomerRecord) => Pick<AuditEntry, 'action' | 'changed'> & { readonly next: CustomerRecord };
+
+/**
+ * The life of customers: create, find, change, close. Every change is checked whole before anything is written,
+ * and lands in the customer's history. All methods reject with KeyRefused for what the caller can put right,
+ * StoreUnavailable when the store is away, ChangeUncertain when no replica confirmed a change.
+ */
+export class CustomerRegistry {
+  readonly #store: CustomerStore;
+  readonly #parts: CustomersParts;
+
+  constructor(parts: CustomersParts) {
+    this.#store = parts.engine.customers;
+    this.#parts = parts;
+  }
+
+  /** @param body `{name, plan, reference?, note?, limits?}` */
+  async create(body: Body, actor: string): Promise<CustomerRecord> {
+    const nowMs = await this.#parts.clock();
+    const problems: string[] = [];
+    const fields = readFields(body, CREATE_FIELDS, { plans: this.#parts.plans(), scopes: [], nowMs }, problems);
+    for (const field of ['plan', 'name']) if (!Object.hasOwn(body, field)) problems.push(`${field}: is required`);
+    const plan = fields.plan === undefined ? undefined : this.#parts.plans().get(fields.plan);
+    const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, this.#parts, problems);
+    if (problems.length > 0) throw new KeyRefused('invalid', problems);
+    const { name = '', reference = '', note = '' } = fields;
+    const values = { name, reference, plan: fields.plan ?? '', limits, note };
+    return this.#insert(values, { atMs: nowMs, actor, action: 'created', changed: values });
+  }
+
+  async get(id: string): Promise<CustomerRecord> {
+    const record = isCustomerId(id) ? await this.#store.read(id) : undefined;
+    if (record !== undefined) return record;
+    const hint = looksLikeToken(id)
+      ? "a whole key was given: a customer's id is the first 8 characters of its keys' ids"
+      : 'no customer has this id';
+    throw new KeyRefused('no_customer', [hint]);
+  }
+
+  /** Customers by id, a page at a time. */
+  async list(cursor: string | null, count: number): Promise<CustomerPage> {
+    const customers = await this.#store.page(cursor, count);
+    return { customers, cursor: customers.length < count ? null : customers.at(-1)!.id };
+  }
+
+  async history(id: string): Promise<readonly AuditEntry[]> {
+    const { id: known } = await this.get(id);
+    return this.#store.history(known);
+  }
+
+  /** @param body some of `{name, plan, reference, note, limits, status}` */
+  async change(id: string, body: Body, actor: string): Promise<CustomerRecord> {
+    return this.#edit(id, actor, (record) => {
+      if (record.status === 'closed')
+        throw new KeyRefused('conflict', ['the customer is closed, and that is final; create a new one']);
+      const problems: string[] = [];
+      const plans = this.#parts.plans();
+      const fields = readFields(body, CHANGE_FIELDS, { plans, scopes: [], nowMs: 0 }, problems);
+      if (Object.keys(body).length === 0)
+        problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
+      const plan = plans.get(fields.plan ?? record.plan);
+      // A problem with the plan or the limits themselves is reported once, not twice.
+      const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, this.#parts, problems);
+      if (problems.length > 0) throw new KeyRefused('invalid', problems);
+      const next = { ...record, ...fields, limits };
+      return { next, action: 'changed', changed: differences(record, next) };
+    });
+  }
+
+  /** Ends the customer with all its keys for ever; the record stays, because the ledger names it. Closing twice is no error. */
+  async close(id: string, actor: string): Promise<CustomerRecord> {
+    return this.#edit(id, actor, (record) => {
+      const next: CustomerRecord = { ...record, status: 'closed' };
+      return { next, action: 'closed', changed: differences(record, next) };
+    });
+  }
+
+  async #insert(
+    values: Pick<CustomerRecord, 'name' | 'reference' | 'plan' | 'limits' | 'note'>,
+    entry: AuditEntry,
+  ): Promise<CustomerRecord> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const id = newCustomerId();
+      const record: CustomerRecord = { id, ...values, status: 'enabled', createdAtMs: entry.atMs, version: 1 };
+      try {
+        await this.#store.write(record, entry);
+        return record;
+      } catch (error) {
+        if (error instanceof ChangeUncertain)
+          throw new ChangeUncertain(`${error.message} This made the customer ${id}: look whether it is there.`);
+        if (!(error instanceof VersionConflict)) throw error;
+      }
+    }
+    throw new KeyRefused('conflict', ['no free id was found; try again']);
+  }
+
+  /** Reads, edits, writes; starts again when somebody else wrote in between. */
+  async #edit(id: string, actor: string, edit: Edit): Promise<CustomerRecord> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const record = await this.get(id);
+      const { next, action, changed } = edit(record);
+      if (Object.keys(changed).length === 0) {
+        await this.#store.confirm(record.id);
+        return record;
+      }
+      const written = { ...next, version: record.version + 1 };
+      try {
+        await this.#store.write(written, { atMs: await this.#parts.clock(), actor, action, changed });
+        return written;
+      } catch (error) {
+        if (!(error instanceof VersionConflict)) throw error;
+      }
+    }
+    throw new KeyRefused('conflict', ['the customer is being changed by somebody else; try again']);
+  }
+}
+
+/** The fields in which `next` differs, from what to what, as history shows them. */
+function differences(record: CustomerRecord, next: CustomerRecord): Record<string, unknown> {
+  const changed: Record<string, unknown> = {};
+  for (const field of ['name', 'reference', 'plan', 'limits', 'note', 'status'] as const) {
+    if (JSON.stringify(record[field]) !== JSON.stringify(next[field]))
+      changed[field] = { from: record[field], to: next[field] };
+  }
+  return changed;
+}

@@ -1,0 +1,105 @@
+import t from 'tap';
+import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
+import { EVERY_OPERATION } from '../../../../src/gateway/admission/windows.js';
+import {
+  ask,
+  askMany,
+  changeCustomer,
+  count,
+  keyOf,
+  newCustomer,
+  newKey,
+  standing,
+} from '../../../conformance/cast.js';
+import { until } from '../../../servers/until.js';
+import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+
+const now = (): number => Date.now();
+
+t.test('keys of a customer share its part of the limit here too, and what they spent comes home', async (t) => {
+  const server = await durableRedis(t);
+  const { engine } = openGateway(t, server, { gateways: 2 });
+  const customer = await newCustomer(engine, 'monthly');
+  const [first, second] = [await keyOf(engine, customer.id), await keyOf(engine, customer.id)];
+  // What the second key was shown last is older than what the first was.
+  await ask(engine, second, now());
+  await askMany(engine, first, 3, now());
+  await learnt(engine, first, second);
+  await server.kill();
+  await away(engine);
+  t.equal(count(await askMany(engine, second, 5, now()), 'admitted'), 5, 'half of the 16 that were left are 8');
+  t.equal(count(await askMany(engine, first, 5, now()), 'admitted'), 3);
+  await server.restart();
+  await back(engine);
+  for (const key of [first, second])
+    await until(`all of ${key.id} is in the ledger`, async () => (await ledgerOf(engine, key)).requests === 6);
+  t.match(await ledgerOf(engine, first), { requests: 6, limited: 2 });
+  t.match(await ledgerOf(engine, second), { requests: 6, limited: 0 });
+  const { day, more } = standing(await ask(engine, second, now(), { operation: EVERY_OPERATION, cost: 0 }));
+  t.match({ day, more }, { day: { remaining: 1_000 - 12 }, more: [{ name: 'month', remaining: 20 - 12 }] });
+});
+
+t.test('a change of the customer is followed, and holds here for all its keys', async (t) => {
+  const server = await durableRedis(t);
+  const here = openGateway(t, server);
+  const there = openGateway(t, server, { keeps: false });
+  const customer = await newCustomer(there.engine, 'free');
+  const keys = [await keyOf(there.engine, customer.id), await keyOf(there.engine, customer.id)];
+  const lone = await newKey(there.engine, 'free');
+  for (const key of [...keys, lone]) await ask(here.engine, key, now());
+  await learnt(here.engine, ...keys, lone);
+  await until('the customer is copied', () => here.engine.cachedCustomer(customer.id)?.version === 1);
+  await changeCustomer(there.engine, customer, { status: 'disabled' });
+  await until('the change is followed', () => here.engine.cachedCustomer(customer.id)?.version === 2);
+  await server.kill();
+  await away(here.engine);
+  for (const key of keys) t.match(await ask(here.engine, key, now()), { outcome: 'unknown_key', reason: 'disabled' });
+  t.equal((await ask(here.engine, lone, now())).outcome, 'admitted');
+});
+
+t.test('a ban that Redis showed stays with its key', async (t) => {
+  const server = await durableRedis(t);
+  const { engine } = openGateway(t, server);
+  const { id } = await newCustomer(engine, 'free');
+  const [first, second] = [await keyOf(engine, id), await keyOf(engine, id)];
+  await engine.bans.start(first.id, now() + 3_600_000);
+  for (const key of [first, second]) await ask(engine, key, now());
+  await learnt(engine, first, second);
+  await server.kill();
+  await away(engine);
+  t.equal((await ask(engine, first, now())).outcome, 'banned');
+  t.equal((await ask(engine, second, now())).outcome, 'admitted');
+});
+
+t.test('whoever meets a refusal looks at the customer again, without the log of changes', async (t) => {
+  const server = await durableRedis(t);
+  const { engine } = openGateway(t, server, { keeps: false });
+  const customer = await newCustomer(engine, 'free');
+  const key = await keyOf(engine, customer.id);
+  await ask(engine, key, now());
+  await learnt(engine, key);
+  await until('the customer is copied', () => engine.cachedCustomer(customer.id)?.version === 1);
+  await changeCustomer(engine, customer, { status: 'disabled' });
+  t.match(await ask(engine, key, now()), { outcome: 'unknown_key', reason: 'disabled' });
+  await until('it is seen here', () => engine.cachedCustomer(customer.id)?.version === 2);
+});
+
+t.test('greedy: what all keys bring home is what the bucket of their customer lacked', async (t) => {
+  const server = await durableRedis(t);
+  const { engine } = openGateway(t, server);
+  const { id } = await newCustomer(engine, 'trickle');
+  const [first, second] = [await keyOf(engine, id), await keyOf(engine, id)];
+  for (const key of [first, second]) await ask(engine, key, now(), { cost: 0 });
+  await learnt(engine, first, second);
+  await server.kill();
+  await away(engine);
+  t.equal(count(await askMany(engine, first, 4, now() - DAY_MS), 'admitted'), 3);
+  t.equal(count(await askMany(engine, second, 4, now()), 'admitted'), 3, 'a day later all has come back');
+  await server.restart();
+  await back(engine);
+  for (const key of [first, second])
+    await until(`all of ${key.id} is in the ledger`, async () => (await ledgerOf(engine, key)).requests === 3);
+  const { day } = standing(await ask(engine, second, now(), { cost: 0 }));
+  t.equal(day.remaining, 0);
+  t.ok(day.resetAtMs <= now() + DAY_MS, 'a day is owed, not two', { owedMs: day.resetAtMs - now() });
+});

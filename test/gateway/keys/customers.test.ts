@@ -1,0 +1,52 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { openRegistry, openStore } from './store.js';
+
+const PRO = { name: 'Big shop', plan: 'pro' };
+
+t.test('a change loses against another only until it is made again on what that left', async (t: Test) => {
+  const { engine } = openStore(t);
+  const { customers } = openRegistry(engine);
+  const { id } = await customers.create(PRO, 'Zoë');
+  await Promise.all(Array.from({ length: 5 }, (_, n) => customers.change(id, { note: `${n}` }, 'Zoë')));
+  t.equal((await customers.get(id)).version, 6);
+  t.same(
+    (await customers.history(id)).map(({ actor }) => actor),
+    new Array(6).fill('Zoë'),
+  );
+});
+
+t.test('events of its keys name the customer, and the plan that holds', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine, { events: true });
+  const { id: customer } = await registry.customers.create(PRO, 'Zoë');
+  const { record } = await registry.create({ customer, name: 'x' });
+  await registry.revoke(record.id);
+  const { entries } = await engine.outbox.list('waiting', null, 10);
+  t.same(
+    // Both may be of one millisecond.
+    entries.map(({ event: { type, data } }) => ({ type, ...data })).sort((a, b) => (a.type < b.type ? -1 : 1)),
+    ['created', 'revoked'].map((what) => ({ type: `petgate.key.${what}`, customer, key: record.id, plan: 'pro' })),
+  );
+});
+
+t.test('keys of a customer: so many, and none of another form', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine, { acceptImported: true });
+  const { id: customer } = await registry.customers.create(PRO, 'Zoë');
+  const { record } = await registry.create({ customer, name: 'x' });
+  t.same([record.plan, record.limits], ['', null], "they are the customer's");
+  t.match(await registry.asItHolds(record), { id: record.id, plan: 'pro' });
+  await t.rejects(registry.create({ customer, name: 'x', key: 'old-key-0123456789' }), /can't belong to a customer/);
+  const line = { id: record.id, hash: 'f'.repeat(64), plan: 'free', name: 'x' };
+  const lines = (async function* () {
+    yield await Promise.resolve({ line: 1, body: line });
+  })();
+  await t.rejects(registry.import(lines), /keys of a customer can't be imported/);
+  const full = { ...engine, customers: { ...engine.customers, keyCount: () => Promise.resolve(10_000) } };
+  await t.rejects(openRegistry(full).create({ customer, name: 'x' }), /has 10000 keys already/);
+  t.same(
+    (await registry.keysOf(customer)).map(({ id }) => id),
+    [record.id],
+  );
+});
