@@ -12,6 +12,7 @@ import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { CommandError } from './command-error.js';
 import { keysCommand } from './keys/command.js';
+import { customersCommand } from './keys/customers.js';
 import { tokensCommand } from './keys/tokens.js';
 import { styled } from './output.js';
 import { usageCommand } from './usage/command.js';
@@ -53,6 +54,7 @@ function createProgram(): Command {
     });
   for (const command of [
     keysCommand(connect),
+    customersCommand(connect),
     bansCommand(connect),
     eventsCommand(connect),
     usageCommand(connect),

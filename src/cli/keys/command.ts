@@ -5,12 +5,16 @@ import { CommandError } from '../command-error.js';
 import { exportCommand, importCommand } from './transfer.js';
 import { cell, keyValues, say, sayJson, styled, table } from '../output.js';
 
-interface FieldOptions {
+interface FieldOptions extends LimitOptions {
   readonly plan?: string;
   readonly name?: string;
   readonly note?: string;
   readonly scope?: readonly string[];
   readonly expires?: string;
+  readonly customer?: string;
+}
+
+export interface LimitOptions {
   readonly minute?: string;
   readonly day?: string;
   readonly month?: string;
@@ -22,12 +26,15 @@ export function keysCommand(connect: Connect): Command {
     keys
       .command('create')
       .description('make a key; it is shown once')
-      .requiredOption('--plan <plan>', 'free, pro, business, enterprise')
+      .option('--plan <plan>', 'free, pro, business, enterprise')
+      .option('--customer <id>', 'whose plan, limits and buckets it shares, instead of a plan')
       .requiredOption('--name <name>', 'whose key it is'),
   )
     .option('--import', 'bring in a key of another form, read from standard input')
     .option('--json', 'print JSON')
     .action(async (options: FieldOptions & { import?: true; json?: true }) => {
+      if (options.plan === undefined && options.customer === undefined)
+        throw new CommandError('Say --plan, or --customer for a key that shares the plan of a customer.', 2);
       const imported = options.import === true ? { key: (await text(process.stdin)).trim() } : {};
       const made = await (await connect()).ask('POST', '/admin/v1/keys', { ...fieldsOf(options), ...imported });
       showIssued(made, options.json, 'Key created.');
@@ -79,6 +86,7 @@ function listCommand(keys: Command, connect: Connect): void {
     .option('--plan <plan>', 'only those on this plan')
     .option('--status <status>', 'only enabled, disabled or revoked ones')
     .option('--name <prefix>', 'only those whose name begins so')
+    .option('--customer <id>', 'only those of this customer')
     .option('--limit <count>', 'the first so many', countOf)
     .option('--json', 'print JSON')
     .action(async ({ json, limit, ...filter }: Readonly<Record<string, string>> & { json?: true; limit?: number }) => {
@@ -131,41 +139,49 @@ function lifeCommands(keys: Command, connect: Connect): void {
       const answer = await (await connect()).ask('GET', `${pathOf(id)}/history`);
       const entries = answer['history'] as readonly Json[];
       if (json === true) sayJson(answer);
-      else
-        say(
-          table(
-            ['at', 'by', 'action', 'changed'],
-            entries.map(({ at, actor, action, changed }) => [cell(at), cell(actor), cell(action), changesIn(changed)]),
-          ),
-        );
+      else say(historyTable(entries));
     });
 }
 
 function fieldOptions(command: Command): Command {
-  return command
+  return limitOptions(command)
     .option('--note <text>', 'for operators')
     .option('--scope <scope...>', 'what it may do: pets:read, pets:write (everything unless said)')
-    .option('--expires <date>', '2027-01-31, 2027-01-31T12:00:00Z, or never')
+    .option('--expires <date>', '2027-01-31, 2027-01-31T12:00:00Z, or never');
+}
+
+export function limitOptions(command: Command): Command {
+  return command
     .option('--minute <limit>', 'on a plan with custom limits: requests per minute, or unlimited')
     .option('--day <limit>', 'the same per day')
     .option('--month <limit>', 'the same per calendar month; none unless said');
 }
 
-function fieldsOf({ plan, name, note, scope, expires, minute, day, month }: FieldOptions): Json {
-  const limits = {
-    ...(minute === undefined ? {} : { minute: limitOf(minute) }),
-    ...(day === undefined ? {} : { day: limitOf(day) }),
-    ...(month === undefined ? {} : { month: limitOf(month) }),
-  };
-  const fields = {
+function fieldsOf({ plan, name, note, scope, expires, customer, ...limits }: FieldOptions): Json {
+  return given({
+    customer,
     plan,
     name,
     note,
     scopes: scope,
     expires: expires === 'never' ? null : expires,
-    limits: Object.keys(limits).length === 0 ? undefined : limits,
-  };
+    limits: limitsOf(limits),
+  });
+}
+
+/** The fields that were given. */
+export function given(fields: Json): Json {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** The limits that were given; undefined without any. */
+export function limitsOf({ minute, day, month }: LimitOptions): Json | undefined {
+  const limits = {
+    ...(minute === undefined ? {} : { minute: limitOf(minute) }),
+    ...(day === undefined ? {} : { day: limitOf(day) }),
+    ...(month === undefined ? {} : { month: limitOf(month) }),
+  };
+  return Object.keys(limits).length === 0 ? undefined : limits;
 }
 
 /** A figure as a number; anything else goes to the gateway as it is, which says what is wrong with it. */
@@ -173,16 +189,16 @@ function limitOf(text: string): number | string {
   return /^[0-9]{1,15}$/.test(text) ? Number(text) : text;
 }
 
-function countOf(text: string): number {
+export function countOf(text: string): number {
   if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
-/** The path of a key or an admin token. A whole one is refused, unrepeated: it stands in the shell's history and in `ps` already. */
+/** The path of a key, a customer or an admin token. A whole one is refused, unrepeated: it stands in the shell's history and in `ps` already. */
 export function pathOf(id: string, collection = 'keys'): string {
   if (id.startsWith('ptg_'))
     throw new CommandError(
-      'This is a whole key. Give its id, the 12 characters after ptg_<environment>_; and rotate the key, for the command line is no secret place.',
+      "This is a whole key. Give its id, the 12 characters after ptg_<environment>_ (14 of a customer's key); and rotate the key, for the command line is no secret place.",
       2,
     );
   if (id.startsWith('pta_'))
@@ -222,6 +238,14 @@ function oldSecretIn({ secrets }: Json): string {
     : `The secret before is good until ${cell(old['ends'])}; any other has ended.`;
 }
 
+/** A history under headings. */
+export function historyTable(entries: readonly Json[]): string {
+  return table(
+    ['at', 'by', 'action', 'changed'],
+    entries.map(({ at, actor, action, changed }) => [cell(at), cell(actor), cell(action), changesIn(changed)]),
+  );
+}
+
 /** `plan: free → pro, name: My app` */
 function changesIn(changed: unknown): string {
   const one = (value: unknown): string => {
@@ -234,7 +258,7 @@ function changesIn(changed: unknown): string {
   return fields.length === 0 ? '-' : fields.map(([field, value]) => `${field}: ${one(value)}`).join(', ');
 }
 
-function dayIn(date: unknown): string {
+export function dayIn(date: unknown): string {
   return typeof date === 'string' ? date.slice(0, 10) : '-';
 }
 
@@ -242,6 +266,7 @@ const EXAMPLES = `
 Examples:
   petgate keys create --plan free --name "My app"
   petgate keys create --plan enterprise --name "Big shop" --minute 5000 --day unlimited
+  petgate keys create --customer 8hK2mQ0z --name "Their batch job"
   petgate keys list --plan pro --json
   petgate keys change 3hT9sQ0aZk1B --plan pro
   petgate keys rotate 3hT9sQ0aZk1B --overlap 24h

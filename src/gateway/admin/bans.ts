@@ -85,6 +85,17 @@ async function start({ parts, id, body, actor }: Call): Promise<Answer> {
   const { forMs, reason } = readStart(body);
   const { id: keyId } = await parts.registry.get(id);
   const untilMs = (await parts.registry.nowMs()) + forMs;
+  return { json: viewOf(await startBan(parts, keyId, untilMs, reason, actor)) };
+}
+
+/** Bans a key that is there, and writes it into the key's history. */
+export async function startBan(
+  parts: Call['parts'],
+  keyId: string,
+  untilMs: number,
+  reason: string | null,
+  actor: string,
+): Promise<Ban> {
   const note = { reason, actor };
   await parts.engine.bans.start(keyId, untilMs, note);
   await parts.registry.note(
@@ -93,16 +104,22 @@ async function start({ parts, id, body, actor }: Call): Promise<Answer> {
     { until: new Date(untilMs).toISOString(), ...(reason === null ? {} : { reason }) },
     actor,
   );
-  return { json: viewOf({ keyId, untilMs, level: 1, note }) };
+  return { keyId, untilMs, level: 1, note };
 }
 
 async function lift({ parts, id, actor }: Call): Promise<undefined> {
   const { id: keyId } = await parts.registry.get(id);
-  if (!(await parts.engine.bans.lift(keyId))) throw notBanned();
-  await parts.registry.note(keyId, 'lifted', {}, actor);
+  if (!(await liftBan(parts, keyId, actor))) throw notBanned();
 }
 
-function readStart(body: Call['body']): { readonly forMs: number; readonly reason: string | null } {
+/** False, and nothing written, where no ban was in force. */
+export async function liftBan(parts: Call['parts'], keyId: string, actor: string): Promise<boolean> {
+  const isLifted = await parts.engine.bans.lift(keyId);
+  if (isLifted) await parts.registry.note(keyId, 'lifted', {}, actor);
+  return isLifted;
+}
+
+export function readStart(body: Call['body']): { readonly forMs: number; readonly reason: string | null } {
   const problems = [...unknownFields(body, ['for', 'reason'])];
   const length = body['for'];
   const forMs = (typeof length === 'string' ? parseDurationMs(length) : undefined) ?? 0;
@@ -115,11 +132,11 @@ function readStart(body: Call['body']): { readonly forMs: number; readonly reaso
   return { forMs, reason: isText ? reason : null };
 }
 
-function viewOf({ keyId, untilMs, level, note }: Ban): Record<string, unknown> {
+export function viewOf({ keyId, untilMs, level, note }: Ban): Record<string, unknown> {
   const { reason, actor } = note ?? BY_ITSELF;
   return { key: keyId, until: new Date(untilMs).toISOString(), level, reason, by: actor };
 }
 
-function notBanned(): AdminRefusal {
+export function notBanned(): AdminRefusal {
   return new AdminRefusal(404, 'not_banned', 'No ban of this key is in force.');
 }

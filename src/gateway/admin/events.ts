@@ -81,6 +81,6 @@ function readCursor(query: Query): string | null {
   const cursor = query.get('cursor');
   if (cursor === undefined) return null;
   const text = Buffer.from(cursor, 'base64url').toString();
-  if (/^\d{1,16}[ \u001f][0-9A-Za-z]{12}-[0-9A-Za-z]{12}$/.test(text)) return text;
+  if (/^\d{1,16}[ \u001f](?:[0-9A-Za-z]{12}|[0-9A-Za-z]{14})-[0-9A-Za-z]{12}$/.test(text)) return text;
   throw invalidQuery('cursor must be the one that came with the page before.');
 }

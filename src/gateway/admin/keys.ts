@@ -1,5 +1,6 @@
 import { parseDurationMs } from '../config/schema/quantity.js';
 import { unknownFields } from '../keys/fields.js';
+import { customerOf } from '../admission/customers/id.js';
 import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { Answer } from './answer.js';
@@ -16,7 +17,7 @@ export const KEY_ROUTES: readonly Route[] = [
     path: '/admin/v1/keys',
     summary: 'Lists keys by id, page by page',
     role: 'read',
-    query: ['limit', 'cursor', 'plan', 'status', 'name'],
+    query: ['limit', 'cursor', 'plan', 'status', 'name', 'customer'],
     gives: [200, 'KeyPage'],
     handle: list,
   },
@@ -74,15 +75,15 @@ async function list({ parts, query }: Call): Promise<Answer> {
 
 async function create({ parts, body, actor }: Call): Promise<Answer> {
   const { record, token } = await parts.registry.create(body, actor);
-  return { json: { id: record.id, key: token, ...viewOf(record) } };
+  return { json: { id: record.id, key: token, ...(await shown(parts, record)) } };
 }
 
 async function show({ parts, id }: Call): Promise<Answer> {
-  return { json: viewOf(await parts.registry.get(id)) };
+  return { json: await shown(parts, await parts.registry.get(id)) };
 }
 
 async function change({ parts, id, body, actor }: Call): Promise<Answer> {
-  return { json: viewOf(await parts.registry.change(id, body, actor)) };
+  return { json: await shown(parts, await parts.registry.change(id, body, actor)) };
 }
 
 async function revoke({ parts, id, actor }: Call): Promise<undefined> {
@@ -91,7 +92,7 @@ async function revoke({ parts, id, actor }: Call): Promise<undefined> {
 
 async function rotate({ parts, id, body, actor }: Call): Promise<Answer> {
   const { record, token } = await parts.registry.rotate(id, overlapMsOf(body), actor);
-  return { json: { id: record.id, key: token, ...viewOf(record) } };
+  return { json: { id: record.id, key: token, ...(await shown(parts, record)) } };
 }
 
 async function history({ parts, id }: Call): Promise<Answer> {
@@ -108,11 +109,16 @@ function overlapMsOf(body: Call['body']): number {
   return overlapMs ?? Number.NaN;
 }
 
-/** A key as operators see it: never a secret nor a hash, only when each secret ends. */
+async function shown({ registry }: Call['parts'], record: KeyRecord): Promise<Record<string, unknown>> {
+  return viewOf(await registry.asItHolds(record));
+}
+
+/** A key as operators see it, with plan and limits as they hold: never a secret nor a hash, only when each secret ends. */
 function viewOf(record: KeyRecord): Record<string, unknown> {
   return {
     id: record.id,
     name: record.name,
+    customer: customerOf(record.id),
     plan: record.plan,
     status: record.status,
     limits: record.limits,
@@ -124,7 +130,7 @@ function viewOf(record: KeyRecord): Record<string, unknown> {
   };
 }
 
-function entryView({ atMs, actor, action, changed }: AuditEntry): Record<string, unknown> {
+export function entryView({ atMs, actor, action, changed }: AuditEntry): Record<string, unknown> {
   return { at: isoOrNull(atMs), actor: actor ?? null, action, changed };
 }
 

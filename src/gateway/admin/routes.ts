@@ -1,4 +1,5 @@
 import { BAN_ROUTES } from './bans.js';
+import { CUSTOMER_ROUTES } from './customers/routes.js';
 import { EVENT_ROUTES } from './events.js';
 import { KEY_ROUTES } from './keys.js';
 import { ARCHIVE_ROUTES } from './ledger/archive.js';
@@ -12,6 +13,7 @@ import { USAGE_ROUTES } from './usage.js';
 export const ROUTES: readonly Route[] = [
   ...PROBE_ROUTES,
   ...KEY_ROUTES,
+  ...CUSTOMER_ROUTES,
   ...BAN_ROUTES,
   ...EVENT_ROUTES,
   ...USAGE_ROUTES,

@@ -1,11 +1,13 @@
 import { ImportLost } from '../admission/port.js';
 import { ImportRefused } from '../keys/import.js';
 import type { KeyFilter } from '../keys/listing.js';
+import { isCustomerId } from '../keys/token.js';
+import { customerOf } from '../admission/customers/id.js';
 import type { KeyRecord } from '../admission/key-record.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
 import { readLines } from './input/lines.js';
-import { readChoice } from './input/query.js';
+import { invalidQuery, readChoice } from './input/query.js';
 import type { Query } from './input/query.js';
 import type { Call, Route } from './route.js';
 
@@ -33,15 +35,18 @@ export const TRANSFER_ROUTES: readonly Route[] = [
   },
 ];
 
-/** What of `plan`, `status` and `name` (how it begins) the query asks for. */
+/** What of `plan`, `status`, `name` (how it begins) and `customer` the query asks for. */
 export function readFilter(query: Query): KeyFilter {
   const plan = query.get('plan');
   const status = readChoice(query, 'status', ['enabled', 'disabled', 'revoked']);
   const namePrefix = query.get('name');
+  const customer = query.get('customer');
+  if (customer !== undefined && !isCustomerId(customer)) throw invalidQuery("customer must be a customer's id.");
   return {
     ...(plan === undefined ? {} : { plan }),
     ...(status === undefined ? {} : { status }),
     ...(namePrefix === undefined ? {} : { namePrefix }),
+    ...(customer === undefined ? {} : { customer }),
   };
 }
 
@@ -66,11 +71,13 @@ async function* exported(pages: AsyncIterable<readonly KeyRecord[]>, hashes: boo
     yield records.map((record) => `${JSON.stringify(lineOf(record, hashes))}\n`).join('');
 }
 
-/** A key as the import reads it, null fields left out. Without its hashes it tells what a listing tells. */
+/** A key as the import reads it, null fields left out; of a customer's key, which it can't take, with `customer`. Without its hashes it tells what a listing tells. */
 function lineOf(record: KeyRecord, hashes: boolean): Record<string, unknown> {
   const { id, plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, secrets } = record;
+  const customer = customerOf(id);
   return {
     id,
+    ...(customer === null ? {} : { customer }),
     plan,
     name,
     status,

@@ -60,7 +60,7 @@ export function countVerdicts(registry: Registry, plans: Iterable<string>, charg
   });
   const used = new QuickHistogram({
     name: 'petgate_day_quota_used_ratio',
-    help: 'Share of its day limit a key had used with each admission; keys without one are left out.',
+    help: 'Share of its day limit a key, or its customer, had used with each admission; those without one are left out.',
     labelNames: ['plan'],
     buckets: USED_BUCKETS,
     registers,

@@ -23,13 +23,16 @@ export function readQuery(search: URLSearchParams, known: readonly string[]): Qu
   return query;
 }
 
-/** `limit` (1 to 1000, default 100) and `cursor` (from the page before). */
-export function readPaging(query: Query): { readonly count: number; readonly cursor: string | null } {
+/** `limit` (1 to 1000, default 100) and `cursor` (from the page before), which is an id. */
+export function readPaging(
+  query: Query,
+  isId: (text: string) => boolean = isKeyId,
+): { readonly count: number; readonly cursor: string | null } {
   const limit = query.get('limit') ?? String(PAGE_DEFAULT);
   const count = /^[0-9]{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count < 1 || count > PAGE_MAX) throw invalidQuery(`limit must be a whole number from 1 to ${PAGE_MAX}.`);
   const cursor = query.get('cursor') ?? null;
-  if (cursor !== null && !isKeyId(cursor)) throw invalidQuery('cursor must be the one that came with the page before.');
+  if (cursor !== null && !isId(cursor)) throw invalidQuery('cursor must be the one that came with the page before.');
   return { count, cursor };
 }
 

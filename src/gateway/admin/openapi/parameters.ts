@@ -9,6 +9,7 @@ export const PARAMETERS = {
   plan: { description: 'Only keys on this plan', schema: { type: 'string' } },
   status: { description: 'Only keys of this status', schema: { enum: ['enabled', 'disabled', 'revoked'] } },
   name: { description: 'Only keys whose name begins with this', schema: { type: 'string' } },
+  customer: { description: 'Only keys of this customer', schema: { type: 'string' } },
   hashes: { description: 'With hashes the lines can be imported', schema: { enum: ['true', 'false'] } },
   from: { description: 'First UTC day; the first of the month when left out', schema: DAY },
   to: { description: 'Last UTC day; today when left out', schema: DAY },

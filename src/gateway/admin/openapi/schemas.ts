@@ -25,6 +25,7 @@ const MISSING = object({
 const KEY = {
   id: TEXT,
   name: TEXT,
+  customer: { ...orNull(TEXT), description: "Whose key it is: then plan and limits are the customer's" },
   plan: TEXT,
   status: { enum: ['enabled', 'disabled', 'revoked'] },
   limits: LIMITS,
@@ -35,6 +36,18 @@ const KEY = {
   secrets: listOf(object({ ends: orNull(MOMENT) })),
 };
 const SETTABLE = { plan: TEXT, name: TEXT, note: TEXT, limits: LIMITS, scopes: SCOPES, expires: orNull(TEXT) };
+
+const SETTABLE_OF_CUSTOMER = { name: TEXT, reference: TEXT, plan: TEXT, note: TEXT, limits: LIMITS };
+const CUSTOMER = {
+  id: TEXT,
+  name: TEXT,
+  reference: { ...TEXT, description: 'Its id in the billing system; may be empty' },
+  plan: TEXT,
+  status: { enum: ['enabled', 'disabled', 'closed'] },
+  limits: LIMITS,
+  note: TEXT,
+  created: MOMENT,
+};
 
 const TOKEN = { id: TEXT, name: TEXT, role: { enum: ROLES }, created: MOMENT, by: TEXT, expires: orNull(MOMENT) };
 
@@ -50,8 +63,13 @@ export const SCHEMAS = {
   IssuedKey: object({ ...KEY, key: { ...TEXT, description: 'The token, shown this once' } }),
   KeyPage: object({ keys: listOf(object(KEY)), cursor: CURSOR }),
   NewKey: object(
-    { plan: TEXT, name: TEXT },
-    { ...SETTABLE, key: { ...TEXT, description: 'A token of another form, to be brought in' } },
+    { name: TEXT },
+    {
+      ...SETTABLE,
+      plan: { ...TEXT, description: 'Required without a customer' },
+      customer: { ...TEXT, description: 'Whose plan and limits it shares' },
+      key: { ...TEXT, description: 'A token of another form, to be brought in' },
+    },
   ),
   KeyChange: object({}, { ...SETTABLE, status: { enum: ['enabled', 'disabled'] } }),
   Rotation: object({}, { overlap: DURATION }),
@@ -59,8 +77,13 @@ export const SCHEMAS = {
     history: listOf(object({ at: MOMENT, actor: orNull(TEXT), action: TEXT, changed: { type: 'object' } })),
   }),
   ImportResult: object({ imported: COUNT, unchanged: COUNT }),
+  Customer: object(CUSTOMER),
+  CustomerPage: object({ customers: listOf(object(CUSTOMER)), cursor: CURSOR }),
+  NewCustomer: object({ name: TEXT, plan: TEXT }, { reference: TEXT, note: TEXT, limits: LIMITS }),
+  CustomerChange: object({}, { ...SETTABLE_OF_CUSTOMER, status: { enum: ['enabled', 'disabled'] } }),
   NewBan: object({ for: DURATION }, { reason: orNull(TEXT) }),
   Ban: banned(),
+  BanList: object({ bans: listOf(banned()) }),
   BanPage: object({ bans: listOf(banned()), cursor: CURSOR }),
   Event: told(),
   EventPage: object({ events: listOf(told()), cursor: CURSOR }),

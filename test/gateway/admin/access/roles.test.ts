@@ -7,7 +7,12 @@ import type { Role } from '../../../../src/gateway/admission/admin-token.js';
 import { listen } from '../listener.js';
 
 const PROBES = ['GET /metrics', 'GET /livez', 'GET /readyz'];
-const ANYBODY = ['GET /admin/v1/openapi.json'];
+const ANYBODY = [
+  'GET /admin/v1/openapi.json',
+  'GET /admin/v1/customers',
+  'GET /admin/v1/customers/{id}',
+  'GET /admin/v1/customers/{id}/history',
+];
 const READ = [
   'GET /admin/v1/keys',
   'GET /admin/v1/keys/{id}',
@@ -33,6 +38,11 @@ const KEYS = [
   'GET /admin/v1/keys/export',
   'PUT /admin/v1/bans/{id}',
   'DELETE /admin/v1/bans/{id}',
+  'POST /admin/v1/customers',
+  'PATCH /admin/v1/customers/{id}',
+  'DELETE /admin/v1/customers/{id}',
+  'PUT /admin/v1/customers/{id}/bans',
+  'DELETE /admin/v1/customers/{id}/bans',
   'POST /admin/v1/events/{id}/redeliver',
 ];
 

@@ -1,0 +1,94 @@
+import type { CustomerRecord } from '../../admission/customers/record.js';
+import { isCustomerId } from '../../keys/token.js';
+import type { Answer } from '../answer.js';
+import { entryView } from '../keys.js';
+import { readPaging } from '../input/query.js';
+import type { Call, Route } from '../route.js';
+import { CUSTOMER_BAN_ROUTES } from './bans.js';
+
+/** Customers: who pays, on which plan, with which keys. */
+export const CUSTOMER_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/admin/v1/customers',
+    summary: 'Lists customers by id, page by page',
+    role: 'any',
+    query: ['limit', 'cursor'],
+    gives: [200, 'CustomerPage'],
+    handle: list,
+  },
+  {
+    method: 'POST',
+    path: '/admin/v1/customers',
+    summary: 'Creates a customer',
+    role: 'keys',
+    takes: 'NewCustomer',
+    gives: [201, 'Customer'],
+    handle: create,
+  },
+  {
+    method: 'GET',
+    path: '/admin/v1/customers/{id}',
+    summary: 'One customer',
+    role: 'any',
+    gives: [200, 'Customer'],
+    handle: show,
+  },
+  {
+    method: 'PATCH',
+    path: '/admin/v1/customers/{id}',
+    summary: 'Changes a customer; holds on the next request of each of its keys',
+    role: 'keys',
+    takes: 'CustomerChange',
+    gives: [200, 'Customer'],
+    handle: change,
+  },
+  {
+    method: 'DELETE',
+    path: '/admin/v1/customers/{id}',
+    summary: 'Closes a customer for ever, with all its keys',
+    role: 'keys',
+    gives: [204],
+    handle: close,
+  },
+  {
+    method: 'GET',
+    path: '/admin/v1/customers/{id}/history',
+    summary: 'Who changed what of a customer, from what, to what, when',
+    role: 'any',
+    gives: [200, 'History'],
+    handle: history,
+  },
+  ...CUSTOMER_BAN_ROUTES,
+];
+
+async function list({ parts, query }: Call): Promise<Answer> {
+  const { count, cursor: after } = readPaging(query, isCustomerId);
+  const { customers, cursor } = await parts.registry.customers.list(after, count);
+  return { json: { customers: customers.map(viewOf), cursor } };
+}
+
+async function create({ parts, body, actor }: Call): Promise<Answer> {
+  return { json: viewOf(await parts.registry.customers.create(body, actor)) };
+}
+
+async function show({ parts, id }: Call): Promise<Answer> {
+  return { json: viewOf(await parts.registry.customers.get(id)) };
+}
+
+async function change({ parts, id, body, actor }: Call): Promise<Answer> {
+  return { json: viewOf(await parts.registry.customers.change(id, body, actor)) };
+}
+
+async function close({ parts, id, actor }: Call): Promise<undefined> {
+  await parts.registry.customers.close(id, actor);
+}
+
+async function history({ parts, id }: Call): Promise<Answer> {
+  const entries = await parts.registry.customers.history(id);
+  return { json: { history: entries.map(entryView) } };
+}
+
+function viewOf({ id, name, reference, plan, status, limits, note, createdAtMs }: CustomerRecord): object {
+  return { id, name, reference, plan, status, limits, note, created: new Date(createdAtMs).toISOString() };
+}
