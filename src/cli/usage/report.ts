@@ -22,7 +22,7 @@ export function reportCommand(connect: Connect): Command {
     .description('report usage from the ledger')
     .option('--from <day>', 'first UTC day, such as 2026-11-01 (the first of the month unless said)')
     .option('--to <day>', 'last UTC day (today unless said)')
-    .option('--by <dimensions>', 'plan, key, operation, day; several with commas', 'plan')
+    .option('--by <dimensions>', 'plan, customer, key, operation, day; several with commas', 'plan')
     .option('--key <id>', 'of this key only')
     .addOption(
       new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json', 'html']).default('table'),
@@ -36,8 +36,13 @@ export function reportCommand(connect: Connect): Command {
       // All but the table goes through as it comes: it may be larger than memory.
       if (json === true || format !== 'table')
         return client.pour(`/admin/v1/usage?${query.toString()}&format=${json === true ? 'json' : format}`);
-      showReport(await client.ask('GET', `/admin/v1/usage?${query.toString()}`), asked.by.split(','));
+      showReport(await client.ask('GET', `/admin/v1/usage?${query.toString()}`), asked.by.split(',').flatMap(labelsOf));
     });
+}
+
+/** Beside a customer stands its reference. */
+function labelsOf(dimension: string): readonly string[] {
+  return dimension === 'customer' ? ['customer', 'reference'] : [dimension];
 }
 
 function showReport(report: Json, by: readonly string[]): void {
@@ -75,4 +80,5 @@ Columns: the dimensions asked for, then requests (admitted), units (what these c
 Examples:
   petgate usage report
   petgate usage report --from 2026-11-01 --to 2026-11-30 --by key,day --format csv > november.csv
+  petgate usage report --by customer --format csv > customers.csv
   petgate usage report --format html > november.html`;

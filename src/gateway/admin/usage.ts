@@ -97,7 +97,9 @@ async function reported({ parts, query }: Call, format: Format): Promise<Answer>
     parts.report !== undefined && (keyId === undefined || range.from < dayOf(nowMs - STORED_DAYS * DAY_MS));
   const chunks = isElsewhere
     ? limited(parts.report(format, range, keyId))
-    : writeReport(format, range, parts.engine.usage.rows(range.from, range.to, keyId), keyId);
+    : writeReport(format, range, parts.engine.usage.rows(range.from, range.to, keyId), keyId, (after, count) =>
+        parts.engine.customers.page(after, count),
+      );
   return { type: TYPES[format], headers: headersOf(format, range), chunks };
 }
 

@@ -1,3 +1,4 @@
+import { CUSTOMER_ID_LENGTH, payerOf } from '../admission/customers/id.js';
 import { addCounts, noCounts } from '../admission/counts.js';
 import type { Counts } from '../admission/counts.js';
 import { withoutOn } from '../admission/finality.js';
@@ -5,8 +6,9 @@ import type { Missing } from '../admission/finality.js';
 import type { UsageCounts, UsageRow } from '../admission/port.js';
 import type { Dimension, ReportRange } from './range.js';
 
-/** One row of a report: the dimensions it is grouped by (the others are undefined), the counts, and with `day` whether that day is final, and the gateways whose counts of it may be missing. */
+/** One row of a report: the dimensions it is grouped by (the others are undefined), with `customer` its reference, the counts, and with `day` whether that day is final, and the gateways whose counts of it may be missing. */
 export type ReportRow = { readonly [Name in Dimension]?: string | undefined } & UsageCounts & {
+    readonly reference?: string | undefined;
     readonly final?: boolean | undefined;
     readonly without?: string | undefined;
   };
@@ -23,13 +25,15 @@ export class Groups {
   /** What distinguishes the groups that are open at the same time. */
   readonly #names: readonly Dimension[];
   readonly #sums = new Map<string, Sum>();
-  #key = '';
+  /** The key that the open groups are of, or what the ids of their customers begin with; at first what no id begins with. */
+  #open = '-';
 
   constructor({ by, openFrom, without = [] }: Pick<ReportRange, 'by' | 'openFrom' | 'without'>) {
     this.#openFrom = openFrom;
     this.#without = without;
     this.#has = {
       plan: by.includes('plan'),
+      customer: by.includes('customer'),
       key: by.includes('key'),
       operation: by.includes('operation'),
       day: by.includes('day'),
@@ -38,16 +42,17 @@ export class Groups {
   }
 
   /**
-   * Takes in one batch and gives the groups that are complete: the ledger comes key by key, so with
-   * `key` among the dimensions a key's groups are done when the next key begins, and memory stays small.
+   * Takes in one batch and gives the groups that are complete: the ledger comes key by key, so with `key` among the
+   * dimensions a key's groups are done when the next key begins, and memory stays small. Those of a customer are
+   * done when ids begin otherwise: keys of others may begin as its own do, and stand among them.
    */
   take(batch: readonly UsageRow[]): readonly ReportRow[] {
     const done: ReportRow[] = [];
     for (const row of batch) {
-      if (this.#has.key && row.key !== this.#key) {
-        for (const sum of this.#sums.values()) done.push(sum);
-        this.#sums.clear();
-        this.#key = row.key;
+      if (this.#has.key) {
+        if (row.key !== this.#open) this.#close(row.key, done);
+      } else if (this.#has.customer && !row.key.startsWith(this.#open)) {
+        this.#close(row.key.slice(0, CUSTOMER_ID_LENGTH), done);
       }
       addCounts(this.#sumOf(row), row);
       addCounts(this.totals, row);
@@ -55,12 +60,19 @@ export class Groups {
     return done;
   }
 
-  /** The groups not given yet; without `key` in the order of their dimensions. */
+  /** The groups not given yet; without `key` and `customer` in the order of their dimensions. */
   flush(): readonly ReportRow[] {
     const sums = [...this.#sums];
     this.#sums.clear();
-    if (!this.#has.key) sums.sort(([a], [b]) => (a < b ? -1 : 1));
+    if (!this.#has.key && !this.#has.customer) sums.sort(([a], [b]) => (a < b ? -1 : 1));
     return sums.map(([, sum]) => sum);
+  }
+
+  /** Gives the open groups; from now on those of `open` are. */
+  #close(open: string, done: ReportRow[]): void {
+    for (const sum of this.#sums.values()) done.push(sum);
+    this.#sums.clear();
+    this.#open = open;
   }
 
   #sumOf(row: UsageRow): Sum {
@@ -76,9 +88,9 @@ export class Groups {
   /** Of one dimension the text as it is: there are millions of rows, and joined text is garbage. */
   #nameOf(row: UsageRow): string {
     const [only = 'day'] = this.#names;
-    if (this.#names.length === 1) return row[only];
+    if (this.#names.length === 1) return labelOf(row, only);
     let name = '';
-    for (const dimension of this.#names) name += `${row[dimension]}\n`;
+    for (const dimension of this.#names) name += `${labelOf(row, dimension)}\n`;
     return name;
   }
 
@@ -87,6 +99,8 @@ export class Groups {
     const has = this.#has;
     return {
       plan: has.plan ? plan : undefined,
+      customer: has.customer ? payerOf(key) : undefined,
+      reference: has.customer ? '' : undefined,
       key: has.key ? key : undefined,
       operation: has.operation ? operation : undefined,
       day: has.day ? day : undefined,
@@ -102,4 +116,8 @@ export class Groups {
           : undefined,
     };
   }
+}
+
+function labelOf(row: UsageRow, dimension: Dimension): string {
+  return dimension === 'customer' ? payerOf(row.key) : row[dimension];
 }

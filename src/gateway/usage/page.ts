@@ -3,8 +3,9 @@ import { Groups } from './groups.js';
 import type { ReportRow } from './groups.js';
 import { fullNumber, plotOf } from './plot.js';
 import type { DayBar } from './plot.js';
-import { isFinal, missingIn } from './range.js';
+import { isFinal, labelsOf, missingIn } from './range.js';
 import type { Dimension, ReportRange } from './range.js';
+import type { References } from './references.js';
 import type { Ledger } from './report.js';
 import { STYLE } from './style.js';
 import { escapeHtml } from '../../shared/escape-html.js';
@@ -17,6 +18,8 @@ const CHOICES: readonly (readonly Dimension[])[] = [
   ['plan', 'day'],
   ['operation'],
   ['day'],
+  ['customer'],
+  ['customer', 'day'],
   ['key'],
   ['key', 'day'],
   ['key', 'plan', 'operation', 'day'],
@@ -26,7 +29,12 @@ const CHOICES: readonly (readonly Dimension[])[] = [
  * The report as one self-contained HTML page, piece by piece: a plot of requests per day by plan, and
  * the table of the groups asked for, with totals. @param keyId the one key it is about, if so
  */
-export async function* reportAsPage(range: ReportRange, ledger: Ledger, keyId?: string): AsyncGenerator<string, void> {
+export async function* reportAsPage(
+  range: ReportRange,
+  ledger: Ledger,
+  keyId?: string,
+  references?: References,
+): AsyncGenerator<string, void> {
   const groups = new Groups(range);
   const perDay = new Groups({ by: ['day', 'plan'], openFrom: range.openFrom });
   const rows: ReportRow[] = [];
@@ -49,7 +57,7 @@ export async function* reportAsPage(range: ReportRange, ledger: Ledger, keyId?: 
 <h2>Requests per day by plan</h2>
 <figure class="scroll">${plot}</figure>
 <h2>By ${escapeHtml(range.by.join(', '))}</h2>
-<div class="scroll">${tableOf(range, rows, groups.totals)}</div>
+<div class="scroll">${tableOf(range, (await references?.added(rows)) ?? rows, groups.totals)}</div>
 ${left === 0 ? '' : `<p>${fullNumber(left)} more rows are not shown here: take the CSV.</p>`}
 <p>requests: admitted and counted. units: what they cost. limited, banned: refused, and free. failed: of the requests, those that ended in a 5xx.</p>
 </body></html>
@@ -101,17 +109,18 @@ function barsOf({ from, to, openFrom }: ReportRange, rows: readonly ReportRow[])
 
 function tableOf({ by }: ReportRange, rows: readonly ReportRow[], totals: ReportRow): string {
   const hasDay = by.includes('day');
+  const labels = labelsOf(by);
   const numbers = (row: ReportRow): string =>
     COUNTS.map((count) => `<td class="n">${fullNumber(row[count])}</td>`).join('');
   const body = rows.map(
     (row) =>
-      `<tr>${by.map((dimension) => `<td>${escapeHtml(row[dimension] ?? '')}</td>`).join('')}${numbers(row)}${hasDay ? `<td>${row.final === true ? `yes${row.without === undefined ? '' : `, without ${escapeHtml(row.without)}`}` : 'no'}</td>` : ''}</tr>`,
+      `<tr>${labels.map((label) => `<td>${escapeHtml(row[label] ?? '')}</td>`).join('')}${numbers(row)}${hasDay ? `<td>${row.final === true ? `yes${row.without === undefined ? '' : `, without ${escapeHtml(row.without)}`}` : 'no'}</td>` : ''}</tr>`,
   );
   const head = [
-    ...by.map((dimension) => `<th scope="col">${dimension}</th>`),
+    ...labels.map((label) => `<th scope="col">${label}</th>`),
     ...COUNTS.map((count) => `<th scope="col" class="n">${count}</th>`),
     ...(hasDay ? ['<th scope="col">final</th>'] : []),
   ];
   return `<table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody>
-<tfoot><tr>${by.map((_, place) => `<td>${place === 0 ? 'total' : ''}</td>`).join('')}${numbers(totals)}${hasDay ? '<td></td>' : ''}</tr></tfoot></table>`;
+<tfoot><tr>${labels.map((_, place) => `<td>${place === 0 ? 'total' : ''}</td>`).join('')}${numbers(totals)}${hasDay ? '<td></td>' : ''}</tr></tfoot></table>`;
 }

@@ -16,7 +16,7 @@ try {
   const archive = await openArchive(settings);
   const store = openLedgerStore(settings);
   const rows = ledgerRows(store, archive, { from: range.from, to: range.to, keyId });
-  await pipeline(writeReport(format, range, rows, keyId), process.stdout);
+  await pipeline(writeReport(format, range, rows, keyId, store.customers), process.stdout);
   await Promise.all([store.close(), archive?.close()]);
 } catch (error) {
   // Whoever asked may have gone; else the gateway reports it.

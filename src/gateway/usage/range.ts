@@ -1,8 +1,13 @@
 import type { Missing } from '../admission/finality.js';
 
-/** What a report can be grouped by; also the names of its columns. */
-export type Dimension = 'plan' | 'key' | 'operation' | 'day';
-export const DIMENSIONS: readonly Dimension[] = ['plan', 'key', 'operation', 'day'];
+/** What a report can be grouped by; also the names of its columns. A key without a customer counts as its own. */
+export type Dimension = 'plan' | 'customer' | 'key' | 'operation' | 'day';
+export const DIMENSIONS: readonly Dimension[] = ['plan', 'customer', 'key', 'operation', 'day'];
+
+/** The columns that a report begins with: beside a customer stands its reference. */
+export function labelsOf(by: readonly Dimension[]): readonly (Dimension | 'reference')[] {
+  return by.flatMap((dimension) => (dimension === 'customer' ? ['customer', 'reference'] : [dimension]));
+}
 
 /** More days are refused: the ledger is rarely kept so long, and each day is looked at. */
 export const MOST_DAYS = 1_000;

@@ -2,8 +2,9 @@ import { COUNTS } from '../admission/counts.js';
 import type { UsageRow } from '../admission/port.js';
 import { Groups } from './groups.js';
 import type { ReportRow } from './groups.js';
-import { isFinal, missingIn, viewOf } from './range.js';
+import { isFinal, labelsOf, missingIn, viewOf } from './range.js';
 import type { ReportRange } from './range.js';
+import type { References } from './references.js';
 
 /** The ledger's rows of a range, as `UsageStore.rows` gives them. */
 export type Ledger = AsyncIterable<readonly UsageRow[]>;
@@ -12,12 +13,16 @@ export type Ledger = AsyncIterable<readonly UsageRow[]>;
 const TOTAL = 'total';
 
 /** The report as JSON text, piece by piece: `{from, to, by, final, waitingFor, without, rows, totals}`. */
-export async function* reportAsJson(range: ReportRange, ledger: Ledger): AsyncGenerator<string, void> {
+export async function* reportAsJson(
+  range: ReportRange,
+  ledger: Ledger,
+  references?: References,
+): AsyncGenerator<string, void> {
   const { from, to, by } = range;
   const groups = new Groups(range);
   let text = `${JSON.stringify({ from, to, by, final: isFinal(range), waitingFor: (range.waitingFor ?? []).map(viewOf), without: missingIn(range).map(viewOf) }).slice(0, -1)},"rows":[`;
   let separator = '';
-  for await (const rows of piecesOf(groups, ledger)) {
+  for await (const rows of piecesOf(groups, ledger, references)) {
     for (const row of rows) {
       text += separator + JSON.stringify(row);
       separator = ',\n';
@@ -32,19 +37,24 @@ export async function* reportAsJson(range: ReportRange, ledger: Ledger): AsyncGe
  * The report as CSV (RFC 4180): a header line, the rows, and a line of totals whose first cell is
  * `total`. The totals come last, so that a file without them was cut short.
  */
-export async function* reportAsCsv(range: ReportRange, ledger: Ledger): AsyncGenerator<string, void> {
+export async function* reportAsCsv(
+  range: ReportRange,
+  ledger: Ledger,
+  references?: References,
+): AsyncGenerator<string, void> {
   const hasDay = range.by.includes('day');
-  const columns = [...range.by, ...COUNTS, ...(hasDay ? ['final' as const, 'without' as const] : [])];
+  const labels = labelsOf(range.by);
+  const columns = [...labels, ...COUNTS, ...(hasDay ? ['final' as const, 'without' as const] : [])];
   const groups = new Groups(range);
   let head = `${columns.join(',')}\r\n`;
-  for await (const rows of piecesOf(groups, ledger)) {
+  for await (const rows of piecesOf(groups, ledger, references)) {
     yield head + rows.map((row) => csvLine(columns, row)).join('');
     head = '';
   }
-  const labels = Object.fromEntries(range.by.map((dimension, place) => [dimension, place === 0 ? TOTAL : '']));
+  const total = Object.fromEntries(labels.map((label, place) => [label, place === 0 ? TOTAL : '']));
   yield head +
     csvLine(columns, {
-      ...labels,
+      ...total,
       ...groups.totals,
       ...(hasDay
         ? {
@@ -58,15 +68,21 @@ export async function* reportAsCsv(range: ReportRange, ledger: Ledger): AsyncGen
 }
 
 /** Groups as they are done; before them an empty piece as soon as the store has answered, so that a head can go out. */
-async function* piecesOf(groups: Groups, ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
+async function* piecesOf(
+  groups: Groups,
+  ledger: Ledger,
+  references?: References,
+): AsyncGenerator<readonly ReportRow[], void> {
+  const told = (rows: readonly ReportRow[]): Promise<readonly ReportRow[]> | readonly ReportRow[] =>
+    references === undefined ? rows : references.added(rows);
   let answered = false;
   for await (const batch of ledger) {
     const rows = groups.take(batch);
-    if (rows.length > 0 || !answered) yield rows;
+    if (rows.length > 0 || !answered) yield await told(rows);
     answered = true;
   }
   const rest = groups.flush();
-  if (rest.length > 0 || !answered) yield rest;
+  if (rest.length > 0 || !answered) yield await told(rest);
 }
 
 function csvLine(columns: readonly (keyof ReportRow)[], row: ReportRow): string {

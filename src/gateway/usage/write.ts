@@ -1,5 +1,7 @@
 import { reportAsPage } from './page.js';
 import type { ReportRange } from './range.js';
+import { References } from './references.js';
+import type { CustomerPages } from './references.js';
 import { reportAsCsv, reportAsJson } from './report.js';
 import type { Ledger } from './report.js';
 
@@ -9,24 +11,36 @@ export type Format = 'json' | 'csv' | 'html';
 /** Characters sent at once. */
 const PIECE_CHARACTERS = 65_536;
 
-/** The report in `format`, piece by piece. @param keyId the one key it is about, if so */
+/**
+ * The report in `format`, piece by piece.
+ * @param keyId the one key it is about, if so
+ * @param customers to look up references; left out, they are empty
+ */
 export function writeReport(
   format: Format,
   range: ReportRange,
   ledger: Ledger,
   keyId?: string,
+  customers?: CustomerPages,
 ): AsyncGenerator<string, void> {
-  return gathered(lines(format, range, ledger, keyId));
+  const references = customers && range.by.includes('customer') ? new References(customers) : undefined;
+  return gathered(lines(format, range, ledger, keyId, references));
 }
 
-function lines(format: Format, range: ReportRange, ledger: Ledger, keyId?: string): AsyncGenerator<string, void> {
+function lines(
+  format: Format,
+  range: ReportRange,
+  ledger: Ledger,
+  keyId?: string,
+  references?: References,
+): AsyncGenerator<string, void> {
   switch (format) {
     case 'json':
-      return reportAsJson(range, ledger);
+      return reportAsJson(range, ledger, references);
     case 'csv':
-      return reportAsCsv(range, ledger);
+      return reportAsCsv(range, ledger, references);
     case 'html':
-      return reportAsPage(range, ledger, keyId);
+      return reportAsPage(range, ledger, keyId, references);
   }
 }
 

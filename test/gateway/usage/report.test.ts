@@ -1,7 +1,15 @@
 import t from 'tap';
+import type { CustomerRecord } from '../../../src/gateway/admission/customers/record.js';
 import type { UsageRow } from '../../../src/gateway/admission/port.js';
 import type { ReportRange } from '../../../src/gateway/usage/range.js';
+import { References } from '../../../src/gateway/usage/references.js';
+import type { CustomerPages } from '../../../src/gateway/usage/references.js';
 import { csvField, reportAsCsv, reportAsJson } from '../../../src/gateway/usage/report.js';
+
+function customer(id: string, reference: string): CustomerRecord {
+  const status = 'enabled';
+  return { id, reference, status, name: '', plan: 'free', limits: null, note: '', createdAtMs: 0, version: 1 };
+}
 
 const RANGE: ReportRange = { from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'], openFrom: '2026-01-02' };
 
@@ -89,6 +97,49 @@ t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
     (await piecesOf(reportAsCsv(RANGE, ledger()))).join(''),
     'key,day,requests,units,limited,banned,failed,final,without\r\ntotal,,0,0,0,0,0,false,\r\n',
   );
+});
+
+t.test('by customer: its keys are one row with its reference, and a key without one is its own', async (t) => {
+  // Ids of other keys may begin as a customer's, and stand among its keys.
+  const rows = [
+    row('0000000000zz', '2026-01-01'),
+    row('AAAAAAAA0k1aaa', '2026-01-01'),
+    row('AAAAAAAA0zzz', '2026-01-01'),
+    row('AAAAAAAA1k2aaa', '2026-01-01'),
+    row('AAAAAAAA1k2aaa', '2026-01-02', { plan: 'pro' }),
+    row('CCCCCCCC0k1aaa', '2026-01-01'),
+  ];
+  const pages: (string | null)[] = [];
+  const customers: CustomerPages = (after) => {
+    pages.push(after);
+    const all = [customer('AAAAAAAA', 'C-1,"2"'), customer('BBBBBBBB', 'no traffic')];
+    return Promise.resolve(all.filter(({ id }) => after === null || id > after));
+  };
+  const csv = async (by: ReportRange['by']): Promise<string> => {
+    const batches = rows.map((one) => [one]);
+    const report = reportAsCsv({ ...RANGE, by }, ledger(...batches), new References(customers));
+    return (await piecesOf(report)).join('');
+  };
+  t.equal(
+    await csv(['customer']),
+    [
+      'customer,reference,requests,units,limited,banned,failed',
+      '0000000000zz,,1,5,2,3,4',
+      'AAAAAAAA,"C-1,""2""",3,15,6,9,12',
+      'AAAAAAAA0zzz,,1,5,2,3,4',
+      'CCCCCCCC,,1,5,2,3,4',
+      'total,,6,30,12,18,24',
+      '',
+    ].join('\r\n'),
+    'a customer that is gone has no reference',
+  );
+  t.same(pages, [null], 'read once');
+  t.match((await csv(['customer', 'plan'])).split('\r\n').slice(2, 5), [
+    /^AAAAAAAA,"C-1,""2""",free,2,/,
+    /^AAAAAAAA0zzz,,free,1,/,
+    /^AAAAAAAA,"C-1,""2""",pro,1,/,
+  ]);
+  t.match((await csv(['key', 'customer'])).split('\r\n')[4], /^AAAAAAAA1k2aaa,AAAAAAAA,"C-1,""2""",2,/);
 });
 
 t.test('no cell ends its line or runs as a formula', (t) => {

@@ -1,4 +1,4 @@
-import type { UsageEvent } from './event.js';
+import type { KeyedEvent, UsageEvent } from './event.js';
 
 export interface Batch {
   readonly events: readonly UsageEvent[];
@@ -8,17 +8,17 @@ export interface Batch {
 
 /** @param events key by key, keys in order @param after events up to this key are left out */
 export async function* batchesOf(
-  events: AsyncIterable<UsageEvent>,
+  events: AsyncIterable<KeyedEvent>,
   size: number,
   after: string | null,
 ): AsyncGenerator<Batch, void> {
   let waiting: UsageEvent[] = [];
   let whole = after;
   let key = after;
-  for await (const event of events) {
-    if (after !== null && event.subject <= after) continue;
-    if (event.subject !== key) whole = key;
-    key = event.subject;
+  for await (const { key: its, event } of events) {
+    if (after !== null && its <= after) continue;
+    if (its !== key) whole = key;
+    key = its;
     waiting.push(event);
     if (waiting.length < size) continue;
     yield { events: waiting, after: whole };

@@ -7,6 +7,7 @@ import { say, sayJson } from '../../output.js';
 import { progressOn } from '../../progress.js';
 import { Pusher } from './pusher.js';
 import type { PushMode } from './event.js';
+import { payersOf } from './payers.js';
 import { isDay } from '../../../shared/utc-day.js';
 
 interface PushOptions {
@@ -56,19 +57,23 @@ export function pushCommand(connect: Connect): Command {
       const stateFile =
         options.state ??
         join(await dataFolder(), `usage-push-${nameOf([receiver.url, options.mode, by, options.source])}.json`);
+      const batch = batchOf(options.batch);
+      const [from, toDay] = [checkedDay(options.from, '--from'), checkedDay(options.toDay, '--to-day')];
       const progress = progressOn(process.stderr);
+      const client = await connect();
       const pusher = new Pusher({
-        client: await connect(),
+        client,
+        payerOf: await payersOf(client),
         receiver,
         mode: options.mode,
         by,
         source: options.source,
-        batch: batchOf(options.batch),
+        batch,
         stateFile,
         progress,
       });
       try {
-        await pusher.run(checkedDay(options.from, '--from'), checkedDay(options.toDay, '--to-day'));
+        await pusher.run(from, toDay);
       } finally {
         progress.end();
       }
@@ -139,7 +144,8 @@ function nameOf(parts: readonly string[]): string {
 const EXAMPLES = `
 A push that was stopped, by whatever, goes on where it was when the same command runs again. Events carry ids that
 make repeats harmless: (source, id) is the same for the same figures. In day mode the receiver adds up, in
-cumulative mode the latest event of a group holds. Counts that a gateway brings of a day that became final without
+cumulative mode the latest event of a group holds. The subject of an event is the reference of
+the customer who pays, or its id; of a key without a customer the key's id. Counts that a gateway brings of a day that became final without
 it are sent too, in day mode as events of their own (their ids end in &rev=2 and so on).
 Examples:
   PETGATE_PUSH_TOKEN=… petgate usage push --to https://meter.example.com/events

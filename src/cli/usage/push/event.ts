@@ -9,12 +9,26 @@ export interface UsageEvent {
   readonly id: string;
   readonly source: string;
   readonly type: string;
-  /** The key's id. */
+  /** Who pays: the customer's reference, or its id where it has none; of a key without a customer the key's id. */
   readonly subject: string;
   /** Beginning of the day: falls into the period it is billed in. */
   readonly time: string;
   readonly datacontenttype: 'application/json';
   readonly data: Readonly<Record<string, string | number>>;
+}
+
+/** Who pays for a key. `customer` is the id, null of a key without one. */
+export interface Payer {
+  readonly customer: string | null;
+  readonly subject: string;
+}
+export type PayerOf = (keyId: string) => Payer;
+const itself: PayerOf = (keyId) => ({ customer: null, subject: keyId });
+
+/** An event, and the key it is about: events come key by key, whoever pays. */
+export interface KeyedEvent {
+  readonly key: string;
+  readonly event: UsageEvent;
 }
 
 const TYPES: Readonly<Record<PushMode, string>> = {
@@ -30,12 +44,19 @@ export const COUNTS = ['requests', 'limited', 'banned', 'failed', 'units'] as co
  * group, and in cumulative mode the counts as well, so that sending it again changes nothing.
  * @param revision above 1 for what was added to a group after its first event
  */
-export function eventOf(row: LedgerRow, mode: PushMode, source: string, revision = 1): UsageEvent {
+export function eventOf(
+  row: LedgerRow,
+  mode: PushMode,
+  source: string,
+  revision = 1,
+  payerOf: PayerOf = itself,
+): UsageEvent {
   const dimensions = DIMENSIONS.flatMap((name) => (row.has(name) ? [[name, row.get(name)!] as const] : []));
   const counts = countsIn(row);
   const group = dimensions.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
   const id = revision === 1 ? group : `${group}&rev=${revision}`;
-  const { key: subject = '', day = '', ...others } = Object.fromEntries(dimensions);
+  const { key = '', day = '', ...others } = Object.fromEntries(dimensions);
+  const { customer, subject } = payerOf(key);
   return {
     specversion: '1.0',
     id: mode === 'day' ? id : `${group}&at=${totalsOf(counts).join('-')}`,
@@ -44,7 +65,7 @@ export function eventOf(row: LedgerRow, mode: PushMode, source: string, revision
     subject,
     time: `${day}T00:00:00Z`,
     datacontenttype: 'application/json',
-    data: { ...others, day, ...counts },
+    data: { ...(customer === null ? {} : { customer, key }), ...others, day, ...counts },
   };
 }
 

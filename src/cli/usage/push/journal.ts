@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { CommandError } from '../../command-error.js';
 import type { LedgerRow } from '../ledger.js';
 import { COUNTS, eventOf } from './event.js';
-import type { UsageEvent } from './event.js';
+import type { KeyedEvent, PayerOf } from './event.js';
 
 /** What is sent of one group of a late day. */
 export interface Entry {
@@ -59,11 +59,14 @@ export async function writeJournal(file: string, entries: AsyncIterable<Entry>):
   }
 }
 
-/** The events of a journal that wait to be acknowledged, always the same. */
-export async function* eventsIn(file: string, source: string): AsyncGenerator<UsageEvent, void> {
+/** The events of a journal that wait to be acknowledged, always the same as long as the same pay. */
+export async function* eventsIn(file: string, source: string, payerOf?: PayerOf): AsyncGenerator<KeyedEvent, void> {
   for await (const { group, totals, sent } of readJournal(file)) {
     for (let place = sent; place < totals.length; place += 1)
-      yield eventOf(addedBy(group, totals, place), 'day', source, place + 1);
+      yield {
+        key: group['key']!,
+        event: eventOf(addedBy(group, totals, place), 'day', source, place + 1, payerOf),
+      };
   }
 }
 

@@ -63,7 +63,8 @@ export class LateDays {
     if (sending === null) return;
     const { day, after } = sending;
     const journal = this.#pathOf(day, late[day]!.journal);
-    for await (const batch of batchesOf(eventsIn(journal, this.#parts.source), this.#parts.batch, after)) {
+    const events = eventsIn(journal, this.#parts.source, this.#parts.payerOf);
+    for await (const batch of batchesOf(events, this.#parts.batch, after)) {
       await this.#deliver(batch, { from: day, to: day });
       if (batch.after !== this.#file.state.sending?.after) this.#file.save({ sending: { day, after: batch.after } });
     }
@@ -141,12 +142,12 @@ export class LateDays {
   }
 
   async #sendAnew(day: string, mayGrow: boolean): Promise<void> {
-    const { mode, source, batch } = this.#parts;
+    const { mode, source, batch, payerOf } = this.#parts;
     const { due } = this.#file.state.late[day]!;
     if (due === 'more') {
       const rows = this.#rowsOf(day);
       const events = (async function* () {
-        for await (const row of rows) yield eventOf(row, mode, source);
+        for await (const row of rows) yield { key: row.get('key')!, event: eventOf(row, mode, source, 1, payerOf) };
       })();
       for await (const each of batchesOf(events, batch, null)) await this.#deliver(each, { from: day, to: day });
     }

@@ -1,7 +1,7 @@
 import type { AdminClient } from '../../client.js';
 import type { Progress } from '../../progress.js';
 import type { Receiver } from './deliver.js';
-import type { PushMode } from './event.js';
+import type { PayerOf, PushMode } from './event.js';
 
 /** What is pushed where. */
 export interface PushParts {
@@ -11,6 +11,7 @@ export interface PushParts {
   /** Begins with `key,day`. */
   readonly by: string;
   readonly source: string;
+  readonly payerOf: PayerOf;
   /** Events per request. */
   readonly batch: number;
   readonly stateFile: string;

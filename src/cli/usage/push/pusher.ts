@@ -6,7 +6,7 @@ import { batchesOf } from './batches.js';
 import type { Batch } from './batches.js';
 import { deliver } from './deliver.js';
 import { eventOf } from './event.js';
-import type { UsageEvent } from './event.js';
+import type { KeyedEvent } from './event.js';
 import { LateDays } from './late-days.js';
 import type { Days, Growing } from './late-days.js';
 import type { PushParts } from './parts.js';
@@ -89,8 +89,8 @@ export class Pusher {
     this.#file.save({ running: null, doneThrough: this.#doneThrough(from, earlier(to, finalDay)) });
   }
 
-  async *#eventsOf({ from, to }: RunningRange): AsyncGenerator<UsageEvent, void> {
-    const { client, mode, by, source } = this.#parts;
+  async *#eventsOf({ from, to }: RunningRange): AsyncGenerator<KeyedEvent, void> {
+    const { client, mode, by, source, payerOf } = this.#parts;
     for await (const row of readLedger(client, { from, to, by })) {
       const day = row.get('day')!;
       if (this.#late.has(day)) continue;
@@ -98,7 +98,7 @@ export class Pusher {
         throw new CommandError(
           `${day} is not final by the gateway's clock, though it is by this machine's, or a gateway came back with counts of days before. See "petgate usage gateways" and the clock, then run the same command again.`,
         );
-      yield eventOf(row, mode, source);
+      yield { key: row.get('key')!, event: eventOf(row, mode, source, 1, payerOf) };
     }
   }
 

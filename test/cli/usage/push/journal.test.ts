@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
+import { batchesOf } from '../../../../src/cli/usage/push/batches.js';
 import { eventOf } from '../../../../src/cli/usage/push/event.js';
 import { eventsIn } from '../../../../src/cli/usage/push/journal.js';
-import type { UsageEvent } from '../../../../src/cli/usage/push/event.js';
+import type { Payer, UsageEvent } from '../../../../src/cli/usage/push/event.js';
 
 const group = { day: '2026-11-21', key: 'k' };
 
@@ -14,7 +15,7 @@ async function eventsOf(t: Test, entry: object): Promise<readonly UsageEvent[]> 
   t.teardown(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'journal'), `${JSON.stringify(entry)}\n`);
   const events: UsageEvent[] = [];
-  for await (const event of eventsIn(join(folder, 'journal'), 'here')) events.push(event);
+  for await (const { event } of eventsIn(join(folder, 'journal'), 'here')) events.push(event);
   return events;
 }
 
@@ -39,4 +40,26 @@ t.test('cumulative: the id names units where they are not the requests', (t) => 
   t.equal(eventOf(row('3'), 'cumulative', 'here').id, 'day=2026-11-21&key=k&at=3-0-0-0', 'as before there were any');
   t.equal(eventOf(row('9'), 'cumulative', 'here').id, 'day=2026-11-21&key=k&at=3-0-0-0-9');
   t.end();
+});
+
+t.test("who pays is the subject; the events stay the key's", async (t) => {
+  const payerOf = (): Payer => ({ customer: 'customer', subject: 'C-1042' });
+  const row = new Map(
+    Object.entries({ ...group, requests: '3', units: '3', limited: '0', banned: '0', failed: '0', plan: 'pro' }),
+  );
+  t.match(eventOf(row, 'day', 'here', 1, payerOf), {
+    id: 'day=2026-11-21&key=k&plan=pro',
+    subject: 'C-1042',
+    data: { customer: 'customer', key: 'k', plan: 'pro', requests: 3 },
+  });
+  const lone = eventOf(row, 'day', 'here');
+  t.equal(lone.subject, 'k');
+  t.notOk('customer' in lone.data || 'key' in lone.data, 'as before there were customers');
+  const keyed = (async function* () {
+    yield await Promise.resolve({ key: 'a', event: eventOf(row, 'day', 'here', 1, payerOf) });
+    yield { key: 'b', event: eventOf(row, 'day', 'here', 1, payerOf) };
+  })();
+  const batches = [];
+  for await (const batch of batchesOf(keyed, 1, null)) batches.push(batch.after);
+  t.same(batches, [null, 'a'], 'a key is done when the next begins, also where both pay into one');
 });

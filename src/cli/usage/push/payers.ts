@@ -1,0 +1,16 @@
+import type { AdminClient } from '../../client.js';
+import type { PayerOf } from './event.js';
+
+/** Who pays for each key, as the billing system knows them: the references of all customers are read once. */
+export async function payersOf(client: AdminClient): Promise<PayerOf> {
+  // Only here: the image of pets has this command line and no gateway.
+  const { customerOf } = await import('../../../gateway/admission/customers/id.js');
+  const customers = await client.askAll('/admin/v1/customers', new URLSearchParams(), 'customers');
+  const references = new Map(customers.map(({ id, reference }) => [String(id), String(reference)]));
+  return (keyId) => {
+    const customer = customerOf(keyId);
+    if (customer === null) return { customer, subject: keyId };
+    const reference = references.get(customer) ?? '';
+    return { customer, subject: reference === '' ? customer : reference };
+  };
+}

@@ -1,0 +1,49 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
+import { parseToken } from '../../../../src/gateway/keys/token.js';
+import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
+import { dataFolder, petgate, surroundings } from '../../programs.js';
+import { startReceiver } from './receiver.js';
+import { TODAY_MS } from './stage.js';
+
+t.test('the subject is who pays: the reference, else the customer, else the key', async (t: Test) => {
+  const { engine, registry, port } = await listen(t);
+  const receiver = await startReceiver(t);
+  const named = await registry.customers.create({ name: 'Big shop', plan: 'pro', reference: 'C-1042, "big"' }, 'x');
+  const nameless = await registry.customers.create({ name: 'Small shop', plan: 'pro' }, 'x');
+  const made = await Promise.all(
+    [{ customer: named.id }, { customer: named.id }, { customer: nameless.id }, { plan: 'pro' }].map((of) =>
+      registry.create({ ...of, name: 'x' }),
+    ),
+  );
+  await engine.admit(
+    made.map(({ token }) => ({
+      subject: { kind: 'key' as const, ...parseToken(token, 'staging', false)! },
+      operation: 'listPets',
+      scope: null,
+      cost: 1,
+      nowMs: TODAY_MS - 2 * DAY_MS,
+    })),
+  );
+  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  // One event a request: the next begins where the last key ended, though both pay into one.
+  const { code, stderr } = await petgate(['usage', 'push', '--to', receiver.url, '--batch', '1'], env);
+  t.equal(code, 0, stderr);
+  const ids = made.map(({ record }) => record.id);
+  const told = [...receiver.events.values()].map(({ subject, data }) =>
+    [subject, data['customer'], data['key']].join(),
+  );
+  t.same(
+    told.sort(),
+    [
+      ['C-1042, "big"', named.id, ids[0]],
+      ['C-1042, "big"', named.id, ids[1]],
+      [nameless.id, nameless.id, ids[2]],
+      [ids[3], undefined, undefined],
+    ]
+      .map((parts) => parts.join())
+      .sort(),
+  );
+  t.equal(receiver.repeats, 0);
+});
