@@ -1,4 +1,5 @@
 import { addCounts, noCounts } from '../admission/counts.js';
+import { customerOf } from '../admission/customers/id.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { UsageStore } from '../admission/port.js';
 import type { WindowFigures } from '../admission/bucket.js';
@@ -19,8 +20,9 @@ const BURST = 20;
 const MOST_KEYS = 10_000;
 
 /**
- * `GET /v1/usage`: plan, windows, usage and ban of the key that asks. Windows and ban are those of the
- * verdict itself: what the gate would decide by. Refuses a flood with 429, and 503 when the store is away.
+ * `GET /v1/usage`: plan, windows, usage and ban of the key that asks; of a customer's key also `customer`, whose
+ * the windows are then, while usage and ban stay the key's. Windows and ban are those of the verdict itself: what
+ * the gate would decide by. Refuses a flood with 429, and 503 when the store is away.
  */
 export function createOwnUsage(usage: UsageStore): (exchange: Admitted) => Promise<Refusal | undefined> {
   const allowance = createAllowance(PER_SECOND, BURST, MOST_KEYS);
@@ -60,7 +62,9 @@ async function viewOf(usage: UsageStore, verdict: StandingVerdict, keyId: string
       if (row.day === day) addCounts(today, row);
     }
   }
+  const customer = customerOf(keyId);
   return {
+    ...(customer === null ? {} : { customer }),
     plan: verdict.plan,
     windows: {
       minute: windowOf(verdict.minute),
