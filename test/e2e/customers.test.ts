@@ -1,0 +1,224 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { Test } from 'tap';
+import { codeOf } from '../answers/honest.js';
+import { startGateway } from '../servers/gateway.js';
+import type { Gateway } from '../servers/gateway.js';
+import { NO_BAN } from '../servers/plans.js';
+import { temporaryFolder } from '../servers/program.js';
+import { startRedis } from '../servers/redis.js';
+import { until } from '../servers/until.js';
+import { startUpstream } from '../servers/upstream.js';
+import { openClient } from './client.js';
+import type { Client } from './client.js';
+import { createCustomer } from './customer.js';
+import type { Customer } from './customer.js';
+import { day } from './ledger.js';
+import type { Counts } from './ledger.js';
+import { startLoad } from './load.js';
+
+const KEYS = 10;
+const REQUESTS = 400;
+const REPETITIONS = 5;
+/** Longer, and a second minute opens and admits again. */
+const LONGEST_MS = 50_000;
+const ATTEMPTS = 3;
+/** For all that a customer may ask, on a machine that does other things too. */
+const PATIENCE_MS = 150_000;
+const DAY_MS = 86_400_000;
+const NEAR_MIDNIGHT_MS = 60_000;
+/** Of the customer whose gateways are killed, a day. */
+const MOST = 5_000;
+
+const dear = { listPets: { cost: 7 } };
+const roomy = { minute: 100_000, day: 100_000 };
+const PLANS = {
+  free: { limits: { minute: 60, day: 1_000 }, ban: NO_BAN },
+  dear: { limits: { minute: 60, day: 1_000 }, ban: NO_BAN, operations: dear },
+  monthly: { limits: { ...roomy, month: 60 }, ban: NO_BAN },
+  'dear-month': { limits: { minute: 60, day: 1_000, month: 60 }, ban: NO_BAN, operations: dear },
+  bounded: { limits: { minute: 1_000_000, day: MOST }, ban: NO_BAN },
+  strict: { limits: { minute: 2, day: 1_000 }, ban: { after: 3 } },
+  anonymous: { limits: { minute: 300, day: 10_000 }, ban: NO_BAN },
+};
+/** What 60 units buy on each plan, and what they are. */
+const BOUGHT: Readonly<Record<string, readonly [admitted: number, units: number]>> = {
+  free: [60, 60],
+  dear: [8, 56],
+  monthly: [60, 60],
+  'dear-month': [8, 56],
+};
+
+interface Front {
+  readonly gateways: readonly Gateway[];
+  readonly clients: readonly Client[];
+}
+
+async function openFront(t: Test, count: number, environment: Readonly<Record<string, string>>): Promise<Front> {
+  const upstream = await startUpstream(t);
+  const config = { store: { deadline: '10s' }, upstreams: { pets: { addresses: [upstream.url] } } };
+  const gateways = await Promise.all(
+    Array.from({ length: count }, () => startGateway(t, { plans: PLANS, config, environment })),
+  );
+  return { gateways, clients: gateways.map(({ url }) => openClient(t, url, Math.ceil(REQUESTS / count))) };
+}
+
+type Row = Counts & { readonly customer?: string; readonly key?: string; readonly reference?: string };
+
+async function report(gateway: Gateway, by: 'customer' | 'key'): Promise<readonly Row[]> {
+  const [from, to] = [day(Date.now() - 86_400_000), day(Date.now())];
+  const { status, body } = await gateway.admin('GET', `/admin/v1/usage?from=${from}&to=${to}&by=${by}`);
+  if (status !== 200) throw new Error(`no usage: ${status} ${JSON.stringify(body)}`);
+  return (body as { rows: readonly Row[] }).rows;
+}
+
+function sumOf(rows: readonly { readonly requests: number; readonly units: number }[]): string {
+  const sum = (field: 'requests' | 'units'): number => rows.reduce((total, row) => total + row[field], 0);
+  return `${sum('requests')} of ${sum('units')} units`;
+}
+
+/** What the bill says of a customer, what its keys add up to, and what the access logs of all gateways say. */
+async function accountsOf({ gateways }: Front, { id, reference }: Customer): Promise<string> {
+  const last = gateways.at(-1)!;
+  const bill = (await report(last, 'customer')).filter(({ customer }) => customer === id);
+  const keys = (await report(last, 'key')).filter(({ key }) => key?.startsWith(id));
+  const logged = (): { requests: number; units: number }[] =>
+    gateways
+      .flatMap(({ program }) => program.lines())
+      .filter(({ msg, key, counted }) => msg === 'exchange' && counted === true && String(key).startsWith(id))
+      .map(({ units }) => ({ requests: 1, units: Number(units) }));
+  const billed = bill.reduce((sum, { requests }) => sum + requests, 0);
+  await until('the access log has all', () => Promise.resolve(logged().length >= billed));
+  const names = bill.map((row) => row.reference).join();
+  return `bill ${names === reference ? '' : `of ${names} `}${sumOf(bill)}, keys ${sumOf(keys)}, access log ${sumOf(logged())}`;
+}
+
+/** All requests at once, each key at every gateway. Once more when it met a midnight or took too long. */
+async function volley(front: Front, plan: string): Promise<string> {
+  const { gateways, clients } = front;
+  for (let attempt = 1; ; attempt += 1) {
+    const customer = await createCustomer(gateways[0]!, plan, KEYS);
+    const beganMs = Date.now();
+    const answers = await Promise.all(
+      Array.from({ length: REQUESTS }, (_, n) =>
+        clients[Math.floor(n / KEYS) % clients.length]!.send(customer.keys[n % KEYS]!.key),
+      ),
+    );
+    if ((Date.now() - beganMs > LONGEST_MS || day(beganMs) !== day(Date.now())) && attempt < ATTEMPTS) continue;
+    const count = (wanted: number): number => answers.filter(({ status }) => status === wanted).length;
+    return `${count(200)} × 200, ${count(429)} × 429, ${await accountsOf(front, customer)}`;
+  }
+}
+
+async function prove(t: Test, front: Front): Promise<void> {
+  for (const [plan, [admitted, units]] of Object.entries(BOUGHT)) {
+    const all = `${admitted} of ${units} units`;
+    const wanted = `${admitted} × 200, ${REQUESTS - admitted} × 429, bill ${all}, keys ${all}, access log ${all}`;
+    for (let repetition = 1; repetition <= REPETITIONS; repetition += 1)
+      t.equal(await volley(front, plan), wanted, `${plan}, repetition ${repetition}`);
+  }
+}
+
+t.test(`${REQUESTS} at once on ${KEYS} keys of a customer, on four gateways: what 60 units pay for`, async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  await prove(t, await openFront(t, 4, { REDIS_URL: redis.url }));
+});
+
+t.test('two workers on the embedded engine do as well', async (t) => {
+  await prove(t, await openFront(t, 1, { PETGATE_WORKERS: '2' }));
+});
+
+/** One of the gateways is killed again and again while all keys ask, until the customer has nothing left. */
+async function survive(t: Test, environment: Readonly<Record<string, string>>, others: number): Promise<void> {
+  const upstream = await startUpstream(t);
+  const config = {
+    log: { access: false },
+    store: { deadline: '10s' },
+    upstreams: { pets: { addresses: [upstream.url] } },
+  };
+  const start = (dataFolder: string): Promise<Gateway> =>
+    startGateway(t, { plans: PLANS, config, environment, dataFolder });
+  // A day that turns in the middle would rightly give a second bucket.
+  const leftMs = DAY_MS - (Date.now() % DAY_MS);
+  if (leftMs < NEAR_MIDNIGHT_MS) await sleep(leftMs + 100);
+  const folder = temporaryFolder(t);
+  const staying = await Promise.all(Array.from({ length: others }, () => start(temporaryFolder(t))));
+  let mortal = await start(folder);
+  const customer = await createCustomer(mortal, 'bounded', KEYS);
+  let [answered, inFlight] = [0, 0];
+  for (const killAt of [500, 1_500, 2_500, Infinity]) {
+    const clients = [mortal, ...staying].map(({ url }) => openClient(t, url, KEYS));
+    const loads = customer.keys.map(({ key }) => startLoad(t, clients, key, 1));
+    const count = (kind: string): number => loads.reduce((sum, load) => sum + load.count(kind), 0);
+    const isEnough = (): boolean =>
+      answered + count('200') > killAt || loads.every((load) => load.count('rate_limited') > 0);
+    await until(`${killAt} are admitted, or all there are`, isEnough, PATIENCE_MS);
+    if (killAt !== Infinity) await mortal.program.stop('SIGKILL');
+    await Promise.all(loads.map((load) => load.stop()));
+    await Promise.all(clients.map((client) => client.close()));
+    answered += count('200');
+    if (killAt === Infinity) continue;
+    // What was under way when it died, and nothing else, may have been counted without an answer.
+    inFlight += KEYS;
+    mortal = await start(folder);
+    const bill = (await report(mortal, 'customer')).find((row) => row.customer === customer.id);
+    const facts = { ledger: bill?.requests, answered, inFlight };
+    t.ok(bill !== undefined && bill.requests >= answered && bill.requests <= answered + inFlight, 'ledger', facts);
+  }
+  const rows = await report(mortal, 'customer');
+  t.equal(rows.find((row) => row.customer === customer.id)?.requests, MOST, 'not one more and not one less');
+  t.ok(answered <= MOST && answered >= MOST - inFlight, 'all but what was under way was answered', {
+    answered,
+    inFlight,
+  });
+  const last = openClient(t, mortal.url, 1);
+  t.equal((await last.send(customer.keys[0]!.key)).status, 429);
+}
+
+t.test('kill -9 in the middle of a customer: embedded', (t) => survive(t, {}, 0));
+
+t.test('kill -9 in the middle of a customer: one of two gateways on Redis', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  await survive(t, { REDIS_URL: redis.url }, 1);
+});
+
+t.test('a key in a loop is banned alone; an operator bans all; own usage is of the key', async (t) => {
+  const { gateways, clients } = await openFront(t, 1, {});
+  const [gateway, client] = [gateways[0]!, clients[0]!];
+  const { id, keys } = await createCustomer(gateway, 'strict', 2);
+  const [loop, calm] = keys.map(({ key }) => key) as [string, string];
+  const codes = async (key: string, times: number): Promise<string[]> => {
+    const told: string[] = [];
+    for (let n = 0; n < times; n += 1) {
+      const answer = await client.send(key);
+      told.push(answer.status === 200 ? '200' : codeOf(answer));
+    }
+    return told;
+  };
+  t.same(await codes(loop, 5), ['200', '200', 'rate_limited', 'rate_limited', 'key_banned']);
+  t.same(await codes(calm, 2), ['rate_limited', 'rate_limited'], 'its sibling finds the minute spent, and no ban');
+  const usage = async (key: string): Promise<unknown> =>
+    JSON.parse((await client.send(key, { path: '/v1/usage' })).body) as unknown;
+  t.match(await usage(loop), {
+    customer: id,
+    plan: 'strict',
+    today: { requests: 2, limited: 2, banned: 1 },
+    ban: { level: 1 },
+  });
+  t.match(await usage(calm), {
+    customer: id,
+    windows: { minute: { limit: 2, remaining: 0 } },
+    today: { requests: 0, limited: 2 },
+    ban: null,
+  });
+  const path = `/admin/v1/customers/${id}`;
+  t.equal((await gateway.admin('PUT', `${path}/bans`, { for: '1h' })).status, 200);
+  t.same(await codes(calm, 1), ['key_banned']);
+  t.equal((await gateway.admin('DELETE', `${path}/bans`)).status, 204);
+  t.equal((await gateway.admin('PATCH', path, { plan: 'free' })).status, 200);
+  for (const key of [loop, calm]) t.same(await codes(key, 1), ['200'], 'on the next request of each');
+  t.equal((await gateway.admin('DELETE', path)).status, 204);
+  for (const key of [loop, calm]) t.same(await codes(key, 1), ['invalid_api_key'], 'closed');
+});
