@@ -54,7 +54,14 @@ export class CustomerRegistry {
     if (problems.length > 0) throw new KeyRefused('invalid', problems);
     const { name = '', reference = '', note = '' } = fields;
     const values = { name, reference, plan: fields.plan ?? '', limits, note };
-    return this.#insert(values, { atMs: nowMs, actor, action: 'created', changed: values });
+    const changed = {
+      plan: values.plan,
+      name,
+      ...(reference === '' ? {} : { reference }),
+      ...(note === '' ? {} : { note }),
+      limits,
+    };
+    return this.#insert(values, { atMs: nowMs, actor, action: 'created', changed });
   }
 
   async get(id: string): Promise<CustomerRecord> {

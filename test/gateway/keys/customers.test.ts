@@ -16,6 +16,16 @@ t.test('a change loses against another only until it is made again on what that 
   );
 });
 
+t.test('its history begins with what was said of it', async (t: Test) => {
+  const { customers } = openRegistry(openStore(t).engine);
+  const changed = async (body: object): Promise<unknown> => {
+    const { id } = await customers.create({ ...PRO, ...body }, 'Zoë');
+    return (await customers.history(id))[0]?.changed;
+  };
+  t.same(await changed({}), { ...PRO, limits: null });
+  t.same(await changed({ reference: 'C-1', note: 'n' }), { ...PRO, reference: 'C-1', note: 'n', limits: null });
+});
+
 t.test('events of its keys name the customer, and the plan that holds', async (t: Test) => {
   const { engine } = openStore(t);
   const registry = openRegistry(engine, { events: true });
