@@ -19,7 +19,7 @@ import { startLoad } from './load.js';
 
 const KEYS = 10;
 const REQUESTS = 400;
-const REPETITIONS = 5;
+const REPETITIONS = 3;
 /** Longer, and a second minute opens and admits again. */
 const LONGEST_MS = 50_000;
 const ATTEMPTS = 3;

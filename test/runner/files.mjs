@@ -9,6 +9,7 @@ export const LONG = [
   'e2e/certificate',
   'conformance/sentinel',
   'e2e/failover-kill',
+  'e2e/customers',
   'e2e/late-counts',
   'e2e/chaos/sentinel',
   'attacks/http2-slow',
