@@ -28,8 +28,7 @@ const PROGRAM = fileURLToPath(new URL('../../src/gateway/archive/process.js', im
 /** As the gateway starts it. */
 const FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2', '--max-old-space-size=128'];
 const ROWS = Number(keys) * Number(days) * OPERATIONS.length;
-/** About what a move takes; between two kills it is on average so far along that the last one finds it at work. */
-const ROWS_A_SECOND = 60_000;
+const FIRST_DAY_MS = 500;
 const LOOK_MS = 50;
 
 const cleanup: (() => unknown)[] = [];
@@ -57,14 +56,16 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** Moves until `afterMs`, for ever if that is Infinity; gives whether it was done, and its peak of memory in MiB. */
-async function move(settings: ArchiveSettings, afterMs: number): Promise<{ done: boolean; peakMiB: number }> {
+/** Moves until `isEnough`, asked now and then, and is killed; gives whether it was done before, and its peak of memory in MiB. */
+async function move(
+  settings: ArchiveSettings,
+  isEnough: () => Promise<boolean>,
+): Promise<{ done: boolean; peakMiB: number }> {
   const child = spawn(process.execPath, [...FLAGS, PROGRAM], { stdio: ['pipe', 'ignore', 'inherit'] });
   const ended = once(child, 'exit') as Promise<[code: number | null]>;
   child.stdin.end(JSON.stringify({ kind: 'move', settings }));
   let peakMiB = 0;
-  const untilMs = performance.now() + afterMs;
-  while (child.exitCode === null && performance.now() < untilMs) {
+  while (child.exitCode === null && !(await isEnough())) {
     peakMiB = Math.max(peakMiB, peakOf(child.pid!));
     await pause(LOOK_MS);
   }
@@ -110,16 +111,26 @@ async function seeded(): Promise<ArchiveSettings> {
 async function killAgainAndAgain(settings: ArchiveSettings, store: LedgerStore, archive: Archive): Promise<void> {
   const before = await reportOf(store, archive);
   say(`before: ${before}`);
-  const meanMs = (ROWS / ROWS_A_SECOND / Number(kills)) * 1_000;
+  const dayCount = async (): Promise<number> => (await archive.days()).size;
+  let dayMs = FIRST_DAY_MS;
   let peakMiB = 0;
   for (let kill = 1; kill <= Number(kills); kill += 1) {
-    const moved = await move(settings, meanMs * (0.5 + Math.random()));
+    // Somewhere in the day after the next one, or before it has done anything.
+    const wanted = (await dayCount()) + (kill % 4 === 1 ? 0 : 1);
+    const [beganMs, share] = [performance.now(), Math.random()];
+    let reachedMs = Infinity;
+    const moved = await move(settings, async () => {
+      const nowMs = performance.now();
+      if (reachedMs === Infinity && (await dayCount()) >= wanted)
+        [reachedMs, dayMs] = [nowMs, (dayMs + nowMs - beganMs) / 2];
+      return nowMs - reachedMs >= (share * dayMs) / 4;
+    });
     peakMiB = Math.max(peakMiB, moved.peakMiB);
     const found = await reportOf(store, archive);
-    say(`kill ${kill}${moved.done ? ' came too late' : ''}: ${(await archive.days()).size} days archived, ${found}`);
+    say(`kill ${kill}${moved.done ? ' came too late' : ''}: ${await dayCount()} days archived, ${found}`);
     if (found !== before) throw new Error('a report finds something else than before');
   }
-  peakMiB = Math.max(peakMiB, (await move(settings, Infinity)).peakMiB);
+  peakMiB = Math.max(peakMiB, (await move(settings, () => Promise.resolve(false))).peakMiB);
   const after = await reportOf(store, archive);
   say(
     `after: ${after}, ${(await archive.days()).size} days archived; mover's peak of memory ${Math.round(peakMiB)} MiB`,
