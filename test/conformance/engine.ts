@@ -4,6 +4,7 @@ import { bans } from './bans.js';
 import { buckets } from './buckets.js';
 import { ask, freshId, newKey, NOON_MS } from './cast.js';
 import { customers } from './customers.js';
+import { grants } from './grants.js';
 import { imports } from './imports.js';
 import { outbox } from './outbox.js';
 import { verification } from './verification.js';
@@ -21,7 +22,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
     const engine = await open();
     t.teardown(() => engine.close());
     await engine.check();
-    for (const part of [buckets, windows, verification, bans, ledger, keys, customers, imports, tokens, outbox])
+    for (const part of [buckets, windows, verification, bans, ledger, keys, customers, grants, imports, tokens, outbox])
       await t.test(part.name, (t) => (part(t, engine), t.end()));
 
     await t.test('a check passes while the store serves, and after the end every call is refused', async (t) => {

@@ -26,6 +26,8 @@ interface Rule {
   readonly per: Per;
   readonly limit: Limit;
   readonly refill: Refill;
+  /** When grants of the window end, also long ago: what each gave, and the limit after it. */
+  readonly ends: readonly { readonly at: bigint; readonly units: bigint; readonly limit: Limit }[];
 }
 
 export type ExactPlan = Plan & { readonly prices?: Prices };
@@ -57,12 +59,12 @@ export function decideExactly(
 ): StandingVerdict {
   const cost = priceOf(plan, request);
   const now = BigInt(nowMs);
-  const rules = rulesOf(plan, record, request.operation);
+  const rules = rulesOf(plan, record, request.operation, now);
   const isLook = cost === 0 || (now < state.bannedUntilMs && banEnd(state, plan.ban, now) === state.bannedUntilMs);
   const scratch: ExactState = isLook ? structuredClone(state) : state;
   const spent = rules.map((rule) => settled(scratch, rule, now));
   const ruling = rule(scratch, plan.ban, rules, spent, cost, now);
-  const [minute, day, ...more] = rules.map((each, place) => figuresOf(each, spent[place]!));
+  const [minute, day, ...more] = rules.map((each, place) => figuresOf(each, spent[place]!, now));
   const standing = {
     keyId: record?.id ?? null,
     recordVersion: record?.version ?? null,
@@ -81,11 +83,14 @@ export function decideExactly(
   const inScope = scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope);
   if (ruling === 'admitted') return { outcome: 'admitted', ...standing, inScope };
   const empty = rules.flatMap((each, place) => (holds(each, spent[place]!, cost) ? [] : [place]));
-  const retryAtMs = Math.max(0, ...empty.map((place) => Number(whenHeld(rules[place]!, spent[place]!, cost))));
+  const fromMs = ruling === 'limited' ? now : scratch.bannedUntilMs;
+  const { at, late } = whenAllHold(rules, spent, cost, now, fromMs);
+  const retryAtMs = Number(at);
   if (ruling === 'limited') {
     const all = [minute!, day!, ...more];
-    const last = Math.max(...empty.map((place) => all[place]!.resetAtMs));
-    const violated = rules[empty.findLast((place) => all[place]!.resetAtMs === last)!]!.name;
+    const about = rules.flatMap((_, place) => (empty.includes(place) || late.has(place) ? [place] : []));
+    const last = Math.max(...about.map((place) => all[place]!.resetAtMs));
+    const violated = rules[about.findLast((place) => all[place]!.resetAtMs === last)!]!.name;
     return { outcome: 'limited', ...standing, violated, retryAtMs };
   }
   const bannedUntilMs = Number(scratch.bannedUntilMs);
@@ -95,36 +100,48 @@ export function decideExactly(
     bannedUntilMs,
     level: scratch.banLevel,
     started: ruling === 'ban_started',
-    retryAtMs: Math.max(bannedUntilMs, retryAtMs),
+    retryAtMs,
   };
 }
 
-function rulesOf(plan: ExactPlan, record: KeyRecord | undefined, operation: string): readonly Rule[] {
+function rulesOf(plan: ExactPlan, record: KeyRecord | undefined, operation: string, now: bigint): readonly Rule[] {
   const limits = plan.limits === 'custom' ? record!.limits! : plan.limits;
   const { refill } = plan;
-  const rules: Rule[] = [
-    { name: 'minute', per: 'minute', limit: limits.minute, refill },
-    { name: 'day', per: 'day', limit: limits.day, refill },
-  ];
-  if (limits.month !== undefined) rules.push({ name: 'month', per: 'month', limit: limits.month, refill: 'interval' });
+  const whole = (per: Per, limit: Limit, its: Refill): Rule => {
+    const grants = (record?.grants ?? [])
+      .filter(({ window }) => window === per && limit !== 'unlimited')
+      .map(({ units, untilMs }) => ({ units: BigInt(units), at: BigInt(untilMs) }))
+      .sort((a, b) => Number(a.at - b.at));
+    const limitAt = (moment: bigint): Limit => {
+      if (limit === 'unlimited') return limit;
+      let sum = BigInt(limit);
+      for (const { units, at } of grants) if (moment < at) sum += units;
+      return Number(sum < MOST ? sum : MOST);
+    };
+    const ends = grants.map(({ units, at }) => ({ at, units, limit: limitAt(at) }));
+    return { name: per, per, limit: limitAt(now), refill: its, ends };
+  };
+  const rules: Rule[] = [whole('minute', limits.minute, refill), whole('day', limits.day, refill)];
+  if (limits.month !== undefined) rules.push(whole('month', limits.month, 'interval'));
   for (const [name, prices] of Object.entries(plan.prices ?? {})) {
     if (operation !== '*' && operation !== name) continue;
     for (const per of ['minute', 'day', 'month'] as const) {
       const limit = prices[per];
       if (limit !== undefined)
-        rules.push({ name: `${name}-${per}`, per, limit, refill: per === 'month' ? 'interval' : refill });
+        rules.push({ name: `${name}-${per}`, per, limit, refill: per === 'month' ? 'interval' : refill, ends: [] });
     }
   }
   return rules;
 }
 
 /** What is spent of a window now. */
-function settled(state: ExactState, { name, per, limit, refill }: Rule, now: bigint): Spent {
+function settled(state: ExactState, { name, per, limit, refill, ends }: Rule, now: bigint): Spent {
   let spent = state.windows.get(name);
   if (spent === undefined) state.windows.set(name, (spent = { drops: 0n, atMs: 0n }));
   if (name !== per && per !== 'month' && now - spent.atMs >= LENGTH[per]) spent.drops = 0n;
   if (refill === 'greedy' && limit !== 'unlimited') {
-    const back = now > spent.atMs ? BigInt(limit) * (now - spent.atMs) : 0n;
+    let back = now > spent.atMs ? BigInt(limit) * (now - spent.atMs) : 0n;
+    for (const { at, units } of ends) if (spent.atMs < at && at <= now) back += units * (at - spent.atMs);
     spent.drops = back >= spent.drops ? 0n : spent.drops - back;
     spent.atMs = now;
     return spent;
@@ -162,20 +179,75 @@ function holds({ per, limit }: Rule, { drops }: Spent, cost: number): boolean {
   return limit === 'unlimited' || drops + BigInt(Math.max(1, cost)) * LENGTH[per] <= BigInt(limit) * LENGTH[per];
 }
 
-function whenHeld({ per, limit, refill }: Rule, spent: Spent, cost: number): bigint {
-  if (refill === 'interval') return per === 'minute' ? spent.atMs + LENGTH.minute : endOf(per, spent);
-  const missing = spent.drops + BigInt(Math.max(1, cost)) * LENGTH[per] - BigInt(limit) * LENGTH[per];
-  return spent.atMs + upTo(missing, BigInt(limit));
+/** The first moment from `from` on at which `cost` can be had of all windows, and the windows that put it off. */
+function whenAllHold(
+  rules: readonly Rule[],
+  spent: readonly Spent[],
+  cost: number,
+  now: bigint,
+  from: bigint,
+): { readonly at: bigint; readonly late: ReadonlySet<number> } {
+  const late = new Set<number>();
+  let at = from;
+  for (let before = -1n; before !== at;) {
+    before = at;
+    for (const [place, rule] of rules.entries()) {
+      const held = whenHeld(rule, spent[place]!, cost, now, at);
+      // Those that were looked at before may not hold any more by then.
+      if (held > at) late.add(place);
+      at = held;
+    }
+  }
+  return { at, late };
 }
 
-function figuresOf({ per, limit, refill }: Rule, spent: Spent): WindowFigures {
+function whenHeld(rule: Rule, spent: Spent, cost: number, now: bigint, from: bigint): bigint {
+  const { per, limit, refill } = rule;
+  if (limit === 'unlimited') return from;
+  const tokens = BigInt(Math.max(1, cost));
+  return firstOf(rule, now, from, (its, back) => {
+    const missing = spent.drops + (tokens - its) * LENGTH[per];
+    if (missing <= 0n) return from;
+    if (refill === 'interval') return per === 'minute' ? spent.atMs + LENGTH.minute : endOf(per, spent);
+    return missing <= back ? from : spent.atMs + upTo(missing - back, its);
+  });
+}
+
+/** The first moment from `from` on for which `comes` of its limit has come, when that limit holds a second later too. */
+function firstOf(rule: Rule, now: bigint, from: bigint, comes: (limit: bigint, back: bigint) => bigint): bigint {
+  let [limit, since, back] = [BigInt(rule.limit), from, 0n];
+  for (const end of rule.ends.filter(({ at }) => at > now)) {
+    const come = comes(limit, back);
+    const moment = come > since ? come : since;
+    if (moment + 1_000n <= end.at) return moment;
+    [limit, back] = [BigInt(end.limit), back + end.units * (end.at - now)];
+    if (end.at > since) since = end.at;
+  }
+  const come = comes(limit, back);
+  return come > since ? come : since;
+}
+
+function figuresOf(rule: Rule, spent: Spent, now: bigint): WindowFigures {
+  const { limit } = rule;
+  const ends = rule.ends.filter(({ at }) => at > now);
+  const end = ends.find((each) => each.limit !== limit);
+  const figures = plainFigures(rule, spent);
+  if (end === undefined) return figures;
+  return { ...figures, granted: { units: Number(limit) - Number(ends.at(-1)!.limit), untilMs: Number(end.at) } };
+}
+
+function plainFigures(rule: Rule, spent: Spent): WindowFigures {
+  const { per, limit, refill } = rule;
   if (limit === 'unlimited') return { limit, remaining: Number.MAX_SAFE_INTEGER, resetAtMs: Number(endOf(per, spent)) };
   const left = BigInt(limit) * LENGTH[per] - spent.drops;
   const remaining = left < 0n ? 0n : left / LENGTH[per];
   if (refill === 'interval') return { limit, remaining: Number(remaining), resetAtMs: Number(endOf(per, spent)) };
-  const resetAtMs = spent.atMs + upTo(spent.drops, BigInt(limit));
-  const missing = spent.drops - (BigInt(limit) - remaining - 1n) * LENGTH[per];
-  const nextAtMs = remaining === BigInt(limit) ? resetAtMs : spent.atMs + upTo(missing, BigInt(limit));
+  const comesBack = (missing: bigint, its: bigint, back: bigint): bigint =>
+    missing <= back ? spent.atMs : spent.atMs + upTo(missing - back, its);
+  const resetAtMs = firstOf(rule, spent.atMs, spent.atMs, (its, back) => comesBack(spent.drops, its, back));
+  const nextAtMs = firstOf(rule, spent.atMs, spent.atMs, (its, back) =>
+    comesBack(remaining >= its ? spent.drops : spent.drops - (its - remaining - 1n) * LENGTH[per], its, back),
+  );
   return { limit, remaining: Number(remaining), resetAtMs: Number(resetAtMs), nextAtMs: Number(nextAtMs) };
 }
 

@@ -32,7 +32,7 @@ export async function lockStep(t: Test, engines: readonly SteeredEngine[]): Prom
 
 /** The same with stories that last for days, while stores forget what is over. */
 export async function lockStepOfDays(t: Test, engines: readonly SteeredEngine[]): Promise<void> {
-  await check(t, engines, fc.constant(longRecords()), longStory(), Math.ceil(RUNS / 8));
+  await check(t, engines, fc.constant(longRecords()), longStory(NOON_MS), Math.ceil(RUNS / 8));
 }
 
 async function check(
@@ -186,7 +186,10 @@ class Story {
     else if (to === 'month') this.#nowMs = (last.more.at(-1) ?? last.day).resetAtMs + byMs;
     else if (to === 'memory')
       this.#nowMs = (last.outcome === 'banned' ? last.bannedUntilMs : last.atMs) + BAN_MEMORY_MS + byMs;
-    else if (last.outcome !== 'admitted') this.#nowMs = last.retryAtMs + byMs;
+    else if (to === 'grant') {
+      const { granted } = [last.minute, last.day, ...last.more].find((window) => window.granted !== undefined) ?? {};
+      if (granted !== undefined) this.#nowMs = granted.untilMs + byMs;
+    } else if (last.outcome !== 'admitted') this.#nowMs = last.retryAtMs + byMs;
     if (onwardOnly === true) this.#nowMs = Math.max(beforeMs, this.#nowMs);
   }
 
@@ -284,13 +287,15 @@ class Story {
 }
 
 /** What of a change of a key is the customer's, where it has one. */
-function termsIn({ plan, limits }: Partial<KeyRecord>): Partial<CustomerRecord> {
+function termsIn({ plan, limits, grants }: Partial<KeyRecord>): Partial<CustomerRecord> {
   return {
+    ...(grants === undefined ? {} : { grants: structuredClone(grants) }),
     ...(plan === undefined ? {} : { plan }),
     ...(limits === undefined ? {} : { limits: structuredClone(limits) }),
   };
 }
 
 function withoutTerms(changes: Partial<KeyRecord>): Partial<KeyRecord> {
-  return { ...changes, plan: '', limits: null };
+  const own = Object.entries(changes).filter(([field]) => field !== 'grants');
+  return { ...Object.fromEntries(own), plan: '', limits: null };
 }

@@ -82,7 +82,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     if (payer.status !== 'enabled') return payer.status;
     const plan = plans.get(payer.plan);
     if (plan === undefined || (plan.limits === 'custom' && payer.limits === null)) return 'no_plan';
-    return { plan, record: { ...record, limits: payer.limits }, customerId };
+    return { plan, record: { ...record, limits: payer.limits, grants: payer.grants ?? [] }, customerId };
   };
   const admitOne = (request: AdmissionRequest): Verdict => {
     const { subject, operation, nowMs = Date.now() } = request;

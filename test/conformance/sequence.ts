@@ -5,6 +5,7 @@ import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
 import { EVERY_OPERATION, operationTerms } from '../../src/gateway/admission/windows.js';
 import type { ExactPlan, Prices } from './exact.js';
 import type { CustomerStatus } from '../../src/gateway/admission/customers/record.js';
+import type { Grant } from '../../src/gateway/admission/grants/grant.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 
 /** Random stories for engines: who asks when, and what is changed meanwhile. */
@@ -23,7 +24,7 @@ export type Event =
   | {
       readonly kind: 'jump';
       readonly who: number;
-      readonly to: 'minute' | 'day' | 'month' | 'retry' | 'memory';
+      readonly to: 'minute' | 'day' | 'month' | 'retry' | 'memory' | 'grant';
       readonly byMs: number;
       readonly onwardOnly?: true;
     }
@@ -174,6 +175,24 @@ function secrets(noonMs: number): fc.Arbitrary<KeyRecord['secrets']> {
   );
 }
 
+/** Some that are over, some that end in the midst of a window, and now and then too much. */
+function grants(noonMs: number): fc.Arbitrary<readonly Grant[]> {
+  const grant: fc.Arbitrary<Grant> = fc.record({
+    id: fc.constant(7),
+    window: fc.constantFrom('minute' as const, 'day' as const, 'day' as const, 'month' as const),
+    units: fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 1, max: 9 }) }, fc.constant(100_000_000)),
+    untilMs: fc.oneof(
+      { weight: 5, arbitrary: fc.integer({ min: noonMs - MINUTE_MS, max: noonMs + 5 * MINUTE_MS }) },
+      { weight: 3, arbitrary: fc.integer({ min: noonMs, max: noonMs + DAY_MS }) },
+      { weight: 2, arbitrary: fc.integer({ min: noonMs, max: noonMs + 40 * DAY_MS }) },
+    ),
+    note: fc.constant('more: "room"+'),
+    actor: fc.constant('ops'),
+    atMs: fc.constant(noonMs),
+  });
+  return fc.array(grant, { maxLength: 4 });
+}
+
 function changes(noonMs: number): fc.Arbitrary<Partial<KeyRecord>> {
   return fc.oneof(
     { weight: 5, arbitrary: fc.record({ plan: fc.constantFrom(...NAMES) }) },
@@ -181,6 +200,7 @@ function changes(noonMs: number): fc.Arbitrary<Partial<KeyRecord>> {
     fc.record({
       status: fc.constantFrom('enabled' as const, 'enabled' as const, 'disabled' as const, 'revoked' as const),
     }),
+    { weight: 5, arbitrary: fc.record({ grants: grants(noonMs) }) },
     fc.record({ scopes }),
     fc.record({ secrets: secrets(noonMs) }),
     fc.record({ expiresAtMs: fc.option(fc.integer({ min: noonMs, max: noonMs + 10 * MINUTE_MS })) }),
@@ -197,6 +217,8 @@ export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
     'day' as const,
     'month' as const,
     'memory' as const,
+    'grant' as const,
+    'grant' as const,
   );
   const event: fc.Arbitrary<Event> = fc.oneof(
     {
@@ -251,7 +273,7 @@ export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
  * Stories in which keys keep their plans, and what they may grows and shrinks: so greedy buckets come to owe
  * for days. A store may forget meanwhile what is over. Clocks step back by less than it waits with that.
  */
-export function longStory(): fc.Arbitrary<readonly Event[]> {
+export function longStory(noonMs: number): fc.Arbitrary<readonly Event[]> {
   const few = fc.integer({ min: 1, max: 6 });
   const who = fc.constantFrom(0, 1, 2, 3);
   const subject = fc.oneof({ weight: 3, arbitrary: who }, { weight: 1, arbitrary: fc.constantFrom(KEYS, KEYS + 1) });
@@ -279,7 +301,10 @@ export function longStory(): fc.Arbitrary<readonly Event[]> {
       arbitrary: fc.record({
         kind: fc.constant('change' as const),
         who,
-        changes: fc.record({ limits: fc.record({ minute: few, day: few }) }),
+        changes: fc.oneof(
+          { weight: 3, arbitrary: fc.record({ limits: fc.record({ minute: few, day: few }) }) },
+          { weight: 1, arbitrary: fc.record({ grants: grants(noonMs) }) },
+        ),
       }),
     },
     {
@@ -287,7 +312,7 @@ export function longStory(): fc.Arbitrary<readonly Event[]> {
       arbitrary: fc.record({
         kind: fc.constant('jump' as const),
         who: subject,
-        to: fc.constantFrom('retry' as const, 'day' as const, 'memory' as const),
+        to: fc.constantFrom('retry' as const, 'day' as const, 'memory' as const, 'grant' as const),
         byMs: fc.integer({ min: -1, max: 1 }),
         onwardOnly: fc.constant(true as const),
       }),

@@ -42,6 +42,8 @@ export interface WindowFigures {
   readonly resetAtMs: number;
   /** When the next token comes, of a window that gets them one by one (greedy); left out where that is its reset. */
   readonly nextAtMs?: number;
+  /** What of the limit is granted for a while, and until when it is so much; left out where nothing is. */
+  readonly granted?: { readonly units: number; readonly untilMs: number };
 }
 
 /** Bucket facts that never change: day and month are those of the UTC calendar, the minute opens with its first request. */

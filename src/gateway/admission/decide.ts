@@ -1,5 +1,6 @@
 import { figuresOf, holds, settle, SHAPES, spend, tokensAtMs } from './bucket.js';
-import type { BucketState, Limit, Per, Refill, WindowFigures } from './bucket.js';
+import type { BucketState } from './bucket.js';
+import { figuresForeseen, heldFrom, settlePast } from './grants/foreseen.js';
 import { BAN_MEMORY_MS } from './plan.js';
 import type { BanRule, Terms } from './plan.js';
 import type { NamedFigures, StandingVerdict } from './verdict.js';
@@ -69,6 +70,7 @@ export function changesNothing(state: SubjectState, ban: BanRule, cost: number, 
  */
 function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[], cost: number, nowMs: number): Ruling {
   const { limits, refill } = terms;
+  if (terms.ends !== undefined) settlePast(state.minute, state.day, terms, nowMs);
   settle(state.minute, SHAPES.minute, limits.minute, refill, nowMs);
   settle(state.day, SHAPES.day, limits.day, refill, nowMs);
   for (const window of windows) settleWindow(window, nowMs);
@@ -113,17 +115,26 @@ export function verdictOf(
   cost: number,
   nowMs: number,
 ): StandingVerdict {
-  const { limits, refill, plan } = terms;
-  const minute = figuresOf(state.minute, SHAPES.minute, limits.minute, refill);
-  const day = figuresOf(state.day, SHAPES.day, limits.day, refill);
-  const more = windows.length === 0 ? NO_FIGURES : windows.map(figuresOfWindow);
+  const { limits, refill, plan, ends } = terms;
+  let minute = figuresOf(state.minute, SHAPES.minute, limits.minute, refill);
+  let day = figuresOf(state.day, SHAPES.day, limits.day, refill);
+  const more = windows.length === 0 ? NO_FIGURES : windows.map((window) => figuresOfWindow(window, ends, nowMs));
+  if (ends !== undefined) {
+    const [ofMinute, ofDay] = everyKeys(state, terms);
+    minute = figuresForeseen(ofMinute, ends.minute, nowMs);
+    day = figuresForeseen(ofDay, ends.day, nowMs);
+  }
   const keyId = key === null ? null : key.id;
   const recordVersion = key === null ? null : key.version;
   if (ruling === 'admitted')
     return { outcome: 'admitted', keyId, recordVersion, plan, minute, day, more, cost, atMs: nowMs, inScope };
   const standing = { keyId, recordVersion, plan, minute, day, more, cost, atMs: nowMs };
   // A refusal took nothing, so the buckets still show what it was about.
-  const last = lastViolated(state, terms, windows, standing, tokensAsked(cost));
+  const all = [...everyKeys(state, terms), ...windows];
+  const tokens = tokensAsked(cost);
+  const late =
+    ends === undefined ? null : foresee(all, ends, tokens, nowMs, ruling === 'limited' ? nowMs : state.bannedUntilMs);
+  const last = lastViolated(all, standing, tokens, late);
   if (ruling === 'limited') return { outcome: 'limited', ...standing, violated: last.name, retryAtMs: last.retryAtMs };
   const bannedUntilMs = state.bannedUntilMs;
   const started = ruling === 'ban_started';
@@ -137,8 +148,18 @@ export function verdictOf(
   };
 }
 
-function figuresOfWindow({ name, per, limit, refill, bucket }: HeldWindow): NamedFigures {
+function figuresOfWindow(window: HeldWindow, ends: Terms['ends'], nowMs: number): NamedFigures {
+  const { name, per, limit, refill, bucket } = window;
+  if (ends !== undefined && name === 'month') return { name, per, ...figuresForeseen(window, ends.month, nowMs) };
   return { name, per, ...figuresOf(bucket, SHAPES[per], limit, refill) };
+}
+
+/** Minute and day, which every key has, as the other windows are. */
+function everyKeys({ minute, day }: SubjectState, { limits, refill }: Terms): readonly [HeldWindow, HeldWindow] {
+  return [
+    { name: 'minute', per: 'minute', limit: limits.minute, refill, bucket: minute },
+    { name: 'day', per: 'day', limit: limits.day, refill, bucket: day },
+  ];
 }
 
 /** Counts one refusal; true when it starts a ban. */
@@ -185,36 +206,52 @@ interface Violated {
   retryAtMs: number;
 }
 
-function lastViolated(
-  state: SubjectState,
-  { limits, refill }: Terms,
-  windows: readonly HeldWindow[],
-  standing: { readonly minute: WindowFigures; readonly day: WindowFigures; readonly more: readonly NamedFigures[] },
-  tokens: number,
-): Violated {
-  const last: Violated = { name: 'day', resetAtMs: 0, retryAtMs: 0 };
-  note(last, 'minute', 'minute', state.minute, limits.minute, refill, standing.minute.resetAtMs, tokens);
-  note(last, 'day', 'day', state.day, limits.day, refill, standing.day.resetAtMs, tokens);
-  windows.forEach((window, place) => {
-    const { resetAtMs } = standing.more[place]!;
-    note(last, window.name, window.per, window.bucket, window.limit, window.refill, resetAtMs, tokens);
-  });
+type Figures = Pick<StandingVerdict, 'minute' | 'day' | 'more'>;
+
+/** @param windows minute, day and all others */
+function lastViolated(windows: readonly HeldWindow[], figures: Figures, tokens: number, late: Late | null): Violated {
+  const last: Violated = { name: 'day', resetAtMs: 0, retryAtMs: late?.retryAtMs ?? 0 };
+  for (const [place, { name, per, limit, refill, bucket }] of windows.entries()) {
+    const shape = SHAPES[per];
+    if (limit !== 'unlimited' && !holds(bucket, shape, limit, tokens)) {
+      if (late === null) last.retryAtMs = Math.max(last.retryAtMs, tokensAtMs(bucket, shape, limit, refill, tokens));
+    } else if (late === null || !late.places.has(place)) continue;
+    const resetAtMs = resetOf(figures, place);
+    if (resetAtMs >= last.resetAtMs) [last.name, last.resetAtMs] = [name, resetAtMs];
+  }
   return last;
 }
 
-function note(
-  last: Violated,
-  name: string,
-  per: Per,
-  bucket: BucketState,
-  limit: Limit,
-  refill: Refill,
-  resetAtMs: number,
+/** Where grants may end meanwhile: when all windows hold, and the places of those that put it off. */
+interface Late {
+  readonly retryAtMs: number;
+  readonly places: ReadonlySet<number>;
+}
+
+/** A window that holds now may not when the others do, because a grant of it is over then. */
+function foresee(
+  windows: readonly HeldWindow[],
+  ends: NonNullable<Terms['ends']>,
   tokens: number,
-): void {
-  if (limit === 'unlimited' || holds(bucket, SHAPES[per], limit, tokens)) return;
-  last.retryAtMs = Math.max(last.retryAtMs, tokensAtMs(bucket, SHAPES[per], limit, refill, tokens));
-  if (resetAtMs < last.resetAtMs) return;
-  last.name = name;
-  last.resetAtMs = resetAtMs;
+  nowMs: number,
+  fromMs: number,
+): Late {
+  const places = new Set<number>();
+  let retryAtMs = fromMs;
+  for (let before = -1; before !== retryAtMs;) {
+    before = retryAtMs;
+    for (const [place, window] of windows.entries()) {
+      const { name } = window;
+      const its = name === 'minute' || name === 'day' || name === 'month' ? ends[name] : undefined;
+      const heldAtMs = heldFrom(window, its, tokens, nowMs, retryAtMs);
+      if (heldAtMs > retryAtMs) places.add(place);
+      retryAtMs = heldAtMs;
+    }
+  }
+  return { retryAtMs, places };
+}
+
+function resetOf({ minute, day, more }: Figures, place: number): number {
+  if (place > 1) return more[place - 2]!.resetAtMs;
+  return place === 0 ? minute.resetAtMs : day.resetAtMs;
 }

@@ -1,4 +1,5 @@
 import type { Limits } from './bucket.js';
+import type { Grant } from './grants/grant.js';
 
 export type KeyStatus = 'enabled' | 'disabled' | 'revoked';
 
@@ -22,6 +23,8 @@ export interface KeyRecord {
   readonly scopes: readonly string[] | null;
   /** Own limits, on a plan whose limits are `custom`. */
   readonly limits: Limits | null;
+  /** Left out where there never were any. Those that are over stay until the next change. */
+  readonly grants?: readonly Grant[];
   /** One secret, or two during a rotation; none when revoked. */
   readonly secrets: readonly SecretHash[];
   /** Grows by one with each change: a change names the version it saw, and loses when another came first. */
@@ -36,6 +39,16 @@ export interface AuditEntry {
   readonly atMs: number;
   /** Who did it: `admin-api`, or the name the caller gave. */
   readonly actor?: string;
-  readonly action: 'created' | 'imported' | 'changed' | 'rotated' | 'revoked' | 'banned' | 'lifted' | 'closed';
+  readonly action:
+    | 'created'
+    | 'imported'
+    | 'changed'
+    | 'rotated'
+    | 'revoked'
+    | 'banned'
+    | 'lifted'
+    | 'closed'
+    | 'granted'
+    | 'withdrawn';
   readonly changed: Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,5 @@
 import type { Limits, Refill } from './bucket.js';
+import type { Ends } from './grants/ends.js';
 import type { OperationsTerms } from './windows.js';
 
 /** When refusals turn into a ban, and how long it lasts. Durations in ms. */
@@ -39,6 +40,8 @@ export interface Terms {
   readonly refill: Refill;
   readonly ban: BanRule;
   readonly operations?: OperationsTerms | undefined;
+  /** Of terms with grants: when they end. */
+  readonly ends?: Ends;
 }
 
 /** The terms of a key on `planName`; undefined when the plan is gone or asks for limits the key lacks. */

@@ -77,8 +77,10 @@ async function viewOf(usage: UsageStore, verdict: StandingVerdict, keyId: string
   };
 }
 
-function windowOf({ limit, remaining, resetAtMs }: WindowFigures): object {
-  return { limit, remaining, reset: seconds(resetAtMs) };
+function windowOf({ limit, remaining, resetAtMs, granted }: WindowFigures): object {
+  const window = { limit, remaining, reset: seconds(resetAtMs) };
+  if (granted === undefined) return window;
+  return { ...window, granted: { units: granted.units, until: seconds(granted.untilMs) } };
 }
 
 function seconds(atMs: number): number {

@@ -1,4 +1,5 @@
 import type { Limits } from '../bucket.js';
+import type { Grant } from '../grants/grant.js';
 import type { AuditEntry } from '../key-record.js';
 
 /** `closed` is final. In any but `enabled` all keys of the customer are refused. */
@@ -13,6 +14,8 @@ export interface CustomerRecord {
   readonly plan: string;
   /** Own limits, on a plan whose limits are `custom`. */
   readonly limits: Limits | null;
+  /** As of a key. */
+  readonly grants?: readonly Grant[];
   readonly note: string;
   readonly status: CustomerStatus;
   readonly createdAtMs: number;

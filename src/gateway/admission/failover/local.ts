@@ -61,17 +61,18 @@ export class Local {
   greedyDay(keyId: string): GreedyDay | null {
     const { memtable } = this.#stores;
     memtable.refresh();
-    const share = this.#verifier.shareTerms(keyId);
-    const whole = this.#verifier.wholeTerms(keyId);
+    const nowMs = Date.now();
+    const share = this.#verifier.shareTerms(keyId, nowMs);
+    const whole = this.#verifier.wholeTerms(keyId, nowMs);
     if (share?.refill !== 'greedy' || whole === undefined || whole.limits.day === 'unlimited') return null;
     const { day } = memtable.stateOf(payerOf(keyId));
-    settle(day, SHAPES.day, share.limits.day, 'greedy', Date.now());
+    settle(day, SHAPES.day, share.limits.day, 'greedy', nowMs);
     return { limit: whole.limits.day, level: day.level };
   }
 
   /** The windows per day and month, beside the day itself, that a key's requests for an operation take from; those that trickle left out. */
   windowsOf(keyId: string, operation: string): readonly string[] {
-    const terms = this.#verifier.wholeTerms(keyId);
+    const terms = this.#verifier.wholeTerms(keyId, Date.now());
     if (terms === undefined || !hasMore(terms)) return [];
     return windowsOf(terms, operation)
       .filter(({ per }) => per !== 'minute' && refillOf(per, terms.refill) === 'interval')
@@ -107,17 +108,19 @@ export class Local {
 
   #restrain(transaction: Transaction, keyId: string): void {
     const key = this.#keys.read(keyId);
-    const terms = this.#verifier.shareTerms(keyId);
+    const nowMs = Date.now();
+    const terms = this.#verifier.shareTerms(keyId, nowMs);
     if (key === undefined || terms === undefined) return;
     this.#restrained.add(keyId);
-    const nowMs = Date.now();
     const last = this.#keys.lastVerdict(keyId);
     const customerId = customerOf(keyId);
     const payer = transaction.key(customerId ?? keyId);
     transaction.change(payer);
     // The figures are the customer's, whichever of its keys showed them.
     const figures = customerId === null ? last : this.#keys.lastVerdictOfCustomer(customerId);
-    restrainBuckets(payer.state, terms, figures, this.#verifier.gateways, nowMs);
+    // A grant may have ended since.
+    const then = figures && this.#verifier.shareTerms(keyId, figures.verdict.atMs);
+    restrainBuckets(payer.state, terms, figures, this.#verifier.gateways, nowMs, then);
     const entry = transaction.key(keyId);
     transaction.change(entry);
     restrainBan(entry.state, last, key, nowMs);

@@ -1,9 +1,10 @@
 import { settle, SHAPES } from '../bucket.js';
-import type { BucketShape, BucketState, Limit, Refill, WindowFigures } from '../bucket.js';
+import type { BucketShape, Limit, WindowFigures } from '../bucket.js';
 import type { SubjectState } from '../decide.js';
 import { monthStartMs } from '../../../shared/utc-month.js';
 import type { Terms } from '../plan.js';
 import { closeWindows, EVERY_OPERATION, heldOf } from '../windows.js';
+import type { HeldWindow } from '../windows.js';
 import type { CachedKey } from './key-cache.js';
 import type { LastVerdict } from './last-verdicts.js';
 import { partOf } from './shares.js';
@@ -12,6 +13,7 @@ import { partOf } from './shares.js';
  * Brings what is remembered here of a key, or of its customer, near what Redis last showed: of each window no more
  * than this gateway's part of what was left there. Never gives anything back.
  * @param terms those of the share
+ * @param then those of the share when Redis showed it
  */
 export function restrainBuckets(
   state: SubjectState,
@@ -19,17 +21,22 @@ export function restrainBuckets(
   last: LastVerdict | undefined,
   gateways: number,
   nowMs: number,
+  then: Terms = terms,
 ): void {
   if (last === undefined) return;
   const { limits, refill } = terms;
   const { minute, day, atMs } = last.verdict;
-  for (const { name, per, limit, refill: its, bucket } of heldOf(state, terms, EVERY_OPERATION)) {
-    const seen = last.more?.get(name);
-    if (seen !== undefined) restrainWindow(bucket, SHAPES[per], limit, its, seen.figures, seen.atMs, gateways, nowMs);
+  const restrain = (name: string, window: Restrained, seen: WindowFigures, seenAtMs: number): void => {
+    const shareThen = name === 'minute' || name === 'day' || name === 'month' ? then.limits[name] : window.limit;
+    if (shareThen !== undefined) restrainWindow(window, shareThen, seen, seenAtMs, gateways, nowMs);
+  };
+  for (const window of heldOf(state, terms, EVERY_OPERATION)) {
+    const seen = last.more?.get(window.name);
+    if (seen !== undefined) restrain(window.name, window, seen.figures, seen.atMs);
   }
   closeWindows(state, nowMs);
-  restrainWindow(state.minute, SHAPES.minute, limits.minute, refill, minute, atMs, gateways, nowMs);
-  restrainWindow(state.day, SHAPES.day, limits.day, refill, day, atMs, gateways, nowMs);
+  restrain('minute', { per: 'minute', limit: limits.minute, refill, bucket: state.minute }, minute, atMs);
+  restrain('day', { per: 'day', limit: limits.day, refill, bucket: state.day }, day, atMs);
 }
 
 /** Remembers the ban of a key that was in force when Redis was last seen. */
@@ -47,19 +54,21 @@ function banOf(last: LastVerdict | undefined, key: CachedKey, nowMs: number): Ca
   return verdict.outcome === 'banned' ? { untilMs: verdict.bannedUntilMs, level: verdict.level } : null;
 }
 
+type Restrained = Omit<HeldWindow, 'name'>;
+
+/** @param share this gateway's part of the limit when Redis showed what was left */
 function restrainWindow(
-  bucket: BucketState,
-  shape: BucketShape,
+  { per, limit, refill, bucket }: Restrained,
   share: Limit,
-  refill: Refill,
   seen: WindowFigures,
   seenAtMs: number,
   gateways: number,
   nowMs: number,
 ): void {
-  if (share === 'unlimited' || seen.limit === 'unlimited') return;
-  // The limit is another by now, or the window is over: what was left of it says nothing.
+  if (limit === 'unlimited' || share === 'unlimited' || seen.limit === 'unlimited') return;
+  // The limit was another by this record, or the window is over: what was left of it says nothing.
   if (partOf(seen.limit, gateways) !== share || (refill === 'interval' && seen.resetAtMs <= nowMs)) return;
+  const shape = SHAPES[per];
   const left = Math.min(share, Math.floor(seen.remaining / gateways));
   const spent = (share - left) * shape.parts;
   // What a greedy bucket lacks shows in how long it takes to be whole: that may be more than its limit.
@@ -67,8 +76,8 @@ function restrainWindow(
     refill === 'interval'
       ? { level: spent, atMs: startOfWindow(shape, seen.resetAtMs) }
       : { level: Math.max(spent, (seen.resetAtMs - seenAtMs) * share), atMs: seenAtMs };
-  settle(then, shape, share, refill, nowMs);
-  settle(bucket, shape, share, refill, nowMs);
+  settle(then, shape, limit, refill, nowMs);
+  settle(bucket, shape, limit, refill, nowMs);
   if (then.level > bucket.level) Object.assign(bucket, then);
 }
 

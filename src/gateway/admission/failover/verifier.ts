@@ -1,6 +1,8 @@
 import type { KeyVerifier, GoodKey } from '../engines/embedded/keys/verifier.js';
 import { goodOf, unfitness } from '../engines/embedded/keys/verifier.js';
 import { customerOf } from '../customers/id.js';
+import { sharedEnds } from '../grants/ends.js';
+import { withGrants } from '../grants/grant.js';
 import type { KeyRecord } from '../key-record.js';
 import { termsOf } from '../plan.js';
 import type { Plans, Terms } from '../plan.js';
@@ -9,7 +11,7 @@ import type { Limit } from '../bucket.js';
 import type { UnknownReason } from '../verdict.js';
 import { costOf, hasMore, windowsOf } from '../windows.js';
 import type { KeyCache } from './key-cache.js';
-import { shareOf, sharesOf } from './shares.js';
+import { partOf, shareOf, sharesOf } from './shares.js';
 
 /** Admits keys by their cached records, each with this gateway's share of its limits. */
 export class CachedKeyVerifier implements KeyVerifier {
@@ -57,36 +59,51 @@ export class CachedKeyVerifier implements KeyVerifier {
     if (key === undefined) return 'unseen';
     const reason = unfitness(key.record, secretHash, nowMs);
     if (reason !== undefined) return reason === 'unknown' ? 'unseen' : reason;
-    const good = this.#good(key.record);
+    const good = this.#good(key.record, nowMs);
     return typeof good === 'string' || isEnough(good.terms, request) ? good : 'unseen';
   }
 
-  /** What binds a key or a customer here: the share. */
-  shareTerms(id: string): Terms | undefined {
+  /** What binds a key or a customer here at `nowMs`: the share. */
+  shareTerms(id: string, nowMs: number): Terms | undefined {
     const holder = this.#keys.holder(id);
-    return holder && this.#shareOf(holder);
+    return holder && this.#shareOf(holder, nowMs);
   }
 
-  /** What binds it while Redis decides. */
-  wholeTerms(id: string): Terms | undefined {
+  /** What binds it at `nowMs` while Redis decides. */
+  wholeTerms(id: string, nowMs: number): Terms | undefined {
     const holder = this.#keys.holder(id);
-    return holder && termsOf(this.#whole, holder.plan, holder.limits);
+    return holder && this.#wholeOf(holder, nowMs);
   }
 
-  #good(record: KeyRecord): GoodKey | UnknownReason {
+  #good(record: KeyRecord, nowMs: number): GoodKey | UnknownReason {
     const customerId = customerOf(record.id);
     if (customerId !== null) {
       const customer = this.#keys.customer(customerId);
-      return customer === undefined ? 'unseen' : goodOf(record, customer, this.#shareOf(customer));
+      return customer === undefined ? 'unseen' : goodOf(record, customer, this.#shareOf(customer, nowMs));
     }
-    const terms = this.#shareOf(record);
+    const terms = this.#shareOf(record, nowMs);
     return terms === undefined ? 'no_plan' : { record, terms, customerId };
   }
 
-  #shareOf({ plan, limits }: Pick<KeyRecord, 'plan' | 'limits'>): Terms | undefined {
-    return termsOf(this.#shares, plan, limits === null ? null : shareOf(limits, this.#gateways));
+  /** Shared is what holds in the end, so that no unit of a grant is lost to rounding twice. */
+  #shareOf(holder: Holder, nowMs: number): Terms | undefined {
+    const { plan, limits, grants } = holder;
+    const terms = termsOf(this.#shares, plan, limits === null ? null : shareOf(limits, this.#gateways));
+    if (terms === undefined || grants === undefined) return terms;
+    const whole = this.#wholeOf(holder, nowMs);
+    if (whole?.ends === undefined) return terms;
+    const ends = sharedEnds(whole.ends, (limit) => partOf(limit, this.#gateways));
+    return { ...terms, limits: shareOf(whole.limits, this.#gateways), ends };
+  }
+
+  #wholeOf({ plan, limits, grants }: Holder, nowMs: number): Terms | undefined {
+    const terms = termsOf(this.#whole, plan, limits);
+    return terms && withGrants(terms, grants, nowMs);
   }
 }
+
+/** Whose plan and limits bind: a key, or a customer. */
+type Holder = Pick<KeyRecord, 'plan' | 'limits' | 'grants'>;
 
 /** Whether every window of the share can hold the request at all. Of one that costs nothing only minute and day are asked. */
 function isEnough(terms: Terms, { operation, cost }: AdmissionRequest): boolean {

@@ -8,6 +8,7 @@ import type { Link } from './link/link.js';
 import { CUSTOMER_INDEX, customerName, historyName, KEY_INDEX } from './names.js';
 import type { Replicas } from './link/replicas.js';
 import { scriptOf } from './link/script.js';
+import { grantsText } from './admission/grants.js';
 import { NO_LIMIT_OF_ITS_OWN } from './admission/summary.js';
 
 /** Ids of keys looked at in one command. */
@@ -41,8 +42,7 @@ export function customerStore(link: Link, replicas: Replicas): CustomerStore {
       // First the index: a name without a record is skipped, a record without a name would be lost from the list.
       if (version === 1) await link.command('zadd', CUSTOMER_INDEX, '0', id);
       else await announceChange(link, id);
-      const fields = ['version', version.toString(), 'terms', termsText(record), 'record', JSON.stringify(record)];
-      const args = [(version - 1).toString(), JSON.stringify(entry), ...fields];
+      const args = [(version - 1).toString(), JSON.stringify(entry), ...fieldsOf(record)];
       const written = await replicas.confirmed(
         customerName(id),
         async () => (await link.run(WRITE, [customerName(id), historyName(id)], args)).toString() === '1',
@@ -74,9 +74,14 @@ export function customerStore(link: Link, replicas: Replicas): CustomerStore {
   };
 }
 
-/** `<status> <minute> <day> <month> <plan>`; of the limits -1 is unlimited, -2 none of its own. */
-function termsText({ status, limits, plan }: CustomerRecord): string {
-  return [status, ownLimit(limits?.minute), ownLimit(limits?.day), ownLimit(limits?.month), plan].join(' ');
+function fieldsOf(record: CustomerRecord): readonly string[] {
+  return ['version', record.version.toString(), 'terms', termsText(record), 'record', JSON.stringify(record)];
+}
+
+/** `<status> <minute> <day> <month>[;<grants>] <plan>`; of the limits -1 is unlimited, -2 none of its own. */
+function termsText({ status, limits, grants = [], plan }: CustomerRecord): string {
+  const month = ownLimit(limits?.month).toString() + (grants.length === 0 ? '' : `;${grantsText(grants)}`);
+  return [status, ownLimit(limits?.minute), ownLimit(limits?.day), month, plan].join(' ');
 }
 
 function ownLimit(limit: Limit | undefined): number {

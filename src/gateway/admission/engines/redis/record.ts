@@ -1,9 +1,11 @@
 import type { KeyRecord, KeyStatus, SecretHash } from '../../key-record.js';
 import type { Limit, Limits } from '../../bucket.js';
+import type { Grant } from '../../grants/grant.js';
+import { grantsText } from './admission/grants.js';
 
 /** Fields and values of the hash. Those that the admission script reads are in the form it reads. */
 export function fieldsOf(record: KeyRecord): readonly string[] {
-  const { plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, secrets, version } = record;
+  const { plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, grants, secrets, version } = record;
   const fields = {
     plan,
     name,
@@ -16,6 +18,8 @@ export function fieldsOf(record: KeyRecord): readonly string[] {
     day: limits?.day.toString() ?? '',
     // Without limits nobody looks at it, and most keys have none.
     ...(limits === null ? {} : { month: limits.month?.toString() ?? '' }),
+    // Few keys ever have any. Once there were some, the fields stay.
+    ...(grants === undefined ? {} : { grants: JSON.stringify(grants), more: grantsText(grants) }),
     secrets: secrets.map(({ hash, endsAtMs }) => ` ${hash}:${endsAtMs ?? ''}`).join(''),
     version: version.toString(),
   };
@@ -40,6 +44,7 @@ export function recordOf(id: string, fields: ReadonlyMap<string, string>): KeyRe
     expiresAtMs: field('expires') === '' ? null : Number(field('expires')),
     scopes: field('scopes') === '*' ? null : words(field('scopes')),
     limits: limitsOf(field('minute'), field('day'), field('month')),
+    ...(fields.has('grants') ? { grants: JSON.parse(field('grants')) as readonly Grant[] } : {}),
     secrets: words(field('secrets')).map(secretOf),
     version: Number(field('version')),
   };

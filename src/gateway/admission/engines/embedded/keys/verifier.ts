@@ -1,6 +1,7 @@
 import { customerOf } from '../../../customers/id.js';
 import type { CustomerRecord } from '../../../customers/record.js';
 import type { KeyRecord } from '../../../key-record.js';
+import { withGrants } from '../../../grants/grant.js';
 import { termsOf } from '../../../plan.js';
 import type { Plans, Terms } from '../../../plan.js';
 import type { AdmissionRequest } from '../../../port.js';
@@ -14,7 +15,7 @@ import type { Stores } from '../files/stores.js';
 interface Decoded {
   readonly bytes: Buffer;
   readonly record: KeyRecord;
-  /** What it says of the key if that is good. */
+  /** What it says of the key if that is good, without what is granted for a while. */
   readonly good: GoodKey | undefined;
   /** The version of all records when it was compared with the store last. */
   version: number;
@@ -80,15 +81,21 @@ export class StoredKeyVerifier implements KeyVerifier {
     const known = this.#decoded.get(id);
     const decoded = known?.version === this.#version ? known : this.#read(id);
     if (decoded === undefined) return 'unknown';
-    return unfitness(decoded.record, secretHash, nowMs) ?? decoded.good ?? this.#ofCustomer(decoded.record);
+    const { record, good } = decoded;
+    const reason = unfitness(record, secretHash, nowMs);
+    if (reason !== undefined) return reason;
+    if (good === undefined) return this.#ofCustomer(record, nowMs);
+    // A grant ends without a change of the record: what is kept is of no moment.
+    return record.grants === undefined ? good : { ...good, terms: withGrants(good.terms, record.grants, nowMs) };
   }
 
   /** A key that has no plan of its own. */
-  #ofCustomer(record: KeyRecord): GoodKey | UnknownReason {
+  #ofCustomer(record: KeyRecord, nowMs: number): GoodKey | UnknownReason {
     const customerId = customerOf(record.id);
     if (customerId === null) return 'no_plan';
     const customer = this.#customer(customerId);
-    return goodOf(record, customer?.record, customer?.terms);
+    const terms = customer?.terms && withGrants(customer.terms, customer.record.grants, nowMs);
+    return goodOf(record, customer?.record, terms);
   }
 
   #customer(id: string): DecodedCustomer | undefined {

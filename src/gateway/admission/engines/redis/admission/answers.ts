@@ -1,5 +1,7 @@
 import type { Limit } from '../../../bucket.js';
 import { verdictOf } from '../../../decide.js';
+import { withGrants } from '../../../grants/grant.js';
+import type { Extra } from '../../../grants/grant.js';
 import type { Ruling } from '../../../decide.js';
 import { termsOf } from '../../../plan.js';
 import type { Plan, Plans, Terms } from '../../../plan.js';
@@ -10,6 +12,7 @@ import type { HeldWindow } from '../../../windows.js';
 import { ANSWER_BYTES } from './script.js';
 import { CODES } from './codes.js';
 import { readState } from '../state.js';
+import { GRANTS_FLAG, grantsIn } from './grants.js';
 import { OWN_MONTH_FLAG } from './windows.js';
 
 /** The plans as the script numbers them. */
@@ -48,32 +51,37 @@ export class AnswerReader {
         this.#at += ANSWER_BYTES;
         return code;
       case 'out_of_scope':
-        return this.#standing(request, 'admitted', false, first >= OWN_MONTH_FLAG);
+        return this.#standing(request, 'admitted', false, first);
       case 'admitted':
       case 'limited':
       case 'banned':
       case 'ban_started':
-        return this.#standing(request, code, true, first >= OWN_MONTH_FLAG);
+        return this.#standing(request, code, true, first);
     }
   }
 
-  #standing(
-    { subject, operation, cost }: AdmissionRequest,
-    ruling: Ruling,
-    inScope: boolean,
-    ownMonth: boolean,
-  ): Verdict {
+  /** @param first the code of the answer with its flags */
+  #standing({ subject, operation, cost }: AdmissionRequest, ruling: Ruling, inScope: boolean, first: number): Verdict {
     const answers = this.#answers;
     const at = this.#at;
     this.#at += ANSWER_BYTES;
     const row = this.#table[answers.readUInt8(at + 1)];
     if (row === undefined) throw new Error('an answer of the admission script names a plan that it was not given');
-    const terms = row.terms ?? this.#ownTerms(row.plan, at, ownMonth);
+    const nowMs = answers.readDoubleLE(at + 2);
+    const grants = (first & GRANTS_FLAG) === 0 ? undefined : this.#grants();
+    const own = row.terms ?? this.#ownTerms(row.plan, at, (first & OWN_MONTH_FLAG) !== 0);
+    const terms = withGrants(own, grants, nowMs);
     const windows = hasMore(terms) ? this.#windows(terms, operation) : NO_WINDOWS;
     const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(at + 10) } : null;
     const charged = costOf(terms.operations, operation, cost);
     const state = readState(answers, at + 34);
-    return verdictOf(state, terms, windows, ruling, key, inScope, charged, answers.readDoubleLE(at + 2));
+    return verdictOf(state, terms, windows, ruling, key, inScope, charged, nowMs);
+  }
+
+  #grants(): readonly Extra[] {
+    const from = this.#at + 2;
+    this.#at = from + this.#answers.readUInt16LE(this.#at);
+    return grantsIn(this.#answers.toString('latin1', from, this.#at));
   }
 
   /** Of a plan whose limits stand on each key. */

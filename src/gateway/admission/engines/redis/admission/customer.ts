@@ -17,11 +17,12 @@ export const READ_CUSTOMER = `
     customer = customers[owner]
     if not customer then
       local found = call('HMGET', owner, 'terms', 'state')
-      local word, minute, day, month, itsPlan = string.match(found[1] or '', '^(%l+) (%-?%d+) (%-?%d+) (%-?%d+) (.+)$')
+      local word, minute, day, month, granted, itsPlan = string.match(found[1] or '', '^(%l+) (%-?%d+) (%-?%d+) (%-?%d+);?(%S*) (.+)$')
       customer = { keys = {}, plan = itsPlan, status = ${CODE.unknown}, m = 0, mAt = 0, d = 0, dAt = 0 }
       if word == 'enabled' then customer.status = 0 elseif word == 'disabled' then customer.status = ${CODE.disabled} elseif word then customer.status = ${CODE.closed} end
       customer.minute, customer.day, customer.month = tonumber(minute), tonumber(day), tonumber(month)
       if customer.month == ${NO_LIMIT_OF_ITS_OWN} then customer.month = nil end
+      if granted ~= '' then customer.grants = granted end
       if found[2] then customer.m, customer.mAt, customer.d, customer.dAt = unpack('${STATE_FORMAT}', found[2]) end
       customers[owner] = customer
     end

@@ -3,6 +3,7 @@ import type { BucketShape } from '../../../bucket.js';
 import { BAN_MEMORY_MS } from '../../../plan.js';
 import { SETTLE_WINDOWS, SPEND_WINDOWS } from './windows.js';
 import { CODE } from './codes.js';
+import { SETTLE_PAST } from './grants.js';
 
 const {
   minute: { perMs: MINUTE },
@@ -43,6 +44,7 @@ const BAN_LENGTH = `
 /** Lua: `rule()` of decide.ts. From the state and the terms to `code`, `outcome` (of the ledger's field) and the state as settled and charged. */
 export const RULE = `
       local m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1 = m, mAt, d, dAt, strikes, since, banned, level
+      ${SETTLE_PAST}
       ${settle('m1', 'mAt1', 'minuteLimit', SHAPES.minute)}
       ${settle('d1', 'dAt1', 'dayLimit', SHAPES.day)}
       local tokens, fits = charge and cost or 1, true

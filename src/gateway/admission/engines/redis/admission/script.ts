@@ -4,6 +4,7 @@ import type { Plan, Plans } from '../../../plan.js';
 import { enterDay } from '../ledger/active-days.js';
 import { ADDRESS_ENDS, RULE } from './rule.js';
 import { CODE } from './codes.js';
+import { KEEP_BASE, RAISE_LIMITS, READ_GRANTS, TELL_GRANTS } from './grants.js';
 import { KEEP_CUSTOMER, NOTE_STRUCK, READ_CUSTOMER, WRITE_CUSTOMERS } from './customer.js';
 import { scriptOf } from '../link/script.js';
 import type { Script } from '../link/script.js';
@@ -23,7 +24,7 @@ import {
 
 /** One answer: code, place of the plan, then doubles: store time, version of the record (0: none), minute limit, day limit (-1: unlimited), state. */
 const HEAD_FORMAT = '<BBdddd';
-/** Without windows beside minute and day; of each that holds, level and at follow (windows.ts). */
+/** Without grants (grants.ts), and windows beside minute and day, of each of which that holds level and at follow (windows.ts). */
 export const ANSWER_BYTES = 34 + STATE_BYTES;
 /** The answer that names another day is shorter than any other. */
 export const DAY_BYTES = 8;
@@ -89,10 +90,12 @@ while k <= last do
   local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
   if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
   ${READ_CUSTOMER}
+  ${READ_GRANTS}
   local place, greedy, after, within, length, factor, cap, extras, ownMonth
   ${[...plans.map(planBranch), 'if true then'].join('\n  else')}
     minuteLimit = ${NO_LIMIT_OF_ITS_OWN}
   end
+  ${KEEP_BASE}
   ${plans.some(mayHaveMore) ? READ_WINDOWS : 'local levels, ats, hasNewWindows'}
   local stored, storedAt, isStruck, countedAt, countedLedger, countedField, excessAt, excessLedger, excessField`;
 }
@@ -151,6 +154,7 @@ function request(plans: readonly Plan[]): string {
       answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, 0, now, 0, 0, 0), string.rep('\\0', ${STATE_BYTES})
     else
       local w, wl, wa, wp, month, outcome
+      ${RAISE_LIMITS}
       ${windowsOfOperation(plans)}
       local charge = cost > 0
       ${RULE}
@@ -187,8 +191,9 @@ function request(plans: readonly Plan[]): string {
       local scope = ARGV[operation + 1]
       if code == ${CODE.admitted} and kind > 0 and scope ~= '' and not find(summary, scope, scopesAt, true) and string.byte(summary, scopesAt) ~= 42 then code = ${CODE.out_of_scope} end
       local answer = state
+      ${TELL_GRANTS}
       ${TELL_WINDOWS}
-      answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, place, now, version, minuteLimit, dayLimit), answer
+      answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, place, now, version, minuteBase or minuteLimit, dayBase or dayLimit), answer
     end
     answered = answered + 2
   end`;

@@ -5,7 +5,8 @@ export const NO_LIMIT_OF_ITS_OWN = -2;
 
 /**
  * Status (0: good, else the code of the answer), version of the record it is of, end, own minute and day limit, plan;
- * its scopes follow, which end with a space or `*`. After them, where the key has one, a zero and its month limit.
+ * its scopes follow, which end with a space or `*`. After them, where the key has one, a zero and its month limit;
+ * and where it has some, a zero and its grants, which end with `+` (grants.ts).
  */
 const FORMAT = '<BI4di4i4s';
 
@@ -30,7 +31,7 @@ export const SUMMARY = `
       local stored = tonumber(found[1])
       if summary then status, version, expires, minuteLimit, dayLimit, plan, scopesAt = unpack('${FORMAT}', summary) end
       if version ~= stored then
-        local record = call('HMGET', name, 'plan', 'status', 'expires', 'scopes', 'minute', 'day', 'import', 'month')
+        local record = call('HMGET', name, 'plan', 'status', 'expires', 'scopes', 'minute', 'day', 'import', 'month', 'more')
         version, plan, status = stored, record[1], 0
         if record[7] then status = ${CODE.staged} elseif record[2] == 'disabled' then status = ${CODE.disabled} elseif record[2] == 'revoked' then status = ${CODE.revoked} end
         expires = tonumber(record[3]) or ${Number.MAX_SAFE_INTEGER}
@@ -40,9 +41,10 @@ export const SUMMARY = `
         scopesAt = #summary + 1
         summary, hasNewSummary = summary .. record[4], true
         if record[8] == 'unlimited' then summary = summary .. '\\0-1' elseif record[8] and record[8] ~= '' then summary = summary .. '\\0' .. record[8] end
+        if record[9] and record[9] ~= '' then summary = summary .. '\\0' .. record[9] end
       end
     end`;
 
-/** Lua: the month limit of a key of its own from `summary`, or that of its customer, into `ownMonth`; nil where there is none. */
+/** Lua: the month limit of a key of its own from `own` (grants.ts), or that of its customer, into `ownMonth`; nil where there is none. */
 export const OWN_MONTH = `
-    if customer then ownMonth = customer.month elseif summary and string.byte(summary, -1) >= 48 then ownMonth = tonumber(string.match(summary, '%z(%-?%d+)$')) end`;
+    if customer then ownMonth = customer.month elseif own and string.byte(own, -1) >= 48 then ownMonth = tonumber(string.match(own, '%z(%-?%d+)$')) end`;

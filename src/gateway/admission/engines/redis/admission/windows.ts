@@ -4,6 +4,7 @@ import type { Plan } from '../../../plan.js';
 import { EVERY_OPERATION, hasMore, windowsOf } from '../../../windows.js';
 import type { Window } from '../../../windows.js';
 import { WINDOW_FORMAT } from '../state.js';
+import { RAISE_MONTH } from './grants.js';
 
 /**
  * Lua for windows beside minute and day: `windows.ts` of the admission, line by line. All of it stands in branches
@@ -56,6 +57,7 @@ export function windowsOfOperation(plans: readonly Plan[]): string {
           for n = 1, #w do all[n + 3] = w[n] end
           w = all
         end
+        ${RAISE_MONTH}
       end`;
 }
 
