@@ -3,7 +3,7 @@ import { listIn } from '../client.js';
 import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { cell, keyValues, say, sayJson, table } from '../output.js';
-import { given, pathOf } from './command.js';
+import { given, pathOf } from './fields.js';
 
 export function bansCommand(connect: Connect): Command {
   const bans = new Command('bans').description('see, start and lift bans of keys').addHelpText('after', EXAMPLES);

@@ -1,9 +1,12 @@
 import { text } from 'node:stream/consumers';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
+import { countOf, given, limitOptions, limitsOf, pathOf } from './fields.js';
+import type { LimitOptions } from './fields.js';
+import { grantCommands, recordTable } from './grants.js';
 import { exportCommand, importCommand } from './transfer.js';
-import { cell, keyValues, say, sayJson, styled, table } from '../output.js';
+import { cell, say, sayJson, styled, table } from '../output.js';
 
 interface FieldOptions extends LimitOptions {
   readonly plan?: string;
@@ -12,12 +15,6 @@ interface FieldOptions extends LimitOptions {
   readonly scope?: readonly string[];
   readonly expires?: string;
   readonly customer?: string;
-}
-
-export interface LimitOptions {
-  readonly minute?: string;
-  readonly day?: string;
-  readonly month?: string;
 }
 
 export function keysCommand(connect: Connect): Command {
@@ -75,6 +72,7 @@ export function keysCommand(connect: Connect): Command {
       if (json !== true) say(`\n${oldSecretIn(rotated)}`);
     });
   lifeCommands(keys, connect);
+  grantCommands(keys, connect, 'keys');
   for (const command of [importCommand(connect), exportCommand(connect)]) keys.addCommand(command);
   return keys;
 }
@@ -150,13 +148,6 @@ function fieldOptions(command: Command): Command {
     .option('--expires <date>', '2027-01-31, 2027-01-31T12:00:00Z, or never');
 }
 
-export function limitOptions(command: Command): Command {
-  return command
-    .option('--minute <limit>', 'on a plan with custom limits: requests per minute, or unlimited')
-    .option('--day <limit>', 'the same per day')
-    .option('--month <limit>', 'the same per calendar month; none unless said');
-}
-
 function fieldsOf({ plan, name, note, scope, expires, customer, ...limits }: FieldOptions): Json {
   return given({
     customer,
@@ -167,46 +158,6 @@ function fieldsOf({ plan, name, note, scope, expires, customer, ...limits }: Fie
     expires: expires === 'never' ? null : expires,
     limits: limitsOf(limits),
   });
-}
-
-/** The fields that were given. */
-export function given(fields: Json): Json {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-/** The limits that were given; undefined without any. */
-export function limitsOf({ minute, day, month }: LimitOptions): Json | undefined {
-  const limits = {
-    ...(minute === undefined ? {} : { minute: limitOf(minute) }),
-    ...(day === undefined ? {} : { day: limitOf(day) }),
-    ...(month === undefined ? {} : { month: limitOf(month) }),
-  };
-  return Object.keys(limits).length === 0 ? undefined : limits;
-}
-
-/** A figure as a number; anything else goes to the gateway as it is, which says what is wrong with it. */
-function limitOf(text: string): number | string {
-  return /^[0-9]{1,15}$/.test(text) ? Number(text) : text;
-}
-
-export function countOf(text: string): number {
-  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number from 1.');
-}
-
-/** The path of a key, a customer or an admin token. A whole one is refused, unrepeated: it stands in the shell's history and in `ps` already. */
-export function pathOf(id: string, collection = 'keys'): string {
-  if (id.startsWith('ptg_'))
-    throw new CommandError(
-      "This is a whole key. Give its id, the 12 characters after ptg_<environment>_ (14 of a customer's key); and rotate the key, for the command line is no secret place.",
-      2,
-    );
-  if (id.startsWith('pta_'))
-    throw new CommandError(
-      'This is a whole admin token. Give its id, the 12 characters after pta_; and revoke the token, for the command line is no secret place.',
-      2,
-    );
-  return `/admin/v1/${collection}/${encodeURIComponent(id)}`;
 }
 
 function showIssued(issued: Json, json: true | undefined, title: string): void {
@@ -220,14 +171,7 @@ function showIssued(issued: Json, json: true | undefined, title: string): void {
 
 function showKey(key: Json, json: true | undefined): void {
   if (json === true) sayJson(key);
-  else
-    say(
-      keyValues(
-        Object.entries(key)
-          .filter(([name]) => name !== 'key')
-          .map(([name, value]) => [name, cell(value)]),
-      ),
-    );
+  else say(recordTable(Object.fromEntries(Object.entries(key).filter(([name]) => name !== 'key'))));
 }
 
 /** What became of the secret before: the second one of the answer's `secrets`. */
@@ -270,6 +214,7 @@ Examples:
   petgate keys list --plan pro --json
   petgate keys change 3hT9sQ0aZk1B --plan pro
   petgate keys rotate 3hT9sQ0aZk1B --overlap 24h
+  petgate keys grant 3hT9sQ0aZk1B --day 500 --until 2027-01-31 --note "launch"
   petgate keys create --plan free --name "Old app" --import < key.txt
   petgate keys import old-keys.jsonl
   petgate keys export --hashes --output keys.jsonl`;

@@ -1,9 +1,11 @@
 import { Command } from 'commander';
 import type { Connect, Json } from '../client.js';
 import { listIn } from '../client.js';
-import { cell, keyValues, say, sayJson, table } from '../output.js';
-import { countOf, dayIn, given, historyTable, limitOptions, limitsOf, pathOf } from './command.js';
-import type { LimitOptions } from './command.js';
+import { cell, say, sayJson, table } from '../output.js';
+import { dayIn, historyTable } from './command.js';
+import { countOf, given, limitOptions, limitsOf, pathOf } from './fields.js';
+import type { LimitOptions } from './fields.js';
+import { grantCommands, recordTable } from './grants.js';
 
 interface FieldOptions extends LimitOptions {
   readonly name?: string;
@@ -55,6 +57,7 @@ export function customersCommand(connect: Connect): Command {
     showCustomer(await (await connect()).ask('PATCH', pathOf(id, 'customers'), fieldsOf(options)), json),
   );
   endCommands(customers, connect);
+  grantCommands(customers, connect, 'customers');
   return customers;
 }
 
@@ -90,7 +93,7 @@ function fieldsOf({ name, plan, reference, note, status, ...limits }: FieldOptio
 
 function showCustomer(customer: Json, json: true | undefined): void {
   if (json === true) sayJson(customer);
-  else say(keyValues(Object.entries(customer).map(([name, value]) => [name, cell(value)])));
+  else say(recordTable(customer));
 }
 
 function customerTable(found: readonly Json[]): string {
@@ -108,5 +111,6 @@ Examples:
   petgate customers create --name "Big shop" --plan pro --reference C-1042
   petgate keys create --customer 8hK2mQ0z --name "Their web shop"
   petgate customers change 8hK2mQ0z --plan business
+  petgate customers grant 8hK2mQ0z --day 500 --until 2027-01-31
   petgate usage report --by customer --format csv
   petgate customers close 8hK2mQ0z`;

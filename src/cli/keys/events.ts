@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { AdminClient, Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { cell, keyValues, say, sayJson, table } from '../output.js';
-import { pathOf } from './command.js';
+import { pathOf } from './fields.js';
 
 const COLUMNS = ['id', 'type', 'time', 'attempts', 'failure'];
 

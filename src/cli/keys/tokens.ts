@@ -3,7 +3,7 @@ import type { Role } from '../../gateway/admission/admin-token.js';
 import type { Connect, Json } from '../client.js';
 import { listIn } from '../client.js';
 import { cell, keyValues, say, sayJson, styled, table } from '../output.js';
-import { pathOf } from './command.js';
+import { pathOf } from './fields.js';
 
 /** Listed here, because the image of pets has this command line and no gateway. */
 const ROLES = Object.keys({ read: true, billing: true, keys: true, operator: true } satisfies Record<Role, true>);

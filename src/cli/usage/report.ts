@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { listIn } from '../client.js';
 import type { Json } from '../client.js';
 import type { Connect } from '../client.js';
-import { pathOf } from '../keys/command.js';
+import { pathOf } from '../keys/fields.js';
 import { cell, say, styled, table } from '../output.js';
 import { showMissing } from './gateways.js';
 

@@ -4,6 +4,7 @@ import { customerOf } from '../admission/customers/id.js';
 import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
 import { KeyRefused } from '../keys/refused.js';
 import type { Answer } from './answer.js';
+import { grantsView } from './grants.js';
 import { readPaging } from './input/query.js';
 import type { Call, Route } from './route.js';
 import { readFilter, TRANSFER_ROUTES } from './transfer.js';
@@ -70,7 +71,8 @@ export const KEY_ROUTES: readonly Route[] = [
 async function list({ parts, query }: Call): Promise<Answer> {
   const { count, cursor } = readPaging(query);
   const page = await parts.registry.list(readFilter(query), cursor, count);
-  return { json: { keys: page.keys.map(viewOf), cursor: page.cursor } };
+  const nowMs = await parts.registry.nowMs();
+  return { json: { keys: page.keys.map((record) => viewOf(record, nowMs)), cursor: page.cursor } };
 }
 
 async function create({ parts, body, actor }: Call): Promise<Answer> {
@@ -110,11 +112,11 @@ function overlapMsOf(body: Call['body']): number {
 }
 
 async function shown({ registry }: Call['parts'], record: KeyRecord): Promise<Record<string, unknown>> {
-  return viewOf(await registry.asItHolds(record));
+  return viewOf(await registry.asItHolds(record), await registry.nowMs());
 }
 
-/** A key as operators see it, with plan and limits as they hold: never a secret nor a hash, only when each secret ends. */
-function viewOf(record: KeyRecord): Record<string, unknown> {
+/** A key as operators see it, with plan, limits and grants as they hold: never a secret nor a hash, only when each secret ends. */
+function viewOf(record: KeyRecord, nowMs: number): Record<string, unknown> {
   return {
     id: record.id,
     name: record.name,
@@ -122,6 +124,7 @@ function viewOf(record: KeyRecord): Record<string, unknown> {
     plan: record.plan,
     status: record.status,
     limits: record.limits,
+    grants: grantsView(record.grants, nowMs),
     scopes: record.scopes,
     note: record.note,
     created: isoOrNull(record.createdAtMs),

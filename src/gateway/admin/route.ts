@@ -37,6 +37,8 @@ export interface Call {
   readonly tokens: AdminTokens;
   /** What stands at `{id}` in the path, empty where there is none. */
   readonly id: string;
+  /** The same of `{grant}`. */
+  readonly grant: string;
   readonly query: Query;
   /** `{}` where the route takes none, or reads the bytes itself. */
   readonly body: Body;
@@ -48,7 +50,7 @@ export interface Call {
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With at most one `{id}`. */
+  /** With at most one `{id}` and one `{grant}`. */
   readonly path: string;
   /** What it does, in one line of the description. */
   readonly summary: string;
@@ -84,5 +86,5 @@ export function unmatched(routes: readonly Route[], method: string, url: string)
 }
 
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll('.', '\\.').replace('{id}', '[^/]+')}$`);
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
 }

@@ -1,6 +1,7 @@
 import { BAN_ROUTES } from './bans.js';
 import { CUSTOMER_ROUTES } from './customers/routes.js';
 import { EVENT_ROUTES } from './events.js';
+import { GRANT_ROUTES } from './grants.js';
 import { KEY_ROUTES } from './keys.js';
 import { ARCHIVE_ROUTES } from './ledger/archive.js';
 import { describe } from './openapi/describe.js';
@@ -14,6 +15,7 @@ export const ROUTES: readonly Route[] = [
   ...PROBE_ROUTES,
   ...KEY_ROUTES,
   ...CUSTOMER_ROUTES,
+  ...GRANT_ROUTES,
   ...BAN_ROUTES,
   ...EVENT_ROUTES,
   ...USAGE_ROUTES,

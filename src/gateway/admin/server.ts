@@ -37,6 +37,7 @@ const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: 
   invalid: [400, 'invalid_fields'],
   not_found: [404, 'key_not_found'],
   no_customer: [404, 'customer_not_found'],
+  no_grant: [404, 'grant_not_found'],
   conflict: [409, 'conflict'],
 };
 
@@ -99,14 +100,14 @@ export async function createAdmin(parts: AdminParts): Promise<Server> {
 }
 
 function serve(app: FastifyInstance, route: Route, parts: AdminParts, tokens: AdminTokens): void {
-  app.route<{ Params: { id?: string } }>({
+  app.route<{ Params: { id?: string; grant?: string } }>({
     method: route.method,
-    url: route.path.replace('{id}', ':id'),
+    url: route.path.replace(/\{(\w+)\}/g, ':$1'),
     config: { route },
-    handler: async ({ raw, url, method, params: { id = '' }, body, caller }, reply) => {
+    handler: async ({ raw, url, method, params: { id = '', grant = '' }, body, caller }, reply) => {
       const query = readQuery(searchOf(url), route.query ?? []);
       const actor = readActor(raw, caller);
-      const call = { parts, tokens, id, query, actor, body: readBody(body), bytes: bytesOf(raw) };
+      const call = { parts, tokens, id, grant, query, actor, body: readBody(body), bytes: bytesOf(raw) };
       const answer = await route.handle(call);
       reply.code((answer !== undefined && 'json' in answer ? answer.status : undefined) ?? route.gives[0]);
       // What changed is in the keys' history; the log says that something was. The path may hold a key by mistake.

@@ -5,6 +5,7 @@ import type { AuditEntry } from '../admission/key-record.js';
 import type { Plans } from '../admission/plan.js';
 import type { Clock } from './clock.js';
 import { limitsOn, readFields } from './fields.js';
+import { granted, withdrawn, withoutPast } from './grants.js';
 import type { Body, Prices } from './fields.js';
 import { KeyRefused } from './refused.js';
 import { isCustomerId, looksLikeToken, newCustomerId } from './token.js';
@@ -26,8 +27,11 @@ const CREATE_FIELDS = ['name', 'plan', 'reference', 'note', 'limits'];
 const CHANGE_FIELDS = ['name', 'plan', 'reference', 'note', 'limits', 'status'];
 const ATTEMPTS = 8;
 
-/** A change worked out on one version of a record; null when there is nothing to change. */
-type Edit = (record: CustomerRecord) => Pick<AuditEntry, 'action' | 'changed'> & { readonly next: CustomerRecord };
+/** A change worked out on one version of a record; nothing changed where there is nothing to change. */
+type Edit = (
+  record: CustomerRecord,
+  nowMs: number,
+) => Pick<AuditEntry, 'action' | 'changed'> & { readonly next: CustomerRecord };
 
 /**
  * The life of customers: create, find, change, close. Every change is checked whole before anything is written,
@@ -87,8 +91,7 @@ export class CustomerRegistry {
   /** @param body some of `{name, plan, reference, note, limits, status}` */
   async change(id: string, body: Body, actor: string): Promise<CustomerRecord> {
     return this.#edit(id, actor, (record) => {
-      if (record.status === 'closed')
-        throw new KeyRefused('conflict', ['the customer is closed, and that is final; create a new one']);
+      refuseClosed(record);
       const problems: string[] = [];
       const plans = this.#parts.plans();
       const fields = readFields(body, CHANGE_FIELDS, { plans, scopes: [], nowMs: 0 }, problems);
@@ -109,6 +112,19 @@ export class CustomerRegistry {
       const next: CustomerRecord = { ...record, status: 'closed' };
       return { next, action: 'closed', changed: differences(record, next) };
     });
+  }
+
+  /** More of one window for a while, for all keys together. @param body `{window, units, until, note?}` */
+  async grant(id: string, body: Body, actor: string): Promise<CustomerRecord> {
+    return this.#edit(id, actor, (record, nowMs) => {
+      refuseClosed(record);
+      return granted(record, body, this.#parts.plans(), nowMs, actor);
+    });
+  }
+
+  /** Ends a grant now. */
+  async withdraw(id: string, grant: string, actor: string): Promise<void> {
+    await this.#edit(id, actor, (record, nowMs) => withdrawn(record, grant, nowMs));
   }
 
   async #insert(
@@ -134,14 +150,15 @@ export class CustomerRegistry {
   async #edit(id: string, actor: string, edit: Edit): Promise<CustomerRecord> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const record = await this.get(id);
-      const { next, action, changed } = edit(record);
+      const nowMs = await this.#parts.clock();
+      const { next, action, changed } = edit(record, nowMs);
       if (Object.keys(changed).length === 0) {
         await this.#store.confirm(record.id);
         return record;
       }
-      const written = { ...next, version: record.version + 1 };
+      const written = { ...withoutPast(next, nowMs), version: record.version + 1 };
       try {
-        await this.#store.write(written, { atMs: await this.#parts.clock(), actor, action, changed });
+        await this.#store.write(written, { atMs: nowMs, actor, action, changed });
         return written;
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;
@@ -149,6 +166,11 @@ export class CustomerRegistry {
     }
     throw new KeyRefused('conflict', ['the customer is being changed by somebody else; try again']);
   }
+}
+
+function refuseClosed({ status }: CustomerRecord): void {
+  if (status === 'closed')
+    throw new KeyRefused('conflict', ['the customer is closed, and that is final; create a new one']);
 }
 
 /** The fields in which `next` differs, from what to what, as history shows them. */

@@ -136,10 +136,16 @@ function readReference(value: unknown, fields: KeyFields): string | undefined {
 }
 
 function readNote(value: unknown, fields: KeyFields): string | undefined {
-  if (typeof value !== 'string') return `must be a text of at most ${NOTE_LENGTH} characters`;
-  const problem = textProblem(value, NOTE_LENGTH);
-  if (problem === undefined) fields.note = value;
+  const problem = noteProblem(value);
+  if (problem === undefined) fields.note = String(value);
   return problem;
+}
+
+/** Why this can't be a note; undefined where it can. */
+export function noteProblem(value: unknown): string | undefined {
+  return typeof value === 'string'
+    ? textProblem(value, NOTE_LENGTH)
+    : `must be a text of at most ${NOTE_LENGTH} characters`;
 }
 
 function textProblem(value: string, length: number): string | undefined {
@@ -208,9 +214,8 @@ function readExpires(value: unknown, fields: KeyFields, { nowMs }: FieldRules): 
     fields.expiresAtMs = null;
     return undefined;
   }
-  const atMs = typeof value === 'string' ? parseDate(value) : value;
-  // 8.64e15 is the last moment a Date can hold.
-  if (typeof atMs !== 'number' || !Number.isInteger(atMs) || Math.abs(atMs) > 8.64e15) {
+  const atMs = parseMoment(value);
+  if (atMs === undefined) {
     return 'must be a date such as "2027-01-31" or "2027-01-31T12:00:00Z", unix milliseconds, or null for never';
   }
   if (atMs <= nowMs) return 'must lie in the future';
@@ -218,8 +223,15 @@ function readExpires(value: unknown, fields: KeyFields, { nowMs }: FieldRules): 
   return undefined;
 }
 
+/** Unix ms of a date, or of unix ms themselves; undefined of what is neither. */
+export function parseMoment(value: unknown): number | undefined {
+  const atMs = typeof value === 'string' ? parseDate(value) : value;
+  // 8.64e15 is the last moment a Date can hold.
+  return typeof atMs === 'number' && Number.isInteger(atMs) && Math.abs(atMs) <= 8.64e15 ? atMs : undefined;
+}
+
 /** Unix ms; NaN for what is no date, such as 31 February, which Date.parse takes for a day in March. */
-export function parseDate(text: string): number {
+function parseDate(text: string): number {
   if (!ISO_DATE.test(text)) return Number.NaN;
   const day = text.slice(0, 10);
   const dayMs = Date.parse(day);

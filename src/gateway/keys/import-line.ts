@@ -1,5 +1,5 @@
 import type { IncomingKey } from '../admission/port.js';
-import { limitsOn, parseDate, readFields, unknownFields } from './fields.js';
+import { limitsOn, parseMoment, readFields, unknownFields } from './fields.js';
 import type { Body, FieldRules, Prices } from './fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../admission/key-record.js';
 import { customerOf } from '../admission/customers/id.js';
@@ -150,9 +150,9 @@ function readId(
 /** Unix ms; null when the field isn't there or is null. */
 function dateIn(body: Body, field: string, problems: string[]): number | null {
   const value = body[field] ?? null;
-  const atMs = typeof value === 'string' ? parseDate(value) : value;
-  if (atMs === null) return null;
-  if (typeof atMs === 'number' && Number.isInteger(atMs) && Math.abs(atMs) <= 8.64e15) return atMs;
+  if (value === null) return null;
+  const atMs = parseMoment(value);
+  if (atMs !== undefined) return atMs;
   problems.push(`${field}: must be a date such as "2027-01-31" or "2027-01-31T12:00:00Z", or unix milliseconds`);
   return null;
 }

@@ -44,7 +44,7 @@ function notItsOwn(body: Body): readonly string[] {
     .map(([field, why]) => `${field}: ${why}`);
 }
 
-/** The records with plan and limits as they hold: those of the customer, where a key has one. */
+/** The records with plan, limits and grants as they hold: those of the customer, where a key has one. */
 export async function withTerms(store: CustomerStore, records: readonly KeyRecord[]): Promise<readonly KeyRecord[]> {
   const ids = new Set(records.map(({ id }) => customerOf(id)).filter((id) => id !== null));
   if (ids.size === 0) return records;
@@ -52,6 +52,8 @@ export async function withTerms(store: CustomerStore, records: readonly KeyRecor
   await Promise.all([...ids].map(async (id) => customers.set(id, await store.read(id))));
   return records.map((record) => {
     const customer = customers.get(customerOf(record.id));
-    return customer === undefined ? record : { ...record, plan: customer.plan, limits: customer.limits };
+    if (customer === undefined) return record;
+    const { plan, limits, grants } = customer;
+    return { ...record, plan, limits, ...(grants === undefined ? {} : { grants }) };
   });
 }

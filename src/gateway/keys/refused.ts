@@ -1,5 +1,5 @@
-/** `invalid`: the problems name what to put right. `not_found`: no such key. `no_customer`: no such customer. `conflict`: its state forbids it. */
-export type KeyRefusedKind = 'invalid' | 'not_found' | 'no_customer' | 'conflict';
+/** `invalid`: the problems name what to put right. `not_found`: no such key. `no_customer`: no such customer. `no_grant`: no such grant. `conflict`: its state forbids it. */
+export type KeyRefusedKind = 'invalid' | 'not_found' | 'no_customer' | 'no_grant' | 'conflict';
 
 /** The registry says no; nothing was changed. `problems` are whole sentences for a person, never with a secret. */
 export class KeyRefused extends Error {

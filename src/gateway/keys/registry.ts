@@ -8,11 +8,13 @@ import type { Clock } from './clock.js';
 import { CustomerRegistry } from './customers.js';
 import { limitsOn, readFields } from './fields.js';
 import type { Body, FieldRules, KeyFields } from './fields.js';
+import { granted, withdrawn, withoutPast } from './grants.js';
 import { importKeys } from './import.js';
 import type { ImportLine, ImportResult } from './import.js';
 import { scanKeys } from './listing.js';
 import type { KeyFilter, KeyPage } from './listing.js';
 import type { AuditEntry, KeyRecord, SecretHash } from '../admission/key-record.js';
+import { customerOf } from '../admission/customers/id.js';
 import { problemsOfChange, readCustomer, withTerms } from './of-customer.js';
 import { KeyRefused } from './refused.js';
 import { retire } from './rotation.js';
@@ -191,6 +193,23 @@ export class KeyRegistry {
     );
   }
 
+  /** More of one window for a while. @param body `{window, units, until, note?}` */
+  async grant(id: string, body: Body, actor = ANYBODY): Promise<KeyRecord> {
+    return this.#edit(id, actor, (record, nowMs) => {
+      refuseRevoked(record);
+      refuseCustomers(record);
+      return granted(record, body, this.#parts.plans(), nowMs, actor);
+    });
+  }
+
+  /** Ends a grant now. */
+  async withdraw(id: string, grant: string, actor = ANYBODY): Promise<void> {
+    await this.#edit(id, actor, (record, nowMs) => {
+      refuseCustomers(record);
+      return withdrawn(record, grant, nowMs);
+    });
+  }
+
   /** Writes into the key's history what happened to it elsewhere: a ban started or lifted by hand. */
   async note(id: string, action: 'banned' | 'lifted', changed: AuditEntry['changed'], actor = ANYBODY): Promise<void> {
     await this.#edit(id, actor, (record) => ({ next: record, action, changed }));
@@ -323,7 +342,7 @@ export class KeyRegistry {
         await this.#store.confirm(record.id);
         return record;
       }
-      const next = { ...edited.next, version: record.version + 1 };
+      const next = { ...withoutPast(edited.next, nowMs), version: record.version + 1 };
       try {
         await this.#write(next, { atMs: nowMs, actor, action: edited.action, changed: edited.changed });
         return next;
@@ -338,6 +357,14 @@ export class KeyRegistry {
 function refuseRevoked(record: KeyRecord): void {
   if (record.status === 'revoked')
     throw new KeyRefused('conflict', ['the key is revoked, and that is final; create a new one']);
+}
+
+function refuseCustomers({ id }: KeyRecord): void {
+  const customer = customerOf(id);
+  if (customer !== null)
+    throw new KeyRefused('conflict', [
+      `the limits of this key are its customer's: petgate customers grant ${customer}`,
+    ]);
 }
 
 /** The fields in which `next` differs, from what to what, as history shows them. */

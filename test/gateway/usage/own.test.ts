@@ -103,6 +103,12 @@ async function ownUsage(t: Test, environment: Readonly<Record<string, string>>):
     },
     'another key is not held up',
   );
+  const endS = Math.ceil(Date.now() / 1000) + 3_600;
+  const grant = { window: 'minute', units: 3, until: endS * 1000 };
+  await gateway.admin('POST', `/admin/v1/keys/${other.id}/grants`, grant);
+  const { windows } = JSON.parse((await get('/v1/usage', other.key)).body) as Own;
+  t.match(windows.minute, { limit: 10, remaining: 10, granted: { units: 3, until: endS } });
+  t.notOk('granted' in windows.day);
   await until('the wait told was honest', async () => (await get('/v1/usage')).status === 200);
   t.equal((await get('/v1/usage', 'nonsense')).status, 401);
   const { body } = await gateway.admin('GET', `/admin/v1/usage?by=operation&key=${id}`);

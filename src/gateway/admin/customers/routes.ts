@@ -1,6 +1,7 @@
 import type { CustomerRecord } from '../../admission/customers/record.js';
 import { isCustomerId } from '../../keys/token.js';
 import type { Answer } from '../answer.js';
+import { grantsView } from '../grants.js';
 import { entryView } from '../keys.js';
 import { readPaging } from '../input/query.js';
 import type { Call, Route } from '../route.js';
@@ -65,19 +66,20 @@ export const CUSTOMER_ROUTES: readonly Route[] = [
 async function list({ parts, query }: Call): Promise<Answer> {
   const { count, cursor: after } = readPaging(query, isCustomerId);
   const { customers, cursor } = await parts.registry.customers.list(after, count);
-  return { json: { customers: customers.map(viewOf), cursor } };
+  const nowMs = await parts.registry.nowMs();
+  return { json: { customers: customers.map((record) => viewOf(record, nowMs)), cursor } };
 }
 
 async function create({ parts, body, actor }: Call): Promise<Answer> {
-  return { json: viewOf(await parts.registry.customers.create(body, actor)) };
+  return shown(parts, await parts.registry.customers.create(body, actor));
 }
 
 async function show({ parts, id }: Call): Promise<Answer> {
-  return { json: viewOf(await parts.registry.customers.get(id)) };
+  return shown(parts, await parts.registry.customers.get(id));
 }
 
 async function change({ parts, id, body, actor }: Call): Promise<Answer> {
-  return { json: viewOf(await parts.registry.customers.change(id, body, actor)) };
+  return shown(parts, await parts.registry.customers.change(id, body, actor));
 }
 
 async function close({ parts, id, actor }: Call): Promise<undefined> {
@@ -89,6 +91,12 @@ async function history({ parts, id }: Call): Promise<Answer> {
   return { json: { history: entries.map(entryView) } };
 }
 
-function viewOf({ id, name, reference, plan, status, limits, note, createdAtMs }: CustomerRecord): object {
-  return { id, name, reference, plan, status, limits, note, created: new Date(createdAtMs).toISOString() };
+async function shown({ registry }: Call['parts'], record: CustomerRecord): Promise<Answer> {
+  return { json: viewOf(record, await registry.nowMs()) };
+}
+
+function viewOf(record: CustomerRecord, nowMs: number): object {
+  const { id, name, reference, plan, status, limits, grants, note, createdAtMs } = record;
+  const created = new Date(createdAtMs).toISOString();
+  return { id, name, reference, plan, status, limits, grants: grantsView(grants, nowMs), note, created };
 }

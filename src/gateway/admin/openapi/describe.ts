@@ -32,7 +32,7 @@ export function describe(routes: readonly Route[]): Json {
 function operationOf({ method, path, summary, role, browser, query = [], takes, streams, gives }: Route): Json {
   const [status, body = []] = gives;
   const parameters = [
-    ...(path.includes('{id}') ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }] : []),
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: STRING })),
     ...query.map((name) => ({ name, in: 'query', ...PARAMETERS[name] })),
     ...(method === 'GET' ? [] : [ACTOR]),
   ];
@@ -58,6 +58,8 @@ function nameOf(method: string, path: string): string {
   const words = path.replace('/admin/v1', '').split(/\W+/);
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
+
+const STRING = { type: 'string' };
 
 const ACTOR = {
   name: 'X-Petgate-Actor',

@@ -22,6 +22,17 @@ const MISSING = object({
   finalAt: orNull(MOMENT),
 });
 
+const GRANT = {
+  id: { ...COUNT, description: 'What the grant is withdrawn by' },
+  window: { enum: ['minute', 'day', 'month'] },
+  units: { type: 'integer', minimum: 1 },
+  until: MOMENT,
+  note: TEXT,
+  by: TEXT,
+  at: MOMENT,
+};
+const GRANTS = { ...listOf(object(GRANT)), description: 'What is granted beyond the limits for now' };
+
 const KEY = {
   id: TEXT,
   name: TEXT,
@@ -29,6 +40,7 @@ const KEY = {
   plan: TEXT,
   status: { enum: ['enabled', 'disabled', 'revoked'] },
   limits: LIMITS,
+  grants: GRANTS,
   scopes: SCOPES,
   note: TEXT,
   created: MOMENT,
@@ -45,6 +57,7 @@ const CUSTOMER = {
   plan: TEXT,
   status: { enum: ['enabled', 'disabled', 'closed'] },
   limits: LIMITS,
+  grants: GRANTS,
   note: TEXT,
   created: MOMENT,
 };
@@ -81,6 +94,9 @@ export const SCHEMAS = {
   CustomerPage: object({ customers: listOf(object(CUSTOMER)), cursor: CURSOR }),
   NewCustomer: object({ name: TEXT, plan: TEXT }, { reference: TEXT, note: TEXT, limits: LIMITS }),
   CustomerChange: object({}, { ...SETTABLE_OF_CUSTOMER, status: { enum: ['enabled', 'disabled'] } }),
+  Grant: object(GRANT),
+  GrantList: object({ grants: GRANTS }),
+  NewGrant: object({ window: GRANT.window, units: GRANT.units, until: TEXT }, { note: TEXT }),
   NewBan: object({ for: DURATION }, { reason: orNull(TEXT) }),
   Ban: banned(),
   BanList: object({ bans: listOf(banned()) }),

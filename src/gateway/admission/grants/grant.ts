@@ -20,8 +20,11 @@ export interface Grant extends Extra {
   readonly atMs: number;
 }
 
+/** Of one key or customer, those that are over left out. */
+export const MOST_GRANTS = 16;
+
 /** Those that are not over. */
-function inForce<T extends Pick<Extra, 'untilMs'>>(grants: readonly T[], nowMs: number): readonly T[] {
+export function inForce<T extends Pick<Extra, 'untilMs'>>(grants: readonly T[], nowMs: number): readonly T[] {
   return grants.filter(({ untilMs }) => nowMs < untilMs);
 }
 

@@ -12,11 +12,13 @@ const ANYBODY = [
   'GET /admin/v1/customers',
   'GET /admin/v1/customers/{id}',
   'GET /admin/v1/customers/{id}/history',
+  'GET /admin/v1/customers/{id}/grants',
 ];
 const READ = [
   'GET /admin/v1/keys',
   'GET /admin/v1/keys/{id}',
   'GET /admin/v1/keys/{id}/history',
+  'GET /admin/v1/keys/{id}/grants',
   'GET /admin/v1/bans',
   'GET /admin/v1/bans/{id}',
   'GET /admin/v1/events',
@@ -34,6 +36,10 @@ const KEYS = [
   'PATCH /admin/v1/keys/{id}',
   'DELETE /admin/v1/keys/{id}',
   'POST /admin/v1/keys/{id}/rotate',
+  'POST /admin/v1/keys/{id}/grants',
+  'DELETE /admin/v1/keys/{id}/grants/{grant}',
+  'POST /admin/v1/customers/{id}/grants',
+  'DELETE /admin/v1/customers/{id}/grants/{grant}',
   'POST /admin/v1/keys/import',
   'GET /admin/v1/keys/export',
   'PUT /admin/v1/bans/{id}',
@@ -61,13 +67,18 @@ t.test('every role passes where it may, and meets 403 everywhere else', async (t
     const headers = { authorization: `Bearer ${String(token)}` };
     const passed: string[] = [];
     for (const { method, path } of ROUTES) {
-      const reply = await ask(method, path.replace('{id}', 'abcdefghijkl'), undefined, headers);
+      const reply = await ask(method, path.replace('{id}', 'abcdefghijkl').replace('{grant}', '2'), undefined, headers);
       if (reply.status !== 403) passed.push(`${method} ${path}`);
       else t.match(reply.json, { code: 'insufficient_role', message: `this one has the role ${role}` });
       t.not(reply.status, 401, `${role} ${method} ${path}`);
       // Not even HEAD tells more than GET would.
       if (method === 'GET') {
-        const head = await ask('HEAD', path.replace('{id}', 'abcdefghijkl'), undefined, headers);
+        const head = await ask(
+          'HEAD',
+          path.replace('{id}', 'abcdefghijkl').replace('{grant}', '2'),
+          undefined,
+          headers,
+        );
         t.equal(head.status, reply.status, `${role} HEAD ${path}`);
       }
     }

@@ -1,0 +1,55 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
+import { dataFolder, petgate, surroundings } from '../programs.js';
+import type { Finished } from '../programs.js';
+
+interface Operator {
+  readonly folder: string;
+  readonly run: (...args: readonly string[]) => Promise<Finished>;
+}
+
+async function operator(t: Test): Promise<Operator> {
+  const { port } = await listen(t);
+  const folder = dataFolder(t);
+  const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  return { folder, run: (...args) => petgate(args, env) };
+}
+
+async function idOf(made: Promise<Finished>): Promise<string> {
+  return (JSON.parse((await made).stdout) as { id: string }).id;
+}
+
+const UNTIL = '2100-12-01T00:00:00Z';
+
+for (const collection of ['keys', 'customers'] as const) {
+  t.test(`${collection}: more for a while, listed, shown, withdrawn`, async (t: Test) => {
+    const { run } = await operator(t);
+    const id = await idOf(run(collection, 'create', '--plan', 'free', '--name', 'Ada', '--json'));
+    t.match(await run(collection, 'grants', id), { code: 0, stdout: 'No grants in force.\n' });
+    const made = await run(collection, 'grant', id, '--day', '500', '--until', UNTIL, '--note', 'launch');
+    t.match(made, { code: 0, stderr: '' });
+    t.match(
+      made.stdout,
+      /^grant +window +units +until +by +note\n2 +day +500 +2100-12-01T00:00:00.000Z +cli:\S+ +launch$/m,
+    );
+    t.match((await run(collection, 'grants', id)).stdout, /2 +day +500 /);
+    t.match((await run(collection, 'show', id)).stdout, /^grants +\+500 a day until 2100-12-01T00:00:00.000Z$/m);
+    t.match((await run(collection, 'history', id)).stdout, /granted +grant: 2, window: day, units: 500, until: 2100/);
+    t.match(await run(collection, 'withdraw', id, '2'), { code: 0, stdout: 'Grant 2 has ended.\n' });
+    t.match((await run(collection, 'show', id)).stdout, /^grants +-$/m);
+    for (const [args, code, words] of [
+      [['grant', id, '--until', UNTIL], 2, 'Give one of --minute, --day and --month'],
+      [['grant', id, '--until', UNTIL, '--day', '5', '--minute', '5'], 2, 'a grant is of one window'],
+      [['grant', id, '--day', '5'], 2, "required option '--until <date>' not specified"],
+      [['grant', id, '--day', 'much', '--until', 'soon'], 1, 'units: must be a whole number from 1'],
+      [['grant', id, '--month', '5', '--until', UNTIL], 1, 'plan "free" counts no month'],
+      [['withdraw', id, '2'], 1, 'no grant of this number is in force'],
+      [['grant', `ptg_staging_${'0'.repeat(44)}`, '--day', '5', '--until', UNTIL], 2, 'This is a whole key'],
+    ] as const) {
+      const told = await run(collection, ...args);
+      t.equal(told.code, code, args.join(' '));
+      t.match(told.stderr, words);
+    }
+  });
+}
