@@ -7,6 +7,7 @@ import { customers } from './customers.js';
 import { grants } from './grants.js';
 import { imports } from './imports.js';
 import { outbox } from './outbox.js';
+import { personal } from './personal.js';
 import { verification } from './verification.js';
 import { keys } from './keys.js';
 import { ledger } from './ledger.js';
@@ -22,7 +23,20 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
     const engine = await open();
     t.teardown(() => engine.close());
     await engine.check();
-    for (const part of [buckets, windows, verification, bans, ledger, keys, customers, grants, imports, tokens, outbox])
+    for (const part of [
+      buckets,
+      windows,
+      verification,
+      bans,
+      ledger,
+      keys,
+      customers,
+      grants,
+      personal,
+      imports,
+      tokens,
+      outbox,
+    ])
       await t.test(part.name, (t) => (part(t, engine), t.end()));
 
     await t.test('a check passes while the store serves, and after the end every call is refused', async (t) => {

@@ -133,6 +133,12 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
           records.set(record.id, record);
           histories.set(record.id, [...(histories.get(record.id) ?? []), entry]);
         }),
+      get rewrite(): never {
+        throw new Error('random stories erase nothing: test/conformance/personal.ts does');
+      },
+      get shred(): never {
+        throw new Error('random stories erase nothing: test/conformance/personal.ts does');
+      },
       confirm: () => Promise.resolve(),
       page: (afterId, count) =>
         Promise.resolve(
@@ -154,6 +160,9 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
             throw new VersionConflict('changed by somebody else');
           customers.set(record.id, record);
         }),
+      get rewrite(): never {
+        throw new Error('random stories erase nothing: test/conformance/personal.ts does');
+      },
       confirm: () => Promise.resolve(),
       get page(): never {
         throw new Error('random stories list no customers: test/conformance/customers.ts does');

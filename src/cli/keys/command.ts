@@ -130,6 +130,13 @@ function lifeCommands(keys: Command, connect: Connect): void {
       say(`Key ${id} is revoked.`);
     });
   keys
+    .command('erase <id>')
+    .description('forget name and notes of a revoked key for ever; its id and usage stay')
+    .action(async (id: string) => {
+      await (await connect()).ask('POST', `${pathOf(id)}/erase`);
+      say(`Name and notes of key ${id} are erased.`);
+    });
+  keys
     .command('history <id>')
     .description('what happened to a key')
     .option('--json', 'print JSON')

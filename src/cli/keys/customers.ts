@@ -6,6 +6,7 @@ import { dayIn, historyTable } from './command.js';
 import { countOf, given, limitOptions, limitsOf, pathOf } from './fields.js';
 import type { LimitOptions } from './fields.js';
 import { grantCommands, recordTable } from './grants.js';
+import { pourTo } from './transfer.js';
 
 interface FieldOptions extends LimitOptions {
   readonly name?: string;
@@ -68,6 +69,20 @@ function endCommands(customers: Command, connect: Connect): void {
     .action(async (id: string) => {
       await (await connect()).ask('DELETE', pathOf(id, 'customers'));
       say(`Customer ${id} is closed.`);
+    });
+  customers
+    .command('export <id>')
+    .description('print all that is stored about a customer and its keys, as JSON')
+    .option('--output <file>', 'write to this file instead, readable by you alone, there when it is whole')
+    .action(async (id: string, { output }: { output?: string }) =>
+      pourTo(connect, `${pathOf(id, 'customers')}/export`, output),
+    );
+  customers
+    .command('erase <id>')
+    .description('forget name, reference and notes of a closed customer and of its keys for ever; ids and usage stay')
+    .action(async (id: string) => {
+      await (await connect()).ask('POST', `${pathOf(id, 'customers')}/erase`);
+      say(`Name, reference and notes of customer ${id} and of its keys are erased.`);
     });
   customers
     .command('history <id>')

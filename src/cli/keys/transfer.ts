@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import type { Connect } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { say, sayJson } from '../output.js';
+import { pathOf } from './fields.js';
 import { progressOn } from '../progress.js';
 
 /** `petgate keys import`: a whole file of keys, or none of it. */
@@ -39,10 +40,11 @@ export function importCommand(connect: Connect): Command {
     });
 }
 
-/** `petgate keys export`: every key as JSON lines. */
+/** `petgate keys export`: every key as JSON lines, or all that is stored about one. */
 export function exportCommand(connect: Connect): Command {
   return new Command('export')
-    .description('print every key as JSON lines, by id')
+    .description('print every key as JSON lines, by id; of one key all that is stored about it, as JSON')
+    .argument('[id]', 'only this key, with its history, usage, ban and events')
     .option(
       '--hashes',
       'with the hashes of their secrets, which an import needs; keep such a file as safe as the store',
@@ -51,12 +53,28 @@ export function exportCommand(connect: Connect): Command {
     .option('--status <status>', 'only enabled, disabled or revoked ones')
     .option('--name <prefix>', 'only those whose name begins so')
     .option('--output <file>', 'write to this file instead, readable by you alone, there when it is whole')
-    .action(async ({ hashes, output, ...filter }: Readonly<Record<string, string>> & { hashes?: true }) => {
-      const client = await connect();
-      const query = new URLSearchParams({ ...filter, ...(hashes === true ? { hashes: 'true' } : {}) });
-      const path = `/admin/v1/keys/export?${query.toString()}`;
-      await (output === undefined ? client.pour(path) : intoFile(output, (out) => client.pour(path, out)));
-    });
+    .action(async (id: string | undefined, { output, ...options }: ExportOptions) =>
+      pourTo(connect, id === undefined ? exportPath(options) : ofOne(id, options), output),
+    );
+}
+
+type ExportOptions = Readonly<Record<string, string>> & { readonly hashes?: true };
+
+function exportPath({ hashes, ...filter }: ExportOptions): string {
+  const query = new URLSearchParams({ ...filter, ...(hashes === true ? { hashes: 'true' } : {}) });
+  return `/admin/v1/keys/export?${query.toString()}`;
+}
+
+function ofOne(id: string, options: ExportOptions): string {
+  if (Object.keys(options).length > 0)
+    throw new CommandError('Of one key all is printed but its hashes: leave out the options, except --output.', 2);
+  return `${pathOf(id)}/export`;
+}
+
+/** Copies an answer to standard output, or into a file. */
+export async function pourTo(connect: Connect, path: string, output: string | undefined): Promise<void> {
+  const client = await connect();
+  await (output === undefined ? client.pour(path) : intoFile(output, (out) => client.pour(path, out)));
 }
 
 function openLines(file: string): { readonly lines: Readable; readonly bytes: number | undefined } {

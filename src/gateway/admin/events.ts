@@ -60,7 +60,7 @@ function found(entry: OutboxEntry | undefined): Answer {
   );
 }
 
-function viewOf({ event, attempts, failure, dueAtMs, deadAtMs }: OutboxEntry): Record<string, unknown> {
+export function viewOf({ event, attempts, failure, dueAtMs, deadAtMs }: OutboxEntry): Record<string, unknown> {
   const { id, type, atMs, data } = event;
   const state: OutboxState = deadAtMs === null ? 'waiting' : 'dead';
   const [due, dead] = [isoOrNull(dueAtMs), isoOrNull(deadAtMs)];

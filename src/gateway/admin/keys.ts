@@ -116,7 +116,7 @@ async function shown({ registry }: Call['parts'], record: KeyRecord): Promise<Re
 }
 
 /** A key as operators see it, with plan, limits and grants as they hold: never a secret nor a hash, only when each secret ends. */
-function viewOf(record: KeyRecord, nowMs: number): Record<string, unknown> {
+export function viewOf(record: KeyRecord, nowMs: number): Record<string, unknown> {
   return {
     id: record.id,
     name: record.name,

@@ -5,6 +5,7 @@ import { GRANT_ROUTES } from './grants.js';
 import { KEY_ROUTES } from './keys.js';
 import { ARCHIVE_ROUTES } from './ledger/archive.js';
 import { describe } from './openapi/describe.js';
+import { PERSONAL_ROUTES } from './personal/routes.js';
 import { PROBE_ROUTES } from './probes.js';
 import type { Route } from './route.js';
 import { TOKEN_ROUTES } from './tokens.js';
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...KEY_ROUTES,
   ...CUSTOMER_ROUTES,
   ...GRANT_ROUTES,
+  ...PERSONAL_ROUTES,
   ...BAN_ROUTES,
   ...EVENT_ROUTES,
   ...USAGE_ROUTES,

@@ -92,15 +92,25 @@ async function reported({ parts, query }: Call, format: Format): Promise<Answer>
   const key = query.get('key');
   // A key that isn't there is a slip, not a customer without traffic.
   const keyId = key === undefined ? undefined : (await parts.registry.get(key)).id;
-  // Of one key the days that are certainly in the store are read at once, here.
-  const isElsewhere =
-    parts.report !== undefined && (keyId === undefined || range.from < dayOf(nowMs - STORED_DAYS * DAY_MS));
-  const chunks = isElsewhere
-    ? limited(parts.report(format, range, keyId))
-    : writeReport(format, range, parts.engine.usage.rows(range.from, range.to, keyId), keyId, (after, count) =>
-        parts.engine.customers.page(after, count),
-      );
-  return { type: TYPES[format], headers: headersOf(format, range), chunks };
+  return {
+    type: TYPES[format],
+    headers: headersOf(format, range),
+    chunks: reportOf(parts, format, range, nowMs, keyId),
+  };
+}
+
+/** A report over store and archive. Of one key the days that are certainly in the store are read at once, here. */
+export function reportOf(
+  { report, engine }: Call['parts'],
+  format: Format,
+  range: ReportRange,
+  nowMs: number,
+  keyId?: string,
+): AsyncIterable<string | Buffer> {
+  if (report !== undefined && (keyId === undefined || range.from < dayOf(nowMs - STORED_DAYS * DAY_MS)))
+    return limited(report(format, range, keyId));
+  const rows = engine.usage.rows(range.from, range.to, keyId);
+  return writeReport(format, range, rows, keyId, (after, count) => engine.customers.page(after, count));
 }
 
 function headersOf(format: Format, { from, to }: ReportRange): Headers {

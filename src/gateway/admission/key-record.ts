@@ -49,6 +49,7 @@ export interface AuditEntry {
     | 'lifted'
     | 'closed'
     | 'granted'
-    | 'withdrawn';
+    | 'withdrawn'
+    | 'erased';
   readonly changed: Readonly<Record<string, unknown>>;
 }

@@ -128,6 +128,13 @@ export interface KeyStore {
   confirm(id: string): Promise<void>;
   /** Writes `record`, its audit entry and the event that says so in one step if the stored version is `record.version - 1` (0: absent). */
   write(record: KeyRecord, entry: AuditEntry, event?: GatewayEvent): Promise<void>;
+  /**
+   * Writes `record` as `write` does, puts `history` in place of all its history (one entry more than there is), and
+   * forgets what an operator said of a ban.
+   */
+  rewrite(record: KeyRecord, history: readonly AuditEntry[]): Promise<void>;
+  /** Writes over what the files of the store may still hold of what was replaced or removed, as far as that can be done. */
+  shred(): Promise<void>;
   /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */
   page(afterId: string | null, count: number): Promise<readonly KeyRecord[]>;
   history(id: string): Promise<readonly AuditEntry[]>;

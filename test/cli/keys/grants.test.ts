@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
@@ -52,4 +54,31 @@ for (const collection of ['keys', 'customers'] as const) {
       t.match(told.stderr, words);
     }
   });
+
+  t.test(`${collection}: all that is stored is exported, and names are erased`, async (t: Test) => {
+    const { folder, run } = await operator(t);
+    const id = await idOf(
+      run(collection, 'create', '--plan', 'free', '--name', 'Ada', '--note', 'pays late', '--json'),
+    );
+    const exported = await run(collection, 'export', id);
+    t.match(JSON.parse(exported.stdout), { [collection.slice(0, -1)]: { id, name: 'Ada' }, history: [{}] });
+    const file = join(folder, 'ada.json');
+    t.match(await run(collection, 'export', id, '--output', file), { code: 0, stdout: '', stderr: '' });
+    t.match(JSON.parse(readFileSync(file, 'utf8')), { history: [{ action: 'created' }] });
+    t.equal(statSync(file).mode & 0o777, 0o600);
+    const end = collection === 'keys' ? 'revoke' : 'close';
+    const early = await run(collection, 'erase', id);
+    t.match(early, { code: 1, stderr: new RegExp(`first petgate ${collection} ${end} ${id}`) });
+    await run(collection, end, id);
+    t.match(await run(collection, 'erase', id), { code: 0, stdout: /are erased\.\n$/ });
+    t.notMatch((await run(collection, 'export', id)).stdout, /Ada|pays/);
+    t.match((await run(collection, 'show', id)).stdout, /^name +-$/m);
+    t.match((await run(collection, 'history', id)).stdout, /erased +-$/m);
+  });
 }
+
+t.test('of one key there is nothing to choose', async (t: Test) => {
+  const { run } = await operator(t);
+  t.match(await run('keys', 'export', 'abcdefghijkl', '--hashes'), { code: 2, stderr: /leave out the options/ });
+  t.match(await run('keys', 'export', 'abcdefghijkl'), { code: 1, stderr: /no key has this id/ });
+});

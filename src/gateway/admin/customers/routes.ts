@@ -95,7 +95,7 @@ async function shown({ registry }: Call['parts'], record: CustomerRecord): Promi
   return { json: viewOf(record, await registry.nowMs()) };
 }
 
-function viewOf(record: CustomerRecord, nowMs: number): object {
+export function viewOf(record: CustomerRecord, nowMs: number): object {
   const { id, name, reference, plan, status, limits, grants, note, createdAtMs } = record;
   const created = new Date(createdAtMs).toISOString();
   return { id, name, reference, plan, status, limits, grants: grantsView(grants, nowMs), note, created };

@@ -30,6 +30,8 @@ export interface CustomerStore {
   confirm(id: string): Promise<void>;
   /** Writes `record` and its audit entry in one step if the stored version is `record.version - 1` (0: absent). Rejects with VersionConflict and ChangeUncertain. */
   write(record: CustomerRecord, entry: AuditEntry): Promise<void>;
+  /** Writes `record` as `write` does, and puts `history` in place of all its history: one entry more than there is. */
+  rewrite(record: CustomerRecord, history: readonly AuditEntry[]): Promise<void>;
   /** Up to `count` records with an id after `afterId`, by id. */
   page(afterId: string | null, count: number): Promise<readonly CustomerRecord[]>;
   history(id: string): Promise<readonly AuditEntry[]>;

@@ -162,13 +162,17 @@ export class KeyCache {
     const seenAtMs = Date.now();
     const [record, ban] = await Promise.all([this.#redis.keys.read(keyId), this.#redis.bans.read(keyId)]);
     if (record === undefined) return null;
-    return { seenAtMs, record, ban: ban === undefined ? null : { untilMs: ban.untilMs, level: ban.level } };
+    return {
+      seenAtMs,
+      record: nameless(record),
+      ban: ban === undefined ? null : { untilMs: ban.untilMs, level: ban.level },
+    };
   }
 
   async #askCustomer(customerId: string): Promise<CachedCustomer | null> {
     const seenAtMs = Date.now();
     const record = await this.#redis.customers.read(customerId);
-    return record === undefined ? null : { seenAtMs, record };
+    return record === undefined ? null : { seenAtMs, record: { ...nameless(record), reference: '' } };
   }
 
   #customer(customerId: string): CachedCustomer | undefined {
@@ -215,6 +219,13 @@ export class KeyCache {
       }
     });
   }
+}
+
+/** No copy says who somebody is: nobody asks that here, and it could not be erased on a gateway that is away. */
+function nameless<T extends CachedKey['record'] | CachedCustomer['record']>(record: T): T {
+  const { grants } = record;
+  const bare = { ...record, name: '', note: '' };
+  return grants === undefined ? bare : { ...bare, grants: grants.map((grant) => ({ ...grant, note: '' })) };
 }
 
 function decoded(bytes: Buffer): Cached {

@@ -65,7 +65,7 @@ t.test('a grant that ends while Redis is away leaves what its limit leaves', asy
   t.equal(count(await askMany(engine, other, 12, now()), 'admitted'), 8, 'twelve of twenty were');
 });
 
-t.test('copies follow what is granted elsewhere', async (t: Test) => {
+t.test('copies hold no names, and follow what is granted elsewhere', async (t: Test) => {
   const server = await durableRedis(t);
   const here = openGateway(t, server);
   const there = openGateway(t, server, { keeps: false });
@@ -79,6 +79,8 @@ t.test('copies follow what is granted elsewhere', async (t: Test) => {
   await change(there.engine, keys[0]!, { grants: [grant('day', 5, now() + HOUR_MS)] });
   await until('the grant is copied', () => here.engine.cachedKey(keys[0]!.id)?.record.grants?.length === 1);
   await until('the customer is copied', () => here.engine.cachedCustomer(customer.id)?.version === 1);
+  const copies = [...keys.map(({ id }) => here.engine.cachedKey(id)), here.engine.cachedCustomer(customer.id)];
+  t.notMatch(JSON.stringify(copies), /Ada|A-1/);
   await server.kill();
   await away(here.engine);
   t.match(standing(await ask(here.engine, keys[0]!, now())), { outcome: 'admitted', day: { limit: 1_005 } });

@@ -7,6 +7,7 @@ import { idsIn } from './link/ids.js';
 import type { Link } from './link/link.js';
 import { CUSTOMER_INDEX, customerName, historyName, KEY_INDEX } from './names.js';
 import type { Replicas } from './link/replicas.js';
+import { rewrite } from './rewrite.js';
 import { scriptOf } from './link/script.js';
 import { grantsText } from './admission/grants.js';
 import { NO_LIMIT_OF_ITS_OWN } from './admission/summary.js';
@@ -48,6 +49,14 @@ export function customerStore(link: Link, replicas: Replicas): CustomerStore {
         async () => (await link.run(WRITE, [customerName(id), historyName(id)], args)).toString() === '1',
       );
       if (!written) throw new VersionConflict(`customer ${id} was changed by somebody else, or exists already`);
+    },
+    async rewrite(record, history) {
+      const { id, version } = record;
+      await announceChange(link, id);
+      const written = await replicas.confirmed(customerName(id), () =>
+        rewrite(link, [customerName(id), historyName(id)], version, fieldsOf(record), history),
+      );
+      if (!written) throw new VersionConflict(`customer ${id} was changed by somebody else`);
     },
     async page(afterId, count) {
       const records: CustomerRecord[] = [];

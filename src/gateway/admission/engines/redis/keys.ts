@@ -10,6 +10,7 @@ import type { Link } from './link/link.js';
 import { EVENTS_DUE, eventsName, historyName, KEY_INDEX, keyName } from './names.js';
 import type { Replicas } from './link/replicas.js';
 import { fieldsOf, isPlaced, recordOf } from './record.js';
+import { rewrite } from './rewrite.js';
 import { scriptOf } from './link/script.js';
 
 /**
@@ -63,6 +64,16 @@ export function keyStore(link: Link, replicas: Replicas, deadlineMs: number, imp
       if (event !== undefined) await (written ? ready : withdraw)(link, event.id).catch(() => undefined);
       if (!written) throw new VersionConflict(`key ${record.id} was changed by somebody else, or exists already`);
     },
+    async rewrite(record, history) {
+      const { id, version } = record;
+      await announceChange(link, id);
+      const written = await replicas.confirmed(keyName(id), () =>
+        rewrite(link, [keyName(id), historyName(id)], version, fieldsOf(record), history),
+      );
+      if (!written) throw new VersionConflict(`key ${id} was changed by somebody else`);
+    },
+    // Redis alone says what its files still hold.
+    shred: () => Promise.resolve(),
     confirm: (id) => replicas.confirmed(keyName(id), () => Promise.resolve()),
     async page(afterId, count) {
       const records: KeyRecord[] = [];

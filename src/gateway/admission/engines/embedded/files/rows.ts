@@ -10,7 +10,7 @@
  * all records, `b` what an operator said of a ban, `i` a key that an import has staged, `m` the mark of that
  * import, `t` an admin token, `x` the archive there is, `w` how far an archived day was removed, `e` an event that is not
  * delivered, with an entry of its id in `y` by when it was made and `d` by when it is due, or in `z` by since when it is
- * dead. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
+ * dead, `~` what only fills pages. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
  * its metadata.
  */
 export const SEPARATOR = '\u001f';
@@ -39,6 +39,11 @@ export const recordRow = (keyId: string): string => `k${keyId}`;
 export const customerRow = (customerId: string): string => `K${customerId}`;
 export const historyRow = (keyId: string, version: number): string =>
   `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
+/** All history of a key or a customer. */
+export const historyRange = (id: string): { start: string; end: string } => ({
+  start: historyRow(id, 0),
+  end: `h${id}${SEPARATOR}${AFTER_ALL}`,
+});
 /** The ledger's row for what a key row counts under `label`: its day, plan and operation. */
 export const usageRow = (keyId: string, label: string): string =>
   `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
@@ -57,6 +62,8 @@ export const listedRow = (list: 'y' | 'd' | 'z', atMs: number, eventId: string):
 /** The event of a row of `listedRow`. */
 export const eventIdOf = (row: string): string => row.slice(row.indexOf(SEPARATOR) + 1);
 
+/** Writes over free pages, and goes at once (shred.ts). */
+export const fillerRow = (number: number): string => `~${String(number).padStart(9, '0')}`;
 export const stagedRow = (keyId: string): string => `i${keyId}`;
 export const IMPORT_MARK = 'm';
 /** Differs after each change of any record, of a key or a customer, as a double. */

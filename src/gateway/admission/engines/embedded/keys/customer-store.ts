@@ -2,10 +2,10 @@ import type { CustomerRecord, CustomerStore } from '../../../customers/record.js
 import type { AuditEntry } from '../../../key-record.js';
 import { VersionConflict } from '../../../port.js';
 import { attempt, inTransaction } from '../files/errors.js';
-import { AFTER_ALL, customerRow, historyRow, recordRow, SEPARATOR } from '../files/rows.js';
+import { AFTER_ALL, customerRow, historyRange, historyRow, recordRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
-import { recordsChanged } from './staged.js';
+import { recordsChanged, replaceHistory } from './staged.js';
 
 /** Customers live in `durable`, beside the records of their keys: a change holds, as one of a key does, with the next transaction. */
 export function customersOf(stores: Stores): CustomerStore {
@@ -18,7 +18,16 @@ export function customersOf(stores: Stores): CustomerStore {
       }),
     // What can be read here is on the disk.
     confirm: () => Promise.resolve(),
-    write: (record, entry) => inTransaction(stores, () => write(stores, record, entry)),
+    write: (record, entry) =>
+      inTransaction(stores, () => {
+        write(stores, record);
+        durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
+      }),
+    rewrite: (record, history) =>
+      inTransaction(stores, () => {
+        write(stores, record);
+        replaceHistory(durable, record.id, record.version, history);
+      }),
     page: (afterId, count) =>
       attempt(stores, () => {
         durable.resetReadTxn();
@@ -28,8 +37,7 @@ export function customersOf(stores: Stores): CustomerStore {
     history: (id) =>
       attempt(stores, () => {
         durable.resetReadTxn();
-        const range = { start: historyRow(id, 0), end: `h${id}${SEPARATOR}${AFTER_ALL}` };
-        return [...durable.getRange(range)].map(({ value }) => JSON.parse(value.toString()) as AuditEntry);
+        return [...durable.getRange(historyRange(id))].map(({ value }) => JSON.parse(value.toString()) as AuditEntry);
       }),
     keyCount: (id) =>
       attempt(stores, () => {
@@ -46,14 +54,13 @@ function customerIn(durable: Store, id: string): CustomerRecord | undefined {
 }
 
 /** In a transaction. */
-function write({ durable, durableCapacity }: Stores, record: CustomerRecord, entry: AuditEntry): void {
+function write({ durable, durableCapacity }: Stores, record: CustomerRecord): void {
   durableCapacity.claim();
   const storedVersion = customerIn(durable, record.id)?.version ?? 0;
   if (storedVersion !== record.version - 1)
     throw new VersionConflict(
       `Customer ${record.id} is at version ${storedVersion}, not ${record.version - 1}: read it again and repeat the change.`,
     );
-  durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
   durable.putSync(customerRow(record.id), Buffer.from(JSON.stringify(record)));
   recordsChanged(durable);
 }

@@ -1,21 +1,33 @@
 import type { AuditEntry, KeyRecord } from '../../../key-record.js';
-import type { GatewayEvent } from '../../../events/outbox.js';
 import { VersionConflict } from '../../../port.js';
 import type { KeyStore } from '../../../port.js';
 import { importsOf } from './imports.js';
-import { AFTER_ALL, historyRow, recordRow, SEPARATOR } from '../files/rows.js';
+import { AFTER_ALL, banNoteRow, historyRange, historyRow, recordRow } from '../files/rows.js';
+import { shred } from '../files/shred.js';
 import { enter } from './outbox.js';
-import { committedBytes, place, recordsChanged, stagedIn } from './staged.js';
+import { committedBytes, place, recordsChanged, replaceHistory, stagedIn } from './staged.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
-import { attempt, translated } from '../files/errors.js';
+import { attempt, inTransaction } from '../files/errors.js';
 
 /** Key records live in `durable` alone: synced to disk before a change is acknowledged, read by every admission. */
 export function keysOf(stores: Stores): KeyStore {
   const { durable } = stores;
   return {
     read: (id) => attempt(stores, () => readRecord(durable, id)),
-    write: (record, entry, event) => write(stores, record, entry, event),
+    write: (record, entry, event) =>
+      inTransaction(stores, () => {
+        put(stores, record);
+        durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
+        if (event !== undefined) enter(durable, event);
+      }),
+    rewrite: (record, history) =>
+      inTransaction(stores, () => {
+        put(stores, record);
+        replaceHistory(durable, record.id, record.version, history);
+        if (durable.getBinaryFast(banNoteRow(record.id)) !== undefined) durable.removeSync(banNoteRow(record.id));
+      }),
+    shred: () => shred(stores),
     // What can be read here is on the disk.
     confirm: () => Promise.resolve(),
     page: (afterId, count) =>
@@ -26,37 +38,28 @@ export function keysOf(stores: Stores): KeyStore {
       }),
     history: (id) =>
       attempt(stores, () => {
-        const range = { start: historyRow(id, 0), end: `h${id}${SEPARATOR}${AFTER_ALL}` };
-        return rowsOf(durable, range).map((bytes) => JSON.parse(bytes.toString()) as AuditEntry);
+        return rowsOf(durable, historyRange(id)).map((bytes) => JSON.parse(bytes.toString()) as AuditEntry);
       }),
     imports: importsOf(stores),
   };
 }
 
-async function write(stores: Stores, record: KeyRecord, entry: AuditEntry, event?: GatewayEvent): Promise<void> {
-  const { durable, durableCapacity } = stores;
-  try {
-    await durable.transaction(() => {
-      durableCapacity.claim();
-      const staged = stagedIn(durable, record.id);
-      if (staged !== undefined && !place(durable, staged))
-        throw new VersionConflict(`Key ${record.id} is just being imported.`);
-      const stored = durable.getBinary(recordRow(record.id));
-      const storedVersion = stored === undefined ? 0 : (JSON.parse(stored.toString()) as KeyRecord).version;
-      if (storedVersion !== record.version - 1) {
-        throw new VersionConflict(
-          `Key ${record.id} is at version ${storedVersion}, not ${record.version - 1}: read it again and repeat the change.`,
-        );
-      }
-      // A put that fails spoils the whole transaction, so that no row is ever there alone.
-      durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
-      durable.putSync(recordRow(record.id), Buffer.from(JSON.stringify(record)));
-      if (event !== undefined) enter(durable, event);
-      recordsChanged(durable);
-    });
-  } catch (error) {
-    throw await translated(stores, error);
+/** In a transaction: the record in place of the version before. */
+function put({ durable, durableCapacity }: Stores, record: KeyRecord): void {
+  durableCapacity.claim();
+  const staged = stagedIn(durable, record.id);
+  if (staged !== undefined && !place(durable, staged))
+    throw new VersionConflict(`Key ${record.id} is just being imported.`);
+  const stored = durable.getBinary(recordRow(record.id));
+  const storedVersion = stored === undefined ? 0 : (JSON.parse(stored.toString()) as KeyRecord).version;
+  if (storedVersion !== record.version - 1) {
+    throw new VersionConflict(
+      `Key ${record.id} is at version ${storedVersion}, not ${record.version - 1}: read it again and repeat the change.`,
+    );
   }
+  // A put that fails spoils the whole transaction, so that no row is ever there alone.
+  durable.putSync(recordRow(record.id), Buffer.from(JSON.stringify(record)));
+  recordsChanged(durable);
 }
 
 function readRecord(durable: Store, id: string): KeyRecord | undefined {

@@ -1,5 +1,6 @@
+import type { AuditEntry } from '../../../key-record.js';
 import type { ImportUnderWay, IncomingKey } from '../../../port.js';
-import { historyRow, IMPORT_MARK, recordRow, RECORDS_VERSION, stagedRow } from '../files/rows.js';
+import { historyRange, historyRow, IMPORT_MARK, recordRow, RECORDS_VERSION, stagedRow } from '../files/rows.js';
 import { putDouble } from '../files/store.js';
 import type { Store } from '../files/store.js';
 
@@ -39,6 +40,13 @@ export function place(durable: Store, staged: StagedKey): boolean {
   durable.putSync(recordRow(record.id), Buffer.from(JSON.stringify(record)));
   durable.removeSync(stagedRow(record.id));
   return true;
+}
+
+/** In a transaction: the history of a key or a customer is this from now on, its last entry that of `version`. */
+export function replaceHistory(durable: Store, id: string, version: number, history: readonly AuditEntry[]): void {
+  const rows = [...durable.getKeys(historyRange(id))];
+  for (const [place, entry] of history.entries())
+    durable.putSync(rows[place] ?? historyRow(id, version), Buffer.from(JSON.stringify(entry)));
 }
 
 /** In a transaction that changes what records say: whoever keeps some looks at them again. */

@@ -1,0 +1,85 @@
+import { text } from 'node:stream/consumers';
+import type { CustomerRecord } from '../../admission/customers/record.js';
+import type { OutboxEntry, OutboxState } from '../../admission/events/outbox.js';
+import type { KeyRecord } from '../../admission/key-record.js';
+import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
+import { MOST_DAYS } from '../../usage/range.js';
+import { viewOf as banView } from '../bans.js';
+import { viewOf as customerView } from '../customers/routes.js';
+import { viewOf as eventView } from '../events.js';
+import { entryView, viewOf as keyView } from '../keys.js';
+import type { AdminParts } from '../route.js';
+import { reportOf } from '../usage.js';
+
+const PAGE_ENTRIES = 1_000;
+
+/** `{exported, key, history, ban, events, usage}` as JSON. */
+export async function* exportOfKey(parts: AdminParts, record: KeyRecord): AsyncGenerator<string, void> {
+  const events = await eventsOf(parts, record.id);
+  yield `${JSON.stringify({ exported: await momentOf(parts), ...(await keyPart(parts, record, events)) })}\n`;
+}
+
+/** `{exported, customer, history, keys}` as JSON, where `keys` has for each what an export of it alone has; a key at a time. */
+export async function* exportOfCustomer(parts: AdminParts, record: CustomerRecord): AsyncGenerator<string, void> {
+  const { registry } = parts;
+  const { id } = record;
+  const history = (await registry.customers.history(id)).map(entryView);
+  const head = { exported: await momentOf(parts), customer: customerView(record, await registry.nowMs()), history };
+  yield `${JSON.stringify(head).slice(0, -1)},"keys":[`;
+  const events = await eventsOf(parts, id);
+  let separator = '';
+  for (const key of await registry.keysOf(id)) {
+    const its = events.filter(({ event }) => event.data.key === key.id);
+    yield separator + JSON.stringify(await keyPart(parts, key, its));
+    separator = ',\n';
+  }
+  yield ']}\n';
+}
+
+async function keyPart(parts: AdminParts, record: KeyRecord, events: readonly OutboxEntry[]): Promise<object> {
+  const { registry, engine } = parts;
+  const [key, history, ban] = await Promise.all([
+    registry.asItHolds(record),
+    registry.history(record.id),
+    engine.bans.read(record.id),
+  ]);
+  return {
+    key: keyView(key, await registry.nowMs()),
+    history: history.map(entryView),
+    ban: ban === undefined ? null : banView(ban),
+    events: events.map(eventView),
+    usage: await usageOf(parts, record.id, history[0]?.atMs ?? record.createdAtMs),
+  };
+}
+
+/** Events about a key, or about any key of a customer, that are not delivered. */
+async function eventsOf({ engine }: AdminParts, id: string): Promise<readonly OutboxEntry[]> {
+  const found: OutboxEntry[] = [];
+  for (const state of ['waiting', 'dead'] satisfies OutboxState[]) {
+    for (let cursor: string | null = null, isLast = false; !isLast;) {
+      const page = await engine.outbox.list(state, cursor, PAGE_ENTRIES);
+      found.push(...page.entries.filter(({ event: { data } }) => data.key === id || data.customer === id));
+      ({ cursor } = page);
+      isLast = cursor === null;
+    }
+  }
+  return found;
+}
+
+/** All rows of the ledger and its archive, from the day on which the key came here. */
+async function usageOf(parts: AdminParts, keyId: string, fromMs: number): Promise<readonly unknown[]> {
+  const nowMs = await parts.registry.nowMs();
+  const finality = await parts.engine.days.finality(nowMs);
+  const rows: unknown[] = [];
+  for (let startMs = fromMs; dayOf(startMs) <= dayOf(nowMs); startMs += MOST_DAYS * DAY_MS) {
+    const last = Math.min(nowMs, startMs + (MOST_DAYS - 1) * DAY_MS);
+    const range = { from: dayOf(startMs), to: dayOf(last), by: ['day', 'plan', 'operation'] as const, ...finality };
+    const report = await text(reportOf(parts, 'json', range, nowMs, keyId) as AsyncIterable<Buffer>);
+    rows.push(...(JSON.parse(report) as { readonly rows: readonly unknown[] }).rows);
+  }
+  return rows;
+}
+
+async function momentOf({ registry }: AdminParts): Promise<string> {
+  return new Date(await registry.nowMs()).toISOString();
+}

@@ -1,0 +1,134 @@
+import { customerOf } from '../admission/customers/id.js';
+import type { CustomerRecord } from '../admission/customers/record.js';
+import type { Grant } from '../admission/grants/grant.js';
+import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
+import { VersionConflict } from '../admission/port.js';
+import type { AdmissionEngine } from '../admission/port.js';
+import { KeyRefused } from './refused.js';
+import type { KeyRegistry } from './registry.js';
+
+/** What of a key or a customer may be about a person. */
+interface Personal {
+  readonly id: string;
+  readonly name: string;
+  /** Of a customer. */
+  readonly reference?: string;
+  readonly note: string;
+  readonly grants?: readonly Grant[];
+  readonly version: number;
+}
+
+/** Where it is kept: the part of both stores that erasing needs. */
+interface Kept<R> {
+  history(id: string): Promise<readonly AuditEntry[]>;
+  rewrite(record: R, history: readonly AuditEntry[]): Promise<void>;
+}
+
+/** Fields of the history that say nothing of a person. Any other may be a text, and goes. */
+const IMPERSONAL: ReadonlySet<string> = new Set([
+  'plan',
+  'customer',
+  'status',
+  'limits',
+  'scopes',
+  'expires',
+  'until',
+  'grant',
+  'window',
+  'units',
+  'oldSecretEnds',
+  'othersEndedAtOnce',
+]);
+const ATTEMPTS = 8;
+
+/** What erasing works on. */
+interface ErasureParts {
+  readonly registry: KeyRegistry;
+  readonly engine: Pick<AdmissionEngine, 'keys' | 'customers'>;
+}
+
+const ERASED_AT_ONCE = 32;
+
+/**
+ * Takes name and notes of a key that is ended for ever out of its record and out of all of its history, and says so
+ * there. Who did what and when stays, as the id and all figures do. Repeating it does no harm. Rejects with KeyRefused.
+ */
+export async function eraseKey(parts: ErasureParts, id: string, actor: string): Promise<void> {
+  await eraseOne(parts, id, actor);
+  await parts.engine.keys.shred();
+}
+
+/** The same of a closed customer, with its reference, and of all its keys. May break off between two keys: then repeat it. */
+export async function eraseCustomer({ registry, engine }: ErasureParts, id: string, actor: string): Promise<void> {
+  const closed = async (): Promise<CustomerRecord> => {
+    const record = await registry.customers.get(id);
+    if (record.status === 'closed') return record;
+    throw new KeyRefused('conflict', [
+      `the customer is ${record.status}, and only a closed one can be erased: first petgate customers close ${id}, which is final for all its keys`,
+    ]);
+  };
+  await closed();
+  const keys = await registry.keysOf(id);
+  for (let from = 0; from < keys.length; from += ERASED_AT_ONCE)
+    await Promise.all(
+      keys.slice(from, from + ERASED_AT_ONCE).map((key) => eraseOne({ registry, engine }, key.id, actor)),
+    );
+  await erase(engine.customers, closed, await registry.nowMs(), actor);
+  await engine.keys.shred();
+}
+
+async function eraseOne({ registry, engine }: ErasureParts, id: string, actor: string): Promise<void> {
+  const ended = async (): Promise<KeyRecord> => {
+    const record = await registry.get(id);
+    const customer = customerOf(id);
+    const isOver = record.status === 'revoked' || (customer !== null && (await isClosed(registry, customer)));
+    if (isOver) return record;
+    throw new KeyRefused('conflict', [
+      `the key is ${record.status}, and only a revoked one can be erased: first petgate keys revoke ${id}, which is final`,
+    ]);
+  };
+  await erase(engine.keys, ended, await registry.nowMs(), actor);
+}
+
+async function isClosed({ customers }: KeyRegistry, id: string): Promise<boolean> {
+  return (await customers.get(id)).status === 'closed';
+}
+
+/** @param read gives the record as it is, or throws where it may not be erased */
+async function erase<R extends Personal>(
+  store: Kept<R>,
+  read: () => Promise<R>,
+  atMs: number,
+  actor: string,
+): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const record = await read();
+    // Both were read one after the other; a change in between is another version.
+    const history = await store.history(record.id);
+    try {
+      const done: AuditEntry = { atMs, actor, action: 'erased', changed: {} };
+      await store.rewrite({ ...impersonal(record), version: record.version + 1 }, [...history.map(bare), done]);
+      return;
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+    }
+  }
+  throw new KeyRefused('conflict', ['it is being changed by somebody else; try again']);
+}
+
+function impersonal<R extends Personal>(record: R): R {
+  const { reference, grants } = record;
+  return {
+    ...record,
+    name: '',
+    note: '',
+    ...(reference === undefined ? {} : { reference: '' }),
+    ...(grants === undefined ? {} : { grants: grants.map((grant) => ({ ...grant, note: '' })) }),
+  };
+}
+
+function bare(entry: AuditEntry): AuditEntry {
+  const fields = Object.entries(entry.changed);
+  const changed = Object.fromEntries(fields.map(([field, value]) => [field, IMPERSONAL.has(field) ? value : null]));
+  return { ...entry, changed };
+}
