@@ -23,6 +23,10 @@ function priced(name: string, limits: Limits, prices: Parameters<typeof operatio
   return [name, { name, limits, refill: 'interval', ban: NO_BAN, operations: operationTerms(prices) }];
 }
 
+function warning(name: string, warnAt: readonly number[]): [string, Plan] {
+  return [name, { name, limits: { minute: 60, day: 10 }, refill: 'interval', ban: NO_BAN, warnAt }];
+}
+
 /** The plans every engine under test is opened with. */
 export const PLANS: Plans = new Map([
   plan('free', { minute: 60, day: 1_000 }),
@@ -39,6 +43,8 @@ export const PLANS: Plans = new Map([
     { minute: 100, day: 200, month: 1_000 },
     { createPet: { cost: 5, minute: 15, day: 30 }, getPet: { cost: 0 } },
   ),
+  warning('quiet', []),
+  warning('early', [10, 100]),
   plan('strict', { minute: 1, day: 1_000 }, 'interval', {
     after: 3,
     withinMs: 10_000,

@@ -11,6 +11,7 @@ await conformance(t, 'embedded', () =>
       folder: tempFolder(t),
       plans: PLANS,
       usageDays: 400,
+      events: true,
       importLeaseMs: IMPORT_LEASE_MS,
       mapBytes: 64 * 1_048_576,
     }),

@@ -8,6 +8,7 @@ import { grants } from './grants.js';
 import { imports } from './imports.js';
 import { outbox } from './outbox.js';
 import { personal } from './personal.js';
+import { told } from './told.js';
 import { verification } from './verification.js';
 import { keys } from './keys.js';
 import { ledger } from './ledger.js';
@@ -36,6 +37,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
       imports,
       tokens,
       outbox,
+      told,
     ])
       await t.test(part.name, (t) => (part(t, engine), t.end()));
 

@@ -56,6 +56,7 @@ export function decideExactly(
   record: KeyRecord | undefined,
   request: AdmissionRequest,
   nowMs: number,
+  onCrossed: (crossing: ExactCrossing) => void = () => undefined,
 ): StandingVerdict {
   const cost = priceOf(plan, request);
   const now = BigInt(nowMs);
@@ -64,6 +65,8 @@ export function decideExactly(
   const scratch: ExactState = isLook ? structuredClone(state) : state;
   const spent = rules.map((rule) => settled(scratch, rule, now));
   const ruling = rule(scratch, plan.ban, rules, spent, cost, now);
+  if (ruling === 'admitted' && record !== undefined)
+    for (const [place, each] of rules.entries()) tellCrossed(plan, each, spent[place]!, cost, now, onCrossed);
   const [minute, day, ...more] = rules.map((each, place) => figuresOf(each, spent[place]!, now));
   const standing = {
     keyId: record?.id ?? null,
@@ -102,6 +105,34 @@ export function decideExactly(
     started: ruling === 'ban_started',
     retryAtMs,
   };
+}
+
+/** A share of a limit that was crossed just now. */
+export interface ExactCrossing {
+  readonly window: 'day' | 'month';
+  readonly startDay: number;
+  readonly threshold: number;
+  readonly limit: number;
+  readonly used: number;
+}
+
+function tellCrossed(
+  { warnAt = [50, 80, 100] }: ExactPlan,
+  { name, per, limit }: Rule,
+  { drops }: Spent,
+  cost: number,
+  now: bigint,
+  onCrossed: (crossing: ExactCrossing) => void,
+): void {
+  if ((name !== 'day' && name !== 'month') || limit === 'unlimited') return;
+  for (const threshold of warnAt) {
+    // A unit is used as soon as a part of it is.
+    const share = upTo(BigInt(threshold) * BigInt(limit), 100n);
+    const used = upTo(drops, LENGTH[per]);
+    if (used < share || used - BigInt(cost) >= share) continue;
+    const startDay = Number(startOf(name, now) / DAY_MS);
+    onCrossed({ window: name, startDay, threshold, limit, used: Number(used) });
+  }
 }
 
 function rulesOf(plan: ExactPlan, record: KeyRecord | undefined, operation: string, now: bigint): readonly Rule[] {

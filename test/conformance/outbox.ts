@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { EventType, GatewayEvent } from '../../src/gateway/admission/events/outbox.js';
+import type { EventType, GatewayEvent, OutboxChange } from '../../src/gateway/admission/events/outbox.js';
 import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import { until } from '../servers/until.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
@@ -22,11 +22,13 @@ function recordOf(id: string): KeyRecord {
   return { id, plan: 'free', status: 'enabled', createdAtMs: 1, version: 1, ...nothing, ...never };
 }
 
+const only = (event: GatewayEvent): OutboxChange => ({ enter: [event], withdraw: [] });
+
 /** A new key that is told of. */
 async function tell(engine: AdmissionEngine): Promise<GatewayEvent> {
   const id = freshId();
   const event = eventFor(id);
-  await engine.keys.write(recordOf(id), { atMs: event.atMs, action: 'created', changed: {} }, event);
+  await engine.keys.write(recordOf(id), { atMs: event.atMs, action: 'created', changed: {} }, only(event));
   return event;
 }
 
@@ -63,7 +65,7 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     const id = freshId();
     await engine.keys.write(recordOf(id), { atMs: 1, action: 'created', changed: {} });
     const event = eventFor(id);
-    await t.rejects(engine.keys.write(recordOf(id), { atMs: 1, action: 'created', changed: {} }, event), {
+    await t.rejects(engine.keys.write(recordOf(id), { atMs: 1, action: 'created', changed: {} }, only(event)), {
       name: 'VersionConflict',
     });
     t.equal(await events.read(event.id), undefined);
@@ -116,6 +118,29 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     t.equal(await events.read(second.id), undefined);
   });
 
+  t.test('what is still to happen waits apart until then, and may be withdrawn with a change', async (t) => {
+    const id = freshId();
+    const later = { ...eventFor(id, 'petgate.key.expiring'), id: `${id}-expiring-1`, atMs: Date.now() + LEASE_MS };
+    const moved = { ...later, id: `${id}-expiring-2`, atMs: Date.now() + 2_000 };
+    const own = async (state: 'waiting' | 'scheduled'): Promise<readonly string[]> =>
+      (await events.list(state, null, MOST)).entries.map(({ event }) => event.id).filter((each) => each.startsWith(id));
+    await engine.keys.write(recordOf(id), { atMs: 1, action: 'created', changed: {} }, only(later));
+    t.same([await own('waiting'), await own('scheduled')], [[], [later.id]]);
+    t.match(await events.figures(), { waiting: 0, oldestMs: 0 });
+    t.same(await events.claim(MOST, LEASE_MS), []);
+    await engine.keys.write(
+      { ...recordOf(id), version: 2 },
+      { atMs: 1, action: 'changed', changed: {} },
+      { enter: [moved], withdraw: [later.id] },
+    );
+    t.equal(await events.read(later.id), undefined);
+    t.ok((await own('scheduled')).every((each) => each === moved.id));
+    t.same(await claim(1), [moved.id], 'and is due when it happens');
+    t.ok(Date.now() >= moved.atMs - 1_000);
+    t.same([await own('waiting'), await own('scheduled')], [[moved.id], []]);
+    await events.delivered(moved.id);
+  });
+
   t.test('lists come by pages, the oldest first, none twice', async (t) => {
     const told: GatewayEvent[] = [];
     for (let n = 0; n < 25; n += 1) told.push(await tell(engine));
@@ -123,7 +148,11 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     const key = freshId();
     const twins = [eventFor(key), eventFor(key), eventFor(key)].map((event) => ({ ...event, atMs: 2_000_000 }));
     for (const [n, event] of twins.entries())
-      await engine.keys.write({ ...recordOf(key), version: n + 1 }, { atMs: 1, action: 'changed', changed: {} }, event);
+      await engine.keys.write(
+        { ...recordOf(key), version: n + 1 },
+        { atMs: 1, action: 'changed', changed: {} },
+        only(event),
+      );
     const seen: string[] = [];
     for (let cursor: string | null = null, more = true; more;) {
       const page = await events.list('waiting', cursor, 2);

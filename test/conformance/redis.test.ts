@@ -14,6 +14,7 @@ await conformance(t, 'redis', () =>
       deadlineMs: 1_000,
       plans: PLANS,
       usageDays: 400,
+      events: true,
       importLeaseMs: IMPORT_LEASE_MS,
     }),
   ),

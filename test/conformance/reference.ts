@@ -14,8 +14,9 @@ import type {
 } from '../../src/gateway/admission/port.js';
 import type { UnknownReason, Verdict } from '../../src/gateway/admission/verdict.js';
 import type { AuditEntry, KeyRecord } from '../../src/gateway/admission/key-record.js';
+import type { GatewayEvent } from '../../src/gateway/admission/events/outbox.js';
 import { decideExactly, freshExact } from './exact.js';
-import type { ExactPlan, ExactState } from './exact.js';
+import type { ExactCrossing, ExactPlan, ExactState } from './exact.js';
 
 export type SteeredEngine = AdmissionEngine & {
   setPlans(plans: Plans): void;
@@ -38,6 +39,9 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
   const histories = new Map<string, AuditEntry[]>();
   const states = new Map<string, ExactState>();
   const ledger = new Map<string, UsageRow>();
+  const told = new Map<string, GatewayEvent>();
+  /** Crossings that were told, by whose they are: those of windows before the newest are forgotten. */
+  const marks = new Map<string, readonly ExactCrossing[]>();
 
   const stateOf = (name: string): ExactState => {
     const state = states.get(name) ?? freshExact();
@@ -84,6 +88,23 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     if (plan === undefined || (plan.limits === 'custom' && payer.limits === null)) return 'no_plan';
     return { plan, record: { ...record, limits: payer.limits, grants: payer.grants ?? [] }, customerId };
   };
+  const tellCrossing = (payer: string, key: string, plan: string, atMs: number, crossing: ExactCrossing): void => {
+    const { window, startDay, threshold, limit, used } = crossing;
+    const known = marks.get(payer) ?? [];
+    const isThis = (each: ExactCrossing): boolean =>
+      each.window === window && each.startDay === startDay && each.threshold === threshold && each.limit === limit;
+    if (known.some(isThis)) return;
+    marks.set(payer, [...known.filter((each) => each.window !== window || each.startDay >= startDay), crossing]);
+    const id = [payer, window, startDay, threshold, limit].join('-');
+    const data = { customer: payer === key ? null : payer, key, plan, window, threshold, limit, used };
+    told.set(id, { id, type: 'petgate.quota.crossed', atMs, data });
+  };
+  const tellBan = (key: string, plan: string, atMs: number, untilMs: number, level: number): void => {
+    const until = new Date(untilMs).toISOString();
+    const [id, reason] = [`${key}-ban-${untilMs}`, 'too many requests after 429'];
+    const data = { customer: customerOf(key), key, plan, until, level, reason };
+    told.set(id, { id, type: 'petgate.ban.started', atMs, data });
+  };
   const admitOne = (request: AdmissionRequest): Verdict => {
     const { subject, operation, nowMs = Date.now() } = request;
     const terms = termsOf(subject, nowMs);
@@ -91,7 +112,11 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     const { plan, record, customerId } = terms;
     const own = stateOf(subject.kind === 'key' ? subject.id : `ip ${subject.address}`);
     const state = customerId === null ? own : { ...own, windows: stateOf(customerId).windows };
-    const verdict = decideExactly(state, plan, record, request, nowMs);
+    const verdict = decideExactly(state, plan, record, request, nowMs, (crossing) =>
+      tellCrossing(customerId ?? record!.id, record!.id, plan.name, nowMs, crossing),
+    );
+    if (verdict.outcome === 'banned' && verdict.started && record !== undefined)
+      tellBan(record.id, plan.name, nowMs, verdict.bannedUntilMs, verdict.level);
     // Of a customer's key strikes and ban are its own.
     if (customerId !== null) Object.assign(own, state, { windows: own.windows });
     if (verdict.cost > 0 && subject.kind === 'key') {
@@ -121,8 +146,17 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
           .forEach((each) => tally(each.keyId, each.plan, each.operation, each.admittedAtMs, 'failed')),
       ),
     days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
-    get outbox(): never {
-      throw new Error('random stories write no events: test/conformance/outbox.ts does');
+    outbox: {
+      list: () =>
+        later(() => ({
+          entries: [...told.values()].map((event) => ({
+            ...{ event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null },
+          })),
+          cursor: null,
+        })),
+      delivered: (id) => later(() => void told.delete(id)),
+      ...{ claim: unused, postpone: unused, bury: unused, redeliver: unused, read: unused },
+      ...{ figures: unused, collect: unused, forgetDead: unused },
     },
     keys: {
       read: (id) => Promise.resolve(records.get(id)),
@@ -207,6 +241,10 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
       plans = next;
     },
   };
+}
+
+function unused(): never {
+  throw new Error('random stories only read events and forget them: test/conformance/outbox.ts does more');
 }
 
 function unfitness(record: KeyRecord | undefined, secretHash: string, nowMs: number): UnknownReason | undefined {

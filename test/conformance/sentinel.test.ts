@@ -15,6 +15,7 @@ const open = () =>
     deadlineMs: 1_000,
     plans: PLANS,
     usageDays: 400,
+    events: true,
     importLeaseMs: IMPORT_LEASE_MS,
   });
 await conformance(t, 'Redis behind a Sentinel', () => Promise.resolve(open()));

@@ -68,7 +68,47 @@ async function live(gateway: Gateway): Promise<readonly string[]> {
   return acknowledged;
 }
 
-const factOf = ({ event }: Received): string => `${String(event['type'])} ${String(event['subject'])}`;
+const factOf = ({ event }: Received): string => {
+  const { threshold = '' } = event['data'] as { threshold?: number };
+  return [event['type'], event['subject'], threshold].join(' ').trim();
+};
+
+/** Units of a day that `spend` uses up, and after how many of them which shares are crossed. */
+const DAY = 4;
+const SHARES: ReadonlyMap<number, readonly number[]> = new Map([
+  [2, [50]],
+  [4, [80, 100]],
+]);
+
+/** Spends days of keys with and without a customer; gives the crossings of which all requests were answered. */
+async function spend(gateway: Gateway): Promise<readonly string[]> {
+  const crossed: string[] = [];
+  const terms = { plan: 'enterprise', limits: { minute: 100, day: DAY } };
+  const spendAll = async (subject: string, tokens: readonly string[]): Promise<void> => {
+    for (let used = 1; used <= DAY; used += 1) {
+      const headers = { authorization: `Bearer ${tokens[used % tokens.length]!}` };
+      const answer = await fetch(`${gateway.url}/v1/nowhere`, { headers });
+      await answer.arrayBuffer();
+      if (answer.status !== 404) return;
+      for (const share of SHARES.get(used) ?? []) crossed.push(`petgate.quota.crossed ${subject} ${share}`);
+    }
+  };
+  const spendKey = async (): Promise<void> => {
+    const { id, key } = await gateway.createKey(terms);
+    await spendAll(id, [key]);
+  };
+  const spendCustomer = async (): Promise<void> => {
+    const { body } = await gateway.admin('POST', '/admin/v1/customers', { ...terms, name: 'told' });
+    const { id } = body as { id: string };
+    const keys = [await gateway.createKey({ customer: id }), await gateway.createKey({ customer: id })];
+    await spendAll(
+      id,
+      keys.map(({ key }) => key),
+    );
+  };
+  await Promise.allSettled(Array.from({ length: KEYS_EACH }, (_, n) => (n % 2 === 0 ? spendKey() : spendCustomer())));
+  return crossed;
+}
 
 async function survivesKills(t: Test, setting: Omit<Setting, 'url'>): Promise<void> {
   const receiver = await startReceiver(t, atRandom());
@@ -76,22 +116,22 @@ async function survivesKills(t: Test, setting: Omit<Setting, 'url'>): Promise<vo
   let gateway = await startTelling(t, { ...setting, url: receiver.url });
   for (let kill = 1; kill <= KILLS; kill += 1) {
     const before = receiver.received.length;
-    const living = live(gateway);
+    const living = Promise.all([live(gateway), spend(gateway)]);
     // In the midst of it: changes are made, and attempts under way.
     await until('it delivers', () => receiver.received.length > before + Math.random() * KEYS_EACH);
     await gateway.program.stop('SIGKILL');
-    acknowledged.push(...(await living));
+    acknowledged.push(...(await living).flat());
     gateway = await startTelling(t, { ...setting, url: receiver.url });
   }
-  acknowledged.push(...(await live(gateway)));
+  acknowledged.push(...(await live(gateway)), ...(await spend(gateway)));
   const taken = (): ReadonlySet<string> => {
     const ids = new Set(receiver.taken());
     return new Set(receiver.received.filter(({ event }) => ids.has(String(event['id']))).map(factOf));
   };
   const missing = (): readonly string[] => acknowledged.filter((fact) => !taken().has(fact));
   await until('every event has arrived', () => missing().length === 0, PATIENCE_MS).catch(() => undefined);
-  t.strictSame(missing(), [], `of ${acknowledged.length} changes`);
-  t.ok(acknowledged.length >= 3 * KEYS_EACH, `${acknowledged.length} changes, ${receiver.received.length} attempts`);
+  t.strictSame(missing(), [], `of ${acknowledged.length} facts`);
+  t.ok(acknowledged.length >= 6 * KEYS_EACH, `${acknowledged.length} changes and crossings, ${receiver.received.length} attempts`);
 
   const idsOf = new Map<string, Set<string>>();
   for (const each of receiver.received)

@@ -17,6 +17,5 @@ export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
     'src/gateway/admission/engines/embedded/keys',
     'test/conformance/keys.ts and test/gateway/keys, which run on this engine',
   ],
-  ['src/gateway/admission/engines/redis/events', 'test/conformance/outbox.ts, and test/e2e/events.test.ts'],
   ['src/gateway/admission/engines/embedded/ledger', 'test/conformance/ledger.ts and test/gateway/usage/kept.test.ts'],
 ]);

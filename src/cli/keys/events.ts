@@ -4,6 +4,9 @@ import { CommandError } from '../command-error.js';
 import { cell, keyValues, say, sayJson, table } from '../output.js';
 import { pathOf } from './fields.js';
 
+const NONE = { waiting: 'No event waits.', scheduled: 'No event is scheduled.', dead: 'No dead events.' };
+const OFF =
+  'Events are off: set PETGATE_EVENTS_URL and PETGATE_EVENTS_SECRET, and start the gateway again. There are none.';
 const COLUMNS = ['id', 'type', 'time', 'attempts', 'failure'];
 
 export function eventsCommand(connect: Connect): Command {
@@ -13,12 +16,16 @@ export function eventsCommand(connect: Connect): Command {
   events
     .command('list')
     .description('list the events that wait for delivery, the oldest first')
+    .option('--scheduled', 'those that are told when they happen: keys that end')
     .option('--dead', 'those that nobody tries any more')
     .option('--json', 'print JSON')
-    .action(async ({ dead, json }: { dead?: true; json?: true }) => {
-      const found = await listed(await connect(), dead === true ? 'dead' : 'waiting');
+    .action(async ({ scheduled, dead, json }: { scheduled?: true; dead?: true; json?: true }) => {
+      if (scheduled === true && dead === true) throw new CommandError('Give --scheduled or --dead, not both.', 2);
+      const state = dead === true ? 'dead' : scheduled === true ? 'scheduled' : 'waiting';
+      const client = await connect();
+      const found = await listed(client, state);
       if (json === true) sayJson({ events: found });
-      else if (found.length === 0) say(dead === true ? 'No dead events.' : 'No event waits.');
+      else if (found.length === 0) say((await isOn(client)) ? NONE[state] : OFF);
       else say(table(COLUMNS, found.map(rowOf)));
     });
   events
@@ -47,6 +54,10 @@ function listed(client: AdminClient, state: string): Promise<readonly Json[]> {
   return client.askAll('/admin/v1/events', new URLSearchParams({ state }), 'events');
 }
 
+async function isOn(client: AdminClient): Promise<boolean> {
+  return (await client.ask('GET', '/admin/v1/events?limit=1'))['enabled'] !== false;
+}
+
 function rowOf(event: Json): readonly (string | number)[] {
   return COLUMNS.map((column) => (column === 'attempts' ? Number(event[column]) : cell(event[column])));
 }
@@ -59,6 +70,7 @@ function showEvent(event: Json, json: true | undefined): void {
 const EXAMPLES = `
 Examples:
   petgate events list
+  petgate events list --scheduled
   petgate events list --dead
   petgate events redeliver 3hT9sQ0aZk1B-x0FvQ7mJc2Ld
   petgate events redeliver --dead`;

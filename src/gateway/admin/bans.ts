@@ -1,3 +1,4 @@
+import { AFTER_REFUSALS } from '../admission/events/facts.js';
 import type { Ban } from '../admission/port.js';
 import { parseDurationMs } from '../config/schema/quantity.js';
 import { unknownFields } from '../keys/fields.js';
@@ -49,7 +50,7 @@ const MIN_MS = 1_000;
 const MAX_MS = 366 * 86_400_000;
 const REASON_LENGTH = 200;
 /** What is shown of a ban that nobody started by hand. */
-const BY_ITSELF = { reason: 'too many requests after 429', actor: 'petgate' };
+const BY_ITSELF = { reason: AFTER_REFUSALS, actor: 'petgate' };
 /** Keys looked at for one answer, and how many of them at once. */
 const SCAN_COUNT = 10_000;
 const BATCH_COUNT = 250;
@@ -97,7 +98,8 @@ export async function startBan(
   actor: string,
 ): Promise<Ban> {
   const note = { reason, actor };
-  await parts.engine.bans.start(keyId, untilMs, note);
+  const event = await parts.registry.eventOfBan(await parts.registry.get(keyId), untilMs, reason);
+  await parts.engine.bans.start(keyId, untilMs, note, event);
   await parts.registry.note(
     keyId,
     'banned',

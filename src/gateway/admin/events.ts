@@ -1,5 +1,6 @@
+import { OUTBOX_STATES, subjectOf } from '../admission/events/outbox.js';
 import type { OutboxEntry, OutboxState } from '../admission/events/outbox.js';
-import { isKeyId } from '../keys/token.js';
+import { isCustomerId, isKeyId } from '../keys/token.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
 import { invalidQuery, readChoice, readPaging } from './input/query.js';
@@ -11,7 +12,7 @@ export const EVENT_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/admin/v1/events',
-    summary: 'Events that wait for delivery, the oldest first, or dead ones',
+    summary: 'Events that wait for delivery, the oldest first, that are still to happen, or dead ones',
     role: 'read',
     query: ['state', 'limit', 'cursor'],
     gives: [200, 'EventPage'],
@@ -36,11 +37,11 @@ export const EVENT_ROUTES: readonly Route[] = [
 ];
 
 async function list({ parts, query }: Call): Promise<Answer> {
-  const state = readChoice(query, 'state', ['waiting', 'dead']) ?? 'waiting';
+  const state = readChoice(query, 'state', OUTBOX_STATES) ?? 'waiting';
   const { count } = readPaging(new Map([...query].filter(([name]) => name === 'limit')));
   const page = await parts.engine.outbox.list(state, readCursor(query), count);
   const cursor = page.cursor === null ? null : Buffer.from(page.cursor).toString('base64url');
-  return { json: { events: page.entries.map(viewOf), cursor } };
+  return { json: { events: page.entries.map(viewOf), cursor, enabled: parts.registry.tellsEvents } };
 }
 
 async function show({ parts, id }: Call): Promise<Answer> {
@@ -62,9 +63,23 @@ function found(entry: OutboxEntry | undefined): Answer {
 
 export function viewOf({ event, attempts, failure, dueAtMs, deadAtMs }: OutboxEntry): Record<string, unknown> {
   const { id, type, atMs, data } = event;
-  const state: OutboxState = deadAtMs === null ? 'waiting' : 'dead';
   const [due, dead] = [isoOrNull(dueAtMs), isoOrNull(deadAtMs)];
-  return { id, type, time: new Date(atMs).toISOString(), data, state, attempts, failure, due, dead };
+  return {
+    id,
+    type,
+    time: new Date(atMs).toISOString(),
+    data,
+    state: stateOf(atMs, deadAtMs),
+    attempts,
+    failure,
+    due,
+    dead,
+  };
+}
+
+function stateOf(atMs: number, deadAtMs: number | null): OutboxState {
+  if (deadAtMs !== null) return 'dead';
+  return atMs > Date.now() ? 'scheduled' : 'waiting';
 }
 
 function isoOrNull(atMs: number | null): string | null {
@@ -73,14 +88,15 @@ function isoOrNull(atMs: number | null): string | null {
 
 /** Names of rows in the store are made of it: nothing else may be in there. */
 function isEventId(id: string): boolean {
-  const [key = '', random = '', ...rest] = id.split('-');
-  return rest.length === 0 && isKeyId(key) && isKeyId(random);
+  const subject = subjectOf(id);
+  return (isKeyId(subject) || isCustomerId(subject)) && /^[0-9A-Za-z-]{1,80}$/.test(id.slice(subject.length + 1));
 }
 
 function readCursor(query: Query): string | null {
   const cursor = query.get('cursor');
   if (cursor === undefined) return null;
   const text = Buffer.from(cursor, 'base64url').toString();
-  if (/^\d{1,16}[ \u001f](?:[0-9A-Za-z]{12}|[0-9A-Za-z]{14})-[0-9A-Za-z]{12}$/.test(text)) return text;
+  const [, id = ''] = /^\d{1,16}[ \u001f]([0-9A-Za-z-]+)$/.exec(text) ?? [];
+  if (isEventId(id)) return text;
   throw invalidQuery('cursor must be the one that came with the page before.');
 }

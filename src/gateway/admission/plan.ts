@@ -19,6 +19,9 @@ export interface BanRule {
 /** How long a ban that is over still makes the next one longer. */
 export const BAN_MEMORY_MS = 86_400_000;
 
+/** Which shares of day and month are warned of where a plan doesn't say, percent. */
+export const WARN_AT: readonly number[] = [50, 80, 100];
+
 /** A plan of `config/plans.yaml`. `custom` limits stand on each key itself. */
 export interface Plan {
   readonly name: string;
@@ -27,6 +30,8 @@ export interface Plan {
   readonly ban: BanRule;
   /** What some operations cost on this plan, and their own windows; left out where it speaks of none. */
   readonly operations?: OperationsTerms | undefined;
+  /** Shares of day and month, percent, ascending: whoever uses so much of them is told of in an event. `WARN_AT` where it is left out. */
+  readonly warnAt?: readonly number[] | undefined;
 }
 
 /** The plan of whoever shows no good key; its subject is an address. */

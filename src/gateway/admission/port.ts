@@ -1,6 +1,6 @@
 import type { TokenStore } from './admin-token.js';
 import type { CustomerStore } from './customers/record.js';
-import type { GatewayEvent, Outbox } from './events/outbox.js';
+import type { GatewayEvent, Outbox, OutboxChange } from './events/outbox.js';
 import type { AuditEntry, KeyRecord } from './key-record.js';
 import type { Finality } from './finality.js';
 import type { Verdict } from './verdict.js';
@@ -126,8 +126,8 @@ export interface KeyStore {
   read(id: string): Promise<KeyRecord | undefined>;
   /** Ends when what is stored of the key is as certain as after `write`: for a change that finds itself made already. */
   confirm(id: string): Promise<void>;
-  /** Writes `record`, its audit entry and the event that says so in one step if the stored version is `record.version - 1` (0: absent). */
-  write(record: KeyRecord, entry: AuditEntry, event?: GatewayEvent): Promise<void>;
+  /** Writes `record`, its audit entry and what it means for the outbox in one step if the stored version is `record.version - 1` (0: absent). */
+  write(record: KeyRecord, entry: AuditEntry, told?: OutboxChange): Promise<void>;
   /**
    * Writes `record` as `write` does, puts `history` in place of all its history (one entry more than there is), and
    * forgets what an operator said of a ban.
@@ -187,8 +187,8 @@ export interface BansInForce {
 
 export interface BanStore {
   read(keyId: string): Promise<Ban | undefined>;
-  /** Bans now until `untilMs`, level 1; also when one is in force already. */
-  start(keyId: string, untilMs: number, note?: BanNote): Promise<void>;
+  /** Bans now until `untilMs`, level 1, and writes the event that says so in the same step; also when one is in force already. */
+  start(keyId: string, untilMs: number, note?: BanNote, event?: GatewayEvent): Promise<void>;
   /** Ends the ban and forgets strikes and level. False when there was none. */
   lift(keyId: string): Promise<boolean>;
   /** For a gauge: cheap however many keys there are, and without a promise that none is missing after a crash. */

@@ -28,6 +28,8 @@ const LEASE_SPARE_MS = 5_000;
 const LONGEST_PAUSE_MS = 24 * 3_600_000;
 const DEAD_KEPT_MS = 30 * 24 * 3_600_000;
 const FORGET_EVERY_MS = 3_600_000;
+const COLLECT_EVERY_MS = 15 * 60_000;
+const COLLECT_RETRY_MS = 2_000;
 
 /**
  * Takes events from the outbox to the receiver, at least once each, until it has taken them or the pauses have grown to
@@ -36,10 +38,12 @@ const FORGET_EVERY_MS = 3_600_000;
 export class Deliverer {
   readonly #parts: DelivererParts;
   readonly #stop: () => Promise<void>;
+  readonly #stopCollecting: () => Promise<void>;
   #ended = false;
   /** The receiver answered 410: it is asked no more by this process. */
   #gone = false;
   #forgetAtMs = 0;
+  #collectAtMs = 0;
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;
@@ -47,13 +51,14 @@ export class Deliverer {
       if (!(error instanceof StoreUnavailable)) parts.log.error({ err: error }, 'the delivery of events met a fault');
     };
     this.#stop = repeat(parts.everyMs ?? EVERY_MS, () => this.#round(), onError);
+    this.#stopCollecting = repeat(COLLECT_RETRY_MS, () => this.#collect(), onError);
   }
 
   /** Ends the attempts under way; what they were about is due at once, for whoever comes next. */
   async stop(): Promise<void> {
     this.#ended = true;
     await this.#parts.sender.close();
-    await this.#stop();
+    await Promise.all([this.#stop(), this.#stopCollecting()]);
   }
 
   async #round(): Promise<void> {
@@ -67,6 +72,12 @@ export class Deliverer {
     if (performance.now() < this.#forgetAtMs) return;
     await outbox.forgetDead(DEAD_KEPT_MS);
     this.#forgetAtMs = performance.now() + FORGET_EVERY_MS;
+  }
+
+  /** Beside the rounds: of many keys it takes long. A process that died mostly did so before this one started. */
+  async #collect(): Promise<void> {
+    if (performance.now() < this.#collectAtMs || !(await this.#parts.outbox.collect())) return;
+    this.#collectAtMs = performance.now() + COLLECT_EVERY_MS;
   }
 
   async #attempt(entry: OutboxEntry): Promise<void> {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { subjectOf } from '../admission/events/outbox.js';
 import type { GatewayEvent } from '../admission/events/outbox.js';
 
 /** One attempt, as it goes over the wire. */
@@ -19,7 +20,7 @@ export function messageOf(event: GatewayEvent, source: string, keys: readonly Bu
     id,
     source,
     type,
-    subject: data.key,
+    subject: subjectOf(id),
     time: new Date(atMs).toISOString(),
     datacontenttype: 'application/json',
     data,

@@ -1,9 +1,9 @@
 import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
+import { EVENT_TYPES } from '../admission/events/outbox.js';
 import type { EventType, Outbox, OutboxFigures } from '../admission/events/outbox.js';
 import { gaugeOf, gaugesOf } from '../observe/gauge.js';
 
-const TYPES: readonly EventType[] = ['petgate.key.created', 'petgate.key.changed', 'petgate.key.revoked'];
 const OUTCOMES = ['delivered', 'failed'] as const;
 
 /** Counts attempts, and shows what waits in the store. Gives what counts an attempt. */
@@ -17,7 +17,7 @@ export function watchEvents(
     labelNames: ['type', 'outcome'],
     registers: [registry],
   });
-  for (const type of TYPES) for (const outcome of OUTCOMES) attempts.inc({ type, outcome }, 0);
+  for (const type of EVENT_TYPES) for (const outcome of OUTCOMES) attempts.inc({ type, outcome }, 0);
   let last: OutboxFigures = { waiting: 0, dead: 0, oldestMs: 0 };
   let reading: Promise<OutboxFigures | null> | null = null;
   const read = async (): Promise<OutboxFigures | null> => {

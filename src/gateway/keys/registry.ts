@@ -1,8 +1,9 @@
 import { patiently } from '../admission/engines/patience.js';
 import { ChangeUncertain, VersionConflict } from '../admission/port.js';
+import type { GatewayEvent } from '../admission/events/outbox.js';
 import type { AdmissionEngine, KeyStore } from '../admission/port.js';
 import type { Plans } from '../admission/plan.js';
-import { eventOf } from './announce.js';
+import { banByHand, outboxChange } from './announce.js';
 import { storeClock } from './clock.js';
 import type { Clock } from './clock.js';
 import { CustomerRegistry } from './customers.js';
@@ -238,6 +239,17 @@ export class KeyRegistry {
     );
   }
 
+  /** The event of a ban that begins by hand now; undefined where nothing is told. */
+  async eventOfBan(record: KeyRecord, untilMs: number, reason: string | null): Promise<GatewayEvent | undefined> {
+    if (!this.tellsEvents) return undefined;
+    return banByHand(await this.asItHolds(record), untilMs, reason, await this.#clock());
+  }
+
+  /** Whether changes are told as events. */
+  get tellsEvents(): boolean {
+    return this.#parts.events === true;
+  }
+
   nowMs(): Promise<number> {
     return this.#clock();
   }
@@ -307,7 +319,7 @@ export class KeyRegistry {
         expires: isoOrNull(expiresAtMs),
       };
       try {
-        await this.#write(record, {
+        await this.#write(undefined, record, {
           atMs: nowMs,
           actor,
           action: imported === null ? 'created' : 'imported',
@@ -327,9 +339,9 @@ export class KeyRegistry {
     throw new KeyRefused('conflict', ['no free id was found; try again']);
   }
 
-  async #write(record: KeyRecord, entry: AuditEntry): Promise<void> {
-    const event = this.#parts.events === true ? eventOf(await this.asItHolds(record), entry) : undefined;
-    return this.#store.write(record, entry, event);
+  async #write(before: KeyRecord | undefined, record: KeyRecord, entry: AuditEntry): Promise<void> {
+    const told = this.tellsEvents ? outboxChange(before, await this.asItHolds(record), entry) : undefined;
+    return this.#store.write(record, entry, told);
   }
 
   /** Reads, edits, writes; starts again when somebody else wrote in between. */
@@ -344,7 +356,7 @@ export class KeyRegistry {
       }
       const next = { ...withoutPast(edited.next, nowMs), version: record.version + 1 };
       try {
-        await this.#write(next, { atMs: nowMs, actor, action: edited.action, changed: edited.changed });
+        await this.#write(record, next, { atMs: nowMs, actor, action: edited.action, changed: edited.changed });
         return next;
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;

@@ -58,9 +58,9 @@ t.test('dead ones are listed apart, and delivered again', async (t) => {
 
 t.test('wrong questions are told', async (t) => {
   const { ask } = await withEvents(t, 0);
-  t.same((await ask('GET', '/admin/v1/events')).json, { events: [], cursor: null });
+  t.same((await ask('GET', '/admin/v1/events')).json, { events: [], cursor: null, enabled: true });
   for (const [path, words] of [
-    ['/admin/v1/events?state=delivered', 'state must be one of waiting, dead'],
+    ['/admin/v1/events?state=delivered', 'state must be one of waiting, scheduled, dead'],
     ['/admin/v1/events?limit=0', 'limit must be a whole number'],
     ['/admin/v1/events?cursor=abcdefghijkl', 'cursor must be the one'],
   ] as const)

@@ -94,6 +94,40 @@ t.test('created, changed, rotated and revoked are told, each once; what changes 
   t.same(new Set(counted), new Set(told.map(({ type }) => `${type} delivered`)));
 });
 
+t.test('a key that ends is told of a week before, and again when its end is another', async (t) => {
+  const { registry, outbox, sent } = begin(t, () => ({ kind: 'delivered' }));
+  const inDays = (days: number): string => new Date(Date.now() + days * 24 * HOUR_MS).toISOString();
+  const expiring = async (state: 'waiting' | 'scheduled'): Promise<readonly string[]> =>
+    (await outbox.list(state, null, 99)).entries.flatMap(({ event }) =>
+      event.data.ends === undefined ? [] : event.id,
+    );
+  const { record } = await registry.create({ plan: 'free', name: 'x', expires: inDays(30) });
+  const [first = ''] = await expiring('scheduled');
+  t.equal(first, `${record.id}-expiring-${record.expiresAtMs}`);
+  const { event } = (await outbox.read(first))!;
+  t.same(event, {
+    id: first,
+    type: 'petgate.key.expiring',
+    atMs: record.expiresAtMs! - 7 * 24 * HOUR_MS,
+    data: { customer: null, key: record.id, ends: new Date(record.expiresAtMs!).toISOString() },
+  });
+  await registry.change(record.id, { note: 'the end stays' });
+  t.same(await expiring('scheduled'), [first]);
+  await registry.rotate(record.id, HOUR_MS);
+  t.same(await expiring('scheduled'), [first], 'the end of an old secret is none of the key');
+  await registry.change(record.id, { expires: inDays(40) });
+  const [second = ''] = await expiring('scheduled');
+  t.not(second, first);
+  t.equal(await outbox.read(first), undefined);
+  const { expiresAtMs } = await registry.change(record.id, { expires: inDays(5) });
+  await until('it is told at once', () => sent.includes(`${record.id}-expiring-${expiresAtMs}`));
+  await registry.change(record.id, { expires: inDays(50) });
+  t.equal((await expiring('scheduled')).length, 1);
+  await registry.revoke(record.id);
+  t.same(await expiring('scheduled'), []);
+  t.notOk(sent.includes(first));
+});
+
 t.test('pauses double from the first to 24 hours, then the event is dead, and may be sent again', async (t) => {
   let isAway = true;
   const reason = 'it answered 500';

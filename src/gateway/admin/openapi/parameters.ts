@@ -1,3 +1,4 @@
+import { OUTBOX_STATES } from '../../admission/events/outbox.js';
 import { DIMENSIONS } from '../../usage/range.js';
 
 const DAY = { type: 'string', format: 'date' };
@@ -15,7 +16,7 @@ export const PARAMETERS = {
   to: { description: 'Last UTC day; today when left out', schema: DAY },
   by: { description: `One or more of ${DIMENSIONS.join(', ')}`, schema: { type: 'string', default: 'plan' } },
   format: { description: 'How the report is written', schema: { enum: ['json', 'csv', 'html'], default: 'json' } },
-  state: { description: 'Which events', schema: { enum: ['waiting', 'dead'], default: 'waiting' } },
+  state: { description: 'Which events', schema: { enum: OUTBOX_STATES, default: 'waiting' } },
   key: { description: 'Only the usage of this key', schema: { type: 'string' } },
 } as const;
 

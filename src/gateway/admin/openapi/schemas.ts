@@ -1,4 +1,5 @@
 import { ROLES } from '../../admission/admin-token.js';
+import { OUTBOX_STATES } from '../../admission/events/outbox.js';
 
 /** A JSON Schema. */
 type Schema = Readonly<Record<string, unknown>>;
@@ -102,7 +103,11 @@ export const SCHEMAS = {
   BanList: object({ bans: listOf(banned()) }),
   BanPage: object({ bans: listOf(banned()), cursor: CURSOR }),
   Event: told(),
-  EventPage: object({ events: listOf(told()), cursor: CURSOR }),
+  EventPage: object({
+    events: listOf(told()),
+    cursor: CURSOR,
+    enabled: { ...FLAG, description: 'False: no webhook is set, and nothing is kept' },
+  }),
   Token: object(TOKEN),
   IssuedToken: object({ ...TOKEN, token: { ...TEXT, description: 'Shown this once' } }),
   TokenList: object({ tokens: listOf(object(TOKEN)) }),
@@ -126,7 +131,7 @@ function banned(): Schema {
 }
 
 function told(): Schema {
-  const state = { enum: ['waiting', 'dead'] };
+  const state = { enum: OUTBOX_STATES };
   const due = orNull(MOMENT);
   return object({
     id: TEXT,

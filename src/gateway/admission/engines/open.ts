@@ -36,6 +36,8 @@ interface EngineSettings {
   readonly store: StoreSettings;
   readonly plans: Plans;
   readonly dataFolder: string;
+  /** null: nothing is told. */
+  readonly events: object | null;
 }
 
 export type Engine = AdmissionEngine & { setPlans(plans: Plans): void };
@@ -46,9 +48,13 @@ export type Engine = AdmissionEngine & { setPlans(plans: Plans): void };
  */
 export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): Engine {
   const { store, plans, dataFolder } = settings;
+  const events = settings.events !== null;
   const { deadlineMs, usageDays, finalAfterMs, mapBytes, gateways, replicas } = store;
   if (store.redisUrl !== null) {
-    const redis = openRedisEngine({ url: store.redisUrl, deadlineMs, plans, usageDays, finalAfterMs, log, replicas });
+    const redis = openRedisEngine({
+      url: store.redisUrl,
+      ...{ deadlineMs, plans, usageDays, finalAfterMs, log, replicas, events },
+    });
     if (store.onFailure === 'refuse') return redis;
     return openFailoverEngine({
       redis,
@@ -58,6 +64,7 @@ export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): 
       gateways,
       deadlineMs,
       keeps,
+      events,
       log,
     });
   }
@@ -66,6 +73,7 @@ export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): 
     plans,
     usageDays: store.usageDays,
     mapBytes: store.mapBytes,
+    events,
   });
 }
 

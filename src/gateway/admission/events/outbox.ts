@@ -1,22 +1,60 @@
 /** What is told of, as CloudEvents types. */
-export type EventType = 'petgate.key.created' | 'petgate.key.changed' | 'petgate.key.revoked';
+export const EVENT_TYPES = [
+  'petgate.key.created',
+  'petgate.key.changed',
+  'petgate.key.revoked',
+  'petgate.key.expiring',
+  'petgate.ban.started',
+  'petgate.quota.crossed',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Ids and figures only: names and notes may be about people. */
+/** Ids and figures, and of a ban the reason an operator gave: names and notes may be about people. Moments are ISO 8601. */
 export interface EventData {
   readonly customer: string | null;
   readonly key: string;
-  readonly plan: string;
+  /** Left out of what is told later than it was written. */
+  readonly plan?: string;
   /** Of a changed key: the fields that are another now. */
   readonly changed?: readonly string[];
+  /** Of a key that ends soon: when. */
+  readonly ends?: string;
+  /** Of a ban: its end, its level, and why. */
+  readonly until?: string;
+  readonly level?: number;
+  readonly reason?: string | null;
+  /** Of a share that was crossed: of which window, which share in percent, the limit and how much was used, in units. */
+  readonly window?: WarnedWindow;
+  readonly threshold?: number;
+  readonly limit?: number;
+  readonly used?: number;
 }
 
-/** One fact. `id` is `<key id>-<12 base62>`, chosen before the step that writes it, and never changes. */
+/** The windows that are warned of. */
+export type WarnedWindow = 'day' | 'month';
+
+/**
+ * One fact. `id` is `<id of the key, or of the customer>-<letters, digits and ->`: chosen before the step that writes
+ * it, or said by what happened, and it never changes.
+ */
 export interface GatewayEvent {
   readonly id: string;
   readonly type: EventType;
-  /** Store time. */
+  /** Store time; of what is told later than it was written, when it happens. It is not due before. */
   readonly atMs: number;
   readonly data: EventData;
+}
+
+/** The key, or the customer, that an event is about. */
+export function subjectOf(eventId: string): string {
+  return eventId.slice(0, eventId.indexOf('-'));
+}
+
+/** What a step does to the outbox beside its own. */
+export interface OutboxChange {
+  readonly enter: readonly GatewayEvent[];
+  /** Ids of events that will not happen after all. */
+  readonly withdraw: readonly string[];
 }
 
 /** An event that is not delivered, with what became of the attempts. */
@@ -32,8 +70,9 @@ export interface OutboxEntry {
   readonly deadAtMs: number | null;
 }
 
-/** Waiting ones from the oldest on, dead ones in the order in which they died. */
-export type OutboxState = 'waiting' | 'dead';
+/** Waiting ones from the oldest on, those that have not happened yet by when they will, dead ones in the order in which they died. */
+export const OUTBOX_STATES = ['waiting', 'scheduled', 'dead'] as const;
+export type OutboxState = (typeof OUTBOX_STATES)[number];
 
 export interface OutboxPage {
   readonly entries: readonly OutboxEntry[];
@@ -44,12 +83,12 @@ export interface OutboxPage {
 export interface OutboxFigures {
   readonly waiting: number;
   readonly dead: number;
-  /** Age of the oldest that waits; 0 when none does. */
+  /** Age of the oldest that waits; 0 when none does. What has not happened yet counts in neither. */
   readonly oldestMs: number;
 }
 
 /**
- * Events from the step that wrote them (`KeyStore.write`) until somebody took them. Of several deliverers each
+ * Events from the step that wrote them (`KeyStore.write`, an admission) until somebody took them. Of several deliverers each
  * entry goes to one; when that dies, to another after the lease. Rejects with StoreUnavailable.
  */
 export interface Outbox {
@@ -67,6 +106,11 @@ export interface Outbox {
   /** @param cursor of the page before, null for the first */
   list(state: OutboxState, cursor: string | null, count: number): Promise<OutboxPage>;
   figures(): Promise<OutboxFigures>;
+  /**
+   * Looks for events that an admission wrote and whose process died before they could be claimed. True when that is done;
+   * false when another process is about it just now.
+   */
+  collect(): Promise<boolean>;
   /** Forgets what has been dead for longer than `keptMs`. */
   forgetDead(keptMs: number): Promise<void>;
 }

@@ -33,6 +33,8 @@ export interface FailoverOptions {
   readonly deadlineMs: number;
   /** True in one process of each gateway: the one that does what one must do for all. */
   readonly keeps: boolean;
+  /** Whether crossings are told as events; left out, they are not. */
+  readonly events?: boolean;
   readonly log?: Log;
 }
 
@@ -110,12 +112,12 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   };
 }
 
-function openParts({ redis, folder, mapBytes, plans, gateways: configured }: FailoverOptions) {
+function openParts({ redis, folder, mapBytes, plans, gateways: configured, events = false }: FailoverOptions) {
   const stores = openStores({ folder, mapBytes });
   const [keys, metadata] = [new KeyCache(stores, redis), new Metadata(stores)];
   const gateways = (): number => (configured === 'auto' ? metadata.gateways() : configured);
   const verifier = new CachedKeyVerifier(keys, plans, gateways());
-  const local = new Local(stores, keys, verifier);
+  const local = new Local(stores, keys, verifier, events);
   const spool = new Spool({ local, redis, metadata, acknowledged: new AcknowledgedCounts(stores) });
   return { stores, keys, metadata, gateways, verifier, local, spool };
 }

@@ -5,7 +5,7 @@ import type { Stores } from '../engines/embedded/files/stores.js';
 import { transact } from '../engines/embedded/log/transaction.js';
 import type { Transaction } from '../engines/embedded/log/transaction.js';
 import { attempt } from '../engines/embedded/files/errors.js';
-import type { GreedyDay } from '../engines/redis/spool.js';
+import type { GreedyDay, Warned } from '../engines/redis/spool.js';
 import { settle, SHAPES } from '../bucket.js';
 import { customerOf, payerOf } from '../customers/id.js';
 import { StoreUnavailable } from '../port.js';
@@ -28,14 +28,17 @@ export class Local {
   readonly #stores: Stores;
   readonly #keys: KeyCache;
   readonly #verifier: CachedKeyVerifier;
+  readonly #tells: boolean;
   /** Keys that this process has brought near what Redis last showed. */
   readonly #restrained = new Set<string>();
 
-  constructor(stores: Stores, keys: KeyCache, verifier: CachedKeyVerifier) {
+  /** @param tells whether crossings are told as events: when Redis has the counts, not before */
+  constructor(stores: Stores, keys: KeyCache, verifier: CachedKeyVerifier, tells: boolean) {
     this.engine = engineOn(stores, verifier, USAGE_DAYS);
     this.#stores = stores;
     this.#keys = keys;
     this.#verifier = verifier;
+    this.#tells = tells;
   }
 
   /** Redis went away: from now on each limit is shared by so many. */
@@ -68,6 +71,11 @@ export class Local {
     const { day } = memtable.stateOf(payerOf(keyId));
     settle(day, SHAPES.day, share.limits.day, 'greedy', nowMs);
     return { limit: whole.limits.day, level: day.level };
+  }
+
+  /** What is warned of when counts of a key come into Redis; undefined where nothing is told, or the key is not known here. */
+  warned(keyId: string): Warned | undefined {
+    return this.#tells ? this.#verifier.warned(keyId, Date.now()) : undefined;
   }
 
   /** The windows per day and month, beside the day itself, that a key's requests for an operation take from; those that trickle left out. */

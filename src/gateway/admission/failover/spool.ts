@@ -117,6 +117,7 @@ export class Spool {
           keyId,
           rows: waiting.map(({ row }) => row),
           greedyDay: restOf(local.greedyDay(keyId), payerOf(keyId), waiting, brought),
+          warned: local.warned(keyId),
           windowsOf: (operation) => local.windowsOf(keyId, operation),
         }),
       ),

@@ -1,10 +1,11 @@
 import type { KeyVerifier, GoodKey } from '../engines/embedded/keys/verifier.js';
 import { goodOf, unfitness } from '../engines/embedded/keys/verifier.js';
 import { customerOf } from '../customers/id.js';
+import type { Warned } from '../engines/redis/spool.js';
 import { sharedEnds } from '../grants/ends.js';
 import { withGrants } from '../grants/grant.js';
 import type { KeyRecord } from '../key-record.js';
-import { termsOf } from '../plan.js';
+import { termsOf, WARN_AT } from '../plan.js';
 import type { Plans, Terms } from '../plan.js';
 import type { AdmissionRequest } from '../port.js';
 import type { Limit } from '../bucket.js';
@@ -73,6 +74,14 @@ export class CachedKeyVerifier implements KeyVerifier {
   wholeTerms(id: string, nowMs: number): Terms | undefined {
     const holder = this.#keys.holder(id);
     return holder && this.#wholeOf(holder, nowMs);
+  }
+
+  /** What is warned of while Redis decides: of a key, or of its customer. */
+  warned(id: string, nowMs: number): Warned | undefined {
+    const terms = this.wholeTerms(id, nowMs);
+    if (terms === undefined) return undefined;
+    const { plan, limits } = terms;
+    return { at: this.#whole.get(plan)?.warnAt ?? WARN_AT, plan, limits };
   }
 
   #good(record: KeyRecord, nowMs: number): GoodKey | UnknownReason {

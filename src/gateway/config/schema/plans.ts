@@ -44,6 +44,8 @@ const ban = mapping({
   cap: duration('1s', '400d').prefault('24h').describe('… but never longer than this.'),
 }).refine((rule) => rule.cap >= rule.for, { path: ['cap'], error: 'must not be shorter than `for`' });
 
+const WARN_FORM =
+  'must be a list of whole numbers from 1 to 100, each larger than the one before, such as [50, 80, 100]';
 const plan = mapping({
   limits: z.union([z.literal('custom'), windows], {
     error: 'must be custom (each key has its own) or { minute: …, day: … }, and month where it is counted',
@@ -52,6 +54,13 @@ const plan = mapping({
     .enum(['interval', 'greedy'], { error: 'must be interval (all at once) or greedy (trickling back)' })
     .prefault('interval'),
   ban,
+  warn_at: z
+    .array(whole(1, 100), { error: WARN_FORM })
+    .refine((shares) => shares.every((share, n) => n === 0 || share > shares[n - 1]!), WARN_FORM)
+    .describe(
+      'Shares of day and month in percent, ascending: whoever has used so much is told of in an event. 50, 80 and 100 where it is left out; [] for none.',
+    )
+    .optional(),
   operations: operations.describe('What single operations cost on this plan, and limits of their own.').optional(),
 });
 
@@ -76,6 +85,10 @@ export const plansFile = z
   .refine((plans) => plans[ANONYMOUS_PLAN]?.operations === undefined, {
     path: [ANONYMOUS_PLAN, 'operations'],
     error: 'who shows no good key pays one token for a refusal, whatever was asked for; leave operations out',
+  })
+  .refine((plans) => plans[ANONYMOUS_PLAN]?.warn_at === undefined, {
+    path: [ANONYMOUS_PLAN, 'warn_at'],
+    error: 'nobody is told of an address; leave warn_at out',
   });
 
 type LimitsOfPlan = 'custom' | z.output<typeof windows>;
@@ -91,12 +104,13 @@ function monthOf(limits: LimitsOfPlan | undefined): Limit | undefined {
 /** The plans as admission wants them. */
 export function toPlans(file: z.output<typeof plansFile>): Plans {
   return new Map(
-    Object.entries(file).map(([name, { limits, refill, ban: rule, operations: prices = {} }]) => [
+    Object.entries(file).map(([name, { limits, refill, ban: rule, operations: prices = {}, warn_at: warnAt }]) => [
       name,
       {
         name,
         limits: limits === 'custom' ? limits : limitsOf(limits),
         operations: operationTerms(prices),
+        warnAt,
         refill,
         ban: { after: rule.after, withinMs: rule.within, forMs: rule.for, factor: rule.factor, capMs: rule.cap },
       },

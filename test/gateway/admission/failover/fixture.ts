@@ -37,7 +37,13 @@ export function openGateway(
   options: Partial<FailoverOptions> = {},
 ): Gateway {
   const folder = options.folder ?? tempFolder(t);
-  const redis = openRedisEngine({ url: server.url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400 });
+  const redis = openRedisEngine({
+    url: server.url,
+    deadlineMs: DEADLINE_MS,
+    plans: PLANS,
+    usageDays: 400,
+    events: true,
+  });
   const engine = openFailoverEngine({
     redis,
     folder,
@@ -46,6 +52,7 @@ export function openGateway(
     gateways: 1,
     deadlineMs: DEADLINE_MS,
     keeps: true,
+    events: true,
     ...options,
   });
   t.teardown(() => engine.close());

@@ -1,8 +1,21 @@
 import t from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import type { GreedyDay } from '../../../../src/gateway/admission/engines/redis/spool.js';
-import { ask, askMany, change, custom, dayName, limited, newKey, standing } from '../../../conformance/cast.js';
+import {
+  ask,
+  askMany,
+  change,
+  count,
+  custom,
+  dayName,
+  keyOf,
+  limited,
+  newCustomer,
+  newKey,
+  standing,
+} from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
+import { toldOf } from '../../../conformance/told.js';
 import { until } from '../../../servers/until.js';
 import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
 import { startReplayers } from './replayers.js';
@@ -165,4 +178,39 @@ t.test('more than the day has leaves it empty until it turns', async (t) => {
   await change(engine, key, custom('unlimited', 40));
   const verdict = standing(await ask(engine, key, now()));
   t.match(verdict, { outcome: 'limited', violated: 'day', day: { remaining: 0 } });
+});
+
+t.test('what is crossed while Redis is away is told when it has the counts, once', async (t) => {
+  const server = await durableRedis(t);
+  const { engine, redis } = openGateway(t, server);
+  const key = await newKey(engine, 'enterprise', { limits: { minute: 100, day: 10, month: 20 } });
+  const { id: customer } = await newCustomer(engine, 'calm');
+  const own = await keyOf(engine, customer);
+  for (const each of [key, own])
+    await until('it is served', async () => (await ask(engine, each, now(), { cost: 0 })).outcome === 'admitted');
+  await askMany(engine, key, 4, now());
+  t.same(await toldOf(engine, key.id), []);
+  await learnt(engine, key, own);
+  await server.kill();
+  await away(engine);
+  t.equal(count(await askMany(engine, key, 5, now()), 'admitted'), 5);
+  t.equal(count(await askMany(engine, own, 3, now()), 'admitted'), 3);
+  await server.restart();
+  await back(engine);
+  const crossed = async (subject: string): Promise<readonly string[]> =>
+    (await toldOf(engine, subject)).map(({ data: { window, threshold, used } }) => `${window} ${threshold} ${used}`);
+  await until('it is told', async () => (await crossed(key.id)).length === 2 && (await crossed(customer)).length === 1);
+  t.same(await crossed(key.id), ['day 50 9', 'day 80 9']);
+  t.same(await crossed(customer), ['day 50 3']);
+  t.equal((await toldOf(engine, customer))[0]?.data.key, own.id);
+  const row = { key: key.id, plan: 'enterprise', operation: 'listPets', day: dayName(now()) };
+  const counts = { requests: 6, units: 6, limited: 0, banned: 0, failed: 0 };
+  for (let n = 0; n < 3; n += 1)
+    await redis.fleet.take('another', {
+      ...{ keyId: key.id, greedyDay: null, windowsOf: () => ['month'], rows: [{ ...row, ...counts }] },
+      warned: { at: [50, 80, 100], plan: 'enterprise', limits: { minute: 100, day: 10, month: 20 } },
+    });
+  const told = ['day 100 15', 'day 50 9', 'day 80 9', 'month 50 15'];
+  await until('the rest is told', async () => (await crossed(key.id)).length >= told.length);
+  t.same([...(await crossed(key.id))].sort(), told);
 });

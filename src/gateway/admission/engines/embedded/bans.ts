@@ -1,4 +1,5 @@
 import type { SubjectState } from '../../decide.js';
+import type { GatewayEvent } from '../../events/outbox.js';
 import type { Ban, BanNote, BanStore } from '../../port.js';
 import { bansInForce, noteBan } from './ban-index.js';
 import type { Checkpoint } from './log/checkpoint.js';
@@ -13,11 +14,11 @@ type StoredNote = BanNote & { readonly untilMs: number };
 export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
   return {
     read: (keyId) => attempt(stores, () => banOf(stores, keyId)),
-    start: async (keyId, untilMs, note) => {
+    start: async (keyId, untilMs, note, event) => {
       // First the note: it is shown only for the ban whose end it names.
       await keepNote(stores, keyId, note === undefined ? undefined : { untilMs, ...note });
       await attempt(stores, () => {
-        change(stores, keyId, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 });
+        change(stores, keyId, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 }, event);
       });
       await checkpoint.save();
     },
@@ -63,12 +64,14 @@ function change(
   stores: Stores,
   keyId: string,
   ban: Pick<SubjectState, 'bannedUntilMs' | 'banLevel' | 'strikes' | 'strikesSinceMs'>,
+  event?: GatewayEvent,
 ): number {
   return transact(stores, (transaction) => {
     const entry = transaction.key(keyId);
     const { bannedUntilMs } = entry.state;
     Object.assign(entry.state, ban);
     transaction.change(entry);
+    if (event !== undefined) transaction.tell(event);
     noteBan(stores.recent, keyRow(keyId), ban.bannedUntilMs);
     return bannedUntilMs;
   });

@@ -1,8 +1,10 @@
 import { changesNothing, decide } from '../../decide.js';
 import type { SubjectState } from '../../decide.js';
+import { payerOf } from '../../customers/id.js';
 import { joined, takeApart } from '../../customers/joined.js';
+import { banEvent, crossedEvent, crossingsOf } from '../../events/facts.js';
 import { finalityOf } from '../../finality.js';
-import { ANONYMOUS_PLAN, termsOf } from '../../plan.js';
+import { ANONYMOUS_PLAN, termsOf, WARN_AT } from '../../plan.js';
 import type { BanRule, Plans } from '../../plan.js';
 import { StoreUnavailable } from '../../port.js';
 import type { AdmissionEngine, AdmissionRequest, Credit } from '../../port.js';
@@ -33,6 +35,8 @@ export interface EmbeddedOptions extends StoreOptions {
   readonly plans: Plans;
   /** Days the usage ledger is kept. */
   readonly usageDays: number;
+  /** Whether crossings and bans are told as events; left out, they are not. */
+  readonly events?: boolean;
 }
 export type EmbeddedEngine = AdmissionEngine & {
   /** Holds from the next admission of this process on. */
@@ -51,11 +55,17 @@ const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' 
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);
-  return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays);
+  return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays, options.events);
 }
 
 /** The engine on files that are open; it closes them. `verifier` says which keys are good. */
-export function engineOn(stores: Stores, verifier: KeyVerifier, usageDays: number): EmbeddedEngine {
+export function engineOn(
+  stores: Stores,
+  verifier: KeyVerifier,
+  usageDays: number,
+  tellsEvents = false,
+): EmbeddedEngine {
+  const decideOne = tellsEvents ? admitAndTell : admitOne;
   const addresses = new Addresses(stores);
   const checkpoint = new Checkpoint(stores);
   const maintenance = new Maintenance(stores, checkpoint, new Sweep(stores, usageDays, verifier), addresses);
@@ -66,7 +76,9 @@ export function engineOn(stores: Stores, verifier: KeyVerifier, usageDays: numbe
         if (requests.some(({ cost }) => cost > 0)) transaction.reserve();
         const clockMs = Date.now();
         maintenance.nowMs = requests.at(-1)?.nowMs ?? clockMs;
-        return requests.map((request) => admitOne(transaction, verifier, addresses, request, request.nowMs ?? clockMs));
+        return requests.map((request) =>
+          decideOne(transaction, verifier, addresses, request, request.nowMs ?? clockMs),
+        );
       }),
     );
   return {
@@ -77,7 +89,7 @@ export function engineOn(stores: Stores, verifier: KeyVerifier, usageDays: numbe
     keys: keysOf(stores),
     customers: customersOf(stores),
     tokens: tokensOf(stores),
-    outbox: outboxOf(stores),
+    outbox: outboxOf(stores, () => checkpoint.takeOver()),
     bans: bansOf(stores, checkpoint),
     usage: usageOf(stores, checkpoint),
     // All processes of the machine count in one ledger: nobody brings anything later.
@@ -117,6 +129,27 @@ function admitOne(
   const counts = transaction.count(entry, terms.plan, operation, nowMs, COUNTED_AS[verdict.outcome]);
   if (verdict.outcome === 'admitted') counts.units += cost;
   if (verdict.outcome === 'banned') transaction.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
+  return verdict;
+}
+
+/** The same, and what has to be told of it is written with it. */
+function admitAndTell(
+  transaction: Transaction,
+  verifier: KeyVerifier,
+  addresses: Addresses,
+  request: AdmissionRequest,
+  nowMs: number,
+): Verdict {
+  const verdict = admitOne(transaction, verifier, addresses, request, nowMs);
+  if (verdict.outcome === 'unknown_key' || verdict.cost === 0 || verdict.keyId === null) return verdict;
+  const { keyId, plan, atMs } = verdict;
+  if (verdict.outcome === 'admitted') {
+    const payer = payerOf(keyId);
+    for (const crossing of crossingsOf(verdict, verifier.plans.get(plan)?.warnAt ?? WARN_AT))
+      if (transaction.isFirst(payer, crossing)) transaction.tell(crossedEvent(payer, keyId, plan, crossing, atMs));
+  } else if (verdict.outcome === 'banned' && verdict.started) {
+    transaction.tell(banEvent(keyId, plan, { untilMs: verdict.bannedUntilMs, level: verdict.level }, atMs));
+  }
   return verdict;
 }
 

@@ -1,3 +1,4 @@
+import { LONGEST_MONTH_MS } from '../../../../shared/utc-month.js';
 import { DAY_MS } from '../../bucket.js';
 import type { BucketState, Limit } from '../../bucket.js';
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf } from '../../plan.js';
@@ -9,6 +10,7 @@ import { rangeOf } from './files/rows.js';
 import type { Store } from './files/store.js';
 import type { Stores } from './files/stores.js';
 import { unpackState } from './log/subject-state.js';
+import { areMarksOver } from './log/told.js';
 import { translated } from './files/errors.js';
 
 /** A subject not seen for so long is forgotten, when its greedy buckets are whole again too: it starts afresh either way. */
@@ -17,6 +19,8 @@ const FORGET_AFTER_MS = 2 * DAY_MS;
 const WHOLE_FOR_MS = DAY_MS;
 /** A key may have other terms at any time, and what it spent comes back by those: at the slowest, one unit per window. */
 const LEAST: Pick<Terms, 'limits' | 'refill'> = { limits: { minute: 1, day: 1 }, refill: 'greedy' };
+/** What was told of a month is remembered until it is over. */
+const MARKED_MS = LONGEST_MONTH_MS;
 /** Rows looked at per kind and step, bounding how long the files stay locked. */
 const STEP_ROWS = 1_000;
 
@@ -44,6 +48,7 @@ export class Sweep {
           isForgotten(row, nowMs, () => termsOf(this.#inForce.plans, ANONYMOUS_PLAN, null)),
         );
         this.#step(recent, 'n', (end) => isBanOver(end, nowMs));
+        this.#step(recent, 'T', (marks) => areMarksOver(marks, Math.floor((nowMs - MARKED_MS) / DAY_MS)));
       });
       await durable.transaction(() => {
         this.#step(durable, 's', (row) => isForgotten(row, nowMs, () => LEAST));

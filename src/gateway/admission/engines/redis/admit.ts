@@ -20,10 +20,14 @@ const MAX_BATCH = 256;
 interface Edition {
   readonly script: Script;
   readonly table: PlanTable;
+  readonly onNoted: OnNoted;
 }
+/** Called with the keys whose admission noted something to be told, or may have. */
+type OnNoted = ((keyIds: readonly string[]) => void) | null;
 
-export function editionOf(plans: Plans, usageDays: number): Edition {
-  return { script: admissionScript(plans, usageDays), table: planTable(plans) };
+/** @param onNoted null where crossings and bans are not told */
+export function editionOf(plans: Plans, usageDays: number, onNoted: OnNoted = null): Edition {
+  return { script: admissionScript(plans, usageDays, onNoted !== null), table: planTable(plans), onNoted };
 }
 
 /** The real script about an address, cost 0: what a node must be able to do. */
@@ -66,10 +70,15 @@ async function decide(
       if (answer === 'staged') staged.push(place);
       else verdicts[place] = answer;
     }
+    if (reader.noted.length > 0) edition.onNoted?.(reader.noted);
   };
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
   if (failed === undefined) return staged;
+  // Who decided, and had no chance to say so, may have noted something.
+  edition.onNoted?.(
+    calls.flatMap((call, n) => (runs[n]?.status === 'fulfilled' || hadNoEffect(runs[n]) ? [] : keysOf(requests, call))),
+  );
   throw withDecided(
     failed.reason,
     verdicts,
@@ -129,6 +138,13 @@ function withDecided(
   return error instanceof StoreUnavailable
     ? new StoreUnavailable(error.message, { decided: verdicts, notSent })
     : error;
+}
+
+function keysOf(requests: readonly AdmissionRequest[], call: Call): readonly string[] {
+  return call.flatMap(({ places: [place = 0] }) => {
+    const { subject } = requests[place]!;
+    return subject.kind === 'key' ? subject.id : [];
+  });
 }
 
 function placesOf(call: Call): readonly number[] {

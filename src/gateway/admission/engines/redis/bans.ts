@@ -1,12 +1,17 @@
+import type { GatewayEvent } from '../../events/outbox.js';
 import type { AdmissionRequest, BanNote, BansInForce, BanStore, Subject } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
 import type { Link } from './link/link.js';
-import { keyName } from './names.js';
+import { announceSafely, graceMsOf, newEntry, ready } from './events/enter.js';
+import { eventsName, keyName } from './names.js';
 import type { Replicas } from './link/replicas.js';
 import { scriptOf } from './link/script.js';
 import { readState, STATE_BYTES, STATE_FORMAT } from './state.js';
 
-/** KEYS[1]: the key. ARGV: end of the ban, ms (0 lifts it), and its note or nothing. Answers `1` when a ban was in force before, else `0`. */
+/**
+ * KEYS: the key, and where the ban is told its events. ARGV: end of the ban, ms (0 lifts it), its note or nothing, and where
+ * it is told id and entry of the event. Answers `1` when a ban was in force before, else `0`.
+ */
 const SET_BAN = scriptOf(`
 local name, untilMs = KEYS[1], tonumber(ARGV[2])
 local found = call('HMGET', name, 'secrets', 'import', 'state')
@@ -15,6 +20,7 @@ local m, mAt, d, dAt, strikes, since, banned = 0, 0, 0, 0, 0, 0, 0
 if raw then m, mAt, d, dAt, strikes, since, banned = unpack('${STATE_FORMAT}', raw) end
 if found[1] and not found[2] and (raw or untilMs > 0) then
   call('HSET', name, 'state', pack('${STATE_FORMAT}', m, mAt, d, dAt, 0, 0, untilMs, untilMs > 0 and 1 or 0), 'ban', untilMs > clock and ARGV[3] or '')
+  if KEYS[2] then call('HSET', KEYS[2], ARGV[4], ARGV[5]) end
 end
 return pack('<d', clock) .. (banned > clock and '1' or '0')
 `);
@@ -45,9 +51,12 @@ const COUNT = scriptOf(`
 return pack('<d', clock) .. call('ZCOUNT', KEYS[1], '(' .. clock, '+inf')
 `);
 
-export function banStore(link: Link, replicas: Replicas): BanStore {
-  const set = (keyId: string, untilMs: number, note: string): Promise<Buffer> =>
-    replicas.confirmed(keyName(keyId), () => link.run(SET_BAN, [keyName(keyId)], [untilMs.toString(), note]));
+export function banStore(link: Link, replicas: Replicas, deadlineMs: number): BanStore {
+  const set = (keyId: string, untilMs: number, note: string, event?: GatewayEvent): Promise<Buffer> => {
+    const names = [keyName(keyId), ...(event === undefined ? [] : [eventsName(keyId)])];
+    const told = event === undefined ? [] : [event.id, JSON.stringify(newEntry(event))];
+    return replicas.confirmed(keyName(keyId), () => link.run(SET_BAN, names, [untilMs.toString(), note, ...told]));
+  };
   return {
     async read(keyId) {
       const answer = await link.run(READ_BAN, [keyName(keyId)], []);
@@ -57,8 +66,10 @@ export function banStore(link: Link, replicas: Replicas): BanStore {
       const note = noteOf(answer.toString('utf8', 8 + STATE_BYTES), bannedUntilMs);
       return bannedUntilMs > nowMs ? { keyId, untilMs: bannedUntilMs, level: banLevel, note } : undefined;
     },
-    async start(keyId, untilMs, note) {
-      await set(keyId, untilMs, note === undefined ? '' : JSON.stringify({ untilMs, ...note }));
+    async start(keyId, untilMs, note, event) {
+      if (event !== undefined) await announceSafely(link, replicas, event, graceMsOf(deadlineMs));
+      await set(keyId, untilMs, note === undefined ? '' : JSON.stringify({ untilMs, ...note }), event);
+      if (event !== undefined) await ready(link, event).catch(() => undefined);
       await noteBan(link, 'key', keyId, untilMs);
     },
     async lift(keyId) {

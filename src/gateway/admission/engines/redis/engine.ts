@@ -11,6 +11,7 @@ import type { ChangedKeys } from './changes.js';
 import { customerStore } from './customers.js';
 import { connect } from './link/connect.js';
 import { fail } from './credits.js';
+import { Noted } from './events/noted.js';
 import { outboxOf } from './events/outbox.js';
 import { beat, dayStore, leave, report } from './gateways.js';
 import { keyStore } from './keys.js';
@@ -40,6 +41,8 @@ interface RedisEngineOptions {
   readonly log?: Log;
   /** Which replicas must have a change of a key or a ban; all that are connected, within a second, unless said. */
   readonly replicas?: ReplicaOptions;
+  /** Whether crossings and bans are told as events; left out, they are not. */
+  readonly events?: boolean;
   /** Tests only: instead of IMPORT_LEASE_MS. */
   readonly importLeaseMs?: number;
 }
@@ -80,9 +83,11 @@ export interface Fleet {
 export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const { url, deadlineMs, usageDays } = options;
   const keptMs = (usageDays + 1) * DAY_MS;
-  let edition = editionOf(options.plans, usageDays);
   const link = new Link(connect(parseRedisUrl(url), deadlineMs), deadlineMs, () => probeOf(edition), options.log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
+  const noted = new Noted(link, replicas);
+  const onNoted = options.events === true ? (keyIds: readonly string[]) => noted.add(keyIds) : null;
+  let edition = editionOf(options.plans, usageDays, onNoted);
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
   const customers = customerStore(link, replicas);
   const noteEntering = once(() => beginEntering(link, keptMs));
@@ -97,9 +102,9 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     fail: (credits) => fail(link, credits, usageDays),
     keys: keyStore(link, replicas, deadlineMs, options.importLeaseMs),
     customers,
-    outbox: outboxOf(link),
+    outbox: outboxOf(link, noted),
     tokens: tokenStore(link, replicas),
-    bans: banStore(link, replicas),
+    bans: banStore(link, replicas, deadlineMs),
     usage: usageStore(link),
     days,
     ledger: ledgerStore(link, days, usageDays, customers, () => link.close()),
@@ -108,7 +113,10 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       await replicas.look(checked);
       await noteEntering();
     },
-    close: () => link.close(),
+    close: async () => {
+      noted.close();
+      await link.close();
+    },
     get away() {
       return link.away;
     },
@@ -122,10 +130,12 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
         await report(link, gatewayId, openDay, keptMs);
       },
       leave: (gatewayId) => leave(link, gatewayId),
-      take: (spoolId, spooled) => takeSpool(link, spoolId, spooled, usageDays),
+      take: async (spoolId, spooled) => {
+        if (await takeSpool(link, spoolId, spooled, usageDays)) noted.add([spooled.keyId]);
+      },
     },
     setPlans(plans) {
-      edition = editionOf(plans, usageDays);
+      edition = editionOf(plans, usageDays, onNoted);
     },
   };
 }

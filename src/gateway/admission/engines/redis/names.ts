@@ -6,7 +6,7 @@
  *     petgate:{<id>}:history      audit entries of a key or a customer (list) no TTL
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
  *     petgate:{<id>}:late:<day>   what came of a day long over (hash) no TTL
- *     petgate:{<id>}:events       events of a key that are not delivered (hash) no TTL
+ *     petgate:{<id>}:events       events of a key or a customer that are not delivered (hash) no TTL
  *     petgate:{<id>}:credits      last credit counted of each teller and day (hash) TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
  *     petgate:{<id>}:customer     a customer: its record and buckets (hash) no TTL
@@ -21,6 +21,7 @@
  *     petgate:{events}:waiting    ids of events, by when they were made (sorted set) no TTL
  *     petgate:{events}:due        the same ids, by when they are due (sorted set) no TTL
  *     petgate:{events}:dead       ids of events nobody tries any more, by since when (sorted set) no TTL
+ *     petgate:{events}:collecting somebody looks for what nobody entered (events/noted.ts) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
  *     petgate:late                days of which there are late counts (sorted set) no TTL
  *     petgate:archive             id of the archive that days were moved to  no TTL
@@ -30,7 +31,8 @@
  * customer itself share a tag.
  *
  * Beside the record (record.ts) the hash of a key has the fields `state` and `windows` (state.ts), `summary`
- * (admission/summary.ts), `days` (ledger/active-days.ts) and `ban` (what an operator said of a ban). With a field
+ * (admission/summary.ts), `days` (ledger/active-days.ts), `ban` (what an operator said of a ban), and where events are
+ * told `told`, `telling` and `tell-…`, as the hash of a customer has (events/noted.ts). With a field
  * `import` it is staged: nobody takes it for a key yet.
  *
  * Every script gets all names it touches, and as few as can be: while a Cluster moves a slot, Redis
@@ -50,6 +52,7 @@ export const CHANGES = 'petgate:changes';
 export const EVENTS_WAITING = 'petgate:{events}:waiting';
 export const EVENTS_DUE = 'petgate:{events}:due';
 export const EVENTS_DEAD = 'petgate:{events}:dead';
+export const EVENTS_COLLECTING = 'petgate:{events}:collecting';
 export const GATEWAYS = 'petgate:gateways';
 export const GATEWAY_DAYS = 'petgate:gateways:days';
 export const LATE_DAYS = 'petgate:late';
@@ -88,7 +91,7 @@ export function historyName(id: string): string {
   return `petgate:${tagged(id)}:history`;
 }
 
-/** Name of the events of a key that are not delivered. */
+/** Name of the events of a key or a customer that are not delivered. */
 export function eventsName(id: string): string {
   return `petgate:${tagged(id)}:events`;
 }

@@ -1,8 +1,10 @@
 import { MAX_LIMIT, SHAPES } from '../../bucket.js';
+import type { Limits } from '../../bucket.js';
 import { customerOf } from '../../customers/id.js';
 import type { UsageRow } from '../../port.js';
 import type { Link } from './link/link.js';
-import { MONTH_ENDS, MONTH_START } from './admission/windows.js';
+import { luaLimit, MONTH_ENDS, MONTH_START } from './admission/windows.js';
+import { noteCrossed, WRITE_NOTES } from './events/crossed.js';
 import { enterDay } from './ledger/active-days.js';
 import { isLate, noteLateDay } from './ledger/late-days.js';
 import { customerName, dayNumber, dayNumberOf, EXCESS, keyName, lateName, ledgerName, spoolName } from './names.js';
@@ -16,18 +18,27 @@ import { STATE_FORMAT, WINDOW_FORMAT } from './state.js';
  * days: all are spent from it, but no more than the gateway's own bucket still lacked at the end. Other windows of
  * today and of this month are those that the row names.
  *
+ * With shares to warn at, what this crosses of day and month is noted (events/noted.ts); it answers `2` then.
+ *
  * KEYS: the key, or its customer, then for each day the ledger and what was taken of it; of a customer's key that
  * last. ARGV: spool id, seconds the ledger is
- * kept, `<limit> <level>` for greedy refill, then for each row the place of its ledger in KEYS, number of the day, plan and
+ * kept, `<limit> <level>` for greedy refill, shares to warn at (percent, a byte each), the limits of day and month (-1: none),
+ * plan and name of the key, then for each row the place of its ledger in KEYS, number of the day, plan and
  * operation, requests, limited, banned, failed, units beyond one for each request, names of windows with spaces.
  */
+const HERE = { payer: 'KEYS[1]', key: 'name', plan: 'plan' };
+const CROSSED_MONTH = noteCrossed({
+  ...{ window: 'month', before: 'before', after: 'l', parts: 1, limit: 'monthLimit', start: 'month' },
+  ...HERE,
+});
 const TAKE = scriptOf(`
 local DAY, CEILING = ${SHAPES.day.perMs}, ${MAX_LIMIT * SHAPES.day.parts}
 local limit, held = string.match(ARGV[4], '^(%d+) (%d+)$')
 local names, today, spent = { 'requests', 'limited', 'banned', 'failed', '${EXCESS}' }, floor(clock / ${SHAPES.day.perMs}), 0
-local now, spentOf, month = clock, {}
+local now, spentOf, month, notes, marks, isNoted = clock, {}
+local warnAt, dayLimit, monthLimit, plan, name = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], ARGV[9]
 ${MONTH_START}
-for n = 5, #ARGV, 9 do
+for n = 10, #ARGV, 9 do
   local at = tonumber(ARGV[n])
   local ledger, marks, day = KEYS[at], KEYS[at + 1], tonumber(ARGV[n + 1])
   for place = 1, 5 do
@@ -65,8 +76,11 @@ if found and found[1] then
   elseif floor(dAt / DAY) < today then
     d, dAt = 0, clock - clock % DAY
   end
+  local before = d
   d = d + spent
   if d > CEILING then d = CEILING end
+  if dayLimit >= 0 then${noteCrossed({ window: 'day', before: 'before', after: 'd', parts: SHAPES.day.parts, limit: 'dayLimit', start: 'now', ...HERE })}
+  end
   call('HSET', KEYS[1], 'state', pack('${STATE_FORMAT}', m, mAt, d, dAt, strikes, since, banned, level))
   if next(spentOf) then
     local text, from, parts = found[3] or '', 1, {}
@@ -77,19 +91,25 @@ if found and found[1] then
         local isMonth = string.byte(window, -1) == ${MONTH_ENDS}
         local start = isMonth and month or clock - clock % DAY
         if a < start then l, a = 0, start end
+        local before = l
         l = math.min(l + spentOf[window], isMonth and ${MAX_LIMIT} or CEILING)
         spentOf[window] = nil
+        if window == 'month' and monthLimit >= 0 then${CROSSED_MONTH}
+        end
       end
       parts[#parts + 1] = pack('${WINDOW_FORMAT}', #window, window, l, a)
     end
     for window, l in pairs(spentOf) do
-      local isMonth = string.byte(window, -1) == ${MONTH_ENDS}
+      local isMonth, before = string.byte(window, -1) == ${MONTH_ENDS}, 0
+      if window == 'month' and monthLimit >= 0 then${CROSSED_MONTH}
+      end
       parts[#parts + 1] = pack('${WINDOW_FORMAT}', #window, window, l, isMonth and month or clock - clock % DAY)
     end
     call('HSET', KEYS[1], 'windows', table.concat(parts))
   end
 end
-return pack('<d', clock) .. '1'
+${WRITE_NOTES}
+return pack('<d', clock) .. (notes and '2' or '1')
 `);
 
 /** One key's counts of a spool, absolute. */
@@ -98,8 +118,17 @@ export interface SpooledKey {
   readonly rows: readonly UsageRow[];
   /** Where the key's day refills greedily. */
   readonly greedyDay: GreedyDay | null;
+  /** What is warned of; left out where nothing is. */
+  readonly warned?: Warned | undefined;
   /** Names of the windows per day and month that an operation takes from, beside the day itself. */
   readonly windowsOf: (operation: string) => readonly string[];
+}
+
+/** Shares in percent, of the limits that hold for a key while Redis decides. */
+export interface Warned {
+  readonly at: readonly number[];
+  readonly plan: string;
+  readonly limits: Limits;
 }
 
 /** A day that refills greedily: its whole limit, and how far it is spent in the bucket of one gateway, in the units of bucket.ts. */
@@ -108,13 +137,13 @@ export interface GreedyDay {
   readonly level: number;
 }
 
-/** Takes the key's counts over, what was not taken before. When it resolves, all of them are in the ledger. */
+/** Takes the key's counts over, what was not taken before. When it resolves, all of them are in the ledger. True when something is to be told of it. */
 export async function takeSpool(
   link: Link,
   spoolId: string,
-  { keyId, rows, greedyDay, windowsOf }: SpooledKey,
+  { keyId, rows, greedyDay, warned, windowsOf }: SpooledKey,
   usageDays: number,
-): Promise<void> {
+): Promise<boolean> {
   const days = [...new Set(rows.map((row) => dayNumberOf(row.day)))];
   const today = dayNumber(link.storeMs(keyName(keyId)));
   for (const day of days) if (isLate(day, today)) await noteLateDay(link, day);
@@ -128,6 +157,7 @@ export async function takeSpool(
     spoolId,
     ((usageDays + 1) * 86_400).toString(),
     greedyDay === null ? '' : `${greedyDay.limit} ${greedyDay.level}`,
+    ...warnedArgs(warned, keyId),
   ];
   for (const { day: name, plan, operation, requests, units, limited, banned, failed } of rows) {
     const day = dayNumberOf(name);
@@ -144,5 +174,17 @@ export async function takeSpool(
       windowsOf(operation).join(' '),
     );
   }
-  await link.run(TAKE, names, args);
+  return (await link.run(TAKE, names, args)).toString() === '2';
+}
+
+function warnedArgs(warned: Warned | undefined, keyId: string): readonly string[] {
+  if (warned === undefined) return ['', '-1', '-1', '', ''];
+  const { at, plan, limits } = warned;
+  return [
+    String.fromCharCode(...at),
+    luaLimit(limits.day),
+    luaLimit(limits.month ?? 'unlimited'),
+    plan,
+    keyName(keyId),
+  ].map(String);
 }

@@ -18,6 +18,7 @@ import { openRedisEngine } from '../../../../../src/gateway/admission/engines/re
 import { packageRoot } from '../../../../../src/shared/package-root.js';
 import { IMPORT_LEASE_MS, imports } from '../../../../conformance/imports.js';
 import { outbox } from '../../../../conformance/outbox.js';
+import { told } from '../../../../conformance/told.js';
 import { startRedis } from '../../../../servers/redis.js';
 import { createTeller } from '../../../../../src/gateway/admission/failures.js';
 
@@ -38,6 +39,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
     deadlineMs: 1_000,
     plans: PLANS,
     usageDays: 400,
+    events: true,
     importLeaseMs: IMPORT_LEASE_MS,
   });
   t.teardown(async () => {
@@ -94,6 +96,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.equal(await engine.tokens.remove(token.id), true);
   await t.test('events too', (t) => {
     outbox(t, engine);
+    told(t, engine);
     t.end();
   });
   await t.test('imports too', (t) => {

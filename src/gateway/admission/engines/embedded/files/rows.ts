@@ -3,7 +3,7 @@
  * plain words), which sorts below all of them: rows of one kind stand in the order of their parts.
  *
  * In `recent`: `l` the log of what transactions changed of keys, `o` its id, `g` up to where it was forgotten, `a` an
- * address, `n` who is banned. Versions before the log had `r` a key with its state and newest usage, `j` the
+ * address, `n` who is banned, `E` an event on its way into the outbox, `T` what a subject was told lately. Versions before the log had `r` a key with its state and newest usage, `j` the
  * names of those that were not saved.
  * `K` stands for customers, in `durable`; their state is an `s`, their history an `h`, as a key's.
  * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
@@ -23,6 +23,13 @@ export const keyRow = (keyId: string): string => `r${keyId}`;
 export const addressRow = (address: string): string => `a${address}`;
 /** `subject` is the row of a key or an address. Holds the end of the ban, ms, as a double. */
 export const bannedRow = (subject: string): string => `n${subject}`;
+/** An event that a transaction wrote, until the checkpoint enters it into the outbox. */
+export const toldRow = (transaction: number, place: number): string =>
+  `E${String(transaction).padStart(16, '0')}${SEPARATOR}${place}`;
+/** The transaction of a row of `toldRow`. */
+export const tellingOf = (row: string): number => Number(row.slice(1, 17));
+/** Which shares of its limits a key, or a customer, was told to have crossed. */
+export const marksRow = (subjectId: string): string => `T${subjectId}`;
 /** The keys that one transaction changed, waiting for the checkpoint. */
 export const logRow = (transaction: number): string => `l${String(transaction).padStart(16, '0')}`;
 /** The transaction of a row of `logRow`. */

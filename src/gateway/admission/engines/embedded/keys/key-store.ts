@@ -1,10 +1,11 @@
 import type { AuditEntry, KeyRecord } from '../../../key-record.js';
+import type { OutboxChange } from '../../../events/outbox.js';
 import { VersionConflict } from '../../../port.js';
 import type { KeyStore } from '../../../port.js';
 import { importsOf } from './imports.js';
 import { AFTER_ALL, banNoteRow, historyRange, historyRow, recordRow } from '../files/rows.js';
 import { shred } from '../files/shred.js';
-import { enter } from './outbox.js';
+import { enter, forget } from './outbox.js';
 import { committedBytes, place, recordsChanged, replaceHistory, stagedIn } from './staged.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
@@ -15,11 +16,11 @@ export function keysOf(stores: Stores): KeyStore {
   const { durable } = stores;
   return {
     read: (id) => attempt(stores, () => readRecord(durable, id)),
-    write: (record, entry, event) =>
+    write: (record, entry, told) =>
       inTransaction(stores, () => {
         put(stores, record);
         durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
-        if (event !== undefined) enter(durable, event);
+        tell(durable, told);
       }),
     rewrite: (record, history) =>
       inTransaction(stores, () => {
@@ -42,6 +43,12 @@ export function keysOf(stores: Stores): KeyStore {
       }),
     imports: importsOf(stores),
   };
+}
+
+/** In a transaction: what a change means for the outbox. */
+function tell(durable: Store, told: OutboxChange | undefined): void {
+  for (const id of told?.withdraw ?? []) forget(durable, id);
+  for (const event of told?.enter ?? []) enter(durable, event);
 }
 
 /** In a transaction: the record in place of the version before. */

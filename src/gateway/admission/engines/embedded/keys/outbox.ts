@@ -1,4 +1,4 @@
-import type { GatewayEvent, Outbox, OutboxEntry } from '../../../events/outbox.js';
+import type { GatewayEvent, Outbox, OutboxEntry, OutboxState } from '../../../events/outbox.js';
 import { attempt, inTransaction } from '../files/errors.js';
 import { AFTER_ALL, eventIdOf, eventRow, listedRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
@@ -13,13 +13,22 @@ interface Stored extends OutboxEntry {
   readonly leasedToMs: number;
 }
 
-/** In a transaction: a new event, due at once. */
+/** In a transaction: a new event, due as soon as it has happened. */
 export function enter(durable: Store, event: GatewayEvent): void {
-  put(durable, { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null, leasedToMs: 0 });
+  const there = readIn(durable, event.id);
+  if (there !== undefined) remove(durable, there);
+  put(durable, fresh(event));
 }
 
-/** Events lie in `durable`, where each is written with the record it is about. */
-export function outboxOf(stores: Stores): Outbox {
+function fresh(event: GatewayEvent): Stored {
+  return { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null, leasedToMs: event.atMs };
+}
+
+/**
+ * Events lie in `durable`, where each is written with the record it is about.
+ * @param takeOver enters there what admissions wrote
+ */
+export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox {
   const { durable } = stores;
   const replace = (id: string, next: (there: Stored) => Stored): Promise<OutboxEntry | undefined> =>
     inTransaction(stores, () => {
@@ -32,6 +41,7 @@ export function outboxOf(stores: Stores): Outbox {
     });
   return {
     async claim(count, leaseMs) {
+      await takeOver();
       // A transaction syncs the disk; nearly always nothing is due.
       if (!(await attempt(stores, () => (durable.resetReadTxn(), dueIn(durable, 1).length > 0)))) return [];
       return inTransaction(stores, () => dueIn(durable, count).map((id) => lease(durable, id, Date.now() + leaseMs)));
@@ -44,35 +54,29 @@ export function outboxOf(stores: Stores): Outbox {
     async bury({ event, attempts, failure }) {
       await replace(event.id, (there) => ({ ...there, attempts, failure, dueAtMs: null, deadAtMs: Date.now() }));
     },
-    redeliver: (id) =>
-      replace(id, ({ event }) => ({
-        event,
-        attempts: 0,
-        failure: null,
-        dueAtMs: null,
-        deadAtMs: null,
-        leasedToMs: 0,
-      })),
+    redeliver: (id) => replace(id, ({ event }) => fresh(event)),
     read: (id) =>
       attempt(stores, () => {
         durable.resetReadTxn();
         const there = readIn(durable, id);
         return there && shown(there);
       }),
-    list: (state, cursor, count) =>
-      attempt(stores, () => {
+    async list(state, cursor, count) {
+      await takeOver();
+      return attempt(stores, () => {
         durable.resetReadTxn();
-        const { start, end } = rangeOf(state === 'waiting' ? 'y' : 'z');
-        const from = cursor === null ? start : start + cursor;
+        const { start, end } = listOf(state);
+        const from = cursor === null ? start : start.slice(0, 1) + cursor;
         const rows = [...durable.getKeys({ start: from, end, limit: count, exclusiveStart: true })];
         const entries = rows.map((row) => readIn(durable, eventIdOf(row))).filter((entry) => entry !== undefined);
         return { entries: entries.map(shown), cursor: rows.length < count ? null : rows.at(-1)!.slice(1) };
-      }),
+      });
+    },
     figures: () =>
       attempt(stores, () => {
         durable.resetReadTxn();
-        const [waiting, dead] = [durable.getKeysCount(rangeOf('y')), durable.getKeysCount(rangeOf('z'))];
-        const [oldest] = [...durable.getKeys({ ...rangeOf('y'), limit: 1 })];
+        const [waiting, dead] = [durable.getKeysCount(listOf('waiting')), durable.getKeysCount(rangeOf('z'))];
+        const [oldest] = [...durable.getKeys({ ...listOf('waiting'), limit: 1 })];
         const madeMs = oldest === undefined ? Infinity : Number(oldest.slice(1, 17));
         return { waiting, dead, oldestMs: Math.max(0, Date.now() - madeMs) };
       }),
@@ -82,7 +86,17 @@ export function outboxOf(stores: Stores): Outbox {
         const rows = [...durable.getKeys({ start: 'z', end, limit: FORGOTTEN_AT_ONCE })];
         for (const row of rows) forget(durable, eventIdOf(row));
       }),
+    // What any process committed is taken over with every claim.
+    collect: () => Promise.resolve(true),
   };
+}
+
+/** The rows of a list; those that have happened by now and those that haven't share one. */
+function listOf(state: OutboxState): { start: string; end: string } {
+  if (state === 'dead') return rangeOf('z');
+  const now = listedRow('y', Date.now(), AFTER_ALL);
+  const { start, end } = rangeOf('y');
+  return state === 'waiting' ? { start, end: now } : { start: now, end };
 }
 
 function dueIn(durable: Store, count: number): readonly string[] {
@@ -98,7 +112,8 @@ function lease(durable: Store, id: string, leasedToMs: number): OutboxEntry {
   return shown(there);
 }
 
-function forget(durable: Store, id: string): void {
+/** In a transaction: there is no such event any more. */
+export function forget(durable: Store, id: string): void {
   const there = readIn(durable, id);
   if (there === undefined) return;
   remove(durable, there);

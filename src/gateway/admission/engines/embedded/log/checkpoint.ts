@@ -2,11 +2,12 @@ import { dayOf } from '../ledger/day.js';
 import type { KeyEntry } from './key-entry.js';
 import { markCopied, readCopied, saveEntry } from './copy.js';
 import { packRow } from './row.js';
+import { enterTold, forgetTold, isAnyTold } from './told.js';
 import { FORGOTTEN_MARK, logRow, rangeOf } from '../files/rows.js';
 import { doubleIn, putDouble } from '../files/store.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
-import { translated } from '../files/errors.js';
+import { attempt, translated } from '../files/errors.js';
 
 /** Keys merged, and rows of the log removed, per transaction: bounds how long the files stay locked. */
 const KEYS_AT_ONCE = 500;
@@ -63,15 +64,23 @@ export class Checkpoint {
     return this.save();
   }
 
+  /** When it resolves, all events that any process had committed before the call are in the outbox. */
+  async takeOver(): Promise<void> {
+    if (await attempt(this.#stores, () => isAnyTold(this.#stores.recent))) await this.save();
+  }
+
   async #round(merges: boolean): Promise<void> {
     const { durable, memtable } = this.#stores;
     try {
       if (!merges) {
-        memtable.copied(await durable.transaction(() => this.#copy()));
+        const copied = await durable.transaction(() => this.#copy());
+        memtable.copied(copied);
+        forgetTold(this.#stores.recent, copied);
         return;
       }
       const merge = new Merge();
       while (!(await durable.transaction(() => this.#step(merge))));
+      forgetTold(this.#stores.recent, merge.upTo);
       memtable.merged(merge.upTo, dayOf(Date.now()));
       while (!this.#forget(merge.upTo));
     } catch (error) {
@@ -81,13 +90,14 @@ export class Checkpoint {
 
   /** Copies what is new of the log. It is read after the lock on `durable` is ours, so that nothing is copied that was merged. */
   #copy(): number {
-    const { durable, durableCapacity, memtable } = this.#stores;
+    const { recent, durable, durableCapacity, memtable } = this.#stores;
     durableCapacity.claim();
     memtable.refresh();
     const copied = readCopied(this.#stores);
     const changed = memtable.changedAfter(copied);
     if (changed.length > 0) {
       durable.putSync(logRow(memtable.applied), packRow(changed, copied));
+      enterTold(recent, durable, copied);
       markCopied(this.#stores, memtable.applied);
     }
     return memtable.applied;

@@ -2,11 +2,14 @@ import type { Counts } from '../../../counts.js';
 import { freshState } from '../../../decide.js';
 import type { SubjectState } from '../../../decide.js';
 import type { UsageCounts } from '../../../port.js';
+import type { Crossing } from '../../../events/facts.js';
+import type { GatewayEvent } from '../../../events/outbox.js';
 import { noteBan } from '../ban-index.js';
 import { dayOf } from '../ledger/day.js';
 import type { KeyEntry } from './key-entry.js';
 import { labelOf } from './label.js';
 import { packRow } from './row.js';
+import { mark, writeTold } from './told.js';
 import { bannedRow, logRow } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
 import { packState, unpackState } from './subject-state.js';
@@ -47,6 +50,7 @@ export class Transaction {
   #hasRoom = false;
   /** Ends of bans to be noted, by the row of the subject. */
   #bans: Map<string, number> | undefined;
+  #told: GatewayEvent[] | undefined;
 
   constructor(stores: Stores) {
     this.#stores = stores;
@@ -106,6 +110,16 @@ export class Transaction {
     this.#bans.set(subject, untilMs);
   }
 
+  /** Writes an event with all else; whoever calls it changes an entry too. */
+  tell(event: GatewayEvent): void {
+    (this.#told ??= []).push(event);
+  }
+
+  /** True the first time that a key, or a customer, crosses a share of a limit. */
+  isFirst(subjectId: string, crossing: Crossing): boolean {
+    return mark(this.#stores.recent, subjectId, crossing);
+  }
+
   /** Writes all changes, as the last thing in the transaction. */
   finish(): void {
     const { recent, memtable } = this.#stores;
@@ -114,6 +128,7 @@ export class Transaction {
     this.reserve();
     for (const [name, { state }] of addresses) recent.putSync(name, packState(state));
     for (const [subject, untilMs] of this.#bans ?? []) noteBan(recent, subject, untilMs);
+    if (this.#told !== undefined) writeTold(recent, this.#id, this.#told);
     if (this.#changed.length === 0) return;
     recent.putSync(logRow(this.#id), packRow(this.#changed, this.#id - 1));
     memtable.committed(this.#id, this.#changed);

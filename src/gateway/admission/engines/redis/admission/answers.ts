@@ -10,10 +10,9 @@ import type { Verdict } from '../../../verdict.js';
 import { costOf, hasMore, refillOf, windowsOf } from '../../../windows.js';
 import type { HeldWindow } from '../../../windows.js';
 import { ANSWER_BYTES } from './script.js';
-import { CODES } from './codes.js';
+import { CODES, NOTED_FLAG, OWN_MONTH_FLAG } from './codes.js';
 import { readState } from '../state.js';
 import { GRANTS_FLAG, grantsIn } from './grants.js';
-import { OWN_MONTH_FLAG } from './windows.js';
 
 /** The plans as the script numbers them. */
 export type PlanTable = readonly { readonly plan: Plan; readonly terms: Terms | undefined }[];
@@ -26,6 +25,8 @@ export function planTable(plans: Plans): PlanTable {
 export class AnswerReader {
   readonly #answers: Buffer;
   readonly #table: PlanTable;
+  /** Keys whose requests noted something that is to be told. */
+  readonly noted: string[] = [];
   #at = 0;
 
   constructor(answers: Buffer, table: PlanTable) {
@@ -37,6 +38,7 @@ export class AnswerReader {
   next(request: AdmissionRequest): Verdict | 'staged' {
     const first = this.#answers.readUInt8(this.#at);
     const code = CODES[first % OWN_MONTH_FLAG];
+    if (first >= NOTED_FLAG && request.subject.kind === 'key') this.noted.push(request.subject.id);
     if (code === undefined) throw new Error('an answer of the admission script has a code that nobody knows');
     switch (code) {
       case 'unknown':

@@ -14,6 +14,11 @@ export const CODES = [
   'closed',
 ] as const;
 
+/** Added to the code of an answer in which, before its windows, the month limit of the key's own stands. */
+export const OWN_MONTH_FLAG = 16;
+/** Added where the request noted something that is to be told (events/noted.ts). */
+export const NOTED_FLAG = 64;
+
 /** Codes by name, as the pieces of the script write them. */
 export const CODE = Object.fromEntries(CODES.map((code, place) => [code, place])) as Readonly<
   Record<(typeof CODES)[number], number>

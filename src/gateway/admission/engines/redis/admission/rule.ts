@@ -1,6 +1,7 @@
 import { MAX_LIMIT, SHAPES } from '../../../bucket.js';
 import type { BucketShape } from '../../../bucket.js';
 import { BAN_MEMORY_MS } from '../../../plan.js';
+import { NOTE_BAN, NOTE_CROSSED } from '../events/crossed.js';
 import { SETTLE_WINDOWS, SPEND_WINDOWS } from './windows.js';
 import { CODE } from './codes.js';
 import { SETTLE_PAST } from './grants.js';
@@ -41,8 +42,12 @@ const BAN_LENGTH = `
           end
           if ms > cap then ms = cap end`;
 
-/** Lua: `rule()` of decide.ts. From the state and the terms to `code`, `outcome` (of the ledger's field) and the state as settled and charged. */
-export const RULE = `
+/**
+ * Lua: `rule()` of decide.ts. From the state and the terms to `code`, `outcome` (of the ledger's field) and the state as settled and charged.
+ * @param tells whether what is crossed, and a ban that begins, is noted
+ */
+export function ruleOf(tells: boolean): string {
+  return `
       local m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1 = m, mAt, d, dAt, strikes, since, banned, level
       ${SETTLE_PAST}
       ${settle('m1', 'mAt1', 'minuteLimit', SHAPES.minute)}
@@ -61,6 +66,7 @@ export const RULE = `
           ${spend('m1', MINUTE)}
           ${spend('d1', DAY)}
           ${SPEND_WINDOWS}
+          ${tells ? NOTE_CROSSED : ''}
         end
       else
         code, outcome = ${CODE.limited}, '|limited'
@@ -72,9 +78,11 @@ export const RULE = `
             if level1 > 0 and now - banned1 < ${BAN_MEMORY_MS} then level1 = level1 + 1 else level1 = 1 end
             ${BAN_LENGTH}
             code, outcome, strikes1, banned1 = ${CODE.ban_started}, '|banned', 0, now + ms
+            ${tells ? NOTE_BAN : ''}
           end
         end
       end`;
+}
 
 /** Lua: when a window is full again by itself; unlimited ones have nothing to remember. */
 function fullAt(level: string, at: string, limit: string, { per, perMs }: BucketShape): string {

@@ -1,9 +1,10 @@
 import { SHAPES } from '../../../bucket.js';
-import { ANONYMOUS_PLAN } from '../../../plan.js';
+import { ANONYMOUS_PLAN, WARN_AT } from '../../../plan.js';
 import type { Plan, Plans } from '../../../plan.js';
 import { enterDay } from '../ledger/active-days.js';
-import { ADDRESS_ENDS, RULE } from './rule.js';
-import { CODE } from './codes.js';
+import { WRITE_NOTES } from '../events/crossed.js';
+import { ADDRESS_ENDS, ruleOf } from './rule.js';
+import { CODE, NOTED_FLAG } from './codes.js';
 import { KEEP_BASE, RAISE_LIMITS, READ_GRANTS, TELL_GRANTS } from './grants.js';
 import { KEEP_CUSTOMER, NOTE_STRUCK, READ_CUSTOMER, WRITE_CUSTOMERS } from './customer.js';
 import { scriptOf } from '../link/script.js';
@@ -36,6 +37,7 @@ const DAY = SHAPES.day.perMs;
  *
  * KEYS: for each subject where its state stands; of a customer's key then the customer; for a key then its ledgers of
  * the days first to last. Each subject comes once, but keys of a customer in the order in which they were asked.
+ * With `tells` crossings and bans that begin are noted (events/noted.ts), and the answer's code says so.
  * ARGV[2…]: number of the UTC day (0: whichever it is), the requests (call.ts), and in pairs the
  * operations and scopes that they name by place.
  *
@@ -46,9 +48,10 @@ const DAY = SHAPES.day.perMs;
  * and what would be one is pasted in (docs/decisions/0018-the-admission-script.md has the figures). The plans are part
  * of the text, so that no batch decodes them.
  */
-export function admissionScript(plans: Plans, usageDays: number): Script {
+export function admissionScript(plans: Plans, usageDays: number, tells: boolean): Script {
   const all = [...plans.values()];
-  return scriptOf([BEGIN, subject(all), request(all), END, write(usageDays)].join('\n'));
+  const begin = tells ? `${BEGIN}local notes\n` : BEGIN;
+  return scriptOf([begin, subject(all, tells), request(all, tells), end(tells), write(usageDays, tells)].join('\n'));
 }
 
 const BEGIN = `
@@ -63,7 +66,7 @@ local customers
 local at, k, last = 1, 1, #KEYS
 `;
 
-function subject(plans: readonly Plan[]): string {
+function subject(plans: readonly Plan[], tells: boolean): string {
   return `
 while k <= last do
   local name, kind, many, low, firstDay, ledgers = KEYS[k]
@@ -91,24 +94,27 @@ while k <= last do
   if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
   ${READ_CUSTOMER}
   ${READ_GRANTS}
-  local place, greedy, after, within, length, factor, cap, extras, ownMonth
-  ${[...plans.map(planBranch), 'if true then'].join('\n  else')}
+  local place, greedy, after, within, length, factor, cap, extras, ownMonth${tells ? ', warnAt, dayWarn, marks' : ''}
+  ${[...plans.map((plan, n) => planBranch(plan, n, tells)), 'if true then'].join('\n  else')}
     minuteLimit = ${NO_LIMIT_OF_ITS_OWN}
   end
   ${KEEP_BASE}
+  ${tells ? WARNED : ''}
   ${plans.some(mayHaveMore) ? READ_WINDOWS : 'local levels, ats, hasNewWindows'}
   local stored, storedAt, isStruck, countedAt, countedLedger, countedField, excessAt, excessLedger, excessField`;
 }
 
 /** Limits: -1 is unlimited, NO_LIMIT_OF_ITS_OWN none at all; without limits of the plan those of the key stay. */
-function planBranch(plan: Plan, place: number): string {
+function planBranch(plan: Plan, place: number, tells: boolean): string {
   const { after, withinMs, forMs, factor, capMs } = plan.ban;
   const terms = `place, greedy, after, within, length, factor, cap = ${[place, plan.refill === 'greedy', after, withinMs, forMs, factor, capMs].join(', ')}`;
   const limits =
     plan.limits === 'custom'
       ? `${OWN_MONTH}\n    extras = ${plan.operations === undefined ? 'ownMonth and true' : 'true'}`
       : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}${mayHaveMore(plan) ? '\n    extras = true' : ''}`;
-  return `if plan == ${luaString(plan.name)} then\n    ${terms}${limits}`;
+  const warned = tells && plan.name !== ANONYMOUS_PLAN ? (plan.warnAt ?? WARN_AT) : [];
+  const warnings = warned.length === 0 ? '' : `\n    warnAt = ${luaString(String.fromCharCode(...warned))}`;
+  return `if plan == ${luaString(plan.name)} then\n    ${terms}${limits}${warnings}`;
 }
 
 /** Lua: why the key is not good, into `code`; nil when it is. */
@@ -130,7 +136,42 @@ const UNFIT = `if status > 0 then
       end
     end`;
 
-function request(plans: readonly Plan[]): string {
+/** Lua: the level of the day above which there may be something to tell, into `dayWarn`. */
+const DAY_WARN = `if dayLimit >= 0 then dayWarn = (math.ceil(dayLimit * string.byte(warnAt) / 100) - 1) * ${DAY} end`;
+
+/** Lua: what is warned of. */
+const WARNED = `
+  if warnAt and kind > 0 then
+    ${DAY_WARN}
+    marks = customer and customer.marks
+  end`;
+
+/** Lua: counts the request for the ledger: what follows each other is one count. */
+const COUNTED = `
+      if charge and kind > 0 then
+        local field = plan .. '|' .. ARGV[operation] .. outcome
+        if ledger == countedLedger and field == countedField then
+          counts[countedAt] = counts[countedAt] + 1
+        else
+          countedLedger, countedField = ledger, field
+          counts[countCount + 1], counts[countCount + 2], counts[countCount + 3] = KEYS[ledger], field, 1
+          countCount = countCount + 3
+          countedAt = countCount
+        end
+        if cost > 1 and code == ${CODE.admitted} then
+          field = plan .. '|' .. ARGV[operation] .. '|${EXCESS}'
+          if ledger == excessLedger and field == excessField then
+            counts[excessAt] = counts[excessAt] + cost - 1
+          else
+            excessLedger, excessField = ledger, field
+            counts[countCount + 1], counts[countCount + 2], counts[countCount + 3] = KEYS[ledger], field, cost - 1
+            countCount = countCount + 3
+            excessAt = countCount
+          end
+        end
+      end`;
+
+function request(plans: readonly Plan[], tells: boolean): string {
   return `
   for _ = 1, many do
     local operation, mode, secret
@@ -153,11 +194,12 @@ function request(plans: readonly Plan[]): string {
     if code then
       answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, 0, now, 0, 0, 0), string.rep('\\0', ${STATE_BYTES})
     else
-      local w, wl, wa, wp, month, outcome
+      local w, wl, wa, wp, month, outcome${tells ? ', isNoted' : ''}
       ${RAISE_LIMITS}
+      ${tells ? `if grants and warnAt then ${DAY_WARN} end` : ''}
       ${windowsOfOperation(plans)}
       local charge = cost > 0
-      ${RULE}
+      ${ruleOf(tells)}
       local state = pack('${STATE_FORMAT}', m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1)
       -- A ban in force takes nothing and remembers nothing, unless its end is another now.
       if charge and (code ~= ${CODE.banned} or banned1 ~= banned) then
@@ -166,42 +208,23 @@ function request(plans: readonly Plan[]): string {
         stored, storedAt = state, now
         ${KEEP_WINDOWS}
       end
-      if charge and kind > 0 then
-        local field = plan .. '|' .. ARGV[operation] .. outcome
-        if ledger == countedLedger and field == countedField then
-          counts[countedAt] = counts[countedAt] + 1
-        else
-          countedLedger, countedField = ledger, field
-          counts[countCount + 1], counts[countCount + 2], counts[countCount + 3] = KEYS[ledger], field, 1
-          countCount = countCount + 3
-          countedAt = countCount
-        end
-        if cost > 1 and code == ${CODE.admitted} then
-          field = plan .. '|' .. ARGV[operation] .. '|${EXCESS}'
-          if ledger == excessLedger and field == excessField then
-            counts[excessAt] = counts[excessAt] + cost - 1
-          else
-            excessLedger, excessField = ledger, field
-            counts[countCount + 1], counts[countCount + 2], counts[countCount + 3] = KEYS[ledger], field, cost - 1
-            countCount = countCount + 3
-            excessAt = countCount
-          end
-        end
-      end
+      ${COUNTED}
       local scope = ARGV[operation + 1]
       if code == ${CODE.admitted} and kind > 0 and scope ~= '' and not find(summary, scope, scopesAt, true) and string.byte(summary, scopesAt) ~= 42 then code = ${CODE.out_of_scope} end
       local answer = state
       ${TELL_GRANTS}
       ${TELL_WINDOWS}
+      ${tells ? `if isNoted then code = code + ${NOTED_FLAG} end` : ''}
       answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, place, now, version, minuteBase or minuteLimit, dayBase or dayLimit), answer
     end
     answered = answered + 2
   end`;
 }
 
-const END = `
+function end(tells: boolean): string {
+  return `
   if stored and customer then
-    ${KEEP_CUSTOMER}
+    ${KEEP_CUSTOMER}${tells ? '\n    customer.marks = marks' : ''}
   elseif stored then
     local endsAt = false
     if kind == 0 then
@@ -214,11 +237,12 @@ const END = `
   end
   k = k + 1 + ledgers
 end`;
+}
 
 /** How far the clock may step back without opening again, for an address, a window that was over. */
 const GRACE_MS = 10_000;
 
-function write(usageDays: number): string {
+function write(usageDays: number, tells: boolean): string {
   return `
 -- All is decided: from here on it is only written.
 for n = 1, stateCount, 5 do
@@ -232,6 +256,7 @@ for n = 1, stateCount, 5 do
   end
 end
 ${WRITE_CUSTOMERS}
+${tells ? WRITE_NOTES : ''}
 for n = 1, countCount, 3 do
   -- A field that is new may be the first of its day.
   local count = counts[n + 2]

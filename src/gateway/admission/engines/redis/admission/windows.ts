@@ -5,6 +5,7 @@ import { EVERY_OPERATION, hasMore, windowsOf } from '../../../windows.js';
 import type { Window } from '../../../windows.js';
 import { WINDOW_FORMAT } from '../state.js';
 import { RAISE_MONTH } from './grants.js';
+import { OWN_MONTH_FLAG } from './codes.js';
 
 /**
  * Lua for windows beside minute and day: `windows.ts` of the admission, line by line. All of it stands in branches
@@ -17,9 +18,6 @@ const NUMBER: Readonly<Record<Per, number>> = { minute: 1, day: 2, month: 3 };
 const MINUTE_ENDS = 'e'.charCodeAt(0);
 export const MONTH_ENDS = 'h'.charCodeAt(0);
 const { minute, day } = SHAPES;
-
-/** Added to the code of an answer in which, before its windows, the month limit of the key's own stands. */
-export const OWN_MONTH_FLAG = 16;
 
 /** Whether keys on this plan may have more windows than minute and day, or prices of its own. */
 export function mayHaveMore(plan: Plan): boolean {

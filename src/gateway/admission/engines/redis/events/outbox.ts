@@ -1,24 +1,13 @@
-import type { GatewayEvent, Outbox, OutboxEntry, OutboxState } from '../../../events/outbox.js';
+import { subjectOf } from '../../../events/outbox.js';
+import type { Outbox, OutboxEntry, OutboxState } from '../../../events/outbox.js';
 import type { Link } from '../link/link.js';
 import { scriptOf } from '../link/script.js';
+import { announceEvent, newEntry, withdraw } from './enter.js';
+import type { Noted } from './noted.js';
 import { EVENTS_DEAD, EVENTS_DUE, EVENTS_WAITING, eventsName } from '../names.js';
 
 /** Bounds how many dead events one call forgets. */
 const FORGOTTEN_AT_ONCE = 100;
-
-/** KEYS: the waiting and the due events. ARGV: id, when it was made, in how many ms it is due. */
-const ENTER = scriptOf(`
-call('ZADD', KEYS[1], ARGV[3], ARGV[2])
-call('ZADD', KEYS[2], clock + ARGV[4], ARGV[2])
-return pack('<d', clock) .. '1'
-`);
-
-/** KEYS: the waiting and the due events. ARGV: id. */
-const LEAVE = scriptOf(`
-call('ZREM', KEYS[1], ARGV[2])
-call('ZREM', KEYS[2], ARGV[2])
-return pack('<d', clock) .. '1'
-`);
 
 /** KEYS[1]: the due events. ARGV: how many, lease in ms. Answers their ids. */
 const CLAIM = scriptOf(`
@@ -27,15 +16,21 @@ for _, id in ipairs(ids) do call('ZADD', KEYS[1], clock + ARGV[3], id) end
 return pack('<d', clock) .. ' ' .. table.concat(ids, ' ')
 `);
 
-/** KEYS[1]: a sorted set. ARGV: score and id of the last of the page before, how many. Answers the next, by score and id. */
+/**
+ * KEYS[1]: a sorted set. ARGV: score and id of the last of the page before, how many, and of which list. Answers the next,
+ * by score and id. What has happened and what hasn't yet are one set.
+ */
 const PAGE = scriptOf(`
-local score, last, count = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
-local at, page = call('ZCOUNT', KEYS[1], '-inf', '(' .. ARGV[2]), {}
+local score, last, count, most = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), 1 / 0
+if ARGV[5] == 'waiting' then most = clock end
+if ARGV[5] == 'scheduled' and score <= clock then score, last = clock + 1, '' end
+local at, page = call('ZCOUNT', KEYS[1], '-inf', '(' .. score), {}
 while #page < 2 * count do
   local found = call('ZRANGE', KEYS[1], at, at + count - 1, 'WITHSCORES')
   if #found == 0 then break end
   at = at + count
   for n = 1, #found, 2 do
+    if tonumber(found[n + 1]) > most then count = #page / 2 end
     if #page < 2 * count and (tonumber(found[n + 1]) > score or found[n] > last) then
       page[#page + 1], page[#page + 2] = found[n], found[n + 1]
     end
@@ -44,55 +39,36 @@ end
 return pack('<d', clock) .. ' ' .. table.concat(page, ' ')
 `);
 
-/** KEYS[1]: the events of a key. ARGV: id and entry. Only what is there: another deliverer may have been quicker. */
+/** KEYS[1]: the events of a subject. ARGV: id and entry. Only what is there: another deliverer may have been quicker. */
 const KEEP = scriptOf(`
 if call('HEXISTS', KEYS[1], ARGV[2]) == 0 then return pack('<d', clock) .. '0' end
 call('HSET', KEYS[1], ARGV[2], ARGV[3])
 return pack('<d', clock) .. '1'
 `);
 
-const INDEX = [EVENTS_WAITING, EVENTS_DUE];
-const SETS: Readonly<Record<OutboxState, string>> = { waiting: EVENTS_WAITING, dead: EVENTS_DEAD };
+const SETS: Readonly<Record<OutboxState, string>> = {
+  waiting: EVENTS_WAITING,
+  scheduled: EVENTS_WAITING,
+  dead: EVENTS_DEAD,
+};
 
-/** What stands in the hash of a key's events when the step has just written it. */
-export function newEntry(event: GatewayEvent): OutboxEntry {
-  return { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null };
-}
-
-/**
- * Enters an event in the index before the step that writes it, which may be on another node of a Cluster. It is
- * looked for after `graceMs`, when that step has been made or never will be; sooner when it is `ready`.
- */
-export async function announceEvent(link: Link, { id, atMs }: GatewayEvent, graceMs: number): Promise<void> {
-  await link.run(ENTER, INDEX, [id, atMs.toString(), graceMs.toString()]);
-}
-
-/** The step was made: the event is due at once. */
-export async function ready(link: Link, id: string): Promise<void> {
-  await link.command('zadd', EVENTS_DUE, 'XX', '0', id);
-}
-
-/** The step was refused: there is no event. */
-export async function withdraw(link: Link, id: string): Promise<void> {
-  await link.run(LEAVE, INDEX, [id]);
-}
-
-export function outboxOf(link: Link): Outbox {
+export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Outbox {
   const read = async (id: string): Promise<OutboxEntry | undefined> => {
-    const stored = (await link.command('hget', eventsName(keyOf(id)), id)) as Buffer | null;
+    const stored = (await link.command('hget', eventsName(subjectOf(id)), id)) as Buffer | null;
     return stored === null ? undefined : (JSON.parse(stored.toString()) as OutboxEntry);
   };
   const keep = async (entry: OutboxEntry): Promise<void> => {
     const { id } = entry.event;
-    await link.run(KEEP, [eventsName(keyOf(id))], [id, JSON.stringify(entry)]);
+    await link.run(KEEP, [eventsName(subjectOf(id))], [id, JSON.stringify(entry)]);
   };
   const forget = async (id: string): Promise<void> => {
-    await link.command('hdel', eventsName(keyOf(id)), id);
+    await link.command('hdel', eventsName(subjectOf(id)), id);
     await link.command('zrem', EVENTS_DEAD, id);
   };
   const nowMs = (): number => Math.round(link.storeMs(EVENTS_DUE));
   return {
     async claim(count, leaseMs) {
+      await noted.idle();
       const ids = wordsOf(await link.run(CLAIM, [EVENTS_DUE], [count.toString(), leaseMs.toString()]));
       const entries = await Promise.all(ids.map(read));
       // Delivered, or announced for a step that was never made.
@@ -126,10 +102,8 @@ export function outboxOf(link: Link): Outbox {
     },
     read,
     async list(state, cursor, count) {
-      const [score = '-inf', last = ''] = cursor?.split(' ') ?? [];
-      const words = wordsOf(
-        await link.run(PAGE, [SETS[state]], [cursor === null ? '-1' : score, last, count.toString()]),
-      );
+      await noted.idle();
+      const words = await pageOf(link, state, cursor, count);
       const ids = words.filter((_, n) => n % 2 === 0);
       const entries = await Promise.all(ids.map(read));
       const end = ids.length < count ? null : `${words.at(-1)!} ${words.at(-2)!}`;
@@ -137,7 +111,7 @@ export function outboxOf(link: Link): Outbox {
     },
     async figures() {
       const [waiting, dead, first] = await Promise.all([
-        link.command('zcard', EVENTS_WAITING),
+        link.command('zcount', EVENTS_WAITING, '-inf', nowMs().toString()),
         link.command('zcard', EVENTS_DEAD),
         link.command('zrange', EVENTS_WAITING, '0', '0', 'WITHSCORES'),
       ]);
@@ -151,12 +125,19 @@ export function outboxOf(link: Link): Outbox {
       const ids = (await link.command('zrangebyscore', EVENTS_DEAD, '-inf', until, ...limit)) as Buffer[];
       for (const id of ids) await forget(id.toString());
     },
+    collect: () => noted.collect(),
   };
 }
 
-/** The key that an event is about. */
-function keyOf(eventId: string): string {
-  return eventId.slice(0, eventId.indexOf('-'));
+/** Ids and scores of a page, in turns. */
+async function pageOf(
+  link: Link,
+  state: OutboxState,
+  cursor: string | null,
+  count: number,
+): Promise<readonly string[]> {
+  const [score = '-1', last = ''] = cursor?.split(' ') ?? [];
+  return wordsOf(await link.run(PAGE, [SETS[state]], [score, last, count.toString(), state]));
 }
 
 function wordsOf(answer: Buffer): readonly string[] {

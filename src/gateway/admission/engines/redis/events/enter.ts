@@ -1,0 +1,82 @@
+import type { GatewayEvent, OutboxEntry } from '../../../events/outbox.js';
+import { ChangeUncertain, StoreUnavailable } from '../../../port.js';
+import type { Link } from '../link/link.js';
+import type { Replicas } from '../link/replicas.js';
+import { scriptOf } from '../link/script.js';
+import { EVENTS_DUE, EVENTS_WAITING, eventsName } from '../names.js';
+
+/** KEYS: the waiting and the due events. ARGV: id, when it happens, in how many ms it is due at the soonest. */
+const ENTER = scriptOf(`
+call('ZADD', KEYS[1], ARGV[3], ARGV[2])
+call('ZADD', KEYS[2], math.max(clock + ARGV[4], tonumber(ARGV[3])), ARGV[2])
+return pack('<d', clock) .. '1'
+`);
+
+/** KEYS: the waiting and the due events. ARGV: id. */
+const LEAVE = scriptOf(`
+call('ZREM', KEYS[1], ARGV[2])
+call('ZREM', KEYS[2], ARGV[2])
+return pack('<d', clock) .. '1'
+`);
+
+/** KEYS[1]: the events of a subject. ARGV: ids and entries. What is there stays: it may have been tried already. */
+const PUT = scriptOf(`
+for n = 2, #ARGV, 2 do
+  if call('HEXISTS', KEYS[1], ARGV[n]) == 0 then call('HSET', KEYS[1], ARGV[n], ARGV[n + 1]) end
+end
+return pack('<d', clock) .. '1'
+`);
+
+const INDEX = [EVENTS_WAITING, EVENTS_DUE];
+/** What stands in the hash of a subject's events when the step has just written it. */
+export function newEntry(event: GatewayEvent): OutboxEntry {
+  return { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null };
+}
+
+/** Puts events of one subject in their place; whoever calls it enters them in the index next. */
+export async function putEntries(link: Link, subject: string, events: readonly GatewayEvent[]): Promise<void> {
+  const entries = events.flatMap((event) => [event.id, JSON.stringify(newEntry(event))]);
+  await link.run(PUT, [eventsName(subject)], entries);
+}
+
+/**
+ * Enters an event in the index before the step that writes it, which may be on another node of a Cluster. It is
+ * looked for after `graceMs`, when that step has been made or never will be; sooner when it is `ready`.
+ */
+export async function announceEvent(link: Link, { id, atMs }: GatewayEvent, graceMs: number): Promise<void> {
+  await link.run(ENTER, INDEX, [id, atMs.toString(), graceMs.toString()]);
+}
+
+/** The step was made: the event is due as soon as it has happened. */
+export async function ready(link: Link, { id, atMs }: GatewayEvent): Promise<void> {
+  await link.command('zadd', EVENTS_DUE, 'XX', atMs.toString(), id);
+}
+
+/** There is no such event, or none any more. */
+export async function withdraw(link: Link, id: string): Promise<void> {
+  await link.run(LEAVE, INDEX, [id]);
+}
+
+const GRACE_DEADLINES = 8;
+const GRACE_MS = 5_000;
+
+/** By then a step announced has been made, or never will be: a write is a few calls, each with its deadline. */
+export function graceMsOf(deadlineMs: number): number {
+  return Math.max(GRACE_MS, GRACE_DEADLINES * deadlineMs);
+}
+
+/** In a Cluster the index lies on another node than the key, whose replicas the write itself does not wait for. */
+export async function announceSafely(
+  link: Link,
+  replicas: Replicas,
+  event: GatewayEvent,
+  graceMs: number,
+): Promise<void> {
+  const announced = (): Promise<void> => announceEvent(link, event, graceMs);
+  if (!link.cluster) return announced();
+  return replicas.confirmed(EVENTS_DUE, announced).catch((error: unknown) => {
+    throw error instanceof ChangeUncertain
+      ? new StoreUnavailable('no replica confirmed the event in time, so the key was not changed', { cause: error })
+      : error;
+  });
+}
