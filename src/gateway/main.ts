@@ -174,7 +174,11 @@ async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | 
   if (events === null) return undefined;
   // It loads undici, which takes a while.
   const { openEvents } = await import('./events/open.js');
-  return openEvents({ settings: events, keys, environment, outbox: engine.outbox, registry, log });
+  return openEvents({
+    ...{ settings: events, keys, environment },
+    ...{ outbox: engine.outbox, customers: engine.customers },
+    ...{ registry, log },
+  });
 }
 
 async function runWorker(base: Base): Promise<void> {
@@ -208,7 +212,7 @@ async function openAdmin(
     costs: new Map(contract.routes.operations.map(({ id, cost }) => [id, cost])),
     environment: settings.environment,
     acceptImported: settings.keys.acceptImported,
-    events: settings.events !== null,
+    events: settings.events,
   });
   const ledger = { dataFolder: settings.dataFolder, store: settings.store };
   const report: AdminParts['report'] = (format, range, keyId) => runTask({ format, range, keyId, settings: ledger });

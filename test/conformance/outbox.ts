@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { copyFor } from '../../src/gateway/admission/events/outbox.js';
 import type { EventType, GatewayEvent, OutboxChange } from '../../src/gateway/admission/events/outbox.js';
 import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import { until } from '../servers/until.js';
@@ -55,6 +56,12 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     t.same((await events.list('waiting', null, MOST)).entries, [fresh(told)]);
     t.match(await events.figures(), { waiting: 1, dead: 0 });
     t.ok((await events.figures()).oldestMs > 1_000_000);
+    const copy = copyFor({ ...eventFor(told.data.key), atMs: 1 }, 'customer');
+    for (let n = 0; n < 2; n += 1) await events.enter(copy);
+    t.ok((await events.figures()).oldestMs < Date.now() - 1, "a customer's webhook is not the operators'");
+    t.match(await events.figures(), { waiting: 2 });
+    t.same(await claim(1), [copy.id]);
+    await events.delivered(copy.id);
     await events.delivered(told.id);
     t.equal(await events.read(told.id), undefined);
     t.same(await events.figures(), { waiting: 0, dead: 0, oldestMs: 0 });

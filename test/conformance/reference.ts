@@ -156,7 +156,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
         })),
       delivered: (id) => later(() => void told.delete(id)),
       ...{ claim: unused, postpone: unused, bury: unused, redeliver: unused, read: unused },
-      ...{ figures: unused, collect: unused, forgetDead: unused },
+      ...{ enter: unused, figures: unused, collect: unused, forgetDead: unused },
     },
     keys: {
       read: (id) => Promise.resolve(records.get(id)),
@@ -203,6 +203,9 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
       },
       get history(): never {
         throw new Error('random stories read no history of customers: test/conformance/customers.ts does');
+      },
+      get webhook(): never {
+        throw new Error('random stories have no webhooks: test/conformance/customers.ts does');
       },
       get keyCount(): never {
         throw new Error('random stories count no keys: test/conformance/customers.ts does');

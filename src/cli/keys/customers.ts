@@ -7,6 +7,7 @@ import { countOf, given, limitOptions, limitsOf, pathOf } from './fields.js';
 import type { LimitOptions } from './fields.js';
 import { grantCommands, recordTable } from './grants.js';
 import { pourTo } from './transfer.js';
+import { webhookCommand } from './webhooks.js';
 
 interface FieldOptions extends LimitOptions {
   readonly name?: string;
@@ -59,6 +60,7 @@ export function customersCommand(connect: Connect): Command {
   );
   endCommands(customers, connect);
   grantCommands(customers, connect, 'customers');
+  customers.addCommand(webhookCommand(connect));
   return customers;
 }
 
@@ -128,4 +130,5 @@ Examples:
   petgate customers change 8hK2mQ0z --plan business
   petgate customers grant 8hK2mQ0z --day 500 --until 2027-01-31
   petgate usage report --by customer --format csv
+  petgate customers webhook set 8hK2mQ0z --url https://hooks.shop.example/petgate
   petgate customers close 8hK2mQ0z`;

@@ -102,7 +102,7 @@ async function history({ parts, id }: Call): Promise<Answer> {
   return { json: { history: entries.map(entryView) } };
 }
 
-function overlapMsOf(body: Call['body']): number {
+export function overlapMsOf(body: Call['body']): number {
   const problems = unknownFields(body, ['overlap']);
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
   const overlap = Object.hasOwn(body, 'overlap') ? body['overlap'] : DEFAULT_OVERLAP;

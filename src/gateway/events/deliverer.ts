@@ -1,14 +1,12 @@
-import type { EventType, GatewayEvent, Outbox, OutboxEntry } from '../admission/events/outbox.js';
+import type { EventType, Outbox, OutboxEntry } from '../admission/events/outbox.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { Log } from '../../shared/log.js';
 import { repeat } from '../../shared/repeat.js';
-import type { Message } from './message.js';
-import type { Sender } from './send.js';
+import type { Receivers } from './receivers.js';
 
 interface DelivererParts {
   readonly outbox: Outbox;
-  readonly sender: Sender;
-  readonly messageOf: (event: GatewayEvent) => Message;
+  readonly receivers: Pick<Receivers, 'send' | 'copyOf' | 'isBusy' | 'close'>;
   /** Of an attempt; a claim lasts a little longer. */
   readonly timeoutMs: number;
   /** After the first failed attempt; then twice as long each time. */
@@ -23,6 +21,12 @@ interface DelivererParts {
 
 const EVERY_MS = 1_000;
 const AT_ONCE = 16;
+/** Attempts to reach customers, above which nothing more is claimed. */
+const MOST_BESIDE = 64;
+/** For an event to a webhook that is failing just now. */
+const BUSY_MS = 30_000;
+/** How often is looked whether somebody has put right who wants no more: by a gateway that was started since. */
+const GONE_MS = 60_000;
 /** For the store, beside the attempt itself. */
 const LEASE_SPARE_MS = 5_000;
 const LONGEST_PAUSE_MS = 24 * 3_600_000;
@@ -32,15 +36,19 @@ const COLLECT_EVERY_MS = 15 * 60_000;
 const COLLECT_RETRY_MS = 2_000;
 
 /**
- * Takes events from the outbox to the receiver, at least once each, until it has taken them or the pauses have grown to
+ * Takes events from the outbox to their receivers, at least once each, until these have taken them or the pauses have grown to
  * 24 hours. Runs in one process of each gateway, beside the requests; which gateway delivers what is the outbox's to say.
  */
 export class Deliverer {
   readonly #parts: DelivererParts;
   readonly #stop: () => Promise<void>;
   readonly #stopCollecting: () => Promise<void>;
+  readonly #onError: (error: unknown) => void;
+  /** Attempts under way: to reach the operators, and beside them customers, whose webhooks may hang as long as they like. */
+  readonly #own = new Set<Promise<void>>();
+  readonly #beside = new Set<Promise<void>>();
   #ended = false;
-  /** The receiver answered 410: it is asked no more by this process. */
+  /** The operators' receiver answered 410: it is asked no more by this process. */
   #gone = false;
   #forgetAtMs = 0;
   #collectAtMs = 0;
@@ -50,6 +58,7 @@ export class Deliverer {
     const onError = (error: unknown): void => {
       if (!(error instanceof StoreUnavailable)) parts.log.error({ err: error }, 'the delivery of events met a fault');
     };
+    this.#onError = onError;
     this.#stop = repeat(parts.everyMs ?? EVERY_MS, () => this.#round(), onError);
     this.#stopCollecting = repeat(COLLECT_RETRY_MS, () => this.#collect(), onError);
   }
@@ -57,21 +66,30 @@ export class Deliverer {
   /** Ends the attempts under way; what they were about is due at once, for whoever comes next. */
   async stop(): Promise<void> {
     this.#ended = true;
-    await this.#parts.sender.close();
-    await Promise.all([this.#stop(), this.#stopCollecting()]);
+    await this.#parts.receivers.close();
+    await Promise.all([this.#stop(), this.#stopCollecting(), ...this.#own, ...this.#beside]);
   }
 
   async #round(): Promise<void> {
     const { outbox, timeoutMs } = this.#parts;
-    for (let taken = AT_ONCE; taken === AT_ONCE && !this.#ended && !this.#gone;) {
-      const entries = await outbox.claim(AT_ONCE, timeoutMs + LEASE_SPARE_MS);
-      taken = entries.length;
-      const ends = await Promise.allSettled(entries.map((entry) => this.#attempt(entry)));
-      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    for (let isMore = true; isMore && !this.#ended && this.#beside.size <= MOST_BESIDE;) {
+      // Those that hang keep their places; with half of them free it goes on.
+      while (this.#own.size > AT_ONCE / 2) await Promise.race(this.#own);
+      const room = AT_ONCE - this.#own.size;
+      const entries = await outbox.claim(room, timeoutMs + LEASE_SPARE_MS);
+      isMore = entries.length === room;
+      for (const entry of entries) this.#begin(entry, entry.event.to === undefined ? this.#own : this.#beside);
     }
     if (performance.now() < this.#forgetAtMs) return;
     await outbox.forgetDead(DEAD_KEPT_MS);
     this.#forgetAtMs = performance.now() + FORGET_EVERY_MS;
+  }
+
+  #begin(entry: OutboxEntry, underWay: Set<Promise<void>>): void {
+    const attempt = this.#attempt(entry)
+      .catch(this.#onError)
+      .finally(() => underWay.delete(attempt));
+    underWay.add(attempt);
   }
 
   /** Beside the rounds: of many keys it takes long. A process that died mostly did so before this one started. */
@@ -81,14 +99,23 @@ export class Deliverer {
   }
 
   async #attempt(entry: OutboxEntry): Promise<void> {
-    const { outbox, sender, messageOf, attempted } = this.#parts;
+    const { outbox, receivers, attempted } = this.#parts;
     const { event } = entry;
-    const outcome = this.#ended ? { kind: 'stopped' as const } : await sender.send(messageOf(event));
+    // Before the first attempt: after it the event may be gone.
+    const copy = isFirst(entry) ? await receivers.copyOf(event) : undefined;
+    if (copy !== undefined) await outbox.enter(copy);
+    if (receivers.isBusy(event)) return outbox.postpone(entry, BUSY_MS);
+    if (this.#gone && event.to === undefined) return this.#goneAt(entry);
+    const outcome = this.#ended ? { kind: 'stopped' as const } : await receivers.send(event);
+    if (outcome.kind === 'unwanted') return outbox.delivered(event.id);
     if (outcome.kind === 'stopped') return outbox.postpone(entry, 0);
     attempted(event.type, outcome.kind === 'delivered' ? 'delivered' : 'failed');
     if (outcome.kind === 'delivered') return outbox.delivered(event.id);
-    if (outcome.kind === 'gone') return this.#goneAt(entry);
-    return this.#failed({ ...entry, attempts: entry.attempts + 1, failure: outcome.reason });
+    if (outcome.kind === 'gone' && event.to === undefined) return this.#goneAt(entry);
+    const attempts = entry.attempts + 1;
+    // A customer's webhook is no setting: nobody starts a gateway again for it.
+    if (outcome.kind === 'gone') return outbox.bury({ ...entry, attempts, failure: 'it answered 410' });
+    return this.#failed({ ...entry, attempts, failure: outcome.reason });
   }
 
   async #failed(entry: OutboxEntry): Promise<void> {
@@ -111,9 +138,10 @@ export class Deliverer {
         'the receiver of events answered 410 Gone: nothing is sent to it until this gateway starts again',
       );
     this.#gone = true;
-    await this.#parts.outbox.postpone(
-      { ...entry, failure: 'it answered 410: sending has stopped' },
-      this.#parts.retryMs,
-    );
+    await this.#parts.outbox.postpone({ ...entry, failure: 'it answered 410: sending has stopped' }, GONE_MS);
   }
+}
+
+function isFirst({ attempts, failure }: OutboxEntry): boolean {
+  return attempts === 0 && failure === null;
 }

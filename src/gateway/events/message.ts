@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { subjectOf } from '../admission/events/outbox.js';
+import { subjectOf, toldId } from '../admission/events/outbox.js';
 import type { GatewayEvent } from '../admission/events/outbox.js';
 
 /** One attempt, as it goes over the wire. */
@@ -14,7 +14,8 @@ export interface Message {
  * @param source of CloudEvents: which gateways it comes from
  */
 export function messageOf(event: GatewayEvent, source: string, keys: readonly Buffer[], nowMs: number): Message {
-  const { id, type, atMs, data } = event;
+  const { type, atMs, data } = event;
+  const id = toldId(event);
   const body = JSON.stringify({
     specversion: '1.0',
     id,

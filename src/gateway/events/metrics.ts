@@ -46,7 +46,7 @@ export function watchEvents(
   gaugeOf(
     registry,
     'petgate_events_oldest_age_seconds',
-    'Age of the oldest event that waits for delivery, as last read from the store; 0 while none does. Only with events.',
+    'Age of the oldest event that waits for the webhook of the operators, as last read from the store; 0 while none does. Only with events.',
     async () => ((await figures()) ?? last).oldestMs / 1000,
   );
   return (type, outcome) => attempts.inc({ type, outcome });

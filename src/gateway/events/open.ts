@@ -1,10 +1,12 @@
 import type { Registry } from 'prom-client';
+import type { CustomerStore } from '../admission/customers/record.js';
 import type { Outbox } from '../admission/events/outbox.js';
 import type { EventsSettings } from '../config/settings.js';
 import type { Log } from '../../shared/log.js';
 import { Deliverer } from './deliverer.js';
 import { messageOf } from './message.js';
 import { watchEvents } from './metrics.js';
+import { Receivers } from './receivers.js';
 import { createSender } from './send.js';
 
 interface EventsParts {
@@ -13,17 +15,23 @@ interface EventsParts {
   readonly keys: readonly Buffer[];
   readonly environment: string;
   readonly outbox: Outbox;
+  readonly customers: CustomerStore;
   readonly registry: Registry;
   readonly log: Log;
 }
 
 /** Begins to deliver events; in one process of each gateway. */
-export function openEvents({ settings, keys, environment, outbox, registry, log }: EventsParts): Deliverer {
+export function openEvents({ settings, keys, environment, outbox, customers, registry, log }: EventsParts): Deliverer {
   const { timeoutMs, retryMs } = settings;
   return new Deliverer({
     outbox,
-    sender: createSender(settings),
-    messageOf: (event) => messageOf(event, `/petgate/${environment}`, keys, Date.now()),
+    receivers: new Receivers({
+      sender: createSender(settings),
+      keys,
+      customers,
+      senderTo: (url) => createSender({ ...settings, url }),
+      messageOf: (event, its) => messageOf(event, `/petgate/${environment}`, its, Date.now()),
+    }),
     timeoutMs,
     retryMs,
     attempted: watchEvents(registry, outbox),

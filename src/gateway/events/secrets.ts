@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { signingKey } from '../admission/events/signing-key.js';
 import { BadSecret } from '../../shared/secret-file.js';
 
 const VARIABLE = 'PETGATE_EVENTS_SECRET';
 const FILE = 'events-secret';
-const PREFIX = 'whsec_';
-/** Standard Webhooks asks for a key of 24 to 64 bytes. */
-const [LEAST_BYTES, MOST_BYTES] = [24, 64];
 const MOST_SECRETS = 2;
 const ADVICE =
   'It is whsec_ and the base64 of 24 to 64 random bytes, such as the output of: echo "whsec_$(openssl rand -base64 32)"; during a rotation two of them, the new one first.';
@@ -27,12 +25,8 @@ export function readEventSecrets(environment: NodeJS.ProcessEnv, dataFolder: str
 function keysOf(words: readonly string[], what: string): readonly Buffer[] {
   if (words.length > MOST_SECRETS) throw new BadSecret(`${what} has more than ${MOST_SECRETS} secrets. ${ADVICE}`);
   return words.map((word) => {
-    const encoded = word.startsWith(PREFIX) ? word.slice(PREFIX.length) : '';
-    const key = Buffer.from(encoded, 'base64');
-    // What isn't base64 is passed over by Buffer.
-    const isWhole = key.toString('base64').replace(/=+$/, '') === encoded.replace(/=+$/, '');
-    if (!isWhole || key.length < LEAST_BYTES || key.length > MOST_BYTES)
-      throw new BadSecret(`${what} holds no secret of the right form. ${ADVICE}`);
+    const key = signingKey(word);
+    if (key === undefined) throw new BadSecret(`${what} holds no secret of the right form. ${ADVICE}`);
     return key;
   });
 }

@@ -5,11 +5,15 @@ import { Agent } from 'undici';
 import { isLocalAddress } from '../../shared/local-address.js';
 import type { Message } from './message.js';
 
-/** How an attempt ended. `gone`: the receiver wants no more (410, Standard Webhooks). `stopped`: we ended it. */
+/**
+ * How an attempt ended. `gone`: the receiver wants no more (410, Standard Webhooks). `stopped`: we ended it. `unwanted`:
+ * there is nobody to send it to any more.
+ */
 export type Outcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'stopped' }
+  | { readonly kind: 'unwanted' }
   /** `reason` is for people: it holds nothing of the address but what it resolved to, and nothing of the answer's body. */
   | { readonly kind: 'failed'; readonly reason: string };
 

@@ -1,6 +1,7 @@
 import { ChangeUncertain, VersionConflict } from '../admission/port.js';
 import type { AdmissionEngine } from '../admission/port.js';
 import type { CustomerRecord, CustomerStore } from '../admission/customers/record.js';
+import type { Webhook } from '../admission/customers/webhook.js';
 import type { AuditEntry } from '../admission/key-record.js';
 import type { Plans } from '../admission/plan.js';
 import type { Clock } from './clock.js';
@@ -28,10 +29,18 @@ const CHANGE_FIELDS = ['name', 'plan', 'reference', 'note', 'limits', 'status'];
 const ATTEMPTS = 8;
 
 /** A change worked out on one version of a record; nothing changed where there is nothing to change. */
-type Edit = (
-  record: CustomerRecord,
+type Edit = (record: CustomerRecord, nowMs: number) => Edited | Promise<Edited>;
+interface Edited extends Pick<AuditEntry, 'action' | 'changed'> {
+  readonly next: CustomerRecord;
+  /** Left out, it stays. */
+  readonly webhook?: Webhook | null;
+}
+
+/** A change of a webhook: what is there afterwards, null for none; as an answer null for no change. */
+type EditWebhook = (
+  before: Webhook | undefined,
   nowMs: number,
-) => Pick<AuditEntry, 'action' | 'changed'> & { readonly next: CustomerRecord };
+) => { readonly webhook: Webhook | null; readonly changed: AuditEntry['changed'] } | null;
 
 /**
  * The life of customers: create, find, change, close. Every change is checked whole before anything is written,
@@ -127,6 +136,20 @@ export class CustomerRegistry {
     await this.#edit(id, actor, (record, nowMs) => withdrawn(record, grant, nowMs));
   }
 
+  /** Where the customer is told of its keys; undefined for nowhere. */
+  async webhook(id: string): Promise<Webhook | undefined> {
+    const { id: known } = await this.get(id);
+    return this.#store.webhook(known);
+  }
+
+  async editWebhook(id: string, actor: string, edit: EditWebhook): Promise<void> {
+    await this.#edit(id, actor, async (record, nowMs) => {
+      const edited = edit(await this.#store.webhook(record.id), nowMs);
+      if (edited === null) return { next: record, action: 'changed', changed: {} };
+      return { next: record, action: 'changed', ...edited };
+    });
+  }
+
   async #insert(
     values: Pick<CustomerRecord, 'name' | 'reference' | 'plan' | 'limits' | 'note'>,
     entry: AuditEntry,
@@ -151,14 +174,14 @@ export class CustomerRegistry {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const record = await this.get(id);
       const nowMs = await this.#parts.clock();
-      const { next, action, changed } = edit(record, nowMs);
+      const { next, action, changed, webhook } = await edit(record, nowMs);
       if (Object.keys(changed).length === 0) {
         await this.#store.confirm(record.id);
         return record;
       }
       const written = { ...withoutPast(next, nowMs), version: record.version + 1 };
       try {
-        await this.#store.write(written, { atMs: nowMs, actor, action, changed });
+        await this.#store.write(written, { atMs: nowMs, actor, action, changed }, webhook);
         return written;
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;

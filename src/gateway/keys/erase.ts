@@ -38,6 +38,7 @@ const IMPERSONAL: ReadonlySet<string> = new Set([
   'units',
   'oldSecretEnds',
   'othersEndedAtOnce',
+  'webhook',
 ]);
 const ATTEMPTS = 8;
 

@@ -20,6 +20,7 @@ import { problemsOfChange, readCustomer, withTerms } from './of-customer.js';
 import { KeyRefused } from './refused.js';
 import { retire } from './rotation.js';
 import { isKeyId, looksLikeToken, makeToken, newKeyId, parseToken } from './token.js';
+import { WebhookRegistry } from './webhooks.js';
 
 export interface RegistryParts {
   readonly engine: Pick<AdmissionEngine, 'keys' | 'customers' | 'admit'>;
@@ -33,8 +34,8 @@ export interface RegistryParts {
   readonly environment: string;
   /** Whether tokens of another form may be brought in. */
   readonly acceptImported: boolean;
-  /** Whether changes are told as events; left out, they are not. */
-  readonly events?: boolean;
+  /** How changes are told as events; left out, they are not. */
+  readonly events?: { readonly allowLocal: boolean } | null;
   /** The store's clock unless a test says otherwise. */
   readonly clock?: Clock;
 }
@@ -72,6 +73,7 @@ export class KeyRegistry {
   readonly #store: KeyStore;
   readonly #clock: Clock;
   readonly customers: CustomerRegistry;
+  readonly webhooks: WebhookRegistry;
   readonly #parts: RegistryParts;
 
   constructor(parts: RegistryParts) {
@@ -79,6 +81,7 @@ export class KeyRegistry {
     this.#clock = parts.clock ?? storeClock(parts.engine);
     this.#parts = parts;
     this.customers = new CustomerRegistry({ ...parts, clock: this.#clock });
+    this.webhooks = new WebhookRegistry(this.customers, parts.events ?? null);
   }
 
   /**
@@ -247,7 +250,7 @@ export class KeyRegistry {
 
   /** Whether changes are told as events. */
   get tellsEvents(): boolean {
-    return this.#parts.events === true;
+    return (this.#parts.events ?? null) !== null;
   }
 
   nowMs(): Promise<number> {

@@ -1,16 +1,21 @@
-import type { AuditEntry, SecretHash } from '../admission/key-record.js';
+import type { AuditEntry } from '../admission/key-record.js';
+
+/** `endsAtMs` is when it stops to be good, null for never. */
+interface Secret {
+  readonly endsAtMs: number | null;
+}
 
 /** What a rotation leaves of the secrets there were: one at most. */
-interface Retired {
-  readonly old: readonly SecretHash[];
-  /** For the key's history: when the old secret ends (null: none is left), and how many others end now. */
+interface Retired<T extends Secret> {
+  readonly old: readonly T[];
+  /** For the history: when the old secret ends (null: none is left), and how many others end now. */
   readonly changed: AuditEntry['changed'];
 }
 
 /** Which of `secrets` stays good beside a new one, and until when: never longer than `overlapMs` nor than its own end. */
-export function retire(secrets: readonly SecretHash[], nowMs: number, overlapMs: number): Retired {
+export function retire<T extends Secret>(secrets: readonly T[], nowMs: number, overlapMs: number): Retired<T> {
   const good = secrets.filter((secret) => endOf(secret) > nowMs);
-  const longest = good.reduce<SecretHash | undefined>(
+  const longest = good.reduce<T | undefined>(
     (best, secret) => (best === undefined || endOf(secret) > endOf(best) ? secret : best),
     undefined,
   );
@@ -21,6 +26,6 @@ export function retire(secrets: readonly SecretHash[], nowMs: number, overlapMs:
   return { old, changed: { oldSecretEnds, ...(others === 0 ? {} : { othersEndedAtOnce: others }) } };
 }
 
-function endOf({ endsAtMs }: SecretHash): number {
+function endOf({ endsAtMs }: Secret): number {
   return endsAtMs ?? Infinity;
 }

@@ -3,11 +3,13 @@ import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings } from '../programs.js';
 
 t.test('events are listed, shown and delivered again', async (t) => {
-  const { port, engine, registry } = await listen(t, {}, { events: true });
+  const { port, engine, registry } = await listen(t, {}, { events: { allowLocal: true } });
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   const run = (...args: readonly string[]) => petgate(['events', ...args], env);
   t.match(await run('list'), { code: 0, stdout: 'No event waits.\n' });
   t.match(await run('list', '--dead'), { code: 0, stdout: 'No dead events.\n' });
+  t.match(await run('list', '--scheduled'), { code: 0, stdout: 'No event is scheduled.\n' });
+  t.match(await run('list', '--scheduled', '--dead'), { code: 2, stderr: 'not both' });
   for (const name of ['a', 'b', 'c']) await registry.create({ plan: 'free', name });
   const entries = await engine.outbox.claim(2, 60_000);
   const ids = entries.map(({ event }) => event.id);
@@ -30,4 +32,36 @@ t.test('events are listed, shown and delivered again', async (t) => {
   t.match(await run('redeliver'), { code: 2, stderr: 'Give the id of an event, or --dead' });
   t.match(await run('redeliver', ids[0]!, '--dead'), { code: 2 });
   t.match(await run('show', 'x'), { code: 1, stderr: 'No event of this id waits or is dead.' });
+});
+
+t.test('keys that end are listed as scheduled; without a webhook it is told that events are off', async (t) => {
+  const { port, registry } = await listen(t, {}, { events: { allowLocal: true } });
+  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  const expires = new Date(Date.now() + 30 * 86_400_000).toISOString();
+  const { record } = await registry.create({ plan: 'free', name: 'x', expires });
+  const id = `${record.id}-expiring-${record.expiresAtMs}`;
+  t.match((await petgate(['events', 'list', '--scheduled'], env)).stdout, `${id}  petgate.key.expiring`);
+  t.match(JSON.parse((await petgate(['events', 'show', id, '--json'], env)).stdout), { state: 'scheduled' });
+
+  const silent = await listen(t);
+  const off = surroundings(dataFolder(t), { ADMIN_PORT: String(silent.port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  t.match(await petgate(['events', 'list'], off), { code: 0, stdout: /^Events are off: set PETGATE_EVENTS_URL/ });
+});
+
+t.test('the webhook of a customer is set, shown, rotated and removed', async (t) => {
+  const { port, registry, logged } = await listen(t, {}, { events: { allowLocal: true } });
+  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  const { id } = await registry.customers.create({ plan: 'free', name: 'shop' }, 'Max');
+  const run = (...args: readonly string[]) => petgate(['customers', 'webhook', ...args], env);
+  t.match(await run('show', id), { code: 1, stderr: 'the customer has no webhook' });
+  const set = await run('set', id, '--url', 'https://hooks.shop.example/x?token=hidden');
+  t.match(set, { code: 0, stdout: /^receiver +https:\/\/hooks\.shop\.example\n[^]*secret +whsec_/ });
+  t.notMatch((await run('show', id)).stdout, /whsec_|hidden/);
+  t.match(JSON.parse((await run('rotate', id, '--overlap', '1h', '--json')).stdout), {
+    secrets: [{ ends: null }, { ends: String }],
+    secret: /^whsec_/,
+  });
+  t.match(await run('rotate', id, '--overlap', 'soon'), { code: 1, stderr: 'overlap: must be a duration' });
+  t.match(await run('remove', id), { code: 0, stdout: `Customer ${id} has no webhook any more.\n` });
+  t.notMatch(logged(), /whsec_|hidden/);
 });

@@ -9,7 +9,7 @@ async function withEvents(
   t: Test,
   count: number,
 ): Promise<Listener & { readonly list: () => Promise<readonly Event[]> }> {
-  const listener = await listen(t, {}, { events: true });
+  const listener = await listen(t, {}, { events: { allowLocal: true } });
   for (let n = 0; n < count; n += 1)
     t.equal((await listener.ask('POST', '/admin/v1/keys', { plan: 'free', name: `key ${n}` })).status, 201);
   return { ...listener, list: async () => eventsOf(await listener.ask('GET', '/admin/v1/events')) };

@@ -39,15 +39,15 @@ function begin(t: Test, answer: (event: GatewayEvent) => Outcome | Promise<Outco
       ...outbox,
       postpone: (entry: OutboxEntry, pauseMs) => (pauses.push(pauseMs), outbox.postpone(entry, 0)),
     },
-    sender: {
-      send: ({ body }) => {
-        const event = JSON.parse(body) as GatewayEvent;
+    receivers: {
+      send: (event) => {
         sent.push(event.id);
         return Promise.resolve(answer(event));
       },
+      copyOf: () => Promise.resolve(undefined),
+      isBusy: () => false,
       close: () => Promise.resolve(),
     },
-    messageOf: (event) => ({ headers: {}, body: JSON.stringify(event) }),
     timeoutMs: 20_000,
     retryMs: 5_000,
     everyMs: 10,
@@ -57,7 +57,7 @@ function begin(t: Test, answer: (event: GatewayEvent) => Outcome | Promise<Outco
   });
   t.teardown(() => deliverer.stop());
   return {
-    registry: openRegistry(engine, { events: true }),
+    registry: openRegistry(engine, { events: { allowLocal: true } }),
     outbox,
     deliverer,
     sent,

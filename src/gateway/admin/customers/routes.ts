@@ -6,6 +6,7 @@ import { entryView } from '../keys.js';
 import { readPaging } from '../input/query.js';
 import type { Call, Route } from '../route.js';
 import { CUSTOMER_BAN_ROUTES } from './bans.js';
+import { CUSTOMER_WEBHOOK_ROUTES } from './webhook.js';
 
 /** Customers: who pays, on which plan, with which keys. */
 export const CUSTOMER_ROUTES: readonly Route[] = [
@@ -61,6 +62,7 @@ export const CUSTOMER_ROUTES: readonly Route[] = [
     handle: history,
   },
   ...CUSTOMER_BAN_ROUTES,
+  ...CUSTOMER_WEBHOOK_ROUTES,
 ];
 
 async function list({ parts, query }: Call): Promise<Answer> {

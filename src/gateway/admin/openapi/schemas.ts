@@ -63,6 +63,8 @@ const CUSTOMER = {
   created: MOMENT,
 };
 
+const WEBHOOK = { receiver: TEXT, secrets: listOf(object({ ends: orNull(MOMENT) })) };
+
 const TOKEN = { id: TEXT, name: TEXT, role: { enum: ROLES }, created: MOMENT, by: TEXT, expires: orNull(MOMENT) };
 
 /** The forms of bodies, for readers: what is refused, and in which words, is the registry's to say. */
@@ -98,6 +100,12 @@ export const SCHEMAS = {
   Grant: object(GRANT),
   GrantList: object({ grants: GRANTS }),
   NewGrant: object({ window: GRANT.window, units: GRANT.units, until: TEXT }, { note: TEXT }),
+  Webhook: object(WEBHOOK),
+  IssuedWebhook: object({
+    ...WEBHOOK,
+    secret: { ...orNull(TEXT), description: 'What events are signed with, shown this once; null where it stays' },
+  }),
+  NewWebhook: object({ url: TEXT }),
   NewBan: object({ for: DURATION }, { reason: orNull(TEXT) }),
   Ban: banned(),
   BanList: object({ bans: listOf(banned()) }),

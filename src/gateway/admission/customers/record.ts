@@ -1,6 +1,7 @@
 import type { Limits } from '../bucket.js';
 import type { Grant } from '../grants/grant.js';
 import type { AuditEntry } from '../key-record.js';
+import type { Webhook } from './webhook.js';
 
 /** `closed` is final. In any but `enabled` all keys of the customer are refused. */
 export type CustomerStatus = 'enabled' | 'disabled' | 'closed';
@@ -28,10 +29,15 @@ export interface CustomerStore {
   read(id: string): Promise<CustomerRecord | undefined>;
   /** Ends when what is stored of the customer is as certain as after `write`: for a change that finds itself made already. */
   confirm(id: string): Promise<void>;
-  /** Writes `record` and its audit entry in one step if the stored version is `record.version - 1` (0: absent). Rejects with VersionConflict and ChangeUncertain. */
-  write(record: CustomerRecord, entry: AuditEntry): Promise<void>;
-  /** Writes `record` as `write` does, and puts `history` in place of all its history: one entry more than there is. */
+  /**
+   * Writes `record` and its audit entry in one step if the stored version is `record.version - 1` (0: absent). Rejects
+   * with VersionConflict and ChangeUncertain.
+   * @param webhook the new one, null for none any more; left out, it stays
+   */
+  write(record: CustomerRecord, entry: AuditEntry, webhook?: Webhook | null): Promise<void>;
+  /** Writes `record` as `write` does, and puts `history` in place of all its history: one entry more than there is. Its webhook goes. */
   rewrite(record: CustomerRecord, history: readonly AuditEntry[]): Promise<void>;
+  webhook(id: string): Promise<Webhook | undefined>;
   /** Up to `count` records with an id after `afterId`, by id. */
   page(afterId: string | null, count: number): Promise<readonly CustomerRecord[]>;
   history(id: string): Promise<readonly AuditEntry[]>;

@@ -43,6 +43,25 @@ export interface GatewayEvent {
   /** Store time; of what is told later than it was written, when it happens. It is not due before. */
   readonly atMs: number;
   readonly data: EventData;
+  /** The customer whose webhook it goes to; left out of what goes to the operators'. */
+  readonly to?: string;
+}
+
+const COPIED = '-to-customer';
+
+/** The same for the webhook of its customer: an entry of its own, which is told under the same id. */
+export function copyFor(event: GatewayEvent, customer: string): GatewayEvent {
+  return { ...event, id: event.id + COPIED, to: customer };
+}
+
+/** Whether this is the id of such a copy. */
+export function isCopy(id: string): boolean {
+  return id.endsWith(COPIED);
+}
+
+/** The id that a receiver sees. */
+export function toldId({ id, to }: GatewayEvent): string {
+  return to === undefined ? id : id.slice(0, -COPIED.length);
 }
 
 /** The key, or the customer, that an event is about. */
@@ -83,7 +102,7 @@ export interface OutboxPage {
 export interface OutboxFigures {
   readonly waiting: number;
   readonly dead: number;
-  /** Age of the oldest that waits; 0 when none does. What has not happened yet counts in neither. */
+  /** Age of the oldest that waits for the operators' webhook; 0 when none does. What has not happened yet counts in neither. */
   readonly oldestMs: number;
 }
 
@@ -94,6 +113,8 @@ export interface OutboxFigures {
 export interface Outbox {
   /** Up to `count` entries that are due; nobody else gets them for `leaseMs`. */
   claim(count: number, leaseMs: number): Promise<readonly OutboxEntry[]>;
+  /** Enters an event beside those that steps write; nothing when it is there already. */
+  enter(event: GatewayEvent): Promise<void>;
   /** Forgets an event: it was delivered. */
   delivered(id: string): Promise<void>;
   /** Keeps the entry's figures as they are given; it is due again after `pauseMs`. */

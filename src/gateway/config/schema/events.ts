@@ -19,6 +19,15 @@ function needsLeave(given: string): boolean {
   return protocol !== 'https:' || (isIP(host) !== 0 && isLocalAddress(host));
 }
 
+const NEEDS_LEAVE = 'must begin with https:// and not lead to a local address, unless allow_local is true';
+
+/** What is wrong with the address of a customer's webhook; null for nothing. Never repeats it. */
+export function webhookProblem(given: unknown, allowLocal: boolean): string | null {
+  const read = url.safeParse(given);
+  if (!read.success) return FORM;
+  return allowLocal || !needsLeave(read.data) ? null : NEEDS_LEAVE;
+}
+
 /** `events` of gateway.yaml. */
 export const events = mapping({
   url: url.describe('Where each event is sent by POST, as CloudEvents and Standard Webhooks say.'),
@@ -32,5 +41,5 @@ export const events = mapping({
     .describe('About how long after the first failed attempt the next is; then twice as long, and so on up to 24h.'),
 }).refine((given) => given.allow_local || !needsLeave(given.url), {
   path: ['url'],
-  error: 'must begin with https:// and not lead to a local address, unless allow_local is true',
+  error: NEEDS_LEAVE,
 });

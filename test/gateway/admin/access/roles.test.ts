@@ -23,6 +23,7 @@ const READ = [
   'GET /admin/v1/bans/{id}',
   'GET /admin/v1/events',
   'GET /admin/v1/events/{id}',
+  'GET /admin/v1/customers/{id}/webhook',
 ];
 const BILLING = [
   'GET /admin/v1/usage',
@@ -49,6 +50,9 @@ const KEYS = [
   'DELETE /admin/v1/customers/{id}',
   'PUT /admin/v1/customers/{id}/bans',
   'DELETE /admin/v1/customers/{id}/bans',
+  'PUT /admin/v1/customers/{id}/webhook',
+  'DELETE /admin/v1/customers/{id}/webhook',
+  'POST /admin/v1/customers/{id}/webhook/rotate',
   'POST /admin/v1/events/{id}/redeliver',
 ];
 

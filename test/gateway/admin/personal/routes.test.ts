@@ -51,7 +51,7 @@ async function people(listener: Listener): Promise<{ customer: string; keys: rea
 }
 
 t.test('a key is exported whole, without its secrets', async (t: Test) => {
-  const listener = await listen(t, {}, { events: true });
+  const listener = await listen(t, {}, { events: { allowLocal: true } });
   const { lone } = await people(listener);
   const { status, json, text, headers } = await listener.ask('GET', `/admin/v1/keys/${String(lone['id'])}/export`);
   t.equal(status, 200);
@@ -70,7 +70,7 @@ t.test('a key is exported whole, without its secrets', async (t: Test) => {
 });
 
 t.test('a customer is exported with all its keys', async (t: Test) => {
-  const listener = await listen(t, {}, { events: true });
+  const listener = await listen(t, {}, { events: { allowLocal: true } });
   const { customer, keys } = await people(listener);
   const { json } = await listener.ask('GET', `/admin/v1/customers/${customer}/export`);
   t.match(json, {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { crossingsOf } from '../../../../src/gateway/admission/events/facts.js';
+import { newSigningSecret, signingKey } from '../../../../src/gateway/admission/events/signing-key.js';
 import type { AdmittedVerdict } from '../../../../src/gateway/admission/verdict.js';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
@@ -49,5 +50,21 @@ t.test('a crossing names the day on which its window began', (t) => {
   t.same(crossingsOf(verdictOf(10, 0, 10), []), []);
   const open = verdictOf(10, 0, 10);
   t.same(crossingsOf({ ...open, day: { ...open.day, limit: 'unlimited' }, more: [] }, [50]), []);
+  t.end();
+});
+
+t.test('secrets are as Standard Webhooks writes them', (t) => {
+  const secret = newSigningSecret();
+  t.equal(signingKey(secret)?.length, 32);
+  t.not(secret, newSigningSecret());
+  for (const wrong of [
+    '',
+    'whsec_',
+    secret.slice('whsec_'.length),
+    'whsec_???',
+    'whsec_c2hvcnQ=',
+    `whsec_${'A'.repeat(120)}`,
+  ])
+    t.equal(signingKey(wrong), undefined);
   t.end();
 });

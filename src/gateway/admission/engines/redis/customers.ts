@@ -2,6 +2,7 @@ import { VersionConflict } from '../../port.js';
 import type { Limit } from '../../bucket.js';
 import type { AuditEntry } from '../../key-record.js';
 import type { CustomerRecord, CustomerStore } from '../../customers/record.js';
+import type { Webhook } from '../../customers/webhook.js';
 import { announceChange } from './changes.js';
 import { idsIn } from './link/ids.js';
 import type { Link } from './link/link.js';
@@ -27,7 +28,7 @@ return pack('<d', clock) .. '1'
 `);
 
 /**
- * The hash of a customer: `record` (JSON), `version`, `terms` (what an admission needs of it, admission/customer.ts),
+ * The hash of a customer: `record` and `webhook` (JSON), `version`, `terms` (what an admission needs of it, admission/customer.ts),
  * and beside them `state` and `windows` as a key has them, of which strikes and ban stay 0.
  */
 export function customerStore(link: Link, replicas: Replicas): CustomerStore {
@@ -38,12 +39,17 @@ export function customerStore(link: Link, replicas: Replicas): CustomerStore {
   return {
     read,
     confirm: (id) => replicas.confirmed(customerName(id), () => Promise.resolve()),
-    async write(record, entry) {
+    async write(record, entry, webhook) {
       const { id, version } = record;
       // First the index: a name without a record is skipped, a record without a name would be lost from the list.
       if (version === 1) await link.command('zadd', CUSTOMER_INDEX, '0', id);
       else await announceChange(link, id);
-      const args = [(version - 1).toString(), JSON.stringify(entry), ...fieldsOf(record)];
+      const args = [
+        (version - 1).toString(),
+        JSON.stringify(entry),
+        ...fieldsOf(record),
+        ...(webhook === undefined ? [] : webhookField(webhook)),
+      ];
       const written = await replicas.confirmed(
         customerName(id),
         async () => (await link.run(WRITE, [customerName(id), historyName(id)], args)).toString() === '1',
@@ -54,9 +60,19 @@ export function customerStore(link: Link, replicas: Replicas): CustomerStore {
       const { id, version } = record;
       await announceChange(link, id);
       const written = await replicas.confirmed(customerName(id), () =>
-        rewrite(link, [customerName(id), historyName(id)], version, fieldsOf(record), history),
+        rewrite(
+          link,
+          [customerName(id), historyName(id)],
+          version,
+          [...fieldsOf(record), ...webhookField(null)],
+          history,
+        ),
       );
       if (!written) throw new VersionConflict(`customer ${id} was changed by somebody else`);
+    },
+    async webhook(id) {
+      const stored = (await link.command('hget', customerName(id), 'webhook')) as Buffer | null;
+      return stored === null || stored.length === 0 ? undefined : (JSON.parse(stored.toString()) as Webhook);
     },
     async page(afterId, count) {
       const records: CustomerRecord[] = [];
@@ -96,4 +112,8 @@ function termsText({ status, limits, grants = [], plan }: CustomerRecord): strin
 function ownLimit(limit: Limit | undefined): number {
   if (limit === undefined) return NO_LIMIT_OF_ITS_OWN;
   return limit === 'unlimited' ? -1 : limit;
+}
+
+function webhookField(webhook: Webhook | null): readonly string[] {
+  return ['webhook', webhook === null ? '' : JSON.stringify(webhook)];
 }

@@ -5,7 +5,7 @@
  * In `recent`: `l` the log of what transactions changed of keys, `o` its id, `g` up to where it was forgotten, `a` an
  * address, `n` who is banned, `E` an event on its way into the outbox, `T` what a subject was told lately. Versions before the log had `r` a key with its state and newest usage, `j` the
  * names of those that were not saved.
- * `K` stands for customers, in `durable`; their state is an `s`, their history an `h`, as a key's.
+ * `K` stands for customers, in `durable`, `W` for where they are told of events; their state is an `s`, their history an `h`, as a key's.
  * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
  * all records, `b` what an operator said of a ban, `i` a key that an import has staged, `m` the mark of that
  * import, `t` an admin token, `x` the archive there is, `w` how far an archived day was removed, `e` an event that is not
@@ -43,6 +43,7 @@ export const COPIED_MARK = 'p';
 
 export const stateRow = (keyId: string): string => `s${keyId}`;
 export const recordRow = (keyId: string): string => `k${keyId}`;
+export const webhookRow = (customerId: string): string => `W${customerId}`;
 export const customerRow = (customerId: string): string => `K${customerId}`;
 export const historyRow = (keyId: string, version: number): string =>
   `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;

@@ -1,8 +1,9 @@
 import type { CustomerRecord, CustomerStore } from '../../../customers/record.js';
+import type { Webhook } from '../../../customers/webhook.js';
 import type { AuditEntry } from '../../../key-record.js';
 import { VersionConflict } from '../../../port.js';
 import { attempt, inTransaction } from '../files/errors.js';
-import { AFTER_ALL, customerRow, historyRange, historyRow, recordRow } from '../files/rows.js';
+import { AFTER_ALL, customerRow, historyRange, historyRow, recordRow, webhookRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { recordsChanged, replaceHistory } from './staged.js';
@@ -18,15 +19,21 @@ export function customersOf(stores: Stores): CustomerStore {
       }),
     // What can be read here is on the disk.
     confirm: () => Promise.resolve(),
-    write: (record, entry) =>
+    write: (record, entry, webhook) =>
       inTransaction(stores, () => {
-        write(stores, record);
+        write(stores, record, webhook);
         durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
       }),
     rewrite: (record, history) =>
       inTransaction(stores, () => {
-        write(stores, record);
+        write(stores, record, null);
         replaceHistory(durable, record.id, record.version, history);
+      }),
+    webhook: (id) =>
+      attempt(stores, () => {
+        durable.resetReadTxn();
+        const bytes = durable.getBinary(webhookRow(id));
+        return bytes && (JSON.parse(bytes.toString()) as Webhook);
       }),
     page: (afterId, count) =>
       attempt(stores, () => {
@@ -54,7 +61,7 @@ function customerIn(durable: Store, id: string): CustomerRecord | undefined {
 }
 
 /** In a transaction. */
-function write({ durable, durableCapacity }: Stores, record: CustomerRecord): void {
+function write({ durable, durableCapacity }: Stores, record: CustomerRecord, webhook?: Webhook | null): void {
   durableCapacity.claim();
   const storedVersion = customerIn(durable, record.id)?.version ?? 0;
   if (storedVersion !== record.version - 1)
@@ -62,6 +69,8 @@ function write({ durable, durableCapacity }: Stores, record: CustomerRecord): vo
       `Customer ${record.id} is at version ${storedVersion}, not ${record.version - 1}: read it again and repeat the change.`,
     );
   durable.putSync(customerRow(record.id), Buffer.from(JSON.stringify(record)));
+  if (webhook === null) durable.removeSync(webhookRow(record.id));
+  else if (webhook !== undefined) durable.putSync(webhookRow(record.id), Buffer.from(JSON.stringify(webhook)));
   recordsChanged(durable);
 }
 

@@ -1,3 +1,4 @@
+import { isCopy } from '../../../events/outbox.js';
 import type { GatewayEvent, Outbox, OutboxEntry, OutboxState } from '../../../events/outbox.js';
 import { attempt, inTransaction } from '../files/errors.js';
 import { AFTER_ALL, eventIdOf, eventRow, listedRow, rangeOf } from '../files/rows.js';
@@ -46,6 +47,10 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
       if (!(await attempt(stores, () => (durable.resetReadTxn(), dueIn(durable, 1).length > 0)))) return [];
       return inTransaction(stores, () => dueIn(durable, count).map((id) => lease(durable, id, Date.now() + leaseMs)));
     },
+    enter: (event) =>
+      inTransaction(stores, () => {
+        if (readIn(durable, event.id) === undefined) enter(durable, event);
+      }),
     delivered: (id) => inTransaction(stores, () => forget(durable, id)),
     async postpone({ event, attempts, failure }, pauseMs) {
       const dueAtMs = Date.now() + Math.round(pauseMs);
@@ -76,7 +81,7 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
       attempt(stores, () => {
         durable.resetReadTxn();
         const [waiting, dead] = [durable.getKeysCount(listOf('waiting')), durable.getKeysCount(rangeOf('z'))];
-        const [oldest] = [...durable.getKeys({ ...listOf('waiting'), limit: 1 })];
+        const oldest = oldestIn(durable);
         const madeMs = oldest === undefined ? Infinity : Number(oldest.slice(1, 17));
         return { waiting, dead, oldestMs: Math.max(0, Date.now() - madeMs) };
       }),
@@ -89,6 +94,12 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
     // What any process committed is taken over with every claim.
     collect: () => Promise.resolve(true),
   };
+}
+
+/** The row of the oldest event that waits for the operators' webhook. */
+function oldestIn(durable: Store): string | undefined {
+  for (const row of durable.getKeys(listOf('waiting'))) if (!isCopy(eventIdOf(row))) return row;
+  return undefined;
 }
 
 /** The rows of a list; those that have happened by now and those that haven't share one. */

@@ -1,13 +1,14 @@
-import { subjectOf } from '../../../events/outbox.js';
+import { isCopy, subjectOf } from '../../../events/outbox.js';
 import type { Outbox, OutboxEntry, OutboxState } from '../../../events/outbox.js';
 import type { Link } from '../link/link.js';
 import { scriptOf } from '../link/script.js';
-import { announceEvent, newEntry, withdraw } from './enter.js';
+import { announceEvent, newEntry, putEntries, withdraw } from './enter.js';
 import type { Noted } from './noted.js';
 import { EVENTS_DEAD, EVENTS_DUE, EVENTS_WAITING, eventsName } from '../names.js';
 
 /** Bounds how many dead events one call forgets. */
 const FORGOTTEN_AT_ONCE = 100;
+const LOOKED_AT_AT_ONCE = 500;
 
 /** KEYS[1]: the due events. ARGV: how many, lease in ms. Answers their ids. */
 const CLAIM = scriptOf(`
@@ -75,6 +76,10 @@ export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Ou
       await Promise.all(ids.filter((_, place) => entries[place] === undefined).map((id) => withdraw(link, id)));
       return entries.filter((entry) => entry !== undefined);
     },
+    async enter(event) {
+      await putEntries(link, subjectOf(event.id), [event]);
+      await announceEvent(link, event, 0);
+    },
     // The event first: an id without one is forgotten when it is due.
     async delivered(id) {
       await forget(id);
@@ -110,14 +115,12 @@ export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Ou
       return { entries: entries.filter((entry) => entry !== undefined), cursor: end };
     },
     async figures() {
-      const [waiting, dead, first] = await Promise.all([
+      const [waiting, dead, oldest] = await Promise.all([
         link.command('zcount', EVENTS_WAITING, '-inf', nowMs().toString()),
         link.command('zcard', EVENTS_DEAD),
-        link.command('zrange', EVENTS_WAITING, '0', '0', 'WITHSCORES'),
+        oldestOf(link, nowMs()),
       ]);
-      const score = (first as Buffer[])[1];
-      const oldestMs = score === undefined ? 0 : Math.max(0, nowMs() - Number(score.toString()));
-      return { waiting: Number(waiting), dead: Number(dead), oldestMs };
+      return { waiting: Number(waiting), dead: Number(dead), oldestMs: oldest === undefined ? 0 : nowMs() - oldest };
     },
     async forgetDead(keptMs) {
       const limit = ['LIMIT', '0', FORGOTTEN_AT_ONCE.toString()];
@@ -127,6 +130,17 @@ export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Ou
     },
     collect: () => noted.collect(),
   };
+}
+
+/** When the oldest event happened that waits for the operators' webhook, ms. */
+async function oldestOf(link: Link, nowMs: number): Promise<number | undefined> {
+  for (let from = 0; ; from += LOOKED_AT_AT_ONCE) {
+    const range = ['-inf', nowMs.toString(), 'WITHSCORES', 'LIMIT', from.toString(), LOOKED_AT_AT_ONCE.toString()];
+    const words = ((await link.command('zrangebyscore', EVENTS_WAITING, ...range)) as Buffer[]).map(String);
+    const place = words.findIndex((id, n) => n % 2 === 0 && !isCopy(id));
+    if (place !== -1) return Number(words[place + 1]);
+    if (words.length < 2 * LOOKED_AT_AT_ONCE) return undefined;
+  }
 }
 
 /** Ids and scores of a page, in turns. */
