@@ -88,6 +88,9 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     if (plan === undefined || (plan.limits === 'custom' && payer.limits === null)) return 'no_plan';
     return { plan, record: { ...record, limits: payer.limits, grants: payer.grants ?? [] }, customerId };
   };
+  const tellOnce = (event: GatewayEvent): void => {
+    if (!told.has(event.id)) told.set(event.id, event);
+  };
   const tellCrossing = (payer: string, key: string, plan: string, atMs: number, crossing: ExactCrossing): void => {
     const { window, startDay, threshold, limit, used } = crossing;
     const known = marks.get(payer) ?? [];
@@ -97,13 +100,13 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     marks.set(payer, [...known.filter((each) => each.window !== window || each.startDay >= startDay), crossing]);
     const id = [payer, window, startDay, threshold, limit].join('-');
     const data = { customer: payer === key ? null : payer, key, plan, window, threshold, limit, used };
-    told.set(id, { id, type: 'petgate.quota.crossed', atMs, data });
+    tellOnce({ id, type: 'petgate.quota.crossed', atMs, data });
   };
   const tellBan = (key: string, plan: string, atMs: number, untilMs: number, level: number): void => {
     const until = new Date(untilMs).toISOString();
     const [id, reason] = [`${key}-ban-${untilMs}`, 'too many requests after 429'];
     const data = { customer: customerOf(key), key, plan, until, level, reason };
-    told.set(id, { id, type: 'petgate.ban.started', atMs, data });
+    tellOnce({ id, type: 'petgate.ban.started', atMs, data });
   };
   const admitOne = (request: AdmissionRequest): Verdict => {
     const { subject, operation, nowMs = Date.now() } = request;

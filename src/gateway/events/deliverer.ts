@@ -67,7 +67,8 @@ export class Deliverer {
   async stop(): Promise<void> {
     this.#ended = true;
     await this.#parts.receivers.close();
-    await Promise.all([this.#stop(), this.#stopCollecting(), ...this.#own, ...this.#beside]);
+    await Promise.all([this.#stop(), this.#stopCollecting()]);
+    await Promise.all([...this.#own, ...this.#beside]);
   }
 
   async #round(): Promise<void> {

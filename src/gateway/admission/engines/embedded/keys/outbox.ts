@@ -21,6 +21,11 @@ export function enter(durable: Store, event: GatewayEvent): void {
   put(durable, fresh(event));
 }
 
+/** The same, but what is there stays: it may have been tried already. */
+export function enterOnce(durable: Store, event: GatewayEvent): void {
+  if (readIn(durable, event.id) === undefined) put(durable, fresh(event));
+}
+
 function fresh(event: GatewayEvent): Stored {
   return { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null, leasedToMs: event.atMs };
 }
@@ -47,10 +52,7 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
       if (!(await attempt(stores, () => (durable.resetReadTxn(), dueIn(durable, 1).length > 0)))) return [];
       return inTransaction(stores, () => dueIn(durable, count).map((id) => lease(durable, id, Date.now() + leaseMs)));
     },
-    enter: (event) =>
-      inTransaction(stores, () => {
-        if (readIn(durable, event.id) === undefined) enter(durable, event);
-      }),
+    enter: (event) => inTransaction(stores, () => enterOnce(durable, event)),
     delivered: (id) => inTransaction(stores, () => forget(durable, id)),
     async postpone({ event, attempts, failure }, pauseMs) {
       const dueAtMs = Date.now() + Math.round(pauseMs);

@@ -1,6 +1,6 @@
 import type { Crossing } from '../../../events/facts.js';
 import type { GatewayEvent } from '../../../events/outbox.js';
-import { enter } from '../keys/outbox.js';
+import { enterOnce } from '../keys/outbox.js';
 import { AFTER_ALL, marksRow, rangeOf, SEPARATOR, tellingOf, toldRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 
@@ -21,7 +21,7 @@ export function writeTold(recent: Store, transaction: number, events: readonly G
 export function enterTold(recent: Store, durable: Store, after: number): void {
   const { start, end } = rangeOf('E');
   for (const { key, value } of recent.getRange({ start, end }))
-    if (tellingOf(key) > after) enter(durable, JSON.parse(value.toString()) as GatewayEvent);
+    if (tellingOf(key) > after) enterOnce(durable, JSON.parse(value.toString()) as GatewayEvent);
 }
 
 export function isAnyTold(recent: Store): boolean {

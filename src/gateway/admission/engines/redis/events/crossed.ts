@@ -81,8 +81,12 @@ export const NOTE_BAN = `
               notes[at + 1], notes[at + 2], notes[at + 3] = name, 'tell-ban-' .. string.format('%.0f', banned1), level1 .. ' ' .. string.format('%.0f', now) .. ' ' .. plan
             end`;
 
-/** Lua: writes what was noted. */
+/** Lua: writes what was noted. A note that is there says the same: it is of a clock that stepped back. */
 export const WRITE_NOTES = `
 if notes then
-  for n = 1, #notes, 3 do call('HSET', notes[n], notes[n + 1], notes[n + 2], 'telling', '1') end
+  for n = 1, #notes, 3 do
+    if notes[n + 1] == 'told' or call('HEXISTS', notes[n], notes[n + 1]) == 0 then
+      call('HSET', notes[n], notes[n + 1], notes[n + 2], 'telling', '1')
+    end
+  end
 end`;
