@@ -1,8 +1,10 @@
 import type { Test } from 'tap';
+import { banEvent } from '../../src/gateway/admission/events/facts.js';
 import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import { eraseCustomer, eraseKey } from '../../src/gateway/keys/erase.js';
 import { KeyRegistry } from '../../src/gateway/keys/registry.js';
 import { ask, change, changeCustomer, dayName, keyOf, newCustomer, newKey, NOON_MS, PLANS, rowsOf } from './cast.js';
+import { toldOf } from './told.js';
 
 /** What is known of people is forgotten. */
 export function personal(t: Test, engine: AdmissionEngine): void {
@@ -35,7 +37,10 @@ export function personal(t: Test, engine: AdmissionEngine): void {
   t.test('a key: only a revoked one, and again at will', async (t) => {
     const key = await newKey(engine, 'free', { name: 'Ada', note: 'calls at night' });
     await ask(engine, key, NOON_MS);
-    await engine.bans.start(key.id, NOON_MS, { reason: 'Ada asked for it', actor: 'ops' });
+    const reason = 'Ada asked for it';
+    const event = banEvent(key.id, 'free', { untilMs: NOON_MS, level: 1, reason }, NOON_MS);
+    await engine.bans.start(key.id, NOON_MS, { reason, actor: 'ops' }, event);
+    t.match(await toldOf(engine, key.id), [event]);
     await change(engine, key, {
       grants: [{ id: 2, window: 'day', units: 5, untilMs: NOON_MS, note: 'for Ada', actor: 'ops', atMs: 0 }],
     });
@@ -53,13 +58,17 @@ export function personal(t: Test, engine: AdmissionEngine): void {
     t.equal(history.at(-1)?.actor, 'privacy');
     t.notMatch(JSON.stringify([record, history, await engine.bans.read(key.id)]), /Ada|night/);
     t.match((await engine.bans.read(key.id))?.untilMs, NOON_MS, 'the ban itself stays');
+    t.same(await toldOf(engine, key.id), []);
     t.match(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id), [{ requests: 1 }]);
   });
 
   t.test('a customer: only a closed one, with all its keys', async (t) => {
     const customer = await newCustomer(engine, 'free', { name: 'Ada & Sons', reference: 'ADA-1', note: 'net 30' });
     const keys = [await keyOf(engine, customer.id, { name: 'Ada web' }), await keyOf(engine, customer.id)];
-    await changeCustomer(engine, customer, { name: 'Ada & Daughters' });
+    const changed = await changeCustomer(engine, customer, { name: 'Ada & Daughters' });
+    const webhook = { url: 'https://ada.example/', secrets: [{ secret: 'whsec_x', endsAtMs: null }] };
+    const entry = { atMs: NOON_MS, action: 'changed', changed: { webhook: 'set' } } as const;
+    await engine.customers.write({ ...changed, version: changed.version + 1 }, entry, webhook);
     await t.rejects(eraseCustomer(parts, customer.id, 'ops'), {
       name: 'KeyRefused',
       message: 'petgate customers close',
@@ -76,12 +85,15 @@ export function personal(t: Test, engine: AdmissionEngine): void {
       [
         ['created', undefined],
         ['changed', null],
+        ['changed', undefined],
         ['closed', undefined],
         ['erased', undefined],
       ],
     );
     const all = [record, history, ...(await Promise.all(keys.map(({ id }) => engine.keys.read(id))))];
     t.notMatch(JSON.stringify(all), /Ada|ADA|net 30/);
+    t.equal(await engine.customers.webhook(customer.id), undefined);
+    t.match(history[2]?.changed, { webhook: 'set' });
     await eraseCustomer(parts, customer.id, 'privacy');
   });
 }

@@ -1,5 +1,8 @@
 import { customerOf } from '../admission/customers/id.js';
 import type { CustomerRecord } from '../admission/customers/record.js';
+import { AFTER_REFUSALS } from '../admission/events/facts.js';
+import { OUTBOX_STATES } from '../admission/events/outbox.js';
+import type { Outbox } from '../admission/events/outbox.js';
 import type { Grant } from '../admission/grants/grant.js';
 import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
 import { VersionConflict } from '../admission/port.js';
@@ -45,10 +48,11 @@ const ATTEMPTS = 8;
 /** What erasing works on. */
 interface ErasureParts {
   readonly registry: KeyRegistry;
-  readonly engine: Pick<AdmissionEngine, 'keys' | 'customers'>;
+  readonly engine: Pick<AdmissionEngine, 'keys' | 'customers' | 'outbox'>;
 }
 
 const ERASED_AT_ONCE = 32;
+const EVENTS_AT_ONCE = 500;
 
 /**
  * Takes name and notes of a key that is ended for ever out of its record and out of all of its history, and says so
@@ -56,6 +60,7 @@ const ERASED_AT_ONCE = 32;
  */
 export async function eraseKey(parts: ErasureParts, id: string, actor: string): Promise<void> {
   await eraseOne(parts, id, actor);
+  await forgetReasons(parts.engine.outbox, (key) => key === id);
   await parts.engine.keys.shred();
 }
 
@@ -75,6 +80,7 @@ export async function eraseCustomer({ registry, engine }: ErasureParts, id: stri
       keys.slice(from, from + ERASED_AT_ONCE).map((key) => eraseOne({ registry, engine }, key.id, actor)),
     );
   await erase(engine.customers, closed, await registry.nowMs(), actor);
+  await forgetReasons(engine.outbox, (key) => customerOf(key) === id);
   await engine.keys.shred();
 }
 
@@ -89,6 +95,22 @@ async function eraseOne({ registry, engine }: ErasureParts, id: string, actor: s
     ]);
   };
   await erase(engine.keys, ended, await registry.nowMs(), actor);
+}
+
+/** Forgets events that are not delivered and say why an operator banned one of these keys. */
+async function forgetReasons(outbox: Outbox, isErased: (keyId: string) => boolean): Promise<void> {
+  for (const state of OUTBOX_STATES)
+    for (let cursor: string | null = null, isMore = true; isMore;) {
+      const page = await outbox.list(state, cursor, EVENTS_AT_ONCE);
+      for (const { event } of page.entries)
+        if (isSaid(event.data.reason) && isErased(event.data.key)) await outbox.delivered(event.id);
+      cursor = page.cursor;
+      isMore = cursor !== null;
+    }
+}
+
+function isSaid(reason: string | null | undefined): boolean {
+  return reason !== undefined && reason !== null && reason !== AFTER_REFUSALS;
 }
 
 async function isClosed({ customers }: KeyRegistry, id: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { CustomerRecord } from '../../admission/customers/record.js';
-import type { OutboxEntry, OutboxState } from '../../admission/events/outbox.js';
+import { OUTBOX_STATES } from '../../admission/events/outbox.js';
+import type { OutboxEntry } from '../../admission/events/outbox.js';
 import type { KeyRecord } from '../../admission/key-record.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MOST_DAYS } from '../../usage/range.js';
@@ -19,12 +20,14 @@ export async function* exportOfKey(parts: AdminParts, record: KeyRecord): AsyncG
   yield `${JSON.stringify({ exported: await momentOf(parts), ...(await keyPart(parts, record, events)) })}\n`;
 }
 
-/** `{exported, customer, history, keys}` as JSON, where `keys` has for each what an export of it alone has; a key at a time. */
+/** `{exported, customer, webhook, history, keys}` as JSON, where `keys` has for each what an export of it alone has; a key at a time. */
 export async function* exportOfCustomer(parts: AdminParts, record: CustomerRecord): AsyncGenerator<string, void> {
-  const { registry } = parts;
+  const { registry, engine } = parts;
   const { id } = record;
+  const webhook = await engine.customers.webhook(id);
   const history = (await registry.customers.history(id)).map(entryView);
-  const head = { exported: await momentOf(parts), customer: customerView(record, await registry.nowMs()), history };
+  const customer = customerView(record, await registry.nowMs());
+  const head = { exported: await momentOf(parts), customer, webhook: webhook?.url ?? null, history };
   yield `${JSON.stringify(head).slice(0, -1)},"keys":[`;
   const events = await eventsOf(parts, id);
   let separator = '';
@@ -55,7 +58,7 @@ async function keyPart(parts: AdminParts, record: KeyRecord, events: readonly Ou
 /** Events about a key, or about any key of a customer, that are not delivered. */
 async function eventsOf({ engine }: AdminParts, id: string): Promise<readonly OutboxEntry[]> {
   const found: OutboxEntry[] = [];
-  for (const state of ['waiting', 'dead'] satisfies OutboxState[]) {
+  for (const state of OUTBOX_STATES) {
     for (let cursor: string | null = null, isLast = false; !isLast;) {
       const page = await engine.outbox.list(state, cursor, PAGE_ENTRIES);
       found.push(...page.entries.filter(({ event: { data } }) => data.key === id || data.customer === id));

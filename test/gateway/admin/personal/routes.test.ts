@@ -72,10 +72,14 @@ t.test('a key is exported whole, without its secrets', async (t: Test) => {
 t.test('a customer is exported with all its keys', async (t: Test) => {
   const listener = await listen(t, {}, { events: { allowLocal: true } });
   const { customer, keys } = await people(listener);
+  const url = 'https://hooks.ada.example/x';
+  t.equal((await listener.ask('PUT', `/admin/v1/customers/${customer}/webhook`, { url })).status, 200);
   const { json } = await listener.ask('GET', `/admin/v1/customers/${customer}/export`);
+  t.notMatch(JSON.stringify(json), 'whsec_');
   t.match(json, {
+    webhook: url,
     customer: { id: customer, name: 'Ada & Sons', reference: 'ADA-1', grants: [{ note: 'Ada asked' }] },
-    history: [{ action: 'created' }, { action: 'granted' }],
+    history: [{ action: 'created' }, { action: 'granted' }, { changed: { webhook: 'set' } }],
   });
   const its = json['keys'] as readonly Json[];
   t.same(
