@@ -4,7 +4,7 @@ import { VersionConflict } from '../../../port.js';
 import type { KeyStore } from '../../../port.js';
 import { importsOf } from './imports.js';
 import { AFTER_ALL, banNoteRow, historyRange, historyRow, recordRow } from '../files/rows.js';
-import { shred } from '../files/shred.js';
+import { overwrite, overwriteAndRemove, shred } from '../files/shred.js';
 import { enter, forget } from './outbox.js';
 import { committedBytes, place, recordsChanged, replaceHistory, stagedIn } from './staged.js';
 import type { Store } from '../files/store.js';
@@ -26,7 +26,7 @@ export function keysOf(stores: Stores): KeyStore {
       inTransaction(stores, () => {
         put(stores, record);
         replaceHistory(durable, record.id, record.version, history);
-        if (durable.getBinaryFast(banNoteRow(record.id)) !== undefined) durable.removeSync(banNoteRow(record.id));
+        overwriteAndRemove(durable, banNoteRow(record.id));
       }),
     shred: () => shred(stores),
     // What can be read here is on the disk.
@@ -65,7 +65,7 @@ function put({ durable, durableCapacity }: Stores, record: KeyRecord): void {
     );
   }
   // A put that fails spoils the whole transaction, so that no row is ever there alone.
-  durable.putSync(recordRow(record.id), Buffer.from(JSON.stringify(record)));
+  overwrite(durable, recordRow(record.id), JSON.stringify(record));
   recordsChanged(durable);
 }
 
