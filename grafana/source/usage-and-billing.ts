@@ -142,4 +142,27 @@ export const usageAndBilling: readonly Row[] = [
       ),
     ],
   },
+  {
+    title: 'Events',
+    panels: [
+      graph(
+        {
+          title: 'Events that wait',
+          unit: 'short',
+          description:
+            'Of the whole store: waiting for delivery to a webhook, and dead, which nobody tries any more: petgate events list --dead.',
+        },
+        { '{{state}}': 'max by (state) (petgate_events)' },
+      ),
+      graph(
+        {
+          title: 'Attempts to deliver',
+          unit: 'short',
+          stacked: true,
+          description: 'Per second, by outcome. What failed is tried again, for about three days.',
+        },
+        { '{{outcome}}': rate('petgate_event_attempts_total', 'outcome') },
+      ),
+    ],
+  },
 ];
