@@ -1,10 +1,11 @@
-import { ChangeUncertain, VersionConflict } from '../admission/port.js';
+import { ChangeUncertain } from '../admission/port.js';
 import type { AdmissionEngine } from '../admission/port.js';
 import type { CustomerRecord, CustomerStore } from '../admission/customers/record.js';
 import type { Webhook } from '../admission/customers/webhook.js';
 import type { AuditEntry } from '../admission/key-record.js';
 import type { Plans } from '../admission/plan.js';
 import type { Clock } from './clock.js';
+import { differences, untilWritten } from './edits.js';
 import { limitsOn, readFields } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
 import type { Body, Prices } from './fields.js';
@@ -26,7 +27,8 @@ interface CustomerPage {
 
 const CREATE_FIELDS = ['name', 'plan', 'reference', 'note', 'limits'];
 const CHANGE_FIELDS = ['name', 'plan', 'reference', 'note', 'limits', 'status'];
-const ATTEMPTS = 8;
+/** In the order in which history shows them. */
+const HISTORY_FIELDS = ['name', 'reference', 'plan', 'limits', 'note', 'status'] as const;
 
 /** A change worked out on one version of a record; nothing changed where there is nothing to change. */
 type Edit = (record: CustomerRecord, nowMs: number) => Edited | Promise<Edited>;
@@ -111,7 +113,7 @@ export class CustomerRegistry {
       const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, this.#parts, problems);
       if (problems.length > 0) throw new KeyRefused('invalid', problems);
       const next = { ...record, ...fields, limits };
-      return { next, action: 'changed', changed: differences(record, next) };
+      return { next, action: 'changed', changed: differences(record, next, HISTORY_FIELDS) };
     });
   }
 
@@ -119,7 +121,7 @@ export class CustomerRegistry {
   async close(id: string, actor: string): Promise<CustomerRecord> {
     return this.#edit(id, actor, (record) => {
       const next: CustomerRecord = { ...record, status: 'closed' };
-      return { next, action: 'closed', changed: differences(record, next) };
+      return { next, action: 'closed', changed: differences(record, next, HISTORY_FIELDS) };
     });
   }
 
@@ -154,24 +156,20 @@ export class CustomerRegistry {
     values: Pick<CustomerRecord, 'name' | 'reference' | 'plan' | 'limits' | 'note'>,
     entry: AuditEntry,
   ): Promise<CustomerRecord> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    return untilWritten(async () => {
       const id = newCustomerId();
       const record: CustomerRecord = { id, ...values, status: 'enabled', createdAtMs: entry.atMs, version: 1 };
-      try {
-        await this.#store.write(record, entry);
-        return record;
-      } catch (error) {
-        if (error instanceof ChangeUncertain)
-          throw new ChangeUncertain(`${error.message} This made the customer ${id}: look whether it is there.`);
-        if (!(error instanceof VersionConflict)) throw error;
-      }
-    }
-    throw new KeyRefused('conflict', ['no free id was found; try again']);
+      await this.#store.write(record, entry).catch((error: unknown) => {
+        throw error instanceof ChangeUncertain
+          ? new ChangeUncertain(`${error.message} This made the customer ${id}: look whether it is there.`)
+          : error;
+      });
+      return record;
+    }, 'no free id was found; try again');
   }
 
-  /** Reads, edits, writes; starts again when somebody else wrote in between. */
   async #edit(id: string, actor: string, edit: Edit): Promise<CustomerRecord> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    return untilWritten(async () => {
       const record = await this.get(id);
       const nowMs = await this.#parts.clock();
       const { next, action, changed, webhook } = await edit(record, nowMs);
@@ -180,28 +178,13 @@ export class CustomerRegistry {
         return record;
       }
       const written = { ...withoutPast(next, nowMs), version: record.version + 1 };
-      try {
-        await this.#store.write(written, { atMs: nowMs, actor, action, changed }, webhook);
-        return written;
-      } catch (error) {
-        if (!(error instanceof VersionConflict)) throw error;
-      }
-    }
-    throw new KeyRefused('conflict', ['the customer is being changed by somebody else; try again']);
+      await this.#store.write(written, { atMs: nowMs, actor, action, changed }, webhook);
+      return written;
+    }, 'the customer is being changed by somebody else; try again');
   }
 }
 
 function refuseClosed({ status }: CustomerRecord): void {
   if (status === 'closed')
     throw new KeyRefused('conflict', ['the customer is closed, and that is final; create a new one']);
-}
-
-/** The fields in which `next` differs, from what to what, as history shows them. */
-function differences(record: CustomerRecord, next: CustomerRecord): Record<string, unknown> {
-  const changed: Record<string, unknown> = {};
-  for (const field of ['name', 'reference', 'plan', 'limits', 'note', 'status'] as const) {
-    if (JSON.stringify(record[field]) !== JSON.stringify(next[field]))
-      changed[field] = { from: record[field], to: next[field] };
-  }
-  return changed;
 }

@@ -5,8 +5,8 @@ import { OUTBOX_STATES } from '../admission/events/outbox.js';
 import type { Outbox } from '../admission/events/outbox.js';
 import type { Grant } from '../admission/grants/grant.js';
 import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
-import { VersionConflict } from '../admission/port.js';
 import type { AdmissionEngine } from '../admission/port.js';
+import { untilWritten } from './edits.js';
 import { KeyRefused } from './refused.js';
 import type { KeyRegistry } from './registry.js';
 
@@ -43,7 +43,6 @@ const IMPERSONAL: ReadonlySet<string> = new Set([
   'othersEndedAtOnce',
   'webhook',
 ]);
-const ATTEMPTS = 8;
 
 /** What erasing works on. */
 interface ErasureParts {
@@ -59,7 +58,10 @@ const EVENTS_AT_ONCE = 500;
  * there. Who did what and when stays, as the id and all figures do. Repeating it does no harm. Rejects with KeyRefused.
  */
 export async function eraseKey(parts: ErasureParts, id: string, actor: string): Promise<void> {
-  await eraseOne(parts, id, actor);
+  const { id: known } = await parts.registry.get(id);
+  const customer = customerOf(known);
+  const isCustomerClosed = customer !== null && (await parts.registry.customers.get(customer)).status === 'closed';
+  await eraseOne(parts, id, actor, isCustomerClosed);
   await forgetReasons(parts.engine.outbox, (key) => key === id);
   await parts.engine.keys.shred();
 }
@@ -77,19 +79,23 @@ export async function eraseCustomer({ registry, engine }: ErasureParts, id: stri
   const keys = await registry.keysOf(id);
   for (let from = 0; from < keys.length; from += ERASED_AT_ONCE)
     await Promise.all(
-      keys.slice(from, from + ERASED_AT_ONCE).map((key) => eraseOne({ registry, engine }, key.id, actor)),
+      keys.slice(from, from + ERASED_AT_ONCE).map((key) => eraseOne({ registry, engine }, key.id, actor, true)),
     );
   await erase(engine.customers, closed, await registry.nowMs(), actor);
   await forgetReasons(engine.outbox, (key) => customerOf(key) === id);
   await engine.keys.shred();
 }
 
-async function eraseOne({ registry, engine }: ErasureParts, id: string, actor: string): Promise<void> {
+/** @param isCustomerClosed which is final */
+async function eraseOne(
+  { registry, engine }: ErasureParts,
+  id: string,
+  actor: string,
+  isCustomerClosed: boolean,
+): Promise<void> {
   const ended = async (): Promise<KeyRecord> => {
     const record = await registry.get(id);
-    const customer = customerOf(id);
-    const isOver = record.status === 'revoked' || (customer !== null && (await isClosed(registry, customer)));
-    if (isOver) return record;
+    if (record.status === 'revoked' || isCustomerClosed) return record;
     throw new KeyRefused('conflict', [
       `the key is ${record.status}, and only a revoked one can be erased: first petgate keys revoke ${id}, which is final`,
     ]);
@@ -113,10 +119,6 @@ function isSaid(reason: string | null | undefined): boolean {
   return reason !== undefined && reason !== null && reason !== AFTER_REFUSALS;
 }
 
-async function isClosed({ customers }: KeyRegistry, id: string): Promise<boolean> {
-  return (await customers.get(id)).status === 'closed';
-}
-
 /** @param read gives the record as it is, or throws where it may not be erased */
 async function erase<R extends Personal>(
   store: Kept<R>,
@@ -124,19 +126,13 @@ async function erase<R extends Personal>(
   atMs: number,
   actor: string,
 ): Promise<void> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  await untilWritten(async () => {
     const record = await read();
     // Both were read one after the other; a change in between is another version.
     const history = await store.history(record.id);
-    try {
-      const done: AuditEntry = { atMs, actor, action: 'erased', changed: {} };
-      await store.rewrite({ ...impersonal(record), version: record.version + 1 }, [...history.map(bare), done]);
-      return;
-    } catch (error) {
-      if (!(error instanceof VersionConflict)) throw error;
-    }
-  }
-  throw new KeyRefused('conflict', ['it is being changed by somebody else; try again']);
+    const done: AuditEntry = { atMs, actor, action: 'erased', changed: {} };
+    await store.rewrite({ ...impersonal(record), version: record.version + 1 }, [...history.map(bare), done]);
+  }, 'it is being changed by somebody else; try again');
 }
 
 function impersonal<R extends Personal>(record: R): R {

@@ -7,6 +7,7 @@ import { banByHand, outboxChange } from './announce.js';
 import { storeClock } from './clock.js';
 import type { Clock } from './clock.js';
 import { CustomerRegistry } from './customers.js';
+import { differences, untilWritten } from './edits.js';
 import { limitsOn, readFields } from './fields.js';
 import type { Body, FieldRules, KeyFields } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
@@ -48,7 +49,8 @@ interface IssuedKey {
 
 const CREATE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'key', 'customer'];
 const CHANGE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'status'];
-const ATTEMPTS = 8;
+/** In the order in which history shows them, before `expires`. */
+const HISTORY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const;
 const EXPORTED_AT_ONCE = 500;
 /** Who did it when nobody gave a name. */
 const ANYBODY = 'admin-api';
@@ -151,7 +153,7 @@ export class KeyRegistry {
       const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, this.#parts, problems);
       if (problems.length > 0) throw new KeyRefused('invalid', problems);
       const next = { ...record, ...fields, limits };
-      const changed = differences(record, next);
+      const changed = changesOf(record, next);
       return Object.keys(changed).length === 0 ? null : { next, action: 'changed', changed };
     });
   }
@@ -294,52 +296,37 @@ export class KeyRegistry {
     actor: string,
   ): Promise<IssuedKey> {
     const { plan = '', name = '', note = '', scopes = null, expiresAtMs = null, limits } = fields;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const { environment } = this.#parts;
+    const changed = {
+      ...(customer === null ? { plan } : { customer }),
+      name,
+      ...(note === '' ? {} : { note }),
+      limits,
+      scopes,
+      expires: isoOrNull(expiresAtMs),
+    };
+    const action = imported === null ? 'created' : 'imported';
+    return untilWritten(async () => {
       const made =
         imported === null
-          ? makeToken(this.#parts.environment, newKeyId(customer))
-          : { token: imported, ...parseToken(imported, this.#parts.environment, true)! };
+          ? makeToken(environment, newKeyId(customer))
+          : { token: imported, ...parseToken(imported, environment, true)! };
       const secrets: readonly SecretHash[] = [{ hash: made.secretHash, endsAtMs: null }];
       const record: KeyRecord = {
-        id: made.id,
-        plan,
-        name,
-        note,
-        status: 'enabled',
-        createdAtMs: nowMs,
-        expiresAtMs,
-        scopes,
-        limits,
-        secrets,
-        version: 1,
+        ...{ id: made.id, plan, name, note, status: 'enabled', createdAtMs: nowMs },
+        ...{ expiresAtMs, scopes, limits, secrets, version: 1 },
       };
-      const changed = {
-        ...(customer === null ? { plan } : { customer }),
-        name,
-        ...(note === '' ? {} : { note }),
-        limits,
-        scopes,
-        expires: isoOrNull(expiresAtMs),
-      };
-      try {
-        await this.#write(undefined, record, {
-          atMs: nowMs,
-          actor,
-          action: imported === null ? 'created' : 'imported',
-          changed,
-        });
-        return { record, token: made.token };
-      } catch (error) {
-        if (error instanceof ChangeUncertain)
-          throw new ChangeUncertain(
-            `${error.message} This made the key ${record.id}, whose secret is not shown: revoke it, and create another.`,
-          );
-        if (!(error instanceof VersionConflict)) throw error;
-        if (imported !== null)
+      await this.#write(undefined, record, { atMs: nowMs, actor, action, changed }).catch((error: unknown) => {
+        if (error instanceof VersionConflict && imported !== null)
           throw new KeyRefused('conflict', ['key: this key is here already, or was until it was revoked']);
-      }
-    }
-    throw new KeyRefused('conflict', ['no free id was found; try again']);
+        throw error instanceof ChangeUncertain
+          ? new ChangeUncertain(
+              `${error.message} This made the key ${record.id}, whose secret is not shown: revoke it, and create another.`,
+            )
+          : error;
+      });
+      return { record, token: made.token };
+    }, 'no free id was found; try again');
   }
 
   async #write(before: KeyRecord | undefined, record: KeyRecord, entry: AuditEntry): Promise<void> {
@@ -347,9 +334,8 @@ export class KeyRegistry {
     return this.#store.write(record, entry, told);
   }
 
-  /** Reads, edits, writes; starts again when somebody else wrote in between. */
   async #edit(id: string, actor: string, edit: Edit): Promise<KeyRecord> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    return untilWritten(async () => {
       const record = await this.get(id);
       const nowMs = await this.#clock();
       const edited = edit(record, nowMs);
@@ -358,14 +344,9 @@ export class KeyRegistry {
         return record;
       }
       const next = { ...withoutPast(edited.next, nowMs), version: record.version + 1 };
-      try {
-        await this.#write(record, next, { atMs: nowMs, actor, action: edited.action, changed: edited.changed });
-        return next;
-      } catch (error) {
-        if (!(error instanceof VersionConflict)) throw error;
-      }
-    }
-    throw new KeyRefused('conflict', ['the key is being changed by somebody else; try again']);
+      await this.#write(record, next, { atMs: nowMs, actor, action: edited.action, changed: edited.changed });
+      return next;
+    }, 'the key is being changed by somebody else; try again');
   }
 }
 
@@ -382,13 +363,8 @@ function refuseCustomers({ id }: KeyRecord): void {
     ]);
 }
 
-/** The fields in which `next` differs, from what to what, as history shows them. */
-function differences(record: KeyRecord, next: KeyRecord): Record<string, unknown> {
-  const changed: Record<string, unknown> = {};
-  for (const field of ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const) {
-    if (JSON.stringify(record[field]) !== JSON.stringify(next[field]))
-      changed[field] = { from: record[field], to: next[field] };
-  }
+function changesOf(record: KeyRecord, next: KeyRecord): Record<string, unknown> {
+  const changed = differences(record, next, HISTORY_FIELDS);
   if (record.expiresAtMs !== next.expiresAtMs)
     changed['expires'] = { from: isoOrNull(record.expiresAtMs), to: isoOrNull(next.expiresAtMs) };
   return changed;
