@@ -10,6 +10,7 @@ import { openArchive } from '../../src/gateway/archive/open.js';
 import type { ArchiveSettings } from '../../src/gateway/archive/open.js';
 import type { Archive } from '../../src/gateway/archive/port.js';
 import { ledgerRows } from '../../src/gateway/archive/rows.js';
+import { NODE_FLAGS } from '../../src/gateway/archive/task.js';
 import { startPostgres } from '../servers/postgres.js';
 import { temporaryFolder } from '../servers/program.js';
 import { startRedis } from '../servers/redis.js';
@@ -25,8 +26,6 @@ import { OPERATIONS, seedDays, seedEmbedded, seedRedis } from './seed-usage.js';
  */
 const [engine = 'embedded', keys = '100000', days = '31', kills = '20'] = process.argv.slice(2);
 const PROGRAM = fileURLToPath(new URL('../../src/gateway/archive/process.js', import.meta.url));
-/** As the gateway starts it. */
-const FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2', '--max-old-space-size=128'];
 const ROWS = Number(keys) * Number(days) * OPERATIONS.length;
 const FIRST_DAY_MS = 500;
 const LOOK_MS = 50;
@@ -61,7 +60,7 @@ async function move(
   settings: ArchiveSettings,
   isEnough: () => Promise<boolean>,
 ): Promise<{ done: boolean; peakMiB: number }> {
-  const child = spawn(process.execPath, [...FLAGS, PROGRAM], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, [...NODE_FLAGS, PROGRAM], { stdio: ['pipe', 'ignore', 'inherit'] });
   const ended = once(child, 'exit') as Promise<[code: number | null]>;
   child.stdin.end(JSON.stringify({ kind: 'move', settings }));
   let peakMiB = 0;

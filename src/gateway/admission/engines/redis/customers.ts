@@ -1,14 +1,13 @@
 import { VersionConflict } from '../../port.js';
 import type { Limit } from '../../bucket.js';
-import type { AuditEntry } from '../../key-record.js';
 import type { CustomerRecord, CustomerStore } from '../../customers/record.js';
 import type { Webhook } from '../../customers/webhook.js';
 import { announceChange } from './changes.js';
-import { idsIn } from './link/ids.js';
+import { idsIn, pageOf } from './link/ids.js';
 import type { Link } from './link/link.js';
 import { CUSTOMER_INDEX, customerName, historyName, KEY_INDEX } from './names.js';
 import type { Replicas } from './link/replicas.js';
-import { rewrite } from './rewrite.js';
+import { readHistory, rewrite } from './history.js';
 import { scriptOf } from './link/script.js';
 import { grantsText } from './admission/grants.js';
 import { NO_LIMIT_OF_ITS_OWN } from './admission/summary.js';
@@ -74,19 +73,8 @@ export function customerStore(link: Link, replicas: Replicas): CustomerStore {
       const stored = (await link.command('hget', customerName(id), 'webhook')) as Buffer | null;
       return stored === null || stored.length === 0 ? undefined : (JSON.parse(stored.toString()) as Webhook);
     },
-    async page(afterId, count) {
-      const records: CustomerRecord[] = [];
-      for await (const ids of idsIn(link, CUSTOMER_INDEX, afterId)) {
-        const found = await Promise.all(ids.map(read));
-        records.push(...found.filter((record) => record !== undefined));
-        if (records.length >= count) break;
-      }
-      return records.slice(0, count);
-    },
-    async history(id) {
-      const entries = (await link.command('lrange', historyName(id), '0', '-1')) as Buffer[];
-      return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
-    },
+    page: (afterId, count) => pageOf(link, CUSTOMER_INDEX, afterId, count, read),
+    history: (id) => readHistory(link, id),
     async keyCount(id) {
       let count = 0;
       for await (const ids of idsIn(link, KEY_INDEX, id, IDS_AT_ONCE)) {

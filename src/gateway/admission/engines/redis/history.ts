@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../key-record.js';
 import type { Link } from './link/link.js';
+import { historyName } from './names.js';
 import { scriptOf } from './link/script.js';
 
 /**
@@ -27,4 +28,10 @@ export async function rewrite(
   const entries = history.map((entry) => JSON.stringify(entry));
   const args = [(version - 1).toString(), entries.length.toString(), ...entries, ...fields];
   return (await link.run(REWRITE, names, args)).toString() === '1';
+}
+
+/** Of a key or a customer, in the order in which it happened. */
+export async function readHistory(link: Link, id: string): Promise<readonly AuditEntry[]> {
+  const entries = (await link.command('lrange', historyName(id), '0', '-1')) as Buffer[];
+  return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
 }

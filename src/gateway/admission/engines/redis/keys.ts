@@ -1,16 +1,16 @@
 import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
-import type { AuditEntry, KeyRecord } from '../../key-record.js';
+import type { KeyRecord } from '../../key-record.js';
 import type { GatewayEvent, OutboxChange } from '../../events/outbox.js';
 import { announceChange } from './changes.js';
 import { announceSafely, graceMsOf, newEntry, ready, withdraw } from './events/enter.js';
-import { idsIn } from './link/ids.js';
+import { pageOf } from './link/ids.js';
 import { arrive, importStore } from './imports.js';
 import type { Link } from './link/link.js';
 import { eventsName, historyName, KEY_INDEX, keyName } from './names.js';
 import type { Replicas } from './link/replicas.js';
 import { fieldsOf, isPlaced, recordOf } from './record.js';
-import { rewrite } from './rewrite.js';
+import { readHistory, rewrite } from './history.js';
 import { scriptOf } from './link/script.js';
 
 /**
@@ -87,19 +87,8 @@ export function keyStore(link: Link, replicas: Replicas, deadlineMs: number, imp
     // Redis alone says what its files still hold.
     shred: () => Promise.resolve(),
     confirm: (id) => replicas.confirmed(keyName(id), () => Promise.resolve()),
-    async page(afterId, count) {
-      const records: KeyRecord[] = [];
-      for await (const ids of idsIn(link, KEY_INDEX, afterId)) {
-        const found = await Promise.all(ids.map(readPlaced));
-        records.push(...found.filter((record) => record !== undefined));
-        if (records.length >= count) break;
-      }
-      return records.slice(0, count);
-    },
-    async history(id) {
-      const entries = (await link.command('lrange', historyName(id), '0', '-1')) as Buffer[];
-      return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
-    },
+    page: (afterId, count) => pageOf(link, KEY_INDEX, afterId, count, readPlaced),
+    history: (id) => readHistory(link, id),
     imports: importStore(link, replicas, importLeaseMs),
   };
 }

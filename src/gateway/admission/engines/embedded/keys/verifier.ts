@@ -104,36 +104,38 @@ export class StoredKeyVerifier implements KeyVerifier {
   }
 
   #readCustomer(id: string): DecodedCustomer | undefined {
-    const bytes = this.#stores.durable.getBinaryFast(customerRow(id));
-    if (bytes === undefined) return undefined;
-    const known = this.#customers.get(id);
-    if (known !== undefined && isSame(known.bytes, bytes)) {
-      known.version = this.#version;
-      return known;
-    }
-    const copy = Buffer.from(bytes.subarray(0, bytes.length));
-    const record = JSON.parse(copy.toString()) as CustomerRecord;
-    const terms = termsOf(this.#plans, record.plan, record.limits);
-    const decoded = { bytes: copy, record, terms, version: this.#version };
-    keep(this.#customers, id, decoded);
-    return decoded;
+    const stored = this.#stores.durable.getBinaryFast(customerRow(id));
+    return this.#decode(this.#customers, id, stored, (bytes, version) => {
+      const record = JSON.parse(bytes.toString()) as CustomerRecord;
+      return { bytes, record, terms: termsOf(this.#plans, record.plan, record.limits), version };
+    });
   }
 
   #read(id: string): Decoded | undefined {
     const { durable } = this.#stores;
-    const bytes = durable.getBinaryFast(recordRow(id)) ?? committedBytes(durable, id);
-    if (bytes === undefined) return undefined;
-    const known = this.#decoded.get(id);
-    if (known !== undefined && isSame(known.bytes, bytes)) {
+    const stored = durable.getBinaryFast(recordRow(id)) ?? committedBytes(durable, id);
+    return this.#decode(this.#decoded, id, stored, (bytes, version) => {
+      const record = JSON.parse(bytes.toString()) as KeyRecord;
+      const terms = customerOf(id) === null ? termsOf(this.#plans, record.plan, record.limits) : undefined;
+      return { bytes, record, good: terms && { record, terms, customerId: null }, version };
+    });
+  }
+
+  /** The decoding that is kept where it is of these bytes, and otherwise a new one. */
+  #decode<D extends { readonly bytes: Buffer; version: number }>(
+    all: Map<string, D>,
+    id: string,
+    stored: Buffer | undefined,
+    decode: (bytes: Buffer, version: number) => D,
+  ): D | undefined {
+    if (stored === undefined) return undefined;
+    const known = all.get(id);
+    if (known !== undefined && isSame(known.bytes, stored)) {
       known.version = this.#version;
       return known;
     }
-    const copy = Buffer.from(bytes.subarray(0, bytes.length));
-    const record = JSON.parse(copy.toString()) as KeyRecord;
-    const terms = customerOf(id) === null ? termsOf(this.#plans, record.plan, record.limits) : undefined;
-    const good = terms && { record, terms, customerId: null };
-    const decoded = { bytes: copy, record, good, version: this.#version };
-    keep(this.#decoded, id, decoded);
+    const decoded = decode(Buffer.from(stored.subarray(0, stored.length)), this.#version);
+    keep(all, id, decoded);
     return decoded;
   }
 }

@@ -19,3 +19,20 @@ export async function* idsIn(
     after = ids.at(-1) ?? null;
   }
 }
+
+/** A page of what `read` gives of those members, `count` at most; members without a record are passed over. */
+export async function pageOf<R>(
+  link: Link,
+  key: string,
+  afterId: string | null,
+  count: number,
+  read: (id: string) => Promise<R | undefined>,
+): Promise<readonly R[]> {
+  const records: R[] = [];
+  for await (const ids of idsIn(link, key, afterId)) {
+    const found = await Promise.all(ids.map(read));
+    records.push(...found.filter((record) => record !== undefined));
+    if (records.length >= count) break;
+  }
+  return records.slice(0, count);
+}
