@@ -1,5 +1,5 @@
 import { ImportLost } from '../admission/port.js';
-import { ImportRefused } from '../keys/import.js';
+import { ImportRefused } from '../keys/import/import.js';
 import type { KeyFilter } from '../keys/listing.js';
 import { isCustomerId } from '../keys/token.js';
 import { customerOf } from '../admission/customers/id.js';

@@ -2,7 +2,7 @@ import { customerOf } from '../admission/customers/id.js';
 import type { CustomerStore } from '../admission/customers/record.js';
 import type { KeyStore } from '../admission/port.js';
 import type { KeyRecord, KeyStatus } from '../admission/key-record.js';
-import { withTerms } from './of-customer.js';
+import { withTerms } from './customers/of-key.js';
 
 /** Which keys to list; what is left out doesn't matter. */
 export interface KeyFilter {

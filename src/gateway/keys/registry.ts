@@ -6,22 +6,22 @@ import type { Plans } from '../admission/plan.js';
 import { banByHand, outboxChange } from './announce.js';
 import { storeClock } from './clock.js';
 import type { Clock } from './clock.js';
-import { CustomerRegistry } from './customers.js';
+import { CustomerRegistry } from './customers/registry.js';
 import { differences, untilWritten } from './edits.js';
 import { limitsOn, readFields } from './fields.js';
 import type { Body, FieldRules, KeyFields } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
-import { importKeys } from './import.js';
-import type { ImportLine, ImportResult } from './import.js';
+import { importKeys } from './import/import.js';
+import type { ImportLine, ImportResult } from './import/import.js';
 import { scanKeys } from './listing.js';
 import type { KeyFilter, KeyPage } from './listing.js';
 import type { AuditEntry, KeyRecord, SecretHash } from '../admission/key-record.js';
 import { customerOf } from '../admission/customers/id.js';
-import { problemsOfChange, readCustomer, withTerms } from './of-customer.js';
+import { problemsOfChange, readCustomer, withTerms } from './customers/of-key.js';
 import { KeyRefused } from './refused.js';
 import { retire } from './rotation.js';
 import { isKeyId, looksLikeToken, makeToken, newKeyId, parseToken } from './token.js';
-import { WebhookRegistry } from './webhooks.js';
+import { WebhookRegistry } from './customers/webhooks.js';
 
 export interface RegistryParts {
   readonly engine: Pick<AdmissionEngine, 'keys' | 'customers' | 'admit'>;

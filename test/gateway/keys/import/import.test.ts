@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import type { Test } from 'tap';
-import type { EmbeddedEngine } from '../../../src/gateway/admission/engines/embedded/engine.js';
-import type { Body } from '../../../src/gateway/keys/fields.js';
-import { ImportRefused } from '../../../src/gateway/keys/import.js';
-import type { ImportLine } from '../../../src/gateway/keys/import.js';
-import { KeyRefused } from '../../../src/gateway/keys/refused.js';
-import { makeToken, parseToken } from '../../../src/gateway/keys/token.js';
-import { openRegistry, openStore } from './store.js';
+import type { EmbeddedEngine } from '../../../../src/gateway/admission/engines/embedded/engine.js';
+import type { Body } from '../../../../src/gateway/keys/fields.js';
+import { ImportRefused } from '../../../../src/gateway/keys/import/import.js';
+import type { ImportLine } from '../../../../src/gateway/keys/import/import.js';
+import { KeyRefused } from '../../../../src/gateway/keys/refused.js';
+import { makeToken, parseToken } from '../../../../src/gateway/keys/token.js';
+import { openRegistry, openStore } from '../store.js';
 
 const PAST = '2020-01-31T00:00:00.000Z';
 

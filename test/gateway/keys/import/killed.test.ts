@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import t from 'tap';
 import type { Test } from 'tap';
-import { ADMIN_TOKEN, startGateway } from '../../servers/gateway.js';
-import type { GatewayOptions } from '../../servers/gateway.js';
-import { temporaryFolder } from '../../servers/program.js';
-import { startRedis } from '../../servers/redis.js';
-import { startUpstream } from '../../servers/upstream.js';
-import { until } from '../../servers/until.js';
+import { ADMIN_TOKEN, startGateway } from '../../../servers/gateway.js';
+import type { GatewayOptions } from '../../../servers/gateway.js';
+import { temporaryFolder } from '../../../servers/program.js';
+import { startRedis } from '../../../servers/redis.js';
+import { startUpstream } from '../../../servers/upstream.js';
+import { until } from '../../../servers/until.js';
 
 // An abandoned import is let go after some 12 s.
 t.setTimeout(90_000);

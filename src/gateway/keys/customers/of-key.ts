@@ -1,8 +1,8 @@
-import { customerOf } from '../admission/customers/id.js';
-import type { CustomerRecord, CustomerStore } from '../admission/customers/record.js';
-import type { KeyRecord } from '../admission/key-record.js';
-import type { Body } from './fields.js';
-import { isCustomerId } from './token.js';
+import { customerOf } from '../../admission/customers/id.js';
+import type { CustomerRecord, CustomerStore } from '../../admission/customers/record.js';
+import type { KeyRecord } from '../../admission/key-record.js';
+import type { Body } from '../fields.js';
+import { isCustomerId } from '../token.js';
 
 /** Keys of one customer, revoked ones included. */
 const MOST_KEYS = 10_000;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRegistry, openStore } from './store.js';
-import type { KeyRegistry } from '../../../src/gateway/keys/registry.js';
+import { openRegistry, openStore } from '../store.js';
+import type { KeyRegistry } from '../../../../src/gateway/keys/registry.js';
 
 const URL_OF_SHOP = 'https://hooks.shop.example/petgate?token=hidden';
 

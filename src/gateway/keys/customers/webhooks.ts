@@ -1,12 +1,12 @@
-import { newSigningSecret } from '../admission/events/signing-key.js';
-import type { Webhook } from '../admission/customers/webhook.js';
-import { ChangeUncertain } from '../admission/port.js';
-import { webhookProblem } from '../config/schema/events.js';
-import type { CustomerRegistry } from './customers.js';
-import { unknownFields } from './fields.js';
-import type { Body } from './fields.js';
-import { KeyRefused } from './refused.js';
-import { retire } from './rotation.js';
+import { newSigningSecret } from '../../admission/events/signing-key.js';
+import type { Webhook } from '../../admission/customers/webhook.js';
+import { ChangeUncertain } from '../../admission/port.js';
+import { webhookProblem } from '../../config/schema/events.js';
+import type { CustomerRegistry } from './registry.js';
+import { unknownFields } from '../fields.js';
+import type { Body } from '../fields.js';
+import { KeyRefused } from '../refused.js';
+import { retire } from '../rotation.js';
 
 /** `secret` is shown this once and then nowhere; null where it stays what it was. */
 interface IssuedWebhook {

@@ -1,10 +1,10 @@
-import { patiently } from '../admission/engines/patience.js';
-import type { ImportStore, IncomingKey, KeyStore } from '../admission/port.js';
-import { randomBase62 } from './base62.js';
-import type { Body } from './fields.js';
-import { readIncoming, sameKey } from './import-line.js';
-import type { ImportRules } from './import-line.js';
-import { KeyRefused } from './refused.js';
+import { patiently } from '../../admission/engines/patience.js';
+import type { ImportStore, IncomingKey, KeyStore } from '../../admission/port.js';
+import { randomBase62 } from '../base62.js';
+import type { Body } from '../fields.js';
+import { readIncoming, sameKey } from './line.js';
+import type { ImportRules } from './line.js';
+import { KeyRefused } from '../refused.js';
 
 /** One line of the file, counted from 1: a JSON object, or why it is none. */
 export type ImportLine = { readonly line: number } & ({ readonly body: Body } | { readonly problem: string });

@@ -1,9 +1,9 @@
-import type { IncomingKey } from '../admission/port.js';
-import { limitsOn, parseMoment, readFields, unknownFields } from './fields.js';
-import type { Body, FieldRules, Prices } from './fields.js';
-import type { KeyRecord, KeyStatus, SecretHash } from '../admission/key-record.js';
-import { customerOf } from '../admission/customers/id.js';
-import { importedIdOf, isKeyId } from './token.js';
+import type { IncomingKey } from '../../admission/port.js';
+import { limitsOn, parseMoment, readFields, unknownFields } from '../fields.js';
+import type { Body, FieldRules, Prices } from '../fields.js';
+import type { KeyRecord, KeyStatus, SecretHash } from '../../admission/key-record.js';
+import { customerOf } from '../../admission/customers/id.js';
+import { importedIdOf, isKeyId } from '../token.js';
 
 /** What a line is measured by. */
 export interface ImportRules extends FieldRules, Prices {

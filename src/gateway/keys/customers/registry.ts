@@ -1,16 +1,16 @@
-import { ChangeUncertain } from '../admission/port.js';
-import type { AdmissionEngine } from '../admission/port.js';
-import type { CustomerRecord, CustomerStore } from '../admission/customers/record.js';
-import type { Webhook } from '../admission/customers/webhook.js';
-import type { AuditEntry } from '../admission/key-record.js';
-import type { Plans } from '../admission/plan.js';
-import type { Clock } from './clock.js';
-import { differences, untilWritten } from './edits.js';
-import { limitsOn, readFields } from './fields.js';
-import { granted, withdrawn, withoutPast } from './grants.js';
-import type { Body, Prices } from './fields.js';
-import { KeyRefused } from './refused.js';
-import { isCustomerId, looksLikeToken, newCustomerId } from './token.js';
+import { ChangeUncertain } from '../../admission/port.js';
+import type { AdmissionEngine } from '../../admission/port.js';
+import type { CustomerRecord, CustomerStore } from '../../admission/customers/record.js';
+import type { Webhook } from '../../admission/customers/webhook.js';
+import type { AuditEntry } from '../../admission/key-record.js';
+import type { Plans } from '../../admission/plan.js';
+import type { Clock } from '../clock.js';
+import { differences, untilWritten } from '../edits.js';
+import { limitsOn, readFields } from '../fields.js';
+import { granted, withdrawn, withoutPast } from '../grants.js';
+import type { Body, Prices } from '../fields.js';
+import { KeyRefused } from '../refused.js';
+import { isCustomerId, looksLikeToken, newCustomerId } from '../token.js';
 
 interface CustomersParts extends Prices {
   readonly engine: Pick<AdmissionEngine, 'customers'>;

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRegistry, openStore } from './store.js';
+import { openRegistry, openStore } from '../store.js';
 
 const PRO = { name: 'Big shop', plan: 'pro' };
 
