@@ -1,7 +1,13 @@
+import type { AuditEntry } from '../admission/key-record.js';
 import { VersionConflict } from '../admission/port.js';
 import { KeyRefused } from './refused.js';
 
 const ATTEMPTS = 8;
+
+/** A record with its change, for the history. */
+export interface Change<R> extends Pick<AuditEntry, 'action' | 'changed'> {
+  readonly next: R;
+}
 
 /**
  * Reads, works out and writes a change, and does so again when somebody else wrote in between.
@@ -26,4 +32,9 @@ export function differences<R>(record: R, next: R, fields: readonly (keyof R & s
       changed[field] = { from: record[field], to: next[field] };
   }
   return changed;
+}
+
+/** A moment as history shows it. */
+export function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
 }

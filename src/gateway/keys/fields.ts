@@ -7,7 +7,7 @@ import { suggestion } from '../config/files/nearest.js';
 import { IMPORTED_MIN_LENGTH } from './token.js';
 
 /** What a request may say of a key or a customer, checked. A field left out stays as it is. */
-export interface KeyFields {
+interface KeyFields {
   plan?: string;
   name?: string;
   reference?: string;

@@ -2,9 +2,9 @@ import { MAX_LIMIT } from '../admission/bucket.js';
 import type { Limits, Per } from '../admission/bucket.js';
 import { inForce, MOST_GRANTS, withGrants } from '../admission/grants/grant.js';
 import type { Grant } from '../admission/grants/grant.js';
-import type { AuditEntry } from '../admission/key-record.js';
 import { termsOf } from '../admission/plan.js';
 import type { Plans } from '../admission/plan.js';
+import type { Change } from './edits.js';
 import { noteProblem, parseMoment, unknownFields } from './fields.js';
 import type { Body } from './fields.js';
 import { KeyRefused } from './refused.js';
@@ -15,10 +15,6 @@ interface Granted {
   readonly limits: Limits | null;
   readonly grants?: readonly Grant[];
   readonly version: number;
-}
-/** A record with its change. */
-interface Change<R> extends Pick<AuditEntry, 'action' | 'changed'> {
-  readonly next: R;
 }
 
 const WINDOWS: readonly Per[] = ['minute', 'day', 'month'];

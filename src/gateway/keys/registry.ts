@@ -1,26 +1,28 @@
 import { patiently } from '../admission/engines/patience.js';
-import { ChangeUncertain, VersionConflict } from '../admission/port.js';
+import { ChangeUncertain } from '../admission/port.js';
 import type { GatewayEvent } from '../admission/events/outbox.js';
 import type { AdmissionEngine, KeyStore } from '../admission/port.js';
 import type { Plans } from '../admission/plan.js';
 import { banByHand, outboxChange } from './announce.js';
+import { changed, refuseCustomers, refuseRevoked, revoked } from './change.js';
 import { storeClock } from './clock.js';
 import type { Clock } from './clock.js';
+import { createKey } from './create.js';
+import type { IssuedKey } from './create.js';
 import { CustomerRegistry } from './customers/registry.js';
-import { differences, untilWritten } from './edits.js';
-import { limitsOn, readFields } from './fields.js';
-import type { Body, FieldRules, KeyFields } from './fields.js';
+import { untilWritten } from './edits.js';
+import type { Change } from './edits.js';
+import type { Body, FieldRules, Prices } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
 import { importKeys } from './import/import.js';
 import type { ImportLine, ImportResult } from './import/import.js';
 import { scanKeys } from './listing.js';
 import type { KeyFilter, KeyPage } from './listing.js';
-import type { AuditEntry, KeyRecord, SecretHash } from '../admission/key-record.js';
-import { customerOf } from '../admission/customers/id.js';
-import { problemsOfChange, readCustomer, withTerms } from './customers/of-key.js';
+import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
+import { withTerms } from './customers/of-key.js';
 import { KeyRefused } from './refused.js';
-import { retire } from './rotation.js';
-import { isKeyId, looksLikeToken, makeToken, newKeyId, parseToken } from './token.js';
+import { checkOverlap, rotated } from './rotation.js';
+import { isKeyId, looksLikeToken, makeToken } from './token.js';
 import { WebhookRegistry } from './customers/webhooks.js';
 
 export interface RegistryParts {
@@ -41,30 +43,12 @@ export interface RegistryParts {
   readonly clock?: Clock;
 }
 
-/** A key with its token, which is shown this once and then nowhere. */
-interface IssuedKey {
-  readonly record: KeyRecord;
-  readonly token: string;
-}
-
-const CREATE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'key', 'customer'];
-const CHANGE_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'status'];
-/** In the order in which history shows them, before `expires`. */
-const HISTORY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const;
 const EXPORTED_AT_ONCE = 500;
 /** Who did it when nobody gave a name. */
 const ANYBODY = 'admin-api';
-const MAX_OVERLAP_MS = 90 * 86_400_000;
 
 /** A change worked out on one version of a record; null when there is nothing to change. */
-type Edit = (
-  record: KeyRecord,
-  nowMs: number,
-) => {
-  readonly next: KeyRecord;
-  readonly action: AuditEntry['action'];
-  readonly changed: AuditEntry['changed'];
-} | null;
+type Edit = (record: KeyRecord, nowMs: number) => Change<KeyRecord> | null;
 
 /**
  * The life of keys: create, find, change, rotate, revoke. Every change is checked whole before
@@ -86,24 +70,11 @@ export class KeyRegistry {
     this.webhooks = new WebhookRegistry(this.customers, parts.events ?? null);
   }
 
-  /**
-   * @param body `{plan, name, note?, limits?, scopes?, expires?, key?}`; `key` brings in a token of another form.
-   * Of a customer `{customer, name, note?, scopes?, expires?}`
-   */
+  /** @param body as createKey says */
   async create(body: Body, actor = ANYBODY): Promise<IssuedKey> {
-    const nowMs = await this.#clock();
-    const problems: string[] = [];
-    const fields = readFields(body, CREATE_FIELDS, this.#rules(nowMs), problems);
-    const isCustomers = Object.hasOwn(body, 'customer');
-    for (const field of isCustomers ? ['name'] : ['plan', 'name']) {
-      if (!Object.hasOwn(body, field)) problems.push(`${field}: is required`);
-    }
-    const customer = await readCustomer(this.#parts.engine.customers, body, problems);
-    const imported = isCustomers ? null : this.#importedToken(body, problems);
-    const plan = isCustomers ? undefined : this.#parts.plans().get(fields.plan ?? '');
-    const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, this.#parts, problems);
-    if (problems.length > 0) throw new KeyRefused('invalid', problems);
-    return this.#insert({ ...fields, limits }, imported, customer?.id ?? null, nowMs, actor);
+    const { environment, acceptImported, engine } = this.#parts;
+    const rules = { ...(await this.#rules()), environment, acceptImported, customers: engine.customers };
+    return createKey(body, rules, actor, (record, entry) => this.#write(undefined, record, entry));
   }
 
   async get(id: string): Promise<KeyRecord> {
@@ -142,20 +113,7 @@ export class KeyRegistry {
 
   /** @param body some of `{plan, name, note, limits, scopes, expires, status}` */
   async change(id: string, body: Body, actor = ANYBODY): Promise<KeyRecord> {
-    return this.#edit(id, actor, (record, nowMs) => {
-      refuseRevoked(record);
-      const problems = [...problemsOfChange(record, body)];
-      const fields = readFields(body, [...CHANGE_FIELDS, 'customer'], this.#rules(nowMs), problems);
-      if (Object.keys(body).length === 0)
-        problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
-      const plan = this.#parts.plans().get(fields.plan ?? record.plan);
-      // A problem with the plan or the limits themselves is reported once, not twice.
-      const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, this.#parts, problems);
-      if (problems.length > 0) throw new KeyRefused('invalid', problems);
-      const next = { ...record, ...fields, limits };
-      const changed = changesOf(record, next);
-      return Object.keys(changed).length === 0 ? null : { next, action: 'changed', changed };
-    });
+    return this.#edit(id, actor, (record, nowMs) => changed(record, body, this.#rulesAt(nowMs)));
   }
 
   /**
@@ -164,20 +122,13 @@ export class KeyRegistry {
    * good at most, and one of them without an end.
    */
   async rotate(id: string, overlapMs: number, actor = ANYBODY): Promise<IssuedKey> {
-    if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > MAX_OVERLAP_MS) {
-      throw new KeyRefused('invalid', ['overlap: must be a duration from 0s to 90d, such as 24h']);
-    }
+    checkOverlap(overlapMs);
     let token = '';
     const record = await this.#edit(id, actor, (record, nowMs) => {
       refuseRevoked(record);
       const made = makeToken(this.#parts.environment, record.id);
       token = made.token;
-      const { old, changed } = retire(record.secrets, nowMs, overlapMs);
-      return {
-        next: { ...record, secrets: [{ hash: made.secretHash, endsAtMs: null }, ...old] },
-        action: 'rotated',
-        changed,
-      };
+      return rotated(record, made.secretHash, nowMs, overlapMs);
     }).catch((error: unknown) => {
       throw error instanceof ChangeUncertain
         ? new ChangeUncertain(`${error.message} The new secret is not shown: rotate once more.`)
@@ -188,15 +139,7 @@ export class KeyRegistry {
 
   /** Ends the key for ever; the record stays, because the ledger names it. Revoking twice is no error. */
   async revoke(id: string, actor = ANYBODY): Promise<KeyRecord> {
-    return this.#edit(id, actor, (record) =>
-      record.status === 'revoked'
-        ? null
-        : {
-            next: { ...record, status: 'revoked', secrets: [] },
-            action: 'revoked',
-            changed: { status: { from: record.status, to: 'revoked' } },
-          },
-    );
+    return this.#edit(id, actor, revoked);
   }
 
   /** More of one window for a while. @param body `{window, units, until, note?}` */
@@ -237,11 +180,9 @@ export class KeyRegistry {
    * Rejects with KeyRefused, every problem with its line, and ImportLost.
    */
   async import(lines: AsyncIterable<ImportLine>, actor = ANYBODY): Promise<ImportResult> {
-    const { acceptImported, costs } = this.#parts;
-    return importKeys(
-      { store: this.#store, rules: { ...this.#rules(await this.#clock()), costs, acceptImported }, actor },
-      lines,
-    );
+    const { acceptImported } = this.#parts;
+    const rules = { ...(await this.#rules()), acceptImported };
+    return importKeys({ store: this.#store, rules, actor }, lines);
   }
 
   /** The event of a ban that begins by hand now; undefined where nothing is told. */
@@ -265,68 +206,13 @@ export class KeyRegistry {
     if (there?.phase === 'committed') await this.#store.imports.settle(there.id);
   }
 
-  #rules(nowMs: number): FieldRules {
-    return { plans: this.#parts.plans(), scopes: this.#parts.scopes, nowMs };
+  async #rules(): Promise<FieldRules & Prices> {
+    return this.#rulesAt(await this.#clock());
   }
 
-  #importedToken(body: Body, problems: string[]): string | null {
-    if (!Object.hasOwn(body, 'key')) return null;
-    const token = body['key'];
-    if (!this.#parts.acceptImported) {
-      problems.push(
-        'key: bringing in keys of another form is off; leave it out to have one made, or turn on keys.accept_imported',
-      );
-    } else if (
-      typeof token !== 'string' ||
-      looksLikeToken(token) ||
-      parseToken(token, this.#parts.environment, true) === null
-    ) {
-      problems.push('key: must be 16 to 512 visible ASCII characters that do not begin with ptg_ or pta_');
-    } else {
-      return token;
-    }
-    return null;
-  }
-
-  async #insert(
-    fields: KeyFields & Pick<KeyRecord, 'limits'>,
-    imported: string | null,
-    customer: string | null,
-    nowMs: number,
-    actor: string,
-  ): Promise<IssuedKey> {
-    const { plan = '', name = '', note = '', scopes = null, expiresAtMs = null, limits } = fields;
-    const { environment } = this.#parts;
-    const changed = {
-      ...(customer === null ? { plan } : { customer }),
-      name,
-      ...(note === '' ? {} : { note }),
-      limits,
-      scopes,
-      expires: isoOrNull(expiresAtMs),
-    };
-    const action = imported === null ? 'created' : 'imported';
-    return untilWritten(async () => {
-      const made =
-        imported === null
-          ? makeToken(environment, newKeyId(customer))
-          : { token: imported, ...parseToken(imported, environment, true)! };
-      const secrets: readonly SecretHash[] = [{ hash: made.secretHash, endsAtMs: null }];
-      const record: KeyRecord = {
-        ...{ id: made.id, plan, name, note, status: 'enabled', createdAtMs: nowMs },
-        ...{ expiresAtMs, scopes, limits, secrets, version: 1 },
-      };
-      await this.#write(undefined, record, { atMs: nowMs, actor, action, changed }).catch((error: unknown) => {
-        if (error instanceof VersionConflict && imported !== null)
-          throw new KeyRefused('conflict', ['key: this key is here already, or was until it was revoked']);
-        throw error instanceof ChangeUncertain
-          ? new ChangeUncertain(
-              `${error.message} This made the key ${record.id}, whose secret is not shown: revoke it, and create another.`,
-            )
-          : error;
-      });
-      return { record, token: made.token };
-    }, 'no free id was found; try again');
+  #rulesAt(nowMs: number): FieldRules & Prices {
+    const { plans, scopes, costs } = this.#parts;
+    return { plans: plans(), scopes, costs, nowMs };
   }
 
   async #write(before: KeyRecord | undefined, record: KeyRecord, entry: AuditEntry): Promise<void> {
@@ -348,28 +234,4 @@ export class KeyRegistry {
       return next;
     }, 'the key is being changed by somebody else; try again');
   }
-}
-
-function refuseRevoked(record: KeyRecord): void {
-  if (record.status === 'revoked')
-    throw new KeyRefused('conflict', ['the key is revoked, and that is final; create a new one']);
-}
-
-function refuseCustomers({ id }: KeyRecord): void {
-  const customer = customerOf(id);
-  if (customer !== null)
-    throw new KeyRefused('conflict', [
-      `the limits of this key are its customer's: petgate customers grant ${customer}`,
-    ]);
-}
-
-function changesOf(record: KeyRecord, next: KeyRecord): Record<string, unknown> {
-  const changed = differences(record, next, HISTORY_FIELDS);
-  if (record.expiresAtMs !== next.expiresAtMs)
-    changed['expires'] = { from: isoOrNull(record.expiresAtMs), to: isoOrNull(next.expiresAtMs) };
-  return changed;
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString();
 }

@@ -1,4 +1,8 @@
-import type { AuditEntry } from '../admission/key-record.js';
+import type { AuditEntry, KeyRecord, SecretHash } from '../admission/key-record.js';
+import type { Change } from './edits.js';
+import { KeyRefused } from './refused.js';
+
+const MAX_OVERLAP_MS = 90 * 86_400_000;
 
 /** `endsAtMs` is when it stops to be good, null for never. */
 interface Secret {
@@ -10,6 +14,23 @@ interface Retired<T extends Secret> {
   readonly old: readonly T[];
   /** For the history: when the old secret ends (null: none is left), and how many others end now. */
   readonly changed: AuditEntry['changed'];
+}
+
+/** The record with a new secret, and what `retire` leaves of those before. */
+export function rotated(
+  record: KeyRecord,
+  hash: SecretHash['hash'],
+  nowMs: number,
+  overlapMs: number,
+): Change<KeyRecord> {
+  const { old, changed } = retire(record.secrets, nowMs, overlapMs);
+  return { next: { ...record, secrets: [{ hash, endsAtMs: null }, ...old] }, action: 'rotated', changed };
+}
+
+/** Throws KeyRefused for an overlap, in ms, that may not be. */
+export function checkOverlap(overlapMs: number): void {
+  if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > MAX_OVERLAP_MS)
+    throw new KeyRefused('invalid', ['overlap: must be a duration from 0s to 90d, such as 24h']);
 }
 
 /** Which of `secrets` stays good beside a new one, and until when: never longer than `overlapMs` nor than its own end. */
