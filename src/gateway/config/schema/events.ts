@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLocalAddress } from '../../../shared/local-address.js';
-import { duration, mapping } from './values.js';
+import { bool, duration, mapping } from './values.js';
 
 // No part of the address stands in a message: its path or query may hold a secret.
 const FORM = 'must be an address such as https://hooks.example.com/petgate, without user, password and fragment';
@@ -31,8 +31,7 @@ export function webhookProblem(given: unknown, allowLocal: boolean): string | nu
 /** `events` of gateway.yaml. */
 export const events = mapping({
   url: url.describe('Where each event is sent by POST, as CloudEvents and Standard Webhooks say.'),
-  allow_local: z
-    .boolean({ error: 'must be true or false' })
+  allow_local: bool
     .prefault(false)
     .describe('Whether it may be plain HTTP, and lead to this machine or a private network.'),
   timeout: duration('100ms', '1m').prefault('15s').describe('How long an attempt may take.'),

@@ -50,3 +50,10 @@ export function mapping<T extends z.ZodRawShape>(shape: T) {
 export function text(error: string, pattern: RegExp) {
   return z.string({ error }).regex(pattern, error);
 }
+
+export const bool = z.boolean({ error: 'must be true or false' });
+
+export const share = z
+  .number({ error: 'must be a number from 0 to 1' })
+  .min(0, 'must be a number from 0 to 1')
+  .max(1, 'must be a number from 0 to 1');

@@ -1,0 +1,37 @@
+import { duration, LONGEST, mapping, share, size, whole } from './values.js';
+
+/** `limits` of gateway.yaml. */
+export const limits = mapping({
+  header_size: size('1KiB', '1MiB').prefault('16KiB').describe('All header fields of a request; 431 above.'),
+  header_fields: whole(10, 1000).prefault(100).describe('Number of header fields; 431 above.'),
+  url_size: size('256B', '64KiB').prefault('8KiB').describe('Path and query; 414 above.'),
+  body_size: size('1B', '1GiB').prefault('1MiB').describe('Body of a request; 413 above.'),
+  headers_time: duration('100ms', '5m').prefault('10s').describe('For a whole header to arrive; 408 after.'),
+  request_time: duration('100ms', LONGEST).prefault('30s').describe('For a whole request to arrive; 408 after.'),
+  keep_alive: duration('100ms', '1h').prefault('65s').describe('How long an idle connection stays open.'),
+  connections: whole(1, 1_000_000).prefault(10_000).describe('Client connections per process.'),
+  requests_per_connection: whole(1, 100_000_000).prefault(10_000).describe('Then the connection is closed.'),
+  exchanges: whole(1, 1_000_000).prefault(1000).describe('Requests at once per process; 503 overloaded above.'),
+  streams: whole(1, 1000).prefault(100).describe('Requests at once per HTTP/2 connection.'),
+  waiting: whole(1, 1_000_000)
+    .prefault(1000)
+    .describe(
+      'Requests at once per process, beside the exchanges, that wait for their client: for its body, or until it takes the answer; 503 overloaded above, or cut.',
+    ),
+  bodies_size: size('1B', '1TiB')
+    .prefault('256MiB')
+    .describe('Bodies held at once per process, all together; 503 overloaded above.'),
+  caller_share: share.prefault(0.25).describe('Part of waiting and bodies_size that one address may take.'),
+  pipelined: whole(0, 1_000_000)
+    .prefault(1000)
+    .describe(
+      'Requests that wait behind another on their connection, per process; above it the last of a connection ends it.',
+    ),
+  tunnels: whole(0, 1_000_000).prefault(1000).describe('WebSocket tunnels at once per process; 503 overloaded above.'),
+  tunnel_idle: duration('100ms', LONGEST).prefault('5m').describe('How long a tunnel may carry nothing, either way.'),
+  tunnel_lifetime: duration('100ms', LONGEST).prefault('1h').describe('How long a tunnel may last at all.'),
+  // Node refuses to listen otherwise.
+}).refine((given) => given.headers_time <= given.request_time, {
+  path: ['headers_time'],
+  error: 'must not be longer than request_time',
+});

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { duration, mapping, size, text, whole } from './values.js';
+
+// Neither the whole of a Redis address nor a part of it stands in a message: it may hold a password.
+const redis = text(
+  'must be an address such as redis://host:6379, rediss://user:password@host:6379/0, redis+cluster://h1:6379,h2:6379 or redis+sentinel://h1:26379,h2:26379/name',
+  /^rediss?(?:\+cluster|\+sentinel)?:\/\/[^\s/]+(?:\/\S*)?$/,
+);
+const archive = z
+  .string({ error: 'must be auto, files, off, or an address such as postgres://user:password@host/database' })
+  .regex(
+    /^(?:auto|files|off|postgres(?:ql)?:\/\/\S+)$/,
+    'must be auto, files, off, or an address such as postgres://user:password@host/database',
+  );
+
+/** `store` of gateway.yaml. */
+export const store = mapping({
+  redis: redis
+    .optional()
+    .describe('Shared by all gateways. Left out: the embedded store in the data folder, for one machine.'),
+  deadline: duration('1ms', '10s')
+    .prefault('450ms')
+    .describe('How long a call to the store may take, and the store be silent before it counts as away.'),
+  usage: duration('1d', '36500d')
+    .refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 400d')
+    .prefault('400d')
+    .describe('How long the store keeps a day of the usage ledger that was not moved to the archive.'),
+  archive: archive
+    .prefault('auto')
+    .describe(
+      'Where days of the ledger go that are over: a PostgreSQL address, files in the data folder, or off. auto: files with the embedded store, unless usage is too short; with Redis off, because one gateway alone has the data folder.',
+    ),
+  archive_after: duration('32d', '36500d')
+    .refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 40d')
+    .prefault('40d')
+    .describe('How long they stay in the store before.'),
+  final_after: duration('1h', '400d')
+    .prefault('7d')
+    .describe(
+      'With Redis: how long a gateway that fell silent may still bring counts before its days are final without it.',
+    ),
+  map_size: size('16MiB', '1TiB')
+    .prefault('16GiB')
+    .describe('Upper bound of the embedded store; takes disk only as it fills.'),
+  on_failure: z
+    .enum(['local', 'refuse'], { error: 'must be local or refuse' })
+    .prefault('local')
+    .describe(
+      'While Redis is away: decide here, about keys seen within 24 hours and from a share of each limit, or refuse with 503.',
+    ),
+  gateways: z
+    .union([z.literal('auto'), whole(1, 10_000, ', or auto')], {
+      error: 'must be a whole number from 1 to 10000, or auto',
+    })
+    .prefault('auto')
+    .describe('How many gateways share each limit while Redis is away; auto is as many as were seen last.'),
+  replicas: z
+    .union([z.literal('auto'), whole(0, 100, ', or auto')], { error: 'must be a whole number from 0 to 100, or auto' })
+    .prefault('auto')
+    .describe(
+      'How many Redis replicas must have a change of a key or a ban before it is acknowledged; auto: all that are connected, or one while those seen within the hour are gone.',
+    ),
+  replica_wait: duration('1ms', '10s')
+    .prefault('1s')
+    .describe('How long they may take; then the answer is 503 change_uncertain.'),
+}).refine(({ archive: where, archive_after: after, usage }) => where === 'auto' || where === 'off' || after < usage, {
+  path: ['archive_after'],
+  error: 'must be shorter than usage: a day is archived before the store forgets it',
+});
