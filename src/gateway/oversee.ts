@@ -1,0 +1,121 @@
+import { availableParallelism } from 'node:os';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+import type { AdminParts } from './admin/route.js';
+import { keepArchive } from './archive/keeper.js';
+import { runArchiveTask } from './archive/task.js';
+import type { Base } from './base.js';
+import type { Reloader } from './config/reload.js';
+import type { Deliverer } from './events/deliverer.js';
+import { watchHealth } from './health.js';
+import { KeyRegistry } from './keys/registry.js';
+import { watchArchive } from './observe/archive.js';
+import { watchGateway, watchProcess } from './observe/process.js';
+import { listen } from './server.js';
+import type { Upstreams } from './upstream/pools.js';
+import { runTask } from './usage/task.js';
+import { onStopSignal } from '../shared/stop.js';
+
+/** What serves the public, in this process or in workers of it. */
+interface PublicSide {
+  readonly registry: Registry;
+  readonly apply: Base['apply'];
+  readonly upstreams: () => Upstreams;
+  /** All that was measured, in Prometheus' text form. */
+  readonly metrics: () => Promise<string>;
+  /** Resolves with the public port once it is open. */
+  readonly listen: () => Promise<number>;
+  /** Lets what is in flight end, and closes. */
+  readonly drain: () => Promise<void>;
+}
+
+/** The process that reads the files, checks the store and serves the operators. */
+export async function oversee(base: Base, reloader: Reloader, side: PublicSide): Promise<void> {
+  const { settings, log, engine } = base;
+  base.apply = side.apply;
+  const health = watchHealth(engine, side.upstreams, () => reloader.state());
+  watchProcess(side.registry, settings, engine.failover);
+  watchGateway(side.registry, engine, health, () => reloader.state());
+  const keeper = settings.store.archive === null ? undefined : keepArchive(settings, log);
+  if (keeper !== undefined) watchArchive(side.registry, () => keeper.state());
+  const deliverer = await beginEvents(base, side.registry);
+  const admin = await openAdmin(base, reloader, side.metrics, () => health.readiness());
+  announce(base, await side.listen(), admin);
+  health.serving();
+  onStopSignal(async () => {
+    health.drain();
+    await side.drain();
+    health.stop();
+    keeper?.stop();
+    await closeAdmin(admin);
+    await deliverer?.stop();
+    await engine.close();
+    log.info('stopped');
+  });
+}
+
+async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | undefined> {
+  const { settings, eventKeys: keys, engine, log } = base;
+  const { events, environment } = settings;
+  if (events === null) return undefined;
+  // It loads undici, which takes a while.
+  const { openEvents } = await import('./events/open.js');
+  return openEvents({
+    ...{ settings: events, keys, environment },
+    ...{ outbox: engine.outbox, customers: engine.customers },
+    ...{ registry, log },
+  });
+}
+
+async function openAdmin(
+  base: Base,
+  reloader: Reloader,
+  metrics: () => Promise<string>,
+  ready: () => ReturnType<ReturnType<typeof watchHealth>['readiness']>,
+): Promise<Server> {
+  const { settings, contract, engine, log, adminToken } = base;
+  const scopes = [...new Set(contract.routes.operations.flatMap(({ scope }) => scope ?? []))];
+  const registry = new KeyRegistry({
+    engine,
+    plans: () => reloader.settings().plans,
+    scopes,
+    costs: new Map(contract.routes.operations.map(({ id, cost }) => [id, cost])),
+    environment: settings.environment,
+    acceptImported: settings.keys.acceptImported,
+    events: settings.events,
+  });
+  const ledger = { dataFolder: settings.dataFolder, store: settings.store };
+  const report: AdminParts['report'] = (format, range, keyId) => runTask({ format, range, keyId, settings: ledger });
+  const archive: AdminParts['archive'] = (task) => runArchiveTask({ ...task, settings: ledger });
+  // Only here: workers have no such listener, and fastify takes 19 MB.
+  const { createAdmin } = await import('./admin/server.js');
+  const admin = await createAdmin({ registry, engine, token: adminToken, metrics, ready, log, report, archive });
+  await listen(admin, settings.admin);
+  return admin;
+}
+
+async function closeAdmin(admin: Server): Promise<void> {
+  admin.closeAllConnections();
+  await new Promise<void>((resolve) => admin.close(() => resolve()));
+}
+
+function announce({ settings, certificate, engine, log }: Base, port: number, admin: Server): void {
+  log.info(
+    {
+      public: `${settings.listen.host}:${port}`,
+      admin: `${settings.admin.host}:${(admin.address() as AddressInfo).port}`,
+      ...(certificate === null ? {} : { tls: certificate.summary() }),
+      engine: engine.name,
+      workers: settings.workers,
+      cpus: availableParallelism(),
+      environment: settings.environment,
+      upstreams: Object.fromEntries(
+        Object.entries(settings.upstreams).map(([name, { addresses }]) => [name, addresses]),
+      ),
+      plans: [...settings.plans.keys()],
+      node: process.version,
+    },
+    'serving',
+  );
+}
