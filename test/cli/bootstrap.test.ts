@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -34,6 +35,7 @@ function project(
   mkdirSync(at('test'));
   for (const file of ['package-lock.json', 'tsconfig.json', 'src/bootstrap.mjs'])
     copyFileSync(join(packageRoot, file), at(file));
+  cpSync(join(packageRoot, 'src/bootstrap'), at('src/bootstrap'), { recursive: true });
   // What is installed is the real thing; only what is built from it is tried here.
   symlinkSync(join(packageRoot, 'node_modules'), at('node_modules'));
   const files = {

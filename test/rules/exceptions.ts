@@ -13,6 +13,7 @@ export const PROGRAMS: readonly string[] = [
 
 /** Folders of src without tests in the same folder of test, and where theirs are. */
 export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['src/bootstrap', 'test/cli/bootstrap.test.ts'],
   [
     'src/gateway/admission/engines/embedded/keys',
     'test/conformance/keys.ts and test/gateway/keys, which run on this engine',
