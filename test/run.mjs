@@ -1,27 +1,26 @@
 /**
- * `npm test`: installs what the tests need, builds, runs every built test under tap.
- * Arguments after `npm test --` are parts of file names, to run only those.
+ * `npm test`: installs what the tests need, builds, runs the built tests of how the product works under tap.
+ * Arguments after `npm test --` are parts of file names, to run only those, of whatever suite.
+ * `npm run test:faults`, which is `--faults` before them: what kills, freezes, cuts off, floods or attacks.
  * `npm run test:unit`, which is `--unit` before them: only files that start no process.
  * The last line is `N passed, N failed`, in assertions; the exit code tells the same.
  */
 import { fileURLToPath } from 'node:url';
 import { ensureBuilt, ensureInstalled } from '../src/bootstrap.mjs';
-import { testFiles, unitTestFiles } from './runner/files.mjs';
+import { filesOf } from './runner/files.mjs';
 import { ensureNeeds } from './runner/needs.mjs';
 import { Tally } from './runner/tally.mjs';
 import { runTap } from './runner/tap.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const unit = process.argv[2] === '--unit';
-const wanted = process.argv.slice(unit ? 3 : 2);
+const suite = ['--unit', '--faults'].find((name) => name === process.argv[2]);
+const wanted = process.argv.slice(suite === undefined ? 2 : 3);
 const tally = new Tally();
 try {
   await ensureInstalled();
-  if (!unit) ensureNeeds();
+  if (suite !== '--unit') ensureNeeds();
   await ensureBuilt();
-  const files = (unit ? await unitTestFiles() : testFiles()).filter(
-    (file) => wanted.length === 0 || wanted.some((part) => file.includes(part)),
-  );
+  const files = await filesOf(suite, wanted);
   if (files.length > 0) await runTap(files, tally);
   else
     tally.fault(

@@ -1,21 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
 import { codeOf } from '../answers/honest.js';
 import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { temporaryFolder } from '../servers/program.js';
 import { startRedis } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 import { openClient } from './client.js';
 import type { Client } from './client.js';
-import { createCustomer } from './customer.js';
-import type { Customer } from './customer.js';
+import { createCustomer, report } from './customer.js';
+import type { Customer, Row } from './customer.js';
 import { day } from './ledger.js';
-import type { Counts } from './ledger.js';
-import { startLoad } from './load.js';
 
 const KEYS = 10;
 const REQUESTS = 400;
@@ -23,13 +19,6 @@ const REPETITIONS = 3;
 /** Longer, and a second minute opens and admits again. */
 const LONGEST_MS = 50_000;
 const ATTEMPTS = 3;
-/** For all that a customer may ask, on a machine that does other things too. */
-const PATIENCE_MS = 150_000;
-const DAY_MS = 86_400_000;
-const NEAR_MIDNIGHT_MS = 60_000;
-/** Of the customer whose gateways are killed, a day. */
-const MOST = 5_000;
-
 const dear = { listPets: { cost: 7 } };
 const roomy = { minute: 100_000, day: 100_000 };
 const PLANS = {
@@ -37,7 +26,6 @@ const PLANS = {
   dear: { limits: { minute: 60, day: 1_000 }, ban: NO_BAN, operations: dear },
   monthly: { limits: { ...roomy, month: 60 }, ban: NO_BAN },
   'dear-month': { limits: { minute: 60, day: 1_000, month: 60 }, ban: NO_BAN, operations: dear },
-  bounded: { limits: { minute: 1_000_000, day: MOST }, ban: NO_BAN },
   strict: { limits: { minute: 2, day: 1_000 }, ban: { after: 3 } },
   anonymous: { limits: { minute: 300, day: 10_000 }, ban: NO_BAN },
 };
@@ -61,15 +49,6 @@ async function openFront(t: Test, count: number, environment: Readonly<Record<st
     Array.from({ length: count }, () => startGateway(t, { plans: PLANS, config, environment })),
   );
   return { gateways, clients: gateways.map(({ url }) => openClient(t, url, Math.ceil(REQUESTS / count))) };
-}
-
-type Row = Counts & { readonly customer?: string; readonly key?: string; readonly reference?: string };
-
-async function report(gateway: Gateway, by: 'customer' | 'key'): Promise<readonly Row[]> {
-  const [from, to] = [day(Date.now() - 86_400_000), day(Date.now())];
-  const { status, body } = await gateway.admin('GET', `/admin/v1/usage?from=${from}&to=${to}&by=${by}`);
-  if (status !== 200) throw new Error(`no usage: ${status} ${JSON.stringify(body)}`);
-  return (body as { rows: readonly Row[] }).rows;
 }
 
 function sumOf(rows: readonly { readonly requests: number; readonly units: number }[]): string {
@@ -141,61 +120,6 @@ t.test(`${REQUESTS} at once on ${KEYS} keys of a customer, on four gateways: wha
 
 t.test('two workers on the embedded engine do as well', async (t) => {
   await prove(t, await openFront(t, 1, { PETGATE_WORKERS: '2' }));
-});
-
-/** One of the gateways is killed again and again while all keys ask, until the customer has nothing left. */
-async function survive(t: Test, environment: Readonly<Record<string, string>>, others: number): Promise<void> {
-  const upstream = await startUpstream(t);
-  const config = {
-    log: { access: false },
-    store: { deadline: '10s' },
-    upstreams: { pets: { addresses: [upstream.url] } },
-  };
-  const start = (dataFolder: string): Promise<Gateway> =>
-    startGateway(t, { plans: PLANS, config, environment, dataFolder });
-  // A day that turns in the middle would rightly give a second bucket.
-  const leftMs = DAY_MS - (Date.now() % DAY_MS);
-  if (leftMs < NEAR_MIDNIGHT_MS) await sleep(leftMs + 100);
-  const folder = temporaryFolder(t);
-  const staying = await Promise.all(Array.from({ length: others }, () => start(temporaryFolder(t))));
-  let mortal = await start(folder);
-  const customer = await createCustomer(mortal, 'bounded', KEYS);
-  let [answered, inFlight] = [0, 0];
-  for (const killAt of [500, 1_500, 2_500, Infinity]) {
-    const clients = [mortal, ...staying].map(({ url }) => openClient(t, url, KEYS));
-    const loads = customer.keys.map(({ key }) => startLoad(t, clients, key, 1));
-    const count = (kind: string): number => loads.reduce((sum, load) => sum + load.count(kind), 0);
-    const isEnough = (): boolean =>
-      answered + count('200') > killAt || loads.every((load) => load.count('rate_limited') > 0);
-    await until(`${killAt} are admitted, or all there are`, isEnough, PATIENCE_MS);
-    if (killAt !== Infinity) await mortal.program.stop('SIGKILL');
-    await Promise.all(loads.map((load) => load.stop()));
-    await Promise.all(clients.map((client) => client.close()));
-    answered += count('200');
-    if (killAt === Infinity) continue;
-    // What was under way when it died, and nothing else, may have been counted without an answer.
-    inFlight += KEYS;
-    mortal = await start(folder);
-    const bill = (await report(mortal, 'customer')).find((row) => row.customer === customer.id);
-    const facts = { ledger: bill?.requests, answered, inFlight };
-    t.ok(bill !== undefined && bill.requests >= answered && bill.requests <= answered + inFlight, 'ledger', facts);
-  }
-  const rows = await report(mortal, 'customer');
-  t.equal(rows.find((row) => row.customer === customer.id)?.requests, MOST, 'not one more and not one less');
-  t.ok(answered <= MOST && answered >= MOST - inFlight, 'all but what was under way was answered', {
-    answered,
-    inFlight,
-  });
-  const last = openClient(t, mortal.url, 1);
-  t.equal((await last.send(customer.keys[0]!.key)).status, 429);
-}
-
-t.test('kill -9 in the middle of a customer: embedded', (t) => survive(t, {}, 0));
-
-t.test('kill -9 in the middle of a customer: one of two gateways on Redis', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  await survive(t, { REDIS_URL: redis.url }, 1);
 });
 
 t.test('a key in a loop is banned alone; an operator bans all; own usage is of the key', async (t) => {

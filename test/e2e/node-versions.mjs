@@ -15,8 +15,9 @@ process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 const versions = process.argv.slice(2);
 const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
 const tally = new Tally();
-// Chaos comes from stores, clocks and signals, not from Node: `npm test` has it.
-const files = testFiles().filter((file) => file.startsWith('dist/test/e2e/') && !file.includes('/chaos/'));
+// Whole gateways, at work, killed and without their store. Chaos and the faults of stores have little to do with Node's version.
+const FOLDERS = ['dist/test/e2e/', 'dist/test/faults/kill/', 'dist/test/faults/outage/'];
+const files = testFiles().filter((file) => FOLDERS.some((folder) => file.startsWith(folder)));
 if (versions.length === 0) tally.fault('node-versions', `name versions that fit ${engines.node}, such as 22 24`);
 else if (files.length === 0) tally.fault('node-versions', 'there is no built test in dist/test/e2e: run npm run build');
 

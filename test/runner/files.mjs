@@ -3,27 +3,35 @@ import { join } from 'node:path';
 
 /** Those that take longest, the longest first: one that begins last would keep the others waiting for it alone. */
 export const LONG = [
-  'e2e/late-counts-kill',
-  'attacks/testssl',
   'gateway/workers/primary',
   'e2e/certificate',
-  'conformance/sentinel',
-  'e2e/failover-kill',
-  'e2e/customers',
-  'e2e/late-counts',
-  'e2e/chaos/sentinel',
-  'attacks/http2-slow',
-  'pets/main',
+  'gateway/archive/move',
+  'gateway/admin/ledger/archive',
   'gateway/edge/websocket/tunnel',
-  'gateway/usage/ledger',
-  'gateway/edge/proxy-protocol/listener',
-  'e2e/stalls',
-  'e2e/exactness',
-  'faults/resharding',
-  'faults/credits',
+  'e2e/promise-four',
+  'pets/main',
+  'e2e/reload',
+  'e2e/customers',
+  'cli/keys/grants',
+  'cli/bootstrap',
+  'cli/main',
+  'faults/kill/events',
+  'faults/store/sentinel',
+  'faults/kill/customers',
+  'attacks/http2-slow',
+  'faults/chaos/cluster',
+  'faults/store/resharding',
+  'faults/kill/late-counts',
+  'faults/kill/archive-postgres',
+  'attacks/testssl',
+  'faults/outage/late-counts',
+  'faults/outage/stalls',
 ];
 
-/** The built test files: the long ones first, then by name. */
+/** What kills, freezes, cuts off, floods or attacks: `npm run test:faults`. Everything else is `npm test`. */
+const FAULTS = ['dist/test/attacks/', 'dist/test/faults/'];
+
+/** All built test files: the long ones first, then by name. */
 export function testFiles() {
   const names = readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.js'))
@@ -32,8 +40,21 @@ export function testFiles() {
   return [...new Set([...long, ...names])].map((name) => join('dist/test', name));
 }
 
-/** Those of them that start no process (test/rules/unit.ts). */
-export async function unitTestFiles() {
+/**
+ * The built test files to run.
+ * @param suite `--unit`, `--faults`, or undefined for `npm test`
+ * @param parts of names: only files that have one of them. Named, `npm test` also finds the files of the faults.
+ */
+export async function filesOf(suite, parts) {
+  const isNamed = (file) => parts.length === 0 || parts.some((part) => file.includes(part));
+  if (suite === '--unit') return (await unitTestFiles()).filter(isNamed);
+  const isFault = (file) => FAULTS.some((folder) => file.startsWith(folder));
+  if (suite === '--faults') return testFiles().filter((file) => isFault(file) && isNamed(file));
+  return testFiles().filter((file) => (parts.length === 0 ? !isFault(file) : isNamed(file)));
+}
+
+/** Those that start no process (test/rules/unit.ts). */
+async function unitTestFiles() {
   // Only now: it is there once it was built.
   const { unitTests } = await import('../../dist/test/rules/unit.js');
   return unitTests().map((path) => join('dist', path.replace(/\.ts$/, '.js')));

@@ -15,7 +15,7 @@ t.test('a full disk refuses clearly, nothing half stays, and the process lives o
     t.end();
     return;
   }
-  const script = fileURLToPath(new URL('./full-disk.js', import.meta.url));
+  const script = fileURLToPath(new URL('full-disk.js', import.meta.url));
   const { status, stdout } = inOwnMount(folder, [process.execPath, script, folder]);
   t.equal(status, 0);
   const told = JSON.parse(String(stdout)) as { admitted: number; refusals: readonly string[]; verdict: unknown };

@@ -6,7 +6,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { engineOn, ENTRY, recordOf, requestOf, requestsOf, tempFolder } from './fixture.js';
 
-const script = fileURLToPath(new URL('./process.js', import.meta.url));
+const script = fileURLToPath(new URL('process.js', import.meta.url));
 
 async function started(t: Test, folder: string): Promise<ChildProcess> {
   const child = fork(script, [folder]);

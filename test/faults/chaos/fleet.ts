@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
+import { checkHonest, codeOf } from '../../answers/honest.js';
+import { steppedClock } from '../../servers/clock.js';
+import type { SteppedClock } from '../../servers/clock.js';
+import { freePort } from '../../servers/free-port.js';
+import { startGateway } from '../../servers/gateway.js';
+import type { Gateway } from '../../servers/gateway.js';
+import { NO_BAN } from '../../servers/plans.js';
+import { temporaryFolder } from '../../servers/program.js';
+import { until } from '../../servers/until.js';
+import type { Upstream } from '../../servers/upstream.js';
+import { openClient } from '../../e2e/client.js';
+import type { Client } from '../../e2e/client.js';
+import { learnt } from '../copies.js';
+import { createKey } from '../fleet.js';
+
+const KEYS = 6;
+const EACH = 2;
+const ROOMY = { limits: { minute: 1_000_000, day: 1_000_000 }, ban: NO_BAN };
+const PLANS = { roomy: ROOMY, roomier: ROOMY, anonymous: ROOMY };
+/** Answers of a request whose admission nobody knows: Redis may have counted it and not been heard. */
+const UNKNOWN = new Set(['store_unavailable', 'overloaded', 'internal_error']);
+const HONEST_EVERY = 300;
+
+/** A key, and what its holder saw. */
+export interface Holder {
+  readonly id: string;
+  key: string;
+  admitted: number;
+  unknown: number;
+  /** 5xx among the admitted. */
+  failed: number;
+  /** Of the admitted, those that Redis may lose: answered while its replica heard nothing. */
+  atRisk: number;
+  /** As acknowledged last; null while nobody knows whether a change of it holds. */
+  plan: string | null;
+}
+
+interface Seat {
+  /** Kept over restarts, and when both workers are dead at once: with any free one the next would listen elsewhere. */
+  readonly port: number;
+  readonly clock: SteppedClock;
+  /** Its clock is not the machine's, or was not a moment ago. */
+  isStepped: boolean;
+  gateway: Gateway;
+  /** null while it starts again. */
+  client: Client | null;
+  served: number;
+}
+
+/** What a store adds to the gateways' settings and environment. */
+interface StoreOptions {
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Gateways, and clients that ask them all the time and write down what they are told. */
+export class Fleet {
+  readonly tally = new Map<string, number>();
+  readonly holders: Holder[] = [];
+  readonly seats: Seat[] = [];
+  readonly upstream: Upstream;
+  /** While it is true the store may lose what it acknowledges. */
+  atRisk = false;
+  readonly #t: Test;
+  readonly #store: StoreOptions | null;
+  #stopped = false;
+  #askers: Promise<void>[] = [];
+
+  /** @param store null: the embedded engine */
+  constructor(t: Test, store: StoreOptions | null, upstream: Upstream) {
+    this.#t = t;
+    this.#store = store;
+    this.upstream = upstream;
+  }
+
+  async open(gateways: number): Promise<void> {
+    for (let n = 0; n < gateways; n += 1) {
+      const port = await freePort();
+      const clock = steppedClock(this.#t);
+      const gateway = await this.#start(temporaryFolder(this.#t), port, clock);
+      this.seats.push({
+        port,
+        clock,
+        isStepped: false,
+        gateway,
+        client: openClient(this.#t, gateway.url, KEYS * EACH),
+        served: 0,
+      });
+    }
+    for (let n = 0; n < KEYS; n += 1) {
+      const made = await createKey(this.seats[0]!.gateway, 'roomy');
+      this.holders.push({ ...made, admitted: 0, unknown: 0, failed: 0, atRisk: 0, plan: 'roomy' });
+    }
+    this.#askers = this.seats.flatMap((seat) =>
+      this.holders.flatMap((holder) => Array.from({ length: EACH }, () => this.#ask(seat, holder))),
+    );
+    if (this.#store !== null)
+      for (const { gateway } of this.seats)
+        await learnt(
+          gateway,
+          this.holders.map(({ id }) => id),
+        );
+  }
+
+  #start(dataFolder: string, port: number, clock: SteppedClock): Promise<Gateway> {
+    return startGateway(this.#t, {
+      plans: PLANS,
+      dataFolder,
+      config: {
+        workers: 2,
+        log: { access: false },
+        upstreams: { pets: { addresses: [this.upstream.url] } },
+        ...this.#store?.settings,
+      },
+      environment: { PORT: port.toString(), ...clock.environment, ...this.#store?.environment },
+    });
+  }
+
+  async restart(seat: Seat, signal: NodeJS.Signals): Promise<void> {
+    await seat.gateway.program.stop(signal);
+    const { client } = seat;
+    seat.client = null;
+    await client?.close();
+    seat.gateway = await this.#start(seat.gateway.dataFolder, seat.port, seat.clock);
+    seat.client = openClient(this.#t, seat.gateway.url, KEYS * EACH);
+  }
+
+  async #ask(seat: Seat, holder: Holder): Promise<void> {
+    while (!this.#stopped) {
+      const kind = await this.#askOnce(seat, holder);
+      const count = (this.tally.get(kind) ?? 0) + 1;
+      this.tally.set(kind, count);
+      if (kind === 'refused' || kind === 'broken') await sleep(5);
+    }
+  }
+
+  async #askOnce(seat: Seat, holder: Holder): Promise<string> {
+    if (seat.client === null) return 'refused';
+    const { isStepped } = seat;
+    try {
+      const answer = await seat.client.send(holder.key);
+      const kind = answer.status < 400 ? String(answer.status) : codeOf(answer);
+      if ((this.tally.get(kind) ?? 0) % HONEST_EVERY === 0 && !isStepped && !seat.isStepped)
+        checkHonest(this.#t, answer, kind);
+      if (UNKNOWN.has(kind)) holder.unknown += 1;
+      else {
+        holder.admitted += 1;
+        if (this.atRisk) holder.atRisk += 1;
+        if (answer.status >= 500) holder.failed += 1;
+        seat.served += 1;
+      }
+      return kind;
+    } catch (error) {
+      // Nobody listened: nothing was sent.
+      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return 'refused';
+      holder.unknown += 1;
+      return 'broken';
+    }
+  }
+
+  /** Every gateway serves. */
+  async serves(): Promise<void> {
+    for (const seat of this.seats) {
+      const before = seat.served;
+      await until('the gateway serves', () => seat.served >= before + 30);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#askers);
+  }
+}

@@ -1,0 +1,69 @@
+import type { Test } from 'tap';
+import { until } from '../../servers/until.js';
+import { figure } from '../fleet.js';
+import { day } from '../../e2e/ledger.js';
+import type { Counts } from '../../e2e/ledger.js';
+import type { Events } from './events.js';
+import type { Fleet } from './fleet.js';
+import { events, randomOf, seed } from './random.js';
+
+const DAY_MS = 86_400_000;
+/** Room for a busy machine. */
+export const TIMEOUT_MS = 60_000 + events * 24_000;
+
+/** Lets happen what the seed says, one after the other, while all clients ask. */
+export async function survive(t: Test, fleet: Fleet, gateways: number, happenings: Events): Promise<void> {
+  const random = randomOf(seed);
+  const names = Object.keys(happenings);
+  t.teardown(() => fleet.stop());
+  await fleet.open(gateways);
+  for (let n = 0; n < events; n += 1) {
+    const name = names[Math.floor(random() * names.length)]!;
+    t.comment(`${n + 1}: ${name}`);
+    await happenings[name]!(fleet, random);
+    await fleet.serves();
+    fleet.upstream.seen.length = 0;
+  }
+  await fleet.stop();
+  t.comment(JSON.stringify([...fleet.tally]));
+  t.notOk(fleet.tally.has('internal_error'), 'no fault of ours');
+  t.notOk(fleet.tally.has('invalid_api_key'), 'a good key is never called a bad one');
+}
+
+/** Waits until Redis has all that the gateways counted by themselves. */
+export async function settled({ seats }: Fleet): Promise<void> {
+  for (const { gateway } of seats) {
+    await until(
+      'Redis decides, and nothing waits',
+      async () =>
+        (await figure(gateway, 'petgate_store_degraded')) === 0 &&
+        (await figure(gateway, 'petgate_spool_requests')) === 0,
+    );
+  }
+}
+
+/** Holds what clients saw against what billing is told. */
+export async function checkLedger(t: Test, fleet: Fleet): Promise<void> {
+  for (const { id, admitted, unknown, failed, atRisk, plan } of fleet.holders) {
+    const ledger = await ledgerOf(fleet, id);
+    const seen = { admitted, unknown, failed, atRisk, ledger };
+    t.ok(ledger.requests >= admitted - atRisk, 'the ledger has all that was admitted', seen);
+    t.ok(ledger.requests <= admitted + unknown, 'and at most what nobody knows besides', seen);
+    t.ok(ledger.failed <= failed + unknown, 'no failure is counted twice', seen);
+    t.equal(ledger.limited + ledger.banned, 0, 'nobody was refused', seen);
+    if (plan === null) continue;
+    const { body } = await fleet.seats[0]!.gateway.admin('GET', `/admin/v1/keys/${id}`);
+    t.equal((body as { plan: string }).plan, plan, 'a change that was acknowledged holds');
+  }
+}
+
+/** Of two days before to two days after, as clocks may have stepped. */
+async function ledgerOf({ seats }: Fleet, keyId: string): Promise<Counts> {
+  const [from, to] = [day(Date.now() - 2 * DAY_MS), day(Date.now() + 2 * DAY_MS)];
+  const { status, body } = await seats[0]!.gateway.admin(
+    'GET',
+    `/admin/v1/usage?from=${from}&to=${to}&by=key&key=${keyId}`,
+  );
+  if (status !== 200) throw new Error(`no usage: ${status} ${JSON.stringify(body)}`);
+  return (body as { totals: Counts }).totals;
+}

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
+import { moveDays } from '../../../src/gateway/archive/move.js';
+import type { ArchiveTask } from '../../../src/gateway/archive/task.js';
+import { ago, allRows, archiveOf, use } from '../../gateway/archive/stage.js';
+import type { Stage } from '../../gateway/archive/stage.js';
+
+const PROGRAM = fileURLToPath(new URL('../../../src/gateway/archive/process.js', import.meta.url));
+const KILLS = 20;
+const DAYS_AGO = Array.from({ length: 8 }, (_, n) => 41 + n * 3);
+
+/** A process that moves days, killed at some moment of it; true when it had come to its end. */
+async function moveAndKill({ settings }: Stage, afterMs: number): Promise<boolean> {
+  const child = spawn(process.execPath, [PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(JSON.stringify({ kind: 'move', settings } satisfies ArchiveTask));
+  const ended = once(child, 'exit') as Promise<[code: number | null]>;
+  const kill = pause(afterMs).then(() => child.kill('SIGKILL'));
+  const [code] = await ended;
+  await kill;
+  return code === 0;
+}
+
+/** Killed at any moment of a move, again and again: at no time a report has a row less or more. */
+export async function provesNothingIsLost(t: Test, stage: Stage): Promise<void> {
+  const { engine, settings, store } = stage;
+  await use(engine, 120, [...DAYS_AGO, 1]);
+  const before = await allRows(store, null);
+  const archive = await archiveOf(t, settings);
+  const startedMs = performance.now();
+  t.equal(await moveAndKill(stage, 0), false);
+  // From before it does anything to just about its end; where it is done, the next one begins anew.
+  let wholeMs = 1_000;
+  const kills = { whole: 0, broken: 0 };
+  for (let n = 0; n < KILLS; n += 1) {
+    const isDone = await moveAndKill(stage, wholeMs * (0.3 + 0.7 * Math.random()));
+    kills[isDone ? 'whole' : 'broken'] += 1;
+    if (isDone) wholeMs *= 0.8;
+    else if ((await archive.days()).size === 0) wholeMs *= 1.3;
+    const found = await allRows(store, archive);
+    if (JSON.stringify(found) !== JSON.stringify(before)) t.same(found, before, `after kill ${n}`);
+  }
+  t.comment(
+    `${JSON.stringify(kills)}, ${(await archive.days()).size} days, ${Math.round(performance.now() - startedMs)} ms`,
+  );
+  t.ok(kills.broken > 0);
+  await moveDays(store, archive, settings.store, () => undefined);
+  t.same(
+    [...(await archive.days())],
+    [...DAYS_AGO].reverse().map((days) => [ago(days), 'moved']),
+  );
+  t.same(await allRows(store, archive), before);
+  for (const days of DAYS_AGO) await archive.verify(ago(days));
+}

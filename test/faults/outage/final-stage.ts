@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { openStores } from '../../../src/gateway/admission/engines/embedded/files/stores.js';
+import { transact } from '../../../src/gateway/admission/engines/embedded/log/transaction.js';
+import { GATEWAY_DAYS } from '../../../src/gateway/admission/engines/redis/names.js';
+import { Metadata } from '../../../src/gateway/admission/failover/metadata.js';
+import type { Gateway } from '../../servers/gateway.js';
+import { startGateway } from '../../servers/gateway.js';
+import { startRedis } from '../../servers/redis.js';
+import type { RedisServer } from '../../servers/redis.js';
+import { startProxy } from '../../servers/stalling-proxy.js';
+import type { StallingProxy } from '../../servers/stalling-proxy.js';
+import { until } from '../../servers/until.js';
+import { startUpstream } from '../../servers/upstream.js';
+import { openClient } from '../../e2e/client.js';
+import { learnt } from '../copies.js';
+import { away } from '../fleet.js';
+import { day } from '../../e2e/ledger.js';
+
+export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+
+export interface Stage {
+  readonly redis: RedisServer;
+  readonly proxy: StallingProxy;
+  readonly near: Gateway;
+  /** Its way to Redis leads through the proxy, and is cut. */
+  readonly cut: Gateway;
+  /** Names the one that is cut among gateways. */
+  readonly cutId: string;
+  readonly keyId: string;
+  /** Over by the clock; `cut` still has 3 requests of it. */
+  readonly overMs: number;
+}
+
+/** Two gateways, of which one was cut off before the end of a day that is over, with counts of it. */
+export async function startStage(t: Test, finalAfter = '7d'): Promise<Stage> {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const proxy = await startProxy(redis.port);
+  t.teardown(() => proxy.stop());
+  const upstream = await startUpstream(t);
+  const config = {
+    store: { deadline: '1s', final_after: finalAfter },
+    upstreams: { pets: { addresses: [upstream.url] } },
+  };
+  const start = (url: string): Promise<Gateway> => startGateway(t, { config, environment: { REDIS_URL: url } });
+  const near = await start(redis.url);
+  // The note of active-days.ts stands among them.
+  const told = async (): Promise<readonly string[]> =>
+    ((await redis.command('HKEYS', GATEWAY_DAYS)) as string[]).filter((id) => !id.includes(' '));
+  await until('the first told its days', async () => (await told()).length === 1);
+  const [nearId] = await told();
+  const cut = await start(`redis://127.0.0.1:${proxy.port}`);
+  await until('both told their days', async () => (await told()).length === 2);
+  const cutId = (await told()).find((id) => id !== nearId)!;
+  const { id: keyId, key } = await near.createKey({ plan: 'pro' });
+  await openClient(t, cut.url, 1).send(key);
+  await learnt(cut, [keyId]);
+  const overMs = Math.floor((Date.now() - HOUR_MS) / DAY_MS - 1) * DAY_MS + DAY_MS / 2;
+  const stage = { redis, proxy, near, cut, cutId, keyId, overMs };
+  await cutOff(stage, [{ keyId, requests: 3 }]);
+  return stage;
+}
+
+/** What was asked of a gateway while Redis was away. */
+export interface Counted {
+  readonly keyId: string;
+  readonly requests: number;
+  /** `listPets` unless said. */
+  readonly operation?: string;
+}
+
+/** Cuts the gateway off and lets it have counts of the day that is over, beside those that it had before. */
+export async function cutOff({ proxy, cut, overMs }: Stage, counts: readonly Counted[]): Promise<void> {
+  proxy.set('refuse');
+  await away(cut);
+  const stores = openStores({ folder: join(cut.dataFolder, 'failover'), mapBytes: 2 ** 26 });
+  await new Metadata(stores).write('day', day(overMs - DAY_MS));
+  transact(stores, (transaction) => {
+    for (const { keyId, requests, operation = 'listPets' } of counts) {
+      for (let n = 0; n < requests; n += 1)
+        transaction.count(transaction.key(keyId), 'pro', operation, overMs, 'requests');
+    }
+  });
+  await Promise.all([stores.recent.close(), stores.durable.close()]);
+}
+
+/** What the gateway that is cut would have told last, so long ago. */
+export async function lastTold({ redis, cutId, overMs }: Stage, agoMs: number): Promise<void> {
+  await redis.command(
+    'HSET',
+    GATEWAY_DAYS,
+    cutId,
+    `${Math.floor(overMs / DAY_MS)}|${Date.now() - agoMs}|told|cut.example`,
+  );
+}

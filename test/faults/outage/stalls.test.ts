@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { Test } from 'tap';
+import { startGateway } from '../../servers/gateway.js';
+import type { Gateway } from '../../servers/gateway.js';
+import { startRedis } from '../../servers/redis.js';
+import type { RedisServer } from '../../servers/redis.js';
+import { IN_TIME_MS } from '../../servers/in-time.js';
+import { until } from '../../servers/until.js';
+import { startUpstream } from '../../servers/upstream.js';
+import { openClient } from '../../e2e/client.js';
+import { learnt } from '../copies.js';
+import { away, createKey, PLANS } from '../fleet.js';
+import { ledgerOf } from '../../e2e/ledger.js';
+import { startLoad } from '../load.js';
+import type { Load } from '../load.js';
+
+const EACH = 4;
+const ROUNDS = 12;
+/** What the settings promise to bear; a test that was itself held up makes a stall longer than it meant. */
+const BEARABLE_MS = 300;
+const ON_FAILURE = ['local', 'refuse'] as const;
+/** What Redis told anybody is in its file. */
+const DURABLE = { config: ['appendonly yes', 'appendfsync always'] };
+
+interface Scene {
+  readonly redis: RedisServer;
+  readonly gateway: Gateway;
+  readonly id: string;
+  readonly load: Load;
+  /** Waits until so many more requests were admitted. */
+  readonly admitsMore: () => Promise<void>;
+}
+
+async function sceneOf(
+  t: Test,
+  onFailure: (typeof ON_FAILURE)[number],
+  store: Readonly<Record<string, unknown>> = {},
+): Promise<Scene> {
+  const redis = await startRedis(DURABLE);
+  t.teardown(() => redis.stop());
+  const upstream = await startUpstream(t);
+  const gateway = await startGateway(t, {
+    plans: PLANS,
+    environment: { REDIS_URL: redis.url },
+    config: { store: { on_failure: onFailure, ...store }, upstreams: { pets: { addresses: [upstream.url] } } },
+  });
+  const { id, key } = await createKey(gateway, 'roomy');
+  const load = startLoad(t, [openClient(t, gateway.url, EACH)], key, EACH);
+  if (onFailure === 'local') await learnt(gateway, [id]);
+  const admitsMore = async (): Promise<void> => {
+    const before = load.count('200');
+    await until('more requests are admitted', () => load.count('200') > before + 50);
+  };
+  await admitsMore();
+  return { redis, gateway, id, load, admitsMore };
+}
+
+/** Stops a process for so long; how long it truly was. */
+async function stopFor(ms: number, stop: () => void, goOn: () => void): Promise<number> {
+  const beganMs = performance.now();
+  stop();
+  await sleep(ms);
+  goOn();
+  return performance.now() - beganMs;
+}
+
+/** Stalls again and again; gives how many were bearable, and of those how many answers were lost. */
+async function stallOften(
+  { load, admitsMore }: Scene,
+  stop: () => void,
+  goOn: () => void,
+): Promise<{ borne: number; refused: number }> {
+  let [borne, refused] = [0, 0];
+  for (let round = 0; borne < ROUNDS && round < 4 * ROUNDS; round += 1) {
+    const before = load.count('store_unavailable');
+    const tookMs = await stopFor(50 + (230 * (borne % ROUNDS)) / (ROUNDS - 1), stop, goOn);
+    await admitsMore();
+    if (tookMs > BEARABLE_MS) continue;
+    borne += 1;
+    refused += load.count('store_unavailable') - before;
+  }
+  return { borne, refused };
+}
+
+/** Every answer was 200, and nothing but Redis decided. */
+async function neverAway(t: Test, { gateway, id, load }: Scene): Promise<void> {
+  await load.stop();
+  t.strictSame(Object.fromEntries(load.tally), { 200: load.count('200') }, 'every answer was 200');
+  t.equal((await ledgerOf(gateway, id)).requests, load.count('200'), 'the ledger is what was admitted');
+  t.strictSame(saidAway(gateway), [], 'nobody said that the store is away');
+}
+
+function saidAway({ program }: Gateway): readonly unknown[] {
+  return program.lines().filter(({ msg }) => typeof msg === 'string' && /is away/.test(msg));
+}
+
+for (const onFailure of ON_FAILURE) {
+  t.test(
+    `Redis stands still for up to 300 ms, again and again: latency, and no answer lost (${onFailure})`,
+    async (t) => {
+      const scene = await sceneOf(t, onFailure);
+      const { redis } = scene;
+      const { borne, refused } = await stallOften(
+        scene,
+        () => redis.freeze(),
+        () => redis.thaw(),
+      );
+      t.comment(JSON.stringify({ borne, refused, tally: [...scene.load.tally], away: saidAway(scene.gateway).length }));
+      t.equal(borne, ROUNDS, 'there were stalls');
+      t.equal(refused, 0, 'none cost an answer');
+      await neverAway(t, scene);
+    },
+  );
+
+  t.test(`the gateway stands still: that is no silence of Redis (${onFailure})`, async (t) => {
+    const scene = await sceneOf(t, onFailure);
+    const { pid } = scene.gateway.program;
+    for (const ms of [300, 600, 1_200]) {
+      await stopFor(
+        ms,
+        () => process.kill(pid, 'SIGSTOP'),
+        () => process.kill(pid, 'SIGCONT'),
+      );
+      await scene.admitsMore();
+    }
+    await neverAway(t, scene);
+  });
+
+  t.test(
+    `Redis dies and is back within the deadline: only what it had been asked is refused (${onFailure})`,
+    async (t) => {
+      // Longer than a restart takes on a busy machine.
+      const scene = await sceneOf(t, onFailure, { deadline: '5s' });
+      const { redis, load, gateway } = scene;
+      let asked = 0;
+      for (let round = 0; round < 4; round += 1) {
+        asked += EACH;
+        await redis.kill();
+        await redis.restart();
+        await scene.admitsMore();
+      }
+      await load.stop();
+      const [admitted, refused] = [load.count('200'), load.count('store_unavailable')];
+      t.equal(
+        admitted + refused,
+        [...load.tally.values()].reduce((sum, each) => sum + each, 0),
+        'nothing else was said',
+      );
+      t.ok(refused <= asked, 'refused were only those under way', { refused, asked });
+      const { requests } = await ledgerOf(gateway, scene.id);
+      t.ok(requests >= admitted && requests <= admitted + refused, 'the ledger has what was admitted', {
+        requests,
+        admitted,
+        refused,
+      });
+      t.strictSame(saidAway(gateway), [], 'nobody said that the store is away');
+    },
+  );
+}
+
+t.test('Redis freezes for good: requests wait for it a moment, then the gateway decides', async (t) => {
+  const scene = await sceneOf(t, 'local');
+  const { redis, load, gateway, id } = scene;
+  redis.freeze();
+  await away(gateway);
+  await scene.admitsMore();
+  redis.thaw();
+  await gateway.program.logged('Redis decides again; what was counted here is in its ledger');
+  await load.stop();
+  const [admitted, refused] = [load.count('200'), load.count('store_unavailable')];
+  t.ok(refused <= EACH, 'refused were only those that Redis may have decided', { refused });
+  const took = gateway.program
+    .lines()
+    .map(({ admissionMs }) => Number(admissionMs))
+    .filter((ms) => ms > 0);
+  t.ok(took.length > 100 && Math.max(...took) < IN_TIME_MS, 'by its own measure', { slowestMs: Math.max(...took) });
+  await until('all is in the ledger', async () => (await ledgerOf(gateway, id)).requests >= admitted);
+  const { requests } = await ledgerOf(gateway, id);
+  t.ok(requests <= admitted + refused, 'the ledger has what was admitted, and none that was not asked', {
+    requests,
+    admitted,
+    refused,
+  });
+});
