@@ -148,6 +148,25 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     await events.delivered(moved.id);
   });
 
+  t.test('what is still to happen and is delivered on demand happens now, and not once more later', async (t) => {
+    const id = freshId();
+    const later = { ...eventFor(id, 'petgate.key.expiring'), id: `${id}-expiring-1`, atMs: Date.now() + LEASE_MS };
+    await engine.keys.write(recordOf(id), { atMs: 1, action: 'created', changed: {} }, only(later));
+    const scheduled = async () =>
+      (await events.list('scheduled', null, MOST)).entries.filter(({ event }) => event.id === later.id);
+    t.equal((await scheduled()).length, 1);
+    const again = await events.redeliver(later.id);
+    t.match(again, { event: { id: later.id, type: later.type, data: later.data }, attempts: 0, deadAtMs: null });
+    t.ok(again!.event.atMs < later.atMs);
+    t.same(await claim(1), [later.id]);
+    t.same((await events.list('waiting', null, MOST)).entries, [again]);
+    t.same(await scheduled(), []);
+    t.match(await events.figures(), { waiting: 1, dead: 0 });
+    await events.delivered(later.id);
+    t.equal(await events.read(later.id), undefined);
+    t.same(await scheduled(), []);
+  });
+
   t.test('lists come by pages, the oldest first, none twice', async (t) => {
     const told: GatewayEvent[] = [];
     for (let n = 0; n < 25; n += 1) told.push(await tell(engine));

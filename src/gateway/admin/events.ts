@@ -29,7 +29,7 @@ export const EVENT_ROUTES: readonly Route[] = [
   {
     method: 'POST',
     path: '/admin/v1/events/{id}/redeliver',
-    summary: 'Has a dead or waiting event delivered at once, under the id it has',
+    summary: 'Has an event delivered at once, under the id it has; a scheduled one happens now',
     role: 'keys',
     gives: [200, 'Event'],
     handle: redeliver,

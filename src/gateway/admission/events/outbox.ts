@@ -59,6 +59,11 @@ export function isCopy(id: string): boolean {
   return id.endsWith(COPIED);
 }
 
+/** The event as one that has happened by now, also when it was to happen later. */
+export function happened(event: GatewayEvent, nowMs: number): GatewayEvent {
+  return event.atMs <= nowMs ? event : { ...event, atMs: nowMs };
+}
+
 /** The id that a receiver sees. */
 export function toldId({ id, to }: GatewayEvent): string {
   return to === undefined ? id : id.slice(0, -COPIED.length);
@@ -121,7 +126,10 @@ export interface Outbox {
   postpone(entry: OutboxEntry, pauseMs: number): Promise<void>;
   /** Keeps the entry's figures; it is not due any more until somebody has it delivered again. */
   bury(entry: OutboxEntry): Promise<void>;
-  /** Makes an event due at once, as if it had never been tried; undefined when there is none of that id. */
+  /**
+   * Makes an event due at once, as if it had never been tried; one that was to happen later happens now. Undefined when
+   * there is none of that id.
+   */
   redeliver(id: string): Promise<OutboxEntry | undefined>;
   read(id: string): Promise<OutboxEntry | undefined>;
   /** @param cursor of the page before, null for the first */

@@ -1,4 +1,4 @@
-import { isCopy } from '../../../events/outbox.js';
+import { happened, isCopy } from '../../../events/outbox.js';
 import type { GatewayEvent, Outbox, OutboxEntry, OutboxState } from '../../../events/outbox.js';
 import { attempt, inTransaction } from '../files/errors.js';
 import { AFTER_ALL, eventIdOf, eventRow, listedRow, rangeOf } from '../files/rows.js';
@@ -61,7 +61,7 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
     async bury({ event, attempts, failure }) {
       await replace(event.id, (there) => ({ ...there, attempts, failure, dueAtMs: null, deadAtMs: Date.now() }));
     },
-    redeliver: (id) => replace(id, ({ event }) => fresh(event)),
+    redeliver: (id) => replace(id, ({ event }) => fresh(happened(event, Date.now()))),
     read: (id) =>
       attempt(stores, () => {
         durable.resetReadTxn();

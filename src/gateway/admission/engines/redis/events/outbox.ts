@@ -1,4 +1,4 @@
-import { isCopy, subjectOf } from '../../../events/outbox.js';
+import { happened, isCopy, subjectOf } from '../../../events/outbox.js';
 import type { Outbox, OutboxEntry, OutboxState } from '../../../events/outbox.js';
 import type { Link } from '../link/link.js';
 import { scriptOf } from '../link/script.js';
@@ -99,8 +99,8 @@ export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Ou
     async redeliver(id) {
       const there = await read(id);
       if (there === undefined) return undefined;
-      const entry = newEntry(there.event);
-      await announceEvent(link, there.event, 0);
+      const entry = newEntry(happened(there.event, nowMs()));
+      await announceEvent(link, entry.event, 0);
       await keep(entry);
       await link.command('zrem', EVENTS_DEAD, id);
       return entry;
