@@ -1,13 +1,14 @@
 import { Command, Option } from 'commander';
 import type { Role } from '../../gateway/admission/admin-token.js';
-import type { Connect, Json } from '../client.js';
+import type { AdminClient, Connect, Json } from '../client.js';
+import { CommandError } from '../command-error.js';
 import { listIn } from '../client.js';
 import { cell, keyValues, say, sayJson, styled, table } from '../output.js';
 import { pathOf } from './fields.js';
 
 /** Listed here, because the image of pets has this command line and no gateway. */
 const ROLES = Object.keys({ read: true, billing: true, keys: true, operator: true } satisfies Record<Role, true>);
-const COLUMNS = ['id', 'name', 'role', 'created', 'by', 'expires'];
+const COLUMNS = ['id', 'name', 'role', 'state', 'created', 'by', 'expires'];
 
 export function tokensCommand(connect: Connect): Command {
   const tokens = new Command('tokens')
@@ -32,7 +33,7 @@ export function tokensCommand(connect: Connect): Command {
     .description('list admin tokens')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: true }) => {
-      const found = listIn(await (await connect()).ask('GET', '/admin/v1/tokens'), 'tokens');
+      const found = await listed(await connect());
       if (json === true) sayJson({ tokens: found });
       else if (found.length === 0) say('No admin tokens but the one of the environment.');
       else
@@ -51,13 +52,26 @@ export function tokensCommand(connect: Connect): Command {
       showToken(await (await connect()).ask('GET', pathOf(id, 'tokens')), json),
     );
   tokens
-    .command('revoke <id>')
-    .description('end an admin token at once')
-    .action(async (id: string) => {
-      await (await connect()).ask('DELETE', pathOf(id, 'tokens'));
-      say(`Token ${id} is revoked.`);
+    .command('revoke [id]')
+    .description('end an admin token at once, and forget it')
+    .option('--expired', 'forget all that have ended by themselves, instead of one')
+    .action(async (id: string | undefined, { expired }: { expired?: true }) => {
+      if ((id === undefined) === (expired === undefined))
+        throw new CommandError('Give the id of a token, or --expired for all that have ended.', 2);
+      const client = await connect();
+      const ids = id === undefined ? await expiredIn(client) : [id];
+      for (const each of ids) await client.ask('DELETE', pathOf(each, 'tokens'));
+      say(id === undefined ? `${ids.length} expired tokens are gone.` : `Token ${id} is revoked.`);
     });
   return tokens;
+}
+
+async function listed(client: AdminClient): Promise<readonly Json[]> {
+  return listIn(await client.ask('GET', '/admin/v1/tokens'), 'tokens');
+}
+
+async function expiredIn(client: AdminClient): Promise<readonly string[]> {
+  return (await listed(client)).filter(({ state }) => state === 'expired').map(({ id }) => String(id));
 }
 
 function showToken(token: Json, json: true | undefined): void {
@@ -74,4 +88,5 @@ Roles:
 Examples:
   petgate tokens create --name "Billing run" --role billing --expires 2027-01-31
   petgate tokens list
-  petgate tokens revoke 3hT9sQ0aZk1B`;
+  petgate tokens revoke 3hT9sQ0aZk1B
+  petgate tokens revoke --expired`;

@@ -1,3 +1,4 @@
+import { hasExpired } from '../admission/admin-token.js';
 import type { AdminToken } from '../admission/admin-token.js';
 import type { Answer } from './answer.js';
 import type { Call, Route } from './route.js';
@@ -38,17 +39,18 @@ export const TOKEN_ROUTES: readonly Route[] = [
   },
 ];
 
-async function list({ tokens }: Call): Promise<Answer> {
-  return { json: { tokens: (await tokens.list()).map(viewOf) } };
+async function list({ parts, tokens }: Call): Promise<Answer> {
+  const [records, nowMs] = [await tokens.list(), await parts.registry.nowMs()];
+  return { json: { tokens: records.map((record) => viewOf(record, nowMs)) } };
 }
 
-async function create({ tokens, body, actor }: Call): Promise<Answer> {
+async function create({ parts, tokens, body, actor }: Call): Promise<Answer> {
   const { record, token } = await tokens.create(body, actor);
-  return { json: { id: record.id, token, ...viewOf(record) } };
+  return { json: { id: record.id, token, ...viewOf(record, await parts.registry.nowMs()) } };
 }
 
-async function show({ tokens, id }: Call): Promise<Answer> {
-  return { json: viewOf(await tokens.get(id)) };
+async function show({ parts, tokens, id }: Call): Promise<Answer> {
+  return { json: viewOf(await tokens.get(id), await parts.registry.nowMs()) };
 }
 
 async function revoke({ tokens, id }: Call): Promise<undefined> {
@@ -56,7 +58,9 @@ async function revoke({ tokens, id }: Call): Promise<undefined> {
 }
 
 /** A token as operators see it: never itself nor its hash. */
-function viewOf({ id, name, role, createdAtMs, createdBy, expiresAtMs }: AdminToken): Record<string, unknown> {
+function viewOf(record: AdminToken, nowMs: number): Record<string, unknown> {
+  const { id, name, role, createdAtMs, createdBy: by, expiresAtMs } = record;
+  const created = new Date(createdAtMs).toISOString();
   const expires = expiresAtMs === null ? null : new Date(expiresAtMs).toISOString();
-  return { id, name, role, created: new Date(createdAtMs).toISOString(), by: createdBy, expires };
+  return { id, name, role, state: hasExpired(record, nowMs) ? 'expired' : 'good', created, by, expires };
 }

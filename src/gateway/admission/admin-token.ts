@@ -17,6 +17,11 @@ export interface AdminToken {
   readonly expiresAtMs: number | null;
 }
 
+/** Whether it opens nothing any more. */
+export function hasExpired({ expiresAtMs }: AdminToken, nowMs: number): boolean {
+  return expiresAtMs !== null && expiresAtMs <= nowMs;
+}
+
 /** Admin tokens; a few, so that a list is not paged. Each change holds for the next `read` of every gateway, and is durable when the promise ends. */
 export interface TokenStore {
   read(id: string): Promise<AdminToken | undefined>;

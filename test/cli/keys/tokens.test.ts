@@ -6,8 +6,8 @@ import type { Finished } from '../programs.js';
 
 type Run = (args: readonly string[], token?: string) => Promise<Finished>;
 
-async function operator(t: Test): Promise<Run> {
-  const { port } = await listen(t);
+async function operator(t: Test, clock?: () => Promise<number>): Promise<Run> {
+  const { port } = await listen(t, {}, clock === undefined ? {} : { clock });
   const folder = dataFolder(t);
   return (args, token = ADMIN_TOKEN) =>
     petgate(args, surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: token }));
@@ -39,8 +39,8 @@ t.test('a token is made, shown once, used, listed and revoked', async (t: Test) 
     by: /^cli:/,
   });
   const listed = await run(['tokens', 'list']);
-  t.match(listed.stdout, /^id +name +role +created +by +expires\n/);
-  t.match(listed.stdout, `${id}  Billing run  billing`);
+  t.match(listed.stdout, /^id +name +role +state +created +by +expires\n/);
+  t.match(listed.stdout, `${id}  Billing run  billing  good `);
   t.notMatch(listed.stdout, 'pta_');
   t.equal((JSON.parse((await run(['tokens', 'list', '--json'])).stdout) as { tokens: unknown[] }).tokens.length, 2);
   t.match(JSON.parse((await run(['tokens', 'show', id, '--json'])).stdout), { id, name: 'Billing run' });
@@ -48,6 +48,26 @@ t.test('a token is made, shown once, used, listed and revoked', async (t: Test) 
   t.match(await run(['tokens', 'revoke', id]), { code: 0, stdout: `Token ${id} is revoked.\n` });
   t.equal((await run(['usage'], token)).code, 1);
   t.match(await run(['tokens', 'revoke', id]), { code: 1, stderr: 'no admin token has this id' });
+});
+
+t.test('those that have ended are marked, and removed all at once', async (t: Test) => {
+  let nowMs = Date.UTC(2026, 10, 22);
+  const run = await operator(t, () => Promise.resolve(nowMs));
+  const create = (name: string, ...more: readonly string[]) =>
+    run(['tokens', 'create', '--name', name, '--role', 'read', ...more]);
+  for (const [name, expires] of [
+    ['first', '2026-11-23'],
+    ['second', '2026-11-24'],
+    ['third', 'never'],
+  ] as const)
+    t.equal((await create(name, '--expires', expires)).code, 0);
+  t.match(await run(['tokens', 'revoke', '--expired']), { code: 0, stdout: '0 expired tokens are gone.\n' });
+  nowMs = Date.UTC(2026, 10, 24);
+  const { stdout } = await run(['tokens', 'list']);
+  for (const row of [/first +read +expired /, /second +read +expired /, /third +read +good /]) t.match(stdout, row);
+  t.match(await run(['tokens', 'revoke', '--expired']), { code: 0, stdout: '2 expired tokens are gone.\n' });
+  t.match(JSON.parse((await run(['tokens', 'list', '--json'])).stdout), { tokens: [{ name: 'third' }] });
+  t.equal((JSON.parse((await run(['tokens', 'list', '--json'])).stdout) as { tokens: unknown[] }).tokens.length, 1);
 });
 
 t.test('wrong use is told, and a whole token on the command line is not repeated', async (t: Test) => {
@@ -58,6 +78,8 @@ t.test('wrong use is told, and a whole token on the command line is not repeated
     [['create', '--name', '', '--role', 'read', '--expires', 'soon'], 1, 'expires: must be a date'],
     [['show', `pta_${'0'.repeat(44)}`], 2, 'This is a whole admin token'],
     [['revoke', 'x'], 1, 'no admin token has this id'],
+    [['revoke'], 2, 'Give the id of a token, or --expired'],
+    [['revoke', 'x', '--expired'], 2, 'Give the id of a token, or --expired'],
   ] as const) {
     const refused = await run(['tokens', ...args]);
     t.equal(refused.code, code, args.join(' '));

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { ROLES } from '../../admission/admin-token.js';
+import { hasExpired, ROLES } from '../../admission/admin-token.js';
 import type { AdminToken, Role, TokenStore } from '../../admission/admin-token.js';
 import { ChangeUncertain } from '../../admission/port.js';
 import { suggestion } from '../../config/files/nearest.js';
@@ -76,7 +76,8 @@ export class AdminTokens {
     const record = await this.#store.read(parsed.id);
     if (record === undefined || !timingSafeEqual(Buffer.from(record.hash), Buffer.from(parsed.secretHash)))
       return undefined;
-    return record.expiresAtMs === null || record.expiresAtMs > (await this.#clock()) ? record : undefined;
+    if (record.expiresAtMs === null) return record;
+    return hasExpired(record, await this.#clock()) ? undefined : record;
   }
 }
 

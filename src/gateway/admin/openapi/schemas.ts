@@ -65,7 +65,15 @@ const CUSTOMER = {
 
 const WEBHOOK = { receiver: TEXT, secrets: listOf(object({ ends: orNull(MOMENT) })) };
 
-const TOKEN = { id: TEXT, name: TEXT, role: { enum: ROLES }, created: MOMENT, by: TEXT, expires: orNull(MOMENT) };
+const TOKEN = {
+  id: TEXT,
+  name: TEXT,
+  role: { enum: ROLES },
+  state: { enum: ['good', 'expired'] },
+  created: MOMENT,
+  by: TEXT,
+  expires: orNull(MOMENT),
+};
 
 /** The forms of bodies, for readers: what is refused, and in which words, is the registry's to say. */
 export const SCHEMAS = {

@@ -33,7 +33,13 @@ t.test('201, 200, 204: a token is made, shown once, listed, and revoked at once'
   const { id, token, ...rest } = made.json;
   t.match(token, /^pta_[0-9A-Za-z]{44}$/);
   t.equal(parseAdminToken(String(token))?.id, id);
-  t.match(rest, { name: 'Billing run', role: 'billing', by: 'admin-api', expires: '2030-12-05T00:00:00.000Z' });
+  t.match(rest, {
+    name: 'Billing run',
+    role: 'billing',
+    state: 'good',
+    by: 'admin-api',
+    expires: '2030-12-05T00:00:00.000Z',
+  });
   const path = `/admin/v1/tokens/${String(id)}`;
   t.same((await ask('GET', path)).json, { id, ...rest });
   t.same((await ask('GET', '/admin/v1/tokens')).json, { tokens: [{ id, ...rest }] });
@@ -78,10 +84,13 @@ t.test('a token ends at its time, by the clock of the store', async (t: Test) =>
   const { token } = await create(listener, 'read', { expires: '2026-11-23' });
   const status = async (): Promise<number> =>
     (await listener.ask('GET', '/admin/v1/keys', undefined, bearer(token))).status;
+  const listed = async () => (await listener.ask('GET', '/admin/v1/tokens')).json['tokens'];
   nowMs = Date.UTC(2026, 10, 23) - 1;
   t.equal(await status(), 200);
+  t.match(await listed(), [{ state: 'good' }]);
   nowMs += 1;
   t.equal(await status(), 401);
+  t.match(await listed(), [{ state: 'expired' }], 'until somebody removes it');
 });
 
 t.test('401: no other token passes for it', async (t: Test) => {
