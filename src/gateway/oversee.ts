@@ -86,7 +86,7 @@ async function openAdmin(
     events: settings.events,
   });
   const ledger = { dataFolder: settings.dataFolder, store: settings.store };
-  const report: AdminParts['report'] = (format, range, keyId) => runTask({ format, range, keyId, settings: ledger });
+  const report: AdminParts['report'] = (format, range) => runTask({ format, range, settings: ledger });
   const archive: AdminParts['archive'] = (task) => runArchiveTask({ ...task, settings: ledger });
   // Only here: workers have no such listener, and fastify takes 19 MB.
   const { createAdmin } = await import('./admin/server.js');

@@ -34,12 +34,15 @@ export function customersCommand(connect: Connect): Command {
   customers
     .command('list')
     .description('list customers, by id')
+    .option('--reference <text>', 'only those of this very reference')
     .option('--limit <count>', 'the first so many', countOf)
     .option('--json', 'print JSON')
-    .action(async ({ json, limit }: { json?: true; limit?: number }) => {
-      const found = await (await connect()).askAll('/admin/v1/customers', new URLSearchParams(), 'customers', limit);
+    .action(async ({ json, limit, reference }: { json?: true; limit?: number; reference?: string }) => {
+      const query = new URLSearchParams(reference === undefined ? {} : { reference });
+      const found = await (await connect()).askAll('/admin/v1/customers', query, 'customers', limit);
       if (json === true) sayJson({ customers: found });
-      else say(found.length === 0 ? 'No customers.' : customerTable(found));
+      else if (found.length > 0) say(customerTable(found));
+      else say(reference === undefined ? 'No customers.' : 'No customer has this reference.');
     });
   customers
     .command('show <id>')
@@ -126,6 +129,7 @@ function customerTable(found: readonly Json[]): string {
 const EXAMPLES = `
 Examples:
   petgate customers create --name "Big shop" --plan pro --reference C-1042
+  petgate customers list --reference C-1042
   petgate keys create --customer 8hK2mQ0z --name "Their web shop"
   petgate customers change 8hK2mQ0z --plan business
   petgate customers grant 8hK2mQ0z --day 500 --until 2027-01-31

@@ -11,6 +11,7 @@ interface ReportOptions {
   readonly to?: string;
   readonly by: string;
   readonly key?: string;
+  readonly customer?: string;
   readonly format: 'table' | 'csv' | 'json' | 'html';
   readonly json?: true;
 }
@@ -24,13 +25,14 @@ export function reportCommand(connect: Connect): Command {
     .option('--to <day>', 'last UTC day (today unless said)')
     .option('--by <dimensions>', 'plan, customer, key, operation, day; several with commas', 'plan')
     .option('--key <id>', 'of this key only')
+    .option('--customer <id-or-reference>', 'of the keys of this customer only')
     .addOption(
       new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json', 'html']).default('table'),
     )
     .option('--json', 'the same as --format json')
     .addHelpText('after', EXAMPLES)
     .action(async ({ format, json, ...asked }: ReportOptions) => {
-      if (asked.key !== undefined) pathOf(asked.key);
+      for (const id of [asked.key, asked.customer]) if (id !== undefined) pathOf(id);
       const query = new URLSearchParams({ ...asked });
       const client = await connect();
       // All but the table goes through as it comes: it may be larger than memory.
@@ -81,4 +83,5 @@ Examples:
   petgate usage report
   petgate usage report --from 2026-11-01 --to 2026-11-30 --by key,day --format csv > november.csv
   petgate usage report --by customer --format csv > customers.csv
+  petgate usage report --customer C-1042 --by key,day
   petgate usage report --format html > november.html`;

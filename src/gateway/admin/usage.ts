@@ -1,5 +1,6 @@
 import { suggestion } from '../config/files/nearest.js';
 import { quote } from '../keys/fields.js';
+import { rowsOfCustomer } from '../usage/of-customer.js';
 import { DIMENSIONS, MOST_DAYS, viewOf } from '../usage/range.js';
 import type { Dimension, ReportRange } from '../usage/range.js';
 import { CONTENT_SECURITY_POLICY } from '../usage/style.js';
@@ -7,7 +8,7 @@ import { writeReport } from '../usage/write.js';
 import type { Format } from '../usage/write.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer, Headers } from './answer.js';
-import { invalidQuery, readChoice, readDay } from './input/query.js';
+import { invalidQuery, readChoice, readDay, readReference } from './input/query.js';
 import type { Query } from './input/query.js';
 import type { Call, Route } from './route.js';
 import { DAY_MS, dayOf } from '../../shared/utc-day.js';
@@ -18,7 +19,7 @@ export const USAGE_ROUTES: readonly Route[] = [
     path: '/admin/v1/usage',
     summary: 'A usage report, streamed',
     role: 'billing',
-    query: ['from', 'to', 'by', 'format', 'key'],
+    query: ['from', 'to', 'by', 'format', 'key', 'customer'],
     browser: true,
     gives: [200, ['application/json', 'text/csv', 'text/html']],
     handle: usage,
@@ -45,7 +46,7 @@ export const USAGE_ROUTES: readonly Route[] = [
     path: '/admin/usage',
     summary: 'The usage page for browsers',
     role: 'billing',
-    query: ['from', 'to', 'by', 'key'],
+    query: ['from', 'to', 'by', 'key', 'customer'],
     browser: true,
     gives: [200, ['text/html']],
     handle: page,
@@ -88,15 +89,24 @@ async function giveUp({ parts, id }: Call): Promise<Answer> {
 
 async function reported({ parts, query }: Call, format: Format): Promise<Answer> {
   const nowMs = await parts.registry.nowMs();
-  const range = { ...readRange(query, nowMs), ...(await parts.engine.days.finality(nowMs)) };
-  const key = query.get('key');
-  // A key that isn't there is a slip, not a customer without traffic.
-  const keyId = key === undefined ? undefined : (await parts.registry.get(key)).id;
+  const whose = await readWhose(parts, query);
+  const range = { ...readRange(query, nowMs), ...whose, ...(await parts.engine.days.finality(nowMs)) };
   return {
     type: TYPES[format],
     headers: headersOf(format, range),
-    chunks: reportOf(parts, format, range, nowMs, keyId),
+    chunks: reportOf(parts, format, range, nowMs),
   };
+}
+
+/** One that isn't there is a slip, not somebody without traffic. */
+async function readWhose(
+  { registry }: Call['parts'],
+  query: Query,
+): Promise<Pick<ReportRange, 'key'> | Pick<ReportRange, 'customer'>> {
+  const [key, customer] = [query.get('key'), readReference(query, 'customer')];
+  if (key !== undefined && customer !== undefined) throw invalidQuery('Give key or customer, not both.');
+  if (key !== undefined) return { key: (await registry.get(key)).id };
+  return customer === undefined ? {} : { customer: (await registry.customers.find(customer)).id };
 }
 
 /** A report over store and archive. Of one key the days that are certainly in the store are read at once, here. */
@@ -105,12 +115,13 @@ export function reportOf(
   format: Format,
   range: ReportRange,
   nowMs: number,
-  keyId?: string,
 ): AsyncIterable<string | Buffer> {
-  if (report !== undefined && (keyId === undefined || range.from < dayOf(nowMs - STORED_DAYS * DAY_MS)))
-    return limited(report(format, range, keyId));
-  const rows = engine.usage.rows(range.from, range.to, keyId);
-  return writeReport(format, range, rows, keyId, (after, count) => engine.customers.page(after, count));
+  const { from, to, key, customer } = range;
+  if (report !== undefined && (key === undefined || from < dayOf(nowMs - STORED_DAYS * DAY_MS)))
+    return limited(report(format, range));
+  const rows = engine.usage.rows(from, to, key);
+  const asked = customer === undefined ? rows : rowsOfCustomer(rows, customer);
+  return writeReport(format, range, asked, (after, count) => engine.customers.page(after, count));
 }
 
 function headersOf(format: Format, { from, to }: ReportRange): Headers {

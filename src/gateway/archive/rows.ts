@@ -10,6 +10,8 @@ interface Asked {
   readonly from: string;
   readonly to: string;
   readonly keyId?: string | undefined;
+  /** Only of keys behind this one. */
+  readonly after?: string | undefined;
 }
 
 /**
@@ -24,10 +26,11 @@ export async function* ledgerRows(
 ): AsyncGenerator<readonly UsageRow[]> {
   await requireOwnArchive(store, archive);
   if (archive === null) {
-    yield* store.rows(asked.from, asked.to, { keyId: asked.keyId, archived: new Map() });
+    const { from, to, keyId, after } = asked;
+    yield* store.rows(from, to, { keyId, after: after ?? null, archived: new Map() });
     return;
   }
-  for (let after: string | null = null; ;) {
+  for (let after = asked.after ?? null; ;) {
     const version = await archive.version();
     const archived = await daysOf(archive, asked);
     let isWhole = true;

@@ -129,10 +129,16 @@ function readName(value: unknown, fields: KeyFields): string | undefined {
 }
 
 function readReference(value: unknown, fields: KeyFields): string | undefined {
-  if (typeof value !== 'string') return `must be a text of at most ${REFERENCE_LENGTH} characters`;
-  const problem = textProblem(value, REFERENCE_LENGTH);
-  if (problem === undefined) fields.reference = value;
+  const problem = referenceProblem(value);
+  if (problem === undefined) fields.reference = String(value);
   return problem;
+}
+
+/** Why this can't be a reference; undefined where it can. */
+export function referenceProblem(value: unknown): string | undefined {
+  return typeof value === 'string'
+    ? textProblem(value, REFERENCE_LENGTH)
+    : `must be a text of at most ${REFERENCE_LENGTH} characters`;
 }
 
 function readNote(value: unknown, fields: KeyFields): string | undefined {

@@ -27,12 +27,11 @@ const CHOICES: readonly (readonly Dimension[])[] = [
 
 /**
  * The report as one self-contained HTML page, piece by piece: a plot of requests per day by plan, and
- * the table of the groups asked for, with totals. @param keyId the one key it is about, if so
+ * the table of the groups asked for, with totals.
  */
 export async function* reportAsPage(
   range: ReportRange,
   ledger: Ledger,
-  keyId?: string,
   references?: References,
 ): AsyncGenerator<string, void> {
   const groups = new Groups(range);
@@ -48,12 +47,12 @@ export async function* reportAsPage(
   for await (const batch of ledger) {
     keep(groups.take(batch));
     perDay.take(batch);
-    if (!answered) yield headOf(range, keyId);
+    if (!answered) yield headOf(range);
     answered = true;
   }
   keep(groups.flush());
   const plot = plotOf(barsOf(range, perDay.flush()));
-  yield `${answered ? '' : headOf(range, keyId)}
+  yield `${answered ? '' : headOf(range)}
 <h2>Requests per day by plan</h2>
 <figure class="scroll">${plot}</figure>
 <h2>By ${escapeHtml(range.by.join(', '))}</h2>
@@ -64,25 +63,27 @@ ${left === 0 ? '' : `<p>${fullNumber(left)} more rows are not shown here: take t
 `;
 }
 
-function headOf({ from, to, by, ...range }: ReportRange, keyId: string | undefined): string {
+function headOf(range: ReportRange): string {
+  const { from, to, by } = range;
   const chosen = by.join(',');
   const names = CHOICES.map((choice) => choice.join(','));
   const options = (names.includes(chosen) ? names : [chosen, ...names]).map(
     (name) => `<option${name === chosen ? ' selected' : ''}>${escapeHtml(name)}</option>`,
   );
-  const key = keyId === undefined ? '' : `&key=${encodeURIComponent(keyId)}`;
+  const [whose, id] = range.key === undefined ? ['customer', range.customer] : ['key', range.key];
+  const part = id === undefined ? '' : `&amp;${whose}=${encodeURIComponent(id)}`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,"><title>Usage ${from} to ${to}</title><style>${STYLE}</style></head><body>
 <h1>Usage</h1>
-<p>${from} to ${to}, days of UTC${keyId === undefined ? '' : `, key ${escapeHtml(keyId)}`}. ${isFinal({ from, to, by, ...range }) ? 'Final.' : 'Not final: the last days still grow.'}</p>
-${missingOf({ from, to, by, ...range })}
+<p>${from} to ${to}, days of UTC${id === undefined ? '' : `, ${whose} ${escapeHtml(id)}`}. ${isFinal(range) ? 'Final.' : 'Not final: the last days still grow.'}</p>
+${missingOf(range)}
 <form method="get" action="/admin/usage">
 <label>From<input type="date" name="from" value="${from}"></label>
 <label>To<input type="date" name="to" value="${to}"></label>
 <label>By<select name="by">${options.join('')}</select></label>
-${keyId === undefined ? '' : `<input type="hidden" name="key" value="${escapeHtml(keyId)}">`}<button>Show</button>
-<a href="/admin/v1/usage?from=${from}&amp;to=${to}&amp;by=${chosen}${escapeHtml(key)}&amp;format=csv">CSV</a>
+${id === undefined ? '' : `<input type="hidden" name="${whose}" value="${escapeHtml(id)}">`}<button>Show</button>
+<a href="/admin/v1/usage?from=${from}&amp;to=${to}&amp;by=${chosen}${part}&amp;format=csv">CSV</a>
 </form>`;
 }
 

@@ -18,6 +18,9 @@ export interface ReportRange {
   readonly from: string;
   readonly to: string;
   readonly by: readonly Dimension[];
+  /** Of this key alone, or of all keys of this customer; ids. Left out: of everybody. */
+  readonly key?: string;
+  readonly customer?: string;
   /** Days before this one are final: they change no more. */
   readonly openFrom: string;
   /** Gateways that keep days open. */

@@ -8,8 +8,6 @@ import type { Format } from './write.js';
 export interface Task {
   readonly format: Format;
   readonly range: ReportRange;
-  /** Of this key alone. */
-  readonly keyId?: string | undefined;
   readonly settings: ArchiveSettings;
 }
 

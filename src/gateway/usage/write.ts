@@ -13,25 +13,22 @@ const PIECE_CHARACTERS = 65_536;
 
 /**
  * The report in `format`, piece by piece.
- * @param keyId the one key it is about, if so
  * @param customers to look up references; left out, they are empty
  */
 export function writeReport(
   format: Format,
   range: ReportRange,
   ledger: Ledger,
-  keyId?: string,
   customers?: CustomerPages,
 ): AsyncGenerator<string, void> {
   const references = customers && range.by.includes('customer') ? new References(customers) : undefined;
-  return gathered(lines(format, range, ledger, keyId, references));
+  return gathered(lines(format, range, ledger, references));
 }
 
 function lines(
   format: Format,
   range: ReportRange,
   ledger: Ledger,
-  keyId?: string,
   references?: References,
 ): AsyncGenerator<string, void> {
   switch (format) {
@@ -40,7 +37,7 @@ function lines(
     case 'csv':
       return reportAsCsv(range, ledger, references);
     case 'html':
-      return reportAsPage(range, ledger, keyId, references);
+      return reportAsPage(range, ledger, references);
   }
 }
 

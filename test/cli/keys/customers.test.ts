@@ -29,6 +29,12 @@ t.test('a customer is made, gets keys, is changed, reported and closed', async (
   t.match(changed, { code: 0, stdout: /plan +enterprise\n/ });
   t.match(await json(run('customers', 'show', id, '--json')), { limits: { minute: 7, day: 'unlimited' } });
   t.match((await run('customers', 'list')).stdout, `${id}  Big shop  C-1042     enterprise  enabled`);
+  t.match(JSON.parse((await run('customers', 'list', '--reference', 'C-1042', '--json')).stdout), {
+    customers: [{ id }],
+  });
+  t.match(await run('customers', 'list', '--reference', 'C-1'), { stdout: 'No customer has this reference.\n' });
+  for (const customer of [id, 'C-1042'])
+    t.match(await run('usage', 'report', '--customer', customer), { code: 0, stdout: /^Usage from/ });
   t.match(await run('usage', 'report', '--by', 'customer'), { code: 0, stdout: /customer +reference +requests/ });
   t.match((await run('bans', 'start', '--customer', id, '--for', '1h')).stdout, String(key['id']));
   t.match(await run('bans', 'lift', '--customer', id), { code: 0, stdout: `The bans of customer ${id} are lifted.\n` });
@@ -43,6 +49,10 @@ t.test('wrong use is told', async (t: Test) => {
     [['keys', 'create', '--name', 'x', '--customer', 'nobody00'], 1, 'no customer has this id'],
     [['customers', 'create', '--name', 'x'], 2, "required option '--plan <plan>' not specified"],
     [['customers', 'show', 'nobody00'], 1, 'no customer has this id'],
+    [['customers', 'list', '--reference', ''], 1, 'reference: must not be empty'],
+    [['usage', 'report', '--customer', 'nobody00'], 1, 'no customer has this id or reference'],
+    [['usage', 'report', '--customer', `ptg_staging_${'0'.repeat(46)}`], 2, 'This is a whole key'],
+    [['usage', 'report', '--customer', 'C-1', '--key', 'x'], 1, 'Give key or customer, not both'],
     [['bans', 'start', '--for', '1h'], 2, 'Give either the id of a key or --customer'],
     [['bans', 'lift', 'abc', '--customer', 'nobody00'], 2, 'Give either the id of a key or --customer'],
     [['customers', 'show', `ptg_staging_${'0'.repeat(46)}`], 2, 'This is a whole key'],

@@ -107,10 +107,45 @@ t.test('400: bad ranges and dimensions', async (t: Test) => {
     'from=20260101',
     'from=1990-01-01',
     'by=key&by=plan',
+    'customer=',
+    `customer=${'x'.repeat(101)}`,
+    'customer=a&key=b',
   ]) {
     t.match(await ask('GET', `/admin/v1/usage?${query}`), { status: 400, json: { code: 'invalid_query' } }, query);
   }
   t.equal((await ask('GET', '/admin/v1/usage?key=abcdefghijkl')).status, 404);
+  t.equal((await ask('GET', '/admin/v1/usage?customer=abcdefgh')).status, 404);
+});
+
+t.test('of one customer: the rows of its keys alone, by id or reference', async (t: Test) => {
+  const { ask, engine, registry } = await listen(t);
+  const ids: string[] = [];
+  for (const reference of ['C-1', 'C-2', 'twice', 'twice']) {
+    const { id: customer } = await registry.customers.create({ plan: 'pro', name: 'shop', reference }, 'Max');
+    ids.push(customer);
+    for (const name of ['web', 'app']) {
+      const { token } = await registry.create({ customer, name });
+      const parts = parseToken(token, 'staging', false)!;
+      await engine.admit([{ subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 }]);
+    }
+  }
+  const { token } = await registry.create({ plan: 'free', name: 'alone' });
+  const subject = { kind: 'key' as const, ...parseToken(token, 'staging', false)! };
+  await engine.admit([{ subject, operation: 'listPets', scope: null, cost: 1 }]);
+  const rowsFor = async (customer: string) =>
+    (await ask('GET', `/admin/v1/usage?by=customer,key&customer=${customer}`)).json['rows'] as readonly object[];
+  for (const [place, asked] of [...ids.entries(), [0, 'C-1'], [1, 'C-2']] as const) {
+    const rows = await rowsFor(asked);
+    t.match(rows, [{ customer: ids[place], requests: 1 }, { customer: ids[place] }], asked);
+    t.equal(rows.length, 2);
+  }
+  const both = await ask('GET', '/admin/v1/usage?customer=twice');
+  t.match(both, { status: 409, json: { message: /both have this reference: give the id of one/ } });
+  for (const id of ids.slice(2)) t.match(both.json['message'], id);
+  const page = await ask('GET', `/admin/usage?customer=C-1`);
+  t.match(page.text, `, customer ${ids[0]!}. Not final`);
+  t.match(page.text, `<input type="hidden" name="customer" value="${ids[0]!}">`);
+  t.match(page.text, `&amp;customer=${ids[0]!}&amp;format=csv`);
 });
 
 t.test('one row per key, however many days the range has', async (t: Test) => {

@@ -21,14 +21,18 @@ async function serving(t: Test, environment: Readonly<Record<string, string>>): 
   return gateway;
 }
 
+async function send(gateway: Gateway, key: unknown): Promise<void> {
+  await exchangeRaw(
+    gateway.port,
+    `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${String(key)}\r\nConnection: close\r\n\r\n`,
+    1,
+  );
+}
+
 async function report(t: Test, gateway: Gateway): Promise<void> {
   const { id, key } = await gateway.createKey({ plan: 'pro' });
   for (let asked = 1; asked <= 3; asked += 1) {
-    await exchangeRaw(
-      gateway.port,
-      `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
-      1,
-    );
+    await send(gateway, key);
     const { status, body } = await gateway.admin('GET', '/admin/v1/usage?by=key');
     t.equal(status, 200, JSON.stringify(body));
     t.match(
@@ -41,7 +45,33 @@ async function report(t: Test, gateway: Gateway): Promise<void> {
     headers: { authorization: `Basic ${Buffer.from(`ops:${ADMIN_TOKEN}`).toString('base64')}` },
   });
   t.match(await page.text(), /<svg[^]*<\/html>\n$/, 'the page is whole');
+  await reportOfCustomers(t, gateway);
   await until('no process stays behind', () => childrenOf(gateway.program.pid).length === 0);
+}
+
+async function reportOfCustomers(t: Test, gateway: Gateway): Promise<void> {
+  const made = async (path: string, body: object) => (await gateway.admin('POST', path, body)).body as Made;
+  const customers = await Promise.all(
+    ['C-1', 'C-2', 'C-3'].map((reference) => made('/admin/v1/customers', { name: 'shop', plan: 'pro', reference })),
+  );
+  for (const { id: customer } of customers)
+    for (const name of ['web', 'app']) await send(gateway, (await made('/admin/v1/keys', { customer, name })).key);
+  for (const { id: customer, reference } of customers) {
+    for (const whose of [customer, reference]) {
+      const { status, body } = await gateway.admin('GET', `/admin/v1/usage?by=customer&customer=${whose}`);
+      t.equal(status, 200, JSON.stringify(body));
+      t.match(body, { rows: [{ customer, reference, requests: 2 }], totals: { requests: 2 } });
+      t.equal((body as { rows: readonly unknown[] }).rows.length, 1);
+    }
+    const listed = await gateway.admin('GET', `/admin/v1/customers?reference=${reference}`);
+    t.match(listed.body, { customers: [{ id: customer }], cursor: null });
+  }
+}
+
+interface Made {
+  readonly id: string;
+  readonly key: string;
+  readonly reference: string;
 }
 
 t.test('embedded: a report over all keys comes from a process of its own, and is up to date', async (t) => {

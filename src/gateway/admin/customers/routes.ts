@@ -1,9 +1,11 @@
 import type { CustomerRecord } from '../../admission/customers/record.js';
+import type { CustomerFilter } from '../../keys/customers/listing.js';
 import { isCustomerId } from '../../keys/token.js';
 import type { Answer } from '../answer.js';
 import { grantsView } from '../grants.js';
 import { entryView } from '../keys.js';
-import { readPaging } from '../input/query.js';
+import { readPaging, readReference } from '../input/query.js';
+import type { Query } from '../input/query.js';
 import type { Call, Route } from '../route.js';
 import { CUSTOMER_BAN_ROUTES } from './bans.js';
 import { CUSTOMER_WEBHOOK_ROUTES } from './webhook.js';
@@ -15,7 +17,7 @@ export const CUSTOMER_ROUTES: readonly Route[] = [
     path: '/admin/v1/customers',
     summary: 'Lists customers by id, page by page',
     role: 'any',
-    query: ['limit', 'cursor'],
+    query: ['reference', 'limit', 'cursor'],
     gives: [200, 'CustomerPage'],
     handle: list,
   },
@@ -67,9 +69,14 @@ export const CUSTOMER_ROUTES: readonly Route[] = [
 
 async function list({ parts, query }: Call): Promise<Answer> {
   const { count, cursor: after } = readPaging(query, isCustomerId);
-  const { customers, cursor } = await parts.registry.customers.list(after, count);
+  const { customers, cursor } = await parts.registry.customers.list(readFilter(query), after, count);
   const nowMs = await parts.registry.nowMs();
   return { json: { customers: customers.map((record) => viewOf(record, nowMs)), cursor } };
+}
+
+function readFilter(query: Query): CustomerFilter {
+  const reference = readReference(query, 'reference');
+  return reference === undefined ? {} : { reference };
 }
 
 async function create({ parts, body, actor }: Call): Promise<Answer> {

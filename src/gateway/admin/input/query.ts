@@ -1,6 +1,6 @@
 import { isDay } from '../../../shared/utc-day.js';
 import { suggestion } from '../../config/files/nearest.js';
-import { quote } from '../../keys/fields.js';
+import { quote, referenceProblem } from '../../keys/fields.js';
 import { isKeyId } from '../../keys/token.js';
 import { AdminRefusal } from '../answer.js';
 
@@ -50,6 +50,16 @@ export function readDay(query: Query, name: string): string | undefined {
   if (day === undefined) return undefined;
   if (!isDay(day)) throw invalidQuery(`${name} must be a day such as 2026-11-21.`);
   return day;
+}
+
+/** What may be the reference of a customer; undefined when it isn't sent. */
+export function readReference(query: Query, name: string): string | undefined {
+  const reference = query.get(name);
+  if (reference === undefined) return undefined;
+  // Customers without one have it empty: asked for, it is a slip.
+  const problem = reference === '' ? 'must not be empty' : referenceProblem(reference);
+  if (problem !== undefined) throw invalidQuery(`${name}: ${problem}.`);
+  return reference;
 }
 
 export function invalidQuery(message: string): AdminRefusal {

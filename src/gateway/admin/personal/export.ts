@@ -77,7 +77,7 @@ async function usageOf(parts: AdminParts, keyId: string, fromMs: number): Promis
   for (let startMs = fromMs; dayOf(startMs) <= dayOf(nowMs); startMs += MOST_DAYS * DAY_MS) {
     const last = Math.min(nowMs, startMs + (MOST_DAYS - 1) * DAY_MS);
     const range = { from: dayOf(startMs), to: dayOf(last), by: ['day', 'plan', 'operation'] as const, ...finality };
-    const report = await text(reportOf(parts, 'json', range, nowMs, keyId) as AsyncIterable<Buffer>);
+    const report = await text(reportOf(parts, 'json', { ...range, key: keyId }, nowMs) as AsyncIterable<Buffer>);
     rows.push(...(JSON.parse(report) as { readonly rows: readonly unknown[] }).rows);
   }
   return rows;

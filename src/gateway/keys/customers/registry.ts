@@ -10,6 +10,8 @@ import { limitsOn, readFields } from '../fields.js';
 import { granted, withdrawn, withoutPast } from '../grants.js';
 import type { Body, Prices } from '../fields.js';
 import { KeyRefused } from '../refused.js';
+import { findCustomer, scanCustomers } from './listing.js';
+import type { CustomerFilter, CustomerPage } from './listing.js';
 import { isCustomerId, looksLikeToken, newCustomerId } from '../token.js';
 
 interface CustomersParts extends Prices {
@@ -17,12 +19,6 @@ interface CustomersParts extends Prices {
   /** Asked each time: a reload may change them. */
   readonly plans: () => Plans;
   readonly clock: Clock;
-}
-
-/** `cursor` is null after the last page. */
-interface CustomerPage {
-  readonly customers: readonly CustomerRecord[];
-  readonly cursor: string | null;
 }
 
 const CREATE_FIELDS = ['name', 'plan', 'reference', 'note', 'limits'];
@@ -88,10 +84,14 @@ export class CustomerRegistry {
     throw new KeyRefused('no_customer', [hint]);
   }
 
+  /** The customer of this id or reference. */
+  async find(idOrReference: string): Promise<CustomerRecord> {
+    return looksLikeToken(idOrReference) ? this.get(idOrReference) : findCustomer(this.#store, idOrReference);
+  }
+
   /** Customers by id, a page at a time. */
-  async list(cursor: string | null, count: number): Promise<CustomerPage> {
-    const customers = await this.#store.page(cursor, count);
-    return { customers, cursor: customers.length < count ? null : customers.at(-1)!.id };
+  list(filter: CustomerFilter, cursor: string | null, count: number): Promise<CustomerPage> {
+    return scanCustomers(this.#store, filter, cursor, count);
   }
 
   async history(id: string): Promise<readonly AuditEntry[]> {

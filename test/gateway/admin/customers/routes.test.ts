@@ -64,6 +64,29 @@ t.test('customers are listed page by page, each once', async (t: Test) => {
   t.same(seen, made.sort());
 });
 
+t.test('those of one reference are listed alone', async (t: Test) => {
+  const listener = await listen(t);
+  const made: Made[] = [];
+  for (const reference of ['C-1', 'C-10', 'C-1', '', 'c-1']) made.push(await create(listener, { reference }));
+  const listed = async (query: string): Promise<readonly unknown[]> => {
+    const { status, json } = await listener.ask('GET', `${PATH}?${query}`);
+    t.equal(status, 200);
+    return [(json['customers'] as readonly Made[]).map(({ id }) => id), json['cursor']];
+  };
+  const ids = [made[0]!.id, made[2]!.id].sort();
+  t.same(await listed('reference=C-1'), [ids, null]);
+  t.same(await listed('reference=C-1&limit=1'), [[ids[0]], ids[0]]);
+  t.same(await listed(`reference=C-1&limit=1&cursor=${ids[0]!}`), [[ids[1]], ids[1]]);
+  t.same(await listed(`reference=C-1&cursor=${ids[1]!}`), [[], null]);
+  t.same(await listed('reference=C-2'), [[], null]);
+  for (const [query, words] of [
+    ['reference=', 'reference: must not be empty'],
+    [`reference=${'x'.repeat(101)}`, 'reference: at most 100 characters, this has 101.'],
+    ['refrence=C-1', 'did you mean "reference"'],
+  ] as const)
+    t.match(await listener.ask('GET', `${PATH}?${query}`), { status: 400, json: { message: words } }, query);
+});
+
 t.test('its keys have its plan and limits, and follow it', async (t: Test) => {
   const listener = await listen(t);
   const { ask } = listener;

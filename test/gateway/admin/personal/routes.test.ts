@@ -91,8 +91,8 @@ t.test('a customer is exported with all its keys', async (t: Test) => {
 t.test('usage comes from store and archive, from the day on which the key came', async (t: Test) => {
   const asked: string[] = [];
   const listener = await listen(t, {
-    report: async function* (_format, { from, to, by }, keyId) {
-      asked.push([from, to, by.join(), keyId].join(' '));
+    report: async function* (_format, { from, to, by, key }) {
+      asked.push([from, to, by.join(), key].join(' '));
       yield await Promise.resolve(Buffer.from(`{"rows":[{"from":"${from}"}]}`));
     },
   });
