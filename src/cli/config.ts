@@ -1,24 +1,25 @@
 import { Command } from 'commander';
+import { CommandError } from './command-error.js';
 import { cell, say, sayJson, styled, table } from './output.js';
 
 export function configCommand(): Command {
   const config = new Command('config').description('check and show the configuration').addHelpText('after', EXAMPLES);
   config
     .command('check')
-    .description('read everything the gateway would read, and start nothing')
+    .description('read everything the gateway would read, its tokens and secrets too, and start nothing')
     .option('--json', 'print the counts as JSON')
     .action(async ({ json }: { json?: true }) => {
-      const { settings, operations } = await readAll();
-      if (json === true) sayJson({ settings: settings.length, operations });
-      else
-        say(`${styled('green', 'The configuration is valid')}: ${settings.length} settings, ${operations} operations.`);
+      const { settings, operations } = await checkAll();
+      if (json === true) sayJson({ settings, operations });
+      else say(`${styled('green', 'The configuration is valid')}: ${settings} settings, ${operations} operations.`);
     });
   config
     .command('show')
     .description('list every setting, its value (secrets masked) and where it came from')
     .option('--json', 'print it as JSON')
     .action(async ({ json }: { json?: true }) => {
-      const { settings } = await readAll();
+      const { explainSettings } = await import('../gateway/config/explain.js');
+      const settings = explainSettings(process.env);
       if (json === true) sayJson({ settings });
       else
         say(
@@ -31,20 +32,39 @@ export function configCommand(): Command {
   return config;
 }
 
-/** Everything the gateway would read; throws ConfigError with all that is wrong. */
-async function readAll() {
+/** How many settings and operations there are; throws CommandError with all that the gateway would refuse to start on. */
+async function checkAll(): Promise<{ readonly settings: number; readonly operations: number }> {
   const { explainSettings } = await import('../gateway/config/explain.js');
   const { loadSources } = await import('../gateway/config/load.js');
   const { loadContract } = await import('../gateway/contract/load.js');
   const { checkPrices } = await import('../gateway/contract/prices.js');
-  const settings = explainSettings(process.env);
-  const sources = loadSources(process.env);
-  const { operations } = loadContract(sources.settings.contract, sources.settings.upstreams).routes;
-  checkPrices(sources, operations);
-  return { settings, operations: operations.length };
+  const { checkSecrets } = await import('../gateway/secrets.js');
+  const problems: string[] = [];
+  const sources = collect(problems, () => loadSources(process.env));
+  const operations = collect(problems, () => {
+    if (sources === undefined) return 0;
+    const { contract, upstreams } = sources.settings;
+    const { routes } = loadContract(contract, upstreams);
+    checkPrices(sources, routes.operations);
+    return routes.operations.length;
+  });
+  collect(problems, () => checkSecrets(process.env, sources?.settings ?? null));
+  if (operations === undefined || problems.length > 0) throw new CommandError(problems.join('\n'));
+  return { settings: explainSettings(process.env).length, operations };
+}
+
+function collect<T>(problems: string[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    // By name: the gateway's half is loaded late.
+    if (!(error instanceof Error) || !['BadSecret', 'ConfigError'].includes(error.name)) throw error;
+    problems.push(error.message);
+    return undefined;
+  }
 }
 
 const EXAMPLES = `
 Examples:
-  petgate config check
+  petgate config check            # with the environment that the gateway will have
   PETGATE_CONFIG=config/production.yaml petgate config show`;

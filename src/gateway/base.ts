@@ -3,37 +3,34 @@ import { openEngine } from './admission/engines/open.js';
 import type { Engine } from './admission/engines/open.js';
 import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/settings.js';
-import { readEventSecrets } from './events/secrets.js';
+import { readSecrets } from './secrets.js';
+import type { Secrets } from './secrets.js';
 import type { InForce } from './workers/message.js';
 import { createLog } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
-import { readSecret } from '../shared/secret-file.js';
 
 /** What every gateway process starts from; what may change while it runs is the reloader's. */
-export interface Base extends InForce {
+export interface Base extends InForce, Secrets {
   /** Set by the process that serves the public, or keeps those that do: how it applies new settings. Resolves when they are in force. */
   apply: (settings: Settings, certificate: Certificate | null) => Promise<void> | void;
   readonly log: Log;
   readonly engine: Engine;
-  readonly internalToken: string;
-  readonly adminToken: string;
-  /** What events are signed with; none without events, and in workers. */
-  readonly eventKeys: readonly Buffer[];
 }
 
 /** Opens the store. Throws BadSecret, and what opening it throws. */
 export function openBase(environment: NodeJS.ProcessEnv, { settings, certificate, contract }: InForce): Base {
   const log = createLog('gateway', settings.log.level);
+  const { dataFolder, events } = settings;
+  // Workers send none.
+  const secrets = readSecrets(environment, { dataFolder, events: cluster.isPrimary ? events : null });
   return {
+    ...secrets,
     settings,
     certificate,
     apply: () => undefined,
     contract,
     log,
     engine: openEngine(settings, log, cluster.isPrimary),
-    internalToken: readSecret(environment, 'PETGATE_INTERNAL_TOKEN', settings.dataFolder, 'internal-token'),
-    eventKeys: settings.events !== null && cluster.isPrimary ? readEventSecrets(environment, settings.dataFolder) : [],
-    adminToken: readSecret(environment, 'PETGATE_ADMIN_TOKEN', settings.dataFolder, 'admin-token'),
   };
 }
 

@@ -18,14 +18,40 @@ export class BadSecret extends Error {
  * @throws BadSecret
  */
 export function readSecret(environment: NodeJS.ProcessEnv, variable: string, folder: string, file: string): string {
+  return findSecret(environment, variable, folder, file) ?? readOrCreateSecret(folder, file);
+}
+
+/** The secret that `readSecret` would find; null where it would make one. @throws BadSecret */
+export function findSecret(
+  environment: NodeJS.ProcessEnv,
+  variable: string,
+  folder: string,
+  file: string,
+): string | null {
+  const given = givenSecret(environment, variable);
+  if (given !== null) return given;
+  const kept = readSecretFile(folder, file, variable);
+  if (kept === null) return null;
+  return checked(kept, `the file ${file} in ${folder}`, `Remove it and start again, or set ${variable}.`);
+}
+
+/** The secret of the variable alone; null where it is not set. @throws BadSecret */
+export function givenSecret(environment: NodeJS.ProcessEnv, variable: string): string | null {
   const given = trimmed(environment[variable] ?? '');
-  if (given !== '')
-    return checked(given, variable, 'Set one such as the output of "openssl rand -hex 32", or leave it out.');
-  return checked(
-    readOrCreateSecret(folder, file),
-    `the file ${file} in ${folder}`,
-    `Remove it and start again, or set ${variable}.`,
-  );
+  if (given === '') return null;
+  return checked(given, variable, 'Set one such as the output of "openssl rand -hex 32", or leave it out.');
+}
+
+/** What stands in the file `folder/file` instead of in the variable; null where there is none. @throws BadSecret */
+export function readSecretFile(folder: string, file: string, variable: string): string | null {
+  try {
+    return read(join(folder, file));
+  } catch (error) {
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+    throw new BadSecret(
+      `the file ${file} in ${folder} can't be read (${code}). Make it, and the folder (PETGATE_DATA), readable for the user that runs this, or set ${variable}.`,
+    );
+  }
 }
 
 /**

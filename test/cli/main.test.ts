@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_TOKEN, listen } from '../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings } from './programs.js';
@@ -177,3 +177,52 @@ t.test('config check reads what the gateway would read', async (t: Test) => {
   t.match(refused, { code: 1, stderr: /bad\.yaml:1/ });
   t.notMatch(refused.stderr, '    at ');
 });
+
+t.test(
+  'config check names every problem of tokens and secrets, as the start does, and repeats none',
+  async (t: Test) => {
+    const [folder, started] = [dataFolder(t), dataFolder(t)];
+    const long = 'hunter2-hunter2-hunter2';
+    const bad = join(folder, 'bad.yaml');
+    writeFileSync(bad, 'listne:\n  port: 1\n');
+    const unreadable = join(folder, 'unreadable');
+    for (const name of ['admin-token', 'internal-token']) mkdirSync(join(unreadable, name), { recursive: true });
+    for (const [more, ...words] of [
+      [
+        { PETGATE_ADMIN_TOKEN: 'hunter2', PETGATE_INTERNAL_TOKEN: 'hunter2 hunter2 hunter2' },
+        'PETGATE_ADMIN_TOKEN must have 16 characters or more',
+        'PETGATE_INTERNAL_TOKEN must be visible ASCII characters without spaces',
+      ],
+      [{ PETGATE_ADMIN_TOKEN: long, PETGATE_INTERNAL_TOKEN: long }, 'are the same'],
+      [
+        { PETGATE_ADMIN_TOKEN: 'hunter2', PETGATE_EVENTS_URL: 'https://hooks.example.com/' },
+        'PETGATE_ADMIN_TOKEN must have 16',
+        'Events are sent signed: set PETGATE_EVENTS_SECRET',
+      ],
+      [
+        { PETGATE_DATA: unreadable },
+        /the file internal-token in .* can't be read \(EISDIR\).* or set PETGATE_INTERNAL_TOKEN/,
+        /the file admin-token in .* can't be read \(EISDIR\).* or set PETGATE_ADMIN_TOKEN/,
+      ],
+    ] as const) {
+      for (const args of [['config', 'check'], ['gateway']]) {
+        const refused = await petgate(args, surroundings(args[0] === 'gateway' ? started : folder, more));
+        t.match(refused, { code: 1, stdout: '' }, JSON.stringify(refused));
+        for (const word of words) t.match(refused.stderr, word);
+        t.notMatch(refused.stderr, /hunter2|    at /);
+      }
+    }
+    const both = await petgate(
+      ['config', 'check'],
+      surroundings(folder, { PETGATE_CONFIG: bad, PETGATE_ADMIN_TOKEN: 'hunter2' }),
+    );
+    t.match(
+      both,
+      { code: 1, stderr: /bad\.yaml:1[^]*PETGATE_ADMIN_TOKEN must have 16/ },
+      'beside those of the settings',
+    );
+    const fine = { PETGATE_ADMIN_TOKEN: `${long}1`, PETGATE_INTERNAL_TOKEN: `${long}2` };
+    t.equal((await petgate(['config', 'check'], surroundings(folder, fine))).code, 0);
+    t.same(readdirSync(folder).sort(), ['bad.yaml', 'unreadable'], 'and nothing is made');
+  },
+);

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { signingKey } from '../admission/events/signing-key.js';
-import { BadSecret } from '../../shared/secret-file.js';
+import { BadSecret, readSecretFile } from '../../shared/secret-file.js';
 
 const VARIABLE = 'PETGATE_EVENTS_SECRET';
 const FILE = 'events-secret';
@@ -17,7 +15,7 @@ const ADVICE =
 export function readEventSecrets(environment: NodeJS.ProcessEnv, dataFolder: string): readonly Buffer[] {
   const given = wordsOf(environment[VARIABLE] ?? '');
   if (given.length > 0) return keysOf(given, VARIABLE);
-  const kept = wordsOf(readIn(join(dataFolder, FILE)));
+  const kept = wordsOf(readSecretFile(dataFolder, FILE, VARIABLE) ?? '');
   if (kept.length > 0) return keysOf(kept, `the file ${FILE} in ${dataFolder}`);
   throw new BadSecret(`Events are sent signed: set ${VARIABLE}, or write the file ${FILE} in ${dataFolder}. ${ADVICE}`);
 }
@@ -33,13 +31,4 @@ function keysOf(words: readonly string[], what: string): readonly Buffer[] {
 
 function wordsOf(text: string): readonly string[] {
   return text.split(/[ \t\r\n,]+/).filter((word) => word !== '');
-}
-
-function readIn(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
 }
