@@ -113,6 +113,15 @@ export const frontDoor: readonly Row[] = [
       ),
       graph(
         {
+          title: 'Exchanges that wait',
+          unit: 'short',
+          description:
+            'Requests that wait for their client, for its body or until it takes the answer, per gateway, beside limits.waiting, above which further ones are refused as overloaded, or cut.',
+        },
+        { '{{instance}}': 'petgate_exchanges_waiting', '{{instance}} limit': 'petgate_exchanges_waiting_limit' },
+      ),
+      graph(
+        {
           title: 'Client connections',
           unit: 'short',
           description: 'Open connections per gateway beside limits.connections, above which further ones are dropped.',
