@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { dayNumber, lateName, ledgerName } from '../../../src/gateway/admission/engines/redis/names.js';
 import type { RedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
+import { customerOf } from '../../../src/gateway/admission/customers/id.js';
 import type { UsageRow } from '../../../src/gateway/admission/port.js';
 import { moveDays } from '../../../src/gateway/archive/move.js';
 import type { Archive } from '../../../src/gateway/archive/port.js';
@@ -30,7 +31,9 @@ async function moved(archive: Archive, { store, settings }: Stage): Promise<read
 /** Moves and restores; a report has the same rows before, between and after. */
 async function provesWhole(t: Test, stage: Stage): Promise<void> {
   const { engine, settings, store } = stage;
-  const [key] = await use(engine, 60, DAYS_AGO);
+  const keys = await use(engine, 60, DAYS_AGO, 7);
+  const [first, last] = [keys[0]!.id, keys.at(-1)!.id];
+  const customer = customerOf(last)!;
   const before = await allRows(store, null);
   t.ok(before.length > 500, `${before.length} rows`);
   const archive = await archiveOf(t, settings);
@@ -39,10 +42,13 @@ async function provesWhole(t: Test, stage: Stage): Promise<void> {
   t.same(await moved(archive, stage), DUE, 'what is final and older than 40 days was moved, oldest first');
   t.same(await allRows(store, archive), before, 'a report reads both as one');
   t.same(
-    await allRows(store, archive, ago(399), key!.id),
-    before.filter((row) => row.key === key!.id),
+    await allRows(store, archive, ago(399), { key: first }),
+    before.filter((row) => row.key === first),
     'of one key too',
   );
+  const its = before.filter((row) => customerOf(row.key) === customer);
+  t.same(new Set(its.map((row) => row.key)).size, 7);
+  t.same(await allRows(store, archive, ago(399), { customer }), its, 'and of one customer');
   const left = await gathered(store.rows(ago(399), ago(0), { archived: new Map() }));
   t.same(new Set(left.map(({ day }) => day)), new Set([40, 39, 3, 0].map(ago)), 'the store has let go of them');
   for (const day of DUE) t.ok((await archive.verify(day)).rows > 0);
@@ -125,7 +131,7 @@ t.test('what comes late of an archived day stays in the store, and is in every r
   const [key] = await use(engine, 5, [50, 49, 48]);
   const archive = await archiveOf(t, settings);
   const requestsOn = async (days: number): Promise<number> =>
-    (await allRows(store, archive, ago(399), key!.id))
+    (await allRows(store, archive, ago(399), { key: key!.id }))
       .filter(({ day, operation }) => day === ago(days) && operation === 'createPet')
       .reduce((sum, { requests, units }) => sum + (units < requests ? NaN : requests), 0);
   const take = (days: number, requests: number) =>

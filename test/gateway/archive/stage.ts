@@ -9,7 +9,9 @@ import { openArchive } from '../../../src/gateway/archive/open.js';
 import type { ArchiveSettings } from '../../../src/gateway/archive/open.js';
 import type { Archive } from '../../../src/gateway/archive/port.js';
 import { ledgerRows } from '../../../src/gateway/archive/rows.js';
-import { dayName, newKey } from '../../conformance/cast.js';
+import { rowsOfCustomer } from '../../../src/gateway/usage/of-customer.js';
+import type { ReportRange } from '../../../src/gateway/usage/range.js';
+import { dayName, keyOf, newCustomer, newKey } from '../../conformance/cast.js';
 import type { Actor } from '../../conformance/cast.js';
 import { openEngine } from '../../conformance/open.js';
 import { temporaryFolder } from '../../servers/program.js';
@@ -66,13 +68,22 @@ export async function archiveOf(t: Test, settings: ArchiveSettings): Promise<Arc
   return archive;
 }
 
-/** Counts on some keys on each of these days, of two operations; a key is idle on some. */
+/**
+ * Counts on some keys on each of these days, of two operations; a key is idle on some.
+ * @param ofCustomer so many of them, the last ones, are keys of one customer
+ */
 export async function use(
   engine: AdmissionEngine,
   keyCount: number,
   daysAgo: readonly number[],
+  ofCustomer = 0,
 ): Promise<readonly Actor[]> {
-  const keys = await Promise.all(Array.from({ length: keyCount }, () => newKey(engine, 'open')));
+  const { id: customer } = await newCustomer(engine, 'open');
+  const keys = await Promise.all(
+    Array.from({ length: keyCount }, (_, n) =>
+      n < keyCount - ofCustomer ? newKey(engine, 'open') : keyOf(engine, customer),
+    ),
+  );
   for (const days of daysAgo)
     await engine.admit(
       keys
@@ -103,10 +114,11 @@ export async function allRows(
   store: LedgerStore,
   archive: Archive | null,
   from = ago(399),
-  keyId?: string,
+  { key: keyId, customer }: Pick<ReportRange, 'key' | 'customer'> = {},
 ): Promise<readonly UsageRow[]> {
   const sums = new Map<string, UsageRow>();
-  for (const row of await gathered(ledgerRows(store, archive, { from, to: ago(0), keyId }))) {
+  const rows = ledgerRows(store, archive, { from, to: ago(0), keyId, after: customer });
+  for (const row of await gathered(customer === undefined ? rows : rowsOfCustomer(rows, customer))) {
     const name = [row.key, row.day, row.plan, row.operation].join(' ');
     const sum = { ...row, ...noCounts() };
     for (const count of COUNTS) sum[count] = row[count] + (sums.get(name)?.[count] ?? 0);

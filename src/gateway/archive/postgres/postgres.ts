@@ -1,31 +1,19 @@
-import pg from 'pg';
-import { COUNTS } from '../../admission/counts.js';
+import type pg from 'pg';
 import type { UsageRow } from '../../admission/port.js';
-import { mergeByKey } from '../merge.js';
-import { ArchiveDamaged, ArchiveUnavailable } from '../errors.js';
+import { ArchiveDamaged } from '../errors.js';
 import type { Archive, DayState, Part } from '../port.js';
-import { COLUMNS, countsReader, headOf, lineOf, Sealer } from '../seal.js';
+import { COLUMNS, headOf, lineOf, Sealer } from '../seal.js';
 import type { Seal } from '../seal.js';
+import { connectTo, inTransaction, unavailable } from './connect.js';
+import type { Connect } from './connect.js';
 import { addMonth, LOCK, migrate } from './migrations.js';
+import { insertRows, readRows } from './rows.js';
 
-const CONNECT_MS = 5_000;
-/** Rows of a day fetched at once. */
-const FETCH_ROWS = 500;
 const INSERT_ROWS = 1_000;
 
 /** The archive in the database at `url`, whose schema is brought up to date. Rejects with ArchiveUnavailable. */
 export async function openPostgresArchive(url: string): Promise<Archive> {
-  const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({
-      connectionString: url,
-      connectionTimeoutMillis: CONNECT_MS,
-      application_name: 'petgate-ledger',
-      keepAlive: true,
-    });
-    client.on('error', () => undefined);
-    await client.connect();
-    return client;
-  };
+  const connect = connectTo(url);
   try {
     const client = await connect();
     await migrate(client);
@@ -33,14 +21,6 @@ export async function openPostgresArchive(url: string): Promise<Archive> {
   } catch (error) {
     throw unavailable(error);
   }
-}
-
-function unavailable(error: unknown): Error {
-  if (error instanceof ArchiveDamaged || error instanceof ArchiveUnavailable) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new ArchiveUnavailable(`The archive of the ledger, PostgreSQL at LEDGER_URL, can't be used (${reason}).`, {
-    cause: error,
-  });
 }
 
 async function settingIn(client: pg.Client, name: string): Promise<string> {
@@ -52,9 +32,9 @@ class PostgresArchive implements Archive {
   readonly kind = 'postgres';
   readonly id: string;
   readonly #client: pg.Client;
-  readonly #connect: () => Promise<pg.Client>;
+  readonly #connect: Connect;
 
-  constructor(client: pg.Client, connect: () => Promise<pg.Client>, id: string) {
+  constructor(client: pg.Client, connect: Connect, id: string) {
     this.#client = client;
     this.#connect = connect;
     this.id = id;
@@ -73,53 +53,16 @@ class PostgresArchive implements Archive {
     });
   }
 
-  /** A cursor for each day, in one snapshot: a sort over all of them would take the disk, and its time before the first row. */
-  async *rows(days: readonly string[], { keyId, after }: Part): AsyncGenerator<readonly UsageRow[]> {
+  async *rows(days: readonly string[], part: Part): AsyncGenerator<readonly UsageRow[]> {
     if (days.length === 0) return;
     const client = await this.#attempt(this.#connect);
     try {
-      await client.query('begin isolation level repeatable read, read only');
-      const only =
-        keyId !== undefined
-          ? `and key = ${client.escapeLiteral(keyId)}`
-          : typeof after === 'string'
-            ? `and key > ${client.escapeLiteral(after)}`
-            : '';
-      const sources: AsyncIterable<readonly UsageRow[]>[] = [];
-      const turns = new Turns();
-      for (const day of days) sources.push(await this.#dayRows(client, turns, day, only));
-      yield* mergeByKey(sources);
+      yield* readRows(client, days, part);
     } catch (error) {
       throw unavailable(error);
     } finally {
       await client.end().catch(() => undefined);
     }
-  }
-
-  async #dayRows(
-    client: pg.Client,
-    turns: Turns,
-    day: string,
-    only: string,
-  ): Promise<AsyncIterable<readonly UsageRow[]>> {
-    const { rows } = await client.query<{ columns: string[] }>('select columns from ledger_days where day = $1', [day]);
-    const columns = rows[0]?.columns ?? COLUMNS;
-    const read = countsReader(columns);
-    const name = client.escapeIdentifier(`day ${day}`);
-    await client.query(
-      `declare ${name} no scroll cursor for select ${columns.map((column) => client.escapeIdentifier(column)).join(', ')}
-       from ledger_rows where day = ${client.escapeLiteral(day)} ${only} order by key, plan, operation`,
-    );
-    return (async function* () {
-      for (;;) {
-        const { rows: fetched } = await turns.take(() =>
-          client.query<(string | null)[]>({ text: `fetch ${FETCH_ROWS} from ${name}`, rowMode: 'array' }),
-        );
-        if (fetched.length > 0)
-          yield fetched.map((row) => ({ key: row[0]!, plan: row[1]!, operation: row[2]!, day, ...read(row) }));
-        if (fetched.length < FETCH_ROWS) return;
-      }
-    })();
   }
 
   add(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean> {
@@ -133,7 +76,7 @@ class PostgresArchive implements Archive {
 
   /** In one transaction; false when the day is there already. What was written and never read back gives way. */
   async #write(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean> {
-    return this.#transaction(async (client) => {
+    return inTransaction(this.#connect, async (client) => {
       await client.query(`select pg_advisory_xact_lock(${LOCK}, 1)`);
       const { rowCount } = await client.query('select 1 from ledger_days where day = $1 and verified', [day]);
       if (rowCount !== 0) return false;
@@ -144,7 +87,7 @@ class PostgresArchive implements Archive {
       for await (const batch of rows) {
         for (const row of batch) sealer.add(row, lineOf(row));
         for (let at = 0; at < batch.length; at += INSERT_ROWS)
-          await insert(client, day, batch.slice(at, at + INSERT_ROWS));
+          await insertRows(client, day, batch.slice(at, at + INSERT_ROWS));
       }
       const { rows: count, totals, sha256 } = sealer.seal();
       await client.query('insert into ledger_days (day, columns, rows, totals, sha256) values ($1, $2, $3, $4, $5)', [
@@ -187,7 +130,7 @@ class PostgresArchive implements Archive {
 
   async drop(day: string): Promise<void> {
     await this.#attempt(() =>
-      this.#transaction(async (client) => {
+      inTransaction(this.#connect, async (client) => {
         await client.query('delete from ledger_rows where day = $1', [day]);
         await client.query('delete from ledger_days where day = $1', [day]);
         await client.query(NEXT_VERSION);
@@ -223,25 +166,11 @@ class PostgresArchive implements Archive {
   }
 
   #change(sql: string, day: string): Promise<boolean> {
-    return this.#transaction(async (client) => {
+    return inTransaction(this.#connect, async (client) => {
       const { rowCount } = await client.query(sql, [day]);
       await client.query(NEXT_VERSION);
       return rowCount !== 0;
     });
-  }
-
-  /** On a connection of its own: others may ask meanwhile. */
-  async #transaction<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = await this.#connect();
-    try {
-      await client.query('begin');
-      const result = await work(client);
-      await client.query('commit');
-      return result;
-    } finally {
-      // One that was not committed is rolled back with its connection.
-      await client.end().catch(() => undefined);
-    }
   }
 
   async #attempt<T>(work: () => Promise<T>): Promise<T> {
@@ -253,34 +182,7 @@ class PostgresArchive implements Archive {
   }
 }
 
-/** One query at a time: a connection takes no more. */
-class Turns {
-  #last: Promise<unknown> = Promise.resolve();
-
-  take<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
-  }
-}
-
 const NEXT_VERSION = "update ledger_settings set value = (value::bigint + 1)::text where name = 'version'";
-
-async function insert(client: pg.Client, day: string, rows: readonly UsageRow[]): Promise<void> {
-  const counts = COUNTS.map((count) => client.escapeIdentifier(count)).join(', ');
-  const types = ['text[]', 'text[]', 'text[]', ...COUNTS.map(() => 'bigint[]')];
-  await client.query(
-    `insert into ledger_rows (day, key, plan, operation, ${counts})
-     select $1, * from unnest(${types.map((type, n) => `$${n + 2}::${type}`).join(', ')})`,
-    [
-      day,
-      rows.map(({ key }) => key),
-      rows.map(({ plan }) => plan),
-      rows.map(({ operation }) => operation),
-      ...COUNTS.map((count) => rows.map((row) => row[count])),
-    ],
-  );
-}
 
 function lineWith(columns: readonly string[], row: UsageRow): string {
   const fields: Readonly<Record<string, unknown>> = { ...row };
