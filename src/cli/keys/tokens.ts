@@ -14,6 +14,29 @@ export function tokensCommand(connect: Connect): Command {
   const tokens = new Command('tokens')
     .description('make, find and revoke tokens of the admin API')
     .addHelpText('after', EXAMPLES);
+  createCommand(tokens, connect);
+  tokens
+    .command('list')
+    .description('list admin tokens')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: true }) => {
+      const found = await listed(await connect());
+      if (json === true) sayJson({ tokens: found });
+      else if (found.length === 0) say('No admin tokens but the one of the environment.');
+      else say(table(COLUMNS, found.map(rowOf)));
+    });
+  tokens
+    .command('show <id>')
+    .description('show one admin token')
+    .option('--json', 'print JSON')
+    .action(async (id: string, { json }: { json?: true }) =>
+      showToken(await (await connect()).ask('GET', pathOf(id, 'tokens')), json),
+    );
+  revokeCommand(tokens, connect);
+  return tokens;
+}
+
+function createCommand(tokens: Command, connect: Connect): void {
   tokens
     .command('create')
     .description('make an admin token; it is shown once')
@@ -28,29 +51,9 @@ export function tokensCommand(connect: Connect): Command {
         say(`Token created. It is shown only this once:\n\n  ${styled('bold', cell(made['token']))}\n`);
       showToken(made, json);
     });
-  tokens
-    .command('list')
-    .description('list admin tokens')
-    .option('--json', 'print JSON')
-    .action(async ({ json }: { json?: true }) => {
-      const found = await listed(await connect());
-      if (json === true) sayJson({ tokens: found });
-      else if (found.length === 0) say('No admin tokens but the one of the environment.');
-      else
-        say(
-          table(
-            COLUMNS,
-            found.map((token) => COLUMNS.map((column) => cell(token[column]))),
-          ),
-        );
-    });
-  tokens
-    .command('show <id>')
-    .description('show one admin token')
-    .option('--json', 'print JSON')
-    .action(async (id: string, { json }: { json?: true }) =>
-      showToken(await (await connect()).ask('GET', pathOf(id, 'tokens')), json),
-    );
+}
+
+function revokeCommand(tokens: Command, connect: Connect): void {
   tokens
     .command('revoke [id]')
     .description('end an admin token at once, and forget it')
@@ -63,7 +66,10 @@ export function tokensCommand(connect: Connect): Command {
       for (const each of ids) await client.ask('DELETE', pathOf(each, 'tokens'));
       say(id === undefined ? `${ids.length} expired tokens are gone.` : `Token ${id} is revoked.`);
     });
-  return tokens;
+}
+
+function rowOf(token: Json): readonly string[] {
+  return COLUMNS.map((column) => cell(token[column]));
 }
 
 async function listed(client: AdminClient): Promise<readonly Json[]> {

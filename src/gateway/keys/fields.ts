@@ -136,9 +136,7 @@ function readReference(value: unknown, fields: KeyFields): string | undefined {
 
 /** Why this can't be a reference; undefined where it can. */
 export function referenceProblem(value: unknown): string | undefined {
-  return typeof value === 'string'
-    ? textProblem(value, REFERENCE_LENGTH)
-    : `must be a text of at most ${REFERENCE_LENGTH} characters`;
+  return textProblem(value, REFERENCE_LENGTH);
 }
 
 function readNote(value: unknown, fields: KeyFields): string | undefined {
@@ -149,12 +147,11 @@ function readNote(value: unknown, fields: KeyFields): string | undefined {
 
 /** Why this can't be a note; undefined where it can. */
 export function noteProblem(value: unknown): string | undefined {
-  return typeof value === 'string'
-    ? textProblem(value, NOTE_LENGTH)
-    : `must be a text of at most ${NOTE_LENGTH} characters`;
+  return textProblem(value, NOTE_LENGTH);
 }
 
-function textProblem(value: string, length: number): string | undefined {
+function textProblem(value: unknown, length: number): string | undefined {
+  if (typeof value !== 'string') return `must be a text of at most ${length} characters`;
   if (value.length > length) return `at most ${length} characters, this has ${value.length}`;
   if (/\p{Cc}|\p{Cs}/u.test(value)) return 'no control characters and no broken surrogates';
   // Names are shown in lists and logs, where a key or a token must never stand.

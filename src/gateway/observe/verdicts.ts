@@ -21,51 +21,7 @@ const NEAR_SHARE = 0.2;
  * @param charged operations that cost a token
  */
 export function countVerdicts(registry: Registry, plans: Iterable<string>, charged: readonly string[]): OnVerdict {
-  const registers = [registry];
-  const admitted = new QuickCounter({
-    name: 'petgate_admitted_total',
-    help: 'Requests of good keys that took a token; equals the ledger.',
-    labelNames: ['plan', 'operation'],
-    registers,
-  });
-  const units = new QuickCounter({
-    name: 'petgate_admitted_units_total',
-    help: 'Units that these requests took, by what their operation costs; equals the ledger.',
-    labelNames: ['plan', 'operation'],
-    registers,
-  });
-  const limited = new Counter({
-    name: 'petgate_limited_total',
-    help: 'Requests refused by a limit, by the window that resets last: minute, day, month or operation (all windows of single operations).',
-    labelNames: ['plan', 'window'],
-    registers,
-  });
-  const near = new Counter({
-    name: 'petgate_near_limit_total',
-    help: 'Admissions that left less than 20 % of a window.',
-    labelNames: ['plan', 'window'],
-    registers,
-  });
-  const banned = new Counter({
-    name: 'petgate_banned_total',
-    help: 'Requests refused by a ban.',
-    labelNames: ['plan'],
-    registers,
-  });
-  const started = new Counter({
-    name: 'petgate_bans_started_total',
-    help: 'Bans started by refusals; those an operator starts are not among them.',
-    labelNames: ['plan'],
-    registers,
-  });
-  const used = new QuickHistogram({
-    name: 'petgate_day_quota_used_ratio',
-    help: 'Share of its day limit a key, or its customer, had used with each admission; those without one are left out.',
-    labelNames: ['plan'],
-    buckets: USED_BUCKETS,
-    registers,
-  });
-
+  const { admitted, units, limited, near, banned, started, used } = countersOn(registry);
   const admittedChild = cachedByLabels((plan, operation) => ({
     requests: admitted.series({ plan, operation }),
     units: units.series({ plan, operation }),
@@ -98,6 +54,41 @@ export function countVerdicts(registry: Registry, plans: Iterable<string>, charg
       child.units.inc(verdict.cost);
       if (day.limit !== 'unlimited') usedChild(plan, '').observe((day.limit - day.remaining) / day.limit);
     }
+  };
+}
+
+function countersOn(registry: Registry) {
+  const registers = [registry];
+  const counter = (name: string, help: string, ...labels: readonly string[]) =>
+    new Counter({ name, help, labelNames: [...labels], registers });
+  const quickCounter = (name: string, help: string) =>
+    new QuickCounter({ name, help, labelNames: ['plan', 'operation'], registers });
+  return {
+    admitted: quickCounter('petgate_admitted_total', 'Requests of good keys that took a token; equals the ledger.'),
+    units: quickCounter(
+      'petgate_admitted_units_total',
+      'Units that these requests took, by what their operation costs; equals the ledger.',
+    ),
+    limited: counter(
+      'petgate_limited_total',
+      'Requests refused by a limit, by the window that resets last: minute, day, month or operation (all windows of single operations).',
+      'plan',
+      'window',
+    ),
+    near: counter('petgate_near_limit_total', 'Admissions that left less than 20 % of a window.', 'plan', 'window'),
+    banned: counter('petgate_banned_total', 'Requests refused by a ban.', 'plan'),
+    started: counter(
+      'petgate_bans_started_total',
+      'Bans started by refusals; those an operator starts are not among them.',
+      'plan',
+    ),
+    used: new QuickHistogram({
+      name: 'petgate_day_quota_used_ratio',
+      help: 'Share of its day limit a key, or its customer, had used with each admission; those without one are left out.',
+      labelNames: ['plan'],
+      buckets: USED_BUCKETS,
+      registers,
+    }),
   };
 }
 
