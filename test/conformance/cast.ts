@@ -9,6 +9,7 @@ import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH } from '../../src/gateway/ad
 import type { CustomerRecord } from '../../src/gateway/admission/customers/record.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
 import { BAN, NO_BAN } from '../gateway/admission/ban.js';
+import { keyRecord } from '../gateway/admission/key-record.js';
 
 function plan(
   name: string,
@@ -77,20 +78,12 @@ export function freshId(): string {
 export async function newKey(engine: AdmissionEngine, plan: string, changes: Partial<KeyRecord> = {}): Promise<Actor> {
   const id = changes.id ?? freshId();
   const secretHash = randomBytes(32).toString('base64url');
-  const record: KeyRecord = {
-    id,
+  const record = keyRecord(id, {
     plan,
-    name: 'a key',
-    note: '',
-    status: 'enabled',
     createdAtMs: DAY_START_MS,
-    expiresAtMs: null,
-    scopes: null,
-    limits: null,
     secrets: [{ hash: secretHash, endsAtMs: null }],
-    version: 1,
     ...changes,
-  };
+  });
   await engine.keys.write(record, { atMs: DAY_START_MS, action: 'created', changed: { plan } });
   return { id, subject: { kind: 'key', id, secretHash }, record };
 }

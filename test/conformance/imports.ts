@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { AdmissionEngine, IncomingKey } from '../../src/gateway/admission/port.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import { keyRecord } from '../gateway/admission/key-record.js';
 import { until } from '../servers/until.js';
 import { ask, askMany, count, freshId, NOON_MS } from './cast.js';
 import type { Actor } from './cast.js';
@@ -15,20 +16,8 @@ type Incoming = IncomingKey & Pick<Actor, 'subject' | 'id'>;
 
 export function incoming(id = freshId(), changes: Partial<KeyRecord> = {}): Incoming {
   const secretHash = Buffer.from(`hash of ${id}`).toString('base64url');
-  const record: KeyRecord = {
-    id,
-    plan: 'pro',
-    name: `imported ${id}`,
-    note: '',
-    status: 'enabled',
-    createdAtMs: 5,
-    expiresAtMs: null,
-    scopes: null,
-    limits: null,
-    secrets: [{ hash: secretHash, endsAtMs: null }],
-    version: 1,
-    ...changes,
-  };
+  const secrets = [{ hash: secretHash, endsAtMs: null }];
+  const record = keyRecord(id, { plan: 'pro', name: `imported ${id}`, createdAtMs: 5, secrets, ...changes });
   return {
     id,
     record,

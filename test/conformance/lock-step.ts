@@ -8,6 +8,7 @@ import { BAN_MEMORY_MS } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
 import type { StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
 import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import { keyRecord } from '../gateway/admission/key-record.js';
 import { dayName, freshCustomerId, freshId, NOON_MS, rowsOf } from './cast.js';
 import type { SteeredEngine } from './reference.js';
 import { EDITIONS, initialRecord, KEYS, LONE_KEYS, longRecords, longStory, story, SUBJECTS } from './sequence.js';
@@ -111,20 +112,13 @@ class Story {
 
   async begin(initial: readonly Partial<KeyRecord>[]): Promise<void> {
     this.#setPlans(0);
-    const records = initial.map((changes, who): KeyRecord => ({
-      ...{
-        id: who < LONE_KEYS ? `${this.#run}${who}` : `${this.#customer.id}key00${who}`,
-        name: '',
-        note: '',
-        status: 'enabled',
-        createdAtMs: 0,
-        expiresAtMs: null,
-        version: 1,
-      },
-      ...{ plan: 'wave', scopes: null, limits: null, secrets: [] },
-      // fast-check makes objects without a prototype, which no store gives back.
-      ...structuredClone(who < LONE_KEYS ? changes : withoutTerms(changes)),
-    }));
+    const records = initial.map((changes, who) =>
+      keyRecord(who < LONE_KEYS ? `${this.#run}${who}` : `${this.#customer.id}key00${who}`, {
+        plan: 'wave',
+        // fast-check makes objects without a prototype, which no store gives back.
+        ...structuredClone(who < LONE_KEYS ? changes : withoutTerms(changes)),
+      }),
+    );
     this.#records.push(...records);
     await this.#changeCustomer(termsIn(initial[LONE_KEYS] ?? {}));
     await this.#all((engine) =>

@@ -3,7 +3,7 @@ import { copyFor } from '../../src/gateway/admission/events/outbox.js';
 import type { EventType, GatewayEvent, OutboxChange } from '../../src/gateway/admission/events/outbox.js';
 import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import { until } from '../servers/until.js';
-import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import { keyRecord } from '../gateway/admission/key-record.js';
 import { freshId } from './cast.js';
 
 const LEASE_MS = 60_000;
@@ -15,21 +15,13 @@ function eventFor(key: string, type: EventType = 'petgate.key.created'): Gateway
   return { id: `${key}-${freshId()}`, type, atMs: 1_000_000 + made, data: { customer: null, key, plan: 'free' } };
 }
 
-function recordOf(id: string): KeyRecord {
-  const [nothing, never] = [
-    { name: 'told', note: '', scopes: null, limits: null },
-    { expiresAtMs: null, secrets: [] },
-  ];
-  return { id, plan: 'free', status: 'enabled', createdAtMs: 1, version: 1, ...nothing, ...never };
-}
-
 const only = (event: GatewayEvent): OutboxChange => ({ enter: [event], withdraw: [] });
 
 /** A new key that is told of. */
 async function tell(engine: AdmissionEngine): Promise<GatewayEvent> {
   const id = freshId();
   const event = eventFor(id);
-  await engine.keys.write(recordOf(id), { atMs: event.atMs, action: 'created', changed: {} }, only(event));
+  await engine.keys.write(keyRecord(id), { atMs: event.atMs, action: 'created', changed: {} }, only(event));
   return event;
 }
 
@@ -70,9 +62,9 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
 
   t.test('a change that loses tells of nothing, and a key without an event neither', async (t) => {
     const id = freshId();
-    await engine.keys.write(recordOf(id), { atMs: 1, action: 'created', changed: {} });
+    await engine.keys.write(keyRecord(id), { atMs: 1, action: 'created', changed: {} });
     const event = eventFor(id);
-    await t.rejects(engine.keys.write(recordOf(id), { atMs: 1, action: 'created', changed: {} }, only(event)), {
+    await t.rejects(engine.keys.write(keyRecord(id), { atMs: 1, action: 'created', changed: {} }, only(event)), {
       name: 'VersionConflict',
     });
     t.equal(await events.read(event.id), undefined);
@@ -131,12 +123,12 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     const moved = { ...later, id: `${id}-expiring-2`, atMs: Date.now() + 2_000 };
     const own = async (state: 'waiting' | 'scheduled'): Promise<readonly string[]> =>
       (await events.list(state, null, MOST)).entries.map(({ event }) => event.id).filter((each) => each.startsWith(id));
-    await engine.keys.write(recordOf(id), { atMs: 1, action: 'created', changed: {} }, only(later));
+    await engine.keys.write(keyRecord(id), { atMs: 1, action: 'created', changed: {} }, only(later));
     t.same([await own('waiting'), await own('scheduled')], [[], [later.id]]);
     t.match(await events.figures(), { waiting: 0, oldestMs: 0 });
     t.same(await events.claim(MOST, LEASE_MS), []);
     await engine.keys.write(
-      { ...recordOf(id), version: 2 },
+      { ...keyRecord(id), version: 2 },
       { atMs: 1, action: 'changed', changed: {} },
       { enter: [moved], withdraw: [later.id] },
     );
@@ -151,7 +143,7 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
   t.test('what is still to happen and is delivered on demand happens now, and not once more later', async (t) => {
     const id = freshId();
     const later = { ...eventFor(id, 'petgate.key.expiring'), id: `${id}-expiring-1`, atMs: Date.now() + LEASE_MS };
-    await engine.keys.write(recordOf(id), { atMs: 1, action: 'created', changed: {} }, only(later));
+    await engine.keys.write(keyRecord(id), { atMs: 1, action: 'created', changed: {} }, only(later));
     const scheduled = async () =>
       (await events.list('scheduled', null, MOST)).entries.filter(({ event }) => event.id === later.id);
     t.equal((await scheduled()).length, 1);
@@ -175,7 +167,7 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     const twins = [eventFor(key), eventFor(key), eventFor(key)].map((event) => ({ ...event, atMs: 2_000_000 }));
     for (const [n, event] of twins.entries())
       await engine.keys.write(
-        { ...recordOf(key), version: n + 1 },
+        { ...keyRecord(key), version: n + 1 },
         { atMs: 1, action: 'changed', changed: {} },
         only(event),
       );

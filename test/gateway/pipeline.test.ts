@@ -4,21 +4,9 @@ import { toAdmitted, toIdentified, toRouted, toStripped } from '../../src/gatewa
 import { pipeline, STEPS } from '../../src/gateway/pipeline.js';
 import type { Steps } from '../../src/gateway/pipeline.js';
 import { isRefusal, REFUSALS } from '../../src/gateway/refusal.js';
+import { ADMITTED } from './admission/verdict.js';
 import { makeExchange } from './exchange.js';
 
-const WINDOW = { limit: 60, remaining: 59, resetAtMs: 0 };
-const VERDICT = {
-  outcome: 'admitted',
-  inScope: true,
-  keyId: null,
-  recordVersion: null,
-  plan: 'free',
-  minute: WINDOW,
-  day: WINDOW,
-  more: [],
-  cost: 1,
-  atMs: 0,
-} as const;
 const [OPERATION] = loadContract().routes.operations;
 const REQUIREMENTS = {
   operation: 'listPets',
@@ -44,7 +32,9 @@ function passing(ran: string[]): Steps {
     identify: says('identify', (exchange) =>
       toIdentified(exchange, { kind: 'address', address: '192.0.2.1' }, 'missing'),
     ),
-    admit: says('admit', (exchange) => Promise.resolve(toAdmitted(exchange, OPERATION!, VERDICT))),
+    admit: says('admit', (exchange) =>
+      Promise.resolve(toAdmitted(exchange, OPERATION!, { ...ADMITTED, keyId: null, recordVersion: null })),
+    ),
     forward: says('forward', (exchange) => Promise.resolve(exchange)),
   };
 }

@@ -1,22 +1,16 @@
 import t from 'tap';
 import { refuse, renderRefusal } from '../../src/gateway/answer.js';
 import { isRefusal, REFUSALS, withHeaders } from '../../src/gateway/refusal.js';
+import type { LimitedVerdict } from '../../src/gateway/admission/verdict.js';
+import { STANDING } from './admission/verdict.js';
 import { makeExchange } from './exchange.js';
 
-const WINDOW = { limit: 60, remaining: 0, resetAtMs: 5000 };
-const LIMITED = {
-  outcome: 'limited',
-  violated: 'minute',
-  retryAtMs: 5000,
-  keyId: 'k',
-  recordVersion: 1,
-  plan: 'free',
-  minute: WINDOW,
-  day: WINDOW,
-  more: [],
-  cost: 1,
-  atMs: 1000,
-} as const;
+const EMPTY = { limit: 60, remaining: 0, resetAtMs: 5000 };
+const LIMITED: LimitedVerdict = {
+  ...STANDING,
+  ...{ outcome: 'limited', violated: 'minute', retryAtMs: 5000 },
+  ...{ minute: EMPTY, day: EMPTY, atMs: 1000 },
+};
 
 t.test('every refusal of the catalogue is a whole Error that leaks nothing', (t) => {
   for (const [code, refusal] of Object.entries(REFUSALS)) {

@@ -5,6 +5,7 @@ import type { RedisEngine } from '../../../src/gateway/admission/engines/redis/e
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import { ask, askMany, count, freshId, newKey, PLANS, rowsOf, standing } from '../../conformance/cast.js';
 import type { Actor } from '../../conformance/cast.js';
+import { keyRecord } from '../../gateway/admission/key-record.js';
 import { startRedis } from '../../servers/redis.js';
 import type { RedisOptions, RedisServer } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
@@ -35,19 +36,7 @@ async function setUp(
 /** Every call of the port, on a store that is away. */
 function everyCall(engine: RedisEngine): readonly (readonly [string, () => Promise<unknown>])[] {
   const id = freshId();
-  const record = {
-    id,
-    plan: 'free',
-    name: '',
-    note: '',
-    status: 'enabled',
-    createdAtMs: 0,
-    expiresAtMs: null,
-    scopes: null,
-    limits: null,
-    secrets: [],
-    version: 1,
-  } as const;
+  const record = keyRecord(id);
   return [
     [
       'admit',

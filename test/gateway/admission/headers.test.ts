@@ -4,6 +4,7 @@ import { UNLIMITED_FIGURE } from '../../../src/gateway/admission/bucket.js';
 import type { WindowFigures } from '../../../src/gateway/admission/bucket.js';
 import { closedHeaders, rateHeaders, retryAfterS } from '../../../src/gateway/admission/headers.js';
 import type { Standing, StandingVerdict } from '../../../src/gateway/admission/verdict.js';
+import { STANDING } from './verdict.js';
 
 const AT_MS = Date.UTC(2026, 10, 21, 12);
 const MONTH_MS = 31 * 86_400_000;
@@ -36,7 +37,7 @@ const window = (perMs: number): fc.Arbitrary<WindowFigures> =>
   );
 const standing: fc.Arbitrary<Standing> = fc
   .record({ minute: window(60_000), day: window(86_400_000), atMs: fc.integer({ min: AT_MS, max: AT_MS + 999 }) })
-  .map((figures) => ({ keyId: 'k', recordVersion: 1, plan: 'free', more: [], cost: 1, ...figures }));
+  .map((figures) => ({ ...STANDING, ...figures }));
 const verdict: fc.Arbitrary<StandingVerdict> = fc.oneof(
   standing.map((at) => ({ ...at, outcome: 'admitted' as const, inScope: true })),
   fc
@@ -117,7 +118,7 @@ t.test('the triple speaks for the window that refuses first', (t) => {
     const fields = fieldsOf(rateHeaders(judged, 0));
     return ['Limit', 'Remaining', 'Reset'].map((name) => fields.get(`X-RateLimit-${name}`)).join(' ');
   };
-  const at = { keyId: 'k', recordVersion: 1, plan: 'free', minute, day, more: [], cost: 1, atMs: AT_MS };
+  const at = { ...STANDING, minute, day, atMs: AT_MS };
   const second = AT_MS / 1000;
   t.equal(triple({ ...at, outcome: 'admitted', inScope: true }), `60 5 ${second + 2}`, 'fewest left; Reset rounded up');
   t.equal(triple({ ...at, day: { ...day, remaining: 4 }, outcome: 'admitted', inScope: true }), `1000 4 ${second + 7}`);
@@ -157,7 +158,7 @@ t.test('of more windows the one with fewest requests of this cost left speaks, a
   const month = { name: 'month', per: 'month', limit: 5000, remaining: 20, resetAtMs: monthEndMs } as const;
   const name = 'createPet-minute';
   const own = { name, per: 'minute', limit: 10, remaining: 9, resetAtMs: AT_MS } as const;
-  const at = { keyId: 'k', recordVersion: 1, plan: 'free', minute, day, more: [month, own], cost: 7, atMs: AT_MS };
+  const at = { ...STANDING, minute, day, more: [month, own], cost: 7, atMs: AT_MS };
   const admitted = { ...at, outcome: 'admitted', inScope: true } as const;
   const speaks = (judged: StandingVerdict): string | undefined =>
     fieldsOf(rateHeaders(judged, 0)).get('X-RateLimit-Limit');

@@ -7,6 +7,7 @@ import type { AdmissionEngine, Subject } from '../../../src/gateway/admission/po
 import { makeToken } from '../../../src/gateway/keys/token.js';
 import type { Teardown } from '../../servers/program.js';
 import { NO_BAN } from './ban.js';
+import { keyRecord } from './key-record.js';
 
 const plan = (name: string, minute: number): readonly [string, Plan] => [
   name,
@@ -42,21 +43,10 @@ export async function newKey(
   scopes: readonly string[] | null = null,
 ): Promise<Extract<Subject, { kind: 'key' }> & { readonly token: string }> {
   const { id, token, secretHash } = makeToken('development');
-  await engine.keys.write(
-    {
-      id,
-      plan: planName,
-      name: 'test',
-      note: '',
-      status: 'enabled',
-      createdAtMs: 0,
-      expiresAtMs: null,
-      scopes,
-      limits: null,
-      secrets: [{ hash: secretHash, endsAtMs: null }],
-      version: 1,
-    },
-    { atMs: 0, action: 'created', changed: {} },
-  );
+  await engine.keys.write(keyRecord(id, { plan: planName, scopes, secrets: [{ hash: secretHash, endsAtMs: null }] }), {
+    atMs: 0,
+    action: 'created',
+    changed: {},
+  });
   return { kind: 'key', id, secretHash, token };
 }

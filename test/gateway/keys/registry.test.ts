@@ -4,6 +4,7 @@ import type { EmbeddedEngine } from '../../../src/gateway/admission/engines/embe
 import { KeyRefused } from '../../../src/gateway/keys/refused.js';
 import type { KeyRegistry } from '../../../src/gateway/keys/registry.js';
 import { makeToken, parseToken } from '../../../src/gateway/keys/token.js';
+import { keyRecord } from '../admission/key-record.js';
 import { openRegistry, openStore } from './store.js';
 
 /** How the engine judges `token` at `nowMs`: the outcome, or why the key is not good. */
@@ -153,22 +154,7 @@ t.test(
       const title = JSON.stringify([ends, overlapDays]);
       const { id } = makeToken('staging');
       const secrets = ends.map((endsAtMs, place) => ({ hash: `secret ${place}`, endsAtMs }));
-      await engine.keys.write(
-        {
-          id,
-          plan: 'free',
-          name: '',
-          note: '',
-          status: 'enabled',
-          createdAtMs: 0,
-          expiresAtMs: null,
-          scopes: null,
-          limits: null,
-          secrets,
-          version: 1,
-        },
-        { atMs: 0, action: 'imported', changed: {} },
-      );
+      await engine.keys.write(keyRecord(id, { secrets }), { atMs: 0, action: 'imported', changed: {} });
       const { record } = await registry.rotate(id, overlapDays * 86_400_000);
       t.same(
         record.secrets.map(({ endsAtMs }) => endsAtMs),

@@ -5,21 +5,10 @@ import type { Exchange, ExchangeLog } from '../../../src/gateway/exchange.js';
 import { createMetrics } from '../../../src/gateway/observe/metrics.js';
 import { createFinish, createTunnelOpened } from '../../../src/gateway/observe/finish.js';
 import type { AccessLog } from '../../../src/gateway/observe/finish.js';
+import { ADMITTED } from '../admission/verdict.js';
 import { makeExchange } from '../exchange.js';
 
-const WINDOW = { limit: 60, remaining: 59, resetAtMs: 0 };
-const VERDICT = {
-  outcome: 'admitted',
-  inScope: true,
-  keyId: 'k1',
-  recordVersion: 1,
-  plan: 'free',
-  minute: WINDOW,
-  day: WINDOW,
-  more: [],
-  cost: 1,
-  atMs: 1234,
-} as const;
+const VERDICT = { ...ADMITTED, keyId: 'k1', atMs: 1234 };
 
 interface Told {
   readonly failures: readonly FailedRequest[];

@@ -3,18 +3,7 @@ import { loadContract } from '../../../src/gateway/contract/load.js';
 import { createMetrics } from '../../../src/gateway/observe/metrics.js';
 import { REFUSALS } from '../../../src/gateway/refusal.js';
 import { UPSTREAM_FAILURES } from '../../../src/gateway/upstream/failure.js';
-
-const WINDOW = { limit: 1, remaining: 0, resetAtMs: 0 };
-const AT = {
-  keyId: 'secretkeyid1',
-  recordVersion: 1,
-  plan: 'free',
-  minute: WINDOW,
-  day: WINDOW,
-  more: [],
-  cost: 1,
-  atMs: 0,
-};
+import { ADMITTED, STANDING } from '../admission/verdict.js';
 
 t.test('labels come from closed sets: no key, address or path, and no status but its class', async (t) => {
   const operations = [...loadContract().routes.operations.map(({ id }) => id), 'options', 'unmatched', 'malformed'];
@@ -25,14 +14,15 @@ t.test('labels come from closed sets: no key, address or path, and no status but
     charged: operations,
     upstreams: ['pets'],
   });
+  const at = { ...STANDING, keyId: 'secretkeyid1' };
   for (const operation of operations) {
     for (const status of [200, 201, 204, 304, 404, 429, 499, 503, 599]) metrics.exchange(operation, status, 0.01);
-    metrics.verdict({ ...AT, outcome: 'admitted', inScope: true }, operation);
-    metrics.verdict({ ...AT, keyId: null, plan: 'anonymous', outcome: 'admitted', inScope: true }, operation);
+    metrics.verdict({ ...ADMITTED, keyId: 'secretkeyid1' }, operation);
+    metrics.verdict({ ...ADMITTED, keyId: null, plan: 'anonymous' }, operation);
     for (const violated of ['minute', 'day', 'month', 'createPet-minute'])
-      metrics.verdict({ ...AT, outcome: 'limited', violated, retryAtMs: 0 }, operation);
+      metrics.verdict({ ...at, outcome: 'limited', violated, retryAtMs: 0 }, operation);
     for (const started of [true, false])
-      metrics.verdict({ ...AT, outcome: 'banned', bannedUntilMs: 0, retryAtMs: 0, level: 1, started }, operation);
+      metrics.verdict({ ...at, outcome: 'banned', bannedUntilMs: 0, retryAtMs: 0, level: 1, started }, operation);
   }
   for (const code of Object.keys(REFUSALS)) metrics.refusal(code);
   metrics.admission(0.001);

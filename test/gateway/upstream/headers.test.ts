@@ -3,6 +3,7 @@ import { toAdmitted, toIdentified, toRouted, toStripped } from '../../../src/gat
 import type { Admitted } from '../../../src/gateway/exchange.js';
 import type { Operation } from '../../../src/gateway/contract/operation.js';
 import { appendResponseHeaders, requestHeaders } from '../../../src/gateway/upstream/headers.js';
+import { ADMITTED } from '../admission/verdict.js';
 import { makeExchange } from '../exchange.js';
 
 const OPERATION: Operation = {
@@ -21,7 +22,6 @@ const OPERATION: Operation = {
   headers: [],
   parameters: [],
 };
-const WINDOW = { limit: 60, remaining: 59, resetAtMs: 0 };
 
 function admitted(keyId: string | null): Admitted {
   const { exchange } = makeExchange({ id: 'request-1' });
@@ -35,18 +35,7 @@ function admitted(keyId: string | null): Admitted {
     refusal: null,
   });
   const identified = toIdentified(routed, { kind: 'address', address: '192.0.2.1' }, 'missing');
-  return toAdmitted(identified, OPERATION, {
-    outcome: 'admitted',
-    inScope: true,
-    recordVersion: 1,
-    keyId,
-    plan: 'free',
-    minute: WINDOW,
-    day: WINDOW,
-    more: [],
-    cost: 1,
-    atMs: 0,
-  });
+  return toAdmitted(identified, OPERATION, { ...ADMITTED, keyId });
 }
 
 const told = (

@@ -1,26 +1,14 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import type { KeyRecord } from '../../../../src/gateway/admission/key-record.js';
 import { parseToken } from '../../../../src/gateway/keys/token.js';
 import { DAY_MS, dayOf } from '../../../../src/shared/utc-day.js';
+import { keyRecord } from '../../admission/key-record.js';
 import { listen } from '../listener.js';
 import type { Listener } from '../listener.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const RECORD: KeyRecord = {
-  id: 'longAgo00000',
-  plan: 'free',
-  name: 'x',
-  note: '',
-  status: 'enabled',
-  createdAtMs: 0,
-  expiresAtMs: null,
-  scopes: null,
-  limits: null,
-  secrets: [],
-  version: 1,
-};
+const RECORD = keyRecord('longAgo00000');
 
 async function use({ engine }: Listener, token: unknown, times: number): Promise<void> {
   const parts = parseToken(String(token), 'staging', false)!;

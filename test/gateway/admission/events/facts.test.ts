@@ -4,14 +4,15 @@ import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { crossingsOf } from '../../../../src/gateway/admission/events/facts.js';
 import { newSigningSecret, signingKey } from '../../../../src/gateway/admission/events/signing-key.js';
 import type { AdmittedVerdict } from '../../../../src/gateway/admission/verdict.js';
+import { ADMITTED } from '../verdict.js';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 
 function verdictOf(limit: number, remaining: number, cost: number): AdmittedVerdict {
   const figures = { limit, remaining, resetAtMs: 0 };
   return {
-    ...{ outcome: 'admitted', keyId: 'k', recordVersion: 1, plan: 'free', atMs: NOW_MS, inScope: true, cost },
-    ...{ minute: figures, day: figures, more: [{ name: 'month', per: 'month', ...figures }] },
+    ...ADMITTED,
+    ...{ atMs: NOW_MS, cost, minute: figures, day: figures, more: [{ name: 'month', per: 'month', ...figures }] },
   };
 }
 

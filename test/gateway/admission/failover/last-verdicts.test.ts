@@ -1,20 +1,8 @@
 import t from 'tap';
 import { LastVerdicts, RENEW_MS } from '../../../../src/gateway/admission/failover/last-verdicts.js';
 import type { Verdict } from '../../../../src/gateway/admission/verdict.js';
+import { ADMITTED } from '../verdict.js';
 
-const window = { limit: 60, remaining: 59, resetAtMs: 0 };
-const admitted: Verdict = {
-  outcome: 'admitted',
-  inScope: true,
-  keyId: 'k',
-  recordVersion: 1,
-  plan: 'free',
-  minute: window,
-  day: window,
-  more: [],
-  cost: 1,
-  atMs: 0,
-};
 const unknown: Verdict = { outcome: 'unknown_key', reason: 'revoked' };
 
 function see(last: LastVerdicts, id: string, verdict: Verdict | undefined): void {
@@ -27,23 +15,23 @@ t.test(
     const now = performance.now.bind(performance);
     t.teardown(() => (performance.now = now));
     const last = new LastVerdicts();
-    see(last, 'a', admitted);
+    see(last, 'a', ADMITTED);
     see(last, 'b', undefined);
     t.strictSame(last.takeDue(10), ['a'], 'what was not decided is not seen');
-    see(last, 'a', admitted);
+    see(last, 'a', ADMITTED);
     t.strictSame(last.takeDue(10), [], 'not at each request');
     performance.now = () => now() + RENEW_MS;
-    see(last, 'a', admitted);
+    see(last, 'a', ADMITTED);
     t.strictSame(last.takeDue(10), ['a']);
-    see(last, 'a', { ...admitted, recordVersion: 2 });
+    see(last, 'a', { ...ADMITTED, recordVersion: 2 });
     t.strictSame(last.takeDue(10), ['a'], 'and at once when its record is another');
-    see(last, 'a', admitted);
+    see(last, 'a', ADMITTED);
     for (let n = 0; n < 2_000; n += 1) see(last, `x${n}`, unknown);
     const refused = last.takeRefused();
     t.ok(refused.length === 500 && refused[0] === 'x0');
     t.strictSame(last.takeRefused(), []);
-    t.equal(last.of('a')?.verdict, admitted);
-    for (let n = 0; n < 50_000; n += 1) see(last, `y${n}`, admitted);
+    t.equal(last.of('a')?.verdict, ADMITTED);
+    for (let n = 0; n < 50_000; n += 1) see(last, `y${n}`, ADMITTED);
     t.equal(last.of('a'), undefined, 'those seen first are forgotten first');
     t.equal(last.takeDue(100).length, 100);
     t.end();
@@ -54,14 +42,14 @@ t.test('of a customer it is the last about any of its keys, each with its own be
   const last = new LastVerdicts();
   const [first, second] = ['customerfirst0', 'customersecond'].map((id) => ({
     id,
-    verdict: { ...admitted, keyId: id },
+    verdict: { ...ADMITTED, keyId: id },
   }));
   for (const { id, verdict } of [first!, second!]) see(last, id, verdict);
   t.equal(last.ofCustomer('customer')?.verdict, second!.verdict);
   t.equal(last.of(first!.id)?.verdict, first!.verdict);
   t.strictSame(last.keyIds(), [first!.id, second!.id], 'a customer is no key');
   t.strictSame(last.takeDue(10), [first!.id, 'customer', second!.id], 'whose record is looked at as well');
-  see(last, 'alone', admitted);
+  see(last, 'alone', ADMITTED);
   t.equal(last.ofCustomer('alone'), undefined);
   last.forget('customer');
   t.equal(last.ofCustomer('customer'), undefined);

@@ -10,6 +10,7 @@ import { shareOf } from '../../../../src/gateway/admission/failover/shares.js';
 import type { Terms } from '../../../../src/gateway/admission/plan.js';
 import { NOON_MS } from '../../../conformance/cast.js';
 import { NO_BAN } from '../ban.js';
+import { keyRecord } from '../key-record.js';
 
 const KEY = { id: 'k', version: 1 };
 
@@ -17,19 +18,7 @@ const termsOf = (limits: Limits, refill: Refill): Terms => ({ plan: 'p', limits,
 const key: CachedKey = {
   seenAtMs: NOON_MS - 1_000,
   ban: null,
-  record: {
-    id: 'k',
-    plan: 'p',
-    name: '',
-    note: '',
-    status: 'enabled',
-    createdAtMs: 0,
-    expiresAtMs: null,
-    scopes: null,
-    limits: null,
-    secrets: [],
-    version: 1,
-  },
+  record: keyRecord('k', { plan: 'p' }),
 };
 
 /** Of a key that has its own buckets. */

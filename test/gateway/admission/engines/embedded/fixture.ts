@@ -8,6 +8,7 @@ import type { Plan, Plans } from '../../../../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, UsageRow } from '../../../../../src/gateway/admission/port.js';
 import type { AuditEntry, KeyRecord } from '../../../../../src/gateway/admission/key-record.js';
 import { BAN } from '../../ban.js';
+import { keyRecord } from '../../key-record.js';
 
 export const DAY_MS = 86_400_000;
 export const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -26,20 +27,7 @@ export const PLANS: Plans = new Map([
 export const ENTRY: AuditEntry = { atMs: NOON_MS, action: 'created', changed: { plan: 'free' } };
 
 export function recordOf(id: string, changes: Partial<KeyRecord> = {}): KeyRecord {
-  return {
-    id,
-    plan: 'free',
-    name: 'test',
-    note: '',
-    status: 'enabled',
-    createdAtMs: NOON_MS,
-    expiresAtMs: null,
-    scopes: null,
-    limits: null,
-    secrets: [{ hash: `hash-of-${id}`, endsAtMs: null }],
-    version: 1,
-    ...changes,
-  };
+  return keyRecord(id, { createdAtMs: NOON_MS, secrets: [{ hash: `hash-of-${id}`, endsAtMs: null }], ...changes });
 }
 
 export function requestOf(id: string, changes: Partial<AdmissionRequest> = {}): AdmissionRequest {
