@@ -22,13 +22,20 @@ export interface Client {
   send(status: number, headers: string[], body: Buffer | string): void;
   /** A streamed answer: start, then write (false asks to wait for drain), then end. */
   start(status: number, headers: string[]): void;
-  write(chunk: Buffer): boolean;
+  /** @param from gets the chunk back once it is written */
+  write(chunk: Buffer, from?: ChunkSource | null): boolean;
   onDrain(listener: () => void): void;
   end(): void;
   /** Cuts the connection, or the stream of HTTP/2: the only honest end for an answer that broke after it started. */
   abort(): void;
   /** Only of a client that may have a tunnel instead of an answer. */
   readonly handshake?: Handshake;
+}
+
+/** Where the chunks of an answer come from. */
+export interface ChunkSource {
+  /** Nobody reads this chunk any more: its memory may serve again. Whoever can't know lets it be. */
+  release(chunk: Buffer): void;
 }
 
 /** A client that asks for a WebSocket (RFC 6455 §4). */

@@ -90,7 +90,7 @@ export class Attempt implements ResponseHandler {
     }
     const { client } = this.#exchange;
     if (!this.#streaming) this.#startStreaming(false);
-    if (client.write(chunk)) return;
+    if (client.write(chunk, controller)) return;
     controller.pause();
     client.onDrain(() => controller.resume());
   }
@@ -136,7 +136,7 @@ export class Attempt implements ResponseHandler {
     const { client } = this.#exchange;
     this.#streaming = true;
     client.start(this.#status, this.#answerHeaders(complete));
-    for (const chunk of this.#held) client.write(chunk);
+    for (const chunk of this.#held) client.write(chunk, this.#controller);
     this.#held = [];
   }
 

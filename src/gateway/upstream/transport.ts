@@ -1,3 +1,5 @@
+import type { ChunkSource } from '../exchange.js';
+
 /** One request as it goes out to an upstream. */
 export interface OutgoingRequest {
   readonly method: string;
@@ -9,7 +11,7 @@ export interface OutgoingRequest {
 }
 
 /** Steers one request that was dispatched. Once its answer ended, or it failed, it does nothing. */
-export interface Controller {
+export interface Controller extends ChunkSource {
   /** Takes it from the queue, or closes its connection. The handler is not called again. */
   abort(): void;
   /** Reads no further of the answer, until `resume`. */

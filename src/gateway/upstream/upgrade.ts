@@ -74,6 +74,8 @@ function follow(followed: Followed): void {
     },
     pause: () => void answer?.pause(),
     resume: () => void answer?.resume(),
+    // Node reads into memory of its own.
+    release: () => undefined,
   };
   outgoing.once('socket', (socket) => onceConnected(socket, connectMs, () => attempt.onRequestStart(controller)));
   outgoing.on('response', (response) => {

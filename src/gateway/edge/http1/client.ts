@@ -4,6 +4,7 @@ import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS } from '../../refusal.js';
 import type { Refusal } from '../../refusal.js';
 import { gatherBody, once } from '../body.js';
+import type { ChunkSource } from '../../exchange.js';
 import type { ServedClient } from '../begin.js';
 import { beginNext } from './connection.js';
 import type { Ongoing } from './connection.js';
@@ -150,10 +151,14 @@ export class HttpClient implements ServedClient, Ongoing {
     this.#request.url = '';
   }
 
-  write(chunk: Buffer): boolean {
+  write(chunk: Buffer, from: ChunkSource | null = null): boolean {
     if (this.gone) return true;
     this.bytesOut += chunk.length;
-    return this.#response.write(chunk);
+    if (from === null) return this.#response.write(chunk);
+    return this.#response.write(chunk, (error) => {
+      // Node also says that it is written of what a closing connection gave up; that memory is not used again.
+      if (!error && !this.#request.socket.destroyed) from.release(chunk);
+    });
   }
 
   onDrain(listener: () => void): void {

@@ -1,3 +1,4 @@
+import { release } from './read-buffer.js';
 import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.js';
 
 /** The connection that carries a request. */
@@ -37,6 +38,10 @@ export class UpstreamRequest implements Controller {
 
   resume(): void {
     if (!this.#ended) this.#connection?.resume();
+  }
+
+  release(chunk: Buffer): void {
+    release(chunk);
   }
 
   /** It has a connection. False: whoever sent it has given it up by now. */

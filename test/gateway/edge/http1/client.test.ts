@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
 import { loadSettings } from '../../../../src/gateway/config/load.js';
@@ -82,4 +84,44 @@ t.test('a large body is not copied beside its header', async (t) => {
   const { text, vectors } = await send(t, 'GET / HTTP/1.1', 200, Buffer.alloc(100_000, 'x'));
   t.equal(text.slice(text.indexOf('\r\n\r\n') + 4), 'x'.repeat(100_000));
   t.equal(vectors, 1, 'both in one write');
+});
+
+t.test('a chunk is given back once it is written and not before; never when its client leaves', async (t) => {
+  const limits = loadSettings({}).limits;
+  for (const leaves of [false, true]) {
+    const server = createServer();
+    server.on('connection', (socket: Socket) => trackConnection(socket, new Traffic(), limits));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    socket.write('GET / HTTP/1.1\r\nHost: pets.example\r\n\r\n');
+    const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    const client = new HttpClient(request, response, false, new Traffic(), limits);
+    const given: Buffer[] = [];
+    const written: Buffer[] = [];
+    const write = (): void => {
+      written.push(Buffer.alloc(65_536, written.length));
+      client.write(written.at(-1)!, { release: (chunk) => given.push(chunk) });
+    };
+    client.start(200, ['Content-Length', String(2 ** 30)]);
+    // Until the system takes no more: nobody reads.
+    do {
+      write();
+      await nextTurn();
+    } while (response.writableLength === 0);
+    t.ok(response.writableLength > 0 && given.length < written.length, 'what waits is not given back');
+    const before = given.length;
+    if (leaves) {
+      socket.destroy();
+      await once(response, 'close');
+      await nextTurn();
+      t.equal(given.length, before, 'nor what nobody takes any more');
+    } else {
+      const drained = once(request.socket, 'drain');
+      socket.resume();
+      await drained;
+      t.strictSame(given, written, 'all of it, once it is taken');
+    }
+  }
 });
