@@ -35,13 +35,20 @@ t.test('events are listed, shown and delivered again', async (t) => {
 });
 
 t.test('keys that end are listed as scheduled; without a webhook it is told that events are off', async (t) => {
-  const { port, registry } = await listen(t, {}, { events: { allowLocal: true } });
+  const { port, engine, registry } = await listen(t, {}, { events: { allowLocal: true } });
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   const expires = new Date(Date.now() + 30 * 86_400_000).toISOString();
   const { record } = await registry.create({ plan: 'free', name: 'x', expires });
   const id = `${record.id}-expiring-${record.expiresAtMs}`;
   t.match((await petgate(['events', 'list', '--scheduled'], env)).stdout, `${id}  petgate.key.expiring`);
   t.match(JSON.parse((await petgate(['events', 'show', id, '--json'], env)).stdout), { state: 'scheduled' });
+  t.match(await petgate(['events', 'redeliver', id], env), { code: 0, stdout: `Event ${id} is due.\n` });
+  t.match(JSON.parse((await petgate(['events', 'show', id, '--json'], env)).stdout), { state: 'waiting' });
+  const due = await engine.outbox.claim(10, 60_000);
+  t.ok(
+    due.some(({ event }) => event.id === id),
+    'and it is',
+  );
 
   const silent = await listen(t);
   const off = surroundings(dataFolder(t), { ADMIN_PORT: String(silent.port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
