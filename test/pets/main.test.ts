@@ -4,91 +4,10 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Test } from 'tap';
-import { startPostgres } from '../servers/postgres.js';
 import { until } from '../servers/until.js';
+import { everyPet, flood } from './flood.js';
 import { callerOf, runProgram, startProgram, temporaryFolder, TOKEN } from './service.js';
-import type { Answer, Caller } from './service.js';
-
-/** Adds pets over several connections until `count` are acknowledged or the service is gone; what was acknowledged, by id. */
-async function flood(pets: Caller, count: number, label: string): Promise<Map<string, string>> {
-  const acknowledged = new Map<string, string>();
-  const worker = async (lane: number): Promise<void> => {
-    for (let turn = 0; acknowledged.size < count; turn += 1) {
-      let answer: Answer;
-      try {
-        answer = await pets.send(
-          'POST',
-          '/v1/pets',
-          `{"name":"${label} ${lane}.${turn}","categoryId":${lane}${turn % 3 === 0 ? ',"status":"sold"' : ''}}`,
-        );
-      } catch {
-        return;
-      }
-      if (answer.status !== 201) throw new Error(answer.text);
-      const id = /^\{"id":([0-9]+)/.exec(answer.text)?.[1] ?? '';
-      if (acknowledged.has(id)) throw new Error(`id ${id} twice`);
-      acknowledged.set(id, answer.text);
-    }
-  };
-  await Promise.all(Array.from({ length: 8 }, (_, lane) => worker(lane)));
-  return acknowledged;
-}
-
-async function everyPet(pets: Caller, filter = ''): Promise<string[]> {
-  const seen: string[] = [];
-  for (let path: string | undefined = `/v1/pets?limit=100${filter}`; path !== undefined;) {
-    const page = await pets.send('GET', path);
-    seen.push(...(page.text.match(/\{[^}]*\}/g) ?? []));
-    path = /^<([^>]+)>/.exec(page.headers.get('link') ?? '')?.[1];
-  }
-  return seen;
-}
-
-async function killNine(t: Test, environment: Record<string, string>): Promise<void> {
-  const acknowledged = new Map<string, string>();
-  for (let round = 1; round <= 3; round += 1) {
-    const { child, caller, ended } = await startProgram(t, environment);
-    const adding = flood(caller, 1_000_000, `round ${round}`);
-    await until(
-      'some pets are there',
-      async () => (await caller.send('GET', `/v1/pets/${acknowledged.size + 150}`)).status === 200,
-    );
-    child.kill('SIGKILL');
-    t.equal((await ended).signal, 'SIGKILL');
-    for (const [id, pet] of await adding) {
-      t.notOk(acknowledged.has(id), `id ${id} given twice`);
-      acknowledged.set(id, pet);
-    }
-  }
-  const { child, caller, ended } = await startProgram(t, environment);
-  const kept = await everyPet(caller);
-  const all = new Set(kept);
-  t.ok(acknowledged.size >= 300, `${acknowledged.size} acknowledged, ${kept.length} kept`);
-  t.same(
-    [...acknowledged.values()].filter((pet) => !all.has(pet)),
-    [],
-    'every acknowledged pet is there as it was',
-  );
-  t.equal(new Set(kept.map((pet) => pet.split(',', 1)[0])).size, kept.length, 'no id twice');
-  t.same(
-    await everyPet(caller, '&status=sold'),
-    kept.filter((pet) => pet.includes('"sold"')),
-    'the index of statuses agrees',
-  );
-  child.kill('SIGTERM');
-  t.equal((await ended).code, 0, 'and it stops when told to');
-}
-
-t.test('an acknowledged pet survives kill -9, and its id is never given again (embedded)', (t) =>
-  killNine(t, { PETGATE_DATA: temporaryFolder(t) }),
-);
-
-t.test('an acknowledged pet survives kill -9, and its id is never given again (postgres)', async (t) => {
-  const server = await startPostgres();
-  t.teardown(() => server.stop());
-  await killNine(t, { DATABASE_URL: server.url });
-});
+import type { Answer } from './service.js';
 
 t.test('two processes on one folder never give an id twice', async (t) => {
   const environment = { PETGATE_DATA: temporaryFolder(t) };

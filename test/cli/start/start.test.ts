@@ -1,56 +1,13 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { once } from 'node:events';
-import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { issueCertificate } from '../../servers/certificate.js';
 import { exchangeRaw } from '../../servers/raw.js';
-import { begin, dataFolder, eventually, petgate, surroundings } from '../programs.js';
-import type { Running } from '../programs.js';
-
-const READY = /ready {2}(pets|gateway) +(https?:\S+)/g;
-
-/** The two programs under a supervisor, by what /proc says of their parent and command. */
-function childrenOf({ child }: Running): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const parent = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
-      if (parent === String(child.pid))
-        found.set(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[2] ?? '', Number(pid));
-    } catch {
-      // It ended meanwhile.
-    }
-  }
-  return found;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Also where the promise is broken, no test may leave a program behind. */
-function killAll(pids: readonly number[]): void {
-  for (const pid of pids.filter(isAlive)) process.kill(pid, 'SIGKILL');
-}
-
-async function ready(running: Running): Promise<ReadonlyMap<string, string>> {
-  await eventually(
-    'start says how to stop',
-    () => running.output().includes('Ctrl-C stops.') || (running.child.exitCode !== null && fail(running)),
-  );
-  return new Map([...running.output().matchAll(READY)].map(([, name, url]) => [name!, url!]));
-}
-
-function fail(running: Running): never {
-  throw new Error(`start ended: ${running.output()}`);
-}
+import { begin, dataFolder, petgate, surroundings } from '../programs.js';
+import { childrenOf, isAlive, killAll, ready } from './ready.js';
 
 const hasProc = process.platform === 'linux';
 
@@ -145,36 +102,6 @@ t.test('a stop leaves nothing behind, and says nothing of a crash', { skip: !has
   t.notMatch(running.output(), 'ended by itself');
 });
 
-t.test('kill -9 of the supervisor leaves nothing behind', { skip: !hasProc }, async (t: Test) => {
-  const running = begin(t, ['start'], surroundings(dataFolder(t)));
-  await ready(running);
-  const pids = [...childrenOf(running).values()];
-  t.teardown(() => killAll(pids));
-  t.equal(pids.length, 2);
-  running.child.kill('SIGKILL');
-  t.equal(await running.ended, 'SIGKILL');
-  await eventually('both programs leave', () => !pids.some(isAlive));
-});
-
-t.test('a program that is killed is started again, and said to be', { skip: !hasProc }, async (t: Test) => {
-  const running = begin(t, ['start'], surroundings(dataFolder(t)));
-  const urls = await ready(running);
-  for (const name of ['pets', 'gateway']) {
-    const pid = childrenOf(running).get(name)!;
-    process.kill(pid, 'SIGKILL');
-    const next = await eventually(`${name} again`, () => {
-      const now = childrenOf(running).get(name);
-      return now !== pid && now;
-    });
-    t.ok(isAlive(next));
-    t.match(running.output(), `${name} ended by itself (signal SIGKILL)`);
-  }
-  const reply = await untilAnswered(`${urls.get('gateway')!}/openapi.json`);
-  t.equal(reply.status, 200);
-  running.child.kill('SIGINT');
-  t.equal(await running.ended, 0);
-});
-
 t.test('a start that can not work ends with exit code 1 and says why', async (t: Test) => {
   const { code, stderr } = await petgate(
     ['start'],
@@ -183,15 +110,3 @@ t.test('a start that can not work ends with exit code 1 and says why', async (t:
   t.equal(code, 1);
   t.match(stderr, /pets ended while starting \(exit code 1\)/);
 });
-
-async function untilAnswered(url: string): Promise<Response> {
-  const deadlineMs = Date.now() + 20_000;
-  for (;;) {
-    try {
-      return await fetch(url);
-    } catch (error) {
-      if (Date.now() > deadlineMs) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}
