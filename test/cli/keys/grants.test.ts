@@ -40,19 +40,6 @@ for (const collection of ['keys', 'customers'] as const) {
     t.match((await run(collection, 'history', id)).stdout, /granted +grant: 2, window: day, units: 500, until: 2100/);
     t.match(await run(collection, 'withdraw', id, '2'), { code: 0, stdout: 'Grant 2 has ended.\n' });
     t.match((await run(collection, 'show', id)).stdout, /^grants +-$/m);
-    for (const [args, code, words] of [
-      [['grant', id, '--until', UNTIL], 2, 'Give one of --minute, --day and --month'],
-      [['grant', id, '--until', UNTIL, '--day', '5', '--minute', '5'], 2, 'a grant is of one window'],
-      [['grant', id, '--day', '5'], 2, "required option '--until <date>' not specified"],
-      [['grant', id, '--day', 'much', '--until', 'soon'], 1, 'units: must be a whole number from 1'],
-      [['grant', id, '--month', '5', '--until', UNTIL], 1, 'plan "free" counts no month'],
-      [['withdraw', id, '2'], 1, 'no grant of this number is in force'],
-      [['grant', `ptg_staging_${'0'.repeat(44)}`, '--day', '5', '--until', UNTIL], 2, 'This is a whole key'],
-    ] as const) {
-      const told = await run(collection, ...args);
-      t.equal(told.code, code, args.join(' '));
-      t.match(told.stderr, words);
-    }
   });
 
   t.test(`${collection}: all that is stored is exported, and names are erased`, async (t: Test) => {
@@ -76,6 +63,24 @@ for (const collection of ['keys', 'customers'] as const) {
     t.match((await run(collection, 'history', id)).stdout, /erased +-$/m);
   });
 }
+
+t.test('a grant that is none says what to write instead', async (t: Test) => {
+  const { run } = await operator(t);
+  const id = await idOf(run('keys', 'create', '--plan', 'free', '--name', 'Ada', '--json'));
+  for (const [args, code, words] of [
+    [['grant', id, '--until', UNTIL], 2, 'Give one of --minute, --day and --month'],
+    [['grant', id, '--until', UNTIL, '--day', '5', '--minute', '5'], 2, 'a grant is of one window'],
+    [['grant', id, '--day', '5'], 2, "required option '--until <date>' not specified"],
+    [['grant', id, '--day', 'much', '--until', 'soon'], 1, 'units: must be a whole number from 1'],
+    [['grant', id, '--month', '5', '--until', UNTIL], 1, 'plan "free" counts no month'],
+    [['withdraw', id, '2'], 1, 'no grant of this number is in force'],
+    [['grant', `ptg_staging_${'0'.repeat(44)}`, '--day', '5', '--until', UNTIL], 2, 'This is a whole key'],
+  ] as const) {
+    const told = await run('keys', ...args);
+    t.equal(told.code, code, args.join(' '));
+    t.match(told.stderr, words);
+  }
+});
 
 t.test('of one key there is nothing to choose', async (t: Test) => {
   const { run } = await operator(t);

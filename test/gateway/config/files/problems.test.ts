@@ -206,6 +206,22 @@ t.test('a bad variable is refused by its name, its value unseen', (t) => {
   t.end();
 });
 
+for (const [name, value, what] of [
+  ['PETGATE_EVENTS_URL', 'http://sesame.example.com/', /must begin with https:\/\//],
+  ['PETGATE_EVENTS_URL', 'https://10.0.0.1/sesame', /not lead to a local address, unless allow_local is true/],
+  ['PETGATE_EVENTS_URL', 'https://[::ffff:127.0.0.1]/sesame', /not lead to a local address/],
+  ['PETGATE_EVENTS_URL', 'https://user:sesame@hooks.example.com/', /without user, password and fragment/],
+  ['PETGATE_EVENTS_ALLOW_LOCAL', 'sesame', /must be true or false/],
+] as const) {
+  t.test(`${name} ${String(what)} is refused, its value unseen`, (t) => {
+    const told = renderProblems(refusal({ [name]: value }));
+    t.match(told, what);
+    t.match(told, name);
+    t.notMatch(told, 'sesame');
+    t.end();
+  });
+}
+
 t.test('a PETGATE_CONFIG that cannot be read is refused by that name', (t) => {
   const empty = t.testdir({});
   t.match(

@@ -51,6 +51,9 @@ async function allClosed(t: Test, at: Stage, client: TunnelClient, by: string): 
   t.equal(at.lines().at(-1)?.['closedBy'], by, `closed by ${by}`);
 }
 
+/** For tests of tunnels as they are without settings, one after the other; the later ones handle handshakes in their way. */
+const usual = await stage(t);
+
 t.test('a tunnel that carries nothing is closed, one that carries something either way is not', async (t) => {
   const at = await stage(t, { tunnel_idle: '600ms' });
   const silent = await opened(at);
@@ -81,7 +84,7 @@ t.test('a tunnel ends at its lifetime, however busy', async (t) => {
 });
 
 t.test('when one side goes, in order or not, the other is let go', async (t) => {
-  const at = await stage(t);
+  const at = usual;
   for (const [name, leave] of Object.entries<(client: TunnelClient, seen: SeenHandshake) => string>({
     'the client ends': ({ socket }) => (socket.end(), 'client'),
     'the client is reset': ({ socket }) => (socket.resetAndDestroy(), 'client'),
@@ -95,7 +98,7 @@ t.test('when one side goes, in order or not, the other is let go', async (t) => 
 });
 
 t.test('what was written before an end arrives, whole', async (t) => {
-  const at = await stage(t);
+  const at = usual;
   at.upstream.handle = (seen) => {
     accept(seen);
     seen.socket.end(Buffer.alloc(3_000_000, 'a'));
@@ -106,7 +109,7 @@ t.test('what was written before an end arrives, whole', async (t) => {
 });
 
 t.test('a client that reads slowly gets the last byte too', async (t) => {
-  const at = await stage(t);
+  const at = usual;
   const sent = 32 * 1024 * 1024;
   at.upstream.handle = (seen) => {
     accept(seen);
