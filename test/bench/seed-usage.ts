@@ -12,7 +12,7 @@ import {
   usageField,
   ledgerName,
 } from '../../src/gateway/admission/engines/redis/names.js';
-import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import { keyRecord } from '../gateway/admission/key-record.js';
 
 /**
  * Fills a store with usage in the very form its engine keeps: keys × days × operations, for benches.
@@ -62,19 +62,7 @@ export async function seedEmbedded(folder: string, keys: number, days: number): 
     if (waiting.length >= COMMIT_ROWS) await commit();
   };
   for (const [place, id] of ids.entries()) {
-    const record: KeyRecord = {
-      id,
-      plan: planOf(place),
-      name: `key ${place}`,
-      note: '',
-      status: 'enabled',
-      createdAtMs: 0,
-      expiresAtMs: null,
-      scopes: null,
-      limits: null,
-      secrets: [],
-      version: 1,
-    };
+    const record = keyRecord(id, { plan: planOf(place), name: `key ${place}` });
     await put(recordRow(id), Buffer.from(JSON.stringify(record)));
   }
   for (const [n, day] of seedDays(days).entries()) {

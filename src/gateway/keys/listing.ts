@@ -36,19 +36,42 @@ export async function scanKeys(
   cursor: string | null,
   count: number,
 ): Promise<KeyPage> {
-  const keys: KeyRecord[] = [];
-  let afterId = cursor ?? filter.customer ?? null;
-  const batchCount = Object.keys(filter).length === 0 ? count : BATCH_COUNT;
+  const { customer = '' } = filter;
+  const read = async (afterId: string | null, most: number): Promise<readonly KeyRecord[]> => {
+    const batch = await store.page(afterId, most);
+    return withTerms(
+      customers,
+      batch.filter(({ id }) => id.startsWith(customer)),
+    );
+  };
+  const isWanted = Object.keys(filter).length === 0 ? null : (record: KeyRecord): boolean => passes(record, filter);
+  const { records, cursor: next } = await scan(read, isWanted, cursor ?? filter.customer ?? null, count);
+  return { keys: records, cursor: next };
+}
+
+/**
+ * Up to `count` records after `cursor` that are wanted, by id.
+ * @param read the next ones behind an id; fewer than `most` are the last
+ * @param isWanted null: all of them
+ */
+export async function scan<Kind extends { readonly id: string }>(
+  read: (afterId: string | null, most: number) => Promise<readonly Kind[]>,
+  isWanted: ((record: Kind) => boolean) | null,
+  cursor: string | null,
+  count: number,
+): Promise<{ readonly records: readonly Kind[]; readonly cursor: string | null }> {
+  const records: Kind[] = [];
+  let afterId = cursor;
+  const batchCount = isWanted === null ? count : BATCH_COUNT;
   for (let scanned = 0; scanned < SCAN_COUNT; scanned += batchCount) {
-    const batch = await store.page(afterId, batchCount);
-    for (const record of await withTerms(customers, batch)) {
+    const batch = await read(afterId, batchCount);
+    for (const record of batch) {
       afterId = record.id;
-      if (filter.customer !== undefined && !record.id.startsWith(filter.customer)) return { keys, cursor: null };
-      if (passes(record, filter) && keys.push(record) === count) return { keys, cursor: afterId };
+      if ((isWanted?.(record) ?? true) && records.push(record) === count) return { records, cursor: afterId };
     }
-    if (batch.length < batchCount) return { keys, cursor: null };
+    if (batch.length < batchCount) return { records, cursor: null };
   }
-  return { keys, cursor: afterId };
+  return { records, cursor: afterId };
 }
 
 function passes(record: KeyRecord, filter: KeyFilter): boolean {

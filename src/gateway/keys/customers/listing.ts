@@ -1,4 +1,5 @@
 import type { CustomerRecord, CustomerStore } from '../../admission/customers/record.js';
+import { scan } from '../listing.js';
 import { KeyRefused } from '../refused.js';
 import { isCustomerId } from '../token.js';
 
@@ -14,10 +15,6 @@ export interface CustomerPage {
   readonly cursor: string | null;
 }
 
-/** Records read for one page at most, so that a rare reference can't hold the gateway up for long; its cursor goes on from there. */
-const SCAN_COUNT = 10_000;
-const BATCH_COUNT = 500;
-
 /** Up to `count` customers with an id after `cursor` that pass `filter`, by id. */
 export async function scanCustomers(
   store: CustomerStore,
@@ -25,19 +22,9 @@ export async function scanCustomers(
   cursor: string | null,
   count: number,
 ): Promise<CustomerPage> {
-  const customers: CustomerRecord[] = [];
-  let afterId = cursor;
-  const batchCount = reference === undefined ? count : BATCH_COUNT;
-  for (let scanned = 0; scanned < SCAN_COUNT; scanned += batchCount) {
-    const batch = await store.page(afterId, batchCount);
-    for (const record of batch) {
-      afterId = record.id;
-      const passes = reference === undefined || record.reference === reference;
-      if (passes && customers.push(record) === count) return { customers, cursor: afterId };
-    }
-    if (batch.length < batchCount) return { customers, cursor: null };
-  }
-  return { customers, cursor: afterId };
+  const isWanted = reference === undefined ? null : (record: CustomerRecord) => record.reference === reference;
+  const page = await scan((afterId, most) => store.page(afterId, most), isWanted, cursor, count);
+  return { customers: page.records, cursor: page.cursor };
 }
 
 /**
