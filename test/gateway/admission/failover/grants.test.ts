@@ -80,7 +80,7 @@ t.test('copies hold no names, and follow what is granted elsewhere', async (t: T
   await until('the grant is copied', () => here.engine.cachedKey(keys[0]!.id)?.record.grants?.length === 1);
   await until('the customer is copied', () => here.engine.cachedCustomer(customer.id)?.version === 1);
   const copies = [...keys.map(({ id }) => here.engine.cachedKey(id)), here.engine.cachedCustomer(customer.id)];
-  t.notMatch(JSON.stringify(copies), /Ada|A-1/);
+  t.notMatch(JSON.stringify(copies), /(?:Ada|A-1)["\\]/);
   await server.kill();
   await away(here.engine);
   t.match(standing(await ask(here.engine, keys[0]!, now())), { outcome: 'admitted', day: { limit: 1_005 } });
