@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { collect } from '../shared/problems.js';
 import { CommandError } from './command-error.js';
 import { cell, say, sayJson, styled, table } from './output.js';
 
@@ -32,6 +33,9 @@ export function configCommand(): Command {
   return config;
 }
 
+/** The names of the errors that say what is wrong with the configuration. */
+const REFUSALS = ['BadSecret', 'ConfigError'];
+
 /** How many settings and operations there are; throws CommandError with all that the gateway would refuse to start on. */
 async function checkAll(): Promise<{ readonly settings: number; readonly operations: number }> {
   const { explainSettings } = await import('../gateway/config/explain.js');
@@ -40,28 +44,17 @@ async function checkAll(): Promise<{ readonly settings: number; readonly operati
   const { checkPrices } = await import('../gateway/contract/prices.js');
   const { checkSecrets } = await import('../gateway/secrets.js');
   const problems: string[] = [];
-  const sources = collect(problems, () => loadSources(process.env));
-  const operations = collect(problems, () => {
+  const sources = collect(problems, REFUSALS, () => loadSources(process.env));
+  const operations = collect(problems, REFUSALS, () => {
     if (sources === undefined) return 0;
     const { contract, upstreams } = sources.settings;
     const { routes } = loadContract(contract, upstreams);
     checkPrices(sources, routes.operations);
     return routes.operations.length;
   });
-  collect(problems, () => checkSecrets(process.env, sources?.settings ?? null));
+  collect(problems, REFUSALS, () => checkSecrets(process.env, sources?.settings ?? null));
   if (operations === undefined || problems.length > 0) throw new CommandError(problems.join('\n'));
   return { settings: explainSettings(process.env).length, operations };
-}
-
-function collect<T>(problems: string[], read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    // By name: the gateway's half is loaded late.
-    if (!(error instanceof Error) || !['BadSecret', 'ConfigError'].includes(error.name)) throw error;
-    problems.push(error.message);
-    return undefined;
-  }
 }
 
 const EXAMPLES = `

@@ -1,5 +1,6 @@
 import type { Settings } from './config/settings.js';
 import { readEventSecrets } from './events/secrets.js';
+import { collect } from '../shared/problems.js';
 import { BadSecret, findSecret, givenSecret, readSecret } from '../shared/secret-file.js';
 
 /** What the gateway keeps to itself. */
@@ -15,6 +16,7 @@ export interface Secrets {
 /** What says where they are, and which are needed. */
 type Asked = Pick<Settings, 'dataFolder' | 'events'>;
 
+const BAD = ['BadSecret'];
 const INTERNAL = 'PETGATE_INTERNAL_TOKEN';
 const ADMIN = 'PETGATE_ADMIN_TOKEN';
 const SAME = `${ADMIN} and ${INTERNAL} are the same, so that pets, and whoever reads its environment, could do everything with the admin API. Set another of them, such as the output of "openssl rand -hex 32".`;
@@ -42,21 +44,11 @@ function gather<Token extends string | null>(
   tokenOf: (environment: NodeJS.ProcessEnv, variable: string, folder: string, file: string) => Token,
 ): { readonly internalToken: Token; readonly adminToken: Token; readonly eventKeys: readonly Buffer[] } {
   const problems: string[] = [];
-  const internalToken = collect(problems, () => tokenOf(environment, INTERNAL, dataFolder, 'internal-token'));
-  const adminToken = collect(problems, () => tokenOf(environment, ADMIN, dataFolder, 'admin-token'));
-  const eventKeys = collect(problems, () => (events === null ? [] : readEventSecrets(environment, dataFolder)));
+  const internalToken = collect(problems, BAD, () => tokenOf(environment, INTERNAL, dataFolder, 'internal-token'));
+  const adminToken = collect(problems, BAD, () => tokenOf(environment, ADMIN, dataFolder, 'admin-token'));
+  const eventKeys = collect(problems, BAD, () => (events === null ? [] : readEventSecrets(environment, dataFolder)));
   if (typeof adminToken === 'string' && adminToken === internalToken) problems.push(SAME);
   if (internalToken === undefined || adminToken === undefined || eventKeys === undefined || problems.length > 0)
     throw new BadSecret(problems.join('\n'));
   return { internalToken, adminToken, eventKeys };
-}
-
-function collect<T>(problems: string[], read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof BadSecret)) throw error;
-    problems.push(error.message);
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { eventually } from '../programs.js';
+import type { Test } from 'tap';
+import { begin, dataFolder, eventually, surroundings } from '../programs.js';
 import type { Running } from '../programs.js';
 
 const READY = /ready {2}(pets|gateway) +(https?:\S+)/g;
@@ -29,7 +30,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Also where the promise is broken, no test may leave a program behind. */
-export function killAll(pids: readonly number[]): void {
+function killAll(pids: readonly number[]): void {
   for (const pid of pids.filter(isAlive)) process.kill(pid, 'SIGKILL');
 }
 
@@ -40,6 +41,16 @@ export async function ready(running: Running): Promise<ReadonlyMap<string, strin
     () => running.output().includes('Ctrl-C stops.') || (running.child.exitCode !== null && fail(running)),
   );
   return new Map([...running.output().matchAll(READY)].map(([, name, url]) => [name!, url!]));
+}
+
+/** Both programs under `petgate start` on a data folder of its own, and their pids; none of them outlives the test. */
+export async function startBoth(t: Test): Promise<{ readonly running: Running; readonly pids: readonly number[] }> {
+  const running = begin(t, ['start'], surroundings(dataFolder(t)));
+  await ready(running);
+  const pids = [...childrenOf(running).values()];
+  t.teardown(() => killAll(pids));
+  t.equal(pids.length, 2);
+  return { running, pids };
 }
 
 function fail(running: Running): never {

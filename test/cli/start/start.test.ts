@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { issueCertificate } from '../../servers/certificate.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { begin, dataFolder, petgate, surroundings } from '../programs.js';
-import { childrenOf, isAlive, killAll, ready } from './ready.js';
+import { isAlive, ready, startBoth } from './ready.js';
 
 const hasProc = process.platform === 'linux';
 
@@ -90,11 +90,7 @@ t.test('the port to take instead is one there is', async (t: Test) => {
 });
 
 t.test('a stop leaves nothing behind, and says nothing of a crash', { skip: !hasProc }, async (t: Test) => {
-  const running = begin(t, ['start'], surroundings(dataFolder(t)));
-  await ready(running);
-  const pids = [...childrenOf(running).values()];
-  t.teardown(() => killAll(pids));
-  t.equal(pids.length, 2);
+  const { running, pids } = await startBoth(t);
   running.child.kill('SIGINT');
   running.child.kill('SIGINT');
   t.equal(await running.ended, 0, 'one Ctrl-C that arrives twice is one');

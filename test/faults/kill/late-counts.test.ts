@@ -1,11 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { begin } from '../../cli/programs.js';
 import { GATEWAY_DAYS } from '../../../src/gateway/admission/engines/redis/names.js';
-import { until } from '../../servers/until.js';
 import { DAY_MS, HOUR_MS, startStage } from '../outage/final-stage.js';
 import { bringHome, pushFrom, reportOf, sameSums } from '../outage/late.js';
 import { day } from '../../e2e/ledger.js';
+import { killPush } from './killed-push.js';
 
 /** Each takes half a dozen starts of programs. PETGATE_LONG=1 takes more. */
 const KILLS = process.env['PETGATE_LONG'] === '1' ? 16 : 6;
@@ -37,15 +35,7 @@ t.test(`counts come late and the push is killed at ${KILLS} points: the meter ha
   let kills = 0;
   for (let round = 0; kills < KILLS; round += 1) {
     if (round % 5 === 4) await grow(round);
-    const before = receiver.requests.length;
-    const running = begin(t, [...args], env);
-    const after = Math.floor(Math.random() * 4);
-    let isOver = false;
-    void running.ended.then(() => (isOver = true));
-    await until('some batches were sent', () => receiver.requests.length >= before + after || isOver);
-    await pause(after === 0 ? Math.random() * 600 : Math.random() * 8);
-    running.child.kill('SIGKILL');
-    if ((await running.ended) === 'SIGKILL') kills += 1;
+    if (await killPush(t, { receiver, args, env })) kills += 1;
     else await grow(round);
   }
   await run();

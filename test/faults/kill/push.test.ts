@@ -1,8 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { until } from '../../servers/until.js';
-import { begin } from '../../cli/programs.js';
 import { dayBack, same, stage } from '../../cli/usage/push/stage.js';
+import { killPush } from './killed-push.js';
 
 t.setTimeout(150_000);
 
@@ -29,15 +27,7 @@ t.test(
     const range = ['--from', dayBack(6), '--to-day', dayBack(2)];
     let kills = 0;
     for (let round = 0; round < KILLS * 2 && kills < KILLS; round += 1) {
-      const before = receiver.requests.length;
-      const running = begin(t, [...args, ...range], env);
-      const after = Math.floor(Math.random() * 4);
-      let isOver = false;
-      void running.ended.then(() => (isOver = true));
-      await until('some batches were sent', () => receiver.requests.length >= before + after || isOver);
-      await pause(after === 0 ? Math.random() * 600 : Math.random() * 8);
-      running.child.kill('SIGKILL');
-      if ((await running.ended) === 'SIGKILL') kills += 1;
+      if (await killPush(t, { receiver, args: [...args, ...range], env })) kills += 1;
     }
     t.equal(kills, KILLS);
     const { code, stdout, stderr } = await push(...range);

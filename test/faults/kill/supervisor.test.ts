@@ -1,16 +1,12 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { begin, dataFolder, eventually, surroundings } from '../../cli/programs.js';
-import { childrenOf, isAlive, killAll, ready } from '../../cli/start/ready.js';
+import { childrenOf, isAlive, ready, startBoth } from '../../cli/start/ready.js';
 
 const hasProc = process.platform === 'linux';
 
 t.test('kill -9 of the supervisor leaves nothing behind', { skip: !hasProc }, async (t: Test) => {
-  const running = begin(t, ['start'], surroundings(dataFolder(t)));
-  await ready(running);
-  const pids = [...childrenOf(running).values()];
-  t.teardown(() => killAll(pids));
-  t.equal(pids.length, 2);
+  const { running, pids } = await startBoth(t);
   running.child.kill('SIGKILL');
   t.equal(await running.ended, 'SIGKILL');
   await eventually('both programs leave', () => !pids.some(isAlive));

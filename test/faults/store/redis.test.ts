@@ -102,6 +102,14 @@ async function traffic(engine: RedisEngine, key: Actor, meanwhile: () => Promise
   return tally;
 }
 
+/** Resolves when the key gets no more. */
+function limitMet(engine: RedisEngine, key: Actor): Promise<unknown> {
+  return until(
+    'the limit is met',
+    async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted',
+  );
+}
+
 async function requestsOf(engine: RedisEngine, key: Actor): Promise<number> {
   const rows = await rowsOf(
     engine,
@@ -136,10 +144,7 @@ t.test(
       await refusesAll(t, engine);
       await server.restart();
       await recovers(t, engine);
-      await until(
-        'the limit is met',
-        async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted',
-      );
+      await limitMet(engine, key);
     });
     const requests = await requestsOf(engine, key);
     t.comment(JSON.stringify({ ...tally, requests }));
@@ -186,10 +191,7 @@ t.test('Redis freezes and wakes while requests flow: the ledger is what was admi
       server.thaw();
       await recovers(t, engine);
     }
-    await until(
-      'the limit is met',
-      async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted',
-    );
+    await limitMet(engine, key);
   });
   const requests = await requestsOf(engine, key);
   t.comment(JSON.stringify({ ...tally, requests }));
@@ -205,10 +207,7 @@ t.test('SCRIPT FLUSH at any moment is not noticed', async (t) => {
       await server.command('SCRIPT', 'FLUSH');
       await engine.keys.read(key.id);
     }
-    await until(
-      'the limit is met',
-      async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome !== 'admitted',
-    );
+    await limitMet(engine, key);
   });
   t.same([tally.admitted, tally.unanswered, await requestsOf(engine, key)], [300, 0, 300]);
 });
