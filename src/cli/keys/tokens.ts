@@ -64,8 +64,12 @@ function revokeCommand(tokens: Command, connect: Connect): void {
       const client = await connect();
       const ids = id === undefined ? await expiredIn(client) : [id];
       for (const each of ids) await client.ask('DELETE', pathOf(each, 'tokens'));
-      say(id === undefined ? `${ids.length} expired tokens are gone.` : `Token ${id} is revoked.`);
+      say(id === undefined ? goneOf(ids.length) : `Token ${id} is revoked.`);
     });
+}
+
+function goneOf(count: number): string {
+  return count === 1 ? '1 expired token is gone.' : `${count} expired tokens are gone.`;
 }
 
 function rowOf(token: Json): readonly string[] {

@@ -68,6 +68,9 @@ t.test('those that have ended are marked, and removed all at once', async (t: Te
   t.match(await run(['tokens', 'revoke', '--expired']), { code: 0, stdout: '2 expired tokens are gone.\n' });
   t.match(JSON.parse((await run(['tokens', 'list', '--json'])).stdout), { tokens: [{ name: 'third' }] });
   t.equal((JSON.parse((await run(['tokens', 'list', '--json'])).stdout) as { tokens: unknown[] }).tokens.length, 1);
+  t.equal((await create('fourth', '--expires', '2026-11-25')).code, 0);
+  nowMs = Date.UTC(2026, 10, 25);
+  t.match(await run(['tokens', 'revoke', '--expired']), { code: 0, stdout: '1 expired token is gone.\n' });
 });
 
 t.test('wrong use is told, and a whole token on the command line is not repeated', async (t: Test) => {
