@@ -1,3 +1,4 @@
+import { complete } from './completed.js';
 import { release } from './read-buffer.js';
 import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.js';
 
@@ -68,7 +69,7 @@ export class UpstreamRequest implements Controller {
 
   end(): void {
     this.#ended = true;
-    this.#handler.onResponseEnd();
+    complete(this.#handler);
   }
 
   fail(): void {
