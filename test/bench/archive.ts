@@ -1,13 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LedgerStore } from '../../src/gateway/admission/ledger-store.js';
+import type { ArchivedLedger } from '../../src/gateway/admission/ledger-store.js';
 import type { UsageRow } from '../../src/gateway/admission/port.js';
-import { openFileArchive } from '../../src/gateway/archive/files/files.js';
 import type { Archive } from '../../src/gateway/archive/port.js';
 import { openPostgresArchive } from '../../src/gateway/archive/postgres/postgres.js';
 import { ledgerRows } from '../../src/gateway/archive/rows.js';
 import { startPostgres } from '../servers/postgres.js';
 import { startRedis } from '../servers/redis.js';
-import { temporaryFolder } from '../servers/program.js';
 import { OPERATIONS, seedDays, seedIds, seedRedis } from './seed-usage.js';
 
 /**
@@ -23,7 +21,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const ids = seedIds(Number(keys));
 
 /** Nothing is left in the store. */
-const EMPTY: Pick<LedgerStore, 'rows' | 'archiveId'> = {
+const EMPTY: Pick<ArchivedLedger, 'rows' | 'archiveId'> = {
   archiveId: () => Promise.resolve(null),
   rows: async function* () {
     await Promise.resolve();
@@ -51,7 +49,7 @@ async function measure(archive: Archive): Promise<void> {
   const wroteMs = performance.now() - beganMs;
   beganMs = performance.now();
   let [firstMs, found, most] = [0, 0, 0];
-  for await (const some of ledgerRows(EMPTY as LedgerStore, archive, { from: names[0]!, to: names.at(-1)! })) {
+  for await (const some of ledgerRows(EMPTY as ArchivedLedger, archive, { from: names[0]!, to: names.at(-1)! })) {
     if (found === 0) firstMs = performance.now() - beganMs;
     found += some.length;
     most = Math.max(most, process.memoryUsage.rss());
@@ -60,7 +58,7 @@ async function measure(archive: Archive): Promise<void> {
   if (found !== rows) throw new Error(`${found} rows of ${rows}`);
   const rate = (ms: number): string => Math.round(rows / (ms / 1000)).toLocaleString('en');
   say(
-    `${archive.kind}: ${rows} rows; written and read back ${rate(wroteMs)} rows/s; report ${rate(readMs)} rows/s, first rows after ${Math.round(firstMs)} ms, most memory ${Math.round(most / 2 ** 20)} MiB`,
+    `${rows} rows; written and read back ${rate(wroteMs)} rows/s; report ${rate(readMs)} rows/s, first rows after ${Math.round(firstMs)} ms, most memory ${Math.round(most / 2 ** 20)} MiB`,
   );
 }
 
@@ -81,7 +79,6 @@ async function memory(): Promise<void> {
 
 try {
   await memory();
-  await measure(openFileArchive(temporaryFolder(stage)));
   const postgres = await startPostgres();
   stage.teardown(() => postgres.stop());
   const archive = await openPostgresArchive(await postgres.createDatabase('bench'));

@@ -22,6 +22,9 @@ const told = [...page.matchAll(/^\| `(petgate_\w+)` \| (\w+) \| ([^|]*) \| [^|]+
     ),
 );
 
+/** Nothing listens there. */
+const NOWHERE = 'postgres://127.0.0.1:1/ledger';
+
 function lineOf(name: string, type: string, labels: readonly string[]): string {
   return `${name} ${type} ${[...labels].sort().join(',')}`.trim();
 }
@@ -35,7 +38,7 @@ t.test('docs/reference/metrics.md lists every metric there is, with its type and
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const gateway = await startGateway(t, {
-    config: { listen: { proxy_protocol: true }, store: { archive: 'files' }, trusted_proxies: ['127.0.0.1'] },
+    config: { listen: { proxy_protocol: true }, store: { archive: NOWHERE }, trusted_proxies: ['127.0.0.1'] },
     tls: issueCertificate(temporaryFolder(t), 'own'),
     environment: {
       PETGATE_WORKERS: '2',

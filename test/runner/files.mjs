@@ -24,7 +24,7 @@ export const LONG = [
   'faults/chaos/cluster',
   'faults/store/resharding',
   'faults/kill/late-counts',
-  'faults/kill/archive-postgres',
+  'faults/kill/archive',
   'attacks/testssl',
   'faults/outage/late-counts',
   'faults/outage/stalls',

@@ -31,7 +31,7 @@ export function archiveCommand(connect: Connect): Command {
       linesCommand(
         connect,
         'restore',
-        'bring archived days back into the store, such as to move them to another archive; nothing is moved for a day then',
+        'bring archived days back into the store, such as to use another archive; nothing is moved for a day then',
         (line) => `${cell(line['day'])}  ${cell(line['rows'])} rows are back in the store`,
       ),
     )
@@ -56,10 +56,8 @@ function statusCommand(connect: Connect): Command {
         sayJson(status);
         return;
       }
-      const { archive, days, first, last, dueBefore, pausedUntil } = status;
-      say(
-        `Archive (${cell(archive)}): ${Number(days) === 0 ? 'no days yet' : `${cell(days)} days, ${cell(first)} to ${cell(last)}`}`,
-      );
+      const { days, first, last, dueBefore, pausedUntil } = status;
+      say(`Archive: ${Number(days) === 0 ? 'no days yet' : `${cell(days)} days, ${cell(first)} to ${cell(last)}`}`);
       say(`Days before ${cell(dueBefore)} (UTC) belong there: ${waitingOf(status)}.`);
       if (pausedUntil !== null) say(`Days were brought back: nothing is moved until ${cell(pausedUntil)}.`);
     });

@@ -1,4 +1,4 @@
-import type { LedgerStore } from '../admission/ledger-store.js';
+import type { ArchivedLedger } from '../admission/ledger-store.js';
 import { DAY_MS, dayOf } from '../../shared/utc-day.js';
 import type { Archive, DayState } from './port.js';
 import { requireOwnArchive } from './rows.js';
@@ -17,7 +17,7 @@ interface MoveSettings {
 type OnMoved = (day: string, rows: number) => void;
 
 /** Days before this one are to be in the archive. */
-export async function dueBefore(store: LedgerStore, { archiveAfterDays }: MoveSettings): Promise<string> {
+export async function dueBefore(store: ArchivedLedger, { archiveAfterDays }: MoveSettings): Promise<string> {
   const nowMs = await store.nowMs();
   const { openFrom } = await store.finality(nowMs);
   const oldest = dayOf(nowMs - archiveAfterDays * DAY_MS);
@@ -30,7 +30,7 @@ export async function dueBefore(store: LedgerStore, { archiveAfterDays }: MoveSe
  * Rejects with StoreUnavailable, ArchiveUnavailable or ArchiveDamaged.
  */
 export async function moveDays(
-  store: LedgerStore,
+  store: ArchivedLedger,
   archive: Archive,
   settings: MoveSettings,
   onMoved: OnMoved,
@@ -53,17 +53,16 @@ export async function moveDays(
 }
 
 /** The archive has the day, for good: the store need not. */
-async function endMove(store: LedgerStore, archive: Archive, day: string, onMoved: OnMoved): Promise<void> {
+async function endMove(store: ArchivedLedger, archive: Archive, day: string, onMoved: OnMoved): Promise<void> {
   const { rows } = await archive.verify(day);
   await store.remove(day, archive.rows([day], {}));
   await archive.setState(day, 'moved');
-  await store.removed(day);
   onMoved(day, rows);
 }
 
 /** Days before `before` of which the store has rows and the archive none, oldest first. */
 export async function* waitingDays(
-  store: LedgerStore,
+  store: ArchivedLedger,
   archive: Archive,
   before: string,
   usageDays: number,

@@ -1,14 +1,48 @@
-import { join } from 'node:path';
+import { openEmbeddedLedger, openRedisLedger } from '../admission/engines/open.js';
+import type { ArchivedLedger, LedgerStore } from '../admission/ledger-store.js';
+import type { UsageRow } from '../admission/port.js';
 import type { Settings } from '../config/settings.js';
-import { openFileArchive } from './files/files.js';
+import { ArchiveUnavailable } from './errors.js';
 import type { Archive } from './port.js';
+import { ledgerRows } from './rows.js';
+import type { Asked } from './rows.js';
 
 export type ArchiveSettings = Pick<Settings, 'dataFolder' | 'store'>;
 
+/** The ledger as reports read it, store and archive as one. */
+interface WholeLedger extends Pick<LedgerStore, 'customers' | 'close'> {
+  rows(asked: Asked): AsyncIterable<readonly UsageRow[]>;
+}
+
+/** Rejects with StoreUnavailable or ArchiveUnavailable. */
+export async function openLedger(settings: ArchiveSettings): Promise<WholeLedger> {
+  if (settings.store.redisUrl === null) {
+    const store = openEmbeddedLedger(settings);
+    return { ...store, rows: ({ from, to, keyId, after }) => store.rows(from, to, { keyId, after: after ?? null }) };
+  }
+  const archive = await openArchive(settings);
+  const store = openRedisLedger(settings.store);
+  return {
+    rows: (asked) => ledgerRows(store, archive, asked),
+    customers: store.customers,
+    close: async () => {
+      await Promise.all([store.close(), archive?.close()]);
+    },
+  };
+}
+
+/** The two that days move between. Rejects with ArchiveUnavailable. */
+export async function openBoth({
+  store: settings,
+}: ArchiveSettings): Promise<{ readonly store: ArchivedLedger; readonly archive: Archive }> {
+  const archive = await openArchive({ store: settings });
+  if (archive === null) throw new ArchiveUnavailable('There is no archive: set LEDGER_URL.');
+  return { store: openRedisLedger(settings), archive };
+}
+
 /** The archive that the settings name; null where there is none. Rejects with ArchiveUnavailable. */
-export async function openArchive({ dataFolder, store: { archive } }: ArchiveSettings): Promise<Archive | null> {
+export async function openArchive({ store: { archive } }: Pick<ArchiveSettings, 'store'>): Promise<Archive | null> {
   if (archive === null) return null;
-  if (archive === 'files') return openFileArchive(join(dataFolder, 'ledger'));
   const { openPostgresArchive } = await import('./postgres/postgres.js');
   return openPostgresArchive(archive);
 }

@@ -14,7 +14,6 @@ export type DayState = 'held' | 'moved';
 
 /** Keeps whole days of the ledger. A day is there once it was read back, and never changes. */
 export interface Archive {
-  readonly kind: 'files' | 'postgres';
   /** Tells this archive from any other. */
   readonly id: string;
   /** Another one after each change of what days there are. */

@@ -1,9 +1,8 @@
 import { json } from 'node:stream/consumers';
-import { openLedgerStore } from '../admission/engines/open.js';
-import type { LedgerStore } from '../admission/ledger-store.js';
+import type { ArchivedLedger } from '../admission/ledger-store.js';
 import { dueBefore, moveDays, waitingDays } from './move.js';
-import { openArchive } from './open.js';
-import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
+import { openBoth } from './open.js';
+import { ArchiveDamaged } from './errors.js';
 import type { Archive } from './port.js';
 import { restoreDays } from './restore.js';
 import { requireOwnArchive } from './rows.js';
@@ -16,7 +15,7 @@ const task = (await json(process.stdin)) as ArchiveTask;
 setInterval(() => process.stdout.write('\n'), 10_000).unref();
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
-async function run(archive: Archive, store: LedgerStore): Promise<void> {
+async function run(archive: Archive, store: ArchivedLedger): Promise<void> {
   switch (task.kind) {
     case 'status':
       say(await statusOf(archive, store));
@@ -38,7 +37,7 @@ async function run(archive: Archive, store: LedgerStore): Promise<void> {
 }
 
 /** What stands where: `waiting` are days that are due and still in the store alone. */
-async function statusOf(archive: Archive, store: LedgerStore): Promise<object> {
+async function statusOf(archive: Archive, store: ArchivedLedger): Promise<object> {
   await requireOwnArchive(store, archive);
   const days = await archive.days();
   const names = [...days.keys()];
@@ -48,7 +47,6 @@ async function statusOf(archive: Archive, store: LedgerStore): Promise<object> {
   for (const [day, state] of days) if (state === 'held') waiting.push(day);
   const pausedUntilMs = await archive.pausedUntilMs();
   return {
-    archive: archive.kind,
     days: names.length,
     first: names[0] ?? null,
     last: names.at(-1) ?? null,
@@ -74,9 +72,7 @@ async function verified(archive: Archive, day: string): Promise<object> {
 }
 
 try {
-  const archive = await openArchive(task.settings);
-  if (archive === null) throw new ArchiveUnavailable('There is no archive: set LEDGER_URL, or store.archive to files.');
-  const store = openLedgerStore(task.settings);
+  const { store, archive } = await openBoth(task.settings);
   await run(archive, store).finally(() => Promise.all([archive.close(), store.close()]));
 } catch (error) {
   process.stderr.write(reasonOf(error));

@@ -1,4 +1,4 @@
-import type { LedgerStore } from '../admission/ledger-store.js';
+import type { ArchivedLedger } from '../admission/ledger-store.js';
 import type { UsageRow } from '../admission/port.js';
 import type { Archive } from './port.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
@@ -13,7 +13,7 @@ const PAUSE_MS = 86_400_000;
  * repeated. When the archive has no day left the store is free for another one.
  */
 export async function restoreDays(
-  store: LedgerStore,
+  store: ArchivedLedger,
   archive: Archive,
   days: readonly string[],
   onRestored: (day: string, rows: number) => void,

@@ -1,11 +1,11 @@
-import type { LedgerStore } from '../admission/ledger-store.js';
+import type { ArchivedLedger } from '../admission/ledger-store.js';
 import type { UsageRow } from '../admission/port.js';
 import { mergeByKey } from './merge.js';
 import { ArchiveUnavailable } from './errors.js';
 import type { Archive, DayState } from './port.js';
 
 /** What is asked of store and archive together. */
-interface Asked {
+export interface Asked {
   /** UTC days, both included: `2026-11-21`. */
   readonly from: string;
   readonly to: string;
@@ -20,7 +20,7 @@ interface Asked {
  * Rejects with StoreUnavailable or ArchiveUnavailable.
  */
 export async function* ledgerRows(
-  store: LedgerStore,
+  store: ArchivedLedger,
   archive: Archive | null,
   asked: Asked,
 ): AsyncGenerator<readonly UsageRow[]> {
@@ -47,7 +47,7 @@ export async function* ledgerRows(
 }
 
 function bothRows(
-  store: LedgerStore,
+  store: ArchivedLedger,
   archive: Archive,
   archived: ReadonlyMap<string, DayState>,
   { from, to, keyId }: Asked,
@@ -64,12 +64,12 @@ async function daysOf(archive: Archive, { from, to }: Asked): Promise<ReadonlyMa
 }
 
 /** A report without the days that another archive has would be wrong. */
-export async function requireOwnArchive(store: LedgerStore, archive: Archive | null): Promise<void> {
+export async function requireOwnArchive(store: ArchivedLedger, archive: Archive | null): Promise<void> {
   const bound = await store.archiveId();
   if (bound !== null && bound !== archive?.id)
     throw new ArchiveUnavailable(
       archive === null
-        ? 'Days of the ledger were moved to an archive, and no archive is set here: set LEDGER_URL or store.archive as where they were moved.'
-        : `Days of the ledger were moved to another archive than this one (${archive.kind}): ask the gateway that has it, or set LEDGER_URL or store.archive as it was. To leave an archive, bring its days back first: petgate usage archive restore.`,
+        ? 'Days of the ledger were moved to an archive, and no archive is set here: set LEDGER_URL as where they were moved.'
+        : `Days of the ledger were moved to another archive than this one: set LEDGER_URL as it was. To leave an archive, bring its days back first: petgate usage archive restore.`,
     );
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { addCounts, COUNTS, noCounts } from '../admission/counts.js';
 import type { Counts } from '../admission/counts.js';
 import type { UsageRow } from '../admission/port.js';
-import { ArchiveUnavailable } from './errors.js';
 
 /** Of the text form of a day; a larger one is of a version of Petgate to come. */
 const FORMAT = 1;
@@ -22,14 +21,6 @@ export function headOf(day: string, columns: readonly string[] = COLUMNS): strin
 }
 
 export const COLUMNS: readonly string[] = [...LABELS, ...COUNTS];
-
-/** The columns that a head names. Throws ArchiveUnavailable when it is of a form that this version doesn't know. */
-export function columnsIn(head: string): readonly string[] {
-  const { format, columns } = JSON.parse(head) as { format?: number; columns?: readonly string[] };
-  if (format !== FORMAT || columns === undefined)
-    throw new ArchiveUnavailable('A day of the archive was written by a newer version of Petgate: read it with that.');
-  return columns;
-}
 
 /** A day that was archived before there was this count has as many of it as of the other; any other count is 0 then. */
 const SAME_AS: Readonly<Record<string, string>> = { units: 'requests' };

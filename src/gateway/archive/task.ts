@@ -19,7 +19,7 @@ export interface ArchiveTask {
  * It may hold a processor that the gateway wants only for moments: no threads that collect its garbage
  * beside it, and little of it at a time.
  */
-export const NODE_FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2', '--max-old-space-size=128'];
+const NODE_FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2', '--max-old-space-size=128'];
 const PROGRAM = fileURLToPath(new URL('./process.js', import.meta.url));
 const REASON_CHARACTERS = 500;
 /** How the program tells that the archive is at fault, not the store. */

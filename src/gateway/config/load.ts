@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { packageRoot } from '../../shared/package-root.js';
@@ -65,6 +66,7 @@ function load(environment: NodeJS.ProcessEnv, need: 'required' | 'wanted' | 'unr
   const certificate = gateway && need !== 'unread' ? openCertificate(faults, gateway, tls) : null;
   const files = filesOf(gateway, plans, tls);
   const certificateFault = faults.length === 0 ? null : new ConfigError(faults, files);
+  if (need === 'required' && gateway) problems.push(...archivedFiles(gateway));
   if (need === 'required' || problems.length > 0) problems.push(...faults);
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
   return {
@@ -172,9 +174,22 @@ function pathAt(gateway: Layers, setting: readonly string[]): string | null {
   return typeof path === 'string' ? resolve((gateway.decides(setting) ?? gateway.base).folder, path) : null;
 }
 
+function dataFolderOf(gateway: Layers): string {
+  return pathAt(gateway, ['data']) ?? join(packageRoot, 'data');
+}
+
+/** Days that 0.2 archived there would be in no report. */
+function archivedFiles(gateway: Layers): Problem[] {
+  const folder = join(dataFolderOf(gateway), 'ledger');
+  if (!existsSync(folder) || !readdirSync(folder).some((name) => name.endsWith('.tsv'))) return [];
+  const message =
+    'holds archived days of the ledger, which only 0.2 reads: start it on this data folder once more and bring them back with its `petgate usage archive restore`';
+  return [{ file: folder, line: 0, column: 0, path: '', message }];
+}
+
 function pathsOf(gateway: Layers, tls: TlsSettings | null): ResolvedPaths {
   return {
-    dataFolder: pathAt(gateway, ['data']) ?? join(packageRoot, 'data'),
+    dataFolder: dataFolderOf(gateway),
     contract: pathAt(gateway, ['contract']) ?? join(packageRoot, 'config/openapi.yaml'),
     tls,
   };

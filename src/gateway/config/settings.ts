@@ -42,7 +42,7 @@ export function toSettings(file: GatewayFile, plans: Plans, paths: ResolvedPaths
       redisUrl: store.redis ?? null,
       deadlineMs: store.deadline,
       usageDays: store.usage / 86_400_000,
-      archive: archiveOf(store),
+      archive: store.archive === 'off' ? null : store.archive,
       archiveAfterDays: store.archive_after / 86_400_000,
       finalAfterMs: store.final_after,
       mapBytes: store.map_size,
@@ -61,13 +61,6 @@ export function toSettings(file: GatewayFile, plans: Plans, paths: ResolvedPaths
     log: file.log,
     shutdownMs: file.shutdown,
   };
-}
-
-/** With Redis other gateways would not see what is in the data folder of one: that has to be asked for. */
-function archiveOf({ archive, redis, usage, archive_after: after }: GatewayFile['store']): string | null {
-  if (archive === 'off') return null;
-  if (archive === 'auto') return redis === undefined && after < usage ? 'files' : null;
-  return archive;
 }
 
 function toLimits(limits: GatewayFile['limits']) {

@@ -1,8 +1,6 @@
 import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { openLedgerStore } from '../admission/engines/open.js';
-import { openArchive } from '../archive/open.js';
-import { ledgerRows } from '../archive/rows.js';
+import { openLedger } from '../archive/open.js';
 import { reasonOf } from '../archive/task.js';
 import { rowsOfCustomer } from './of-customer.js';
 import type { Task } from './task.js';
@@ -14,14 +12,13 @@ import { writeReport } from './write.js';
  */
 const { format, range, settings } = (await json(process.stdin)) as Task;
 try {
-  const archive = await openArchive(settings);
-  const store = openLedgerStore(settings);
+  const ledger = await openLedger(settings);
   const { from, to, key: keyId, customer } = range;
   // Ids of a customer's keys begin with its own.
-  const rows = ledgerRows(store, archive, { from, to, keyId, after: customer });
+  const rows = ledger.rows({ from, to, keyId, after: customer });
   const asked = customer === undefined ? rows : rowsOfCustomer(rows, customer);
-  await pipeline(writeReport(format, range, asked, store.customers), process.stdout);
-  await Promise.all([store.close(), archive?.close()]);
+  await pipeline(writeReport(format, range, asked, ledger.customers), process.stdout);
+  await ledger.close();
 } catch (error) {
   // Whoever asked may have gone; else the gateway reports it.
   process.stderr.write(reasonOf(error), () => process.exit(1));

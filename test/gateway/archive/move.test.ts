@@ -12,7 +12,8 @@ import { ledgerRows } from '../../../src/gateway/archive/rows.js';
 import { runArchiveTask } from '../../../src/gateway/archive/task.js';
 import { startPostgres } from '../../servers/postgres.js';
 import { startCluster, startRedis } from '../../servers/redis.js';
-import { ago, agoMs, allRows, archiveOf, gathered, openStage, use } from './stage.js';
+import type { RedisServer } from '../../servers/redis.js';
+import { ago, agoMs, allRows, archiveOf, gathered, openStage, use, withArchive } from './stage.js';
 import type { Stage } from './stage.js';
 
 t.setTimeout(150_000);
@@ -70,60 +71,52 @@ async function provesWhole(t: Test, stage: Stage): Promise<void> {
   t.same(await allRows(store, archive), before);
 }
 
-// Stores and archives know nothing of each other: each of either, not every pair.
-t.test('embedded, to files', async (t) => provesWhole(t, await openStage(t, undefined, 'files')));
-t.test('embedded, to PostgreSQL', async (t) =>
-  provesWhole(t, await openStage(t, undefined, await postgres.createDatabase('embedded'))),
-);
-t.test('Redis, to files', async (t) => {
+/** An empty Redis, and the name of an empty database. */
+async function staged(t: Test, database: string): Promise<Stage & { readonly redis: RedisServer }> {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
-  await provesWhole(t, await openStage(t, redis.url, 'files'));
-});
-t.test('a Cluster, to PostgreSQL', async (t) => {
+  return { ...(await openStage(t, redis.url, await postgres.createDatabase(database))), redis };
+}
+
+t.test('one Redis', async (t) => provesWhole(t, await staged(t, 'single')));
+t.test('a Cluster', async (t) => {
   const cluster = await startCluster();
   t.teardown(() => cluster.stop());
   await provesWhole(t, await openStage(t, cluster.url, await postgres.createDatabase('cluster')));
 });
 
 t.test('an archive that is not the one that days were moved to is refused', async (t) => {
-  const stage = await openStage(t, undefined, 'files');
+  const stage = await staged(t, 'own');
   await use(stage.engine, 3, [50]);
   await moved(await archiveOf(t, stage.settings), stage);
-  const other = { ...stage, settings: { ...stage.settings, dataFolder: `${stage.settings.dataFolder}/other` } };
+  const other = { ...stage, settings: withArchive(stage.settings, await postgres.createDatabase('other')) };
   const archive = await archiveOf(t, other.settings);
   await t.rejects(allRows(stage.store, archive), { name: 'ArchiveUnavailable', message: /another archive/ });
   await t.rejects(moved(archive, other), { name: 'ArchiveUnavailable' });
 });
 
 t.test('a report that is under way while days are moved has every row once', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  for (const url of [undefined, redis.url]) {
-    const stage = await openStage(t, url, 'files');
-    await use(stage.engine, 300, [70, 69, 68, 67, 66, 2]);
-    const before = await allRows(stage.store, null);
-    const archive = await archiveOf(t, stage.settings);
-    const found: UsageRow[] = [];
-    for await (const rows of ledgerRows(stage.store, archive, { from: ago(399), to: ago(0) })) {
-      // The first rows are out, and others read already, when all days but one go.
-      if (found.length === 0)
-        t.match(JSON.parse(await text(runArchiveTask({ kind: 'move', settings: stage.settings }))), { moved: 5 });
-      found.push(...rows);
-    }
-    const placeOf = ({ key, day, operation }: UsageRow): string => `${key} ${day} ${operation}`;
-    t.same(
-      found.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
-      before,
-    );
+  const stage = await staged(t, 'under_way');
+  await use(stage.engine, 300, [70, 69, 68, 67, 66, 2]);
+  const before = await allRows(stage.store, null);
+  const archive = await archiveOf(t, stage.settings);
+  const found: UsageRow[] = [];
+  for await (const rows of ledgerRows(stage.store, archive, { from: ago(399), to: ago(0) })) {
+    // The first rows are out, and others read already, when all days but one go.
+    if (found.length === 0)
+      t.match(JSON.parse(await text(runArchiveTask({ kind: 'move', settings: stage.settings }))), { moved: 5 });
+    found.push(...rows);
   }
+  const placeOf = ({ key, day, operation }: UsageRow): string => `${key} ${day} ${operation}`;
+  t.same(
+    found.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
+    before,
+  );
 });
 
 t.test('what comes late of an archived day stays in the store, and is in every report', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  const stage = await openStage(t, redis.url, 'files');
-  const { engine, store, settings } = stage;
+  const stage = await staged(t, 'late');
+  const { engine, store, settings, redis } = stage;
   const [key] = await use(engine, 5, [50, 49, 48]);
   const archive = await archiveOf(t, settings);
   const requestsOn = async (days: number): Promise<number> =>

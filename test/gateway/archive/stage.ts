@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { COUNTS, noCounts } from '../../../src/gateway/admission/counts.js';
-import { openLedgerStore } from '../../../src/gateway/admission/engines/open.js';
-import type { LedgerStore } from '../../../src/gateway/admission/ledger-store.js';
+import { openRedisLedger } from '../../../src/gateway/admission/engines/open.js';
+import type { ArchivedLedger } from '../../../src/gateway/admission/ledger-store.js';
 import type { AdmissionEngine, UsageRow } from '../../../src/gateway/admission/port.js';
 import { openArchive } from '../../../src/gateway/archive/open.js';
 import type { ArchiveSettings } from '../../../src/gateway/archive/open.js';
@@ -25,25 +24,20 @@ export const ago = (days: number): string => dayName(agoMs(days));
 export interface Stage {
   readonly engine: AdmissionEngine;
   readonly settings: ArchiveSettings;
-  readonly store: LedgerStore;
+  readonly store: ArchivedLedger;
 }
 
-/** @param redisUrl undefined: the embedded store @param archive a PostgreSQL address, or `files` */
-export async function openStage(t: Test, redisUrl: string | undefined, archive: string): Promise<Stage> {
-  const dataFolder = temporaryFolder(t);
-  const settings = settingsOf(dataFolder, redisUrl ?? null, archive);
-  const engine = openEngine(
-    redisUrl === undefined
-      ? { engine: 'embedded', folder: join(dataFolder, 'admission') }
-      : { engine: 'redis', url: redisUrl },
-  );
+/** @param archive a PostgreSQL address */
+export async function openStage(t: Test, redisUrl: string, archive: string): Promise<Stage> {
+  const settings = settingsOf(temporaryFolder(t), redisUrl, archive);
+  const engine = openEngine({ engine: 'redis', url: redisUrl });
   await engine.check();
-  const store = openLedgerStore(settings);
+  const store = openRedisLedger(settings.store);
   t.teardown(() => Promise.all([engine.close(), store.close()]));
   return { engine, settings, store };
 }
 
-function settingsOf(dataFolder: string, redisUrl: string | null, archive: string): ArchiveSettings {
+function settingsOf(dataFolder: string, redisUrl: string, archive: string): ArchiveSettings {
   return {
     dataFolder,
     store: {
@@ -59,6 +53,10 @@ function settingsOf(dataFolder: string, redisUrl: string | null, archive: string
       replicas: { replicas: 'auto', waitMs: 1_000 },
     },
   };
+}
+
+export function withArchive(settings: ArchiveSettings, archive: string): ArchiveSettings {
+  return { ...settings, store: { ...settings.store, archive } };
 }
 
 export async function archiveOf(t: Test, settings: ArchiveSettings): Promise<Archive> {
@@ -98,8 +96,6 @@ export async function use(
           })),
         ),
     );
-  // Two that write to the same file in one process could wait for each other for ever.
-  if (engine.name === 'embedded') await engine.close();
   return keys;
 }
 
@@ -111,7 +107,7 @@ export async function gathered(rows: AsyncIterable<readonly UsageRow[]>): Promis
 
 /** All rows of a range, of store and archive, a row for each key, day, plan and operation. */
 export async function allRows(
-  store: LedgerStore,
+  store: ArchivedLedger,
   archive: Archive | null,
   from = ago(399),
   { key: keyId, customer }: Pick<ReportRange, 'key' | 'customer'> = {},

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { explainSettings } from '../../../src/gateway/config/explain.js';
-import { loadSettings } from '../../../src/gateway/config/load.js';
+import { loadSettings, loadSources } from '../../../src/gateway/config/load.js';
 import type { Settings } from '../../../src/gateway/config/settings.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 
@@ -30,7 +30,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
     redisUrl: null,
     deadlineMs: 450,
     usageDays: 400,
-    archive: 'files',
+    archive: null,
     archiveAfterDays: 40,
     finalAfterMs: 604_800_000,
     mapBytes: 16 * 2 ** 30,
@@ -158,6 +158,17 @@ t.test('the environment wins over the file', (t) => {
     },
     log: { level: 'warn', access: true, sampled: 1 },
   });
+  t.end();
+});
+
+t.test('days that 0.2 archived in files refuse a start, and nothing else', (t) => {
+  const folder = write(t, {});
+  const environment = { PETGATE_DATA: folder };
+  mkdirSync(join(folder, 'ledger/work'), { recursive: true });
+  t.equal(loadSources(environment).settings.dataFolder, folder, 'an empty archive is none');
+  writeFileSync(join(folder, 'ledger/2026-01-05.tsv'), '');
+  t.throws(() => loadSources(environment), { name: 'ConfigError', message: /0\.2 .* `petgate usage archive restore`/ });
+  t.equal(loadSettings(environment).dataFolder, folder, 'where the admin port is can be asked all the same');
   t.end();
 });
 

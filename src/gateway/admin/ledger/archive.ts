@@ -53,6 +53,10 @@ function linesOf({ parts, query }: Call, kind: ArchiveTask['kind']): AsyncGenera
   const [from, to] = [readDay(query, 'from'), readDay(query, 'to')];
   if (from !== undefined && to !== undefined && from > to) throw invalidQuery('from must not lie after to.');
   if (parts.archive === undefined)
-    throw new AdminRefusal(404, 'no_archive', 'There is no archive: set LEDGER_URL, or store.archive to files.');
+    throw new AdminRefusal(
+      404,
+      'no_archive',
+      'There is no archive: set LEDGER_URL (only with Redis: the embedded store keeps its ledger itself).',
+    );
   return parts.archive({ kind, from, to });
 }

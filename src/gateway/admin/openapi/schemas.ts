@@ -130,7 +130,6 @@ export const SCHEMAS = {
   NewToken: object({ name: TEXT, role: { enum: ROLES } }, { expires: orNull(TEXT) }),
   Finality: object({ openFrom: DAY, waitingFor: listOf(MISSING), without: listOf(MISSING) }),
   ArchiveStatus: object({
-    archive: { enum: ['files', 'postgres'] },
     days: COUNT,
     first: orNull(DAY),
     last: orNull(DAY),

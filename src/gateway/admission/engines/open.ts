@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Log } from '../../../shared/log.js';
 import type { Plans } from '../plan.js';
-import type { LedgerStore } from '../ledger-store.js';
+import type { ArchivedLedger, LedgerStore } from '../ledger-store.js';
 import type { AdmissionEngine } from '../port.js';
 import { openFailoverEngine } from '../failover/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
-import { openEmbeddedLedger } from './embedded/ledger/ledger-store.js';
+import { openEmbeddedLedger as openLedgerIn } from './embedded/ledger/ledger-store.js';
 import { openRedisEngine } from './redis/engine.js';
 
 interface StoreSettings {
@@ -15,9 +15,9 @@ interface StoreSettings {
   readonly deadlineMs: number;
   /** Days the usage ledger is kept. */
   readonly usageDays: number;
-  /** Days that stay in the store; those before move to the archive. */
+  /** Days that stay in Redis; those before move to the archive. */
   readonly archiveAfterDays: number;
-  /** Where they go: a PostgreSQL address, `files` in the data folder, or null for nowhere. */
+  /** Where they go: a PostgreSQL address, or null for nowhere. */
   readonly archive: string | null;
   /** How long the days of a silent gateway stay open. */
   readonly finalAfterMs: number;
@@ -77,12 +77,16 @@ export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): 
   });
 }
 
-/** The ledger of the store, for a process that does nothing else. Throws StoreUnavailable where it can't be opened. */
-export function openLedgerStore({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>): LedgerStore {
-  const { redisUrl, deadlineMs, usageDays, finalAfterMs, mapBytes } = store;
-  const plans: Plans = new Map();
-  if (redisUrl !== null) return openRedisEngine({ url: redisUrl, deadlineMs, plans, usageDays, finalAfterMs }).ledger;
-  return openEmbeddedLedger({ folder: folderIn(dataFolder), plans, usageDays, mapBytes });
+/** The ledger in Redis, for a process that does nothing else. Throws StoreUnavailable where it can't be opened. */
+export function openRedisLedger(store: StoreSettings): ArchivedLedger {
+  const { redisUrl, deadlineMs, usageDays, finalAfterMs } = store;
+  return openRedisEngine({ url: redisUrl ?? '', deadlineMs, plans: new Map(), usageDays, finalAfterMs }).ledger;
+}
+
+/** That in the data folder. */
+export function openEmbeddedLedger({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>): LedgerStore {
+  const { usageDays, mapBytes } = store;
+  return openLedgerIn({ folder: folderIn(dataFolder), plans: new Map(), usageDays, mapBytes });
 }
 
 function folderIn(dataFolder: string): string {

@@ -29,7 +29,6 @@ async function settingIn(client: pg.Client, name: string): Promise<string> {
 }
 
 class PostgresArchive implements Archive {
-  readonly kind = 'postgres';
   readonly id: string;
   readonly #client: pg.Client;
   readonly #connect: Connect;

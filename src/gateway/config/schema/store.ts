@@ -6,12 +6,10 @@ const redis = text(
   'must be an address such as redis://host:6379, rediss://user:password@host:6379/0, redis+cluster://h1:6379,h2:6379 or redis+sentinel://h1:26379,h2:26379/name',
   /^rediss?(?:\+cluster|\+sentinel)?:\/\/[^\s/]+(?:\/\S*)?$/,
 );
-const archive = z
-  .string({ error: 'must be auto, files, off, or an address such as postgres://user:password@host/database' })
-  .regex(
-    /^(?:auto|files|off|postgres(?:ql)?:\/\/\S+)$/,
-    'must be auto, files, off, or an address such as postgres://user:password@host/database',
-  );
+const archive = text(
+  'must be off, or an address such as postgres://user:password@host/database',
+  /^(?:off|postgres(?:ql)?:\/\/\S+)$/,
+);
 
 /** `store` of gateway.yaml. */
 export const store = mapping({
@@ -24,16 +22,16 @@ export const store = mapping({
   usage: duration('1d', '36500d')
     .refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 400d')
     .prefault('400d')
-    .describe('How long the store keeps a day of the usage ledger that was not moved to the archive.'),
+    .describe('How long the store keeps a day of the usage ledger, unless it moves to the archive before.'),
   archive: archive
-    .prefault('auto')
+    .prefault('off')
     .describe(
-      'Where days of the ledger go that are over: a PostgreSQL address, files in the data folder, or off. auto: files with the embedded store, unless usage is too short; with Redis off, because one gateway alone has the data folder.',
+      'With Redis: the PostgreSQL where days of the ledger go that are over, or off. The embedded store keeps them itself.',
     ),
   archive_after: duration('32d', '36500d')
     .refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 40d')
     .prefault('40d')
-    .describe('How long they stay in the store before.'),
+    .describe('How long they stay in Redis before.'),
   final_after: duration('1h', '400d')
     .prefault('7d')
     .describe(
@@ -63,7 +61,13 @@ export const store = mapping({
   replica_wait: duration('1ms', '10s')
     .prefault('1s')
     .describe('How long they may take; then the answer is 503 change_uncertain.'),
-}).refine(({ archive: where, archive_after: after, usage }) => where === 'auto' || where === 'off' || after < usage, {
-  path: ['archive_after'],
-  error: 'must be shorter than usage: a day is archived before the store forgets it',
-});
+})
+  .refine(({ archive: where, redis: url }) => where === 'off' || url !== undefined, {
+    path: ['archive'],
+    error:
+      'only Redis has an archive: the embedded store keeps its ledger on disk for as long as store.usage says; leave LEDGER_URL and store.archive out, or set REDIS_URL',
+  })
+  .refine(({ archive: where, archive_after: after, usage }) => where === 'off' || after < usage, {
+    path: ['archive_after'],
+    error: 'must be shorter than usage: a day is archived before the store forgets it',
+  });

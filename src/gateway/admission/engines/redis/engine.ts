@@ -1,6 +1,6 @@
 import type { Log } from '../../../../shared/log.js';
 import { DAY_MS } from '../../bucket.js';
-import type { LedgerStore } from '../../ledger-store.js';
+import type { ArchivedLedger } from '../../ledger-store.js';
 import type { Plans } from '../../plan.js';
 import type { AdmissionEngine } from '../../port.js';
 import { beginEntering } from './ledger/active-days.js';
@@ -49,7 +49,7 @@ interface RedisEngineOptions {
 
 export interface RedisEngine extends AdmissionEngine {
   /** The ledger as it is moved into the archive. */
-  readonly ledger: LedgerStore;
+  readonly ledger: ArchivedLedger;
   /** Puts other plans in force from the next batch on. */
   setPlans(plans: Plans): void;
   /** Why it does not decide, or of a Cluster not all of it; null while it does. A stall does not count. */

@@ -8,7 +8,7 @@
  * `K` stands for customers, in `durable`, `W` for where they are told of events; their state is an `s`, their history an `h`, as a key's.
  * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
  * all records, `b` what an operator said of a ban, `i` a key that an import has staged, `m` the mark of that
- * import, `t` an admin token, `x` the archive there is, `w` how far an archived day was removed, `e` an event that is not
+ * import, `t` an admin token, `e` an event that is not
  * delivered, with an entry of its id in `y` by when it was made and `d` by when it is due, or in `z` by since when it is
  * dead, `~` what only fills pages. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
  * its metadata.
@@ -56,10 +56,8 @@ export const historyRange = (id: string): { start: string; end: string } => ({
 export const usageRow = (keyId: string, label: string): string =>
   `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
 
-/** Id of the archive that days were moved to. */
+/** Versions before kept here the id of the archive that days were moved to. */
 export const ARCHIVE = 'x';
-/** Up to which row of the ledger an archived day was removed; there only while it is. */
-export const removedRow = (day: string): string => `w${day}`;
 
 export const banNoteRow = (keyId: string): string => `b${keyId}`;
 export const tokenRow = (tokenId: string): string => `t${tokenId}`;

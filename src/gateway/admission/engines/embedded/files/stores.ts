@@ -6,6 +6,7 @@ import { Memtable } from '../log/memtable.js';
 import { recover } from '../log/copy.js';
 import { migrate } from './migrate.js';
 import { Capacity } from './capacity.js';
+import { ARCHIVE } from './rows.js';
 import { guardExit } from './exit-guard.js';
 import type { Store } from './store.js';
 
@@ -62,6 +63,7 @@ export function openStores(options: StoreOptions): Stores {
     const durable = guardExit(
       open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false }),
     );
+    refuseArchived(durable, folder);
     removeOtherBoots(folder, recentName);
     const recent = open<Buffer, string>(join(folder, recentName), { ...common, noSync: true });
     migrate(recent, durable);
@@ -79,12 +81,21 @@ export function openStores(options: StoreOptions): Stores {
       importLeaseMs: options.importLeaseMs ?? IMPORT_LEASE_MS,
     };
   } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(
       `Cannot open the embedded store in ${folder} (${reason}). Give the user that runs the gateway a local folder it can write to, with PETGATE_DATA.`,
       { cause: error },
     );
   }
+}
+
+/** Reports read this store alone: without the days that 0.2 moved elsewhere they would be too small. */
+function refuseArchived(durable: Store, folder: string): void {
+  if (durable.getBinary(ARCHIVE) === undefined) return;
+  throw new StoreUnavailable(
+    `Days of the ledger in ${folder} are in an archive, which only Redis has now: start 0.2 on this data folder once more and bring them back with its \`petgate usage archive restore\`.`,
+  );
 }
 
 /** Same for every process until the machine restarts; where the system has none, the files are trusted always. */

@@ -1,6 +1,6 @@
 import { COUNTS } from '../../../counts.js';
 import type { CustomerStore } from '../../../customers/record.js';
-import type { LedgerStore } from '../../../ledger-store.js';
+import type { ArchivedLedger } from '../../../ledger-store.js';
 import type { DayStore, UsageRow } from '../../../port.js';
 import { enterDay } from './active-days.js';
 import { noteLateDay } from './late-days.js';
@@ -52,7 +52,7 @@ export function ledgerStore(
   usageDays: number,
   customers: CustomerStore,
   close: () => Promise<void>,
-): LedgerStore {
+): ArchivedLedger {
   return {
     customers: (afterId, count) => customers.page(afterId, count),
     rows: (from, to, part) => storedRows(link, dayNumberOf(from), dayNumberOf(to), part),
@@ -66,7 +66,6 @@ export function ledgerStore(
         await Promise.all(parts.map((part) => removeSome(link, day, part)));
       }
     },
-    removed: () => Promise.resolve(),
     async restore(day, rows) {
       const seconds = ((usageDays + 1) * 86_400).toString();
       for await (const keys of inGroups(rows, SENT_AT_ONCE))

@@ -2,12 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Test } from 'tap';
+import t from 'tap';
 import { moveDays } from '../../../src/gateway/archive/move.js';
 import type { ArchiveTask } from '../../../src/gateway/archive/task.js';
-import { ago, allRows, archiveOf, use } from '../../gateway/archive/stage.js';
+import { startPostgres } from '../../servers/postgres.js';
+import { startRedis } from '../../servers/redis.js';
+import { ago, allRows, archiveOf, openStage, use } from '../../gateway/archive/stage.js';
 import type { Stage } from '../../gateway/archive/stage.js';
 
+t.setTimeout(170_000);
 const PROGRAM = fileURLToPath(new URL('../../../src/gateway/archive/process.js', import.meta.url));
 const KILLS = 20;
 const DAYS_AGO = Array.from({ length: 8 }, (_, n) => 41 + n * 3);
@@ -23,8 +26,10 @@ async function moveAndKill({ settings }: Stage, afterMs: number): Promise<boolea
   return code === 0;
 }
 
-/** Killed at any moment of a move, again and again: at no time a report has a row less or more. */
-export async function provesNothingIsLost(t: Test, stage: Stage): Promise<void> {
+t.test('killed at any moment of a move, again and again: at no time a report has a row less or more', async (t) => {
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  t.teardown(() => Promise.all([redis.stop(), postgres.stop()]));
+  const stage = await openStage(t, redis.url, await postgres.createDatabase('ledger'));
   const { engine, settings, store } = stage;
   await use(engine, 120, [...DAYS_AGO, 1]);
   const before = await allRows(store, null);
@@ -53,4 +58,4 @@ export async function provesNothingIsLost(t: Test, stage: Stage): Promise<void> 
   );
   t.same(await allRows(store, archive), before);
   for (const days of DAYS_AGO) await archive.verify(ago(days));
-}
+});
