@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readVariable } from '../shared/names/variables.js';
 import { CommandError } from './command-error.js';
 
 /** Where the admin API is and what opens it. */
@@ -15,7 +16,7 @@ export interface AdminAddress {
  * else from the file that the gateway wrote into its data folder. Never from the command line, which `ps` shows.
  */
 export async function findAdmin(environment: NodeJS.ProcessEnv, adminUrl: string | undefined): Promise<AdminAddress> {
-  const given = environment['PETGATE_ADMIN_TOKEN']?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? '';
+  const given = readVariable(environment, 'PETGATE_ADMIN_TOKEN');
   if (adminUrl !== undefined && given !== '')
     return { url: readUrl(adminUrl), token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
   // Only now, because reading the configuration is most of the time a short command takes.

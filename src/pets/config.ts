@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { misspelt, readVariable } from '../shared/names/variables.js';
 import { BadSecret, readSecret } from '../shared/secret-file.js';
 
 export interface PetsConfig {
@@ -22,8 +23,8 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
 /** The settings of pets from the environment; an empty variable counts as not set. Throws StartFailure with all mistakes at once. */
 export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
-  const mistakes: string[] = [];
-  const setting = (name: string): string | undefined => environment[name] || undefined;
+  const mistakes = misspelt(environment).map(({ name, message }) => `environment variable ${name}: ${message}`);
+  const setting = (name: string): string | undefined => readVariable(environment, name) || undefined;
   const check = (holds: boolean, mistake: string): void => {
     if (!holds) mistakes.push(mistake);
   };

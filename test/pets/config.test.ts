@@ -33,13 +33,20 @@ t.test('all mistakes are told at once, without any secret', (t) => {
 });
 
 t.test('ports there are not', (t) => {
-  for (const PETS_PORT of ['65536', '-1', '1e3', ' 80', '8081x'])
+  for (const PETS_PORT of ['65536', '-1', '1e3', '80 81', '8081x'])
     t.throws(
       () => readConfig({ PETS_PORT, PETGATE_INTERNAL_TOKEN: 'internal-token-of-the-tests' }),
       /PETS_PORT/,
       PETS_PORT,
     );
   t.equal(readConfig({ PETS_PORT: '65535', PETGATE_INTERNAL_TOKEN: 'internal-token-of-the-tests' }).port, 65_535);
+  t.end();
+});
+
+t.test('a misspelt variable is a mistake, and a Service called pets beside us no port', (t) => {
+  const token = { PETGATE_INTERNAL_TOKEN: 'internal-token-of-the-tests' };
+  t.throws(() => readConfig({ ...token, DATABASE_ULR: 'postgres://h/d' }), /DATABASE_ULR: .*"DATABASE_URL"/);
+  t.equal(readConfig({ ...token, PETS_PORT: 'tcp://10.0.0.2:8081' }).port, 8081);
   t.end();
 });
 

@@ -19,7 +19,11 @@ interface Manifest {
     readonly podSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
     readonly ingress?: readonly { readonly from?: readonly unknown[] }[];
     readonly template?: {
-      readonly spec: { readonly containers: readonly Container[]; readonly terminationGracePeriodSeconds: number };
+      readonly spec: {
+        readonly containers: readonly Container[];
+        readonly terminationGracePeriodSeconds: number;
+        readonly enableServiceLinks: boolean;
+      };
     };
   };
 }
@@ -37,7 +41,8 @@ t.test('two deployments, each with probes, drain time, disruption budget and a l
     ['petgate-gateway', 'petgate-pets'],
   );
   for (const { metadata, spec } of deployments) {
-    const { containers, terminationGracePeriodSeconds } = spec.template!.spec;
+    const { containers, terminationGracePeriodSeconds, enableServiceLinks } = spec.template!.spec;
+    t.equal(enableServiceLinks, false, `${metadata.name}: no variables made of Services`);
     t.ok(terminationGracePeriodSeconds > 15, `${metadata.name}: longer than shutdown and pause`);
     const [container] = containers;
     t.match(container, {

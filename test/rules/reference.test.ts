@@ -6,6 +6,7 @@ import { ROUTES } from '../../src/gateway/admin/routes.js';
 import { readEnvironment } from '../../src/gateway/config/files/environment.js';
 import { STEPS } from '../../src/gateway/pipeline.js';
 import { REFUSALS } from '../../src/gateway/refusal.js';
+import { VARIABLES } from '../../src/shared/names/variables.js';
 import { packageRoot } from '../../src/shared/package-root.js';
 
 /** The rows of a page whose first cell is code, as lists of cells. */
@@ -47,15 +48,17 @@ t.test('docs/reference/admin-api.md lists every route of the admin port, with it
   t.end();
 });
 
-t.test('docs/reference/settings.md explains every variable that wins over the settings files', (t) => {
+t.test('docs/reference/settings.md explains every variable, and no other is known', (t) => {
   const asked: string[] = [];
   readEnvironment(new Proxy({}, { get: (_, name) => void asked.push(String(name)) }));
-  const told = new Set(rowsOf('docs/reference/settings.md').flatMap(([names = '']) => names.split(', ').map(bare)));
   t.ok(asked.length > 10, 'the variables were asked for');
   t.strictSame(
-    asked.filter((name) => !told.has(name)),
+    asked.filter((name) => !VARIABLES.includes(name)),
     [],
+    'each that wins over the settings files is known',
   );
+  const told = rowsOf('docs/reference/settings.md').flatMap(([names = '']) => names.split(', ').map(bare));
+  t.strictSame(told.sort(), [...VARIABLES].sort());
   t.end();
 });
 

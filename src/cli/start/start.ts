@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { loadSettings } from '../../gateway/config/load.js';
+import { loadSources } from '../../gateway/config/load.js';
 import type { Settings } from '../../gateway/config/settings.js';
+import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
 import { exitWithParent } from '../../shared/parent.js';
 import { dialed, findAdmin } from '../admin-address.js';
@@ -26,7 +27,7 @@ interface Addresses {
 
 /** Runs gateway and pets as two processes until a signal, or the end of whoever started this. Gives the exit code. */
 export async function start(environment: NodeJS.ProcessEnv): Promise<number> {
-  const settings = loadSettings(environment);
+  const { settings } = loadSources(environment);
   const { childEnvironment, addresses } = await prepare(settings, environment);
   const program = join(packageRoot, 'dist/src/cli/main.js');
   const pets = new Child('pets', [program, 'pets'], childEnvironment, new URL('/readyz', addresses.pets));
@@ -67,7 +68,7 @@ async function prepare(
   settings: Settings,
   environment: NodeJS.ProcessEnv,
 ): Promise<{ childEnvironment: NodeJS.ProcessEnv; addresses: Addresses }> {
-  const petsHost = environment['PETS_HOST']?.trim() || PETS_HOST;
+  const petsHost = readVariable(environment, 'PETS_HOST') || PETS_HOST;
   const port = await claimPort({ ...settings.listen, purpose: "the gateway's public side", variable: 'PORT' });
   const adminPort = await claimPort({ ...settings.admin, purpose: "the gateway's admin side", variable: 'ADMIN_PORT' });
   const petsPort = await claimPort({
@@ -89,15 +90,15 @@ async function prepare(
     PETGATE_DATA: settings.dataFolder,
   };
   const defaults = {
-    PETS_URL: environment['PETS_URL']?.trim() || addresses.pets,
+    PETS_URL: readVariable(environment, 'PETS_URL') || addresses.pets,
     // A terminal is for people; who wants every line sets the level.
-    LOG_LEVEL: environment['LOG_LEVEL']?.trim() || 'warn',
+    LOG_LEVEL: readVariable(environment, 'LOG_LEVEL') || 'warn',
   };
   return { childEnvironment: { ...environment, ...shared, ...defaults }, addresses };
 }
 
 function petsPortOf(environment: NodeJS.ProcessEnv): number {
-  const text = environment['PETS_PORT']?.trim() || PETS_PORT;
+  const text = readVariable(environment, 'PETS_PORT') || PETS_PORT;
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port <= 65_535)) throw new CommandError('PETS_PORT must be a port: a whole number from 0 to 65535.');
   return port;

@@ -1,4 +1,4 @@
-import { suggestion } from '../config/files/nearest.js';
+import { suggestion } from '../../shared/names/nearest.js';
 import { quote } from '../keys/fields.js';
 import { rowsOfCustomer } from '../usage/of-customer.js';
 import { DIMENSIONS, MOST_DAYS, viewOf } from '../usage/range.js';

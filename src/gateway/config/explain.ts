@@ -24,7 +24,7 @@ interface ExplainedSetting {
  * @throws ConfigError as `loadSettings`
  */
 export function explainSettings(environment: NodeJS.ProcessEnv): ExplainedSetting[] {
-  const { settings, gateway, plans } = loadSources(environment);
+  const { settings, gateway, plans } = loadSources(environment, 'unread');
   const rows = explain(gateway, gatewayFile, '').filter(({ path }) => path !== 'extends');
   // The schema has no default for these paths: they depend on where the program is installed.
   const paths = new Map([

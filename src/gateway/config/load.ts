@@ -1,18 +1,20 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
 import { readCertificate } from './certificate.js';
 import type { Certificate, CertificateFault } from './certificate.js';
+import { contradictions } from './contradictions.js';
 import { problemsOf } from './files/issues.js';
 import { inputSchema, knownKeys } from './schema/json-schema.js';
 import { at, environmentLayers, layOver, plainLayer, readChain, readNamed } from './files/layers.js';
 import type { Layers } from './files/layers.js';
+import { misspeltVariables, placeOf } from './files/environment.js';
 import { plansFile, toPlans } from './schema/plans.js';
 import { ConfigError } from './files/problem.js';
 import type { Problem } from './files/problem.js';
 import { gatewayFile } from './schema/gateway.js';
-import type { GatewayFile } from './schema/gateway.js';
 import { toSettings } from './settings.js';
 import type { ResolvedPaths, Settings, TlsSettings } from './settings.js';
 
@@ -39,31 +41,32 @@ export interface Sources {
 
 /**
  * Reads `PETGATE_CONFIG` (default `config/gateway.yaml`), what it extends, its plans, and the environment over them.
- * The certificate is left alone: who only wants to know an address may neither read its key nor care when it ends.
+ * Only what a gateway needs to run is left alone: who wants to know an address may neither read the certificate's key nor
+ * care when it ends, and may lack the variables of the gateway.
  * @throws ConfigError with everything that is wrong, each problem with its place; no value of a setting is shown
  */
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
-  return load(environment, 'unread').settings;
+  return loadSources(environment, 'unread').settings;
 }
 
 /**
  * As `loadSettings`, with the certificate, and where each value came from.
- * @param need whether a certificate that is no good is a reason to throw like any other, or is reported beside the settings
+ * @param need whether a certificate that is no good is a reason to throw like any other, or is reported beside the
+ *   settings; `unread`: as `loadSettings`
  */
-export function loadSources(environment: NodeJS.ProcessEnv, need: 'required' | 'wanted' = 'required'): Sources {
-  return load(environment, need);
-}
-
-function load(environment: NodeJS.ProcessEnv, need: 'required' | 'wanted' | 'unread'): Sources {
-  const problems: Problem[] = [];
+export function loadSources(
+  environment: NodeJS.ProcessEnv,
+  need: 'required' | 'wanted' | 'unread' = 'required',
+): Sources {
+  const problems: Problem[] = need === 'unread' ? [] : [...misspeltVariables(environment)];
   const faults: Problem[] = [];
   const gateway = collect(problems, () => readGateway(environment));
   const file = gateway && check(problems, gateway, gatewayFile);
   const plans = gateway && collect(problems, () => readPlans(gateway));
   const planFile = plans && check(problems, plans, plansFile);
-  if (gateway && file) problems.push(...sharedPort(gateway, file), ...nobodyTrusted(gateway, file));
+  if (gateway && file) problems.push(...contradictions(gateway, file, need !== 'unread'));
   const tls = gateway ? tlsSettings(gateway) : null;
-  const certificate = gateway && need !== 'unread' ? openCertificate(faults, gateway, tls) : null;
+  const certificate = need === 'unread' ? null : openCertificate(faults, gateway, tls);
   const files = filesOf(gateway, plans, tls);
   const certificateFault = faults.length === 0 ? null : new ConfigError(faults, files);
   if (need === 'required' && gateway) problems.push(...archivedFiles(gateway));
@@ -84,11 +87,8 @@ function filesOf(gateway: Layers | undefined, plans: Layers | undefined, tls: Tl
 }
 
 function readGateway(environment: NodeJS.ProcessEnv): Layers {
-  const named = environment['PETGATE_CONFIG']?.trim() ?? '';
-  const source = plainLayer(
-    { PETGATE_CONFIG: named },
-    { file: 'environment variable PETGATE_CONFIG', line: 0, column: 0 },
-  );
+  const named = readVariable(environment, 'PETGATE_CONFIG');
+  const source = plainLayer({ PETGATE_CONFIG: named }, placeOf('PETGATE_CONFIG'));
   const path = named === '' ? join(packageRoot, 'config/gateway.yaml') : resolve(named);
   const files = readChain(path, named === '' ? undefined : source, 'PETGATE_CONFIG');
   return layOver([...environmentLayers(environment), ...files, DEFAULTS]);
@@ -126,31 +126,6 @@ function check<T extends z.ZodType>(problems: Problem[], layers: Layers, schema:
   return undefined;
 }
 
-/** Two listeners on one port: the second would fail to start. Port 0 is any free one. */
-function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] {
-  if (listen.port === 0 || listen.port !== admin.port) return [];
-  const path = gateway.decides(['admin', 'port']) === undefined ? ['listen', 'port'] : ['admin', 'port'];
-  return [
-    {
-      ...gateway.place(path, 'value'),
-      path: path.join('.'),
-      message: `the public listener and that of operators are both on port ${listen.port}; give them different ports`,
-    },
-  ];
-}
-
-/** A PROXY header is believed from trusted proxies alone: without any, every connection would be closed. */
-function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: GatewayFile): Problem[] {
-  if (!listen.proxy_protocol || trusted.length > 0) return [];
-  return [
-    {
-      ...gateway.place(['listen', 'proxy_protocol'], 'value'),
-      path: 'listen.proxy_protocol',
-      message: 'no connection could be served: name the addresses of your load balancers in trusted_proxies',
-    },
-  ];
-}
-
 /** Where the two files of TLS are; null when not both are named. */
 function tlsSettings(gateway: Layers): TlsSettings | null {
   const [cert, key] = [pathAt(gateway, ['tls', 'cert']), pathAt(gateway, ['tls', 'key'])];
@@ -158,8 +133,12 @@ function tlsSettings(gateway: Layers): TlsSettings | null {
 }
 
 /** Problems of the certificate are reported where its file is named. */
-function openCertificate(problems: Problem[], gateway: Layers, tls: TlsSettings | null): Certificate | null {
-  if (tls === null) return null;
+function openCertificate(
+  problems: Problem[],
+  gateway: Layers | undefined,
+  tls: TlsSettings | null,
+): Certificate | null {
+  if (gateway === undefined || tls === null) return null;
   const faults: CertificateFault[] = [];
   const certificate = readCertificate(tls, faults);
   problems.push(

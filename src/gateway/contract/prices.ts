@@ -2,7 +2,7 @@ import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { Plan } from '../admission/plan.js';
 import { costOf, EVERY_OPERATION, windowsOf } from '../admission/windows.js';
 import type { Sources } from '../config/load.js';
-import { suggestion } from '../config/files/nearest.js';
+import { suggestion } from '../../shared/names/nearest.js';
 import { ConfigError } from '../config/files/problem.js';
 import type { Problem } from '../config/files/problem.js';
 import type { Path } from '../config/files/yaml-file.js';

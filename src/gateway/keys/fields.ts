@@ -3,7 +3,7 @@ import type { Limit, Limits } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { Plan, Plans } from '../admission/plan.js';
 import { costOf } from '../admission/windows.js';
-import { suggestion } from '../config/files/nearest.js';
+import { suggestion } from '../../shared/names/nearest.js';
 import { IMPORTED_MIN_LENGTH } from './token.js';
 
 /** What a request may say of a key or a customer, checked. A field left out stays as it is. */

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { hasExpired, ROLES } from '../../admission/admin-token.js';
 import type { AdminToken, Role, TokenStore } from '../../admission/admin-token.js';
 import { ChangeUncertain } from '../../admission/port.js';
-import { suggestion } from '../../config/files/nearest.js';
+import { suggestion } from '../../../shared/names/nearest.js';
 import type { Clock } from '../../keys/clock.js';
 import { quote, readFields } from '../../keys/fields.js';
 import type { Body } from '../../keys/fields.js';

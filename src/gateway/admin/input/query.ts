@@ -1,5 +1,5 @@
 import { isDay } from '../../../shared/utc-day.js';
-import { suggestion } from '../../config/files/nearest.js';
+import { suggestion } from '../../../shared/names/nearest.js';
 import { quote, referenceProblem } from '../../keys/fields.js';
 import { isKeyId } from '../../keys/token.js';
 import { AdminRefusal } from '../answer.js';

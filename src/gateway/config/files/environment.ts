@@ -1,3 +1,5 @@
+import { misspelt, readVariable } from '../../../shared/names/variables.js';
+import type { Place, Problem } from './problem.js';
 import type { Path } from './yaml-file.js';
 
 /** One variable that wins over the files. `read` brings its text into the form the file would have. */
@@ -37,8 +39,16 @@ export function readEnvironment(
   environment: NodeJS.ProcessEnv,
 ): readonly { name: string; path: Path; value: unknown }[] {
   return VARIABLES.flatMap(({ name, path, read }) => {
-    // Not `trim`: what only looks like a blank is a mistake, which the schema reports.
-    const text = environment[name]?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? '';
+    const text = readVariable(environment, name);
     return text === '' ? [] : [{ name, path, value: read(text) }];
   });
+}
+
+/** Variables that nobody reads, and that were most likely meant for one that is not set. */
+export function misspeltVariables(environment: NodeJS.ProcessEnv): readonly Problem[] {
+  return misspelt(environment).map(({ name, message }) => ({ ...placeOf(name), path: '', message }));
+}
+
+export function placeOf(variable: string): Place {
+  return { file: `environment variable ${variable}`, line: 0, column: 0 };
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { suggestion } from './nearest.js';
+import { suggestion } from '../../../shared/names/nearest.js';
 import type { Place, Problem } from './problem.js';
 import type { Path } from './yaml-file.js';
 

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { readEnvironment } from './environment.js';
+import { placeOf, readEnvironment } from './environment.js';
 import { ConfigError } from './problem.js';
 import type { Place } from './problem.js';
 import { readYaml } from './yaml-file.js';
@@ -78,13 +78,12 @@ export function readNamed(path: string, from: Layer | undefined, key: string): L
 
 /** A layer per variable, so that each value is known by the name of its own. */
 export function environmentLayers(environment: NodeJS.ProcessEnv): Layer[] {
-  return readEnvironment(environment).map(({ name, path, value }) => {
-    const place = { file: `environment variable ${name}`, line: 0, column: 0 };
-    return plainLayer(
+  return readEnvironment(environment).map(({ name, path, value }) =>
+    plainLayer(
       path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value),
-      place,
-    );
-  });
+      placeOf(name),
+    ),
+  );
 }
 
 /** A layer that stands in no file. */

@@ -13,6 +13,12 @@ const archive = text(
 
 /** `store` of gateway.yaml. */
 export const store = mapping({
+  engine: z
+    .enum(['redis', 'embedded'], { error: 'must be redis or embedded' })
+    .optional()
+    .describe(
+      'What keeps keys and counts. Left out: Redis where its address is set, else embedded; production must say embedded.',
+    ),
   redis: redis
     .optional()
     .describe('Shared by all gateways. Left out: the embedded store in the data folder, for one machine.'),

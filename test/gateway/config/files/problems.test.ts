@@ -40,7 +40,7 @@ const settingsFixtures: readonly (readonly [string, string, RegExp])[] = [
   ['host', '1:17 listen.host', /host name or an address/],
   ['list', '1:1', /mapping/],
   ['log-level', '1:15 log.level', /trace, debug/],
-  ['null-mapping', '1:7 store', /mapping of redis, deadline/],
+  ['null-mapping', '1:7 store', /mapping of engine, redis, deadline/],
   ['only-comment', '1:1', /empty/],
   ['open-quote', '2:1', /closing quote/],
   ['plans-missing', '1:8 plans', /nowhere\.yaml: no such file/],

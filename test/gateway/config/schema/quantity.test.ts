@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { nearest, suggestion } from '../../../../src/gateway/config/files/nearest.js';
 import { parseBytes, parseDurationMs } from '../../../../src/gateway/config/schema/quantity.js';
 
 t.test('durations are read as written', (t) => {
@@ -64,17 +63,5 @@ t.test('no text makes them throw', (t) => {
       return true;
     }),
   );
-  t.end();
-});
-
-t.test('a slip finds its name, a stranger none', (t) => {
-  const known = ['listen', 'limits', 'log', 'port', 'host'];
-  t.equal(nearest('lisen', known), 'listen');
-  t.equal(nearest('hots', known), 'host');
-  t.equal(nearest('prot', known), 'port');
-  t.equal(nearest('limit', known), 'limits');
-  t.equal(nearest('database', known), undefined);
-  t.equal(suggestion('database', ['a', 'b']), 'known here: a, b');
-  t.equal(suggestion('database', []), 'remove it');
   t.end();
 });

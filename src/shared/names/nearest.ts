@@ -19,6 +19,11 @@ export function suggestion(name: string, known: readonly string[]): string {
   return known.length === 0 ? 'remove it' : `known here: ${known.join(', ')}`;
 }
 
+/** One letter more, less or other, or two neighbours swapped. */
+export function isOneSlip(name: string, known: string): boolean {
+  return Math.abs(name.length - known.length) <= 1 && editDistance(name, known) === 1;
+}
+
 /** Levenshtein's distance, two neighbours swapped counting as one slip, which the common libraries count as two: `prot` is `port`. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];

@@ -1,0 +1,56 @@
+import type { Layers } from './files/layers.js';
+import type { Problem } from './files/problem.js';
+import type { GatewayFile } from './schema/gateway.js';
+
+/**
+ * Settings that are good each, and don't go together.
+ * @param toRun false where nobody is going to run on them
+ */
+export function contradictions(gateway: Layers, file: GatewayFile, toRun: boolean): readonly Problem[] {
+  return [...sharedPort(gateway, file), ...nobodyTrusted(gateway, file), ...(toRun ? engineUnsaid(gateway, file) : [])];
+}
+
+/** Two listeners on one port: the second would fail to start. Port 0 is any free one. */
+function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] {
+  if (listen.port === 0 || listen.port !== admin.port) return [];
+  const path = gateway.decides(['admin', 'port']) === undefined ? ['listen', 'port'] : ['admin', 'port'];
+  return [
+    {
+      ...gateway.place(path, 'value'),
+      path: path.join('.'),
+      message: `the public listener and that of operators are both on port ${listen.port}; give them different ports`,
+    },
+  ];
+}
+
+/** A PROXY header is believed from trusted proxies alone: without any, every connection would be closed. */
+function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: GatewayFile): Problem[] {
+  if (!listen.proxy_protocol || trusted.length > 0) return [];
+  return [
+    {
+      ...gateway.place(['listen', 'proxy_protocol'], 'value'),
+      path: 'listen.proxy_protocol',
+      message: 'no connection could be served: name the addresses of your load balancers in trusted_proxies',
+    },
+  ];
+}
+
+/** In production the embedded store is a decision: it must not come from a variable that did not arrive. */
+function engineUnsaid(gateway: Layers, { environment, store }: GatewayFile): Problem[] {
+  const report = (key: 'engine' | 'redis', message: string): Problem[] => [
+    { ...gateway.place(['store', key], 'value'), path: `store.${key}`, message },
+  ];
+  if (store.redis !== undefined && store.engine === 'embedded')
+    return report(
+      'engine',
+      'embedded and an address of Redis (REDIS_URL, or store.redis) exclude each other; take one away',
+    );
+  if (store.redis === undefined && store.engine === 'redis')
+    return report('redis', 'missing; store.engine asks for Redis: set REDIS_URL');
+  if (store.redis === undefined && store.engine === undefined && environment === 'production')
+    return report(
+      'redis',
+      'missing; set REDIS_URL, or, for a single machine with the store in its data folder, say store: { engine: embedded }',
+    );
+  return [];
+}

@@ -1,0 +1,64 @@
+import { isOneSlip, suggestion } from './nearest.js';
+
+/** Every variable that gateway, pets or the command line reads; docs/reference/settings.md explains them. */
+export const VARIABLES: readonly string[] = [
+  'ADMIN_HOST',
+  'ADMIN_PORT',
+  'DATABASE_URL',
+  'HOST',
+  'LEDGER_URL',
+  'LOG_LEVEL',
+  'PETGATE_ADMIN_TOKEN',
+  'PETGATE_CONFIG',
+  'PETGATE_DATA',
+  'PETGATE_EVENTS_ALLOW_LOCAL',
+  'PETGATE_EVENTS_SECRET',
+  'PETGATE_EVENTS_URL',
+  'PETGATE_INTERNAL_TOKEN',
+  'PETGATE_PUSH_TOKEN',
+  'PETGATE_TLS_CERT',
+  'PETGATE_TLS_KEY',
+  'PETGATE_WORKERS',
+  'PETS_HOST',
+  'PETS_PORT',
+  'PETS_URL',
+  'PORT',
+  'REDIS_URL',
+  'STORE_URL',
+];
+const OURS = VARIABLES.filter((name) => name.startsWith('PETGATE_'));
+
+/** A shorter name that is one letter off may well be somebody else's. */
+const LEAST_LETTERS = 8;
+/** The variables that Kubernetes makes of a Service in the namespace, for every container beside it. */
+const SERVICE_LINK =
+  /_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+const LINKED_PORT = /^(?:tcp|udp|sctp):\/\//;
+
+/**
+ * What a variable says, without the blanks of ASCII around it: what only looks like a blank is a mistake. Empty where it
+ * is not set, or is Kubernetes' word for a Service of that name (`PETS_PORT=tcp://…`).
+ */
+export function readVariable(environment: NodeJS.ProcessEnv, name: string): string {
+  const value = environment[name]?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? '';
+  return isServiceLink(name, value) ? '' : value;
+}
+
+/**
+ * The variables that are most likely a slip: those that begin like ours and are none, and those one slip away from one
+ * that is not set. What is meant would be silently left out: a misspelt REDIS_URL is a store of its own per gateway.
+ */
+export function misspelt(environment: NodeJS.ProcessEnv): readonly { name: string; message: string }[] {
+  const unset = VARIABLES.filter((name) => readVariable(environment, name) === '');
+  return Object.keys(environment).flatMap((name) => {
+    if (VARIABLES.includes(name) || readVariable(environment, name) === '' || isServiceLink(name, '')) return [];
+    if (name.startsWith('PETGATE_') && !name.startsWith('PETGATE_TEST_'))
+      return [{ name, message: `not known; ${suggestion(name, OURS)}` }];
+    const meant = name.length < LEAST_LETTERS ? undefined : unset.find((known) => isOneSlip(name, known));
+    return meant === undefined ? [] : [{ name, message: `not known; did you mean "${meant}"?` }];
+  });
+}
+
+function isServiceLink(name: string, value: string): boolean {
+  return SERVICE_LINK.test(name) || (name.endsWith('_PORT') && LINKED_PORT.test(value));
+}
