@@ -2,6 +2,8 @@ import cluster from 'node:cluster';
 import { openEngine } from './admission/engines/open.js';
 import type { Engine } from './admission/engines/open.js';
 import type { Certificate } from './config/certificate.js';
+import { ConfigError } from './config/load.js';
+import type { Sources } from './config/load.js';
 import type { Settings } from './config/settings.js';
 import { readSecrets } from './secrets.js';
 import type { Secrets } from './secrets.js';
@@ -32,6 +34,15 @@ export function openBase(environment: NodeJS.ProcessEnv, { settings, certificate
     log,
     engine: openEngine(settings, log, cluster.isPrimary),
   };
+}
+
+/** Throws ConfigError for plans that the store refuses, and StoreUnavailable while it can't say so. */
+export async function askStore({ engine }: Base, { settings, plans }: Sources): Promise<void> {
+  const refusal = await engine.refusal?.(settings.plans);
+  if (refusal === undefined || refusal === null) return;
+  const [file = 'plans'] = plans.files;
+  const message = `Redis refuses the admission script of these plans: ${refusal}`;
+  throw new ConfigError([{ file, line: 0, column: 0, path: '', message }], plans.files);
 }
 
 /** Resolves when they are in force. */

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { Registry } from 'prom-client';
 import { createApp } from './app.js';
-import { applySettings, openBase } from './base.js';
+import { applySettings, askStore, openBase } from './base.js';
 import type { Base } from './base.js';
 import { loadSources } from './config/load.js';
 import type { Sources } from './config/load.js';
@@ -41,10 +41,14 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
   const check = (read: Sources): void => checkPrices(read, contract.routes.operations);
   check(sources);
   const base = openBase(environment, { ...sources, contract });
-  const reloader = createReloader(environment, sources, base.log, check, (settings, certificate) =>
-    applySettings(base, settings, certificate),
-  );
-  process.on('SIGHUP', () => reloader.reload());
+  const reloader = createReloader(environment, sources, base.log, {
+    check: async (read) => {
+      check(read);
+      await askStore(base, read);
+    },
+    apply: (settings, certificate) => applySettings(base, settings, certificate),
+  });
+  process.on('SIGHUP', () => void reloader.reload());
   await (base.settings.workers === 1 ? runAlone(base, reloader) : runPrimary(base, reloader));
 }
 

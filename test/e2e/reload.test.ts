@@ -7,6 +7,7 @@ import { startGateway } from '../servers/gateway.js';
 import type { Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { temporaryFolder } from '../servers/program.js';
+import { startRedis } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 
@@ -75,6 +76,41 @@ for (const workers of ['1', '2']) {
     },
   );
 }
+
+t.test('plans that Redis refuses to load, or is not there to load, are no settings reloaded', async (t) => {
+  const upstream = await startUpstream(t);
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const gateway = await startGateway(t, {
+    plans: plansWith(1000),
+    environment: { PETS_URL: upstream.url, REDIS_URL: redis.url },
+  });
+  const plans = join(gateway.dataFolder, 'config/plans.yaml');
+  const { key } = await gateway.createKey({ plan: 'free' });
+  const reloaded = (): number => gateway.program.lines().filter(({ msg }) => msg === 'settings reloaded').length;
+  t.equal(await limitOf(gateway, key), 1000);
+
+  await redis.command('ACL', 'SETUSER', 'default', '-eval');
+  replaceFile(plans, textOf(2000));
+  await until('it is told of', async () => !(await configPart(gateway)).ok);
+  t.match((await configPart(gateway)).detail, /plans\.yaml: Redis refuses the admission script of these plans: NOPERM/);
+  t.match(await (await fetch(`${gateway.adminUrl}/metrics`)).text(), /^petgate_config_ok 0$/m);
+  t.equal((await gateway.admin('GET', '/readyz')).status, 200);
+  t.equal(await limitOf(gateway, key), 1000, 'the plans before hold, and Redis decides by them');
+  t.equal(reloaded(), 0);
+
+  await redis.command('ACL', 'SETUSER', 'default', '+eval');
+  redis.freeze();
+  replaceFile(plans, textOf(3000));
+  await until('it is said what is waited for', async () =>
+    (await configPart(gateway)).detail.includes('wait until the store has been asked'),
+  );
+  t.equal(reloaded(), 0);
+  redis.thaw();
+  await until('with Redis back they hold', async () => (await configPart(gateway)).ok);
+  await until('for every request', async () => (await limitOf(gateway, key)) === 3000);
+  t.equal(reloaded(), 1);
+});
 
 t.test('a folder whose link is swapped, as Kubernetes does with a ConfigMap, is followed', async (t) => {
   const upstream = await startUpstream(t);

@@ -37,6 +37,8 @@ export interface Plan {
 /** The plan of whoever shows no good key; its subject is an address. */
 export const ANONYMOUS_PLAN = 'anonymous';
 export type Plans = ReadonlyMap<string, Plan>;
+/** They are part of the text of the admission script in Redis. */
+export const MOST_PLANS = 1_000;
 
 /** What binds one subject: its plan with the limits that hold for it. */
 export interface Terms {

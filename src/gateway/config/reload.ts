@@ -1,4 +1,5 @@
 import type { Log } from '../../shared/log.js';
+import { StoreUnavailable } from '../admission/port.js';
 import type { Certificate } from './certificate.js';
 import { loadSources } from './load.js';
 import type { Sources } from './load.js';
@@ -20,8 +21,8 @@ export interface ReloadState {
 export interface Reloader {
   settings(): Settings;
   state(): ReloadState;
-  /** Reads everything again, now. */
-  reload(): void;
+  /** Reads everything again, now. Resolves when it is in force here, or refused. */
+  reload(): Promise<void>;
   close(): void;
 }
 
@@ -63,59 +64,86 @@ function withFixed(next: Settings, first: Settings): Settings {
   };
 }
 
+interface ReloadSteps {
+  /** Throws ConfigError for what does not fit the contract or the store, StoreUnavailable while that can't say. */
+  readonly check: (sources: Sources) => Promise<void>;
+  /** Puts checked settings into force; resolves when they are, in every process, in the order of the calls. */
+  readonly apply: (settings: Settings, certificate: Certificate | null) => Promise<void>;
+}
+
+const ASK_AGAIN_MS = 1_000;
+
 /**
  * Keeps the settings as the files say, from file change to file change and at each `reload()`.
  * Bad files change nothing but the log and the state; a bad certificate keeps nothing else from being taken over.
  * @param first what the process started from
- * @param check throws ConfigError for what does not fit the contract
- * @param apply puts checked settings into force; resolves when they are, in every process, in the order of the calls
  */
 export function createReloader(
   environment: NodeJS.ProcessEnv,
   first: Sources,
   log: Log,
-  check: (sources: Sources) => void,
-  apply: (settings: Settings, certificate: Certificate | null) => Promise<void>,
+  { check, apply }: ReloadSteps,
 ): Reloader {
   let { settings: current, certificate, files } = first;
   let state: ReloadState = { ok: true, detail: 'as the files say', loaded: 0, refused: 0, sinceMs: Date.now() };
+  let [turn, again]: [Promise<void>, NodeJS.Timeout | undefined] = [Promise.resolve(), undefined];
 
-  const reload = (): void => {
-    try {
-      const sources = loadSources(environment, 'wanted');
-      check(sources);
-      files = sources.files;
-      const waiting = Object.entries(FIXED)
-        .filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings)))
-        .map(([name]) => name);
-      current = withFixed(sources.settings, first.settings);
-      // Whether there is TLS at all was decided at the start.
-      if (first.settings.tls !== null) certificate = sources.certificate ?? certificate;
-      const { certificateFault: fault } = sources;
-      state = { ...state, ok: fault === null, detail: detailOf(fault, waiting) };
-      const tls = certificate === null ? {} : { tls: certificate.summary() };
-      void apply(current, certificate).then(() => {
-        state = { ...state, loaded: state.loaded + 1, sinceMs: Date.now() };
-        logTaken(log, fault, waiting, tls);
-      });
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      // A file that was just named and refused may be the one that is put right next.
-      files = [...new Set([...files, ...error.files])];
-      state = {
-        ...state,
-        ok: false,
-        detail: `the changed files were refused, the settings before hold: ${error.message}`,
-        refused: state.refused + 1,
-      };
-      log.error(
-        { problems: error.message.split('\n') },
-        'the changed settings were refused; the ones before stay in force',
-      );
+  const take = async (): Promise<void> => {
+    const sources = loadSources(environment, 'wanted');
+    await check(sources);
+    files = sources.files;
+    const waiting = Object.entries(FIXED)
+      .filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings)))
+      .map(([name]) => name);
+    current = withFixed(sources.settings, first.settings);
+    // Whether there is TLS at all was decided at the start.
+    if (first.settings.tls !== null) certificate = sources.certificate ?? certificate;
+    const { certificateFault: fault } = sources;
+    const tls = certificate === null ? {} : { tls: certificate.summary() };
+    state = { ...state, ok: fault === null, detail: detailOf(fault, waiting) };
+    void apply(current, certificate).then(() => {
+      state = { ...state, loaded: state.loaded + 1, sinceMs: Date.now() };
+      logTaken(log, fault, waiting, tls);
+    });
+  };
+  const refuse = (error: unknown): void => {
+    if (error instanceof StoreUnavailable) {
+      const detail = `the changed files wait until the store has been asked about the plans: ${error.message}`;
+      if (state.detail !== detail) log.warn({ reason: error.message }, 'the changed settings wait for the store');
+      state = { ...state, ok: false, detail };
+      again = setTimeout(() => void reload(), ASK_AGAIN_MS).unref();
+      return;
     }
+    if (!(error instanceof ConfigError)) throw error;
+    // A file that was just named and refused may be the one that is put right next.
+    files = [...new Set([...files, ...error.files])];
+    state = {
+      ...state,
+      ok: false,
+      detail: `the changed files were refused, the settings before hold: ${error.message}`,
+      refused: state.refused + 1,
+    };
+    log.error(
+      { problems: error.message.split('\n') },
+      'the changed settings were refused; the ones before stay in force',
+    );
+  };
+  // One after the other, so that the newest files are in force in the end.
+  const reload = (): Promise<void> => {
+    clearTimeout(again);
+    turn = turn.then(() => take().catch(refuse));
+    return turn;
   };
   const watching = watchFiles(() => files, reload);
-  return { settings: () => current, state: () => state, reload, close: () => watching.close() };
+  return {
+    settings: () => current,
+    state: () => state,
+    reload,
+    close: () => {
+      clearTimeout(again);
+      watching.close();
+    },
+  };
 }
 
 function detailOf(fault: ConfigError | null, waiting: readonly string[]): string {

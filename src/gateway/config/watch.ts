@@ -9,27 +9,29 @@ const QUIET_MS = 100;
 const LOOK_MS = 10_000;
 
 /**
- * Calls `onChange` when the content of any of `files` differs from what it was. Watches their
+ * Calls `onChange` when the content of any of `files` differs from what it was, and waits for it. Watches their
  * folders, not the files: a file's watch dies at the first atomic rename, and Kubernetes swaps a link.
  * @param files asked again after each change, since a change may name other files
  */
-export function watchFiles(files: () => readonly string[], onChange: () => void): { close(): void } {
+export function watchFiles(files: () => readonly string[], onChange: () => unknown): { close(): void } {
   let watchers: FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
   let seen = '';
+  let isClosed = false;
 
-  const look = (): void => {
+  const look = async (): Promise<void> => {
     const now = contentOf(files());
     if (now === seen) return;
     seen = now;
-    onChange();
+    await onChange();
+    if (isClosed) return;
     rewatch();
     // Changed again while it was read, or while nobody watched.
     if (contentOf(files()) !== seen) lookSoon();
   };
   const lookSoon = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(look, QUIET_MS).unref();
+    timer = setTimeout(() => void look(), QUIET_MS).unref();
   };
   const unwatch = (): void => {
     clearTimeout(timer);
@@ -43,9 +45,10 @@ export function watchFiles(files: () => readonly string[], onChange: () => void)
   };
   seen = contentOf(files());
   rewatch();
-  const looking = setInterval(look, LOOK_MS).unref();
+  const looking = setInterval(() => void look(), LOOK_MS).unref();
   return {
     close: () => {
+      isClosed = true;
       clearInterval(looking);
       unwatch();
     },

@@ -40,7 +40,11 @@ interface EngineSettings {
   readonly events: object | null;
 }
 
-export type Engine = AdmissionEngine & { setPlans(plans: Plans): void };
+export type Engine = AdmissionEngine & {
+  setPlans(plans: Plans): void;
+  /** Why the store won't have these plans; null when it will. Left out where it takes any. Rejects with StoreUnavailable. */
+  refusal?(plans: Plans): Promise<string | null>;
+};
 
 /**
  * The engine the settings name: Redis when there is a URL, else LMDB in the data folder.

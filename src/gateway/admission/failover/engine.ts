@@ -45,6 +45,7 @@ export type FailoverEngine = AdmissionEngine & {
   /** The same of a customer. */
   cachedCustomer(customerId: string): CustomerRecord | undefined;
   setPlans(plans: Plans): void;
+  refusal: RedisEngine['refusal'];
 };
 
 /**
@@ -105,6 +106,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
       stores.durable.resetReadTxn();
       return keys.customer(customerId);
     },
+    refusal: (plans) => redis.refusal(plans),
     setPlans: (plans) => {
       redis.setPlans(plans);
       verifier.plans = plans;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_COST, MAX_LIMIT } from '../../admission/bucket.js';
 import type { Limit, Limits } from '../../admission/bucket.js';
-import { ANONYMOUS_PLAN } from '../../admission/plan.js';
+import { ANONYMOUS_PLAN, MOST_PLANS } from '../../admission/plan.js';
 import type { Plans } from '../../admission/plan.js';
 import { operationTerms } from '../../admission/windows.js';
 import { duration, mapping, whole } from './values.js';
@@ -71,6 +71,10 @@ export const plansFile = z
     plan,
     { error: 'must be a mapping of plans' },
   )
+  .meta({ maxProperties: MOST_PLANS })
+  .refine((plans) => Object.keys(plans).length <= MOST_PLANS, {
+    error: `must be at most ${MOST_PLANS} plans; keys and customers with limits of their own share one, with limits: custom`,
+  })
   .refine((plans) => Object.hasOwn(plans, ANONYMOUS_PLAN), {
     error: `the plan ${ANONYMOUS_PLAN} is missing; it applies to addresses that show no valid key`,
   })

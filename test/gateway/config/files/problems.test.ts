@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Test } from 'tap';
 import { ConfigError, loadSettings, renderProblems } from '../../../../src/gateway/config/load.js';
+import { MOST_PLANS } from '../../../../src/gateway/admission/plan.js';
 import { packageRoot } from '../../../../src/shared/package-root.js';
 
 const folder = join(packageRoot, 'test/gateway/config/fixtures');
@@ -146,6 +147,24 @@ for (const [name, where, what] of plansFixtures) {
     t.end();
   });
 }
+
+t.test('a thousand plans are taken, and no more', (t) => {
+  const folderOf = t.testdir({});
+  const [config, plans] = [join(folderOf, 'gateway.yaml'), join(folderOf, 'plans.yaml')];
+  writeFileSync(config, `plans: ${JSON.stringify(plans)}\n`);
+  const write = (count: number): void => {
+    const names = ['anonymous', ...Array.from({ length: count - 1 }, (_, n) => `plan-${n}`)];
+    writeFileSync(
+      plans,
+      names.map((name) => `${name}: { limits: { minute: 1, day: 1 }, ban: { after: 9 } }\n`).join(''),
+    );
+  };
+  write(MOST_PLANS);
+  t.equal(loadSettings({ PETGATE_CONFIG: config }).plans.size, 1_000);
+  write(MOST_PLANS + 1);
+  check(t, refusal({ PETGATE_CONFIG: config }), 'plans.yaml', '1:1', /at most 1000 plans/);
+  t.end();
+});
 
 t.test('every fixture has its row', (t) => {
   const named = (rows: readonly (readonly [string, ...unknown[]])[]): string[] =>

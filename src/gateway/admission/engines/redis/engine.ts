@@ -52,6 +52,8 @@ export interface RedisEngine extends AdmissionEngine {
   readonly ledger: ArchivedLedger;
   /** Puts other plans in force from the next batch on. */
   setPlans(plans: Plans): void;
+  /** Why Redis won't have these plans; null when it will. */
+  refusal(plans: Plans): Promise<string | null>;
   /** Why it does not decide, or of a Cluster not all of it; null while it does. A stall does not count. */
   readonly away: string | null;
   /** `watcher` is called when `away` may be another. */
@@ -136,6 +138,10 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     },
     setPlans(plans) {
       edition = editionOf(plans, usageDays, onNoted);
+    },
+    async refusal(plans) {
+      const next = probeOf(editionOf(plans, usageDays, onNoted));
+      return next.script.sha === edition.script.sha ? null : link.tryOut(next, checked);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { AdmissionRequest } from '../../../port.js';
 import type { Verdict } from '../../../verdict.js';
 import { costOf, hasMore, refillOf, windowsOf } from '../../../windows.js';
 import type { HeldWindow } from '../../../windows.js';
-import { ANSWER_BYTES } from './script.js';
+import { ANSWER_BYTES, HEAD_BYTES } from './script.js';
 import { CODES, NOTED_FLAG, OWN_MONTH_FLAG } from './codes.js';
 import { readState } from '../state.js';
 import { GRANTS_FLAG, grantsIn } from './grants.js';
@@ -67,16 +67,16 @@ export class AnswerReader {
     const answers = this.#answers;
     const at = this.#at;
     this.#at += ANSWER_BYTES;
-    const row = this.#table[answers.readUInt8(at + 1)];
+    const row = this.#table[answers.readUInt16LE(at + 1)];
     if (row === undefined) throw new Error('an answer of the admission script names a plan that it was not given');
-    const nowMs = answers.readDoubleLE(at + 2);
+    const nowMs = answers.readDoubleLE(at + 3);
     const grants = (first & GRANTS_FLAG) === 0 ? undefined : this.#grants();
     const own = row.terms ?? this.#ownTerms(row.plan, at, (first & OWN_MONTH_FLAG) !== 0);
     const terms = withGrants(own, grants, nowMs);
     const windows = hasMore(terms) ? this.#windows(terms, operation) : NO_WINDOWS;
-    const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(at + 10) } : null;
+    const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(at + 11) } : null;
     const charged = costOf(terms.operations, operation, cost);
-    const state = readState(answers, at + 34);
+    const state = readState(answers, at + HEAD_BYTES);
     return verdictOf(state, terms, windows, ruling, key, inScope, charged, nowMs);
   }
 
@@ -88,7 +88,7 @@ export class AnswerReader {
 
   /** Of a plan whose limits stand on each key. */
   #ownTerms({ name, refill, ban, operations }: Plan, at: number, hasMonth: boolean): Terms {
-    const limits = { minute: limitAt(this.#answers, at + 18), day: limitAt(this.#answers, at + 26) };
+    const limits = { minute: limitAt(this.#answers, at + 19), day: limitAt(this.#answers, at + 27) };
     if (!hasMonth) return { plan: name, limits, refill, ban, operations };
     const month = limitAt(this.#answers, this.#at);
     this.#at += 8;

@@ -19,14 +19,16 @@ import {
   mayHaveMore,
   READ_WINDOWS,
   TELL_WINDOWS,
-  windowsOfOperation,
+  windowsFunction,
+  WINDOWS_OF_OPERATION,
   WRITTEN_WINDOWS,
 } from './windows.js';
 
-/** One answer: code, place of the plan, then doubles: store time, version of the record (0: none), minute limit, day limit (-1: unlimited), state. */
-const HEAD_FORMAT = '<BBdddd';
+/** One answer: code, place of the plan (2 bytes), then doubles: store time, version of the record (0: none), minute limit, day limit (-1: unlimited), state. */
+const HEAD_FORMAT = '<BHdddd';
+export const HEAD_BYTES = 35;
 /** Without grants (grants.ts), and windows beside minute and day, of each of which that holds level and at follow (windows.ts). */
-export const ANSWER_BYTES = 34 + STATE_BYTES;
+export const ANSWER_BYTES = HEAD_BYTES + STATE_BYTES;
 /** The answer that names another day is shorter than any other. */
 export const DAY_BYTES = 8;
 
@@ -95,13 +97,32 @@ while k <= last do
   ${READ_CUSTOMER}
   ${READ_GRANTS}
   local place, greedy, after, within, length, factor, cap, extras, ownMonth${tells ? ', warnAt, dayWarn, marks' : ''}
-  ${[...plans.map((plan, n) => planBranch(plan, n, tells)), 'if true then'].join('\n  else')}
-    minuteLimit = ${NO_LIMIT_OF_ITS_OWN}
-  end
+  ${branchOfPlan(plans, tells)}
+  if not place then minuteLimit = ${NO_LIMIT_OF_ITS_OWN} end
   ${KEEP_BASE}
   ${tells ? WARNED : ''}
   ${plans.some(mayHaveMore) ? READ_WINDOWS : 'local levels, ats, hasNewWindows'}
   local stored, storedAt, isStruck, countedAt, countedLedger, countedField, excessAt, excessLedger, excessField`;
+}
+
+/** With more plans than this the branch is looked for by the last letter of the name first. */
+const FEW_PLANS = 32;
+
+/** Lua: what the plan says, into the variables of a subject. */
+function branchOfPlan(plans: readonly Plan[], tells: boolean): string {
+  const branches = plans.map((plan, place) => planBranch(plan, place, tells));
+  if (plans.length <= FEW_PLANS) return chainOf(branches);
+  const byLetter = new Map<number, string[]>();
+  for (const [place, { name }] of plans.entries()) {
+    const letter = name.charCodeAt(name.length - 1);
+    byLetter.set(letter, [...(byLetter.get(letter) ?? []), branches[place]!]);
+  }
+  const groups = [...byLetter].map(([letter, its]) => `if letter == ${letter} then\n  ${chainOf(its)}`);
+  return `local letter = plan and string.byte(plan, -1)\n  ${chainOf(groups)}`;
+}
+
+function chainOf(branches: readonly string[]): string {
+  return branches.length === 0 ? '' : `${branches.join('\n  else')}\n  end`;
 }
 
 /** Limits: -1 is unlimited, NO_LIMIT_OF_ITS_OWN none at all; without limits of the plan those of the key stay. */
@@ -110,11 +131,13 @@ function planBranch(plan: Plan, place: number, tells: boolean): string {
   const terms = `place, greedy, after, within, length, factor, cap = ${[place, plan.refill === 'greedy', after, withinMs, forMs, factor, capMs].join(', ')}`;
   const limits =
     plan.limits === 'custom'
-      ? `${OWN_MONTH}\n    extras = ${plan.operations === undefined ? 'ownMonth and true' : 'true'}`
-      : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}${mayHaveMore(plan) ? '\n    extras = true' : ''}`;
+      ? OWN_MONTH
+      : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}`;
+  const asksForMore = plan.limits === 'custom' && plan.operations === undefined ? 'ownMonth and ' : '';
+  const extras = mayHaveMore(plan) ? `\n    extras = ${asksForMore}${windowsFunction(plan)}` : '';
   const warned = tells && plan.name !== ANONYMOUS_PLAN ? (plan.warnAt ?? WARN_AT) : [];
   const warnings = warned.length === 0 ? '' : `\n    warnAt = ${luaString(String.fromCharCode(...warned))}`;
-  return `if plan == ${luaString(plan.name)} then\n    ${terms}${limits}${warnings}`;
+  return `if plan == ${luaString(plan.name)} then\n    ${terms}${limits}${extras}${warnings}`;
 }
 
 /** Lua: why the key is not good, into `code`; nil when it is. */
@@ -197,7 +220,7 @@ function request(plans: readonly Plan[], tells: boolean): string {
       local w, wl, wa, wp, month, outcome${tells ? ', isNoted' : ''}
       ${RAISE_LIMITS}
       ${tells ? `if grants and warnAt then ${DAY_WARN} end` : ''}
-      ${windowsOfOperation(plans)}
+      ${plans.some(mayHaveMore) ? WINDOWS_OF_OPERATION : ''}
       local charge = cost > 0
       ${ruleOf(tells)}
       local state = pack('${STATE_FORMAT}', m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1)

@@ -1,7 +1,7 @@
 import { MAX_LIMIT, SHAPES } from '../../../bucket.js';
 import type { Limit, Per } from '../../../bucket.js';
 import type { Plan } from '../../../plan.js';
-import { EVERY_OPERATION, hasMore, windowsOf } from '../../../windows.js';
+import { hasMore, windowsOf } from '../../../windows.js';
 import type { Window } from '../../../windows.js';
 import { WINDOW_FORMAT } from '../state.js';
 import { RAISE_MONTH } from './grants.js';
@@ -40,16 +40,10 @@ export const READ_WINDOWS = `
     end
   end`;
 
-/** Lua: of the operation \`ARGV[operation]\` the windows that hold beside minute and day, into \`w\`, and its \`cost\` on this plan. */
-export function windowsOfOperation(plans: readonly Plan[]): string {
-  const branches = plans.flatMap((plan, place) =>
-    mayHaveMore(plan) ? [`if place == ${place} then\n${branchesOf(plan)}`] : [],
-  );
-  if (branches.length === 0) return '';
-  return `
+/** Lua: of the operation `ARGV[operation]` the windows that hold beside minute and day, into `w`, and its `cost` on this plan. */
+export const WINDOWS_OF_OPERATION = `
       if extras then
-        local asked = ARGV[operation]
-        ${[...branches, ''].join('\n        else').replace(/else$/, 'end')}
+        w, cost = extras(ARGV[operation], cost)
         if ownMonth then
           local all = { 'month', ${NUMBER.month}, ownMonth }
           for n = 1, #w do all[n + 3] = w[n] end
@@ -57,19 +51,20 @@ export function windowsOfOperation(plans: readonly Plan[]): string {
         end
         ${RAISE_MONTH}
       end`;
-}
 
-function branchesOf(plan: Plan): string {
+/**
+ * Lua: from an operation and its cost to its windows on this plan and what it costs there. A function in the branch of
+ * the plan: made only for keys on it, and what it says doesn't lengthen the branch, which Lua bounds.
+ */
+export function windowsFunction(plan: Plan): string {
   const limits = plan.limits === 'custom' ? { minute: 1, day: 1 } : plan.limits;
   const listOf = (operation: string): string =>
-    `w = { ${windowsOf({ limits, operations: plan.operations }, operation).map(windowText).join(', ')} }`;
+    `{ ${windowsOf({ limits, operations: plan.operations }, operation).map(windowText).join(', ')} }`;
   const named = [...(plan.operations ?? [])].map(([operation, { cost }]) => {
-    const price = cost === null ? '' : `if cost > 0 then cost = ${cost} end\n            `;
-    return `if asked == ${luaString(operation)} then\n            ${price}${listOf(operation)}`;
+    const charged = cost === null ? 'cost' : `cost > 0 and ${cost} or cost`;
+    return `if asked == ${luaString(operation)} then return ${listOf(operation)}, ${charged} end `;
   });
-  return named.length === 0
-    ? `          ${listOf(EVERY_OPERATION)}`
-    : `          ${[...named, `\n            ${listOf('')}`].join('\n          else')}\n          end`;
+  return `function(asked, cost) ${named.join('')}return ${listOf('')}, cost end`;
 }
 
 function windowText({ name, per, limit }: Window): string {
@@ -80,9 +75,12 @@ export function luaLimit(limit: Limit): number {
   return limit === 'unlimited' ? -1 : limit;
 }
 
-/** Every byte escaped: no name can end the string. */
+/** Whatever is no plain letter is escaped: no name can end the string. */
 export function luaString(text: string): string {
-  const bytes = [...Buffer.from(text)].map((byte) => `\\${byte.toString().padStart(3, '0')}`);
+  const bytes = [...Buffer.from(text)].map((byte) => {
+    const letter = String.fromCharCode(byte);
+    return /[\w-]/.test(letter) ? letter : `\\${byte.toString().padStart(3, '0')}`;
+  });
   return `'${bytes.join('')}'`;
 }
 

@@ -11,6 +11,7 @@ const REFUSALS =
   /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|CLUSTERDOWN|TRYAGAIN|ASK|MOVED)$/;
 const REDIS_WORD = /^[A-Z]+(?= )/;
 const REDIRECTION = /^(ASK|MOVED) (\d+) (\S*:\d+)$/;
+const COMPILING = /^ERR Error compiling script/;
 /** ioredis, of a command it neither sends nor keeps. */
 const NOT_WRITTEN = /^Stream isn't writeable/;
 
@@ -35,6 +36,12 @@ export function hadNoEffect(error: unknown): boolean {
   if (error instanceof Unsent) return true;
   const word = wordOf(error) ?? '';
   return REFUSALS.test(word) || (error instanceof Error && NOT_WRITTEN.test(error.message));
+}
+
+/** What Redis says of a script that it won't have; undefined where the error is about something else. */
+export function refusalOf(error: unknown): string | undefined {
+  const word = wordOf(error);
+  return error instanceof Error && (word === 'ERR' || word === 'NOPERM') ? error.message : undefined;
 }
 
 export interface Redirection {
@@ -63,5 +70,8 @@ export function reasonOf(error: unknown, trouble: string | undefined): string {
   if (code === 'OOM') return 'Redis is out of memory (OOM): raise its maxmemory';
   if (code === 'NOAUTH' || code === 'WRONGPASS' || code === 'NOPERM')
     return `Redis refuses our user (${code}): check user, password and rights in REDIS_URL`;
-  return word === undefined ? `no connection to Redis (${code})` : `Redis answered ${code}`;
+  if (word === undefined) return `no connection to Redis (${code})`;
+  return COMPILING.test((error as Error).message)
+    ? `Redis refuses the admission script: fewer plans, or fewer prices, make it smaller (${(error as Error).message})`
+    : `Redis answered ${code}`;
 }

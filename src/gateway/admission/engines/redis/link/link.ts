@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../../../../../shared/log.js';
 import { StoreUnavailable } from '../../../port.js';
 import type { Client } from './connect.js';
-import { codeOf, isNodeError, hadNoEffect, reasonOf, redirectionOf, Unsent, wordOf } from './errors.js';
+import { codeOf, isNodeError, hadNoEffect, reasonOf, redirectionOf, refusalOf, Unsent, wordOf } from './errors.js';
 import { Overdue } from './health.js';
 import type { NodeHealth } from './health.js';
 import { Healths } from './healths.js';
@@ -126,6 +126,20 @@ export class Link {
   async check(key: string): Promise<void> {
     await this.#call(key, (node, health, untilMs) => this.#askProbe(node.name, health, untilMs));
     await this.#healths.ready(() => this.#untilMs());
+  }
+
+  /** Runs another script as a probe on the node of `key`. Why Redis won't have it; null when it will. */
+  tryOut(probe: Probe, key: string): Promise<string | null> {
+    return this.#call(key, async (node, health, untilMs) => {
+      try {
+        await this.#askProbe(node.name, health, untilMs, probe);
+        return null;
+      } catch (error) {
+        const refusal = refusalOf(error);
+        if (refusal === undefined) throw error;
+        return refusal;
+      }
+    });
   }
 
   async close(): Promise<void> {
@@ -254,8 +268,7 @@ export class Link {
   }
 
   /** About a name of the node's own; about none when it has none, or when that one is moving too. */
-  async #askProbe(name: string, health: NodeHealth, untilMs: number): Promise<true> {
-    const { script, args } = this.#probe();
+  async #askProbe(name: string, health: NodeHealth, untilMs: number, { script, args } = this.#probe()): Promise<true> {
     const key = this.#nodes.nameOn(name);
     const ask = async (keys: readonly string[]): Promise<true> => {
       const answer = await health.sent(this.#nodes.run({ name, asking: false }, script, keys, ANY_TIME, args), untilMs);
