@@ -196,8 +196,8 @@ async function mayKeepTunnel(
   { subject, requirements: { operation, scope } }: Identified,
 ): Promise<boolean> {
   const verdict = await admission.admit({ subject, operation, scope, cost: 0 }).catch(() => null);
-  if (verdict === null || verdict.outcome === 'limited') return true;
-  return verdict.outcome === 'admitted' && verdict.inScope;
+  if (verdict === null) return true;
+  return verdict.outcome !== 'unknown_key' && verdict.outcome !== 'banned' && verdict.inScope;
 }
 
 /** What a metric can call an operation: those of the contract, and the names for requests that fit none. */

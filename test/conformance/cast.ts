@@ -20,8 +20,13 @@ function plan(
   return [name, { name, limits, refill, ban }];
 }
 
-function priced(name: string, limits: Limits, prices: Parameters<typeof operationTerms>[0]): [string, Plan] {
-  return [name, { name, limits, refill: 'interval', ban: NO_BAN, operations: operationTerms(prices) }];
+function priced(
+  name: string,
+  limits: Limits,
+  prices: Parameters<typeof operationTerms>[0],
+  warnAt?: readonly number[],
+): [string, Plan] {
+  return [name, { name, limits, refill: 'interval', ban: NO_BAN, operations: operationTerms(prices), warnAt }];
 }
 
 function warning(name: string, warnAt: readonly number[]): [string, Plan] {
@@ -44,6 +49,7 @@ export const PLANS: Plans = new Map([
     { minute: 100, day: 200, month: 1_000 },
     { createPet: { cost: 5, minute: 15, day: 30 }, getPet: { cost: 0 } },
   ),
+  priced('doors', { minute: 100, day: 20 }, { createPet: { cost: 2 }, getPet: { cost: 0 } }, []),
   warning('quiet', []),
   warning('early', [10, 100]),
   plan('strict', { minute: 1, day: 1_000 }, 'interval', {

@@ -3,6 +3,7 @@ import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import { bans } from './bans.js';
 import { buckets } from './buckets.js';
 import { ask, freshId, newKey, NOON_MS } from './cast.js';
+import { doors } from './doors.js';
 import { customers } from './customers.js';
 import { grants } from './grants.js';
 import { imports } from './imports.js';
@@ -29,6 +30,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
       windows,
       verification,
       bans,
+      doors,
       ledger,
       keys,
       customers,

@@ -67,6 +67,7 @@ export function decideExactly(
   const ruling = rule(scratch, plan.ban, rules, spent, cost, now);
   if (ruling === 'admitted' && record !== undefined)
     for (const [place, each] of rules.entries()) tellCrossed(plan, each, spent[place]!, cost, now, onCrossed);
+  const { scope } = request;
   const [minute, day, ...more] = rules.map((each, place) => figuresOf(each, spent[place]!, now));
   const standing = {
     keyId: record?.id ?? null,
@@ -80,11 +81,10 @@ export function decideExactly(
     }),
     cost,
     atMs: nowMs,
+    inScope: scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope),
   };
   if (plan.prices !== undefined || rules.some(({ name }) => name === 'month')) forgetOver(scratch, now);
-  const { scope } = request;
-  const inScope = scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope);
-  if (ruling === 'admitted') return { outcome: 'admitted', ...standing, inScope };
+  if (ruling === 'admitted') return { outcome: 'admitted', ...standing };
   const empty = rules.flatMap((each, place) => (holds(each, spent[place]!, cost) ? [] : [place]));
   const fromMs = ruling === 'limited' ? now : scratch.bannedUntilMs;
   const { at, late } = whenAllHold(rules, spent, cost, now, fromMs);

@@ -16,6 +16,7 @@ const PLANS = {
   hasty: { limits: { minute: 1, day: 1000 }, ban: { after: 3, for: '1s' } },
   stubborn: { limits: { minute: 1, day: 1000 }, ban: { after: 3 } },
   wide: { limits: { minute: 1000, day: 1000 }, ban: { after: 3, for: '1s' } },
+  gratis: { limits: { minute: 60, day: 1 }, ban: { after: 1000 }, operations: { listPets: { cost: 0 } } },
   anonymous: { limits: { minute: 300, day: 10_000 }, ban: { after: 150 } },
 };
 
@@ -117,4 +118,22 @@ t.test('a ban that is lifted ends at once on both gateways', async (t) => {
   t.equal(outcome(await toB.send(key)), '200', 'the very next request on the other gateway passes');
   t.equal(outcome(await toA.send(key)), '200');
   t.equal(await banOf(b, id), null);
+});
+
+t.test('a ban closes what costs nothing too, but for what the gateway answers itself', async (t) => {
+  const { a, b, toA, toB } = await openPair(t);
+  const { id, key } = await a.createKey({ plan: 'gratis', scopes: ['pets:read'] });
+  const put = { method: 'PUT', path: '/v1/pets' } as const;
+  t.equal(outcome(await toA.send(key, put)), 'method_not_allowed', 'which costs the one token of the day');
+  t.equal(outcome(await toB.send(key)), '200', 'free, whatever is left');
+  t.equal((await a.admin('PUT', `/admin/v1/bans/${id}`, { for: '300s' })).status, 200);
+  for (const client of [toA, toB]) {
+    const refused = await client.send(key);
+    t.equal(outcome(refused), 'key_banned');
+    checkHonest(t, refused, 'free, and banned');
+    t.ok(Number(refused.headers.get('retry-after')) <= 300, 'until the ban ends; the day has no part in it');
+    t.equal(outcome(await client.send(key, { path: '/v1/usage' })), '200');
+  }
+  const metrics = await fetch(`${b.adminUrl}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
+  t.match(await metrics.text(), /petgate_banned_total\{plan="gratis"\} 1\n/, 'and the metric counts it');
 });

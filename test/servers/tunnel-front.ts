@@ -21,11 +21,12 @@ const WATCH = `paths:
 
 const AMPLE = { minute: 1_000_000, day: 1_000_000 };
 const ban = { after: 3 };
-/** Plans of these tests: one that never refuses, one of ten, one of one, and addresses. */
+/** Plans of these tests: one that never refuses, one of ten, one of one, one on which the tunnel costs nothing, and addresses. */
 export const TUNNEL_PLANS = {
   free: { limits: AMPLE, ban: NO_BAN },
   ten: { limits: { minute: 10, day: 1000 }, ban: NO_BAN },
   tiny: { limits: { minute: 1, day: 1000 }, ban },
+  gratis: { limits: AMPLE, ban: NO_BAN, operations: { watchPets: { cost: 0 } } },
   anonymous: { limits: AMPLE, ban: NO_BAN },
 };
 

@@ -1,5 +1,5 @@
 import { toAdmitted } from '../exchange.js';
-import type { Admitted, Identified, ExchangeLog } from '../exchange.js';
+import type { Admitted, Identified, ExchangeLog, RouteRequirements } from '../exchange.js';
 import { REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
@@ -68,7 +68,7 @@ export function createAdmit(
       cost: requirements.secured ? 1 : 0,
     } as const;
     const verdict = note(logEntry, await admission.admit(request));
-    if (!requirements.secured && verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
+    if (!requirements.secured && verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict);
     if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
     if (verdict.outcome === 'banned') return REFUSALS.address_banned;
     return credential === 'missing' ? missing : invalid;
@@ -87,7 +87,7 @@ export function createAdmit(
           cost: requirements.cost,
         };
         const verdict = note(logEntry, await admission.admit(request));
-        if (verdict.outcome !== 'unknown_key') return decided(exchange, verdict);
+        if (verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict);
       } else {
         logEntry.credential = exchange.credential;
       }
@@ -104,15 +104,25 @@ export function createAdmit(
   };
 }
 
-/** What a subject with a standing gets: free requests pass whatever the figures say. */
-function decided(exchange: Identified, verdict: StandingVerdict): Admitted | Refusal {
-  const { requirements } = exchange;
-  if (verdict.cost > 0) {
-    if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
-    if (verdict.outcome === 'banned') return REFUSALS.key_banned;
+/** What a subject with a standing gets: a ban says no first, then the limits, then scopes. */
+function pass(exchange: Identified, verdict: StandingVerdict, onVerdict: OnVerdict): Admitted | Refusal {
+  const { requirements, logEntry } = exchange;
+  const { match, operation } = requirements;
+  if (verdict.outcome === 'banned' && (verdict.cost > 0 || hasUpstream(match))) {
+    if (verdict.cost === 0) {
+      // It waits for the end of the ban, and for no bucket.
+      logEntry.verdict = { ...verdict, retryAtMs: verdict.bannedUntilMs };
+      onVerdict(verdict, operation);
+    }
+    return verdict.keyId === null ? REFUSALS.address_banned : REFUSALS.key_banned;
   }
-  if (verdict.outcome === 'admitted' && !verdict.inScope) return REFUSALS.insufficient_scope;
+  if (verdict.outcome === 'limited' && verdict.cost > 0) return REFUSALS.rate_limited;
+  if (!verdict.inScope) return REFUSALS.insufficient_scope;
   if (requirements.refusal !== null) return requirements.refusal;
-  const { match } = requirements;
   return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict);
+}
+
+/** What the gateway answers itself stays open to who is banned: own usage and documents. */
+function hasUpstream(match: RouteRequirements['match']): boolean {
+  return match?.kind === 'operation' && match.operation.upstream !== 'gateway';
 }

@@ -128,7 +128,7 @@ export function verdictOf(
   const recordVersion = key === null ? null : key.version;
   if (ruling === 'admitted')
     return { outcome: 'admitted', keyId, recordVersion, plan, minute, day, more, cost, atMs: nowMs, inScope };
-  const standing = { keyId, recordVersion, plan, minute, day, more, cost, atMs: nowMs };
+  const standing = { keyId, recordVersion, plan, minute, day, more, cost, atMs: nowMs, inScope };
   // A refusal took nothing, so the buckets still show what it was about.
   const all = [...everyKeys(state, terms), ...windows];
   const tokens = tokensAsked(cost);

@@ -20,13 +20,13 @@ export interface Standing {
   /** Units that the request takes of each window, by plan and contract; 0 of one that only shows the figures. */
   readonly cost: number;
   readonly atMs: number;
+  /** False: the key is good, and lacks the operation's scope. It is charged all the same. */
+  readonly inScope: boolean;
 }
 
 /** What the request costs was taken from all its windows and counted, or it costs nothing. */
 export interface AdmittedVerdict extends Standing {
   readonly outcome: 'admitted';
-  /** False: the key is good and was charged, but lacks the operation's scope. */
-  readonly inScope: boolean;
 }
 
 /** A window does not hold what the request costs; nothing was taken. */

@@ -13,6 +13,7 @@ export const STANDING: Standing = {
   more: [],
   cost: 1,
   atMs: 0,
+  inScope: true,
 };
 
-export const ADMITTED: AdmittedVerdict = { ...STANDING, outcome: 'admitted', inScope: true };
+export const ADMITTED: AdmittedVerdict = { ...STANDING, outcome: 'admitted' };

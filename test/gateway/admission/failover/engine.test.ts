@@ -14,6 +14,7 @@ import {
   rowsOf,
   standing,
 } from '../../../conformance/cast.js';
+import { checkDoors, doorActors } from '../../../conformance/doors.js';
 import { until } from '../../../servers/until.js';
 import { away, back, DEADLINE_MS, durableRedis, isAway, learnt, ledgerOf, openGateway } from './fixture.js';
 import { createTeller } from '../../../../src/gateway/admission/failures.js';
@@ -42,6 +43,17 @@ t.test('while Redis is away a key that was seen has its share of each limit, and
   t.match(await ledgerOf(engine, key), { requests: 100, limited: 20, banned: 0 });
   t.equal(standing(await ask(engine, key, now(), { cost: 0 })).day.remaining, 9_900, 'and spent from the day');
   t.equal(standing(await ask(engine, key, now(), { cost: 0 })).minute.limit, 300, 'the whole limit holds again');
+});
+
+t.test('while Redis is away the door asks for bans, limits and scopes as it does otherwise', async (t) => {
+  const server = await durableRedis(t);
+  const { engine } = openGateway(t, server);
+  const actors = await doorActors(engine);
+  await learnt(engine, ...actors.keys.map(({ actor }) => actor));
+  await server.kill();
+  await away(engine);
+  await askMany(engine, actors.address, 16, now());
+  await checkDoors(t, engine, actors);
 });
 
 t.test('a process that never met a key keeps to what another of the same gateway saw of it', async (t) => {

@@ -17,14 +17,18 @@ t.test('a key that is no longer good loses its tunnels within seconds, and no ot
   const limited = await gateway.createKey({ plan: 'tiny' });
   const spent = await front.open(`Authorization: Bearer ${limited.key}`);
   const losers = await Promise.all(
-    Object.entries(changes).map(async ([name, change]) => {
-      const made = await gateway.createKey({ plan: 'free' });
+    [
+      ...Object.entries(changes).map(([name, change]) => ({ name, change, plan: 'free' })),
+      { name: 'banned, where it costs nothing', change: changes['banned']!, plan: 'gratis' },
+      { name: 'without the scope, and its minute is spent', change: changes['without the scope']!, plan: 'tiny' },
+    ].map(async ({ name, change, plan }) => {
+      const made = await gateway.createKey({ plan });
       return { name, made, change, client: await front.open(`Authorization: Bearer ${made.key}`) };
     }),
   );
   t.same(
     losers.map(({ client }) => client.answer.status),
-    [101, 101, 101, 101],
+    [101, 101, 101, 101, 101, 101],
   );
   for (const { name, made, change } of losers) {
     const { status } = await change(made.id);
@@ -33,8 +37,10 @@ t.test('a key that is no longer good loses its tunnels within seconds, and no ot
   await until('their tunnels are closed', () => losers.every(({ client }) => client.closed()));
   await until(
     'the log tells of them',
-    () => gateway.program.lines().filter(({ closedBy }) => closedBy === 'key').length === 4,
+    () => gateway.program.lines().filter(({ closedBy }) => closedBy === 'key').length === 6,
   );
+  const banned = losers.find(({ name }) => name === 'banned, where it costs nothing')!.made;
+  t.equal((await front.open(`Authorization: Bearer ${banned.key}`)).answer.status, 429, 'nor does it get another');
   t.notOk(other.closed(), 'a good key keeps its tunnel');
   t.equal(spent.answer.headers.get('x-ratelimit-remaining'), '0');
   t.notOk(spent.closed(), 'and so does one that may begin no other');
@@ -42,7 +48,7 @@ t.test('a key that is no longer good loses its tunnels within seconds, and no ot
   const usage = await gateway.admin('GET', `/admin/v1/usage?by=operation&format=json&from=${today}&to=${today}`);
   t.match(
     usage.body,
-    { rows: [{ operation: 'watchPets', requests: 6, limited: 0, banned: 0 }] },
+    { rows: [{ operation: 'watchPets', requests: 7, limited: 0, banned: 0 }] },
     'being asked again costs nothing, and is counted nowhere',
   );
 });

@@ -10,7 +10,7 @@ import type { Verdict } from '../../../verdict.js';
 import { costOf, hasMore, refillOf, windowsOf } from '../../../windows.js';
 import type { HeldWindow } from '../../../windows.js';
 import { ANSWER_BYTES, HEAD_BYTES } from './script.js';
-import { CODES, NOTED_FLAG, OWN_MONTH_FLAG } from './codes.js';
+import { CODES, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
 import { readState } from '../state.js';
 import { GRANTS_FLAG, grantsIn } from './grants.js';
 
@@ -38,7 +38,7 @@ export class AnswerReader {
   next(request: AdmissionRequest): Verdict | 'staged' {
     const first = this.#answers.readUInt8(this.#at);
     const code = CODES[first % OWN_MONTH_FLAG];
-    if (first >= NOTED_FLAG && request.subject.kind === 'key') this.noted.push(request.subject.id);
+    if ((first & NOTED_FLAG) !== 0 && request.subject.kind === 'key') this.noted.push(request.subject.id);
     if (code === undefined) throw new Error('an answer of the admission script has a code that nobody knows');
     switch (code) {
       case 'unknown':
@@ -52,18 +52,16 @@ export class AnswerReader {
       case 'staged':
         this.#at += ANSWER_BYTES;
         return code;
-      case 'out_of_scope':
-        return this.#standing(request, 'admitted', false, first);
       case 'admitted':
       case 'limited':
       case 'banned':
       case 'ban_started':
-        return this.#standing(request, code, true, first);
+        return this.#standing(request, code, first);
     }
   }
 
   /** @param first the code of the answer with its flags */
-  #standing({ subject, operation, cost }: AdmissionRequest, ruling: Ruling, inScope: boolean, first: number): Verdict {
+  #standing({ subject, operation, cost }: AdmissionRequest, ruling: Ruling, first: number): Verdict {
     const answers = this.#answers;
     const at = this.#at;
     this.#at += ANSWER_BYTES;
@@ -77,6 +75,7 @@ export class AnswerReader {
     const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(at + 11) } : null;
     const charged = costOf(terms.operations, operation, cost);
     const state = readState(answers, at + HEAD_BYTES);
+    const inScope = (first & OUT_OF_SCOPE_FLAG) === 0;
     return verdictOf(state, terms, windows, ruling, key, inScope, charged, nowMs);
   }
 

@@ -4,7 +4,7 @@ import type { Plan, Plans } from '../../../plan.js';
 import { enterDay } from '../ledger/active-days.js';
 import { WRITE_NOTES } from '../events/crossed.js';
 import { ADDRESS_ENDS, ruleOf } from './rule.js';
-import { CODE, NOTED_FLAG } from './codes.js';
+import { CODE, NOTED_FLAG, OUT_OF_SCOPE_FLAG } from './codes.js';
 import { KEEP_BASE, RAISE_LIMITS, READ_GRANTS, TELL_GRANTS } from './grants.js';
 import { KEEP_CUSTOMER, NOTE_STRUCK, READ_CUSTOMER, WRITE_CUSTOMERS } from './customer.js';
 import { scriptOf } from '../link/script.js';
@@ -233,7 +233,7 @@ function request(plans: readonly Plan[], tells: boolean): string {
       end
       ${COUNTED}
       local scope = ARGV[operation + 1]
-      if code == ${CODE.admitted} and kind > 0 and scope ~= '' and not find(summary, scope, scopesAt, true) and string.byte(summary, scopesAt) ~= 42 then code = ${CODE.out_of_scope} end
+      if kind > 0 and scope ~= '' and not find(summary, scope, scopesAt, true) and string.byte(summary, scopesAt) ~= 42 then code = code + ${OUT_OF_SCOPE_FLAG} end
       local answer = state
       ${TELL_GRANTS}
       ${TELL_WINDOWS}
