@@ -24,17 +24,17 @@ interface Beginning {
   readonly fault: Refusal | null;
   /** Refused, without a look at it: there are too many already. */
   readonly overloaded: boolean;
-  /** Called once, when the exchange ended, before it is finished. */
-  readonly onEnd?: () => void;
+  /** Called once, when the client has its answer or left. */
+  readonly onClosed?: () => void;
 }
 
 /**
- * Takes an exchange from its head to its end, over HTTP/1, HTTP/2 and as a WebSocket handshake alike. It ends when its
- * client has its answer or is gone, and its request was decided: a client may leave before that (over HTTP/2 by the
- * thousand, for a frame each), and what was counted then must be reported as counted.
+ * Takes an exchange from its head to its end, over HTTP/1, HTTP/2 and as a WebSocket handshake alike. What it holds is
+ * free as soon as its client has its answer or is gone: clients may leave before their request is decided, over HTTP/2
+ * by the thousand for a frame each. It is finished when it was decided as well, so that what was counted is reported.
  */
 export function begin(
-  { client, head, fault, overloaded, onEnd }: Beginning,
+  { client, head, fault, overloaded, onClosed }: Beginning,
   handler: Handler,
   traffic: Traffic,
 ): Exchange {
@@ -44,12 +44,13 @@ export function begin(
   let left = 2;
   const end = (): void => {
     left -= 1;
-    if (left > 0) return;
-    onEnd?.();
-    traffic.end(client);
-    handler.finish(exchange, client.status);
+    if (left === 0) handler.finish(exchange, client.status);
   };
-  client.onClosed = end;
+  client.onClosed = () => {
+    onClosed?.();
+    traffic.end(client);
+    end();
+  };
   void run(exchange, handler, overloaded).then(end);
   return exchange;
 }

@@ -27,11 +27,11 @@ const STREAM_MIB = 0.1;
 const INVALID_FRAMES = 100;
 
 /**
- * Requests given up on one connection beyond which it is cut, and how many are forgotten with each check: a client
+ * Requests given up on one connection at which it is cut, and how many are forgotten with each check: a client
  * that opens and resets streams has a request of each for the price of a frame. nghttp2 itself stops at 1000, and hangs on.
  */
-const MOST_GIVEN_UP = 500;
-const FORGOTTEN = 33;
+const MOST_GIVEN_UP = 100;
+const FORGOTTEN = 10;
 
 /** Those of a listener's connections that chose HTTP/2. */
 interface Http2 {
@@ -48,7 +48,7 @@ interface Http2Connection {
   readonly session: ServerHttp2Session;
   readonly socket: Socket;
   readonly remote: string | undefined;
-  /** Exchanges in flight on it, and all that were ever started. */
+  /** Streams that are open on it, and all that were ever served. */
   open: number;
   served: number;
   /** Requests its client gave up lately. */
@@ -84,7 +84,7 @@ export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
     const expectsContinue = goesOn && onlyValueOf(head.fields, 'expect') !== null;
     const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue, traffic, limits });
     if (traffic.draining || connection.served >= limits.requestsPerConnection) dismiss(connection);
-    begin({ client, head, fault, overloaded: false, onEnd: () => ended(connection, client) }, handler, traffic);
+    begin({ client, head, fault, overloaded: false, onClosed: () => closed(connection, client) }, handler, traffic);
   };
 
   const hold = (session: ServerHttp2Session, socket: Socket): void => {
@@ -107,7 +107,6 @@ export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
         stream.on('error', () => undefined);
         // Reset in the same breath: nobody asks any more.
         if (stream.destroyed || stream.closed) giveUp(connection);
-        else if (connection.open > MOST_GIVEN_UP + current().limits.streams) cut(connection);
         else if (traffic.active >= current().limits.exchanges) turnAway(connection, stream, current());
         else beginStream(connection, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
       },
@@ -149,7 +148,7 @@ function turnAway(connection: Http2Connection, stream: ServerHttp2Stream, handle
   handler.finish(exchange, REFUSALS.overloaded.status);
 }
 
-function ended(connection: Http2Connection, { left }: StreamClient): void {
+function closed(connection: Http2Connection, { left }: StreamClient): void {
   if (left) giveUp(connection);
   connection.open -= 1;
   if (connection.open === 0) connection.idleSinceMs = performance.now();
@@ -157,11 +156,7 @@ function ended(connection: Http2Connection, { left }: StreamClient): void {
 
 function giveUp(connection: Http2Connection): void {
   connection.givenUp += 1;
-  if (connection.givenUp > MOST_GIVEN_UP) cut(connection);
-}
-
-/** Also before its requests are decided: reset streams make room for others at once, and those of one write would take every exchange there is. */
-function cut(connection: Http2Connection): void {
+  if (connection.givenUp < MOST_GIVEN_UP) return;
   connection.session.destroy(new Error('too many requests given up'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
