@@ -13,6 +13,7 @@ import { configCommand } from './config.js';
 import { CommandError } from './command-error.js';
 import { keysCommand } from './keys/command.js';
 import { customersCommand } from './keys/customers.js';
+import { storeCommand } from './store.js';
 import { tokensCommand } from './keys/tokens.js';
 import { styled } from './output.js';
 import { usageCommand } from './usage/command.js';
@@ -58,6 +59,7 @@ function createProgram(): Command {
     bansCommand(connect),
     eventsCommand(connect),
     usageCommand(connect),
+    storeCommand(connect),
     tokensCommand(connect),
     configCommand(),
   ])

@@ -35,7 +35,7 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   const { settings, log, engine } = base;
   base.apply = side.apply;
   const health = watchHealth(engine, side.upstreams, () => reloader.state());
-  watchProcess(side.registry, settings, engine.failover);
+  watchProcess(side.registry, settings, engine);
   watchGateway(side.registry, engine, health, () => reloader.state());
   const keeper = settings.store.archive === null ? undefined : keepArchive(settings, log);
   if (keeper !== undefined) watchArchive(side.registry, () => keeper.state());

@@ -8,6 +8,7 @@ import { describe } from './openapi/describe.js';
 import { PERSONAL_ROUTES } from './personal/routes.js';
 import { PROBE_ROUTES } from './probes.js';
 import type { Route } from './route.js';
+import { STORE_ROUTES } from './store.js';
 import { TOKEN_ROUTES } from './tokens.js';
 import { USAGE_ROUTES } from './usage.js';
 
@@ -22,6 +23,7 @@ export const ROUTES: readonly Route[] = [
   ...EVENT_ROUTES,
   ...USAGE_ROUTES,
   ...ARCHIVE_ROUTES,
+  ...STORE_ROUTES,
   ...TOKEN_ROUTES,
   {
     method: 'GET',

@@ -211,6 +211,14 @@ export interface DayStore {
   giveUp(gateway: string): Promise<boolean>;
 }
 
+/** Whether a shared store is still the one that it was. */
+export interface StoreTrust {
+  /** Why it is not believed, and what to do; null while nothing speaks against it. While it is not, it counts as away. */
+  replaced(): string | null;
+  /** Takes it as it is from now on. Gives its id. */
+  accept(): Promise<string>;
+}
+
 /** Local decisions while the shared store is away. */
 export interface Failover {
   /** Why the shared store is away, for people; null while it decides. */
@@ -244,6 +252,8 @@ export interface AdmissionEngine {
   readonly days: DayStore;
   /** How the engine fares that decides here while the shared store is away; absent where there is none. */
   readonly failover?: Failover;
+  /** Absent where the store is not shared. */
+  readonly trust?: StoreTrust;
   /** Proves the store can decide now, by running the real admission with cost 0. */
   check(): Promise<void>;
   close(): Promise<void>;

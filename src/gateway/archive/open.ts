@@ -21,7 +21,7 @@ export async function openLedger(settings: ArchiveSettings): Promise<WholeLedger
     return { ...store, rows: ({ from, to, keyId, after }) => store.rows(from, to, { keyId, after: after ?? null }) };
   }
   const archive = await openArchive(settings);
-  const store = openRedisLedger(settings.store);
+  const store = openRedisLedger(settings);
   return {
     rows: (asked) => ledgerRows(store, archive, asked),
     customers: store.customers,
@@ -32,10 +32,10 @@ export async function openLedger(settings: ArchiveSettings): Promise<WholeLedger
 }
 
 /** The two that days move between. Rejects with ArchiveUnavailable. */
-export async function openBoth({
-  store: settings,
-}: ArchiveSettings): Promise<{ readonly store: ArchivedLedger; readonly archive: Archive }> {
-  const archive = await openArchive({ store: settings });
+export async function openBoth(
+  settings: ArchiveSettings,
+): Promise<{ readonly store: ArchivedLedger; readonly archive: Archive }> {
+  const archive = await openArchive(settings);
   if (archive === null) throw new ArchiveUnavailable('There is no archive: set LEDGER_URL.');
   return { store: openRedisLedger(settings), archive };
 }

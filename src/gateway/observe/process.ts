@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
-import type { AdmissionEngine, Failover } from '../admission/port.js';
+import type { AdmissionEngine } from '../admission/port.js';
 import type { ReloadState } from '../config/reload.js';
 import type { Settings } from '../config/settings.js';
 import type { Health } from '../health.js';
@@ -11,7 +11,11 @@ import { addProcessMetrics } from '../../shared/process-metrics.js';
 import { gaugeOf, gaugesOf } from './gauge.js';
 
 /** What runs here, what it takes of the machine, and whether it decides without Redis. Once in each process. */
-export function watchProcess(registry: Registry, settings: Settings, failover: Failover | undefined): void {
+export function watchProcess(
+  registry: Registry,
+  settings: Settings,
+  { failover, trust }: Pick<AdmissionEngine, 'failover' | 'trust'>,
+): void {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   new Gauge({
     name: 'petgate_info',
@@ -29,6 +33,14 @@ export function watchProcess(registry: Registry, settings: Settings, failover: F
     'min',
   );
   addProcessMetrics(registry, 'petgate');
+  if (trust !== undefined)
+    gaugeOf(
+      registry,
+      'petgate_store_replaced',
+      '1 while Redis counts as away because it has lost its data or is another one, until an operator accepts it; of all processes the worst.',
+      () => (trust.replaced() === null ? 0 : 1),
+      'max',
+    );
   if (failover === undefined) return;
   gaugeOf(
     registry,

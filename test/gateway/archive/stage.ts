@@ -32,7 +32,7 @@ export async function openStage(t: Test, redisUrl: string, archive: string): Pro
   const settings = settingsOf(temporaryFolder(t), redisUrl, archive);
   const engine = openEngine({ engine: 'redis', url: redisUrl });
   await engine.check();
-  const store = openRedisLedger(settings.store);
+  const store = openRedisLedger(settings);
   t.teardown(() => Promise.all([engine.close(), store.close()]));
   return { engine, settings, store };
 }

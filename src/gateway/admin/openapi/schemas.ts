@@ -79,6 +79,10 @@ const TOKEN = {
 export const SCHEMAS = {
   Error: object({ code: TEXT, message: TEXT, status: { type: 'integer' } }),
   Liveness: object({ alive: FLAG }),
+  AcceptedStore: object({
+    id: TEXT,
+    accepted: { ...FLAG, description: 'False where there was nothing to accept' },
+  }),
   Readiness: object({
     ready: FLAG,
     parts: { type: 'object', additionalProperties: object({ ok: FLAG }, { degraded: FLAG, detail: TEXT }) },

@@ -6,6 +6,7 @@ import type { AdmissionEngine } from '../port.js';
 import { openFailoverEngine } from '../failover/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
 import { openEmbeddedLedger as openLedgerIn } from './embedded/ledger/ledger-store.js';
+import { knownIdIn } from './known-id.js';
 import { openRedisEngine } from './redis/engine.js';
 
 interface StoreSettings {
@@ -58,6 +59,7 @@ export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): 
     const redis = openRedisEngine({
       url: store.redisUrl,
       ...{ deadlineMs, plans, usageDays, finalAfterMs, log, replicas, events },
+      known: knownIdIn(dataFolder),
     });
     if (store.onFailure === 'refuse') return redis;
     return openFailoverEngine({
@@ -82,9 +84,10 @@ export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): 
 }
 
 /** The ledger in Redis, for a process that does nothing else. Throws StoreUnavailable where it can't be opened. */
-export function openRedisLedger(store: StoreSettings): ArchivedLedger {
+export function openRedisLedger({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>): ArchivedLedger {
   const { redisUrl, deadlineMs, usageDays, finalAfterMs } = store;
-  return openRedisEngine({ url: redisUrl ?? '', deadlineMs, plans: new Map(), usageDays, finalAfterMs }).ledger;
+  const known = knownIdIn(dataFolder);
+  return openRedisEngine({ url: redisUrl ?? '', deadlineMs, plans: new Map(), usageDays, finalAfterMs, known }).ledger;
 }
 
 /** That in the data folder. */

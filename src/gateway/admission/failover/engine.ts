@@ -1,6 +1,7 @@
 import type { Log } from '../../../shared/log.js';
 import { repeat } from '../../../shared/repeat.js';
 import { openStores } from '../engines/embedded/files/stores.js';
+import { isUnknown, without } from '../engines/redis/admission/doubt.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import { addCounts, noCounts } from '../counts.js';
 import type { Plans } from '../plan.js';
@@ -19,6 +20,8 @@ import { Spool } from './spool.js';
 import { AcknowledgedCounts } from './acknowledged.js';
 
 const REFRESH_EVERY_MS = 250;
+/** How often at most the log says that keys are lost. */
+const TELL_EVERY_MS = 10_000;
 
 export interface FailoverOptions {
   /** Decides while it can. It is closed with this engine. */
@@ -68,7 +71,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const keeper = options.keeps ? new Keeper({ ...options, ...parts, isAway, onError }) : undefined;
   return {
     name: 'redis',
-    admit: admitOf(redis, local, keys, isAway),
+    admit: admitOf(redis, local, keys, isAway, log),
     fail: failOf(redis, local, isAway),
     keys: redis.keys,
     customers: redis.customers,
@@ -77,6 +80,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     bans: redis.bans,
     usage: redis.usage,
     days: redis.days,
+    trust: redis.trust,
     failover: {
       degraded: () => outage.reason,
       knowsKeys: () => !keys.isEmpty(),
@@ -158,7 +162,13 @@ function outageOf(
   });
 }
 
-function admitOf(redis: RedisEngine, local: Local, keys: KeyCache, isAway: () => boolean): AdmissionEngine['admit'] {
+function admitOf(
+  redis: RedisEngine,
+  local: Local,
+  keys: KeyCache,
+  isAway: () => boolean,
+  log: Log | undefined,
+): AdmissionEngine['admit'] {
   /** Decides here what Redis certainly has not; what it may have decided stays open. */
   const decideRest = async (
     requests: readonly AdmissionRequest[],
@@ -177,11 +187,30 @@ function admitOf(redis: RedisEngine, local: Local, keys: KeyCache, isAway: () =>
     if (requests.every((_, place) => decided[place] !== undefined)) return decided as Verdict[];
     throw new StoreUnavailable(error.message, { decided });
   };
+  let toldAtMs = -Infinity;
+  /** Nobody is told that a key is not good which Redis has lost. */
+  const unlessLost = async (
+    requests: readonly AdmissionRequest[],
+    verdicts: readonly Verdict[],
+  ): Promise<readonly Verdict[]> => {
+    const lost = await keys.lost(requests, verdicts);
+    if (lost.length === 0) {
+      keys.note(requests, verdicts);
+      return verdicts;
+    }
+    if (performance.now() - toldAtMs > TELL_EVERY_MS) {
+      toldAtMs = performance.now();
+      const { subject } = requests[lost[0]!]!;
+      log?.error({ key: subject.kind === 'key' ? subject.id : '' }, 'Redis has lost a key that was good');
+    }
+    return decideRest(requests, without(verdicts, lost, new StoreUnavailable('Redis has lost a key that was good')));
+  };
   return (requests) => {
     // Of a Cluster some nodes may be there: each key is asked for where it is.
     if (isAway() && !redis.cluster) return local.admit(requests);
     return redis.admit(requests).then(
       (verdicts) => {
+        if (verdicts.some(isUnknown)) return unlessLost(requests, verdicts);
         keys.note(requests, verdicts);
         return verdicts;
       },

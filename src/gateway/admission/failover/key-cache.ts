@@ -8,7 +8,9 @@ import { removeSome } from '../engines/embedded/sweep.js';
 import { inTransaction } from '../engines/embedded/files/errors.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import { StoreUnavailable } from '../port.js';
-import type { AdmissionRequest } from '../port.js';
+import type { AdmissionRequest, Subject } from '../port.js';
+import { isUnknown } from '../engines/redis/admission/doubt.js';
+import { unfitness } from '../engines/embedded/keys/verifier.js';
 import type { Verdict } from '../verdict.js';
 import { LastVerdicts, RENEW_MS } from './last-verdicts.js';
 import type { LastVerdict } from './last-verdicts.js';
@@ -94,6 +96,36 @@ export class KeyCache {
     return [...durable.getKeys({ ...rangeOf('c'), limit: 1 })].length === 0;
   }
 
+  /** Places of keys that Redis knows not, though their record here is good: where it lost them. Others it has, newer. */
+  async lost(requests: readonly AdmissionRequest[], verdicts: readonly Verdict[]): Promise<readonly number[]> {
+    this.#stores.durable.resetReadTxn();
+    const places = [...verdicts.keys()].filter(
+      (place) => isUnknown(verdicts[place]) && this.#isGood(requests[place]!.subject),
+    );
+    const ids = new Set(places.map((place) => idOf(requests[place]!)));
+    const kept = new Set<string>();
+    await Promise.all(
+      [...ids].map(async (id) => {
+        const [cached, found] = [this.read(id), await this.#ask(id)];
+        if (
+          found === null ||
+          found === undefined ||
+          cached === undefined ||
+          found.record.version < cached.record.version
+        )
+          return;
+        await this.#write(new Map([[id, found]]));
+        kept.add(id);
+      }),
+    );
+    return places.filter((place) => !kept.has(idOf(requests[place]!)));
+  }
+
+  #isGood(subject: Subject): boolean {
+    const cached = subject.kind === 'key' ? this.read(subject.id) : undefined;
+    return subject.kind === 'key' && cached !== undefined && !unfitness(cached.record, subject.secretHash, Date.now());
+  }
+
   /** Reads keys that are new or changed, with their customers, and those refused that are good by what is cached. */
   async refresh(): Promise<void> {
     this.#stores.durable.resetReadTxn();
@@ -140,7 +172,8 @@ export class KeyCache {
         ids.slice(from, from + READ_AT_ONCE).map(async (id) => {
           const read = await this.#ask(id);
           if (read === undefined) unread.push(id);
-          else found.set(id, read);
+          // No key ever goes: a store without it has lost it.
+          else if (read !== null) found.set(id, read);
         }),
       );
       await this.#write(found);
@@ -219,6 +252,10 @@ export class KeyCache {
       }
     });
   }
+}
+
+function idOf({ subject }: AdmissionRequest): string {
+  return subject.kind === 'key' ? subject.id : '';
 }
 
 /** No copy says who somebody is: nobody asks that here, and it could not be erased on a gateway that is away. */

@@ -9,7 +9,8 @@ import { admissionScript, DAY_BYTES } from './admission/script.js';
 import { AnswerReader, planTable, unknownAnswers } from './admission/answers.js';
 import type { PlanTable } from './admission/answers.js';
 import { arrive } from './imports.js';
-import type { Link, Probe } from './link/link.js';
+import type { Link } from './link/link.js';
+import type { Probe } from './link/probe.js';
 import { dayNumber, subjectName } from './names.js';
 import type { Script } from './link/script.js';
 

@@ -2,9 +2,13 @@ import type { Log } from '../../../../shared/log.js';
 import { DAY_MS } from '../../bucket.js';
 import type { ArchivedLedger } from '../../ledger-store.js';
 import type { Plans } from '../../plan.js';
-import type { AdmissionEngine } from '../../port.js';
+import { StoreUnavailable } from '../../port.js';
+import type { AdmissionEngine, StoreTrust } from '../../port.js';
+import { knownIdInMemory } from '../known-id.js';
+import type { KnownId } from '../known-id.js';
 import { beginEntering } from './ledger/active-days.js';
 import { admit, editionOf, probeOf } from './admit.js';
+import { believed, isUnknown } from './admission/doubt.js';
 import { banStore, noteStarted } from './bans.js';
 import { changedSince } from './changes.js';
 import type { ChangedKeys } from './changes.js';
@@ -39,6 +43,8 @@ interface RedisEngineOptions {
   /** How long the days of a gateway that is silent are waited for; 7 days where it isn't said. */
   readonly finalAfterMs?: number;
   readonly log?: Log;
+  /** The store that it was before; left out, it is remembered until the end of the process. */
+  readonly known?: KnownId;
   /** Which replicas must have a change of a key or a ban; all that are connected, within a second, unless said. */
   readonly replicas?: ReplicaOptions;
   /** Whether crossings and bans are told as events; left out, they are not. */
@@ -48,6 +54,7 @@ interface RedisEngineOptions {
 }
 
 export interface RedisEngine extends AdmissionEngine {
+  readonly trust: StoreTrust;
   /** The ledger as it is moved into the archive. */
   readonly ledger: ArchivedLedger;
   /** Puts other plans in force from the next batch on. */
@@ -85,7 +92,13 @@ export interface Fleet {
 export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const { url, deadlineMs, usageDays } = options;
   const keptMs = (usageDays + 1) * DAY_MS;
-  const link = new Link(connect(parseRedisUrl(url), deadlineMs), deadlineMs, () => probeOf(edition), options.log);
+  const link = new Link(
+    connect(parseRedisUrl(url), deadlineMs),
+    deadlineMs,
+    () => probeOf(edition),
+    options.known ?? knownIdInMemory(),
+    options.log,
+  );
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
   const noted = new Noted(link, replicas);
   const onNoted = options.events === true ? (keyIds: readonly string[]) => noted.add(keyIds) : null;
@@ -97,9 +110,12 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   return {
     name: 'redis',
     async admit(requests) {
-      const verdicts = await admit(link, edition, requests);
+      const verdicts = await admit(link, edition, requests).catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable) || !error.decided.some(isUnknown)) throw error;
+        return believed(link, requests, error.decided, error);
+      });
       noteStarted(link, requests, verdicts);
-      return verdicts;
+      return verdicts.some(isUnknown) ? believed(link, requests, verdicts) : verdicts;
     },
     fail: (credits) => fail(link, credits, usageDays),
     keys: keyStore(link, replicas, deadlineMs, options.importLeaseMs),
@@ -122,6 +138,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     get away() {
       return link.away;
     },
+    trust: { replaced: () => link.distrust, accept: () => link.accept() },
     watch: (watcher) => link.watch(watcher),
     cluster: link.cluster,
     fleet: {

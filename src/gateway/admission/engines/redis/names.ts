@@ -12,6 +12,8 @@
  *     petgate:{<id>}:customer     a customer: its record and buckets (hash) no TTL
  *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
  *     petgate:{<id>}:wait         what makes WAIT wait (link/replicas.ts) TTL
+ *     petgate:store               which store it is (hash, link/identity.ts) no TTL
+ *     petgate:{<n>}:store         the same on each master of a Cluster no TTL
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:customers           ids of all customers (sorted set)  no TTL
  *     petgate:tokens              admin tokens by id (hash)          no TTL
@@ -44,6 +46,7 @@ import { DAY_MS } from '../../bucket.js';
 import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH } from '../../customers/id.js';
 import type { Subject } from '../../port.js';
 
+export const STORE = 'petgate:store';
 export const KEY_INDEX = 'petgate:keys';
 export const CUSTOMER_INDEX = 'petgate:customers';
 export const TOKENS = 'petgate:tokens';
@@ -60,6 +63,11 @@ export const ARCHIVE = 'petgate:archive';
 
 /** Counts of days longer ago are late (ledger/late-days.ts). */
 export const LATEST_DAYS = 30;
+
+/** Name of one of the marks of a Cluster (link/identity.ts). */
+export function storeMark(n: number): string {
+  return `petgate:{${n}}:store`;
+}
 
 /** Name of the set of ids that an import staged. */
 export function importIds(importId: string): string {

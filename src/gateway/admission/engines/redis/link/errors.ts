@@ -1,5 +1,8 @@
 import { Overdue } from './health.js';
 
+/** This Redis is not the store that is known here, or has lost its data (identity.ts). */
+export class NotOurs extends Error {}
+
 /** There was no connection, and nothing was sent. */
 export class Unsent extends Error {}
 
@@ -62,6 +65,7 @@ export function redirectionOf(error: unknown): Redirection | undefined {
  * @param trouble why dialling failed last
  */
 export function reasonOf(error: unknown, trouble: string | undefined): string {
+  if (error instanceof NotOurs) return error.message;
   if (error instanceof Overdue) return 'Redis did not answer in time';
   const word = wordOf(error);
   const code = word ?? trouble;

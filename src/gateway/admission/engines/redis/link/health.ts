@@ -49,6 +49,8 @@ export class NodeHealth {
   #held: Held[] = [];
   #state: 'answering' | 'silent' | 'away' | 'closed' = 'silent';
   #reason = 'not connected yet';
+  /** Why what it says is not believed. */
+  #distrust: string | null = null;
   /** Of the last good answer, or of the first call after it. */
   #silentSinceMs: number;
   #storeClock = new StoreClock();
@@ -60,7 +62,8 @@ export class NodeHealth {
     this.#parts = parts;
     this.#silentSinceMs = parts.clock.nowMs;
     parts.clock.start();
-    void this.#probe();
+    // Once whoever probes can find it.
+    queueMicrotask(() => void this.#probe());
   }
 
   /** The node's clock, as far as its answers show. */
@@ -75,6 +78,22 @@ export class NodeHealth {
   /** Why it is away; null while it is not. */
   get away(): string | null {
     return this.#state === 'away' ? this.#reason : null;
+  }
+
+  /** Why what it says is not believed; null while nothing speaks against it. */
+  get distrust(): string | null {
+    return this.#distrust;
+  }
+
+  /** It answers, but is not what it was: it is away at once, until a probe finds it in order. */
+  distrusted(reason: string): void {
+    if (this.#state === 'closed') return;
+    const isNew = this.#state !== 'away' || this.#distrust === null;
+    this.#distrust = this.#reason = reason;
+    if (!isNew) return;
+    this.#leave();
+    this.#parts.clock.start();
+    void this.#probe();
   }
 
   /** Waits until the node answers, `untilMs` at most. Rejects with StoreUnavailable, and nothing was sent. */
@@ -160,6 +179,7 @@ export class NodeHealth {
   #back(): void {
     const wasKnown = this.#state === 'silent';
     this.#state = 'answering';
+    this.#distrust = null;
     this.#silentSinceMs = this.#parts.clock.nowMs;
     if (!wasKnown) this.#parts.changed(null);
     const held = this.#held;

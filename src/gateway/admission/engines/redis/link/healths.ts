@@ -43,6 +43,17 @@ export class Healths {
     return null;
   }
 
+  /** Why what one of them says is not believed; null while nothing speaks against any. */
+  get distrust(): string | null {
+    for (const { distrust } of this.#all.values()) if (distrust !== null) return distrust;
+    return null;
+  }
+
+  /** Those that answer, with their names. */
+  *answering(): Generator<readonly [string, NodeHealth]> {
+    for (const one of this.#all) if (one[1].answers) yield one;
+  }
+
   /** Waits until each of them answers, as long as `untilMs` allows each. Rejects with StoreUnavailable. */
   async ready(untilMs: () => number): Promise<void> {
     for (const health of this.#all.values()) await health.ready(untilMs());
@@ -68,6 +79,7 @@ export class Healths {
   #report(name: string, reason: string | null): void {
     const about = { engine: 'redis', ...(name === '' ? {} : { node: name }) };
     if (reason === null) this.#log?.info(about, 'store is there');
+    else if (this.distrust !== null) this.#log?.error({ ...about, reason }, 'store is not believed');
     else this.#log?.warn({ ...about, reason }, 'store is away');
     this.watcher();
   }

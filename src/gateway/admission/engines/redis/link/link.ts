@@ -1,30 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { repeat } from '../../../../../shared/repeat.js';
 import type { Log } from '../../../../../shared/log.js';
 import { StoreUnavailable } from '../../../port.js';
+import type { KnownId } from '../../known-id.js';
 import type { Client } from './connect.js';
-import { codeOf, isNodeError, hadNoEffect, reasonOf, redirectionOf, refusalOf, Unsent, wordOf } from './errors.js';
+import {
+  codeOf,
+  isNodeError,
+  hadNoEffect,
+  NotOurs,
+  reasonOf,
+  redirectionOf,
+  refusalOf,
+  Unsent,
+  wordOf,
+} from './errors.js';
 import { Overdue } from './health.js';
 import type { NodeHealth } from './health.js';
 import { Healths } from './healths.js';
+import { Identity } from './identity.js';
 import { Nodes } from './nodes.js';
 import type { Argument, Node } from './nodes.js';
+import { CLOCK_BYTES } from './script.js';
 import type { Script } from './script.js';
+import { askProbe } from './probe.js';
+import type { Probe } from './probe.js';
 
-/** The script that proves a node can decide: keys and arguments of a run that changes nothing. */
-export interface Probe {
-  readonly script: Script;
-  readonly args: readonly string[];
-}
-
-const CLOCK_BYTES = 8;
 const REDIAL_MS = 50;
 /** Before a call that had no effect is made again. */
 const RETRY_MS = 10;
 /** A call is not made again with less time than this: without an answer, nobody would know any more that it had no effect. */
 const SPARE_MS = 50;
-/** The probe may come late: it changes nothing. */
-const ANY_TIME = '9000000000000000';
+/** How often the nodes that answer are asked whether they are still what they were. */
+const IDENTIFY_EVERY_MS = 1_000;
 
 /**
  * Calls to Redis, each with a deadline, by way of what is known of its node (health.ts). What certainly was
@@ -37,11 +46,13 @@ export class Link {
   readonly #probe: () => Probe;
   readonly #healths: Healths;
   readonly #nodes: Nodes;
+  readonly #identity: Identity;
+  readonly #stopIdentifying: () => Promise<void>;
   #closed = false;
   /** Why dialling failed last. */
   #trouble: string | undefined;
 
-  constructor(client: Client, deadlineMs: number, probe: () => Probe, log: Log | undefined) {
+  constructor(client: Client, deadlineMs: number, probe: () => Probe, known: KnownId, log: Log | undefined) {
     this.#client = client;
     this.#deadlineMs = deadlineMs;
     this.#probe = probe;
@@ -56,7 +67,19 @@ export class Link {
       client,
       remember,
       (name) => this.#healths.known(name)?.answers ?? false,
+      // Who answers the next call may have lost its data, or be another.
+      (name) => this.#healths.known(name)?.failed(reasonOf(new Unsent(), this.#trouble), true),
       (name) => this.#healths.forget(name),
+    );
+    const untilMs = (): number => this.#untilMs();
+    const parts = { nodes: this.#nodes, healths: this.#healths, cluster: client.isCluster, untilMs };
+    this.#identity = new Identity(parts, known);
+    this.#stopIdentifying = repeat(
+      IDENTIFY_EVERY_MS,
+      async () => {
+        await Promise.all([...this.#healths.answering()].map((node) => this.#identify(...node)));
+      },
+      () => undefined,
     );
   }
 
@@ -67,6 +90,26 @@ export class Link {
   /** Why one of the nodes asked so far is away; null while none is. */
   get away(): string | null {
     return this.#healths.away;
+  }
+
+  /** Why what Redis says is not believed, and what to do; null while nothing speaks against it. */
+  get distrust(): string | null {
+    return this.#healths.distrust;
+  }
+
+  /** Takes the store as it is. Rejects with StoreUnavailable. */
+  async accept(): Promise<string> {
+    try {
+      return await this.#identity.accept();
+    } catch (error) {
+      throw new StoreUnavailable(reasonOf(error, this.#trouble));
+    }
+  }
+
+  /** Asks the node of `key` whether it is what it was. Rejects with StoreUnavailable when it is not, or can't be asked. */
+  async identify(key: string): Promise<void> {
+    const name = this.#nodes.ownerOf(key);
+    await this.#identify(name, this.#healths.of(name));
   }
 
   /** `watcher` is called for each node that goes away or comes back. */
@@ -124,7 +167,7 @@ export class Link {
 
   /** Runs the probe on the node of `key`, and asks that every node known so far answers. */
   async check(key: string): Promise<void> {
-    await this.#call(key, (node, health, untilMs) => this.#askProbe(node.name, health, untilMs));
+    await this.#call(key, (node, health, untilMs) => askProbe(this.#nodes, node.name, health, untilMs, this.#probe()));
     await this.#healths.ready(() => this.#untilMs());
   }
 
@@ -132,7 +175,7 @@ export class Link {
   tryOut(probe: Probe, key: string): Promise<string | null> {
     return this.#call(key, async (node, health, untilMs) => {
       try {
-        await this.#askProbe(node.name, health, untilMs, probe);
+        await askProbe(this.#nodes, node.name, health, untilMs, probe);
         return null;
       } catch (error) {
         const refusal = refusalOf(error);
@@ -144,6 +187,7 @@ export class Link {
 
   async close(): Promise<void> {
     this.#closed = true;
+    await this.#stopIdentifying();
     this.#healths.close();
     if (this.#client.status === 'ready')
       await Promise.race([
@@ -208,8 +252,18 @@ export class Link {
     return undefined;
   }
 
+  async #identify(name: string, health: NodeHealth): Promise<void> {
+    try {
+      await this.#identity.check(name);
+    } catch (error) {
+      this.#learn(error, health);
+      throw new StoreUnavailable(reasonOf(error, this.#trouble));
+    }
+  }
+
   #learn(error: unknown, health: NodeHealth): void {
-    if (isNodeError(error)) health.failed(reasonOf(error, this.#trouble), wordOf(error) === undefined);
+    if (error instanceof NotOurs) health.distrusted(error.message);
+    else if (isNodeError(error)) health.failed(reasonOf(error, this.#trouble), wordOf(error) === undefined);
     else if (!(error instanceof Overdue)) health.answered();
   }
 
@@ -259,26 +313,14 @@ export class Link {
   async #runProbe(name: string, health: NodeHealth): Promise<void> {
     if (name === '' && this.cluster && this.#nodes.isMapped) return;
     try {
-      await this.#askProbe(name, health, this.#untilMs());
+      // First, because a good probe tells the store's clock, and with that it may be believed.
+      await this.#identity.check(name);
+      await askProbe(this.#nodes, name, health, this.#untilMs(), this.#probe());
     } catch (error) {
       this.#learn(error, health);
       this.#nodes.refresh();
       throw new StoreUnavailable(reasonOf(error, this.#trouble));
     }
-  }
-
-  /** About a name of the node's own; about none when it has none, or when that one is moving too. */
-  async #askProbe(name: string, health: NodeHealth, untilMs: number, { script, args } = this.#probe()): Promise<true> {
-    const key = this.#nodes.nameOn(name);
-    const ask = async (keys: readonly string[]): Promise<true> => {
-      const answer = await health.sent(this.#nodes.run({ name, asking: false }, script, keys, ANY_TIME, args), untilMs);
-      health.storeClock.note(answer.readDoubleLE(0), performance.now());
-      return true;
-    };
-    return ask(key === undefined ? [] : [key]).catch((error: unknown) => {
-      if (redirectionOf(error) === undefined) throw error;
-      return ask([]);
-    });
   }
 }
 

@@ -32,16 +32,24 @@ export class Nodes {
   readonly #onError: (error: unknown) => void;
   #refreshedMs = -Infinity;
 
-  /** @param onGone called for nodes that are no part of the Cluster any more */
+  readonly #onLost: (name: string) => void;
+
+  /**
+   * @param onLost called when the connection to a node is lost
+   * @param onGone called for nodes that are no part of the Cluster any more
+   */
   constructor(
     client: Client,
     onError: (error: unknown) => void,
     isUp: (name: string) => boolean,
+    onLost: (name: string) => void,
     onGone: (name: string) => void,
   ) {
     this.#client = client;
     this.#onError = onError;
-    if (isCluster(client)) client.on('refresh', () => this.#letGo(client, isUp, onGone));
+    this.#onLost = onLost;
+    if (!isCluster(client)) client.on('close', () => onLost(''));
+    else client.on('refresh', () => this.#letGo(client, isUp, onGone));
   }
 
   /** Name of the node that has the slot of `key`; '' in a Cluster as long as none is known. */
@@ -61,7 +69,7 @@ export class Nodes {
     const known = this.#dialled.get(name);
     if (known !== undefined) return known;
     const connection = dialNode(this.#client, name);
-    connection.on('error', this.#onError);
+    connection.on('error', this.#onError).on('close', () => this.#onLost(name));
     this.#dialled.set(name, connection);
     return connection;
   }

@@ -6,6 +6,11 @@ export interface Script {
   readonly sha: string;
 }
 
+/** Of the clock that every answer begins with. */
+export const CLOCK_BYTES = 8;
+/** Until when a script may run that does no harm when it comes late. */
+export const ANY_TIME = '9000000000000000';
+
 /**
  * What every script begins with.
  *

@@ -18,6 +18,7 @@ t.test('a node is probed as soon as it is asked for, and by its own health', asy
   t.teardown(() => healths.close());
   t.equal(healths.known('a'), undefined);
   const health = healths.of('a');
+  await Promise.resolve();
   t.equal(probed.length, 1);
   t.equal(probed[0]?.[0], 'a');
   t.equal(probed[0]?.[1], health);

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { editionOf, probeOf } from '../../../../../../src/gateway/admission/engines/redis/admit.js';
 import { connect } from '../../../../../../src/gateway/admission/engines/redis/link/connect.js';
+import { knownIdInMemory } from '../../../../../../src/gateway/admission/engines/known-id.js';
 import { Link } from '../../../../../../src/gateway/admission/engines/redis/link/link.js';
 import { parseRedisUrl } from '../../../../../../src/gateway/admission/engines/redis/link/url.js';
 import { PLANS } from '../../../../../conformance/cast.js';
@@ -13,7 +14,7 @@ for (const start of [startRedis, startCluster]) {
   t.test(`a client that gave up for good is made to dial again (${start.name})`, async (t) => {
     const server = await start();
     const client = connect(parseRedisUrl(server.url), DEADLINE_MS);
-    const link = new Link(client, DEADLINE_MS, () => probeOf(editionOf(PLANS, 400)), undefined);
+    const link = new Link(client, DEADLINE_MS, () => probeOf(editionOf(PLANS, 400)), knownIdInMemory(), undefined);
     t.teardown(async () => {
       await link.close();
       await server.stop();

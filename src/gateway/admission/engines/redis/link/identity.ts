@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto';
+import type { KnownId } from '../../known-id.js';
+import { STORE, storeMark } from '../names.js';
+import { NotOurs, redirectionOf, wordOf } from './errors.js';
+import type { Healths } from './healths.js';
+import type { Nodes } from './nodes.js';
+import { ANY_TIME, CLOCK_BYTES, scriptOf } from './script.js';
+import { slotOf } from './slot.js';
+
+interface IdentityParts {
+  readonly nodes: Nodes;
+  readonly healths: Healths;
+  readonly cluster: boolean;
+  /** Until when a call that begins now may take. */
+  readonly untilMs: () => number;
+}
+
+const MARKS = 64;
+const SLOTS = 16_384;
+/** Of a Cluster: names in slots that are evenly spread, so that whoever has 512 in a row has one. They move with their slots. */
+let marks: readonly string[] | undefined;
+
+/**
+ * KEYS[1]: a mark. ARGV: the id it gets where it has none, and one that is to be known by it too, or nothing.
+ * Answers the id that it has.
+ */
+const MARK = scriptOf(`
+local id, also = spread(call('HMGET', KEYS[1], 'id', 'also'))
+if not id then
+  id = ARGV[2]
+  call('HSET', KEYS[1], 'id', id)
+end
+also = also or ''
+if ARGV[3] ~= '' and ARGV[3] ~= id and not string.find(also, ARGV[3], 1, true) then
+  call('HSET', KEYS[1], 'also', also .. ' ' .. ARGV[3])
+end
+return pack('<d', clock) .. id
+`);
+
+/** What the first mark says of the whole store. */
+interface Home {
+  readonly id: string;
+  /** Other ids that an operator let it be taken for. */
+  readonly also: readonly string[];
+  /** Whether every mark of a Cluster was written. */
+  readonly isMarked: boolean;
+}
+
+/**
+ * Whose data a node has: a random id that is made once, stands in Redis on each master, and is remembered here.
+ * A Redis that comes back empty, or another one, answers like one that never knew a key; only this tells.
+ */
+export class Identity {
+  readonly #parts: IdentityParts;
+  readonly #known: KnownId;
+  #id: string | null = null;
+
+  constructor(parts: IdentityParts, known: KnownId) {
+    this.#parts = parts;
+    this.#known = known;
+  }
+
+  /** Asks the node whether it is ours. Rejects with NotOurs, and with whatever a call rejects with. */
+  async check(node: string): Promise<void> {
+    const mark = this.#markOn(node);
+    if (mark === undefined) return;
+    try {
+      const found = await this.#idAt(node, mark);
+      if (found !== null && found === this.#id) return;
+      await this.#compare(node, mark, found);
+    } catch (error) {
+      // The slot is on its way elsewhere: this mark says nothing of the node.
+      if (redirectionOf(error) === undefined && wordOf(error) !== 'TRYAGAIN') throw error;
+    }
+  }
+
+  /** Takes the store as it is from now on, and marks all of it. Other gateways that knew what we knew follow. Gives its id. */
+  async accept(): Promise<string> {
+    const known = this.#known.read();
+    const id = await this.#mark(STORE, known ?? newId(), known ?? '');
+    await Promise.all(this.#marks().map((mark) => this.#command(this.#ownerOf(mark), 'hset', mark, 'id', id)));
+    await this.#marked();
+    this.#remember(id);
+    return id;
+  }
+
+  /** The node does not have the id that was last seen. */
+  async #compare(node: string, mark: string, found: string | null): Promise<void> {
+    // Another process of the machine may have learnt it, or accepted another.
+    const known = this.#known.read() ?? (await this.#firstId());
+    const home = await this.#home();
+    if (home !== null && (home.id === known || home.also.includes(known))) {
+      this.#remember(home.id);
+      // Whoever began to mark the nodes of a Cluster may have died, or be at it.
+      if (!home.isMarked) await this.#markAll(home.id);
+      if ((await this.#idAt(node, mark)) === home.id) return;
+    }
+    throw new NotOurs(
+      `it has lost its data or is another one, for it has ${found === null ? 'no id' : `the id ${found}`} and not ${known}: bring the data back, or take it as it is with "petgate store accept"`,
+    );
+  }
+
+  /** The id of a store of which nothing is known here: the one it has, else a new one. */
+  async #firstId(): Promise<string> {
+    const home = await this.#home();
+    if (home !== null) return home.id;
+    // A Cluster may have lost the first mark and no other.
+    const others = await Promise.all(this.#marks().map((mark) => this.#idAt(this.#ownerOf(mark), mark)));
+    return others.find((id) => id !== null) ?? this.#mark(STORE, newId(), '');
+  }
+
+  async #markAll(id: string): Promise<void> {
+    await Promise.all(this.#marks().map((mark) => this.#mark(mark, id, '')));
+    await this.#marked();
+  }
+
+  async #marked(): Promise<void> {
+    if (this.#parts.cluster) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'marked', '1');
+  }
+
+  async #home(): Promise<Home | null> {
+    const found = await this.#command(this.#ownerOf(STORE), 'hmget', STORE, 'id', 'also', 'marked');
+    const [id, also, marked] = (found as readonly (Buffer | null)[]).map((value) => value?.toString() ?? null);
+    if (id === null || id === undefined) return null;
+    return { id, also: (also ?? '').split(' '), isMarked: !this.#parts.cluster || marked === '1' };
+  }
+
+  async #idAt(node: string, mark: string): Promise<string | null> {
+    return ((await this.#command(node, 'hget', mark, 'id')) as Buffer | null)?.toString() ?? null;
+  }
+
+  async #mark(mark: string, id: string, also: string): Promise<string> {
+    const name = this.#ownerOf(mark);
+    const run = this.#parts.nodes.run({ name, asking: false }, MARK, [mark], ANY_TIME, [id, also]);
+    return (await this.#sent(name, run)).toString('utf8', CLOCK_BYTES);
+  }
+
+  #command(name: string, command: string, ...args: string[]): Promise<unknown> {
+    return this.#sent(name, this.#parts.nodes.send({ name, asking: false }, command, args));
+  }
+
+  /** Also of nodes that don't count as answering. */
+  #sent<T>(name: string, call: Promise<T>): Promise<T> {
+    return this.#parts.healths.of(name).sent(call, this.#parts.untilMs());
+  }
+
+  #remember(id: string): void {
+    if (this.#id === id) return;
+    this.#id = id;
+    if (this.#known.read() !== id) this.#known.write(id);
+  }
+
+  #ownerOf(mark: string): string {
+    return this.#parts.nodes.ownerOf(mark);
+  }
+
+  /** A mark that the node has; undefined where it has so few slots that there is none. */
+  #markOn(node: string): string | undefined {
+    return this.#parts.cluster ? this.#marks().find((mark) => this.#ownerOf(mark) === node) : STORE;
+  }
+
+  #marks(): readonly string[] {
+    return this.#parts.cluster ? (marks ??= spreadMarks()) : [];
+  }
+}
+
+function newId(): string {
+  return randomBytes(12).toString('hex');
+}
+
+/** The first names whose slots lie in each of so many parts of all slots. */
+function spreadMarks(): readonly string[] {
+  const found = new Map<number, string>();
+  for (let n = 0; found.size < MARKS; n += 1) {
+    const part = Math.floor((slotOf(storeMark(n)) * MARKS) / SLOTS);
+    if (!found.has(part)) found.set(part, storeMark(n));
+  }
+  return [...found.values()];
+}
