@@ -159,7 +159,8 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
         })),
       delivered: (id) => later(() => void told.delete(id)),
       ...{ claim: unused, postpone: unused, bury: unused, redeliver: unused, read: unused },
-      ...{ enter: unused, figures: unused, collect: unused, forgetDead: unused },
+      ...{ arrivals: unused, distribute: unused, claimCustomers: unused, release: unused },
+      ...{ figures: unused, collect: unused, forgetDead: unused },
     },
     keys: {
       read: (id) => Promise.resolve(records.get(id)),

@@ -4,6 +4,7 @@ import { banEvent } from '../../src/gateway/admission/events/facts.js';
 import type { GatewayEvent, Outbox } from '../../src/gateway/admission/events/outbox.js';
 import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
 import { until } from '../servers/until.js';
+import { claimNew } from './outbox.js';
 import {
   ask,
   askMany,
@@ -202,7 +203,7 @@ export function told(t: Test, engine: AdmissionEngine): void {
     await ask(engine, key, nowMs, { cost: 5 });
     const ids: string[] = [];
     await until('it is due', async () => {
-      const entries = await engine.outbox.claim(PAGE, MINUTE_MS);
+      const entries = await claimNew(engine.outbox, PAGE, MINUTE_MS);
       ids.push(...entries.map(({ event }) => event.id));
       return ids.length > 0;
     });
@@ -210,8 +211,8 @@ export function told(t: Test, engine: AdmissionEngine): void {
     await engine.outbox.delivered(ids[0]!);
     // A clock that steps back by a day and comes again crosses the same share again.
     await ask(engine, key, nowMs + DAY_MS, { cost: 0 });
-    await engine.outbox.collect();
+    await engine.outbox.collect(MINUTE_MS, false);
     t.same(await crossingsOf(engine, key.id), []);
-    t.same(await engine.outbox.claim(PAGE, MINUTE_MS), []);
+    t.same(await claimNew(engine.outbox, PAGE, MINUTE_MS), []);
   });
 }

@@ -13,12 +13,14 @@ export interface Setting {
   readonly url: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataFolder?: string;
+  /** Of an attempt. */
+  readonly timeout?: string;
 }
 
 /** A gateway that tells `url` of events, with the secret of now and the one before. */
-export function startTelling(t: Test, { url, environment, dataFolder }: Setting): Promise<Gateway> {
+export function startTelling(t: Test, { url, environment, dataFolder, timeout = '1s' }: Setting): Promise<Gateway> {
   return startGateway(t, {
-    config: { events: { url, allow_local: true, timeout: '1s', retry: '100ms' } },
+    config: { events: { url, allow_local: true, timeout, retry: '100ms' } },
     environment: { PETGATE_EVENTS_SECRET: `${SECRET} ${OLD_SECRET}`, ...environment },
     ...(dataFolder === undefined ? {} : { dataFolder }),
   });

@@ -12,6 +12,7 @@ export const LONG = [
   'gateway/edge/proxy-protocol/listener',
   'e2e/promise-four',
   'e2e/events',
+  'e2e/receivers',
   'cli/bootstrap',
   'e2e/http2',
   'pets/main',

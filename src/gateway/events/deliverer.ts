@@ -1,35 +1,26 @@
-import type { EventType, Outbox, OutboxEntry } from '../admission/events/outbox.js';
+import type { Outbox, OutboxEntry } from '../admission/events/outbox.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { Log } from '../../shared/log.js';
 import { repeat } from '../../shared/repeat.js';
+import { Attempts } from './attempts.js';
+import type { AttemptParts } from './attempts.js';
+import { Customers } from './customers.js';
 import type { Receivers } from './receivers.js';
 
-interface DelivererParts {
+interface DelivererParts extends AttemptParts {
   readonly outbox: Outbox;
-  readonly receivers: Pick<Receivers, 'send' | 'copyOf' | 'isBusy' | 'close'>;
-  /** Of an attempt; a claim lasts a little longer. */
-  readonly timeoutMs: number;
-  /** After the first failed attempt; then twice as long each time. */
-  readonly retryMs: number;
-  readonly attempted: (type: EventType, outcome: 'delivered' | 'failed') => void;
+  readonly receivers: Pick<Receivers, 'send' | 'copyOf' | 'close'>;
   readonly log: Log;
   /** Tests only: the pause between two looks at the outbox. */
   readonly everyMs?: number;
-  /** Tests only: a number from 0 to 1. */
-  readonly random?: () => number;
 }
 
 const EVERY_MS = 1_000;
+/** Events that are given to their receivers' queues in one step, and how long that may take. */
+const ARRIVALS_AT_ONCE = 64;
+const ARRIVALS_LEASE_MS = 10_000;
+/** Attempts at the operators' webhook under way. */
 const AT_ONCE = 16;
-/** Attempts to reach customers, above which nothing more is claimed. */
-const MOST_BESIDE = 64;
-/** For an event to a webhook that is failing just now. */
-const BUSY_MS = 30_000;
-/** How often is looked whether somebody has put right who wants no more: by a gateway that was started since. */
-const GONE_MS = 60_000;
-/** For the store, beside the attempt itself. */
-const LEASE_SPARE_MS = 5_000;
-const LONGEST_PAUSE_MS = 24 * 3_600_000;
 const DEAD_KEPT_MS = 30 * 24 * 3_600_000;
 const FORGET_EVERY_MS = 3_600_000;
 const COLLECT_EVERY_MS = 15 * 60_000;
@@ -38,111 +29,106 @@ const COLLECT_RETRY_MS = 2_000;
 /**
  * Takes events from the outbox to their receivers, at least once each, until these have taken them or the pauses have grown to
  * 24 hours. Runs in one process of each gateway, beside the requests; which gateway delivers what is the outbox's to say.
+ * The operators and each customer have queues and places of their own: nobody waits for another's receiver.
  */
 export class Deliverer {
   readonly #parts: DelivererParts;
-  readonly #stop: () => Promise<void>;
-  readonly #stopCollecting: () => Promise<void>;
+  readonly #attempts: Attempts;
+  readonly #customers: Customers;
+  readonly #stops: readonly (() => Promise<void>)[];
   readonly #onError: (error: unknown) => void;
-  /** Attempts under way: to reach the operators, and beside them customers, whose webhooks may hang as long as they like. */
-  readonly #own = new Set<Promise<void>>();
-  readonly #beside = new Set<Promise<void>>();
+  readonly #underWay = new Set<Promise<void>>();
+  #filling: Promise<void> | undefined;
   #ended = false;
-  /** The operators' receiver answered 410: it is asked no more by this process. */
-  #gone = false;
   #forgetAtMs = 0;
   #collectAtMs = 0;
+  #hasCollected = false;
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;
-    const onError = (error: unknown): void => {
+    this.#onError = (error) => {
       if (!(error instanceof StoreUnavailable)) parts.log.error({ err: error }, 'the delivery of events met a fault');
     };
-    this.#onError = onError;
-    this.#stop = repeat(parts.everyMs ?? EVERY_MS, () => this.#round(), onError);
-    this.#stopCollecting = repeat(COLLECT_RETRY_MS, () => this.#collect(), onError);
+    this.#attempts = new Attempts(parts);
+    this.#customers = new Customers(parts, this.#attempts, this.#onError);
+    this.#stops = [
+      repeat(parts.everyMs ?? EVERY_MS, () => this.#round(), this.#onError),
+      repeat(COLLECT_RETRY_MS, () => this.#collect(), this.#onError),
+      repeat(COLLECT_RETRY_MS, () => this.#forgetDead(), this.#onError),
+    ];
   }
 
   /** Ends the attempts under way; what they were about is due at once, for whoever comes next. */
   async stop(): Promise<void> {
     this.#ended = true;
+    this.#attempts.end();
     await this.#parts.receivers.close();
-    await Promise.all([this.#stop(), this.#stopCollecting()]);
-    await Promise.all([...this.#own, ...this.#beside]);
+    await Promise.all(this.#stops.map((stop) => stop()));
+    await Promise.all([this.#filling, ...this.#underWay, this.#customers.idle()]);
   }
 
   async #round(): Promise<void> {
-    const { outbox, timeoutMs } = this.#parts;
-    for (let isMore = true; isMore && !this.#ended && this.#beside.size <= MOST_BESIDE;) {
-      // Those that hang keep their places; with half of them free it goes on.
-      while (this.#own.size > AT_ONCE / 2) await Promise.race(this.#own);
-      const room = AT_ONCE - this.#own.size;
-      const entries = await outbox.claim(room, timeoutMs + LEASE_SPARE_MS);
-      isMore = entries.length === room;
-      for (const entry of entries) this.#begin(entry, entry.event.to === undefined ? this.#own : this.#beside);
-    }
-    if (performance.now() < this.#forgetAtMs) return;
-    await outbox.forgetDead(DEAD_KEPT_MS);
-    this.#forgetAtMs = performance.now() + FORGET_EVERY_MS;
+    // First what waits already: a burst that arrives must not hold it up.
+    this.#fill();
+    this.#customers.fill();
+    while (!this.#ended && (await this.#distribute()) === ARRIVALS_AT_ONCE);
   }
 
-  #begin(entry: OutboxEntry, underWay: Set<Promise<void>>): void {
-    const attempt = this.#attempt(entry)
+  /** Gives what has arrived to the queues of its receivers; how many there were. */
+  async #distribute(): Promise<number> {
+    const { outbox, receivers } = this.#parts;
+    const events = await outbox.arrivals(ARRIVALS_AT_ONCE, ARRIVALS_LEASE_MS);
+    if (events.length === 0) return 0;
+    const copies = await Promise.all(events.map((event) => receivers.copyOf(event)));
+    await outbox.distribute([...copies.filter((copy) => copy !== undefined), ...events]);
+    this.#fill();
+    this.#customers.fill();
+    return events.length;
+  }
+
+  /** Begins attempts at the operators' webhook, as many as there are places. */
+  #fill(): void {
+    this.#filling ??= this.#takeUp()
       .catch(this.#onError)
-      .finally(() => underWay.delete(attempt));
-    underWay.add(attempt);
+      .finally(() => (this.#filling = undefined));
+  }
+
+  async #takeUp(): Promise<void> {
+    const { outbox } = this.#parts;
+    for (let isMore = true; isMore && !this.#ended && !this.#attempts.gone;) {
+      const room = AT_ONCE - this.#underWay.size;
+      // Those that hang keep their places; with half of them free it goes on.
+      if (room < AT_ONCE / 2) return;
+      const claim = this.#attempts.claim();
+      const entries = await outbox.claim(null, room, claim.leaseMs);
+      isMore = entries.length === room;
+      for (const entry of entries) this.#begin(entry, claim.untilMs);
+    }
+  }
+
+  #begin(entry: OutboxEntry, untilMs: number): void {
+    const attempt = this.#attempts
+      .make(entry, untilMs)
+      .then(() => undefined)
+      .catch(this.#onError)
+      .finally(() => {
+        this.#underWay.delete(attempt);
+        if (this.#underWay.size === AT_ONCE / 2 - 1) this.#fill();
+      });
+    this.#underWay.add(attempt);
   }
 
   /** Beside the rounds: of many keys it takes long. A process that died mostly did so before this one started. */
   async #collect(): Promise<void> {
-    if (performance.now() < this.#collectAtMs || !(await this.#parts.outbox.collect())) return;
+    if (performance.now() < this.#collectAtMs) return;
+    if (!(await this.#parts.outbox.collect(COLLECT_EVERY_MS, !this.#hasCollected))) return;
+    this.#hasCollected = true;
     this.#collectAtMs = performance.now() + COLLECT_EVERY_MS;
   }
 
-  async #attempt(entry: OutboxEntry): Promise<void> {
-    const { outbox, receivers, attempted } = this.#parts;
-    const { event } = entry;
-    // Before the first attempt: after it the event may be gone.
-    const copy = isFirst(entry) ? await receivers.copyOf(event) : undefined;
-    if (copy !== undefined) await outbox.enter(copy);
-    if (receivers.isBusy(event)) return outbox.postpone(entry, BUSY_MS);
-    if (this.#gone && event.to === undefined) return this.#goneAt(entry);
-    const outcome = this.#ended ? { kind: 'stopped' as const } : await receivers.send(event);
-    if (outcome.kind === 'unwanted') return outbox.delivered(event.id);
-    if (outcome.kind === 'stopped') return outbox.postpone(entry, 0);
-    attempted(event.type, outcome.kind === 'delivered' ? 'delivered' : 'failed');
-    if (outcome.kind === 'delivered') return outbox.delivered(event.id);
-    if (outcome.kind === 'gone' && event.to === undefined) return this.#goneAt(entry);
-    const attempts = entry.attempts + 1;
-    // A customer's webhook is no setting: nobody starts a gateway again for it.
-    if (outcome.kind === 'gone') return outbox.bury({ ...entry, attempts, failure: 'it answered 410' });
-    return this.#failed({ ...entry, attempts, failure: outcome.reason });
+  async #forgetDead(): Promise<void> {
+    if (performance.now() < this.#forgetAtMs) return;
+    while (!this.#ended && !(await this.#parts.outbox.forgetDead(DEAD_KEPT_MS)));
+    this.#forgetAtMs = performance.now() + FORGET_EVERY_MS;
   }
-
-  async #failed(entry: OutboxEntry): Promise<void> {
-    const { outbox, retryMs, random = Math.random, log } = this.#parts;
-    const pauseMs = retryMs * 2 ** (entry.attempts - 1);
-    const [{ id, type }, { attempts, failure }] = [entry.event, entry];
-    // The pause of 24 hours was the last one.
-    if (pauseMs / 2 >= LONGEST_PAUSE_MS) {
-      log.error({ event: id, type, attempts, failure }, 'an event could not be delivered and is a dead letter');
-      return outbox.bury(entry);
-    }
-    log.warn({ event: id, type, attempts, failure }, 'an event could not be delivered');
-    // Spread, so that not all of an outage come back together.
-    await outbox.postpone(entry, Math.min(pauseMs, LONGEST_PAUSE_MS) * (0.75 + random() / 2));
-  }
-
-  async #goneAt(entry: OutboxEntry): Promise<void> {
-    if (!this.#gone)
-      this.#parts.log.error(
-        'the receiver of events answered 410 Gone: nothing is sent to it until this gateway starts again',
-      );
-    this.#gone = true;
-    await this.#parts.outbox.postpone({ ...entry, failure: 'it answered 410: sending has stopped' }, GONE_MS);
-  }
-}
-
-function isFirst({ attempts, failure }: OutboxEntry): boolean {
-  return attempts === 0 && failure === null;
 }

@@ -26,10 +26,11 @@ export function openEvents({ settings, keys, environment, outbox, customers, reg
   return new Deliverer({
     outbox,
     receivers: new Receivers({
+      url: settings.url,
       sender: createSender(settings),
       keys,
       customers,
-      senderTo: (url) => createSender({ ...settings, url }),
+      customerSender: createSender(settings),
       messageOf: (event, its) => messageOf(event, `/petgate/${environment}`, its, Date.now()),
     }),
     timeoutMs,

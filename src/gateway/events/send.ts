@@ -18,19 +18,17 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface Sender {
-  send(message: Message): Promise<Outcome>;
+  send(url: string, message: Message): Promise<Outcome>;
   /** Ends what is under way. */
   close(): Promise<void>;
 }
 
 interface SenderOptions {
-  readonly url: string;
   readonly allowLocal: boolean;
   /** Of an attempt. */
   readonly timeoutMs: number;
 }
 
-const CONNECTIONS = 16;
 const ANSWER_BYTES = 65_536;
 const IDLE_MS = 4_000;
 
@@ -62,19 +60,18 @@ function publicLookup(host: string, options: LookupOptions, found: Found): void 
   });
 }
 
-/** Posts to one receiver. Redirects are not followed: they could lead anywhere. */
-export function createSender({ url, allowLocal, timeoutMs }: SenderOptions): Sender {
-  const { origin, pathname, search, hostname } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, '');
+/** Posts to receivers. Redirects are not followed: they could lead anywhere. */
+export function createSender({ allowLocal, timeoutMs }: SenderOptions): Sender {
   const agent = new Agent({
-    connections: CONNECTIONS,
     pipelining: 1,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
     connect: { timeout: timeoutMs, ...(allowLocal ? {} : { lookup: publicLookup }) },
   });
   let stopped = false;
-  const post = async ({ headers, body }: Message): Promise<Outcome> => {
+  const post = async (url: string, { headers, body }: Message): Promise<Outcome> => {
+    const { origin, pathname, search, hostname } = new URL(url);
+    const host = hostname.replace(/^\[|\]$/g, '');
     // Node asks no resolver about an address.
     if (!allowLocal && isIP(host) !== 0 && isLocalAddress(host)) throw new LocalAddress(host);
     const signal = AbortSignal.timeout(timeoutMs);
@@ -87,8 +84,8 @@ export function createSender({ url, allowLocal, timeoutMs }: SenderOptions): Sen
     return { kind: 'failed', reason: `it answered ${answer.statusCode}` };
   };
   return {
-    send: (message) =>
-      post(message).catch((error: unknown) =>
+    send: (url, message) =>
+      post(url, message).catch((error: unknown) =>
         stopped ? { kind: 'stopped' } : { kind: 'failed', reason: reasonOf(error, timeoutMs) },
       ),
     close: async () => {

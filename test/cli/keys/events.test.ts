@@ -1,4 +1,5 @@
 import t from 'tap';
+import { claimNew } from '../../conformance/outbox.js';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings } from '../programs.js';
 
@@ -11,7 +12,7 @@ t.test('events are listed, shown and delivered again', async (t) => {
   t.match(await run('list', '--scheduled'), { code: 0, stdout: 'No event is scheduled.\n' });
   t.match(await run('list', '--scheduled', '--dead'), { code: 2, stderr: 'not both' });
   for (const name of ['a', 'b', 'c']) await registry.create({ plan: 'free', name });
-  const entries = await engine.outbox.claim(2, 60_000);
+  const entries = await claimNew(engine.outbox, 2, 60_000);
   const ids = entries.map(({ event }) => event.id);
   for (const entry of entries) await engine.outbox.bury({ ...entry, attempts: 17, failure: 'it answered 500' });
 
@@ -44,7 +45,7 @@ t.test('keys that end are listed as scheduled; without a webhook it is told that
   t.match(JSON.parse((await petgate(['events', 'show', id, '--json'], env)).stdout), { state: 'scheduled' });
   t.match(await petgate(['events', 'redeliver', id], env), { code: 0, stdout: `Event ${id} is due.\n` });
   t.match(JSON.parse((await petgate(['events', 'show', id, '--json'], env)).stdout), { state: 'waiting' });
-  const due = await engine.outbox.claim(10, 60_000);
+  const due = await claimNew(engine.outbox, 10, 60_000);
   t.ok(
     due.some(({ event }) => event.id === id),
     'and it is',

@@ -45,7 +45,6 @@ function begin(t: Test, answer: (event: GatewayEvent) => Outcome | Promise<Outco
         return Promise.resolve(answer(event));
       },
       copyOf: () => Promise.resolve(undefined),
-      isBusy: () => false,
       close: () => Promise.resolve(),
     },
     timeoutMs: 20_000,

@@ -3,17 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import t from 'tap';
 import type { Test } from 'tap';
+import type { Message } from '../../../src/gateway/events/message.js';
 import { createSender } from '../../../src/gateway/events/send.js';
-import type { Outcome, Sender } from '../../../src/gateway/events/send.js';
+import type { Outcome } from '../../../src/gateway/events/send.js';
 import { startReceiver } from '../../servers/receiver.js';
 import { until } from '../../servers/until.js';
 
 const MESSAGE = { headers: { 'content-type': 'application/cloudevents+json', 'webhook-id': 'x' }, body: '{"id":"x"}' };
 
-function senderTo(t: Test, url: string, more: { allowLocal?: boolean; timeoutMs?: number } = {}): Sender {
-  const sender = createSender({ url, allowLocal: true, timeoutMs: 20_000, ...more });
+/** A sender that knows where to. */
+function senderTo(t: Test, url: string, more: { allowLocal?: boolean; timeoutMs?: number } = {}) {
+  const sender = createSender({ allowLocal: true, timeoutMs: 20_000, ...more });
   t.teardown(() => sender.close());
-  return sender;
+  return { send: (message: Message) => sender.send(url, message), close: () => sender.close() };
 }
 
 t.test('2xx is delivered, 410 is gone, all else has failed; a redirect is not followed', async (t) => {

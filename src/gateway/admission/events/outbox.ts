@@ -1,3 +1,5 @@
+import { payerOf } from '../customers/id.js';
+
 /** What is told of, as CloudEvents types. */
 export const EVENT_TYPES = [
   'petgate.key.created',
@@ -54,9 +56,9 @@ export function copyFor(event: GatewayEvent, customer: string): GatewayEvent {
   return { ...event, id: event.id + COPIED, to: customer };
 }
 
-/** Whether this is the id of such a copy. */
-export function isCopy(id: string): boolean {
-  return id.endsWith(COPIED);
+/** Whose queue the entry of an id stands in: that of a customer, or of the operators (null). */
+export function receiverOf(id: string): string | null {
+  return id.endsWith(COPIED) ? payerOf(subjectOf(id)) : null;
 }
 
 /** The event as one that has happened by now, also when it was to happen later. */
@@ -111,15 +113,25 @@ export interface OutboxFigures {
   readonly oldestMs: number;
 }
 
+/** A customer whose entries are none of them due yet is looked at again after so long, for those that came since. */
+export const LOOK_AGAIN_MS = 60_000;
+
 /**
- * Events from the step that wrote them (`KeyStore.write`, an admission) until somebody took them. Of several deliverers each
- * entry goes to one; when that dies, to another after the lease. Rejects with StoreUnavailable.
+ * Events from the step that wrote them (`KeyStore.write`, an admission) until somebody took them. Each receiver has a queue
+ * of its own, so that none waits for another. Of several deliverers each entry goes to one; when that dies, to another after
+ * the lease. Rejects with StoreUnavailable.
  */
 export interface Outbox {
-  /** Up to `count` entries that are due; nobody else gets them for `leaseMs`. */
-  claim(count: number, leaseMs: number): Promise<readonly OutboxEntry[]>;
-  /** Enters an event beside those that steps write; nothing when it is there already. */
-  enter(event: GatewayEvent): Promise<void>;
+  /** Up to `count` events that have happened and stand in no queue yet; nobody else gets them for `leaseMs`. */
+  arrivals(count: number, leaseMs: number): Promise<readonly GatewayEvent[]>;
+  /** Puts arrivals, and copies of them for customers, into the queues of their receivers. What is there already stays as it is. */
+  distribute(events: readonly GatewayEvent[]): Promise<void>;
+  /** Up to `count` entries for a customer, or for the operators (null), that are due; nobody else gets them for `leaseMs`. */
+  claim(receiver: string | null, count: number, leaseMs: number): Promise<readonly OutboxEntry[]>;
+  /** Up to `count` customers that entries are due for, who waits longest first; nobody else gets them for `leaseMs`. */
+  claimCustomers(count: number, leaseMs: number): Promise<readonly string[]>;
+  /** Gives back a customer: it is due again with its next entry, though not within `pauseMs`. */
+  release(customer: string, pauseMs: number): Promise<void>;
   /** Forgets an event: it was delivered. */
   delivered(id: string): Promise<void>;
   /** Keeps the entry's figures as they are given; it is due again after `pauseMs`. */
@@ -136,10 +148,10 @@ export interface Outbox {
   list(state: OutboxState, cursor: string | null, count: number): Promise<OutboxPage>;
   figures(): Promise<OutboxFigures>;
   /**
-   * Looks for events that an admission wrote and whose process died before they could be claimed. True when that is done;
-   * false when another process is about it just now.
+   * Looks for events that an admission wrote and whose process died before they could be claimed, unless that was done
+   * within `everyMs` and need not be done anew. True when it is done; false when another process is about it just now.
    */
-  collect(): Promise<boolean>;
-  /** Forgets what has been dead for longer than `keptMs`. */
-  forgetDead(keptMs: number): Promise<void>;
+  collect(everyMs: number, anew: boolean): Promise<boolean>;
+  /** Forgets some of what has been dead for longer than `keptMs`. True when nothing of it is left. */
+  forgetDead(keptMs: number): Promise<boolean>;
 }

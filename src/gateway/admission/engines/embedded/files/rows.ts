@@ -9,8 +9,10 @@
  * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
  * all records, `b` what an operator said of a ban, `i` a key that an import has staged, `m` the mark of that
  * import, `t` an admin token, `e` an event that is not
- * delivered, with an entry of its id in `y` by when it was made and `d` by when it is due, or in `z` by since when it is
- * dead, `~` what only fills pages. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
+ * delivered, with an entry of its id in `y` (`C` of a copy for a customer) by when it was made, and by when it is due in `d`
+ * until it stands in a queue, then in `O` (the operators') or `D` (a customer's); or in `z` by since when it is dead. `R` has
+ * the customers with a queue by when it is due, `S` each one's row there, `E` what admissions told of that has no entry
+ * yet. `~` is what only fills pages. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
  * its metadata.
  */
 export const SEPARATOR = '\u001f';
@@ -23,11 +25,10 @@ export const keyRow = (keyId: string): string => `r${keyId}`;
 export const addressRow = (address: string): string => `a${address}`;
 /** `subject` is the row of a key or an address. Holds the end of the ban, ms, as a double. */
 export const bannedRow = (subject: string): string => `n${subject}`;
-/** An event that a transaction wrote, until the checkpoint enters it into the outbox. */
+/** Events that a transaction wrote, until the checkpoint takes them over; there under a number of their own, until they have entries. */
 export const toldRow = (transaction: number, place: number): string =>
   `E${String(transaction).padStart(16, '0')}${SEPARATOR}${place}`;
 /** The transaction of a row of `toldRow`. */
-export const tellingOf = (row: string): number => Number(row.slice(1, 17));
 /** Which shares of its limits a key, or a customer, was told to have crossed. */
 export const marksRow = (subjectId: string): string => `T${subjectId}`;
 /** The keys that one transaction changed, waiting for the checkpoint. */
@@ -62,11 +63,15 @@ export const ARCHIVE = 'x';
 export const banNoteRow = (keyId: string): string => `b${keyId}`;
 export const tokenRow = (tokenId: string): string => `t${tokenId}`;
 export const eventRow = (eventId: string): string => `e${eventId}`;
-/** Of an event in one of the lists `y`, `d` and `z`, by a time in ms. */
-export const listedRow = (list: 'y' | 'd' | 'z', atMs: number, eventId: string): string =>
-  `${list}${String(Math.max(0, Math.round(atMs))).padStart(16, '0')}${SEPARATOR}${eventId}`;
-/** The event of a row of `listedRow`. */
-export const eventIdOf = (row: string): string => row.slice(row.indexOf(SEPARATOR) + 1);
+/** Of an event, or in `R` of a customer, in a list by a time in ms. */
+export const listedRow = (list: string, atMs: number, id: string): string =>
+  `${list}${String(Math.max(0, Math.round(atMs))).padStart(16, '0')}${SEPARATOR}${id}`;
+/** The list that is the queue of a customer, or of the operators (null). */
+export const queueOf = (receiver: string | null): string => (receiver === null ? 'O' : `D${receiver}${SEPARATOR}`);
+/** The event, or the customer, of a row of `listedRow`. */
+export const listedIn = (row: string): string => row.slice(row.lastIndexOf(SEPARATOR) + 1);
+/** Holds the row of a customer in `R`. */
+export const dueRow = (customerId: string): string => `S${customerId}`;
 
 /** Writes over free pages, and goes at once (shred.ts). */
 export const fillerRow = (number: number): string => `~${String(number).padStart(9, '0')}`;

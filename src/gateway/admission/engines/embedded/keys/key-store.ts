@@ -5,7 +5,7 @@ import type { KeyStore } from '../../../port.js';
 import { importsOf } from './imports.js';
 import { AFTER_ALL, banNoteRow, historyRange, historyRow, recordRow } from '../files/rows.js';
 import { overwrite, overwriteAndRemove, shred } from '../files/shred.js';
-import { enter, forget } from './outbox.js';
+import { enter, forget } from './entries.js';
 import { committedBytes, place, recordsChanged, replaceHistory, stagedIn } from './staged.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dayOf } from '../ledger/day.js';
 import type { KeyEntry } from './key-entry.js';
 import { markCopied, readCopied, saveEntry } from './copy.js';
 import { packRow } from './row.js';
-import { enterTold, forgetTold, isAnyTold } from './told.js';
+import { forgetTold, isAnyTold, takeTold } from './told.js';
 import { FORGOTTEN_MARK, logRow, rangeOf } from '../files/rows.js';
 import { doubleIn, putDouble } from '../files/store.js';
 import type { Store } from '../files/store.js';
@@ -64,7 +65,7 @@ export class Checkpoint {
     return this.save();
   }
 
-  /** When it resolves, all events that any process had committed before the call are in the outbox. */
+  /** When it resolves, all events that any process had committed before the call are in `durable`. */
   async takeOver(): Promise<void> {
     if (await attempt(this.#stores, () => isAnyTold(this.#stores.recent))) await this.save();
   }
@@ -75,17 +76,21 @@ export class Checkpoint {
       if (!merges) {
         const copied = await durable.transaction(() => this.#copy());
         memtable.copied(copied);
-        forgetTold(this.#stores.recent, copied);
+        await this.#forgetTold(copied);
         return;
       }
       const merge = new Merge();
       while (!(await durable.transaction(() => this.#step(merge))));
-      forgetTold(this.#stores.recent, merge.upTo);
+      await this.#forgetTold(merge.upTo);
       memtable.merged(merge.upTo, dayOf(Date.now()));
       while (!this.#forget(merge.upTo));
     } catch (error) {
       throw await translated(this.#stores, error);
     }
+  }
+
+  async #forgetTold(upTo: number): Promise<void> {
+    while (!forgetTold(this.#stores.recent, upTo)) await nextTurn();
   }
 
   /** Copies what is new of the log. It is read after the lock on `durable` is ours, so that nothing is copied that was merged. */
@@ -97,7 +102,7 @@ export class Checkpoint {
     const changed = memtable.changedAfter(copied);
     if (changed.length > 0) {
       durable.putSync(logRow(memtable.applied), packRow(changed, copied));
-      enterTold(recent, durable, copied);
+      takeTold(recent, durable, copied);
       markCopied(this.#stores, memtable.applied);
     }
     return memtable.applied;

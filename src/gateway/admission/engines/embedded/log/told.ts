@@ -1,41 +1,60 @@
 import type { Crossing } from '../../../events/facts.js';
 import type { GatewayEvent } from '../../../events/outbox.js';
-import { enterOnce } from '../keys/outbox.js';
-import { AFTER_ALL, marksRow, rangeOf, SEPARATOR, tellingOf, toldRow } from '../files/rows.js';
+import { marksRow, rangeOf, toldRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 
 /**
  * Events that admissions write. They stand in `recent`, written by the transaction that they are about, until the
- * checkpoint enters them into the outbox in the same step in which it copies that transaction's row of the log: so
- * what is lost of the log by a power cut is never told of, and what isn't is told of once.
+ * checkpoint takes them to `durable` in the same step in which it copies that transaction's row of the log: so
+ * what is lost of the log by a power cut is never told of, and what isn't is told of once. From there they get their
+ * entries in the outbox, a few at a time (keys/outbox.ts): a burst must not hold up the event loop.
  */
 const FORGOTTEN_AT_ONCE = 250;
+const EVENTS_A_ROW = 32;
 
 /** In the transaction on `recent` with this id: some events that it caused. */
 export function writeTold(recent: Store, transaction: number, events: readonly GatewayEvent[]): void {
-  for (const [place, event] of events.entries())
-    recent.putSync(toldRow(transaction, place), Buffer.from(JSON.stringify(event)));
+  for (let from = 0; from < events.length; from += EVENTS_A_ROW)
+    recent.putSync(toldRow(transaction, from), Buffer.from(JSON.stringify(events.slice(from, from + EVENTS_A_ROW))));
 }
 
-/** In a transaction on `durable`: enters what transactions after `after` wrote into the outbox. */
-export function enterTold(recent: Store, durable: Store, after: number): void {
+/** In a transaction on `durable`: takes there what transactions after `after` wrote. */
+export function takeTold(recent: Store, durable: Store, after: number): void {
+  const { end } = rangeOf('E');
+  let number = firstTold(durable, true)?.number ?? 0;
+  for (const { value } of recent.getRange({ start: toldRow(after + 1, 0), end }))
+    durable.putSync(toldRow((number += 1), 0), value);
+}
+
+/** Events that wait in `durable` for their entries, the oldest of them, or the newest, and their row. */
+function firstTold(durable: Store, reverse = false): { number: number; row: string } | undefined {
   const { start, end } = rangeOf('E');
-  for (const { key, value } of recent.getRange({ start, end }))
-    if (tellingOf(key) > after) enterOnce(durable, JSON.parse(value.toString()) as GatewayEvent);
+  const [row] = durable.getKeys(reverse ? { start: end, end: start, reverse, limit: 1 } : { start, end, limit: 1 });
+  return row === undefined ? undefined : { number: Number(row.slice(1, 17)), row };
 }
 
-export function isAnyTold(recent: Store): boolean {
-  recent.resetReadTxn();
-  const { start, end } = rangeOf('E');
-  return [...recent.getKeys({ start, end, limit: 1 })].length > 0;
+/** In a transaction on `durable`: takes out some of those events; undefined when there are none. */
+export function nextTold(durable: Store): readonly GatewayEvent[] | undefined {
+  const first = firstTold(durable);
+  if (first === undefined) return undefined;
+  const events = JSON.parse(durable.getBinary(first.row)!.toString()) as GatewayEvent | readonly GatewayEvent[];
+  durable.removeSync(first.row);
+  // A row of the version before has one.
+  return [events].flat();
 }
 
-/** What transactions up to `upTo` wrote is in the outbox, on disk. */
-export function forgetTold(recent: Store, upTo: number): void {
-  if (!isAnyTold(recent)) return;
-  recent.transactionSync(() => {
-    const end = `E${String(upTo).padStart(16, '0')}${SEPARATOR}${AFTER_ALL}`;
-    for (const name of [...recent.getKeys({ start: 'E', end, limit: FORGOTTEN_AT_ONCE })]) recent.removeSync(name);
+export function isAnyTold(store: Store): boolean {
+  store.resetReadTxn();
+  return firstTold(store) !== undefined;
+}
+
+/** What transactions up to `upTo` wrote is in `durable`, on disk. True when nothing of it is left. */
+export function forgetTold(recent: Store, upTo: number): boolean {
+  if (!isAnyTold(recent)) return true;
+  return recent.transactionSync(() => {
+    const names = [...recent.getKeys({ start: 'E', end: toldRow(upTo + 1, 0), limit: FORGOTTEN_AT_ONCE })];
+    for (const name of names) recent.removeSync(name);
+    return names.length < FORGOTTEN_AT_ONCE;
   });
 }
 

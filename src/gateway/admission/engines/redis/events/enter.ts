@@ -1,21 +1,15 @@
+import { receiverOf, subjectOf } from '../../../events/outbox.js';
 import type { GatewayEvent, OutboxEntry } from '../../../events/outbox.js';
 import { ChangeUncertain, StoreUnavailable } from '../../../port.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { scriptOf } from '../link/script.js';
-import { EVENTS_DUE, EVENTS_WAITING, eventsName } from '../names.js';
+import { EVENTS_COPIES, EVENTS_CUSTOMERS, EVENTS_DUE, EVENTS_WAITING, eventsName, queueName } from '../names.js';
 
 /** KEYS: the waiting and the due events. ARGV: id, when it happens, in how many ms it is due at the soonest. */
 const ENTER = scriptOf(`
 call('ZADD', KEYS[1], ARGV[3], ARGV[2])
 call('ZADD', KEYS[2], math.max(clock + ARGV[4], tonumber(ARGV[3])), ARGV[2])
-return pack('<d', clock) .. '1'
-`);
-
-/** KEYS: the waiting and the due events. ARGV: id. */
-const LEAVE = scriptOf(`
-call('ZREM', KEYS[1], ARGV[2])
-call('ZREM', KEYS[2], ARGV[2])
 return pack('<d', clock) .. '1'
 `);
 
@@ -27,7 +21,6 @@ end
 return pack('<d', clock) .. '1'
 `);
 
-const INDEX = [EVENTS_WAITING, EVENTS_DUE];
 /** What stands in the hash of a subject's events when the step has just written it. */
 export function newEntry(event: GatewayEvent): OutboxEntry {
   return { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null };
@@ -44,7 +37,7 @@ export async function putEntries(link: Link, subject: string, events: readonly G
  * looked for after `graceMs`, when that step has been made or never will be; sooner when it is `ready`.
  */
 export async function announceEvent(link: Link, { id, atMs }: GatewayEvent, graceMs: number): Promise<void> {
-  await link.run(ENTER, INDEX, [id, atMs.toString(), graceMs.toString()]);
+  await link.run(ENTER, [EVENTS_WAITING, EVENTS_DUE], [id, atMs.toString(), graceMs.toString()]);
 }
 
 /** The step was made: the event is due as soon as it has happened. */
@@ -52,9 +45,23 @@ export async function ready(link: Link, { id, atMs }: GatewayEvent): Promise<voi
   await link.command('zadd', EVENTS_DUE, 'XX', atMs.toString(), id);
 }
 
-/** There is no such event, or none any more. */
+/** Puts a copy into the queue of its customer, due at `at` by the store's clock, ms; what is there stays. */
+export async function enterCopy(link: Link, copy: GatewayEvent, at: string): Promise<void> {
+  const { id, atMs } = copy;
+  const receiver = receiverOf(id)!;
+  await putEntries(link, subjectOf(id), [copy]);
+  await link.command('zadd', EVENTS_COPIES, atMs.toString(), id);
+  await link.command('zadd', queueName(receiver), 'NX', at, id);
+  // One that is leased, or waits, has its time already.
+  await link.command('zadd', EVENTS_CUSTOMERS, 'NX', at, receiver);
+}
+
+/** There is no such event, or none any more. Last it goes from its queue: until then it comes up again. */
 export async function withdraw(link: Link, id: string): Promise<void> {
-  await link.run(LEAVE, INDEX, [id]);
+  const remove = (sets: readonly string[]): Promise<unknown> =>
+    Promise.all(sets.map((set) => link.command('zrem', set, id)));
+  await remove([EVENTS_WAITING, ...(receiverOf(id) === null ? [] : [EVENTS_COPIES])]);
+  await remove([EVENTS_DUE, queueName(receiverOf(id))]);
 }
 
 const GRACE_DEADLINES = 8;

@@ -1,21 +1,22 @@
-import { happened, isCopy, subjectOf } from '../../../events/outbox.js';
+import { happened, receiverOf, subjectOf } from '../../../events/outbox.js';
 import type { Outbox, OutboxEntry, OutboxState } from '../../../events/outbox.js';
 import type { Link } from '../link/link.js';
 import { scriptOf } from '../link/script.js';
-import { announceEvent, newEntry, putEntries, withdraw } from './enter.js';
+import { newEntry, withdraw } from './enter.js';
 import type { Noted } from './noted.js';
-import { EVENTS_DEAD, EVENTS_DUE, EVENTS_WAITING, eventsName } from '../names.js';
+import { queuesOf, wordsOf } from './queues.js';
+import {
+  EVENTS_COPIES,
+  EVENTS_CUSTOMERS,
+  EVENTS_DEAD,
+  EVENTS_DUE,
+  EVENTS_WAITING,
+  eventsName,
+  queueName,
+} from '../names.js';
 
 /** Bounds how many dead events one call forgets. */
 const FORGOTTEN_AT_ONCE = 100;
-const LOOKED_AT_AT_ONCE = 500;
-
-/** KEYS[1]: the due events. ARGV: how many, lease in ms. Answers their ids. */
-const CLAIM = scriptOf(`
-local ids = call('ZRANGEBYSCORE', KEYS[1], '-inf', clock, 'LIMIT', 0, ARGV[2])
-for _, id in ipairs(ids) do call('ZADD', KEYS[1], clock + ARGV[3], id) end
-return pack('<d', clock) .. ' ' .. table.concat(ids, ' ')
-`);
 
 /**
  * KEYS[1]: a sorted set. ARGV: score and id of the last of the page before, how many, and of which list. Answers the next,
@@ -47,10 +48,10 @@ call('HSET', KEYS[1], ARGV[2], ARGV[3])
 return pack('<d', clock) .. '1'
 `);
 
-const SETS: Readonly<Record<OutboxState, string>> = {
-  waiting: EVENTS_WAITING,
-  scheduled: EVENTS_WAITING,
-  dead: EVENTS_DEAD,
+const SETS: Readonly<Record<OutboxState, readonly string[]>> = {
+  waiting: [EVENTS_WAITING, EVENTS_COPIES],
+  scheduled: [EVENTS_WAITING],
+  dead: [EVENTS_DEAD],
 };
 
 export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Outbox {
@@ -62,33 +63,19 @@ export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Ou
     const { id } = entry.event;
     await link.run(KEEP, [eventsName(subjectOf(id))], [id, JSON.stringify(entry)]);
   };
-  const forget = async (id: string): Promise<void> => {
-    await link.command('hdel', eventsName(subjectOf(id)), id);
-    await link.command('zrem', EVENTS_DEAD, id);
-  };
   const nowMs = (): number => Math.round(link.storeMs(EVENTS_DUE));
   return {
-    async claim(count, leaseMs) {
-      await noted.idle();
-      const ids = wordsOf(await link.run(CLAIM, [EVENTS_DUE], [count.toString(), leaseMs.toString()]));
-      const entries = await Promise.all(ids.map(read));
-      // Delivered, or announced for a step that was never made.
-      await Promise.all(ids.filter((_, place) => entries[place] === undefined).map((id) => withdraw(link, id)));
-      return entries.filter((entry) => entry !== undefined);
-    },
-    async enter(event) {
-      await putEntries(link, subjectOf(event.id), [event]);
-      await announceEvent(link, event, 0);
-    },
+    ...queuesOf(link, read),
     // The event first: an id without one is forgotten when it is due.
     async delivered(id) {
-      await forget(id);
-      await withdraw(link, id);
+      await link.command('hdel', eventsName(subjectOf(id)), id);
+      await Promise.all([link.command('zrem', EVENTS_DEAD, id), withdraw(link, id)]);
     },
     async postpone(entry, pauseMs) {
+      const { id } = entry.event;
       const dueAtMs = nowMs() + Math.round(pauseMs);
       await keep({ ...entry, dueAtMs });
-      await link.command('zadd', EVENTS_DUE, 'XX', dueAtMs.toString(), entry.event.id);
+      await link.command('zadd', queueName(receiverOf(id)), 'XX', dueAtMs.toString(), id);
     },
     async bury(entry) {
       const deadAtMs = nowMs();
@@ -100,63 +87,70 @@ export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Ou
       const there = await read(id);
       if (there === undefined) return undefined;
       const entry = newEntry(happened(there.event, nowMs()));
-      await announceEvent(link, entry.event, 0);
       await keep(entry);
+      const [receiver, at] = [receiverOf(id), nowMs().toString()];
+      await link.command('zadd', receiver === null ? EVENTS_WAITING : EVENTS_COPIES, entry.event.atMs.toString(), id);
+      // One that is in no queue yet has to be copied first.
+      const isArrival = Number(await link.command('zadd', EVENTS_DUE, 'XX', 'CH', at, id)) === 1;
+      if (!isArrival) await link.command('zadd', queueName(receiver), at, id);
+      if (receiver !== null) await link.command('zadd', EVENTS_CUSTOMERS, at, receiver);
       await link.command('zrem', EVENTS_DEAD, id);
       return entry;
     },
     read,
     async list(state, cursor, count) {
       await noted.idle();
-      const words = await pageOf(link, state, cursor, count);
-      const ids = words.filter((_, n) => n % 2 === 0);
-      const entries = await Promise.all(ids.map(read));
-      const end = ids.length < count ? null : `${words.at(-1)!} ${words.at(-2)!}`;
-      return { entries: entries.filter((entry) => entry !== undefined), cursor: end };
+      const pages = await Promise.all(SETS[state].map((set) => pageOf(link, set, state, cursor, count)));
+      const page = pages.flat().sort(byPlace).slice(0, count);
+      const entries = await Promise.all(page.map(({ id }) => read(id)));
+      const last = page.length < count ? undefined : page.at(-1);
+      return {
+        entries: entries.filter((entry) => entry !== undefined),
+        cursor: last === undefined ? null : `${last.score} ${last.id}`,
+      };
     },
     async figures() {
-      const [waiting, dead, oldest] = await Promise.all([
-        link.command('zcount', EVENTS_WAITING, '-inf', nowMs().toString()),
+      const now = nowMs();
+      const [waiting, copies, dead, oldest] = await Promise.all([
+        link.command('zcount', EVENTS_WAITING, '-inf', now.toString()),
+        link.command('zcard', EVENTS_COPIES),
         link.command('zcard', EVENTS_DEAD),
-        oldestOf(link, nowMs()),
+        link.command('zrange', EVENTS_WAITING, '0', '0', 'WITHSCORES') as Promise<readonly Buffer[]>,
       ]);
-      return { waiting: Number(waiting), dead: Number(dead), oldestMs: oldest === undefined ? 0 : nowMs() - oldest };
+      // What is to happen later has no age.
+      const oldestMs = oldest[1] === undefined ? 0 : Math.max(0, now - Number(oldest[1]));
+      return { waiting: Number(waiting) + Number(copies), dead: Number(dead), oldestMs };
     },
     async forgetDead(keptMs) {
       const limit = ['LIMIT', '0', FORGOTTEN_AT_ONCE.toString()];
       const until = (nowMs() - keptMs).toString();
-      const ids = (await link.command('zrangebyscore', EVENTS_DEAD, '-inf', until, ...limit)) as Buffer[];
-      for (const id of ids) await forget(id.toString());
+      const found = (await link.command('zrangebyscore', EVENTS_DEAD, '-inf', until, ...limit)) as Buffer[];
+      const ids = found.map(String);
+      await Promise.all(ids.map((id) => link.command('hdel', eventsName(subjectOf(id)), id)));
+      if (ids.length > 0) await link.command('zrem', EVENTS_DEAD, ...ids);
+      return ids.length < FORGOTTEN_AT_ONCE;
     },
-    collect: () => noted.collect(),
+    collect: (everyMs, anew) => noted.collect(everyMs, anew),
   };
 }
 
-/** When the oldest event happened that waits for the operators' webhook, ms. */
-async function oldestOf(link: Link, nowMs: number): Promise<number | undefined> {
-  for (let from = 0; ; from += LOOKED_AT_AT_ONCE) {
-    const range = ['-inf', nowMs.toString(), 'WITHSCORES', 'LIMIT', from.toString(), LOOKED_AT_AT_ONCE.toString()];
-    const words = ((await link.command('zrangebyscore', EVENTS_WAITING, ...range)) as Buffer[]).map(String);
-    const place = words.findIndex((id, n) => n % 2 === 0 && !isCopy(id));
-    if (place !== -1) return Number(words[place + 1]);
-    if (words.length < 2 * LOOKED_AT_AT_ONCE) return undefined;
-  }
+interface Place {
+  readonly id: string;
+  readonly score: string;
 }
 
-/** Ids and scores of a page, in turns. */
+function byPlace(a: Place, b: Place): number {
+  return Number(a.score) - Number(b.score) || (a.id < b.id ? -1 : 1);
+}
+
 async function pageOf(
   link: Link,
+  set: string,
   state: OutboxState,
   cursor: string | null,
   count: number,
-): Promise<readonly string[]> {
+): Promise<readonly Place[]> {
   const [score = '-1', last = ''] = cursor?.split(' ') ?? [];
-  return wordsOf(await link.run(PAGE, [SETS[state]], [score, last, count.toString(), state]));
-}
-
-function wordsOf(answer: Buffer): readonly string[] {
-  return answer
-    .toString()
-    .split(' ')
-    .filter((word) => word !== '');
+  const words = wordsOf(await link.run(PAGE, [set], [score, last, count.toString(), state]));
+  return words.flatMap((id, n) => (n % 2 === 0 ? { id, score: words[n + 1]! } : []));
 }

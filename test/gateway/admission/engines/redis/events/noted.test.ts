@@ -2,11 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../../../../../src/gateway/admission/engines/redis/engine.js';
 import type { RedisEngine } from '../../../../../../src/gateway/admission/engines/redis/engine.js';
-import {
-  customerName,
-  EVENTS_COLLECTING,
-  keyName,
-} from '../../../../../../src/gateway/admission/engines/redis/names.js';
+import { customerName, keyName } from '../../../../../../src/gateway/admission/engines/redis/names.js';
 import {
   ask,
   askMany,
@@ -44,8 +40,7 @@ t.test('what a process that died has noted is found, once', async (t) => {
   await server.command('HSET', keyName(key.id), 'telling', '1', 'tell-day-20779-50-5', dayValue(key.id));
   await server.command('HSET', keyName(banned.id), 'telling', '1', `tell-ban-${NOON_MS}`, `2 ${NOON_MS - 5} calm`);
   await server.command('HSET', customerName(customer), 'telling', '1', 'tell-month-20758-80-5', dayValue(own.id));
-  t.equal(await engine.outbox.collect(), true);
-  t.equal(await engine.outbox.collect(), false, 'somebody was just about it');
+  t.equal(await engine.outbox.collect(60_000, false), true);
   t.match(await toldOf(engine, key.id), [
     { id: `${key.id}-day-20779-50-5`, atMs: NOON_MS, data: { key: key.id, used: 3, limit: 5, threshold: 50 } },
   ]);
@@ -60,9 +55,22 @@ t.test('what a process that died has noted is found, once', async (t) => {
       'no note stays',
     );
   }
-  await server.command('DEL', EVENTS_COLLECTING);
-  t.equal(await engine.outbox.collect(), true);
+  t.equal(await engine.outbox.collect(60_000, true), true);
   t.equal((await toldOf(engine, key.id)).length, 1);
+});
+
+t.test('what another process is moving is left to it, for as long as it may be alive', async (t) => {
+  const { server, engine } = await open(t);
+  const key = await newKey(engine, 'enterprise', custom(1_000, 100));
+  const name = keyName(key.id);
+  const untilMs = Date.now() + 600_000;
+  await server.command('HSET', name, 'telling', '1', `tell-ban-${NOON_MS}`, `2 5 calm`, 'moving', `${untilMs} other`);
+  await ask(engine, key, Date.now(), { cost: 50 });
+  t.equal(await engine.outbox.collect(60_000, true), true);
+  t.same(await toldOf(engine, key.id), [], 'it may have been delivered and gone by now');
+  await server.command('HSET', name, 'moving', `${Date.now() - 1} other`);
+  await until('both are moved', async () => (await toldOf(engine, key.id)).length === 2);
+  t.equal(await server.command('HEXISTS', name, 'moving'), 0);
 });
 
 t.test('what is remembered of one that was told stays small, and the hash compact', async (t) => {

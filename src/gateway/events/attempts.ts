@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventType, Outbox, OutboxEntry } from '../admission/events/outbox.js';
+import { StoreUnavailable } from '../admission/port.js';
+import type { Log } from '../../shared/log.js';
+import type { Receivers } from './receivers.js';
+
+export interface AttemptParts {
+  readonly outbox: Pick<Outbox, 'delivered' | 'postpone' | 'bury'>;
+  readonly receivers: Pick<Receivers, 'send'>;
+  /** Of an attempt; a claim lasts a little longer. */
+  readonly timeoutMs: number;
+  /** After the first failed attempt; then twice as long each time. */
+  readonly retryMs: number;
+  readonly attempted: (type: EventType, outcome: 'delivered' | 'failed') => void;
+  readonly log: Log;
+  /** Tests only: a number from 0 to 1. */
+  readonly random?: () => number;
+}
+
+/** How an attempt went for its receiver; `none` was made. */
+export type Went = 'well' | 'badly' | 'none';
+
+/** Beside the attempt itself: for the claim to come, and afterwards for the store to learn of it. */
+const CLAIM_SPARE_MS = 5_000;
+const LEARN_SPARE_MS = 5_000;
+const LEARN_AGAIN_MS = 250;
+/** How often is looked whether somebody has put right who wants no more: by a gateway that was started since. */
+const GONE_MS = 60_000;
+const LONGEST_PAUSE_MS = 24 * 3_600_000;
+
+/** Attempts to deliver, and what the outbox learns of each. */
+export class Attempts {
+  readonly #parts: AttemptParts;
+  /** Delivered, which the store does not know yet. */
+  readonly #unlearned = new Set<string>();
+  #ended = false;
+  #gone = false;
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
+  }
+
+  /** The operators' receiver answered 410: it is asked no more by this process. */
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** What is begun from now on is due again at once. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** A claim that is about to be made: its lease, and until when attempts may begin, on `performance.now()`. */
+  claim(): { readonly leaseMs: number; readonly untilMs: number } {
+    const leaseMs = CLAIM_SPARE_MS + this.#parts.timeoutMs + LEARN_SPARE_MS;
+    return { leaseMs, untilMs: performance.now() + CLAIM_SPARE_MS };
+  }
+
+  /** Makes one, unless the claim has grown too old for it: somebody else may have the entry before it ends. */
+  async make(entry: OutboxEntry, untilMs: number): Promise<Went> {
+    const { outbox, receivers, attempted } = this.#parts;
+    const { event } = entry;
+    if (this.#unlearned.has(event.id) || performance.now() > untilMs) return 'none';
+    const outcome = this.#ended ? { kind: 'stopped' as const } : await receivers.send(event);
+    if (outcome.kind === 'stopped') {
+      await outbox.postpone(entry, 0);
+      return 'none';
+    }
+    if (outcome.kind === 'unwanted') {
+      await this.#delivered(event.id);
+      return 'none';
+    }
+    attempted(event.type, outcome.kind === 'delivered' ? 'delivered' : 'failed');
+    if (outcome.kind === 'delivered') {
+      await this.#delivered(event.id);
+      return 'well';
+    }
+    const attempts = entry.attempts + 1;
+    if (outcome.kind === 'failed') await this.#failed({ ...entry, attempts, failure: outcome.reason });
+    // A customer's webhook is no setting: nobody starts a gateway again for it.
+    else if (event.to !== undefined) await outbox.bury({ ...entry, attempts, failure: 'it answered 410' });
+    else await this.#goneAt(entry);
+    return 'badly';
+  }
+
+  /** A store that does not answer just now learns of it as soon as it does: else the event would go out once more. */
+  async #delivered(id: string): Promise<void> {
+    this.#unlearned.add(id);
+    try {
+      for (;;) {
+        try {
+          await this.#parts.outbox.delivered(id);
+          return;
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable) || this.#ended) throw error;
+          await sleep(LEARN_AGAIN_MS);
+        }
+      }
+    } finally {
+      this.#unlearned.delete(id);
+    }
+  }
+
+  async #failed(entry: OutboxEntry): Promise<void> {
+    const { outbox, retryMs, random = Math.random, log } = this.#parts;
+    const pauseMs = retryMs * 2 ** (entry.attempts - 1);
+    const [{ id, type }, { attempts, failure }] = [entry.event, entry];
+    // The pause of 24 hours was the last one.
+    if (pauseMs / 2 >= LONGEST_PAUSE_MS) {
+      log.error({ event: id, type, attempts, failure }, 'an event could not be delivered and is a dead letter');
+      return outbox.bury(entry);
+    }
+    log.warn({ event: id, type, attempts, failure }, 'an event could not be delivered');
+    // Spread, so that not all of an outage come back together.
+    await outbox.postpone(entry, Math.min(pauseMs, LONGEST_PAUSE_MS) * (0.75 + random() / 2));
+  }
+
+  async #goneAt(entry: OutboxEntry): Promise<void> {
+    if (!this.#gone)
+      this.#parts.log.error(
+        'the receiver of events answered 410 Gone: nothing is sent to it until this gateway starts again',
+      );
+    this.#gone = true;
+    await this.#parts.outbox.postpone({ ...entry, failure: 'it answered 410: sending has stopped' }, GONE_MS);
+  }
+}

@@ -1,0 +1,54 @@
+import { pino } from 'pino';
+import t from 'tap';
+import type { OutboxEntry } from '../../../src/gateway/admission/events/outbox.js';
+import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
+import { Attempts } from '../../../src/gateway/events/attempts.js';
+import { until } from '../../servers/until.js';
+
+const EVENT = { id: 'key-1', type: 'petgate.key.created', atMs: 1, data: { customer: null, key: 'key' } } as const;
+const ENTRY: OutboxEntry = { event: EVENT, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null };
+
+/** Attempts that are always taken, at a store that may be away. */
+function open(store: { isAway: boolean }) {
+  const [sent, forgotten]: [string[], string[]] = [[], []];
+  const attempts = new Attempts({
+    outbox: {
+      delivered: (id) =>
+        store.isAway ? Promise.reject(new StoreUnavailable('away')) : Promise.resolve(void forgotten.push(id)),
+      postpone: () => Promise.resolve(),
+      bury: () => Promise.resolve(),
+    },
+    receivers: { send: ({ id }) => (sent.push(id), Promise.resolve({ kind: 'delivered' })) },
+    timeoutMs: 1_000,
+    retryMs: 1_000,
+    attempted: () => undefined,
+    log: pino({ level: 'silent' }),
+  });
+  return { attempts, sent, forgotten };
+}
+
+t.test(
+  'what was delivered while the store is away is sent no second time, and forgotten when it is back',
+  async (t) => {
+    const store = { isAway: true };
+    const { attempts, sent, forgotten } = open(store);
+    const first = attempts.make(ENTRY, Infinity);
+    await until('it is sent', () => sent.length === 1);
+    t.equal(await attempts.make(ENTRY, Infinity), 'none', 'claimed again meanwhile');
+    store.isAway = false;
+    t.equal(await first, 'well');
+    t.same([sent, forgotten], [['key-1'], ['key-1']]);
+  },
+);
+
+t.test('a claim that has grown old is not used: somebody else may have it', async (t) => {
+  const { attempts, sent } = open({ isAway: false });
+  const { leaseMs, untilMs } = attempts.claim();
+  t.ok(
+    untilMs - performance.now() + 1_000 < leaseMs,
+    'there is time for the attempt, and for the store to learn of it',
+  );
+  t.equal(await attempts.make(ENTRY, performance.now() - 1), 'none');
+  t.same(sent, []);
+  t.equal(await attempts.make(ENTRY, untilMs), 'well');
+});
