@@ -32,8 +32,8 @@ import type { OwnAnswer } from './upstream/forward.js';
 import { openUpstreams, retireUpstreams } from './upstream/pools.js';
 import type { Upstreams } from './upstream/pools.js';
 import { createOwnUsage } from './usage/own.js';
-import { writeLine } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
+import { writeLine } from '../shared/log-lines.js';
 
 interface AppParts {
   readonly settings: Settings;

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
+import { droppedLines } from './log-lines.js';
 
 /** How often the event loop is asked whether it comes in time. */
 const TICK_MS = 100;
@@ -22,6 +23,12 @@ export function addProcessMetrics(registry: Registry, prefix: string): void {
     `${prefix}_event_loop_busy_seconds_total`,
     'Time the event loop was at work; its rate is the share of one CPU a process can use at most.',
     () => performance.eventLoopUtilization().active / 1000,
+  );
+  counter(
+    registry,
+    `${prefix}_log_dropped_lines_total`,
+    'Lines of the log that were dropped because nobody read it.',
+    droppedLines,
   );
   new Gauge({
     name: `${prefix}_process_resident_memory_bytes`,

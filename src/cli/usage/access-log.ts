@@ -2,6 +2,7 @@ import { createReadStream, realpathSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CommandError } from '../command-error.js';
+import { LINES_DROPPED } from '../../shared/log-lines.js';
 
 /** Admitted requests, and what they cost. */
 export interface Admitted {
@@ -16,6 +17,8 @@ export interface LoggedDay {
   readonly total: Admitted;
   /** Lines of exchanges that could not be read: cut by a kill, or no JSON. */
   readonly unreadable: number;
+  /** Lines that gateways dropped because nobody read their log, at a time that touches the day. */
+  readonly dropped: number;
   /** First moment of admission, ISO 8601; null without any. */
   readonly first: string | null;
 }
@@ -48,7 +51,8 @@ export function nameOf(key: string, plan: string, operation: string): string {
  */
 export async function readLogs(files: readonly string[], day: string): Promise<LoggedDay> {
   const total = { requests: 0, units: 0 };
-  const tally = { counts: new Map<string, Admitted>(), total, unreadable: 0, first: null as string | null };
+  const counts = new Map<string, Admitted>();
+  const tally = { counts, total, unreadable: 0, dropped: 0, first: null as string | null };
   const seen = new Set<string>();
   for (const file of files) {
     const path = file === '-' ? '-' : realPathOf(file);
@@ -56,6 +60,7 @@ export async function readLogs(files: readonly string[], day: string): Promise<L
     seen.add(path);
     try {
       for await (const line of linesOf(open(path))) {
+        if (line.includes(LINES_DROPPED)) tally.dropped += droppedIn(line, day);
         if (!line.includes(COUNTED)) continue;
         const admitted = readLine(line);
         if (admitted === undefined) tally.unreadable += 1;
@@ -112,6 +117,17 @@ function readLine(line: string): { readonly name: string; readonly at: string; r
   } catch (error) {
     if (error instanceof CommandError) throw error;
     return undefined;
+  }
+}
+
+/** Of access lines, between two times of which one may be of another day. */
+function droppedIn(text: string, day: string): number {
+  try {
+    const { msg, accessLines, since, time } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const isOfDay = String(since).slice(0, 10) <= day && day <= String(time).slice(0, 10);
+    return msg === LINES_DROPPED && isOfDay ? Number(accessLines) : 0;
+  } catch {
+    return 0;
   }
 }
 

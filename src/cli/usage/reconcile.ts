@@ -50,6 +50,8 @@ interface Proof {
   /** Why the counter was not compared; null when it was. */
   readonly counterLeftOut: string | null;
   readonly unreadableLines: number;
+  /** Access lines that the gateways say they dropped: so many may be missing. */
+  readonly droppedLines: number;
 }
 
 /** More are left to --json. */
@@ -112,6 +114,7 @@ async function prove(client: AdminClient, day: string, logged: LoggedDay, metric
     counterDifferences,
     counterLeftOut,
     unreadableLines: logged.unreadable,
+    droppedLines: logged.dropped,
   };
 }
 
@@ -146,13 +149,15 @@ function compareCounter(ledger: ReadonlyMap<string, number>, { counts }: Counter
   });
 }
 
-function show({ day, equal, totals, differences, counterDifferences, counterLeftOut, unreadableLines }: Proof): void {
+function show({ day, equal, totals, differences, counterDifferences, counterLeftOut, ...lines }: Proof): void {
+  const { unreadableLines, droppedLines } = lines;
   say(`${day} (UTC): ledger ${totals.ledger}, access log ${totals.accessLog}, counter ${totals.counter ?? '-'}`);
   if (totals.ledgerUnits !== totals.ledger || totals.accessLogUnits !== totals.accessLog)
     say(`In units: ledger ${totals.ledgerUnits}, access log ${totals.accessLogUnits}`);
   if (counterLeftOut !== null) say(styled('dim', `The counter was not compared: ${cell(counterLeftOut)}`));
   if (unreadableLines > 0)
     say(`${unreadableLines} lines of admitted requests could not be read: no JSON, or without admittedAt.`);
+  if (droppedLines > 0) say(`${droppedLines} access lines were dropped by gateways whose log nobody read.`);
   if (differences.length > 0) {
     say();
     say(

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import type { Test } from 'tap';
 import { parseToken } from '../../../src/gateway/keys/token.js';
+import { LINES_DROPPED } from '../../../src/shared/log-lines.js';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings } from '../programs.js';
 import type { Finished } from '../programs.js';
@@ -65,6 +66,11 @@ function line(fields: object): string {
   });
 }
 
+/** What a gateway says of lines that it dropped. */
+function dropped(at: string, accessLines: number): string {
+  return JSON.stringify({ level: 'warn', time: at, accessLines, otherLines: 2, since: at, msg: LINES_DROPPED });
+}
+
 t.test('equal: over plain, gzipped and standard input, whatever else stands in them', async (t) => {
   const { lines, folder, reconcile } = await stage(
     t,
@@ -93,6 +99,7 @@ t.test('equal: over plain, gzipped and standard input, whatever else stands in t
     counterDifferences: [],
     counterLeftOut: null,
     unreadableLines: 0,
+    droppedLines: 0,
   });
 });
 
@@ -114,6 +121,8 @@ t.test(
         lines[4],
         line({ key: 'stranger', plan: 'free', operation: 'getPet' }),
         lines[2]!.slice(0, -20),
+        dropped(`${DAY}T00:00:01.000Z`, 7),
+        dropped('2020-01-01T00:00:00.000Z', 900),
       ].join('\n'),
     );
     const { code, stdout } = await reconcile([file]);
@@ -139,6 +148,7 @@ t.test(
       equal: false,
       totals: { ledger: 5, accessLog: 6 },
       unreadableLines: 1,
+      droppedLines: 7,
       counterDifferences: [{ plan: 'pro', operation: 'createPet', ledger: 2, counter: 1 }],
     });
   },

@@ -1,0 +1,124 @@
+import { fstatSync } from 'node:fs';
+import { prettyLine } from './pretty.js';
+
+/** A write of up to this size to a pipe stays in one piece (POSIX, PIPE_BUF), also when other processes write to it. */
+const PIPE_PIECE_BYTES = 4096;
+/** A file takes a write as a whole, however long it is. */
+const FILE_PIECE_BYTES = 65_536;
+
+/** A line whose text is made when it is written: together with others, at a fraction of what it costs among other work. */
+interface LazyLine {
+  /** One whole JSON line, its end included. */
+  toString(): string;
+}
+
+/** What waits at most for a reader that stands still: access lines up to here, others up to here. */
+const MOST_ACCESS_BYTES = 8 * 1024 * 1024;
+const MOST_BYTES = 9 * 1024 * 1024;
+/** What the log says once it goes on, with how many and since when. */
+export const LINES_DROPPED = 'lines of this log were dropped: nobody read it';
+
+/** Whole lines that go out in one write. */
+interface Piece {
+  text: string;
+  bytes: number;
+}
+
+let program = '';
+let pieceBytes = PIPE_PIECE_BYTES;
+/** Of this turn. */
+let lines: (string | LazyLine)[] = [];
+const pieces: Piece[] = [];
+let waitingBytes = 0;
+let writing = false;
+/** Since the last notice; and the notice that waits, of which there is one at a time. */
+let dropped = { accessLines: 0, otherLines: 0, since: '' };
+let notice: Piece | null = null;
+let droppedBefore = 0;
+
+/** Lines dropped since the process began. */
+export function droppedLines(): number {
+  return droppedBefore + dropped.accessLines + dropped.otherLines;
+}
+
+/** Takes lines for standard output from now on; `named` is in what it says itself. */
+export function openLines(named: string): void {
+  program = named;
+  if (fstatSync(1).isFile()) pieceBytes = FILE_PIECE_BYTES;
+  process.on('exit', () => {
+    for (const line of lines) keep(line);
+    tell();
+    process.stdout.write(pieces.map(({ text }) => text).join(''));
+  });
+  // Whoever read the log is gone: that is no reason to stop serving.
+  process.stdout.on('error', () => undefined);
+}
+
+/** Adds one whole JSON line, its end included, to those of this turn. */
+export function writeLine(line: string | LazyLine): void {
+  if (lines.length === 0) setImmediate(writeTurn);
+  lines.push(line);
+}
+
+/** A line that waits has its text: an exchange holds many times as much. */
+function writeTurn(): void {
+  const turn = lines;
+  lines = [];
+  for (const line of turn) keep(line);
+  if (!writing) writeNext();
+}
+
+/** Of an access line that is dropped not even the text is made. */
+function keep(line: string | LazyLine): void {
+  const isAccess = typeof line !== 'string';
+  if (waitingBytes < (isAccess ? MOST_ACCESS_BYTES : MOST_BYTES)) {
+    append(textOf(line));
+    return;
+  }
+  if (dropped.since === '') dropped.since = new Date().toISOString();
+  dropped[isAccess ? 'accessLines' : 'otherLines'] += 1;
+}
+
+/**
+ * Workers share one pipe: so whole lines go in pieces that the kernel does not tear, each once the one
+ * before is out, or the stream would join them. A single line that is longer goes as it is.
+ */
+function append(text: string): void {
+  const bytes = Buffer.byteLength(text);
+  const last = pieces.at(-1);
+  if (last === undefined || last.bytes + bytes > pieceBytes) pieces.push({ text, bytes });
+  else {
+    last.text += text;
+    last.bytes += bytes;
+  }
+  waitingBytes += bytes;
+}
+
+function writeNext(): void {
+  const piece = pieces.shift();
+  writing = piece !== undefined;
+  if (piece === undefined) return;
+  process.stdout.write(piece.text, () => {
+    waitingBytes -= piece.bytes;
+    if (piece === notice) notice = null;
+    if (notice === null) tell();
+    writeNext();
+  });
+}
+
+/** Says in the log how many lines are missing. */
+function tell(): void {
+  const { accessLines, otherLines } = dropped;
+  if (accessLines + otherLines === 0) return;
+  const fields = { time: new Date().toISOString(), program, pid: process.pid, ...dropped, msg: LINES_DROPPED };
+  append(textOf(`${JSON.stringify({ level: 'warn', ...fields })}\n`));
+  notice = pieces.at(-1)!;
+  droppedBefore += accessLines + otherLines;
+  dropped = { accessLines: 0, otherLines: 0, since: '' };
+}
+
+/** On a terminal as a person likes it. */
+function textOf(line: string | LazyLine): string {
+  const text = line.toString();
+  return process.stdout.isTTY ? prettyLine(text) : text;
+}
