@@ -33,13 +33,25 @@ const CHECK_MS = 1000;
 export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams, config: () => ReloadState): Health {
   let storeOk = false;
   let storeDetail = 'not checked yet';
+  /** Once a store was seen that keeps its data: one that begins to drop it later is told of, and served on. */
+  let keepsData = false;
   let serving = false;
   let draining = false;
 
+  const evicts = (): string | null => engine.trust?.evicts() ?? null;
+  const store = (): Readiness['parts'][string] => {
+    if (!storeOk) return { ok: false, detail: `${engine.name}: ${storeDetail}` };
+    const reason = evicts();
+    if (reason === null) return decides(engine);
+    return keepsData
+      ? { ...decides(engine), degraded: true, detail: `${engine.name} may drop data: ${reason}` }
+      : { ok: false, detail: `${engine.name} may drop data: ${reason}` };
+  };
   const check = async (): Promise<void> => {
     try {
       await engine.check();
       storeOk = true;
+      if (evicts() === null) keepsData = true;
     } catch (error) {
       storeOk = false;
       storeDetail = error instanceof Error ? error.message : 'the store does not answer';
@@ -50,7 +62,7 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
   return {
     readiness: () => {
       const parts: Record<string, { ok: boolean; degraded?: true; detail?: string }> = {
-        store: storeOk ? decides(engine) : { ok: false, detail: `${engine.name}: ${storeDetail}` },
+        store: store(),
         // A refused file takes nobody away: the settings before are as good as they were.
         config: { ok: config().ok, detail: config().detail },
         listening: serving ? { ok: true } : { ok: false, detail: 'the public port is not open yet' },

@@ -217,6 +217,10 @@ export interface StoreTrust {
   replaced(): string | null;
   /** Takes it as it is from now on. Gives its id. */
   accept(): Promise<string>;
+  /** Why it may drop data, and what to do, as the last check found; null where it does not, or somebody accepted that. */
+  evicts(): string | null;
+  /** Keys that it dropped so far. */
+  evictedKeys(): number;
 }
 
 /** Local decisions while the shared store is away. */

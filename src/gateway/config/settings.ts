@@ -48,6 +48,7 @@ export function toSettings(file: GatewayFile, plans: Plans, paths: ResolvedPaths
       mapBytes: store.map_size,
       onFailure: store.on_failure,
       gateways: store.gateways,
+      eviction: store.eviction,
       replicas: { replicas: store.replicas, waitMs: store.replica_wait },
     },
     upstreams: toUpstreams(file.upstreams),

@@ -54,7 +54,7 @@ export function watchProcess(
 /** How store, settings and bans of the whole gateway are. Once, in the process that reads the files and checks the store. */
 export function watchGateway(
   registry: Registry,
-  { name: engine, failover, bans }: AdmissionEngine,
+  { name: engine, failover, trust, bans }: AdmissionEngine,
   health: Health,
   config: () => ReloadState,
 ): void {
@@ -92,6 +92,20 @@ export function watchGateway(
       );
     },
   );
+  if (trust !== undefined) {
+    gaugeOf(
+      registry,
+      'petgate_store_evicts',
+      '1 while the maxmemory-policy of Redis drops data when its memory is full, and store.eviction does not accept that.',
+      () => (trust.evicts() === null ? 0 : 1),
+    );
+    gaugeOf(
+      registry,
+      'petgate_store_evicted_keys',
+      'Keys that Redis dropped since it started, because its memory was full; of all masters.',
+      () => trust.evictedKeys(),
+    );
+  }
   if (failover === undefined) return;
   gaugeOf(
     registry,

@@ -50,6 +50,7 @@ function settingsOf(dataFolder: string, redisUrl: string, archive: string): Arch
       mapBytes: 2 ** 28,
       onFailure: 'local',
       gateways: 'auto',
+      eviction: 'refuse',
       replicas: { replicas: 'auto', waitMs: 1_000 },
     },
   };

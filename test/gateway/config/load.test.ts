@@ -36,6 +36,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
     mapBytes: 16 * 2 ** 30,
     onFailure: 'local',
     gateways: 'auto',
+    eviction: 'refuse',
     replicas: { replicas: 'auto', waitMs: 1_000 },
   },
   limits: {

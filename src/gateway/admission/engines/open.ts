@@ -28,6 +28,8 @@ interface StoreSettings {
   readonly onFailure: 'local' | 'refuse';
   /** How many gateways share each limit meanwhile; `auto`: as many as were seen last. */
   readonly gateways: number | 'auto';
+  /** Whether a Redis that may drop data is taken. */
+  readonly eviction: 'accept' | 'refuse';
   /** Which replicas must have a change of a key or a ban before it is acknowledged, and how long they may take. */
   readonly replicas: { readonly replicas: number | 'auto'; readonly waitMs: number };
 }
@@ -54,11 +56,11 @@ export type Engine = AdmissionEngine & {
 export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): Engine {
   const { store, plans, dataFolder } = settings;
   const events = settings.events !== null;
-  const { deadlineMs, usageDays, finalAfterMs, mapBytes, gateways, replicas } = store;
+  const { deadlineMs, usageDays, finalAfterMs, mapBytes, gateways, eviction, replicas } = store;
   if (store.redisUrl !== null) {
     const redis = openRedisEngine({
       url: store.redisUrl,
-      ...{ deadlineMs, plans, usageDays, finalAfterMs, log, replicas, events },
+      ...{ deadlineMs, plans, usageDays, finalAfterMs, log, eviction, replicas, events },
       known: knownIdIn(dataFolder),
     });
     if (store.onFailure === 'refuse') return redis;

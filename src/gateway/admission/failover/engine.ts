@@ -1,7 +1,7 @@
 import type { Log } from '../../../shared/log.js';
 import { repeat } from '../../../shared/repeat.js';
 import { openStores } from '../engines/embedded/files/stores.js';
-import { isUnknown, without } from '../engines/redis/admission/doubt.js';
+import { isUnknown, without } from '../engines/redis/trust/doubt.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import { addCounts, noCounts } from '../counts.js';
 import type { Plans } from '../plan.js';

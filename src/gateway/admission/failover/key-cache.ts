@@ -9,7 +9,7 @@ import { inTransaction } from '../engines/embedded/files/errors.js';
 import type { RedisEngine } from '../engines/redis/engine.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionRequest, Subject } from '../port.js';
-import { isUnknown } from '../engines/redis/admission/doubt.js';
+import { isUnknown } from '../engines/redis/trust/doubt.js';
 import { unfitness } from '../engines/embedded/keys/verifier.js';
 import type { Verdict } from '../verdict.js';
 import { LastVerdicts, RENEW_MS } from './last-verdicts.js';

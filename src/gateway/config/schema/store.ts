@@ -58,6 +58,12 @@ export const store = mapping({
     })
     .prefault('auto')
     .describe('How many gateways share each limit while Redis is away; auto is as many as were seen last.'),
+  eviction: z
+    .enum(['refuse', 'accept'], { error: 'must be refuse or accept' })
+    .prefault('refuse')
+    .describe(
+      'Of a Redis whose maxmemory-policy drops data when its memory is full: a gateway that starts on it is not ready, or is.',
+    ),
   replicas: z
     .union([z.literal('auto'), whole(0, 100, ', or auto')], { error: 'must be a whole number from 0 to 100, or auto' })
     .prefault('auto')

@@ -8,7 +8,7 @@ import { knownIdInMemory } from '../known-id.js';
 import type { KnownId } from '../known-id.js';
 import { beginEntering } from './ledger/active-days.js';
 import { admit, editionOf, probeOf } from './admit.js';
-import { believed, isUnknown } from './admission/doubt.js';
+import { believed, isUnknown } from './trust/doubt.js';
 import { banStore, noteStarted } from './bans.js';
 import { changedSince } from './changes.js';
 import type { ChangedKeys } from './changes.js';
@@ -26,6 +26,7 @@ import type { ReplicaOptions } from './link/replicas.js';
 import { tokenStore } from './tokens.js';
 import { takeSpool } from './spool.js';
 import type { SpooledKey } from './spool.js';
+import { Eviction } from './trust/eviction.js';
 import { parseRedisUrl } from './link/url.js';
 import { ledgerStore } from './ledger/moved-days.js';
 import { usageStore } from './ledger/usage.js';
@@ -45,6 +46,8 @@ interface RedisEngineOptions {
   readonly log?: Log;
   /** The store that it was before; left out, it is remembered until the end of the process. */
   readonly known?: KnownId;
+  /** Somebody accepted that Redis may drop data. */
+  readonly eviction?: 'accept' | 'refuse';
   /** Which replicas must have a change of a key or a ban; all that are connected, within a second, unless said. */
   readonly replicas?: ReplicaOptions;
   /** Whether crossings and bans are told as events; left out, they are not. */
@@ -99,6 +102,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     options.known ?? knownIdInMemory(),
     options.log,
   );
+  const eviction = new Eviction(link, options.eviction === 'accept', options.log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
   const noted = new Noted(link, replicas);
   const onNoted = options.events === true ? (keyIds: readonly string[]) => noted.add(keyIds) : null;
@@ -128,6 +132,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     ledger: ledgerStore(link, days, usageDays, customers, () => link.close()),
     check: async () => {
       await link.check(checked);
+      await eviction.look();
       await replicas.look(checked);
       await noteEntering();
     },
@@ -138,7 +143,12 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     get away() {
       return link.away;
     },
-    trust: { replaced: () => link.distrust, accept: () => link.accept() },
+    trust: {
+      replaced: () => link.distrust,
+      accept: () => link.accept(),
+      evicts: () => eviction.reason,
+      evictedKeys: () => eviction.evictedKeys,
+    },
     watch: (watcher) => link.watch(watcher),
     cluster: link.cluster,
     fleet: {

@@ -137,6 +137,16 @@ export class Link {
     return this.#nodes.ownerOf(key);
   }
 
+  /** What each node says of itself (INFO) that answers now. */
+  async info(...sections: readonly string[]): Promise<readonly string[]> {
+    const answers = this.#nodes.masters().map((name) => {
+      const call = this.#nodes.send({ name, asking: false }, 'info', [...sections]);
+      return this.#healths.of(name).sent(call, this.#untilMs());
+    });
+    const ended = await Promise.allSettled(answers);
+    return ended.flatMap((answer) => (answer.status === 'fulfilled' ? String(answer.value) : []));
+  }
+
   /** What the node of `key` says of its replication (INFO). */
   replication(key: string): Promise<unknown> {
     return this.#call(key, (node, health, untilMs) =>

@@ -57,6 +57,11 @@ export class Nodes {
     return isCluster(this.#client) ? (this.#client.slots[slotOf(key)]?.[0] ?? '') : '';
   }
 
+  /** Names of all nodes that have slots. */
+  masters(): readonly string[] {
+    return isCluster(this.#client) ? [...new Set(this.#client.slots.map(([name = '']) => name))] : [''];
+  }
+
   /** Whether it is known of any slot who has it. */
   get isMapped(): boolean {
     return !isCluster(this.#client) || this.#client.slots.length > 0;

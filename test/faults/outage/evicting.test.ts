@@ -1,0 +1,47 @@
+import t from 'tap';
+import { startGateway } from '../../servers/gateway.js';
+import type { Gateway } from '../../servers/gateway.js';
+import { startRedis } from '../../servers/redis.js';
+import { until } from '../../servers/until.js';
+import { startUpstream } from '../../servers/upstream.js';
+import { openClient } from '../../e2e/client.js';
+import { createKey, figure, PLANS } from '../fleet.js';
+import { kindOf } from '../load.js';
+
+const MEMORY = 'maxmemory 200mb';
+const EVICTING = [MEMORY, 'maxmemory-policy volatile-lru'];
+
+const readyOf = async (gateway: Gateway): Promise<{ status: number; body: unknown }> => gateway.admin('GET', '/readyz');
+
+t.test('a gateway that starts on a Redis that drops data is not ready, and says why', async (t) => {
+  const redis = await startRedis({ config: EVICTING });
+  t.teardown(() => redis.stop());
+  const environment = { REDIS_URL: redis.url };
+  const gateway = await startGateway(t, { environment });
+  await until('the store was checked', async () => (await figure(gateway, 'petgate_store_up')) === 1);
+  t.match(await readyOf(gateway), { status: 503, body: { parts: { store: { ok: false, detail: /volatile-lru/ } } } });
+  t.match((await gateway.program.logged('Redis may drop data'))['reason'], /store\.eviction/);
+  t.equal(await figure(gateway, 'petgate_store_evicts'), 1);
+  const accepting = await startGateway(t, { environment, config: { store: { eviction: 'accept' } } });
+  await until('who accepts it is ready', async () => (await readyOf(accepting)).status === 200);
+  t.equal(await figure(accepting, 'petgate_store_evicts'), 0);
+  await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+  await until('it is ready once that is mended', async () => (await readyOf(gateway)).status === 200);
+});
+
+t.test('a policy that turns while it runs: told, and served on; what is dropped is counted', async (t) => {
+  const redis = await startRedis({ config: [MEMORY] });
+  t.teardown(() => redis.stop());
+  const upstream = await startUpstream(t);
+  const config = { upstreams: { pets: { addresses: [upstream.url] } } };
+  const gateway = await startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
+  const { key } = await createKey(gateway, 'roomy');
+  await until('it is ready', async () => (await readyOf(gateway)).status === 200);
+  await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'volatile-ttl');
+  await until('it is told', async () => (await figure(gateway, 'petgate_store_evicts')) === 1);
+  t.match(await readyOf(gateway), { status: 200, body: { parts: { store: { degraded: true } } } });
+  t.equal(kindOf(await openClient(t, gateway.url, 1).send(key)), '200');
+  await redis.command('SETEX', 'somebody-elses', 60, 'x'.repeat(1_000_000));
+  await redis.command('CONFIG', 'SET', 'maxmemory', 1_500_000);
+  await until('what was dropped is counted', async () => (await figure(gateway, 'petgate_store_evicted_keys')) > 0);
+});
