@@ -110,8 +110,12 @@ export interface ExchangeLog {
   upstreamMs: number;
   upstream: string | null;
   refusal: Refusal | null;
-  /** True when a token was taken from a key's buckets: the ledger has counted it. */
-  counted: boolean;
+  /** True when a token was taken from a key's buckets: the ledger has counted it. null: nobody knows, for the store's connection died first. */
+  counted: boolean | null;
+  /** The key whose admission was given up; null of all others. */
+  unanswered: string | null;
+  /** Ends when it is known what the store did of an admission that was given up; null of all others. */
+  late: Promise<void> | null;
   /** Why a credential was no good, for the log. */
   credential: string | null;
   /** Headers every answer of the operation carries. */

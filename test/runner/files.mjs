@@ -25,6 +25,8 @@ export const LONG = [
   'faults/chaos/cluster',
   'faults/store/resharding',
   'faults/kill/late-counts',
+  'faults/outage/late-answers',
+  'faults/store/freezes',
   'faults/kill/archive',
   'attacks/testssl',
   'faults/outage/late-counts',

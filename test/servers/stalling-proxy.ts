@@ -1,21 +1,22 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-type Mode = 'pass' | 'stall' | 'mute' | 'refuse';
+type Mode = 'pass' | 'stall' | 'hold' | 'mute' | 'refuse';
 
 export interface StallingProxy {
   readonly port: number;
-  /** `stall`: connections stay open and nothing moves; `mute`: what the server answers is lost; `refuse`: all are reset, new ones too. */
+  /** `stall`: connections stay open and nothing moves; `hold`: only what the server answers waits; `mute`: what the server answers is lost; `refuse`: all are reset, new ones too. */
   set(mode: Mode): void;
   stop(): Promise<void>;
 }
 
 /** A TCP proxy before `targetPort` on 127.0.0.1, for what a network does to a store. */
 export async function startProxy(targetPort: number): Promise<StallingProxy> {
-  const sockets = new Set<Socket>();
+  const sockets = new Map<Socket, { readonly answers: boolean }>();
   let mode: Mode = 'pass';
+  const rests = (answers: boolean): boolean => mode === 'stall' || (mode === 'hold' && answers);
   const track = (socket: Socket, other: Socket, answers: boolean): void => {
-    sockets.add(socket);
+    sockets.set(socket, { answers });
     socket.on('error', () => undefined);
     socket.on('close', () => {
       sockets.delete(socket);
@@ -24,7 +25,7 @@ export async function startProxy(targetPort: number): Promise<StallingProxy> {
     socket.on('data', (data) => {
       if (mode !== 'mute' || !answers) other.write(data);
     });
-    if (mode === 'stall') socket.pause();
+    if (rests(answers)) socket.pause();
   };
   const server = createServer((near) => {
     if (mode === 'refuse') {
@@ -41,14 +42,14 @@ export async function startProxy(targetPort: number): Promise<StallingProxy> {
     port: (server.address() as AddressInfo).port,
     set(next) {
       mode = next;
-      for (const socket of sockets) {
+      for (const [socket, { answers }] of sockets) {
         if (mode === 'refuse') socket.resetAndDestroy();
-        else if (mode === 'stall') socket.pause();
+        else if (rests(answers)) socket.pause();
         else socket.resume();
       }
     },
     async stop() {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets.keys()) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };

@@ -15,6 +15,8 @@ export interface LoggedDay {
   /** By `nameOf(key, plan, operation)`. */
   readonly counts: Map<string, Admitted>;
   readonly total: Admitted;
+  /** Requests of which nobody knows whether they were admitted, by key and operation: the store's connection died first. */
+  readonly unanswered: Map<string, number>;
   /** Lines of exchanges that could not be read: cut by a kill, or no JSON. */
   readonly unreadable: number;
   /** Lines that gateways dropped because nobody read their log, at a time that touches the day. */
@@ -25,6 +27,7 @@ export interface LoggedDay {
 
 interface Line {
   readonly msg?: unknown;
+  readonly time?: unknown;
   readonly counted?: unknown;
   /** Left out by gateways of versions in which every request cost one. */
   readonly units?: unknown;
@@ -39,10 +42,16 @@ interface Line {
 const LINE_BYTES = 1_048_576;
 /** In every line that matters; saves reading the others as JSON. */
 const COUNTED = '"counted":true';
+const UNANSWERED = '"counted":null';
 
 /** What ledger and log are compared by. */
 export function nameOf(key: string, plan: string, operation: string): string {
   return `${key}\t${plan}\t${operation}`;
+}
+
+/** What of a log is unanswered is named by. */
+export function askedOf(key: string, operation: string): string {
+  return `${key}\t${operation}`;
 }
 
 /**
@@ -51,8 +60,8 @@ export function nameOf(key: string, plan: string, operation: string): string {
  */
 export async function readLogs(files: readonly string[], day: string): Promise<LoggedDay> {
   const total = { requests: 0, units: 0 };
-  const counts = new Map<string, Admitted>();
-  const tally = { counts, total, unreadable: 0, dropped: 0, first: null as string | null };
+  const [counts, unanswered] = [new Map<string, Admitted>(), new Map<string, number>()];
+  const tally = { counts, total, unanswered, unreadable: 0, dropped: 0, first: null as string | null };
   const seen = new Set<string>();
   for (const file of files) {
     const path = file === '-' ? '-' : realPathOf(file);
@@ -61,6 +70,7 @@ export async function readLogs(files: readonly string[], day: string): Promise<L
     try {
       for await (const line of linesOf(open(path))) {
         if (line.includes(LINES_DROPPED)) tally.dropped += droppedIn(line, day);
+        if (line.includes(UNANSWERED)) noteUnanswered(unanswered, line, day);
         if (!line.includes(COUNTED)) continue;
         const admitted = readLine(line);
         if (admitted === undefined) tally.unreadable += 1;
@@ -102,6 +112,17 @@ async function* linesOf(input: Readable): AsyncGenerator<string, void> {
     yield* lines;
   }
   if (rest !== '') yield rest;
+}
+
+function noteUnanswered(unanswered: Map<string, number>, line: string, day: string): void {
+  try {
+    const { msg, counted, time, key, operation } = JSON.parse(line) as Line;
+    if (msg !== 'exchange' || counted !== null || !String(time).startsWith(day)) return;
+    const name = askedOf(String(key), String(operation));
+    unanswered.set(name, (unanswered.get(name) ?? 0) + 1);
+  } catch {
+    // Cut by a kill: it explains nothing.
+  }
 }
 
 function readLine(line: string): { readonly name: string; readonly at: string; readonly units: number } | undefined {

@@ -6,7 +6,7 @@ import { cell, say, sayJson, styled, table } from '../output.js';
 import { readCounter } from './counter.js';
 import type { Counter } from './counter.js';
 import { readLedger } from './ledger.js';
-import { nameOf, readLogs } from './access-log.js';
+import { askedOf, nameOf, readLogs } from './access-log.js';
 import type { LoggedDay } from './access-log.js';
 import { dayOf } from '../../shared/utc-day.js';
 
@@ -35,6 +35,15 @@ interface CounterDifference {
   readonly counter: number;
 }
 
+/** What the ledger has, and nobody could say: the store's connection died before it answered. Its client got a 503. */
+interface Unanswered {
+  readonly key: string;
+  readonly plan: string;
+  readonly operation: string;
+  readonly requests: number;
+  readonly units: number;
+}
+
 interface Proof {
   readonly day: string;
   readonly equal: boolean;
@@ -47,6 +56,7 @@ interface Proof {
   };
   readonly differences: readonly Difference[];
   readonly counterDifferences: readonly CounterDifference[];
+  readonly unanswered: readonly Unanswered[];
   /** Why the counter was not compared; null when it was. */
   readonly counterLeftOut: string | null;
   readonly unreadableLines: number;
@@ -77,6 +87,7 @@ export function reconcileCommand(connect: Connect): Command {
 
 async function prove(client: AdminClient, day: string, logged: LoggedDay, metrics: readonly string[]): Promise<Proof> {
   const differences: Difference[] = [];
+  const unanswered: Unanswered[] = [];
   const byOperation = new Map<string, number>();
   let [total, totalUnits] = [0, 0];
   for await (const row of readLedger(client, { from: day, to: day, by: 'key,plan,operation' })) {
@@ -87,7 +98,11 @@ async function prove(client: AdminClient, day: string, logged: LoggedDay, metric
     byOperation.set(`${plan}\t${operation}`, (byOperation.get(`${plan}\t${operation}`) ?? 0) + requests);
     const log = logged.counts.get(nameOf(key, plan, operation)) ?? { requests: 0, units: 0 };
     logged.counts.delete(nameOf(key, plan, operation));
-    if (log.requests !== requests || log.units !== units)
+    const more = { requests: requests - log.requests, units: units - log.units };
+    if (more.requests === 0 && more.units === 0) continue;
+    if (more.requests > 0 && takeUnanswered(logged, key, operation, more.requests))
+      unanswered.push({ key, plan, operation, ...more });
+    else
       differences.push({
         ...{ key, plan, operation, ledger: requests, accessLog: log.requests },
         ...{ ledgerUnits: units, accessLogUnits: log.units },
@@ -97,6 +112,10 @@ async function prove(client: AdminClient, day: string, logged: LoggedDay, metric
   for (const [name, { requests: accessLog, units: accessLogUnits }] of logged.counts) {
     const [key = '', plan = '', operation = ''] = name.split('\t');
     differences.push({ key, plan, operation, ledger: 0, accessLog, ledgerUnits: 0, accessLogUnits });
+  }
+  for (const { plan, operation, requests } of unanswered) {
+    const name = `${plan}\t${operation}`;
+    byOperation.set(name, (byOperation.get(name) ?? 0) - requests);
   }
   const { counter, counterLeftOut } = await counterOf(client, day, logged, metrics);
   const counterDifferences = counter === null || counterLeftOut !== null ? [] : compareCounter(byOperation, counter);
@@ -112,10 +131,20 @@ async function prove(client: AdminClient, day: string, logged: LoggedDay, metric
     },
     differences,
     counterDifferences,
+    unanswered,
     counterLeftOut,
     unreadableLines: logged.unreadable,
     droppedLines: logged.dropped,
   };
+}
+
+/** Whether the log names so many requests of which nobody knows whether they were admitted; each explains one. */
+function takeUnanswered({ unanswered }: LoggedDay, key: string, operation: string, requests: number): boolean {
+  const name = askedOf(key, operation);
+  const named = unanswered.get(name) ?? 0;
+  if (named < requests) return false;
+  unanswered.set(name, named - requests);
+  return true;
 }
 
 /** The counter, and why it can't be held against this day. It counts from the start of its gateway on, whatever the day. */
@@ -149,7 +178,16 @@ function compareCounter(ledger: ReadonlyMap<string, number>, { counts }: Counter
   });
 }
 
-function show({ day, equal, totals, differences, counterDifferences, counterLeftOut, ...lines }: Proof): void {
+function show({
+  day,
+  equal,
+  totals,
+  differences,
+  counterDifferences,
+  unanswered,
+  counterLeftOut,
+  ...lines
+}: Proof): void {
   const { unreadableLines, droppedLines } = lines;
   say(`${day} (UTC): ledger ${totals.ledger}, access log ${totals.accessLog}, counter ${totals.counter ?? '-'}`);
   if (totals.ledgerUnits !== totals.ledger || totals.accessLogUnits !== totals.accessLog)
@@ -194,7 +232,22 @@ function show({ day, equal, totals, differences, counterDifferences, counterLeft
     );
     say('With several gateways name the /metrics of each with --metrics.');
   }
+  if (unanswered.length > 0) showUnanswered(unanswered);
   say(equal ? styled('green', 'They agree.') : styled('red', 'They differ.'));
+}
+
+function showUnanswered(unanswered: readonly Unanswered[]): void {
+  say();
+  say(
+    table(
+      ['key', 'plan', 'operation', 'unanswered', 'in units'],
+      unanswered
+        .slice(0, MOST_SHOWN)
+        .map(({ key, plan, operation, requests, units }) => [cell(key), cell(plan), cell(operation), requests, units]),
+    ),
+  );
+  if (unanswered.length > MOST_SHOWN) say(`and ${unanswered.length - MOST_SHOWN} more: --json names all`);
+  say('These are in the ledger, and their clients got a 503: the connection to Redis died before it answered.');
 }
 
 const EXAMPLES = `

@@ -4,6 +4,7 @@ import { REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
 import { StoreUnavailable } from './port.js';
+import type { Late } from './port.js';
 import type { StandingVerdict, Verdict } from './verdict.js';
 
 /** Called with every verdict that took or refused what a request costs. */
@@ -58,6 +59,13 @@ export function createAdmit(
     return verdict;
   };
 
+  /** Writes down what is heard of an admission that was given up: its client got no verdict, and the ledger may hold one. */
+  const noteLate = async (logEntry: ExchangeLog, awaited: Promise<Late>): Promise<void> => {
+    const late = await awaited;
+    if (late === 'unknown') logEntry.counted = null;
+    else if (late !== 'undone') note(logEntry, late);
+  };
+
   const admitAddress = async (exchange: Identified): Promise<Admitted | Refusal> => {
     const { requirements, credential, logEntry } = exchange;
     const subject = { kind: 'address', address: exchange.addressBucket } as const;
@@ -95,6 +103,12 @@ export function createAdmit(
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       logEntry.verdict = null;
+      const [late] = error.late;
+      // Not of the address that pays for a bad key: it has no ledger.
+      if (late !== undefined && subject.kind === 'key' && logEntry.credential === null && requirements.cost > 0) {
+        logEntry.unanswered = subject.id;
+        logEntry.late = noteLate(logEntry, late);
+      }
       return requirements.refusal !== null && requirements.cost === 0
         ? requirements.refusal
         : REFUSALS.store_unavailable;

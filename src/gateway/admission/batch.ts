@@ -40,11 +40,11 @@ export function batchAdmission(engine: AdmissionEngine, onBatch: (size: number) 
         for (let index = 0; index < answers.length; index += 1) answers[index]!.resolve(verdicts[index]!);
       },
       (error: unknown) => {
-        const decided = error instanceof StoreUnavailable ? error.decided : [];
+        const { decided = [], late = [], message = '' } = error instanceof StoreUnavailable ? error : {};
         answers.forEach((answer, index) => {
-          const verdict = decided[index];
-          if (verdict === undefined) answer.reject(error);
-          else answer.resolve(verdict);
+          const [verdict, awaited] = [decided[index], late[index]];
+          if (verdict !== undefined) answer.resolve(verdict);
+          else answer.reject(awaited === undefined ? error : new StoreUnavailable(message, { late: [awaited] }));
         });
       },
     );

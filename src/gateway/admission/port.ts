@@ -77,6 +77,9 @@ export interface Ban {
   readonly note: BanNote | null;
 }
 
+/** What became of a request whose caller was gone: its verdict, nothing, or nobody knows, for the connection died first. */
+export type Late = Verdict | 'undone' | 'unknown';
+
 /** The store did not answer in time, or answered that it cannot. Nothing may be assumed of the request. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
@@ -84,6 +87,8 @@ export class StoreUnavailable extends Error {
   readonly decided: readonly (Verdict | undefined)[];
   /** Places of a batch about which nothing was decided and nothing is under way: somebody else may decide them. */
   readonly notSent: readonly number[];
+  /** Of a batch, by place, what may have been decided: what is heard of it later. */
+  readonly late: readonly (Promise<Late> | undefined)[];
   /** Places of a batch of credits that are in the ledger all the same. */
   readonly taken: readonly number[];
   /** The call had no effect and will have none: it never left, or was refused as a whole. */
@@ -94,6 +99,7 @@ export class StoreUnavailable extends Error {
     options: ErrorOptions & {
       readonly decided?: readonly (Verdict | undefined)[];
       readonly notSent?: readonly number[];
+      readonly late?: readonly (Promise<Late> | undefined)[];
       readonly taken?: readonly number[];
       readonly noEffect?: boolean;
     } = {},
@@ -101,6 +107,7 @@ export class StoreUnavailable extends Error {
     super(message, options);
     this.decided = options.decided ?? [];
     this.notSent = options.notSent ?? [];
+    this.late = options.late ?? [];
     this.taken = options.taken ?? [];
     this.noEffect = options.noEffect ?? false;
   }

@@ -99,6 +99,8 @@ export function newLogEntry(): ExchangeLog {
     upstream: null,
     refusal: null,
     counted: false,
+    unanswered: null,
+    late: null,
     credential: null,
     headers: [],
     cors: null,

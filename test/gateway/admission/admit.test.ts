@@ -119,6 +119,28 @@ t.test('without a good key the address pays, and 401 says why', async (t) => {
   t.equal((await judge(engine, REQUIREMENTS, key, 'key')).end, 'admitted listPets', 'the key itself is not affected');
 });
 
+t.test('a key that was given up: whatever the store says later is written down, or that it is unknown', async (t) => {
+  const engine = openScratchEngine(t);
+  const key = await newKey(engine);
+  const request = { subject: key, operation: 'listPets', scope: null, cost: 1 };
+  const verdict = (await engine.admit([request]))[0]!;
+  const ends = [
+    [verdict, true],
+    ['undone', false],
+    ['unknown', null],
+  ] as const;
+  for (const [end, counted] of ends) {
+    const error = new StoreUnavailable('late', { late: [Promise.resolve(end)] });
+    const slow = { admit: () => Promise.reject(error) } as unknown as AdmissionEngine;
+    const given = await judge(slow, REQUIREMENTS, key, 'key');
+    t.equal(given.end, 'store_unavailable');
+    await given.exchange.logEntry.late;
+    t.match(given.exchange.logEntry, { counted, unanswered: key.id, verdict: counted === true ? verdict : null });
+    t.same(given.told, counted === true ? ['admitted listPets'] : [], 'and counted');
+    t.equal((await judge(slow, REQUIREMENTS, ADDRESS, 'missing')).exchange.logEntry.late, null, 'no address is');
+  }
+});
+
 t.test('without a store it is 503, but what was wrong from the start stays so; a bug stays a bug', async (t) => {
   const failing = (error: Error): AdmissionEngine =>
     ({ admit: () => Promise.reject(error) }) as unknown as AdmissionEngine;

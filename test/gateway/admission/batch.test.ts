@@ -46,6 +46,17 @@ t.test('a turn with very many is cut into calls of a bounded size', async (t) =>
   t.same(sizes, [256, 256, 88]);
 });
 
+t.test('each that was given up gets what is heard of it later', async (t) => {
+  const late = [undefined, Promise.resolve('unknown' as const), Promise.resolve(unknown)];
+  const failing = { admit: () => Promise.reject(new StoreUnavailable('away', { late })) } as unknown as AdmissionEngine;
+  const admission = batchAdmission(failing, () => undefined);
+  const errors = await Promise.all(
+    [1, 2, 3].map((n) => admission.admit(request(String(n))).catch((error: unknown) => error as StoreUnavailable)),
+  );
+  const heard = errors.map((error) => (error instanceof StoreUnavailable ? error.late : []));
+  t.same(await Promise.all(heard.map(async ([first]) => await first)), [undefined, 'unknown', unknown]);
+});
+
 t.test(
   'when the store fails in the middle of a batch, what it decided stands and only the rest is refused',
   async (t) => {

@@ -60,6 +60,31 @@ t.test('an admitted request that ended in a 5xx is credited, with the day of its
   t.same((await finished({ verdict: null, counted: true }, 503)).failures, []);
 });
 
+t.test(
+  'an admission that was given up: its line waits for what the store did, and what it admitted has failed',
+  async (t) => {
+    const { exchange } = makeExchange({});
+    const { logEntry } = exchange;
+    let heard = (): void => undefined;
+    Object.assign(logEntry, { refusal: REFUSALS.store_unavailable, unanswered: 'k1' });
+    logEntry.late = new Promise((resolve) => (heard = resolve));
+    const failures: FailedRequest[] = [];
+    const lines: unknown[] = [];
+    const access: AccessLog = { write: (text) => lines.push(JSON.parse(String(text))), sampled: 1 };
+    const labels = { engine: 'redis', plans: ['free'], operations: ['listPets'], charged: ['listPets'], upstreams: [] };
+    createFinish(createMetrics({ ...labels }), access, (failure) => failures.push(failure))(exchange, 503);
+    t.same([lines, failures], [[], []]);
+    Object.assign(logEntry, { verdict: VERDICT, counted: true });
+    heard();
+    await logEntry.late;
+    t.match(lines, [{ status: 503, code: 'store_unavailable', key: 'k1', counted: true, outcome: 'admitted' }]);
+    t.match(failures, [{ keyId: 'k1', admittedAtMs: VERDICT.atMs }]);
+    const unheard = await finished({ unanswered: 'k1', counted: null }, 503);
+    t.match(unheard.line, { key: 'k1', counted: null, units: 0, admittedAt: null });
+    t.same(unheard.failures, []);
+  },
+);
+
 t.test('an answer that broke after it began is no success', async (t) => {
   const told = await finished({ verdict: VERDICT, counted: true, refusal: REFUSALS.upstream_failed }, 200, {
     started: true,

@@ -185,7 +185,7 @@ function admitOf(
     });
     notSent.forEach((place, n) => (decided[place] = verdicts[n]));
     if (requests.every((_, place) => decided[place] !== undefined)) return decided as Verdict[];
-    throw new StoreUnavailable(error.message, { decided });
+    throw new StoreUnavailable(error.message, { decided, late: error.late });
   };
   let toldAtMs = -Infinity;
   /** Nobody is told that a key is not good which Redis has lost. */

@@ -1,7 +1,7 @@
 import { customerOf } from '../../customers/id.js';
 import type { Plans } from '../../plan.js';
 import { StoreUnavailable } from '../../port.js';
-import type { AdmissionRequest } from '../../port.js';
+import type { AdmissionRequest, Late } from '../../port.js';
 import type { Verdict } from '../../verdict.js';
 import { PROBE, writtenOut } from './admission/call.js';
 import type { Call, Section } from './admission/call.js';
@@ -9,6 +9,7 @@ import { admissionScript, DAY_BYTES } from './admission/script.js';
 import { AnswerReader, planTable, unknownAnswers } from './admission/answers.js';
 import type { PlanTable } from './admission/answers.js';
 import { arrive } from './imports.js';
+import { Unanswered } from './link/errors.js';
 import type { Link } from './link/link.js';
 import type { Probe } from './link/probe.js';
 import { dayNumber, subjectName } from './names.js';
@@ -65,13 +66,10 @@ async function decide(
   const staged: number[] = [];
   const run = async (call: Call): Promise<void> => {
     const answers = await ask(link, edition, requests, call);
-    const reader = new AnswerReader(answers, edition.table);
-    for (const place of placesOf(call)) {
-      const answer = reader.next(requests[place]!);
+    read(edition, requests, call, answers, (place, answer) => {
       if (answer === 'staged') staged.push(place);
       else verdicts[place] = answer;
-    }
-    if (reader.noted.length > 0) edition.onNoted?.(reader.noted);
+    });
   };
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
@@ -80,11 +78,53 @@ async function decide(
   edition.onNoted?.(
     calls.flatMap((call, n) => (runs[n]?.status === 'fulfilled' || hadNoEffect(runs[n]) ? [] : keysOf(requests, call))),
   );
+  const late: (Promise<Late> | undefined)[] = [];
+  calls.forEach((call, n) => {
+    const reason: unknown = runs[n]?.status === 'rejected' ? runs[n].reason : undefined;
+    if (reason instanceof Unanswered) listen(edition, requests, call, reason, late);
+  });
   throw withDecided(
     failed.reason,
     verdicts,
     calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? placesOf(call) : [])),
+    late,
   );
+}
+
+function read(
+  edition: Edition,
+  requests: readonly AdmissionRequest[],
+  call: Call,
+  answers: Buffer,
+  take: (place: number, answer: Verdict | 'staged') => void,
+): void {
+  const reader = new AnswerReader(answers, edition.table);
+  for (const place of placesOf(call)) take(place, reader.next(requests[place]!));
+  if (reader.noted.length > 0) edition.onNoted?.(reader.noted);
+}
+
+/** Puts at each place of a call that was given up what is heard of it later. */
+function listen(
+  edition: Edition,
+  requests: readonly AdmissionRequest[],
+  call: Call,
+  unanswered: Unanswered,
+  late: (Promise<Late> | undefined)[],
+): void {
+  const heard = new Map<number, Late>();
+  const over = unanswered.answer().then((answers) => {
+    if (typeof answers === 'string') return answers;
+    if (answers.length !== DAY_BYTES)
+      read(edition, requests, call, answers, (place, answer) => {
+        heard.set(place, answer === 'staged' ? 'undone' : answer);
+      });
+    return 'undone';
+  });
+  for (const place of placesOf(call))
+    late[place] = over.then(
+      (otherwise) => heard.get(place) ?? otherwise,
+      () => 'unknown',
+    );
 }
 
 /** Runs the script, for another day when it says that it is another. */
@@ -114,16 +154,20 @@ async function decideImported(
 ): Promise<void> {
   const waiting = staged.flatMap((place) => requests[place] ?? []);
   const ids = new Set(waiting.flatMap(({ subject }) => (subject.kind === 'key' ? subject.id : [])));
-  const late = new Array<Verdict | undefined>(waiting.length).fill(undefined);
+  const decided = new Array<Verdict | undefined>(waiting.length).fill(undefined);
   try {
     const isThere = await arrive(link, [...ids]);
     // Staged once more: another import holds it by now, and that one isn't committed.
-    const still = isThere ? await decide(link, edition, waiting, late, callsOf(waiting, link.cluster)) : staged.keys();
-    for (const n of still) late[n] = { outcome: 'unknown_key', reason: 'unknown' };
+    const still = isThere
+      ? await decide(link, edition, waiting, decided, callsOf(waiting, link.cluster))
+      : staged.keys();
+    for (const n of still) decided[n] = { outcome: 'unknown_key', reason: 'unknown' };
   } catch (error) {
-    throw withDecided(error, verdicts);
+    const late: (Promise<Late> | undefined)[] = [];
+    if (error instanceof StoreUnavailable) for (const [n, place] of staged.entries()) late[place] = error.late[n];
+    throw withDecided(error, verdicts, [], late);
   } finally {
-    staged.forEach((place, n) => (verdicts[place] = late[n]));
+    staged.forEach((place, n) => (verdicts[place] = decided[n]));
   }
 }
 
@@ -134,10 +178,11 @@ function hadNoEffect(run: PromiseSettledResult<void> | undefined): boolean {
 function withDecided(
   error: unknown,
   verdicts: readonly (Verdict | undefined)[],
-  notSent: readonly number[] = [],
+  notSent: readonly number[],
+  late: StoreUnavailable['late'],
 ): unknown {
   return error instanceof StoreUnavailable
-    ? new StoreUnavailable(error.message, { decided: verdicts, notSent })
+    ? new StoreUnavailable(error.message, { decided: verdicts, notSent, late })
     : error;
 }
 

@@ -5,10 +5,7 @@ import type { RedisTarget } from './url.js';
 
 export type Client = Redis | Cluster;
 
-/**
- * A black hole is noticed after this time without a byte: the socket is given up. Long enough that a
- * stall of our own event loop is not taken for one.
- */
+/** Of what finds out who has which slot in a Cluster: a connection with so long without a byte is given up. */
 const SILENCE_MS = 1_000;
 const SENTINEL_MS = 1_000;
 /** How often one that reads its file is asked whether it has; a small one is read in no time. */
@@ -45,6 +42,7 @@ export function dialNode(cluster: Cluster, name: string): Redis {
     ...cluster.options.redisOptions,
     replyMapping: 'legacy',
     ...address,
+    socketTimeout: undefined,
     enableOfflineQueue: false,
     retryStrategy: redialDelayMs,
   });
@@ -59,7 +57,6 @@ function commonOptions(target: RedisTarget, deadlineMs: number) {
     connectTimeout: SENTINEL_MS,
     maxLoadingRetryTime: LOADING_MS,
     disconnectTimeout: deadlineMs,
-    socketTimeout: deadlineMs + SILENCE_MS,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
@@ -88,7 +85,7 @@ function clusterOf(target: Extract<RedisTarget, { kind: 'cluster' }>, deadlineMs
   return new (ioredis().Cluster)(
     target.nodes.map((address) => ({ ...address })),
     {
-      redisOptions: commonOptions(target, deadlineMs),
+      redisOptions: { ...commonOptions(target, deadlineMs), socketTimeout: deadlineMs + SILENCE_MS },
       clusterRetryStrategy: redialDelayMs,
       slotsRefreshTimeout: SENTINEL_MS,
       slotsRefreshInterval: 5_000,

@@ -1,5 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreUnavailable } from '../../../port.js';
 import { Overdue } from './health.js';
+import { doneIn } from './script.js';
 
+/** How long answers are still read of calls that were given up. */
+export const LATE_MS = 10_000;
 /** This Redis is not the store that is known here, or has lost its data (identity.ts). */
 export class NotOurs extends Error {}
 
@@ -78,4 +83,29 @@ export function reasonOf(error: unknown, trouble: string | undefined): string {
   return COMPILING.test((error as Error).message)
     ? `Redis refuses the admission script: fewer plans, or fewer prices, make it smaller (${(error as Error).message})`
     : `Redis answered ${code}`;
+}
+
+/** A call that may have been carried out. */
+export class Unanswered extends StoreUnavailable {
+  readonly #call: Promise<unknown> | null;
+
+  /** @param call under way; null where its connection died */
+  constructor(message: string, call: Promise<unknown> | null) {
+    super(message);
+    this.#call = call;
+  }
+
+  /** What a script answers late, without the clock. Waits as long as that may come. */
+  async answer(): Promise<Buffer | 'undone' | 'unknown'> {
+    if (this.#call === null) return 'unknown';
+    const waited = new AbortController();
+    try {
+      const answer = await Promise.race([this.#call, sleep(LATE_MS, undefined, { ref: false, signal: waited.signal })]);
+      return answer instanceof Buffer ? (doneIn(answer) ?? 'undone') : 'unknown';
+    } catch (error) {
+      return hadNoEffect(error) ? 'undone' : 'unknown';
+    } finally {
+      waited.abort();
+    }
+  }
 }

@@ -9,9 +9,15 @@ const PROBE_EVERY_MS = 20;
 /** How often one that is away is asked whether it is back. */
 const PROBE_AWAY_EVERY_MS = 100;
 
-/** No answer came in time; the call may have been carried out. */
+/** No answer came in time; the call may have been carried out, and its answer come yet. */
 export class Overdue extends Error {
   override readonly name = 'Overdue';
+  readonly call: Promise<unknown>;
+
+  constructor(call: Promise<unknown>) {
+    super();
+    this.call = call;
+  }
 }
 
 interface Sent {
@@ -117,7 +123,7 @@ export class NodeHealth {
       };
       const giveUp = (): void => {
         ended();
-        reject(new Overdue());
+        reject(new Overdue(call));
       };
       const place = this.#sent.add({ untilMs, giveUp });
       call.then(resolve, reject).finally(ended);

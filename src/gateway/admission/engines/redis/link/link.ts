@@ -13,6 +13,7 @@ import {
   reasonOf,
   redirectionOf,
   refusalOf,
+  Unanswered,
   Unsent,
   wordOf,
 } from './errors.js';
@@ -22,12 +23,11 @@ import { Healths } from './healths.js';
 import { Identity } from './identity.js';
 import { Nodes } from './nodes.js';
 import type { Argument, Node } from './nodes.js';
-import { CLOCK_BYTES } from './script.js';
+import { doneIn } from './script.js';
 import type { Script } from './script.js';
 import { askProbe } from './probe.js';
 import type { Probe } from './probe.js';
 
-const REDIAL_MS = 50;
 /** Before a call that had no effect is made again. */
 const RETRY_MS = 10;
 /** A call is not made again with less time than this: without an answer, nobody would know any more that it had no effect. */
@@ -41,31 +41,24 @@ const IDENTIFY_EVERY_MS = 1_000;
  * Every method rejects with StoreUnavailable and nothing else.
  */
 export class Link {
-  readonly #client: Client;
   readonly #deadlineMs: number;
   readonly #probe: () => Probe;
   readonly #healths: Healths;
   readonly #nodes: Nodes;
   readonly #identity: Identity;
   readonly #stopIdentifying: () => Promise<void>;
-  #closed = false;
   /** Why dialling failed last. */
   #trouble: string | undefined;
 
   constructor(client: Client, deadlineMs: number, probe: () => Probe, known: KnownId, log: Log | undefined) {
-    this.#client = client;
     this.#deadlineMs = deadlineMs;
     this.#probe = probe;
     this.#healths = new Healths(deadlineMs, (name, health) => this.#runProbe(name, health), log);
     const remember = (error: unknown): void => void (this.#trouble = codeOf(error));
-    client.on('error', remember);
-    client.on('node error', remember);
-    client.on('ready', () => (this.#trouble = undefined));
-    // ioredis gives up for good when a failover is announced while it is dialling.
-    client.on('end', () => setTimeout(() => this.#redial(), REDIAL_MS));
     this.#nodes = new Nodes(
       client,
       remember,
+      () => (this.#trouble = undefined),
       (name) => this.#healths.known(name)?.answers ?? false,
       // Who answers the next call may have lost its data, or be another.
       (name) => this.#healths.known(name)?.failed(reasonOf(new Unsent(), this.#trouble), true),
@@ -84,7 +77,7 @@ export class Link {
   }
 
   get cluster(): boolean {
-    return this.#client.isCluster;
+    return this.#nodes.client.isCluster;
   }
 
   /** Why one of the nodes asked so far is away; null while none is. */
@@ -196,20 +189,12 @@ export class Link {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
     await this.#stopIdentifying();
     this.#healths.close();
-    if (this.#client.status === 'ready')
-      await Promise.race([
-        this.#client.quit().catch(() => undefined),
-        sleep(this.#deadlineMs, undefined, { ref: false }),
-      ]);
-    this.#client.disconnect();
+    const { client } = this.#nodes;
+    if (client.status === 'ready')
+      await Promise.race([client.quit().catch(() => undefined), sleep(this.#deadlineMs, undefined, { ref: false })]);
     this.#nodes.close();
-  }
-
-  #redial(): void {
-    if (!this.#closed) this.#client.connect().catch(() => undefined);
   }
 
   #untilMs(): number {
@@ -254,7 +239,9 @@ export class Link {
     this.#learn(error, health);
     const noEffect = hadNoEffect(error);
     if (!noEffect || this.#healths.clock.nowMs + SPARE_MS >= untilMs)
-      throw new StoreUnavailable(reasonOf(error, this.#trouble), { noEffect });
+      throw noEffect
+        ? new StoreUnavailable(reasonOf(error, this.#trouble), { noEffect })
+        : new Unanswered(reasonOf(error, this.#trouble), error instanceof Overdue ? error.call : null);
     const redirection = this.cluster ? redirectionOf(error) : undefined;
     if (redirection !== undefined) return this.#nodes.redirected(redirection, name);
     this.#nodes.refresh();
@@ -298,8 +285,8 @@ export class Link {
       throw error;
     }
     health.storeClock.note(answer.readDoubleLE(0), performance.now());
-    // Late by the store's clock: nothing was done. The clock was set forward, or we were held up.
-    return answer.length > CLOCK_BYTES ? answer.subarray(CLOCK_BYTES) : undefined;
+    // Late by the store's clock: it was set forward, or we were held up.
+    return doneIn(answer);
   }
 
   /**
@@ -326,8 +313,11 @@ export class Link {
       // First, because a good probe tells the store's clock, and with that it may be believed.
       await this.#identity.check(name);
       await askProbe(this.#nodes, name, health, this.#untilMs(), this.#probe());
+      this.#nodes.heard(name);
     } catch (error) {
       this.#learn(error, health);
+      if (error instanceof Overdue || error instanceof Unsent) this.#nodes.missed(name);
+      else this.#nodes.heard(name);
       this.#nodes.refresh();
       throw new StoreUnavailable(reasonOf(error, this.#trouble));
     }

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { dialNode, isCluster } from './connect.js';
 import type { Client } from './connect.js';
-import { Unsent, wordOf } from './errors.js';
+import { LATE_MS, Unsent, wordOf } from './errors.js';
 import type { Redirection } from './errors.js';
 import type { Script } from './script.js';
 import { slotOf } from './slot.js';
@@ -10,6 +10,12 @@ import { slotOf } from './slot.js';
 const IDLE_MS = 10_000;
 /** How often at most a Cluster is asked anew which node has which slot. */
 const REFRESH_MS = 200;
+const REDIAL_MS = 50;
+/**
+ * After this time without an answer to any probe a connection is taken for a black hole: another is dialled. Long
+ * enough that a stall of Redis is not taken for one.
+ */
+const SILENCE_MS = 1_000;
 
 export type Argument = string | Buffer;
 
@@ -25,14 +31,19 @@ export interface Node {
  * would follow redirections by itself, to nodes whose clock and health are not those of the one asked.
  */
 export class Nodes {
-  readonly #client: Client;
+  #client: Client;
   readonly #dialled = new Map<string, Redis>();
   /** Since when a node has no slot, in ms of `performance.now()`. */
   readonly #idle = new Map<string, number>();
+  /** Since when no probe of a node was answered, in the same time. */
+  readonly #mute = new Map<string, number>();
+  /** Connections that nothing is sent on any more, and whose answers may still come. */
+  readonly #retired = new Set<Redis>();
   readonly #onError: (error: unknown) => void;
-  #refreshedMs = -Infinity;
-
+  readonly #onReady: () => void;
   readonly #onLost: (name: string) => void;
+  #refreshedMs = -Infinity;
+  #closed = false;
 
   /**
    * @param onLost called when the connection to a node is lost
@@ -41,6 +52,7 @@ export class Nodes {
   constructor(
     client: Client,
     onError: (error: unknown) => void,
+    onReady: () => void,
     isUp: (name: string) => boolean,
     onLost: (name: string) => void,
     onGone: (name: string) => void,
@@ -48,8 +60,14 @@ export class Nodes {
     this.#client = client;
     this.#onError = onError;
     this.#onLost = onLost;
-    if (!isCluster(client)) client.on('close', () => onLost(''));
-    else client.on('refresh', () => this.#letGo(client, isUp, onGone));
+    this.#onReady = onReady;
+    this.#listen(client);
+    if (isCluster(client)) client.on('refresh', () => this.#letGo(client, isUp, onGone));
+  }
+
+  /** Of a single Redis its connection; of a Cluster what knows its nodes. */
+  get client(): Client {
+    return this.#client;
   }
 
   /** Name of the node that has the slot of `key`; '' in a Cluster as long as none is known. */
@@ -74,7 +92,7 @@ export class Nodes {
     const known = this.#dialled.get(name);
     if (known !== undefined) return known;
     const connection = dialNode(this.#client, name);
-    connection.on('error', this.#onError).on('close', () => this.#onLost(name));
+    connection.on('error', this.#onError).on('close', () => this.#lost(name, connection));
     this.#dialled.set(name, connection);
     return connection;
   }
@@ -132,8 +150,70 @@ export class Nodes {
     this.#client.refreshSlotsCache();
   }
 
+  /** A probe of the node was answered. */
+  heard(name: string): void {
+    this.#mute.delete(name);
+  }
+
+  /** A probe of the node had no answer, or no connection. */
+  missed(name: string): void {
+    const nowMs = performance.now();
+    const sinceMs = this.#mute.get(name) ?? nowMs;
+    this.#mute.set(name, sinceMs);
+    if (nowMs - sinceMs < SILENCE_MS) return;
+    const connection = this.connectionTo(name);
+    if (connection?.status === 'connect') connection.disconnect(true);
+    else if (connection?.status === 'ready') this.#replace(name, connection);
+    else return;
+    this.#mute.delete(name);
+  }
+
   close(): void {
-    for (const connection of this.#dialled.values()) connection.disconnect();
+    this.#closed = true;
+    this.#client.disconnect();
+    for (const connection of [...this.#dialled.values(), ...this.#retired]) connection.disconnect();
+  }
+
+  #listen(client: Client): void {
+    client.on('error', this.#onError);
+    client.on('node error', this.#onError);
+    client.on('ready', this.#onReady);
+    if (!isCluster(client)) client.on('close', () => this.#lost('', client));
+    // ioredis gives up for good when a failover is announced while it is dialling.
+    client.on('end', () => setTimeout(() => this.#redial(client), REDIAL_MS));
+  }
+
+  /** One that was retired says nothing of the node any more. */
+  #lost(name: string, connection: Redis): void {
+    if (!this.#retired.has(connection)) this.#onLost(name);
+  }
+
+  #redial(client: Client): void {
+    if (!this.#closed && client === this.#client) client.connect().catch(() => undefined);
+  }
+
+  #replace(name: string, connection: Redis): void {
+    if (isCluster(this.#client)) this.#dialled.delete(name);
+    else this.#listen((this.#client = connection.duplicate()));
+    this.#retire(connection);
+    this.#onLost(name);
+  }
+
+  /** Sends nothing more on a connection, and reads what it still says. */
+  #retire(connection: Redis): void {
+    if (connection.status !== 'ready') {
+      connection.disconnect();
+      return;
+    }
+    this.#retired.add(connection);
+    connection.options.retryStrategy = () => null;
+    const patience = setTimeout(() => connection.disconnect(), LATE_MS).unref();
+    connection.once('end', () => {
+      clearTimeout(patience);
+      // Of its sentinels too, where it had any.
+      connection.disconnect();
+      this.#retired.delete(connection);
+    });
   }
 
   #moved(slot: number, to: string): void {
@@ -156,7 +236,7 @@ export class Nodes {
       this.#idle.delete(name);
       this.#dialled.delete(name);
       onGone(name);
-      connection.disconnect();
+      this.#retire(connection);
     }
   }
 }

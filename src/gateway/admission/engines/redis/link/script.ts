@@ -28,6 +28,11 @@ local clock = time[1] * 1000 + floor(time[2] / 1000)
 if clock > tonumber(ARGV[1]) then return pack('<d', clock) end
 `;
 
+/** The answer without the clock; undefined when it is the clock alone, for the call came too late and did nothing. */
+export function doneIn(answer: Buffer): Buffer | undefined {
+  return answer.length > CLOCK_BYTES ? answer.subarray(CLOCK_BYTES) : undefined;
+}
+
 export function scriptOf(body: string): Script {
   const text = PRELUDE + body;
   return { text, sha: createHash('sha1').update(text).digest('hex') };

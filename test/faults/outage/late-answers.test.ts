@@ -1,0 +1,138 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { Test } from 'tap';
+import { petgate, surroundings } from '../../cli/programs.js';
+import { openClient } from '../../e2e/client.js';
+import { day, ledgerOf } from '../../e2e/ledger.js';
+import type { Counts } from '../../e2e/ledger.js';
+import { ADMIN_TOKEN, startGateway } from '../../servers/gateway.js';
+import type { Gateway } from '../../servers/gateway.js';
+import { startRedis } from '../../servers/redis.js';
+import { startProxy } from '../../servers/stalling-proxy.js';
+import type { StallingProxy } from '../../servers/stalling-proxy.js';
+import { until } from '../../servers/until.js';
+import { startUpstream } from '../../servers/upstream.js';
+import { learnt } from '../copies.js';
+import { createKey, PLANS } from '../fleet.js';
+import { startLoad } from '../load.js';
+import type { Load } from '../load.js';
+
+const EACH = 4;
+t.setTimeout(150_000);
+
+/** Longer than a silence after which another connection is dialled. */
+const HELD_MS = 3_000;
+
+interface Scene {
+  readonly way: StallingProxy;
+  readonly gateway: Gateway;
+  readonly id: string;
+  readonly load: Load;
+  /** Waits until so many more requests were admitted. */
+  readonly admitsMore: () => Promise<void>;
+}
+
+/** A gateway under load, with what holds back the answers of its Redis. */
+async function sceneOf(t: Test, onFailure: 'local' | 'refuse'): Promise<Scene> {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const way = await startProxy(redis.port);
+  t.teardown(() => way.stop());
+  const upstream = await startUpstream(t);
+  const gateway = await startGateway(t, {
+    plans: PLANS,
+    environment: { REDIS_URL: `redis://127.0.0.1:${way.port}` },
+    config: { store: { on_failure: onFailure }, upstreams: { pets: { addresses: [upstream.url] } } },
+  });
+  const { id, key } = await createKey(gateway, 'roomy');
+  const load = startLoad(t, [openClient(t, gateway.url, EACH)], key, EACH);
+  if (onFailure === 'local') await learnt(gateway, [id]);
+  const admitsMore = async (): Promise<void> => {
+    const before = load.count('200');
+    await until('more requests are admitted', () => load.count('200') > before + 50);
+  };
+  await admitsMore();
+  return { way, gateway, id, load, admitsMore };
+}
+
+/** Ends the load; the lines of requests that were admitted, or may have been, and answered 503. Others come at once. */
+async function givenUp({ gateway, load }: Scene): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  await load.stop();
+  const refused = () => gateway.program.lines().filter(({ code }) => code === 'store_unavailable');
+  await until('every 503 has its line', () => refused().length === load.count('store_unavailable'));
+  return refused().filter(({ counted }) => counted !== false);
+}
+
+async function reconciled({ gateway }: Scene): Promise<{ readonly code: number | string; readonly proof: unknown }> {
+  const file = join(gateway.dataFolder, 'access.log');
+  const lines = gateway.program.lines().map((line) => JSON.stringify(line));
+  writeFileSync(file, lines.join('\n'));
+  const { code, stdout } = await petgate(
+    ['usage', 'reconcile', '--day', day(Date.now()), '--access-log', file, '--json'],
+    surroundings(gateway.dataFolder, { ADMIN_PORT: new URL(gateway.adminUrl).port, PETGATE_ADMIN_TOKEN: ADMIN_TOKEN }),
+  );
+  return { code, proof: JSON.parse(stdout) as unknown };
+}
+
+/** The ledger, once it has what clients got and `more`. */
+async function settledLedger({ gateway, id, load }: Scene, more: number): Promise<Counts> {
+  await until('all is in the ledger', async () => (await ledgerOf(gateway, id)).requests >= load.count('200') + more);
+  return ledgerOf(gateway, id);
+}
+
+for (const onFailure of ['local', 'refuse'] as const) {
+  t.test(`answers that come after their callers gave up have failed (${onFailure})`, async (t) => {
+    const scene = await sceneOf(t, onFailure);
+    const { way, load, gateway, id, admitsMore } = scene;
+    way.set('hold');
+    await until('requests are given up', () => load.count('store_unavailable') > 0);
+    await sleep(HELD_MS);
+    way.set('pass');
+    await admitsMore();
+    const late = await givenUp(scene);
+    t.ok(late.length > 0 && late.length <= EACH, 'those that were under way', { late: late.length });
+    t.match(
+      late,
+      late.map(() => ({ key: id, counted: true, outcome: 'admitted', code: 'store_unavailable', plan: 'roomy' })),
+    );
+    await until('they have failed', async () => (await ledgerOf(gateway, id)).failed >= late.length);
+    const { requests, failed } = await settledLedger(scene, late.length);
+    t.comment(JSON.stringify({ requests, failed, tally: [...load.tally] }));
+    t.equal(requests - failed, load.count('200'), 'less what failed it is what clients got');
+    t.equal(failed, late.length);
+    t.match(await reconciled(scene), { code: 0, proof: { equal: true, differences: [], unanswered: [] } });
+  });
+
+  t.test(
+    `where the connection dies first the access line says so, and reconcile names it (${onFailure})`,
+    async (t) => {
+      const scene = await sceneOf(t, onFailure);
+      const { way, load, id, admitsMore } = scene;
+      way.set('hold');
+      await until('requests are given up', () => load.count('store_unavailable') > 0);
+      way.set('refuse');
+      way.set('pass');
+      await admitsMore();
+      const lost = await givenUp(scene);
+      t.ok(lost.length > 0 && lost.length <= EACH, 'those that were under way', { lost: lost.length });
+      t.match(
+        lost,
+        lost.map(() => ({ key: id, counted: null, outcome: 'none', plan: null, admittedAt: null })),
+      );
+      const { requests, failed } = await settledLedger(scene, lost.length);
+      t.comment(JSON.stringify({ requests, failed, tally: [...load.tally] }));
+      t.equal(requests, load.count('200') + lost.length, 'Redis had decided them');
+      t.equal(failed, 0);
+      t.match(await reconciled(scene), {
+        code: 0,
+        proof: {
+          equal: true,
+          differences: [],
+          unanswered: [{ key: id, plan: 'roomy', operation: 'listPets', requests: lost.length, units: lost.length }],
+        },
+      });
+    },
+  );
+}
