@@ -90,7 +90,8 @@ async function openAdmin(
   const archive: AdminParts['archive'] = (task) => runArchiveTask({ ...task, settings: ledger });
   // Only here: workers have no such listener, and fastify takes 19 MB.
   const { createAdmin } = await import('./admin/server.js');
-  const admin = await createAdmin({ registry, engine, token: adminToken, metrics, ready, log, report, archive });
+  const hosts = [settings.admin.host, ...settings.admin.hosts];
+  const admin = await createAdmin({ registry, engine, token: adminToken, hosts, metrics, ready, log, report, archive });
   await listen(admin, settings.admin);
   return admin;
 }

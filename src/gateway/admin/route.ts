@@ -19,6 +19,8 @@ export interface AdminParts {
   readonly engine: AdmissionEngine;
   /** The operators' own token, of the environment: it may do everything, and needs no store. */
   readonly token: string;
+  /** Names the listener is known by, beside addresses and names of inside. */
+  readonly hosts?: readonly string[];
   /** Tests only: ms of a clock that never steps back, for wrong tokens. */
   readonly elapsedMs?: () => number;
   /** Prometheus text format. */

@@ -9,6 +9,7 @@ import type { KeyRefusedKind } from '../keys/refused.js';
 import { isCustomerId, isKeyId } from '../keys/token.js';
 import { createAuthorize } from './access/authorize.js';
 import type { Caller } from './access/authorize.js';
+import { createHostCheck } from './access/host.js';
 import { AdminTokens } from './access/tokens.js';
 import { readActor } from './actor.js';
 import { AdminRefusal, nameOf, send, sendRefusal } from './answer.js';
@@ -54,8 +55,10 @@ const noSchemas = (): never => {
 export async function createAdmin(parts: AdminParts): Promise<Server> {
   const tokens = new AdminTokens(parts.engine.tokens, () => parts.registry.nowMs());
   const authorize = createAuthorize(parts.token, tokens, parts.elapsedMs ?? (() => performance.now()));
+  const checkHost = createHostCheck(parts.hosts ?? []);
   const admit = async (request: FastifyRequest): Promise<void> => {
     const { raw, method, url, routeOptions } = request;
+    checkHost(raw.headers.host);
     const { route } = routeOptions.config;
     const { role: access = 'any', browser = false, streams } = route ?? {};
     const credentials = { header: raw.headers.authorization, address: raw.socket.remoteAddress };

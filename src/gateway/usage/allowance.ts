@@ -1,7 +1,5 @@
 /** A greedy bucket per name, in this process alone. */
 interface Allowance {
-  /** 0: a token is there; else the ms until the next one. Takes none. */
-  waitMs(name: string, nowMs: number): number;
   /** Takes a token. 0: it was there; else the ms until the next one. @param nowMs of a clock that never steps back */
   take(name: string, nowMs: number): number;
 }
@@ -30,10 +28,6 @@ export function createAllowance(perSecond: number, burst: number, most: number):
     return bucket;
   };
   return {
-    waitMs: (name, nowMs) => {
-      const bucket = buckets.get(name);
-      return bucket === undefined ? 0 : Math.max(0, Math.ceil((1 - bucket.tokens) / perMs - (nowMs - bucket.atMs)));
-    },
     take: (name, nowMs) => {
       const bucket = bucketOf(name, nowMs);
       bucket.tokens = Math.min(burst, bucket.tokens + (nowMs - bucket.atMs) * perMs);

@@ -22,7 +22,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   listen: { host: '0.0.0.0', port: 8080, proxyProtocol: false },
   tls: null,
   http2: true,
-  admin: { host: '127.0.0.1', port: 9090 },
+  admin: { host: '127.0.0.1', port: 9090, hosts: [] },
   workers: 1,
   dataFolder: join(packageRoot, 'data'),
   contract: join(packageRoot, 'config/openapi.yaml'),

@@ -13,7 +13,7 @@ const BASIC = 'Basic realm="petgate-admin", charset="UTF-8"';
 const HELP =
   'It is one that "petgate tokens create" made, PETGATE_ADMIN_TOKEN, or the file admin-token in the data folder.';
 
-/** Wrong tokens taken from one address: so many at once, then one in so many seconds. */
+/** Wrong tokens that are called wrong to one address: so many at once, then one in so many seconds. */
 const BURST = 10;
 const PER_SECOND = 0.5;
 /** Beyond it the address that began longest ago is forgotten. */
@@ -45,8 +45,8 @@ export type Authorize = (credentials: Credentials) => Promise<Caller>;
 const ROOT: Caller = { name: null, role: 'operator' };
 
 /**
- * 401 for a wrong token or none, 403 for one whose role is too small. 429 for an address that goes on sending wrong
- * ones: it is not compared any more until the next attempt is due, and nobody else waits for that.
+ * 401 for a wrong token or none, 403 for one whose role is too small. 429 for a wrong one of an address that goes on
+ * sending such; right ones never wait for that, wherever they come from.
  * @param root the token of the environment; it needs no store
  * @param now ms of a clock that never steps back
  */
@@ -56,9 +56,6 @@ export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderO
   const attempts = createAllowance(PER_SECOND, BURST, MOST_ADDRESSES);
   return async ({ header, address, browser, access }) => {
     if (header === undefined) throw unauthorized(header, browser ? access : null);
-    const peer = bucketOf(peers.read(address, null));
-    const waitMs = attempts.waitMs(peer, now());
-    if (waitMs > 0) throw tooMany(waitMs);
     const sent = tokenIn(header, browser);
     // Hashes have one length: the comparison tells nothing of the token, not even how long it is.
     if (sent !== '' && timingSafeEqual(hashOf(sent), rootHash)) return ROOT;
@@ -66,8 +63,8 @@ export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderO
       throw error instanceof StoreUnavailable ? storeAway() : error;
     });
     if (caller === undefined) {
-      attempts.take(peer, now());
-      throw unauthorized(header, browser ? access : null);
+      const waitMs = attempts.take(bucketOf(peers.read(address, null)), now());
+      throw waitMs > 0 ? tooMany(waitMs) : unauthorized(header, browser ? access : null);
     }
     if (!rolesFor(access).includes(caller.role)) throw insufficient(caller.role, access, isBasic(header));
     return caller;
@@ -115,7 +112,7 @@ function tooMany(waitMs: number): AdminRefusal {
   return new AdminRefusal(
     429,
     'too_many_attempts',
-    `Too many wrong tokens came from this address. Wait as long as Retry-After says, then send an admin token. ${HELP}`,
+    `Too many wrong tokens came from this address, and this is one more. Stop sending it: a right one is taken at once. ${HELP}`,
     { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
   );
 }

@@ -41,7 +41,16 @@ export const gatewayFile = mapping({
   })
     .optional()
     .describe('Two PEM files, relative to this file: the public listener speaks HTTPS. Left out: plain HTTP/1.1.'),
-  admin: mapping({ host: host.prefault('127.0.0.1'), port: port.prefault(9090) })
+  admin: mapping({
+    host: host.prefault('127.0.0.1'),
+    port: port.prefault(9090),
+    hosts: z
+      .array(host, { error: 'must be a list of host names' })
+      .prefault([])
+      .describe(
+        'Names it answers to beside addresses, names of one label and those ending in .svc, .local or .internal; others get 421.',
+      ),
+  })
     .prefault({})
     .describe('The listener of operators: metrics, health, admin API.'),
   workers: z

@@ -28,7 +28,6 @@ export const bannedRow = (subject: string): string => `n${subject}`;
 /** Events that a transaction wrote, until the checkpoint takes them over; there under a number of their own, until they have entries. */
 export const toldRow = (transaction: number, place: number): string =>
   `E${String(transaction).padStart(16, '0')}${SEPARATOR}${place}`;
-/** The transaction of a row of `toldRow`. */
 /** Which shares of its limits a key, or a customer, was told to have crossed. */
 export const marksRow = (subjectId: string): string => `T${subjectId}`;
 /** The keys that one transaction changed, waiting for the checkpoint. */
