@@ -103,12 +103,25 @@ t.test("a customer's webhook that hangs holds up nobody else's, and one of the l
   await until('it hangs', () => hung.received.length > 0);
   await until('the operators know', () => operators.received.some(({ event }) => event['subject'] === keyId));
   const guarded = await startGateway(t, {
-    environment: { PETGATE_EVENTS_URL: 'https://hooks.example.com/x', PETGATE_EVENTS_SECRET: SECRET },
+    environment: {
+      ...{ PETGATE_EVENTS_URL: operators.url, PETGATE_EVENTS_ALLOW_LOCAL: 'true', PETGATE_EVENTS_SECRET: SECRET },
+    },
   });
   const { body } = await guarded.admin('POST', '/admin/v1/customers', { plan: 'free', name: 'guarded' });
   const own = `/admin/v1/customers/${(body as { id: string }).id}/webhook`;
   for (const url of [hung.url, 'https://127.0.0.1/', 'https://[::1]/', 'http://hooks.example.com/'])
     t.match(await guarded.admin('PUT', own, { url }), { status: 400, body: { message: /must begin with https/ } });
+  const inside = await startReceiver(t);
+  t.equal((await guarded.admin('PUT', own, { url: `https://localhost:${inside.port}/` })).status, 200, 'a name may');
+  await guarded.createKey({ customer: (body as { id: string }).id });
+  type Page = { readonly events: readonly { readonly id: string; readonly failure: string | null }[] };
+  await until('it is refused when it is called', async () => {
+    const { events } = (await guarded.admin('GET', '/admin/v1/events')).body as Page;
+    return events.some(
+      ({ id: its, failure }) => its.endsWith('-to-customer') && /customer_networks/.test(failure ?? ''),
+    );
+  });
+  t.equal(inside.received.length, 0);
 });
 
 t.test(

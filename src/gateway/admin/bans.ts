@@ -1,4 +1,4 @@
-import { AFTER_REFUSALS } from '../admission/events/facts.js';
+import { AFTER_REFUSALS } from '../admission/events/outbox.js';
 import type { Ban } from '../admission/port.js';
 import { parseDurationMs } from '../config/schema/quantity.js';
 import { unknownFields } from '../keys/fields.js';

@@ -87,8 +87,9 @@ function toLimits(limits: GatewayFile['limits']) {
   };
 }
 
-function toEvents({ url, allow_local: allowLocal, timeout, retry }: NonNullable<GatewayFile['events']>) {
-  return { url, allowLocal, timeoutMs: timeout, retryMs: retry };
+function toEvents({ url, timeout, retry, ...given }: NonNullable<GatewayFile['events']>) {
+  const { allow_local: allowLocal, customer_networks: customerNetworks } = given;
+  return { url, allowLocal, customerNetworks, timeoutMs: timeout, retryMs: retry };
 }
 
 function toCors({ origins, headers, expose, max_age: maxAgeMs, credentials }: NonNullable<GatewayFile['cors']>) {

@@ -1,4 +1,5 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
+import { createNetworks } from '../../shared/networks.js';
 
 /** Reads the caller's address: the socket's, or what trusted proxies say of it. */
 export interface AddressReader {
@@ -16,9 +17,7 @@ const UNKNOWN_ADDRESS = '0.0.0.0';
 
 /** @param trustedProxies addresses or CIDR blocks whose X-Forwarded-For is believed */
 export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
-  const trusted = new BlockList();
-  for (const block of trustedProxies) addBlock(trusted, block);
-  const isTrusted = (address: string): boolean => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const isTrusted = createNetworks(trustedProxies);
   return {
     trusts: (remote) => isTrusted(peerAddress(remote ?? '')),
     read(remote, forwardedFor) {
@@ -68,11 +67,4 @@ function expandIPv6(address: string): string[] {
   const back = tail === undefined || tail === '' ? [] : tail.split(':');
   const gap = tail === undefined ? [] : Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0');
   return [...front, ...gap, ...back].map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''));
-}
-
-function addBlock(list: BlockList, block: string): void {
-  const [address = '', bits] = block.split('/');
-  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-  if (bits === undefined) list.addAddress(address, family);
-  else list.addSubnet(address, Number(bits), family);
 }

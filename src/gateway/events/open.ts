@@ -7,7 +7,7 @@ import { Deliverer } from './deliverer.js';
 import { messageOf } from './message.js';
 import { watchEvents } from './metrics.js';
 import { Receivers } from './receivers.js';
-import { createSender } from './send.js';
+import { createSender, customersReach, operatorsReach } from './send.js';
 
 interface EventsParts {
   readonly settings: EventsSettings;
@@ -22,15 +22,15 @@ interface EventsParts {
 
 /** Begins to deliver events; in one process of each gateway. */
 export function openEvents({ settings, keys, environment, outbox, customers, registry, log }: EventsParts): Deliverer {
-  const { timeoutMs, retryMs } = settings;
+  const { timeoutMs, retryMs, allowLocal, customerNetworks } = settings;
   return new Deliverer({
     outbox,
     receivers: new Receivers({
       url: settings.url,
-      sender: createSender(settings),
+      sender: createSender({ reach: operatorsReach(allowLocal), timeoutMs }),
       keys,
       customers,
-      customerSender: createSender(settings),
+      customerSender: createSender({ reach: customersReach(customerNetworks), timeoutMs }),
       messageOf: (event, its) => messageOf(event, `/petgate/${environment}`, its, Date.now()),
     }),
     timeoutMs,

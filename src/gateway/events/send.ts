@@ -1,8 +1,9 @@
 import { lookup } from 'node:dns';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
-import { Agent } from 'undici';
+import { Agent, buildConnector } from 'undici';
 import { isLocalAddress } from '../../shared/local-address.js';
+import { createNetworks } from '../../shared/networks.js';
 import type { Message } from './message.js';
 
 /**
@@ -24,56 +25,86 @@ export interface Sender {
 }
 
 interface SenderOptions {
-  readonly allowLocal: boolean;
+  readonly reach: Reach;
   /** Of an attempt. */
   readonly timeoutMs: number;
+  /** Tests only: instead of the system's resolver. */
+  readonly resolve?: typeof lookup;
+}
+
+/** What a sender may connect to. */
+export interface Reach {
+  readonly allows: (address: string, isTls: boolean) => boolean;
+  /** Why an address is refused, for people. */
+  readonly refusal: (address: string) => string;
 }
 
 const ANSWER_BYTES = 65_536;
 const IDLE_MS = 4_000;
 
-class LocalAddress extends Error {
-  override readonly name = 'LocalAddress';
-
-  constructor(address: string) {
-    super(`its address ${address} is local, and PETGATE_EVENTS_ALLOW_LOCAL is not true`);
-  }
+class Unreachable extends Error {
+  override readonly name = 'Unreachable';
 }
 
 type Found = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
 
-/**
- * Resolves names for a connection that is about to be made, so that what was checked is what is dialled; refuses the
- * whole name when one of its addresses is local.
- */
-function publicLookup(host: string, options: LookupOptions, found: Found): void {
-  lookup(host, options, (error, address, family) => {
-    if (error !== null) {
-      found(error, []);
-      return;
-    }
-    const addresses =
-      typeof address === 'string' ? [address] : (address as readonly LookupAddress[]).map((each) => each.address);
-    const refused = addresses.find(isLocalAddress);
-    if (refused === undefined) found(null, address, family);
-    else found(new LocalAddress(refused), []);
-  });
+/** The operators' own webhook. */
+export function operatorsReach(allowLocal: boolean): Reach {
+  return {
+    allows: (address) => allowLocal || !isLocalAddress(address),
+    refusal: (address) => `its address ${address} is local, and PETGATE_EVENTS_ALLOW_LOCAL is not true`,
+  };
+}
+
+/** Customers' webhooks. What a name leads to inside is none of theirs: the reason is without the address. */
+export function customersReach(networks: readonly string[]): Reach {
+  const isGiven = createNetworks(networks);
+  return {
+    allows: (address, isTls) => isGiven(address) || (isTls && !isLocalAddress(address)),
+    refusal: () => 'it leads where no webhook of a customer may, by events.customer_networks',
+  };
+}
+
+/** Makes connections only to what may be reached: an address is checked when it is dialled, whatever its name said before. */
+function guarded({ reach, timeoutMs, resolve = lookup }: SenderOptions): buildConnector.connector {
+  const dialler = (isTls: boolean): buildConnector.connector =>
+    buildConnector({
+      timeout: timeoutMs,
+      lookup: (host: string, options: LookupOptions, found: Found) =>
+        resolve(host, options, (error, address, family) => {
+          if (error !== null) {
+            found(error, []);
+            return;
+          }
+          const addresses =
+            typeof address === 'string' ? [address] : (address as readonly LookupAddress[]).map((each) => each.address);
+          const refused = addresses.find((each) => !reach.allows(each, isTls));
+          if (refused === undefined) found(null, address, family);
+          else found(new Unreachable(reach.refusal(refused)), []);
+        }),
+    });
+  const [plain, tls] = [dialler(false), dialler(true)];
+  return (options, done) => {
+    const isTls = options.protocol === 'https:';
+    const host = options.hostname.replace(/^\[|\]$/g, '');
+    // Node asks no resolver about an address.
+    if (isIP(host) !== 0 && !reach.allows(host, isTls)) done(new Unreachable(reach.refusal(host)), null);
+    else (isTls ? tls : plain)(options, done);
+  };
 }
 
 /** Posts to receivers. Redirects are not followed: they could lead anywhere. */
-export function createSender({ allowLocal, timeoutMs }: SenderOptions): Sender {
+export function createSender(options: SenderOptions): Sender {
+  const { timeoutMs } = options;
   const agent = new Agent({
     pipelining: 1,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
-    connect: { timeout: timeoutMs, ...(allowLocal ? {} : { lookup: publicLookup }) },
+    connect: guarded(options),
   });
   let stopped = false;
   const post = async (url: string, { headers, body }: Message): Promise<Outcome> => {
-    const { origin, pathname, search, hostname } = new URL(url);
-    const host = hostname.replace(/^\[|\]$/g, '');
-    // Node asks no resolver about an address.
-    if (!allowLocal && isIP(host) !== 0 && isLocalAddress(host)) throw new LocalAddress(host);
+    const { origin, pathname, search } = new URL(url);
     const signal = AbortSignal.timeout(timeoutMs);
     const target = { origin, path: pathname + search, method: 'POST' as const, headers: { ...headers }, body, signal };
     const answer = await agent.request(target);
@@ -98,6 +129,6 @@ export function createSender({ allowLocal, timeoutMs }: SenderOptions): Sender {
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'no answer';
   if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1000} s`;
-  if (error instanceof LocalAddress) return error.message;
+  if (error instanceof Unreachable) return error.message;
   return `no answer: ${(error as NodeJS.ErrnoException).code ?? error.name}`;
 }

@@ -1,7 +1,6 @@
 import { customerOf } from '../admission/customers/id.js';
 import type { CustomerRecord } from '../admission/customers/record.js';
-import { AFTER_REFUSALS } from '../admission/events/facts.js';
-import { OUTBOX_STATES } from '../admission/events/outbox.js';
+import { isSaid, OUTBOX_STATES } from '../admission/events/outbox.js';
 import type { Outbox } from '../admission/events/outbox.js';
 import type { Grant } from '../admission/grants/grant.js';
 import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
@@ -113,10 +112,6 @@ async function forgetReasons(outbox: Outbox, isErased: (keyId: string) => boolea
       cursor = page.cursor;
       isMore = cursor !== null;
     }
-}
-
-function isSaid(reason: string | null | undefined): boolean {
-  return reason !== undefined && reason !== null && reason !== AFTER_REFUSALS;
 }
 
 /** @param read gives the record as it is, or throws where it may not be erased */

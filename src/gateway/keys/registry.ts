@@ -38,7 +38,7 @@ export interface RegistryParts {
   /** Whether tokens of another form may be brought in. */
   readonly acceptImported: boolean;
   /** How changes are told as events; left out, they are not. */
-  readonly events?: { readonly allowLocal: boolean } | null;
+  readonly events?: { readonly customerNetworks: readonly string[] } | null;
   /** The store's clock unless a test says otherwise. */
   readonly clock?: Clock;
 }

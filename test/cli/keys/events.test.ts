@@ -4,7 +4,7 @@ import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings } from '../programs.js';
 
 t.test('events are listed, shown and delivered again', async (t) => {
-  const { port, engine, registry } = await listen(t, {}, { events: { allowLocal: true } });
+  const { port, engine, registry } = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   const run = (...args: readonly string[]) => petgate(['events', ...args], env);
   t.match(await run('list'), { code: 0, stdout: 'No event waits.\n' });
@@ -36,7 +36,7 @@ t.test('events are listed, shown and delivered again', async (t) => {
 });
 
 t.test('keys that end are listed as scheduled; without a webhook it is told that events are off', async (t) => {
-  const { port, engine, registry } = await listen(t, {}, { events: { allowLocal: true } });
+  const { port, engine, registry } = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   const expires = new Date(Date.now() + 30 * 86_400_000).toISOString();
   const { record } = await registry.create({ plan: 'free', name: 'x', expires });
@@ -57,7 +57,7 @@ t.test('keys that end are listed as scheduled; without a webhook it is told that
 });
 
 t.test('the webhook of a customer is set, shown, rotated and removed', async (t) => {
-  const { port, registry, logged } = await listen(t, {}, { events: { allowLocal: true } });
+  const { port, registry, logged } = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   const { id } = await registry.customers.create({ plan: 'free', name: 'shop' }, 'Max');
   const run = (...args: readonly string[]) => petgate(['customers', 'webhook', ...args], env);

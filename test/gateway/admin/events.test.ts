@@ -10,7 +10,7 @@ async function withEvents(
   t: Test,
   count: number,
 ): Promise<Listener & { readonly list: () => Promise<readonly Event[]> }> {
-  const listener = await listen(t, {}, { events: { allowLocal: true } });
+  const listener = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
   for (let n = 0; n < count; n += 1)
     t.equal((await listener.ask('POST', '/admin/v1/keys', { plan: 'free', name: `key ${n}` })).status, 201);
   return { ...listener, list: async () => eventsOf(await listener.ask('GET', '/admin/v1/events')) };

@@ -56,7 +56,7 @@ function begin(t: Test, answer: (event: GatewayEvent) => Outcome | Promise<Outco
   });
   t.teardown(() => deliverer.stop());
   return {
-    registry: openRegistry(engine, { events: { allowLocal: true } }),
+    registry: openRegistry(engine, { events: { customerNetworks: ['127.0.0.0/8'] } }),
     outbox,
     deliverer,
     sent,

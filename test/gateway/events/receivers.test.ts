@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { Webhook } from '../../../src/gateway/admission/customers/webhook.js';
-import { copyFor } from '../../../src/gateway/admission/events/outbox.js';
+import { banEvent } from '../../../src/gateway/admission/events/facts.js';
+import { AFTER_REFUSALS, copyFor } from '../../../src/gateway/admission/events/outbox.js';
 import type { GatewayEvent } from '../../../src/gateway/admission/events/outbox.js';
 import { newSigningSecret } from '../../../src/gateway/admission/events/signing-key.js';
 import { messageOf } from '../../../src/gateway/events/message.js';
@@ -69,6 +70,18 @@ t.test('an event goes to its customer too, the same one, signed with secrets tha
   );
   t.notOk(signedWith(operators!, now));
   t.same(await receivers.send(copyFor(event, 'nobody00')), { kind: 'unwanted' });
+});
+
+t.test('what an operator said of a ban is not for the customer; that it began by itself is', async (t) => {
+  const webhooks = new Map([['customer', { url: 'shop', secrets: [] }]]);
+  const { receivers } = open(webhooks, () => ({ kind: 'delivered' }));
+  const ban = (reason: string | null): GatewayEvent =>
+    banEvent('customerabcdef', 'free', { untilMs: 2, level: 1, reason }, 1);
+  const copied = async (reason: string | null) => (await receivers.copyOf(ban(reason)))?.data;
+  t.match(await copied('Zoë did not pay'), { customer: 'customer', level: 1 });
+  t.notOk('reason' in (await copied('Zoë did not pay'))!);
+  t.equal((await copied(AFTER_REFUSALS))?.reason, AFTER_REFUSALS);
+  t.equal((await copied(null))?.reason, null);
 });
 
 t.test('both senders are closed with it', async (t) => {

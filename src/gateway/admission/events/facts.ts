@@ -2,10 +2,8 @@ import { monthStartMs } from '../../../shared/utc-month.js';
 import { DAY_MS } from '../bucket.js';
 import { customerOf } from '../customers/id.js';
 import type { AdmittedVerdict, StandingVerdict } from '../verdict.js';
+import { AFTER_REFUSALS } from './outbox.js';
 import type { EventData, GatewayEvent, WarnedWindow } from './outbox.js';
-
-/** A ban that nobody started by hand. */
-export const AFTER_REFUSALS = 'too many requests after 429';
 
 /** A share of a limit that a request crossed. */
 export interface Crossing {

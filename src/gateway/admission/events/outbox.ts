@@ -51,9 +51,21 @@ export interface GatewayEvent {
 
 const COPIED = '-to-customer';
 
-/** The same for the webhook of its customer: an entry of its own, which is told under the same id. */
+/** The reason of a ban that nobody started by hand. */
+export const AFTER_REFUSALS = 'too many requests after 429';
+
+/** Whether an operator gave this reason for a ban. */
+export function isSaid(reason: string | null | undefined): boolean {
+  return reason !== undefined && reason !== null && reason !== AFTER_REFUSALS;
+}
+
+/**
+ * The same for the webhook of its customer: an entry of its own, which is told under the same id. What an operator said of
+ * a ban is not for the customer.
+ */
 export function copyFor(event: GatewayEvent, customer: string): GatewayEvent {
-  return { ...event, id: event.id + COPIED, to: customer };
+  const { reason, ...data } = event.data;
+  return { ...event, id: event.id + COPIED, to: customer, ...(isSaid(reason) ? { data } : {}) };
 }
 
 /** Whose queue the entry of an id stands in: that of a customer, or of the operators (null). */

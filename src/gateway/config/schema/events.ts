@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLocalAddress } from '../../../shared/local-address.js';
-import { bool, duration, mapping } from './values.js';
+import { createNetworks } from '../../../shared/networks.js';
+import { bool, duration, mapping, network } from './values.js';
 
 // No part of the address stands in a message: its path or query may hold a secret.
 const FORM = 'must be an address such as https://hooks.example.com/petgate, without user, password and fragment';
@@ -14,18 +15,30 @@ const url = z.string({ error: FORM }).refine((given) => {
 
 /** Whether the address is one that needs leave: plain HTTP, or an IP address that is not of the public internet. */
 function needsLeave(given: string): boolean {
-  const { protocol, hostname } = new URL(given);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return protocol !== 'https:' || (isIP(host) !== 0 && isLocalAddress(host));
+  const host = hostOf(given);
+  return !given.startsWith('https:') || (isIP(host) !== 0 && isLocalAddress(host));
+}
+
+function hostOf(given: string): string {
+  return new URL(given).hostname.replace(/^\[|\]$/g, '');
 }
 
 const NEEDS_LEAVE = 'must begin with https:// and not lead to a local address, unless allow_local is true';
+const NEEDS_NETWORK =
+  'must begin with https:// and not lead to a local address, unless events.customer_networks has that';
 
-/** What is wrong with the address of a customer's webhook; null for nothing. Never repeats it. */
-export function webhookProblem(given: unknown, allowLocal: boolean): string | null {
+/**
+ * What is wrong with the address of a customer's webhook; null for nothing. Never repeats it. Where a name leads is seen
+ * when it is called.
+ * @param networks inside, that customers' webhooks may reach
+ */
+export function webhookProblem(given: unknown, networks: readonly string[]): string | null {
   const read = url.safeParse(given);
   if (!read.success) return FORM;
-  return allowLocal || !needsLeave(read.data) ? null : NEEDS_LEAVE;
+  if (!needsLeave(read.data)) return null;
+  const host = hostOf(read.data);
+  const isAllowed = isIP(host) === 0 ? networks.length > 0 : createNetworks(networks)(host);
+  return isAllowed ? null : NEEDS_NETWORK;
 }
 
 /** `events` of gateway.yaml. */
@@ -33,7 +46,13 @@ export const events = mapping({
   url: url.describe('Where each event is sent by POST, as CloudEvents and Standard Webhooks say.'),
   allow_local: bool
     .prefault(false)
-    .describe('Whether it may be plain HTTP, and lead to this machine or a private network.'),
+    .describe(
+      'Whether it may be plain HTTP, and lead to this machine or a private network. Not so those of customers.',
+    ),
+  customer_networks: z
+    .array(network, { error: 'must be a list of addresses or blocks' })
+    .prefault([])
+    .describe("Local networks that customers' webhooks may reach, by plain HTTP too; no variable sets it."),
   timeout: duration('100ms', '1m').prefault('15s').describe('How long an attempt may take.'),
   retry: duration('100ms', '1h')
     .prefault('5s')

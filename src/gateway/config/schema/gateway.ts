@@ -1,20 +1,16 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { cors } from './cors.js';
 import { events } from './events.js';
 import { limits } from './limits.js';
 import { store } from './store.js';
 import { upstream } from './upstream.js';
-import { bool, duration, mapping, share, text, whole } from './values.js';
+import { bool, duration, mapping, network, share, text, whole } from './values.js';
 
 const HOST = /^(?:[0-9A-Fa-f:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})?)$/;
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 const host = text('must be a host name or an address, such as 127.0.0.1', HOST);
 const port = whole(0, 65_535);
 const path = text('must be a path', /^[^\0]+$/);
-const peer = z
-  .string({ error: 'must be an address or a block' })
-  .refine(isPeer, 'must be an address or a block such as 10.0.0.0/8 or fd00::/8');
 
 /** `gateway.yaml` and the files that extend it. Its input form is `config/schema/gateway.schema.json`. */
 export const gatewayFile = mapping({
@@ -79,7 +75,7 @@ export const gatewayFile = mapping({
   limits: limits.prefault({}),
   cors: cors.optional().describe('Which pages may use the API from a browser. Left out: answers say nothing of CORS.'),
   trusted_proxies: z
-    .array(peer, { error: 'must be a list of addresses or blocks' })
+    .array(network, { error: 'must be a list of addresses or blocks' })
     .prefault([])
     .describe('Peers whose X-Forwarded-For, and PROXY header, is believed.'),
   realm: text(
@@ -110,10 +106,3 @@ export const gatewayFile = mapping({
     .describe('How long what is in flight may take to end after SIGTERM.'),
 });
 export type GatewayFile = z.output<typeof gatewayFile>;
-
-function isPeer(given: string): boolean {
-  const [host_, bits, ...rest] = given.split('/');
-  const family = isIP(host_!);
-  if (family === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}

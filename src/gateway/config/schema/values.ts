@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { DURATION, parseBytes, parseDurationMs, SIZE } from './quantity.js';
 
@@ -57,3 +58,14 @@ export const share = z
   .number({ error: 'must be a number from 0 to 1' })
   .min(0, 'must be a number from 0 to 1')
   .max(1, 'must be a number from 0 to 1');
+
+export const network = z
+  .string({ error: 'must be an address or a block' })
+  .refine(isNetwork, 'must be an address or a block such as 10.0.0.0/8 or fd00::/8');
+
+function isNetwork(given: string): boolean {
+  const [address = '', bits, ...rest] = given.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}

@@ -24,9 +24,9 @@ const UNSEEN = 'The new secret is not shown: rotate once more.';
 export class WebhookRegistry {
   readonly #customers: CustomerRegistry;
   /** null: nothing is told, to nobody. */
-  readonly #events: { readonly allowLocal: boolean } | null;
+  readonly #events: { readonly customerNetworks: readonly string[] } | null;
 
-  constructor(customers: CustomerRegistry, events: { readonly allowLocal: boolean } | null) {
+  constructor(customers: CustomerRegistry, events: { readonly customerNetworks: readonly string[] } | null) {
     this.#customers = customers;
     this.#events = events;
   }
@@ -93,7 +93,7 @@ export class WebhookRegistry {
       ]);
     const problems = [...unknownFields(body, ['url'])];
     const { url } = body;
-    const problem = Object.hasOwn(body, 'url') ? webhookProblem(url, this.#events.allowLocal) : 'is required';
+    const problem = Object.hasOwn(body, 'url') ? webhookProblem(url, this.#events.customerNetworks) : 'is required';
     if (problem !== null) problems.push(`url: ${problem}`);
     if (problems.length > 0 || typeof url !== 'string') throw new KeyRefused('invalid', problems);
     return url;

@@ -37,7 +37,7 @@ async function people(listener: Listener): Promise<{ customer: string; keys: rea
 }
 
 t.test('a key is exported whole, without its secrets', async (t: Test) => {
-  const listener = await listen(t, {}, { events: { allowLocal: true } });
+  const listener = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
   const { lone } = await people(listener);
   const { status, json, text, headers } = await listener.ask('GET', `/admin/v1/keys/${String(lone['id'])}/export`);
   t.equal(status, 200);
@@ -56,7 +56,7 @@ t.test('a key is exported whole, without its secrets', async (t: Test) => {
 });
 
 t.test('a customer is exported with all its keys', async (t: Test) => {
-  const listener = await listen(t, {}, { events: { allowLocal: true } });
+  const listener = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
   const { customer, keys } = await people(listener);
   const url = 'https://hooks.ada.example/x';
   t.equal((await listener.ask('PUT', `/admin/v1/customers/${customer}/webhook`, { url })).status, 200);

@@ -7,13 +7,13 @@ const URL_OF_SHOP = 'https://hooks.shop.example/petgate?token=hidden';
 
 async function open(
   t: Test,
-  allowLocal = false,
+  customerNetworks: readonly string[] = [],
 ): Promise<{
   readonly registry: KeyRegistry;
   readonly id: string;
   readonly changes: () => Promise<readonly unknown[]>;
 }> {
-  const registry = openRegistry(openStore(t).engine, { events: { allowLocal } });
+  const registry = openRegistry(openStore(t).engine, { events: { customerNetworks } });
   const { id } = await registry.customers.create({ plan: 'free', name: 'shop' }, 'Max');
   return { registry, id, changes: async () => (await registry.customers.history(id)).map(({ changed }) => changed) };
 }
@@ -70,14 +70,21 @@ t.test('what is wrong is told, and nothing changes', async (t) => {
   t.equal((await changes()).length, 2);
 });
 
-t.test('plain HTTP and local addresses need leave; without events there is no webhook', async (t) => {
-  const { registry, id } = await open(t, true);
-  t.match((await registry.webhooks.set(id, { url: 'http://127.0.0.1:8080/x' }, 'Max')).secret, 'whsec_');
-  const off = openRegistry(openStore(t).engine);
-  const { id: other } = await off.customers.create({ plan: 'free', name: 'shop' }, 'Max');
-  await t.rejects(off.webhooks.set(other, { url: URL_OF_SHOP }, 'Max'), {
-    name: 'KeyRefused',
-    kind: 'conflict',
-    message: /events are off/,
-  });
-});
+t.test(
+  'plain HTTP and local addresses are for networks that are given; without events there is no webhook',
+  async (t) => {
+    const { registry, id } = await open(t, ['127.0.0.0/8']);
+    t.match((await registry.webhooks.set(id, { url: 'http://127.0.0.1:8080/x' }, 'Max')).secret, 'whsec_');
+    for (const url of ['http://10.0.0.1/', 'https://[::1]/'])
+      await t.rejects(registry.webhooks.set(id, { url }, 'Max'), {
+        message: /unless events\.customer_networks has that/,
+      });
+    const off = openRegistry(openStore(t).engine);
+    const { id: other } = await off.customers.create({ plan: 'free', name: 'shop' }, 'Max');
+    await t.rejects(off.webhooks.set(other, { url: URL_OF_SHOP }, 'Max'), {
+      name: 'KeyRefused',
+      kind: 'conflict',
+      message: /events are off/,
+    });
+  },
+);
