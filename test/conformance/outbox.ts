@@ -163,6 +163,20 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     t.equal(await events.read(second.id), undefined);
   });
 
+  t.test('dead events are forgotten a part at a time, until none is left', async (t) => {
+    const customer = freshId().slice(0, 8);
+    const copies = Array.from({ length: 150 }, () => copyFor(eventFor(`${customer}abcdef`), customer));
+    await events.distribute(copies);
+    for (const copy of copies) await events.bury({ ...fresh(copy), attempts: 17, failure: 'it answered 500' });
+    t.match(await events.figures(), { waiting: 0, dead: copies.length });
+    let calls = 1;
+    while (!(await events.forgetDead(-LEASE_MS))) calls += 1;
+    t.ok(calls > 1, 'none holds up anybody for long');
+    t.match(await events.figures(), { waiting: 0, dead: 0 });
+    t.equal(await events.read(copies[0]!.id), undefined);
+    await events.release(customer, 0);
+  });
+
   t.test('what is still to happen waits apart until then, and may be withdrawn with a change', async (t) => {
     const id = freshId();
     const later = { ...eventFor(id, 'petgate.key.expiring'), id: `${id}-expiring-1`, atMs: Date.now() + LEASE_MS };

@@ -58,6 +58,8 @@ export function put(durable: Store, entry: StoredEntry): void {
 /** Out of the lists; its own row stays. */
 export function remove(durable: Store, entry: StoredEntry): void {
   for (const row of listed(entry)) durable.removeSync(row);
+  // A copy of the version before stands there: it would count as waiting for ever.
+  if (entry.event.to !== undefined) durable.removeSync(listedRow('y', entry.event.atMs, entry.event.id));
 }
 
 function listed({ event: { id, atMs }, deadAtMs, leasedToMs, queued = false }: StoredEntry): readonly string[] {
