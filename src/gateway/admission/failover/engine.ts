@@ -118,14 +118,15 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   };
 }
 
-function openParts({ redis, folder, mapBytes, plans, gateways: configured, events = false }: FailoverOptions) {
+function openParts({ redis, folder, mapBytes, plans, gateways: configured, keeps, events = false }: FailoverOptions) {
   const stores = openStores({ folder, mapBytes });
   const [keys, metadata] = [new KeyCache(stores, redis), new Metadata(stores)];
+  const group = keeps ? metadata.begin() : '';
   const gateways = (): number => (configured === 'auto' ? metadata.gateways() : configured);
   const verifier = new CachedKeyVerifier(keys, plans, gateways());
   const local = new Local(stores, keys, verifier, events);
   const spool = new Spool({ local, redis, metadata, acknowledged: new AcknowledgedCounts(stores) });
-  return { stores, keys, metadata, gateways, verifier, local, spool };
+  return { stores, keys, metadata, group, gateways, verifier, local, spool };
 }
 
 function outageOf(

@@ -17,6 +17,8 @@ const GRACE_MS = 5_000;
 interface KeeperParts {
   readonly redis: Pick<RedisEngine, 'fleet'>;
   readonly deadlineMs: number;
+  /** Names this gateway among others: the folder, and with it the id of the spool, may be a copy. */
+  readonly group: string;
   readonly isAway: () => boolean;
   readonly keys: KeyCache;
   readonly metadata: Metadata;
@@ -43,16 +45,16 @@ export class Keeper {
   /** Takes leave of the other gateways, when all is brought home: else its days stay open until somebody does. */
   async stop(): Promise<void> {
     await this.#stop();
-    const { redis, spool, isAway } = this.#parts;
+    const { redis, spool, group, isAway } = this.#parts;
     if (isAway()) return;
     await spool
       .replay()
-      .then(() => redis.fleet.leave(spool.id))
+      .then(() => Promise.all([redis.fleet.leave(group), redis.fleet.leave(spool.id)]))
       .catch(() => undefined);
   }
 
   async #round(): Promise<void> {
-    const { isAway, keys, redis, spool, metadata } = this.#parts;
+    const { isAway, keys, redis, spool, group, metadata } = this.#parts;
     const nowMs = performance.now();
     if (nowMs >= this.#sweepAtMs) {
       this.#sweepAtMs = nowMs + SWEEP_EVERY_MS;
@@ -62,7 +64,9 @@ export class Keeper {
       await this.#measure();
       return;
     }
-    await metadata.sawGateways(await redis.fleet.beat(spool.id));
+    for (const id of metadata.former()) await redis.fleet.leave(id);
+    await metadata.write('former', '');
+    await metadata.sawGateways(await redis.fleet.beat(group));
     await this.#follow();
     if (spool.pending > 0 || nowMs >= this.#replayAtMs) {
       await spool.replay();
