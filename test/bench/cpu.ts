@@ -35,3 +35,16 @@ export function peakMemoryMiB(pid: number): number {
     0,
   );
 }
+
+/** Memory that a process and all below it hold now (VmRSS), MiB. Of one that ended meanwhile, none. */
+export function rssMiB(pid: number): number {
+  return treeOf(pid).reduce((sum, one) => sum + rssKiB(one) / 1024, 0);
+}
+
+function rssKiB(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
