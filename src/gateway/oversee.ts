@@ -86,12 +86,14 @@ async function openAdmin(
     events: settings.events,
   });
   const ledger = { dataFolder: settings.dataFolder, store: settings.store };
-  const report: AdminParts['report'] = (format, range) => runTask({ format, range, settings: ledger });
+  // The embedded store is read by the gateway alone, which gives way to requests.
+  const report: Pick<AdminParts, 'report'> =
+    engine.name === 'embedded' ? {} : { report: (format, range) => runTask({ format, range, settings: ledger }) };
   const archive: AdminParts['archive'] = (task) => runArchiveTask({ ...task, settings: ledger });
   // Only here: workers have no such listener, and fastify takes 19 MB.
   const { createAdmin } = await import('./admin/server.js');
   const hosts = [settings.admin.host, ...settings.admin.hosts];
-  const admin = await createAdmin({ registry, engine, token: adminToken, hosts, metrics, ready, log, report, archive });
+  const admin = await createAdmin({ registry, engine, token: adminToken, hosts, metrics, ready, log, archive, ...report });
   await listen(admin, settings.admin);
   return admin;
 }

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { droppedLines } from './log-lines.js';
@@ -14,11 +15,11 @@ const DELAY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
  */
 export function addProcessMetrics(registry: Registry, prefix: string): void {
   const registers = [registry];
-  counter(registry, `${prefix}_process_cpu_seconds_total`, 'CPU time taken, user and system.', () => {
+  totalOf(registry, `${prefix}_process_cpu_seconds_total`, 'CPU time taken, user and system.', () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
-  counter(
+  totalOf(
     registry,
     `${prefix}_event_loop_busy_seconds_total`,
     'Time the event loop was at work; its rate is the share of one CPU a process can use at most.',
@@ -44,6 +45,16 @@ export function addProcessMetrics(registry: Registry, prefix: string): void {
     buckets: DELAY_BUCKETS,
     registers,
   });
+  const longest = new LongestDelay();
+  new Gauge({
+    name: `${prefix}_event_loop_delay_max_seconds`,
+    help: 'The longest time within the last minute that the event loop came late; of all processes the longest.',
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.set(longest.ms() / 1000);
+    },
+  });
   let dueMs = performance.now() + TICK_MS;
   setInterval(() => {
     const nowMs = performance.now();
@@ -52,8 +63,34 @@ export function addProcessMetrics(registry: Registry, prefix: string): void {
   }, TICK_MS).unref();
 }
 
+const SPAN_MS = 15_000;
+const SPANS = 4;
+
+/** How late the event loop came at worst within the last minute, as libuv's own timer sees it. */
+class LongestDelay {
+  readonly #delays = monitorEventLoopDelay({ resolution: 10 });
+  #spansMs: readonly number[] = [];
+
+  constructor() {
+    this.#delays.enable();
+    setInterval(() => {
+      this.#spansMs = [...this.#spansMs, this.#currentMs()].slice(-SPANS);
+      this.#delays.reset();
+    }, SPAN_MS).unref();
+  }
+
+  ms(): number {
+    return Math.max(this.#currentMs(), ...this.#spansMs);
+  }
+
+  // Its timer ticks each ten milliseconds, and it counts the whole time between two ticks.
+  #currentMs(): number {
+    return Math.max(0, this.#delays.max / 1e6 - 10);
+  }
+}
+
 /** A counter whose figure the process keeps itself: `total` is asked at each scrape. */
-function counter(registry: Registry, name: string, help: string, total: () => number): void {
+export function totalOf(registry: Registry, name: string, help: string, total: () => number): void {
   let shown = 0;
   new Counter({
     name,

@@ -75,7 +75,7 @@ export async function seedEmbedded(folder: string, keys: number, days: number): 
     }
   }
   await commit();
-  await Promise.all([stores.recent.close(), durable.close()]);
+  await stores.close();
 }
 
 /** @param idle so many keys more, which were never used @param entered whether days are entered as gateways of this version do */

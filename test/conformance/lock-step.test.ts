@@ -42,7 +42,7 @@ async function setUp(t: Test): Promise<readonly SteeredEngine[]> {
   const [checkpoint, sweep] = [new Checkpoint(stores), new Sweep(stores, USAGE_DAYS, verifier)];
   t.teardown(async () => {
     await Promise.all([redis.close(), embedded.close()]);
-    await Promise.all([stores.recent.close(), stores.durable.close()]);
+    await stores.close();
     await server.stop();
   });
   const swept: SteeredEngine = {

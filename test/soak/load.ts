@@ -28,6 +28,8 @@ export interface LoadReport {
 }
 
 const TICK_MS = 1;
+/** A program that has just started is no program that has run for hours: the rate grows for so long. */
+const RAMP_S = 10;
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 class Load {
@@ -52,15 +54,18 @@ class Load {
   async run(): Promise<void> {
     const { connections, rate, seconds, reportSeconds } = this.#task;
     await Promise.all(Array.from({ length: connections }, () => this.#open()));
-    const total = Math.round(seconds * rate);
+    // Half of it comes while the rate grows.
+    const inRamp = (Math.min(RAMP_S, seconds) * rate) / 2;
+    const total = Math.round(seconds * rate - inRamp);
+    const dueAtMs = (due: number): number =>
+      startMs + (due < inRamp ? Math.sqrt((due / inRamp) * RAMP_S ** 2) : RAMP_S + (due - inRamp) / rate) * 1000;
     const startMs = performance.now();
     const reports = setInterval(() => this.#report(false), reportSeconds * 1000);
     await new Promise<void>((resolve) => {
       let due = 0;
       const timer = setInterval(() => {
         const nowMs = performance.now();
-        for (; due < total && startMs + (due / rate) * 1000 <= nowMs; due += 1)
-          this.#waiting.push(startMs + (due / rate) * 1000);
+        for (; due < total && dueAtMs(due) <= nowMs; due += 1) this.#waiting.push(dueAtMs(due));
         this.#sendWaiting();
         if (this.#answered < total) return;
         clearInterval(timer);

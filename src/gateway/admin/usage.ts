@@ -61,7 +61,7 @@ const TYPES: Readonly<Record<Format, string>> = {
 };
 /** No younger day is ever archived (`store.archive_after`). */
 const STORED_DAYS = 31;
-/** Reports in processes of their own. */
+/** Reports over all keys. */
 const MOST_AT_ONCE = 4;
 
 function usage(call: Call): Promise<Answer> {
@@ -109,7 +109,7 @@ async function readWhose(
   return customer === undefined ? {} : { customer: (await registry.customers.find(customer)).id };
 }
 
-/** A report over store and archive. Of one key the days that are certainly in the store are read at once, here. */
+/** A report; over Redis and archive in a process of its own. Of one key the days that are certainly in the store are read at once, here. */
 export function reportOf(
   { report, engine }: Call['parts'],
   format: Format,
@@ -119,9 +119,11 @@ export function reportOf(
   const { from, to, key, customer } = range;
   if (report !== undefined && (key === undefined || from < dayOf(nowMs - STORED_DAYS * DAY_MS)))
     return limited(report(format, range));
-  const rows = engine.usage.rows(from, to, key);
+  // Ids of a customer's keys begin with its own.
+  const rows = engine.usage.rows(from, to, key, customer);
   const asked = customer === undefined ? rows : rowsOfCustomer(rows, customer);
-  return writeReport(format, range, asked, (after, count) => engine.customers.page(after, count));
+  const made = writeReport(format, range, asked, (after, count) => engine.customers.page(after, count));
+  return key === undefined ? limited(made) : made;
 }
 
 function headersOf(format: Format, { from, to }: ReportRange): Headers {
@@ -137,8 +139,8 @@ function headersOf(format: Format, { from, to }: ReportRange): Headers {
 
 let running = 0;
 
-/** Counts the processes under way, and refuses one too many: each takes memory and a processor. */
-async function* limited(report: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
+/** Counts the reports under way, and refuses one too many: each takes memory and a processor. */
+async function* limited<Piece>(report: AsyncGenerator<Piece, void>): AsyncGenerator<Piece, void> {
   if (running >= MOST_AT_ONCE)
     throw new AdminRefusal(
       503,

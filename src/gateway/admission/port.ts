@@ -205,9 +205,10 @@ export interface BanStore {
 export interface UsageStore {
   /**
    * Rows of the days `from` to `to` (both included, `2026-11-21`): keys in the order of their ids, all of a key
-   * together and by day, a small batch at a time. Reading gives way to admissions. With `keyId` that key's alone.
+   * together and by day, a small batch at a time. Reading gives way to admissions. With `keyId` that key's alone; with
+   * `after` only those of keys behind it, where the store can begin there.
    */
-  rows(from: string, to: string, keyId?: string): AsyncIterable<readonly UsageRow[]>;
+  rows(from: string, to: string, keyId?: string, after?: string): AsyncIterable<readonly UsageRow[]>;
 }
 
 /** Which days of the ledger are final, as far as the store knows. */
@@ -265,6 +266,8 @@ export interface AdmissionEngine {
   readonly failover?: Failover;
   /** Absent where the store is not shared. */
   readonly trust?: StoreTrust;
+  /** How often files of this process failed and were opened anew; absent where there are none. */
+  readonly reopenings?: () => number;
   /** Proves the store can decide now, by running the real admission with cost 0. */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-import { openEmbeddedLedger, openRedisLedger } from '../admission/engines/open.js';
+import { openRedisLedger } from '../admission/engines/open.js';
 import type { ArchivedLedger, LedgerStore } from '../admission/ledger-store.js';
 import type { UsageRow } from '../admission/port.js';
 import type { Settings } from '../config/settings.js';
@@ -16,10 +16,6 @@ interface WholeLedger extends Pick<LedgerStore, 'customers' | 'close'> {
 
 /** Rejects with StoreUnavailable or ArchiveUnavailable. */
 export async function openLedger(settings: ArchiveSettings): Promise<WholeLedger> {
-  if (settings.store.redisUrl === null) {
-    const store = openEmbeddedLedger(settings);
-    return { ...store, rows: ({ from, to, keyId, after }) => store.rows(from, to, { keyId, after: after ?? null }) };
-  }
   const archive = await openArchive(settings);
   const store = openRedisLedger(settings);
   return {

@@ -7,14 +7,14 @@ import type { ReloadState } from '../config/reload.js';
 import type { Settings } from '../config/settings.js';
 import type { Health } from '../health.js';
 import { packageRoot } from '../../shared/package-root.js';
-import { addProcessMetrics } from '../../shared/process-metrics.js';
+import { addProcessMetrics, totalOf } from '../../shared/process-metrics.js';
 import { gaugeOf, gaugesOf } from './gauge.js';
 
 /** What runs here, what it takes of the machine, and whether it decides without Redis. Once in each process. */
 export function watchProcess(
   registry: Registry,
   settings: Settings,
-  { failover, trust }: Pick<AdmissionEngine, 'failover' | 'trust'>,
+  { failover, trust, reopenings }: Pick<AdmissionEngine, 'failover' | 'trust' | 'reopenings'>,
 ): void {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   new Gauge({
@@ -40,6 +40,13 @@ export function watchProcess(
       '1 while Redis counts as away because it has lost its data or is another one, until an operator accepts it; of all processes the worst.',
       () => (trust.replaced() === null ? 0 : 1),
       'max',
+    );
+  if (reopenings !== undefined)
+    totalOf(
+      registry,
+      'petgate_store_reopened_total',
+      'How often files of the embedded store failed and were opened anew.',
+      reopenings,
     );
   if (failover === undefined) return;
   gaugeOf(

@@ -83,7 +83,7 @@ export async function cutOff({ proxy, cut, overMs }: Stage, counts: readonly Cou
         transaction.count(transaction.key(keyId), 'pro', operation, overMs, 'requests');
     }
   });
-  await Promise.all([stores.recent.close(), stores.durable.close()]);
+  await stores.close();
 }
 
 /** What the gateway that is cut would have told last, so long ago. */

@@ -22,7 +22,7 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
   const options = { folder, plans: PLANS, usageDays: KEPT_DAYS, mapBytes: 64 * 2 ** 20 };
   const engine = openEmbeddedEngine(options);
   const stores = openStores(options);
-  t.teardown(() => Promise.all([engine.close(), stores.recent.close(), stores.durable.close()]));
+  t.teardown(() => engine.close());
   const sweep = new Sweep(stores, KEPT_DAYS, new StoredKeyVerifier(stores, PLANS));
   const key = await newKey(engine, 'open');
   const failure = { keyId: key.id, plan: 'open', operation: 'createPet' };

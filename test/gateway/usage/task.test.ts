@@ -74,11 +74,11 @@ interface Made {
   readonly reference: string;
 }
 
-t.test('embedded: a report over all keys comes from a process of its own, and is up to date', async (t) => {
+t.test('embedded: a report over all keys is up to date, and starts no process', async (t) => {
   await report(t, await serving(t, {}));
 });
 
-t.test('redis: the same; 503 while Redis is away', async (t) => {
+t.test('redis: the same from a process of its own; 503 while Redis is away', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const gateway = await serving(t, { REDIS_URL: redis.url });
@@ -90,7 +90,9 @@ t.test('redis: the same; 503 while Redis is away', async (t) => {
 });
 
 t.test('who stops reading ends the process; one report too many is refused and told to wait', async (t) => {
-  const gateway = await serving(t, {});
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const gateway = await serving(t, { REDIS_URL: redis.url });
   const ask = (): Promise<number> =>
     new Promise((resolve, reject) => {
       request(

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { Log } from '../../../shared/log.js';
 import type { Plans } from '../plan.js';
-import type { ArchivedLedger, LedgerStore } from '../ledger-store.js';
+import type { ArchivedLedger } from '../ledger-store.js';
 import type { AdmissionEngine } from '../port.js';
 import { openFailoverEngine } from '../failover/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
-import { openEmbeddedLedger as openLedgerIn } from './embedded/ledger/ledger-store.js';
 import { knownIdIn } from './known-id.js';
 import { openRedisEngine } from './redis/engine.js';
 
@@ -82,6 +81,7 @@ export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): 
     usageDays: store.usageDays,
     mapBytes: store.mapBytes,
     events,
+    log,
   });
 }
 
@@ -90,12 +90,6 @@ export function openRedisLedger({ dataFolder, store }: Pick<EngineSettings, 'dat
   const { redisUrl, deadlineMs, usageDays, finalAfterMs } = store;
   const known = knownIdIn(dataFolder);
   return openRedisEngine({ url: redisUrl ?? '', deadlineMs, plans: new Map(), usageDays, finalAfterMs, known }).ledger;
-}
-
-/** That in the data folder. */
-export function openEmbeddedLedger({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>): LedgerStore {
-  const { usageDays, mapBytes } = store;
-  return openLedgerIn({ folder: folderIn(dataFolder), plans: new Map(), usageDays, mapBytes });
 }
 
 function folderIn(dataFolder: string): string {

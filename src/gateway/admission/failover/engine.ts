@@ -96,6 +96,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
       }
       if (isAway()) await local.engine.check();
     },
+    reopenings: () => stores.reopenings,
     close: async () => {
       await Promise.all([stopRefresh(), outage.stop()]);
       await keeper?.stop();
@@ -118,8 +119,17 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   };
 }
 
-function openParts({ redis, folder, mapBytes, plans, gateways: configured, keeps, events = false }: FailoverOptions) {
-  const stores = openStores({ folder, mapBytes });
+function openParts({
+  redis,
+  folder,
+  mapBytes,
+  plans,
+  gateways: configured,
+  keeps,
+  events = false,
+  log,
+}: FailoverOptions) {
+  const stores = openStores({ folder, mapBytes, log });
   const [keys, metadata] = [new KeyCache(stores, redis), new Metadata(stores)];
   const group = keeps ? metadata.begin() : '';
   const gateways = (): number => (configured === 'auto' ? metadata.gateways() : configured);

@@ -5,7 +5,7 @@ import { tempFolder } from '../engines/embedded/fixture.js';
 
 t.test('values and the id are those of the store, whoever opens it', async (t) => {
   const stores = openStores({ folder: tempFolder(t), mapBytes: 2 ** 26 });
-  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
+  t.teardown(() => stores.close());
   const [one, other] = [new Metadata(stores), new Metadata(stores)];
   t.equal(one.read('day'), undefined);
   await one.write('day', '2026-11-21');
@@ -18,7 +18,7 @@ t.test('more gateways are believed at once, fewer only after half a minute', asy
   const now = performance.now.bind(performance);
   t.teardown(() => (performance.now = now));
   const stores = openStores({ folder: tempFolder(t), mapBytes: 2 ** 26 });
-  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
+  t.teardown(() => stores.close());
   const metadata = new Metadata(stores);
   t.equal(metadata.gateways(), 1);
   await metadata.sawGateways(3);

@@ -20,7 +20,7 @@ export class Addresses {
   constructor(stores: Stores) {
     this.#stores = stores;
     this.#mostRows = Math.floor(stores.mapBytes / BYTES_PER_ROW);
-    this.recount();
+    if (stores.broken === null) this.recount();
   }
 
   /** To be called inside the transaction that uses the row. */

@@ -98,6 +98,7 @@ export function engineOn(
       await admit([{ subject: { kind: 'address', address: '0.0.0.0' }, operation: 'check', scope: null, cost: 0 }]);
       await maintenance.check();
     },
+    reopenings: () => stores.reopenings,
     close: () => maintenance.close(),
     setPlans: (plans) => {
       verifier.plans = plans;

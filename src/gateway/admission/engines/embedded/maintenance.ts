@@ -87,8 +87,9 @@ export class Maintenance {
 
   /** Rejects when the store could not write: now, or at the last checkpoint. */
   async check(): Promise<void> {
-    const { recent } = this.#stores;
     await attempt(this.#stores, () => {
+      const { recent, recentCapacity } = this.#stores;
+      recentCapacity.check();
       recent.transactionSync(() => {
         // The row is there only if it was written, and never stays.
         recent.putSync('z', Buffer.from('probe'));
@@ -107,8 +108,7 @@ export class Maintenance {
     try {
       await this.#checkpoint.merge();
     } finally {
-      await this.#stores.recent.close();
-      await this.#stores.durable.close();
+      await this.#stores.close();
     }
   }
 }

@@ -12,7 +12,8 @@ const OTHERS = 200;
 
 /** How often a text stands in the files of a folder. */
 function countIn(folder: string, text: string): number {
-  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
+  const names = readdirSync(folder).filter((name) => name.includes('.mdb'));
+  const files = names.map((name) => readFileSync(join(folder, name), 'latin1'));
   return files.join('').split(text).length - 1;
 }
 

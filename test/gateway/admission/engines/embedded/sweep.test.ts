@@ -28,7 +28,7 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
   const folder = tempFolder(t);
   const engine = engineOn(t, folder, { usageDays: 30 });
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
-  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
+  t.teardown(() => stores.close());
   const sweep = new Sweep(stores, 30, new StoredKeyVerifier(stores, PLANS));
   const checkpoint = new Checkpoint(stores);
   for (const id of ['busy', 'idle', 'banned']) await engine.keys.write(recordOf(id, { plan: 'strict' }), ENTRY);
@@ -82,7 +82,7 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
   ]);
   const engine = engineOn(t, folder, { plans });
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
-  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
+  t.teardown(() => stores.close());
   const sweep = new Sweep(stores, 30, new StoredKeyVerifier(stores, fewer));
   const record = recordOf('debtor', { plan: 'own', limits: { minute: 'unlimited', day: 8 } });
   await engine.keys.write(record, ENTRY);
@@ -113,7 +113,7 @@ t.test('nor is a key forgotten that would still owe if its limits were lowered',
   const plans: Plans = new Map([['own', { name: 'own', limits: 'custom', refill: 'greedy', ban: NO_BAN }]]);
   const engine = engineOn(t, folder, { plans });
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
-  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
+  t.teardown(() => stores.close());
   const record = recordOf('lowered', { plan: 'own', limits: { minute: 6, day: 6 } });
   await engine.keys.write(record, ENTRY);
   for (let n = 0; n < 3; n += 1) await engine.admit([requestOf('lowered', { nowMs: NOON_MS })]);

@@ -64,7 +64,7 @@ t.test('a key that is silent for weeks keeps its month, and is forgotten after i
   const folder = tempFolder(t);
   const engine = engineOn(t, folder, { plans });
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
-  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
+  t.teardown(() => stores.close());
   const sweep = new Sweep(stores, 400, new StoredKeyVerifier(stores, plans));
   const checkpoint = new Checkpoint(stores);
   const firstMs = Date.UTC(2026, 9, 1);

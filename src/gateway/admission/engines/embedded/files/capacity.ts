@@ -40,6 +40,12 @@ export class Capacity {
     if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
   }
 
+  /** Throws StoreUnavailable when the file must not grow as things stand now. */
+  check(): void {
+    this.#look();
+    if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
+  }
+
   /** Bytes of pages in use. The file holds some free ones beside, which the next transactions use again. */
   usedBytes(): number {
     const { pageSize, root } = this.#store.getStats() as Stats;

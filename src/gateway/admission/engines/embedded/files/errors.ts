@@ -5,9 +5,18 @@ import type { Stores } from './stores.js';
 /** A full disk shows as either, depending on which write found it. */
 const DISK_CODES: readonly unknown[] = [5, 28];
 
+/** What lmdb says of a file, or an environment, that serves nobody until it is opened anew. */
+const DAMAGE =
+  /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PANIC|BAD_TXN|BAD_RSLOT|INVALID|PROBLEM|CURSOR_FULL|PAGE_FULL)|went back/;
+
+export function isDamage(error: unknown): boolean {
+  return error instanceof Error && DAMAGE.test(error.message);
+}
+
 /** Runs synchronous store work; what it throws becomes a rejection that says what to do. */
 export async function attempt<Result>(stores: Stores, work: () => Result): Promise<Result> {
   try {
+    requireWhole(stores);
     return work();
   } catch (error) {
     throw await translated(stores, error);
@@ -17,19 +26,27 @@ export async function attempt<Result>(stores: Stores, work: () => Result): Promi
 /** Runs work in a transaction on `durable`, on disk when the promise ends; rejects as `attempt` does. */
 export async function inTransaction<Result>(stores: Stores, work: () => Result): Promise<Result> {
   try {
+    requireWhole(stores);
     return await stores.durable.transaction(work);
   } catch (error) {
     throw await translated(stores, error);
   }
 }
 
+function requireWhole({ broken, folder }: Stores): void {
+  if (broken !== null)
+    throw new StoreUnavailable(`The embedded store in ${folder} is being opened anew, because it failed: ${broken}`);
+}
+
 /** The error to show for one thrown out of lmdb. An error of our own making stays as it is. */
 export async function translated(stores: Stores, error: unknown): Promise<unknown> {
   if (error instanceof StoreUnavailable || error instanceof VersionConflict || !(error instanceof Error)) return error;
   const cause = await commitErrorOf(error);
+  if (isDamage(cause)) stores.reopen(cause.message);
   const code: unknown = 'code' in cause ? cause.code : undefined;
   if (
     typeof code !== 'number' &&
+    !isDamage(cause) &&
     !/MDB_|closed database|database has been closed|Database is closed/i.test(cause.message)
   )
     return cause;

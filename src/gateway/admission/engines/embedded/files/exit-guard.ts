@@ -23,6 +23,11 @@ export function guardExit(store: Store): Store {
   return store;
 }
 
+/** Whether no asynchronous transaction of this process is under way. */
+export function isIdle(): boolean {
+  return underWay === 0;
+}
+
 function releaseRequest(): void {
   if (underWay > 0) process.kill(process.pid, 'SIGKILL');
 }

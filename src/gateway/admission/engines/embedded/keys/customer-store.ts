@@ -11,46 +11,47 @@ import { recordsChanged, replaceHistory } from './staged.js';
 
 /** Customers live in `durable`, beside the records of their keys: a change holds, as one of a key does, with the next transaction. */
 export function customersOf(stores: Stores): CustomerStore {
-  const { durable } = stores;
   return {
     read: (id) =>
       attempt(stores, () => {
-        durable.resetReadTxn();
-        return customerIn(durable, id);
+        stores.durable.resetReadTxn();
+        return customerIn(stores.durable, id);
       }),
     // What can be read here is on the disk.
     confirm: () => Promise.resolve(),
     write: (record, entry, webhook) =>
       inTransaction(stores, () => {
         write(stores, record, webhook);
-        durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
+        stores.durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
       }),
     rewrite: (record, history) =>
       inTransaction(stores, () => {
         write(stores, record, null);
-        replaceHistory(durable, record.id, record.version, history);
+        replaceHistory(stores.durable, record.id, record.version, history);
       }),
     webhook: (id) =>
       attempt(stores, () => {
-        durable.resetReadTxn();
-        const bytes = durable.getBinary(webhookRow(id));
+        stores.durable.resetReadTxn();
+        const bytes = stores.durable.getBinary(webhookRow(id));
         return bytes && (JSON.parse(bytes.toString()) as Webhook);
       }),
     page: (afterId, count) =>
       attempt(stores, () => {
-        durable.resetReadTxn();
+        stores.durable.resetReadTxn();
         const range = { start: customerRow(afterId ?? ''), end: customerRow(AFTER_ALL), exclusiveStart: true };
-        return [...durable.getRange({ ...range, limit: count })].map(({ value }) => decoded(value));
+        return [...stores.durable.getRange({ ...range, limit: count })].map(({ value }) => decoded(value));
       }),
     history: (id) =>
       attempt(stores, () => {
-        durable.resetReadTxn();
-        return [...durable.getRange(historyRange(id))].map(({ value }) => JSON.parse(value.toString()) as AuditEntry);
+        stores.durable.resetReadTxn();
+        return [...stores.durable.getRange(historyRange(id))].map(
+          ({ value }) => JSON.parse(value.toString()) as AuditEntry,
+        );
       }),
     keyCount: (id) =>
       attempt(stores, () => {
-        durable.resetReadTxn();
-        return durable.getKeysCount({ start: recordRow(id), end: recordRow(id + AFTER_ALL) });
+        stores.durable.resetReadTxn();
+        return stores.durable.getKeysCount({ start: recordRow(id), end: recordRow(id + AFTER_ALL) });
       }),
   };
 }

@@ -12,54 +12,56 @@ const STEP_ROWS = 1_000;
 
 /** Staged rows and the mark that decides over them all live in `durable`: each step is on disk when it ends. */
 export function importsOf(stores: Stores): ImportStore {
-  const { durable, importLeaseMs } = stores;
+  const { importLeaseMs } = stores;
   const mark = (next: Mark): void => {
-    durable.putSync(IMPORT_MARK, Buffer.from(JSON.stringify(next)));
+    stores.durable.putSync(IMPORT_MARK, Buffer.from(JSON.stringify(next)));
   };
   const leaseMs = (): number => Date.now() + importLeaseMs;
   return {
     read: () =>
       attempt(stores, () => {
-        durable.resetReadTxn();
-        return underWay(markIn(durable));
+        stores.durable.resetReadTxn();
+        return underWay(markIn(stores.durable));
       }),
     open: (id) =>
       inTransaction(stores, () => {
-        const there = markIn(durable);
+        const there = markIn(stores.durable);
         if (there === undefined) mark({ id, phase: 'staging', untilMs: leaseMs() });
         return underWay(there);
       }),
     stage: (id, keys) =>
       inTransaction(stores, () => {
         stores.durableCapacity.claim();
-        claim(durable, id);
+        claim(stores.durable, id);
         mark({ id, phase: 'staging', untilMs: leaseMs() });
-        return keys.map((key) => stageOne(durable, id, key));
+        return keys.map((key) => stageOne(stores.durable, id, key));
       }),
     commit: (id) =>
       inTransaction(stores, () => {
-        claim(durable, id);
+        claim(stores.durable, id);
         mark({ id, phase: 'committed', untilMs: 0 });
-        recordsChanged(durable);
+        recordsChanged(stores.durable);
       }),
     settle: async (id) => {
-      const isOurs = (): boolean => markIn(durable)?.id === id && markIn(durable)?.phase === 'committed';
-      while (await inTransaction(stores, () => isOurs() && !step(durable, (staged) => place(durable, staged))));
+      const isOurs = (): boolean => markIn(stores.durable)?.id === id && markIn(stores.durable)?.phase === 'committed';
+      while (
+        await inTransaction(stores, () => isOurs() && !step(stores.durable, (staged) => place(stores.durable, staged)))
+      );
     },
     drop: async (id, whose) => {
       const begun = await inTransaction(stores, () => {
-        const there = markIn(durable);
+        const there = markIn(stores.durable);
         if (there?.id !== id || there.phase === 'committed' || (whose === 'abandoned' && !isAbandoned(there)))
           return false;
         mark({ id, phase: 'dropping', untilMs: leaseMs() });
         return true;
       });
-      const isOurs = (): boolean => markIn(durable)?.id === id && markIn(durable)?.phase === 'dropping';
+      const isOurs = (): boolean => markIn(stores.durable)?.id === id && markIn(stores.durable)?.phase === 'dropping';
       while (
         begun &&
         (await inTransaction(
           stores,
-          () => isOurs() && !step(durable, ({ record }) => durable.removeSync(stagedRow(record.id))),
+          () => isOurs() && !step(stores.durable, ({ record }) => stores.durable.removeSync(stagedRow(record.id))),
         ))
       );
     },

@@ -13,20 +13,19 @@ import { attempt, inTransaction } from '../files/errors.js';
 
 /** Key records live in `durable` alone: synced to disk before a change is acknowledged, read by every admission. */
 export function keysOf(stores: Stores): KeyStore {
-  const { durable } = stores;
   return {
-    read: (id) => attempt(stores, () => readRecord(durable, id)),
+    read: (id) => attempt(stores, () => readRecord(stores.durable, id)),
     write: (record, entry, told) =>
       inTransaction(stores, () => {
         put(stores, record);
-        durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
-        tell(durable, told);
+        stores.durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
+        tell(stores.durable, told);
       }),
     rewrite: (record, history) =>
       inTransaction(stores, () => {
         put(stores, record);
-        replaceHistory(durable, record.id, record.version, history);
-        overwriteAndRemove(durable, banNoteRow(record.id));
+        replaceHistory(stores.durable, record.id, record.version, history);
+        overwriteAndRemove(stores.durable, banNoteRow(record.id));
       }),
     shred: () => shred(stores),
     // What can be read here is on the disk.
@@ -35,11 +34,11 @@ export function keysOf(stores: Stores): KeyStore {
       attempt(stores, () => {
         const start = recordRow(afterId ?? '');
         const range = { start, end: recordRow(AFTER_ALL), limit: count, exclusiveStart: true };
-        return rowsOf(durable, range).map((bytes) => JSON.parse(bytes.toString()) as KeyRecord);
+        return rowsOf(stores.durable, range).map((bytes) => JSON.parse(bytes.toString()) as KeyRecord);
       }),
     history: (id) =>
       attempt(stores, () => {
-        return rowsOf(durable, historyRange(id)).map((bytes) => JSON.parse(bytes.toString()) as AuditEntry);
+        return rowsOf(stores.durable, historyRange(id)).map((bytes) => JSON.parse(bytes.toString()) as AuditEntry);
       }),
     imports: importsOf(stores),
   };

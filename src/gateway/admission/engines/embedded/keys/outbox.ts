@@ -17,34 +17,33 @@ const FORGOTTEN_AT_ONCE = 100;
  * @param takeOver brings there what admissions wrote
  */
 export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox {
-  const { durable } = stores;
   const replace = (id: string, next: (there: StoredEntry) => StoredEntry): Promise<OutboxEntry | undefined> =>
     inTransaction(stores, () => {
-      const there = readEntry(durable, id);
+      const there = readEntry(stores.durable, id);
       if (there === undefined) return undefined;
-      remove(durable, there);
+      remove(stores.durable, there);
       const entry = next(there);
-      put(durable, entry);
+      put(stores.durable, entry);
       return shown(entry);
     });
   const look = <Result>(work: () => Result): Promise<Result> =>
     attempt(stores, () => {
-      durable.resetReadTxn();
+      stores.durable.resetReadTxn();
       return work();
     });
   /** Gives entries to all that admissions wrote, a few in each transaction. */
   const enterAll = async (): Promise<void> => {
     await takeOver();
     const enterSome = (): boolean => {
-      const events = nextTold(durable);
-      for (const event of events ?? []) enterOnce(durable, event);
+      const events = nextTold(stores.durable);
+      for (const event of events ?? []) enterOnce(stores.durable, event);
       return events !== undefined;
     };
-    if (await look(() => isAnyTold(durable))) while (await inTransaction(stores, enterSome));
+    if (await look(() => isAnyTold(stores.durable))) while (await inTransaction(stores, enterSome));
   };
   return {
     ...queuesOf(stores, look, enterAll),
-    delivered: (id) => inTransaction(stores, () => forget(durable, id)),
+    delivered: (id) => inTransaction(stores, () => forget(stores.durable, id)),
     async postpone({ event, attempts, failure }, pauseMs) {
       const dueAtMs = Date.now() + Math.round(pauseMs);
       await replace(event.id, (there) => ({ ...there, attempts, failure, dueAtMs, leasedToMs: dueAtMs }));
@@ -55,35 +54,38 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
     redeliver: (id) =>
       replace(id, ({ event, queued = false }) => {
         const receiver = receiverOf(id);
-        if (receiver !== null) putDue(durable, receiver, Date.now());
+        if (receiver !== null) putDue(stores.durable, receiver, Date.now());
         return { ...fresh(happened(event, Date.now())), queued };
       }),
     read: (id) =>
       look(() => {
-        const there = readEntry(durable, id);
+        const there = readEntry(stores.durable, id);
         return there && shown(there);
       }),
     async list(state, cursor, count) {
       await enterAll();
       return look(() => {
-        const places = LISTS[state].flatMap((list) => pageOf(durable, list, state, cursor, count)).sort();
+        const places = LISTS[state].flatMap((list) => pageOf(stores.durable, list, state, cursor, count)).sort();
         const page = places.slice(0, count);
-        const entries = page.map((place) => readEntry(durable, listedIn(place))).filter((entry) => entry !== undefined);
+        const entries = page
+          .map((place) => readEntry(stores.durable, listedIn(place)))
+          .filter((entry) => entry !== undefined);
         return { entries: entries.map(shown), cursor: page.length < count ? null : page.at(-1)! };
       });
     },
     figures: () =>
       look(() => {
-        const waiting = durable.getKeysCount(rangeOfList('y', 'waiting')) + durable.getKeysCount(rangeOf('C'));
-        const [oldest] = durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 });
+        const waiting =
+          stores.durable.getKeysCount(rangeOfList('y', 'waiting')) + stores.durable.getKeysCount(rangeOf('C'));
+        const [oldest] = stores.durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 });
         const oldestMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Number(oldest.slice(1, 17)));
-        return { waiting, dead: durable.getKeysCount(rangeOf('z')), oldestMs };
+        return { waiting, dead: stores.durable.getKeysCount(rangeOf('z')), oldestMs };
       }),
     forgetDead: (keptMs) =>
       inTransaction(stores, () => {
         const end = listedRow('z', Date.now() - keptMs, '');
-        const rows = [...durable.getKeys({ start: 'z', end, limit: FORGOTTEN_AT_ONCE })];
-        for (const row of rows) forget(durable, listedIn(row));
+        const rows = [...stores.durable.getKeys({ start: 'z', end, limit: FORGOTTEN_AT_ONCE })];
+        for (const row of rows) forget(stores.durable, listedIn(row));
         return rows.length < FORGOTTEN_AT_ONCE;
       }),
     // What any process committed is taken over with every look for arrivals.

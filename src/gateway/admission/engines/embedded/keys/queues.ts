@@ -16,16 +16,15 @@ export function queuesOf(
   look: <Result>(work: () => Result) => Promise<Result>,
   enterAll: () => Promise<void>,
 ): Pick<Outbox, 'arrivals' | 'distribute' | 'claim' | 'claimCustomers' | 'release'> {
-  const { durable } = stores;
   /** What `take` makes of what is due in a list. A transaction syncs the disk; nearly always nothing is due. */
   const claim = async <Result>(
     list: string,
     count: number,
     take: (id: string) => Result | undefined,
   ): Promise<readonly Result[]> => {
-    if ((await look(() => dueIn(durable, list, 1))).length === 0) return [];
+    if ((await look(() => dueIn(stores.durable, list, 1))).length === 0) return [];
     return inTransaction(stores, () =>
-      dueIn(durable, list, count)
+      dueIn(stores.durable, list, count)
         .map(take)
         .filter((taken) => taken !== undefined),
     );
@@ -33,32 +32,32 @@ export function queuesOf(
   return {
     async arrivals(count) {
       await enterAll();
-      return look(() => dueIn(durable, 'd', count).flatMap((id) => readEntry(durable, id)?.event ?? []));
+      return look(() => dueIn(stores.durable, 'd', count).flatMap((id) => readEntry(stores.durable, id)?.event ?? []));
     },
     async distribute(events) {
       if (events.length === 0) return;
       await inTransaction(stores, () => {
-        for (const event of events) queue(durable, event, Date.now());
+        for (const event of events) queue(stores.durable, event, Date.now());
       });
     },
     claim: (receiver, count, leaseMs) =>
       claim(queueOf(receiver), count, (id) => {
-        const there = readEntry(durable, id)!;
-        remove(durable, there);
-        put(durable, { ...there, leasedToMs: Date.now() + leaseMs });
+        const there = readEntry(stores.durable, id)!;
+        remove(stores.durable, there);
+        put(stores.durable, { ...there, leasedToMs: Date.now() + leaseMs });
         return shown(there);
       }),
     claimCustomers: (count, leaseMs) =>
       claim('R', count, (customer) => {
-        putDue(durable, customer, Date.now() + leaseMs);
+        putDue(stores.durable, customer, Date.now() + leaseMs);
         return customer;
       }),
     release: (customer, pauseMs) =>
       inTransaction(stores, () => {
-        const [head] = durable.getKeys({ ...rangeOf(queueOf(customer)), limit: 1 });
+        const [head] = stores.durable.getKeys({ ...rangeOf(queueOf(customer)), limit: 1 });
         const nowMs = Date.now();
         const dueMs = head === undefined ? null : Number(head.slice(-17 - listedIn(head).length).slice(0, 16));
-        putDue(durable, customer, dueMs && Math.max(Math.min(dueMs, nowMs + LOOK_AGAIN_MS), nowMs + pauseMs));
+        putDue(stores.durable, customer, dueMs && Math.max(Math.min(dueMs, nowMs + LOOK_AGAIN_MS), nowMs + pauseMs));
       }),
   };
 }

@@ -5,26 +5,26 @@ import type { Stores } from '../files/stores.js';
 
 /** Admin tokens live in `durable`, beside the records of keys. */
 export function tokensOf(stores: Stores): TokenStore {
-  const { durable, durableCapacity } = stores;
   return {
     read: (id) =>
       attempt(stores, () => {
-        durable.resetReadTxn();
-        const bytes = durable.getBinary(tokenRow(id));
+        stores.durable.resetReadTxn();
+        const bytes = stores.durable.getBinary(tokenRow(id));
         return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as AdminToken);
       }),
     list: () =>
       attempt(stores, () => {
-        durable.resetReadTxn();
+        stores.durable.resetReadTxn();
         const tokens: AdminToken[] = [];
-        for (const { value } of durable.getRange(rangeOf('t'))) tokens.push(JSON.parse(value.toString()) as AdminToken);
+        for (const { value } of stores.durable.getRange(rangeOf('t')))
+          tokens.push(JSON.parse(value.toString()) as AdminToken);
         return tokens;
       }),
     add: (token) =>
       inTransaction(stores, () => {
-        durableCapacity.claim();
-        durable.putSync(tokenRow(token.id), Buffer.from(JSON.stringify(token)));
+        stores.durableCapacity.claim();
+        stores.durable.putSync(tokenRow(token.id), Buffer.from(JSON.stringify(token)));
       }),
-    remove: (id) => inTransaction(stores, () => durable.removeSync(tokenRow(id))),
+    remove: (id) => inTransaction(stores, () => stores.durable.removeSync(tokenRow(id))),
   };
 }

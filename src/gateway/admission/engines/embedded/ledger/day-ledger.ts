@@ -45,8 +45,8 @@ export class DayLedger {
     this.#at += 1;
   }
 
-  /** Reads the next page, and gives the number of its rows. */
-  fill(durable: Store): number {
+  /** Reads the next page. */
+  fill(durable: Store): void {
     this.#page = [];
     this.#at = 0;
     // No snapshot is kept between pages: an old one would keep freed pages of the file from being used again.
@@ -61,7 +61,6 @@ export class DayLedger {
       this.#after = key;
     }
     this.#ended = this.#page.length < PAGE_ROWS;
-    return this.#page.length;
   }
 }
 

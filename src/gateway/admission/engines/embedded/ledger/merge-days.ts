@@ -1,34 +1,25 @@
 import type { UsageRow } from '../../../port.js';
 import { DayLedger } from './day-ledger.js';
-import type { Store } from '../files/store.js';
+import { attempt } from '../files/errors.js';
+import type { Stores } from '../files/stores.js';
 
 /** Rows given at once. */
 const BATCH_ROWS = 64;
 
-/** Where a merge reads, and what it does between two small pieces of work. */
-interface MergeSource {
-  readonly store: () => Store;
-  /** Runs store work; turns what it throws into StoreUnavailable. */
-  readonly attempt: (work: () => void) => Promise<void>;
-  /** Called after each page with how many rows were read so far. */
-  readonly between: (rowsRead: number) => Promise<void>;
-}
-
 /**
  * The ledger's rows of these days, of keys behind `after`, key by key, within a key by day, plan and operation.
  * They stand day by day in the file, so that they are merged from one reader per day.
+ * @param giveWay called after each page
  */
 export async function* mergeDays(
-  source: MergeSource,
+  stores: Stores,
   names: Iterable<string>,
-  after: string | null = null,
+  after: string | null,
+  giveWay: () => Promise<void>,
 ): AsyncGenerator<readonly UsageRow[]> {
-  let rowsRead = 0;
   const fill = async (ledger: DayLedger): Promise<void> => {
-    await source.attempt(() => {
-      rowsRead += ledger.fill(source.store());
-    });
-    await source.between(rowsRead);
+    await attempt(stores, () => ledger.fill(stores.durable));
+    await giveWay();
   };
   const days: DayLedger[] = [];
   for (const day of names) {

@@ -13,8 +13,8 @@ const TURN_MS = 0.25;
 /** The ledger, read in small pieces, with the event loop given back in between. */
 export function usageOf(stores: Stores, checkpoint: Checkpoint): UsageStore {
   return {
-    rows: (from, to, keyId) =>
-      keyId === undefined ? allRows(stores, checkpoint, from, to) : keyRows(stores, keyId, from, to),
+    rows: (from, to, keyId, after) =>
+      keyId === undefined ? allRows(stores, checkpoint, from, to, after ?? null) : keyRows(stores, keyId, from, to),
   };
 }
 
@@ -24,12 +24,10 @@ async function* allRows(
   checkpoint: Checkpoint,
   from: string,
   to: string,
+  after: string | null,
 ): AsyncGenerator<readonly UsageRow[]> {
   await checkpoint.merge();
-  yield* mergeDays(
-    { store: () => stores.durable, attempt: (work) => attempt(stores, work), between: breather() },
-    daysOf(from, to),
-  );
+  yield* mergeDays(stores, daysOf(from, to), after, breather());
 }
 
 async function* keyRows(stores: Stores, keyId: string, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
@@ -41,7 +39,7 @@ async function* keyRows(stores: Stores, keyId: string, from: string, to: string)
  * One key's rows, without waiting for the disk: what the log says, over what `durable` has. The log is read
  * first: what it has given up by then stands in `durable`.
  */
-export function rowsOfKey(stores: Stores, keyId: string, days: readonly string[]): Promise<readonly UsageRow[]> {
+function rowsOfKey(stores: Stores, keyId: string, days: readonly string[]): Promise<readonly UsageRow[]> {
   return attempt(stores, () => {
     const { memtable, durable } = stores;
     const found = new Map<string, UsageRow>();

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as later } from 'node:timers/promises';
 import { dayOf } from '../ledger/day.js';
 import type { KeyEntry } from './key-entry.js';
 import { markCopied, readCopied, saveEntry } from './copy.js';
@@ -10,9 +10,11 @@ import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { attempt, translated } from '../files/errors.js';
 
-/** Keys merged, and rows of the log removed, per transaction: bounds how long the files stay locked. */
-const KEYS_AT_ONCE = 500;
+/** Keys merged, and rows of the log removed, per transaction: bounds how long files stay locked and the event loop waits. */
+const KEYS_AT_ONCE = 250;
 const ROWS_AT_ONCE = 250;
+/** Between two slices of a merge, for admissions. */
+const PAUSE_MS = 1;
 
 /**
  * Brings `durable` up to what `recent` holds, in two ways. To save is to copy what is new of the log, each key
@@ -80,17 +82,17 @@ export class Checkpoint {
         return;
       }
       const merge = new Merge();
-      while (!(await durable.transaction(() => this.#step(merge))));
+      while (!(await this.#stores.durable.transaction(() => this.#step(merge)))) await later(PAUSE_MS);
       await this.#forgetTold(merge.upTo);
-      memtable.merged(merge.upTo, dayOf(Date.now()));
-      while (!this.#forget(merge.upTo));
+      await memtable.merged(merge.upTo, dayOf(Date.now()), () => later(PAUSE_MS));
+      while (!this.#forget(merge.upTo)) await later(PAUSE_MS);
     } catch (error) {
       throw await translated(this.#stores, error);
     }
   }
 
   async #forgetTold(upTo: number): Promise<void> {
-    while (!forgetTold(this.#stores.recent, upTo)) await nextTurn();
+    while (!forgetTold(this.#stores.recent, upTo)) await later(PAUSE_MS);
   }
 
   /** Copies what is new of the log. It is read after the lock on `durable` is ours, so that nothing is copied that was merged. */
@@ -132,24 +134,34 @@ class Merge {
   epoch = -1;
   /** All that transactions up to this one changed is in it. */
   upTo = 0;
-  #entries: readonly KeyEntry[] = [];
+  /** By how their ids begin: to sort all of them at once would hold up the event loop. */
+  #groups: KeyEntry[][] = [];
+  #sorted: readonly KeyEntry[] = [];
   #at = 0;
 
-  begin(epoch: number, upTo: number, entries: readonly KeyEntry[]): void {
+  begin(epoch: number, upTo: number, entries: Iterable<KeyEntry>): void {
     this.epoch = epoch;
     this.upTo = upTo;
-    this.#entries = entries;
+    const groups: KeyEntry[][] = [];
+    for (const entry of entries) (groups[entry.id.charCodeAt(0)] ??= []).push(entry);
+    this.#groups = Object.values(groups);
+    this.#sorted = [];
     this.#at = 0;
   }
 
+  /** In the order of their rows in `durable`. */
   next(): readonly KeyEntry[] {
+    if (this.#at >= this.#sorted.length) {
+      this.#sorted = (this.#groups.shift() ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
+      this.#at = 0;
+    }
     const start = this.#at;
     this.#at += KEYS_AT_ONCE;
-    return this.#entries.slice(start, this.#at);
+    return this.#sorted.slice(start, this.#at);
   }
 
   get isDone(): boolean {
-    return this.#at >= this.#entries.length;
+    return this.#groups.length === 0 && this.#at >= this.#sorted.length;
   }
 }
 

@@ -13,6 +13,9 @@ import type { Store } from '../files/store.js';
 /** Keys kept beyond those that must be: some 500 bytes each. */
 const MOST_ENTRIES = 131_072;
 
+/** Entries whose counts are let go of before the event loop has a turn. */
+const FORGOTTEN_AT_ONCE = 5_000;
+
 /**
  * This process's copy of what the log in `recent` says, by key, over what stands in `durable`: the memtable of
  * a log-structured store. It is brought up to date under the write lock that all processes share, so that it
@@ -25,7 +28,7 @@ export class Memtable {
   readonly #entries = new Map<string, KeyEntry>();
   /** What the log alone knows: changed since the log was copied, and before that. */
   readonly #uncopied = new Set<KeyEntry>();
-  readonly #unmerged = new Set<KeyEntry>();
+  #unmerged = new Set<KeyEntry>();
   #applied = 0;
   /** No transaction up to this one has to be looked for in the log. */
   #seen = 0;
@@ -59,6 +62,8 @@ export class Memtable {
 
   /** In the write transaction `transaction` on `recent`, before anything is read of this. */
   catchUp(transaction: number): void {
+    // Somebody opened the files while others committed (files/opening.ts): what was decided since is not in them.
+    if (transaction <= this.#seen) throw new Error(`transaction ids went back from ${this.#seen} to ${transaction}`);
     // Ids have no gaps: where the last was our own, nobody wrote in between.
     if (transaction !== this.#seen + 1) this.#readLog();
     this.#seen = transaction - 1;
@@ -121,20 +126,23 @@ export class Memtable {
     }
   }
 
-  /** Entries that the log alone knows, in the order of their rows in `durable`. */
-  unmerged(): readonly KeyEntry[] {
-    return [...new Set([...this.#unmerged, ...this.#uncopied])].sort((a, b) => (a.id < b.id ? -1 : 1));
+  /** Entries that the log alone knows. */
+  unmerged(): ReadonlySet<KeyEntry> {
+    return new Set([...this.#unmerged, ...this.#uncopied]);
   }
 
   /** All that transactions up to `transaction` changed stands in the rows of `durable`. */
-  merged(transaction: number, today: string): void {
+  async merged(transaction: number, today: string, giveWay: () => Promise<void>): Promise<void> {
     this.#mergedTo = Math.max(this.#mergedTo, transaction);
-    for (const entry of this.#unmerged) {
-      this.#unmerged.delete(entry);
-      // Whatever changed since is among the others.
-      if (entry.changedBy <= transaction) entry.forgetSlots(transaction, today);
-    }
+    const merged = this.#unmerged;
+    // Whatever changed since is among the uncopied, or comes from there.
+    this.#unmerged = new Set();
     for (const entry of this.#uncopied) if (entry.changedBy <= transaction) this.#uncopied.delete(entry);
+    let count = 0;
+    for (const entry of merged) {
+      if (entry.changedBy <= transaction) entry.forgetSlots(transaction, today);
+      if (++count % FORGOTTEN_AT_ONCE === 0) await giveWay();
+    }
   }
 
   /** Forgets everything: a transaction failed that had changed entries. */

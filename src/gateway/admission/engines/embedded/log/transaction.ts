@@ -10,6 +10,7 @@ import type { KeyEntry } from './key-entry.js';
 import { labelOf } from './label.js';
 import { packRow } from './row.js';
 import { mark, writeTold } from './told.js';
+import { isDamage } from '../files/errors.js';
 import { bannedRow, logRow } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
 import { packState, unpackState } from './subject-state.js';
@@ -34,8 +35,10 @@ export function transact<Result>(stores: Stores, work: (transaction: Transaction
       return result;
     });
   } catch (error) {
+    // What is in memory is all there may be of the last half second.
+    if (isDamage(error)) stores.reopen(String(error));
     // Entries may be changed that were not written. What the log says of them has to be read again.
-    if (transaction?.mayHaveChanged === true) stores.memtable.reset();
+    else if (transaction?.mayHaveChanged === true) stores.memtable.reset();
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import { NOON_MS, tempFolder } from '../fixture.js';
 
 function storesOn(t: Test, folder: string, bootId = 'one'): Stores {
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576, bootId });
-  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
+  t.teardown(() => stores.close());
   return stores;
 }
 
