@@ -71,7 +71,10 @@ function activities(from: string, { rotatedId, bannedId }: Changed): readonly Ac
     {
       name: 'plans',
       every: 7,
-      run: (gateway, time) => Promise.resolve(gateway.changePlans(600 + (time % 2))),
+      run: (gateway, time) => {
+        gateway.changePlans(600 + (time % 2));
+        return Promise.resolve();
+      },
     },
     {
       name: 'ban',

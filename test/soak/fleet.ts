@@ -55,7 +55,9 @@ async function startServices(): Promise<{
   const [redis, postgres] = await Promise.all([startRedis({ config: ['appendonly yes'] }), startPostgres()]);
   return {
     environment: { REDIS_URL: redis.url, LEDGER_URL: postgres.url },
-    stop: async () => void (await Promise.all([redis.stop(), postgres.stop()])),
+    stop: async () => {
+      await Promise.all([redis.stop(), postgres.stop()]);
+    },
   };
 }
 

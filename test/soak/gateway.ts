@@ -55,7 +55,7 @@ export class SoakGateway {
     const cli = program ?? join(packageRoot, 'dist/src/cli/main.js');
     const pin = cpus === 1 ? ['taskset', '-c', '0'] : [];
     const [file, ...args] = [...pin, process.execPath, cli, 'gateway'];
-    this.child = spawn(file!, args, {
+    this.child = spawn(file, args, {
       env: {
         PATH: process.env['PATH'],
         HOST: '127.0.0.1',

@@ -42,7 +42,7 @@ export async function soak(
   for (const [name, times] of beside.times)
     say(`${name}: ${times} times, at most ${Math.round(beside.longestMs.get(name) ?? 0)} ms`);
   for (const line of [...beside.failures.slice(0, 10), ...fleet.gateway.log.complaints.slice(0, 20)]) say(line);
-  const problems = [...(await brokenSums(fleet, minutes, ledger, say)), ...brokenBounds(minutes, options)];
+  const problems = [...brokenSums(fleet, minutes, ledger, say), ...brokenBounds(minutes, options)];
   if (beside.failures.length > 0) problems.push(`${beside.failures.length} of the things beside the load failed`);
   return problems;
 }

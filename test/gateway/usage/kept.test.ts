@@ -77,7 +77,7 @@ t.test('redis: every day of the ledger ends by itself after the days kept, whate
     if (Number(await redis.command('TTL', name)) === -1) lasting.push(name.replace(key.id, 'ID'));
   t.same(
     lasting.sort(),
-    ['petgate:keys', 'petgate:{ID}:history', 'petgate:{ID}:key'],
+    ['petgate:keys', 'petgate:store', 'petgate:{ID}:history', 'petgate:{ID}:key'],
     'only records of keys stay for ever',
   );
   await redis.command('PEXPIREAT', nameOf(0), 1);

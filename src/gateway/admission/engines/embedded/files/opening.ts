@@ -9,7 +9,6 @@ import { StoreUnavailable } from '../../../port.js';
  * a file, and goes on when all processes that have the files open stand still, each of which says so with another.
  */
 const ASK = 'ask';
-const STILL = 'still-';
 /** An opener waits so long for its turn, and then for the others. */
 const WAIT_MS = 10_000;
 /** Nobody stands still longer for an opener, which takes a millisecond. */
@@ -108,12 +107,16 @@ function isAsked(place: string): boolean {
   return asker !== undefined && asker !== process.pid && !hasEnded(asker);
 }
 
+function stillOf(place: string, pid: number): string {
+  return join(place, `still-${pid}`);
+}
+
 function isStill(place: string, pid: number): boolean {
-  return existsSync(join(place, STILL + pid)) || hasEnded(pid);
+  return existsSync(stillOf(place, pid)) || hasEnded(pid);
 }
 
 function standStill(place: string): void {
-  const still = join(place, STILL + process.pid);
+  const still = stillOf(place, process.pid);
   writeFileSync(still, '', { mode: 0o600 });
   try {
     waitUntil(() => !isAsked(place), STILL_MS);
