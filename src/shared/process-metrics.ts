@@ -25,7 +25,7 @@ export function addProcessMetrics(registry: Registry, prefix: string): void {
     'Time the event loop was at work; its rate is the share of one CPU a process can use at most.',
     () => performance.eventLoopUtilization().active / 1000,
   );
-  counter(
+  totalOf(
     registry,
     `${prefix}_log_dropped_lines_total`,
     'Lines of the log that were dropped because nobody read it.',
