@@ -1,17 +1,10 @@
 import { setTimeout as later } from 'node:timers/promises';
 import { StoreUnavailable, VersionConflict } from '../../../port.js';
+import { isDamage } from './damage.js';
 import type { Stores } from './stores.js';
 
 /** A full disk shows as either, depending on which write found it. */
 const DISK_CODES: readonly unknown[] = [5, 28];
-
-/** What lmdb says of a file, or an environment, that serves nobody until it is opened anew. */
-const DAMAGE =
-  /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PANIC|BAD_TXN|BAD_RSLOT|INVALID|PROBLEM|CURSOR_FULL|PAGE_FULL)|went back/;
-
-export function isDamage(error: unknown): boolean {
-  return error instanceof Error && DAMAGE.test(error.message);
-}
 
 /** Runs synchronous store work; what it throws becomes a rejection that says what to do. */
 export async function attempt<Result>(stores: Stores, work: () => Result): Promise<Result> {

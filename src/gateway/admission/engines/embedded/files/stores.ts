@@ -8,7 +8,7 @@ import { recover, saveEntry } from '../log/copy.js';
 import { Capacity } from './capacity.js';
 import { ARCHIVE } from './rows.js';
 import { guardExit, isIdle } from './exit-guard.js';
-import { isDamage } from './errors.js';
+import { isDamage } from './damage.js';
 import { letOthersOpen, openInTurn } from './opening.js';
 import type { Store } from './store.js';
 import type { Log } from '../../../../../shared/log.js';

@@ -10,7 +10,7 @@ import type { KeyEntry } from './key-entry.js';
 import { labelOf } from './label.js';
 import { packRow } from './row.js';
 import { mark, writeTold } from './told.js';
-import { isDamage } from '../files/errors.js';
+import { isDamage } from '../files/damage.js';
 import { bannedRow, logRow } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
 import { packState, unpackState } from './subject-state.js';
