@@ -12,6 +12,8 @@ export interface SoakOptions {
   readonly cpus: number;
   readonly workers: number;
   readonly store: 'embedded' | 'redis';
+  /** Whether a late answer breaks the promise: not beside other work. */
+  readonly isTimed: boolean;
   /** The command line of the build that is tried; undefined for this one. */
   readonly program: string | undefined;
 }
@@ -31,6 +33,7 @@ export function readOptions(args: readonly string[]): SoakOptions {
     cpus: numberOf('cpus', values.cpus ?? '1', 2),
     workers: numberOf('workers', values.workers ?? '1', 16),
     store,
+    isTimed: true,
     program: values.program,
   };
 }

@@ -133,14 +133,14 @@ function brokenSums(
   });
 }
 
-function brokenBounds(minutes: readonly Minute[], { store }: SoakOptions): string[] {
+function brokenBounds(minutes: readonly Minute[], { store, isTimed }: SoakOptions): string[] {
   const problems: string[] = [];
   const failed = minutes.reduce((sum, { load }) => sum + failedOf(load) + (load.statuses[0] ?? 0), 0);
   const longestMs = Math.max(...minutes.map(({ load }) => load.longestMs));
   const filesMiB = Math.max(...minutes.map(({ filesMiB: files }) => files));
   if (minutes.at(-1)?.load.ended !== true) problems.push('the load did not end in time: requests wait for answers');
   if (failed > 0) problems.push(`${failed} requests failed or broke`);
-  if (longestMs > LONGEST_MS) problems.push(`an answer took ${Math.round(longestMs)} ms`);
+  if (isTimed && longestMs > LONGEST_MS) problems.push(`an answer took ${Math.round(longestMs)} ms`);
   if (store === 'embedded' && filesMiB > MOST_FILES_MIB) problems.push(`the files grew to ${Math.round(filesMiB)} MiB`);
   const grown = growthOf(minutes);
   if (grown > 1.5) problems.push(`memory grew to ${grown.toFixed(2)} times what it was after a third of the time`);

@@ -160,7 +160,7 @@ function refusalOf(error: unknown, { errored }: IncomingMessage, { log }: AdminP
     return new AdminRefusal(
       503,
       'store_unavailable',
-      'The store does not answer. Nothing is known to have changed: look, then try again.',
+      `The store can't do this now (${error.message.replace(/\.$/, '')}). Nothing is known to have changed: look, then try again.`,
       { 'Retry-After': '1' },
     );
   }

@@ -86,7 +86,7 @@ t.test('redis: the same from a process of its own; 503 while Redis is away', asy
   await redis.kill();
   const { status, body } = await gateway.admin('GET', '/admin/v1/usage');
   t.equal(status, 503);
-  t.match(body, { code: 'store_unavailable' });
+  t.match(body, { code: 'store_unavailable', message: /^The store can't do this now \(.+\)\. / }, 'and why');
 });
 
 t.test('who stops reading ends the process; one report too many is refused and told to wait', async (t) => {

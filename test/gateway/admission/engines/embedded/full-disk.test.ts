@@ -18,9 +18,15 @@ t.test('a full disk refuses clearly, nothing half stays, and the process lives o
   const script = fileURLToPath(new URL('full-disk.js', import.meta.url));
   const { status, stdout } = inOwnMount(folder, [process.execPath, script, folder]);
   t.equal(status, 0);
-  const told = JSON.parse(String(stdout)) as { admitted: number; refusals: readonly string[]; verdict: unknown };
+  const told = JSON.parse(String(stdout)) as {
+    admitted: number;
+    refusals: readonly string[];
+    verdict: unknown;
+    probe: string;
+  };
   t.ok(told.admitted > 0, `${told.admitted} admitted before`);
   t.strictSame(told.refusals, ['StoreUnavailable']);
+  t.match(told.probe, /^The disk that holds .* is full/, 'the probe, and so /readyz, says so');
   t.match(
     told.verdict,
     { outcome: 'admitted', minute: { remaining: 1_000_000 - told.admitted } },

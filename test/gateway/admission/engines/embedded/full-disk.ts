@@ -20,6 +20,10 @@ for (let round = 0; round < 100; round += 1) {
   await engine.admit(batch).then((verdicts) => (admitted += verdicts.length), told);
 }
 await engine.keys.write(recordOf('l', { note: 'x'.repeat(100_000) }), ENTRY).catch(told);
+const probe = await engine.check().then(
+  () => 'good',
+  (error: Error) => error.message,
+);
 const [verdict] = await engine.admit([requestOf('k', { cost: 0 })]);
 await engine.close().catch(told);
-process.stdout.write(JSON.stringify({ admitted, refusals: [...refusals], verdict }));
+process.stdout.write(JSON.stringify({ admitted, refusals: [...refusals], verdict, probe }));
