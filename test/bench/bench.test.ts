@@ -48,6 +48,7 @@ function reportOf(): ScenarioReport {
     cases: caseReports(SCENARIO, SAMPLES),
     bars: barReports(SCENARIO, SAMPLES),
     leftOut: [{ name: 'express', why: 'not installed' }],
+    longestBlocksMs: { embedded: 3.25 },
   };
 }
 
@@ -82,6 +83,11 @@ t.test('one short round runs Petgate and a bare proxy, and writes JSON and a plo
     ['bare', 'embedded', 'redis'],
   );
   t.strictSame(list?.leftOut, []);
+  t.strictSame(Object.keys(list?.longestBlocksMs ?? {}).sort(), ['embedded', 'redis']);
+  t.ok(
+    Object.values(list?.longestBlocksMs ?? {}).every((ms) => ms >= 0),
+    'both say how long their loops were blocked',
+  );
   t.equal(list?.cases[0]?.ratios['bare']?.median, 1);
   t.ok(
     list?.cases.every(

@@ -38,6 +38,7 @@ async function runScenario(
       cases: caseReports(scenario, samples),
       bars: barReports(scenario, samples),
       leftOut: fleet.leftOut,
+      longestBlocksMs: await fleet.longestBlocksMs(),
     };
   } finally {
     await fleet.stop();

@@ -32,6 +32,8 @@ export interface ScenarioReport {
   readonly cases: readonly CaseReport[];
   readonly bars: readonly BarReport[];
   readonly leftOut: readonly LeftOut[];
+  /** How late the event loops of Petgate's gateways came at worst in the last minute, ms. */
+  readonly longestBlocksMs: Readonly<Record<string, number>>;
 }
 
 type Samples = ReadonlyMap<string, readonly Sample[]>;
@@ -87,11 +89,14 @@ export function barReports({ bars }: Scenario, samples: Samples): readonly BarRe
 
 /** For people: figures, then bars. */
 export function textOf(report: ScenarioReport): string {
-  const { title, rounds, seconds, rate, cases, bars, leftOut } = report;
+  const { title, rounds, seconds, rate, cases, bars, leftOut, longestBlocksMs } = report;
   return [
     `${title} (${rounds} rounds of ${seconds} s${rate === undefined ? '' : `, ${rate} requests/s`})`,
     tableOf([COLUMNS.map(({ head }) => head), ...cases.map((one) => COLUMNS.map(({ text }) => text(one) ?? ''))]),
     ...(bars.length === 0 ? [] : ['', tableOf([BAR_HEADS, ...bars.map(barRow)])]),
+    ...Object.entries(longestBlocksMs).map(
+      ([name, ms]) => `  longest block of the event loop, ${name}: ${ms.toFixed(1)} ms`,
+    ),
     ...leftOut.map(({ name, why }) => `left out: ${name} (${why})`),
     '',
   ].join('\n');

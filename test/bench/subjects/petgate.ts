@@ -21,6 +21,8 @@ interface PetgateOptions {
 
 export interface Petgate extends Started {
   register(keys: readonly BenchKey[], kind: KeyKind): Promise<void>;
+  /** How late its event loop came at worst within the last minute, ms. */
+  longestBlockMs(): Promise<number>;
 }
 
 /** A real gateway, all features on. It ends with this process. */
@@ -67,6 +69,10 @@ export async function startPetgate(
     child,
     port: Number(serving.public.split(':')[1]),
     register: (keys, kind) => importKeys(serving.admin, keys, kind),
+    longestBlockMs: async () => {
+      const text = await (await fetch(`http://${serving.admin}/metrics`)).text();
+      return 1000 * Number(/^petgate_event_loop_delay_max_seconds (\S+)$/m.exec(text)?.[1] ?? Number.NaN);
+    },
   };
 }
 
