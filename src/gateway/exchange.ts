@@ -116,6 +116,8 @@ export interface ExchangeLog {
   unanswered: string | null;
   /** Ends when it is known what the store did of an admission that was given up; null of all others. */
   late: Promise<void> | null;
+  /** Of a good key about which there is no verdict, because its plan is not in force; else null. */
+  keyId: string | null;
   /** Why a credential was no good, for the log. */
   credential: string | null;
   /** Headers every answer of the operation carries. */

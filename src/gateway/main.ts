@@ -5,11 +5,12 @@ import { createApp } from './app.js';
 import { applySettings, askStore, openBase } from './base.js';
 import type { Base } from './base.js';
 import { loadSources } from './config/load.js';
-import type { Sources } from './config/load.js';
+import { ConfigError } from './config/files/problem.js';
 import { createReloader } from './config/reload.js';
 import type { Reloader } from './config/reload.js';
 import { loadContract } from './contract/load.js';
 import { checkPrices } from './contract/prices.js';
+import { takenBy } from './keys/plans/losses.js';
 import { watchProcess } from './observe/process.js';
 import { oversee } from './oversee.js';
 import { drain, listen } from './server.js';
@@ -38,18 +39,27 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
   }
   const sources = loadSources(environment);
   const contract = loadContract(sources.settings.contract, sources.settings.upstreams);
-  const check = (read: Sources): void => checkPrices(read, contract.routes.operations);
-  check(sources);
+  const { operations } = contract.routes;
+  const warnings = checkPrices(sources, operations);
   const base = openBase(environment, { ...sources, contract });
+  warn(base, warnings);
   const reloader = createReloader(environment, sources, base.log, {
-    check: async (read) => {
-      check(read);
+    check: async (read, { plans }) => {
+      const warned = checkPrices(read, operations);
       await askStore(base, read);
+      const problems = await takenBy(base.engine, read, plans, operations);
+      if (problems.length > 0) throw new ConfigError(problems, read.files);
+      warn(base, warned);
     },
+    unserved: (inForce) => takenBy(base.engine, inForce, null, operations),
     apply: (settings, certificate) => applySettings(base, settings, certificate),
   });
   process.on('SIGHUP', () => void reloader.reload());
   await (base.settings.workers === 1 ? runAlone(base, reloader) : runPrimary(base, reloader));
+}
+
+function warn({ log }: Base, problems: readonly string[]): void {
+  if (problems.length > 0) log.warn({ problems }, 'plans speak of operations that the contract does not have');
 }
 
 /** One process serves both listeners. */

@@ -58,6 +58,10 @@ const CATALOGUE = {
     403,
     'The API key lacks the scope this operation needs. Use another key, or ask for the scope to be added.',
   ),
+  cost_exceeds_limit: entry(
+    403,
+    'One request of this operation costs more than a limit of this API key ever holds, so that no retry can succeed. Ask for a higher limit.',
+  ),
   not_found: entry(404, 'There is no such path, or a parameter in it is not valid. The API reference is at /docs.'),
   method_not_allowed: entry(405, 'This path does not take this method. The Allow header names those it takes.'),
   request_timeout: entry(408, 'The request did not arrive in time. Send it again, faster.', { closes: true }),
@@ -105,6 +109,11 @@ const CATALOGUE = {
   store_unavailable: entry(
     503,
     'Admission cannot be decided right now. Wait as long as Retry-After says, then send the request again.',
+    { retryAfterS: 1 },
+  ),
+  plan_unavailable: entry(
+    503,
+    'The plan of this API key is not in force right now, and nothing was counted. Send the request again later, and report the X-Request-Id if it persists.',
     { retryAfterS: 1 },
   ),
   upstream_timeout: entry(

@@ -13,6 +13,8 @@ import { PLANS } from './plans.js';
 /** Codes given by other tests: they need a store that is away, a full gateway, another clock or another contract. */
 const ELSEWHERE = new Set([
   'store_unavailable',
+  'plan_unavailable',
+  'cost_exceeds_limit',
   'malformed_handshake',
   'overloaded',
   'operation_removed',

@@ -94,7 +94,7 @@ export function decideExactly(
     const about = rules.flatMap((_, place) => (empty.includes(place) || late.has(place) ? [place] : []));
     const last = Math.max(...about.map((place) => all[place]!.resetAtMs));
     const violated = rules[about.findLast((place) => all[place]!.resetAtMs === last)!]!.name;
-    return { outcome: 'limited', ...standing, violated, retryAtMs };
+    return { outcome: 'limited', ...standing, violated, retryAtMs, exceeds: exceeds(rules, cost) };
   }
   const bannedUntilMs = Number(scratch.bannedUntilMs);
   return {
@@ -306,7 +306,11 @@ function rule(
     });
     return 'admitted';
   }
-  return cost > 0 && strike(state, ban, now) ? 'ban_started' : 'limited';
+  return cost > 0 && !exceeds(rules, cost) && strike(state, ban, now) ? 'ban_started' : 'limited';
+}
+
+function exceeds(rules: readonly Rule[], cost: number): boolean {
+  return rules.some(({ limit }) => limit !== 'unlimited' && Math.max(1, cost) > limit);
 }
 
 function strike(state: ExactState, ban: BanRule, now: bigint): boolean {

@@ -37,6 +37,23 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     t.same([row?.requests, row?.units], [8, 56]);
   });
 
+  t.test('a request that costs more than a window ever holds is refused as such, and is no strike', async (t) => {
+    const key = await newKey(engine, 'strict');
+    for (let n = 0; n < 10; n += 1) t.ok(limited(await ask(engine, key, NOON_MS + n, { cost: 2 })).exceeds);
+    t.equal((await ask(engine, key, NOON_MS + 10)).outcome, 'admitted');
+    t.notOk(limited(await ask(engine, key, NOON_MS + 11)).exceeds, 'what a retry can get is another refusal');
+    t.ok(limited(await ask(engine, key, NOON_MS + 12, { cost: 2 })).exceeds);
+    t.equal((await ask(engine, key, NOON_MS + 13)).outcome, 'limited');
+    t.equal((await ask(engine, key, NOON_MS + 14)).outcome, 'banned', 'after three that were');
+    const monthly = await newKey(engine, 'monthly');
+    t.ok(limited(await ask(engine, monthly, NOON_MS, { cost: 21 })).exceeds, 'a month holds 20');
+    t.equal((await ask(engine, monthly, NOON_MS, { cost: 20 })).outcome, 'admitted');
+    t.notOk(limited(await ask(engine, monthly, NOON_MS, { cost: 20 })).exceeds);
+    const own = await newKey(engine, 'enterprise', { limits: { minute: 'unlimited', day: 7 } });
+    t.ok(limited(await ask(engine, own, NOON_MS, { cost: 8 })).exceeds, "a limit of the key's own");
+    t.equal((await ask(engine, own, NOON_MS, { cost: 7 })).outcome, 'admitted');
+  });
+
   t.test('what a dear request does not get, a cheap one does', async (t) => {
     const key = await newKey(engine, 'pro');
     await askMany(engine, key, 42, NOON_MS, { cost: 7 });

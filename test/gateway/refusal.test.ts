@@ -8,7 +8,7 @@ import { makeExchange } from './exchange.js';
 const EMPTY = { limit: 60, remaining: 0, resetAtMs: 5000 };
 const LIMITED: LimitedVerdict = {
   ...STANDING,
-  ...{ outcome: 'limited', violated: 'minute', retryAtMs: 5000 },
+  ...{ outcome: 'limited', violated: 'minute', retryAtMs: 5000, exceeds: false },
   ...{ minute: EMPTY, day: EMPTY, atMs: 1000 },
 };
 

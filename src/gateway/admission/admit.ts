@@ -96,6 +96,11 @@ export function createAdmit(
         };
         const verdict = note(logEntry, await admission.admit(request));
         if (verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict);
+        // The key is good: neither its holder nor who else is at this address did anything wrong.
+        if (verdict.reason === 'no_plan' && requirements.secured) {
+          logEntry.keyId = subject.id;
+          return REFUSALS.plan_unavailable;
+        }
       } else {
         logEntry.credential = exchange.credential;
       }
@@ -130,7 +135,8 @@ function pass(exchange: Identified, verdict: StandingVerdict, onVerdict: OnVerdi
     }
     return verdict.keyId === null ? REFUSALS.address_banned : REFUSALS.key_banned;
   }
-  if (verdict.outcome === 'limited' && verdict.cost > 0) return REFUSALS.rate_limited;
+  if (verdict.outcome === 'limited' && verdict.cost > 0)
+    return verdict.exceeds ? REFUSALS.cost_exceeds_limit : REFUSALS.rate_limited;
   if (!verdict.inScope) return REFUSALS.insufficient_scope;
   if (requirements.refusal !== null) return requirements.refusal;
   return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict);

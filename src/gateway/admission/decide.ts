@@ -1,5 +1,5 @@
 import { figuresOf, holds, settle, SHAPES, spend, tokensAtMs } from './bucket.js';
-import type { BucketState } from './bucket.js';
+import type { BucketState, Limit } from './bucket.js';
 import { figuresForeseen, heldFrom, settlePast } from './grants/foreseen.js';
 import { BAN_MEMORY_MS } from './plan.js';
 import type { BanRule, Terms } from './plan.js';
@@ -91,7 +91,14 @@ function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[],
     }
     return 'admitted';
   }
-  return cost > 0 && strike(state, terms.ban, nowMs) ? 'ban_started' : 'limited';
+  const isStrike = cost > 0 && !exceeds(terms, windows, tokens);
+  return isStrike && strike(state, terms.ban, nowMs) ? 'ban_started' : 'limited';
+}
+
+/** Whether a window would not even hold `tokens` when it is whole. */
+function exceeds({ limits: { minute, day } }: Terms, windows: readonly HeldWindow[], tokens: number): boolean {
+  const isMore = (limit: Limit): boolean => limit !== 'unlimited' && tokens > limit;
+  return isMore(minute) || isMore(day) || windows.some(({ limit }) => isMore(limit));
 }
 
 /** Whoever only looks is told how a request of the least cost would fare. */
@@ -135,7 +142,10 @@ export function verdictOf(
   const late =
     ends === undefined ? null : foresee(all, ends, tokens, nowMs, ruling === 'limited' ? nowMs : state.bannedUntilMs);
   const last = lastViolated(all, standing, tokens, late);
-  if (ruling === 'limited') return { outcome: 'limited', ...standing, violated: last.name, retryAtMs: last.retryAtMs };
+  if (ruling === 'limited') {
+    const { name: violated, retryAtMs } = last;
+    return { outcome: 'limited', ...standing, violated, retryAtMs, exceeds: exceeds(terms, windows, tokens) };
+  }
   const bannedUntilMs = state.bannedUntilMs;
   const started = ruling === 'ban_started';
   return {

@@ -30,6 +30,8 @@ export interface Plan {
   readonly ban: BanRule;
   /** What some operations cost on this plan, and their own windows; left out where it speaks of none. */
   readonly operations?: OperationsTerms | undefined;
+  /** True: who has it keeps it, and nobody else gets it. */
+  readonly retired?: boolean | undefined;
   /** Shares of day and month, percent, ascending: whoever uses so much of them is told of in an event. `WARN_AT` where it is left out. */
   readonly warnAt?: readonly number[] | undefined;
 }

@@ -36,6 +36,8 @@ export interface LimitedVerdict extends Standing {
   readonly violated: string;
   /** The first moment a retry can succeed, store ms. */
   readonly retryAtMs: number;
+  /** The request costs more than a window holds when it is whole: no retry succeeds, and it was no strike. */
+  readonly exceeds: boolean;
 }
 
 /** A ban is in force, or began with this very refusal; nothing was taken. */

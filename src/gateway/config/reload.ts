@@ -4,7 +4,9 @@ import type { Certificate } from './certificate.js';
 import { loadSources } from './load.js';
 import type { Sources } from './load.js';
 import { ConfigError } from './files/problem.js';
+import type { Problem } from './files/problem.js';
 import type { Settings } from './settings.js';
+import { watchUnserved } from './unserved.js';
 import { watchFiles } from './watch.js';
 
 /** How the newest settings fared. */
@@ -43,6 +45,13 @@ const FIXED = {
   'limits.header_size': ({ limits }: Settings) => limits.headerBytes,
 } as const satisfies Record<string, (settings: Settings) => unknown>;
 
+/** Names of what only a new process can change, and `next` says otherwise. */
+function waitingFor(next: Settings, first: Settings): readonly string[] {
+  return Object.entries(FIXED)
+    .filter(([, pick]) => JSON.stringify(pick(first)) !== JSON.stringify(pick(next)))
+    .map(([name]) => name);
+}
+
 /** `next`, with what only a new process can change as it was at the start. */
 function withFixed(next: Settings, first: Settings): Settings {
   const { listen, http2, admin, workers, dataFolder, contract, environment, store, keys, events } = first;
@@ -65,8 +74,13 @@ function withFixed(next: Settings, first: Settings): Settings {
 }
 
 interface ReloadSteps {
-  /** Throws ConfigError for what does not fit the contract or the store, StoreUnavailable while that can't say. */
-  readonly check: (sources: Sources) => Promise<void>;
+  /**
+   * Throws ConfigError for what does not fit the contract or the store, StoreUnavailable while that can't say.
+   * @param inForce the settings before
+   */
+  readonly check: (sources: Sources, inForce: Settings) => Promise<void>;
+  /** Who is not served by the plans of `sources`, whatever was before. Rejects with StoreUnavailable. */
+  readonly unserved: (sources: Sources) => Promise<readonly Problem[]>;
   /** Puts checked settings into force; resolves when they are, in every process, in the order of the calls. */
   readonly apply: (settings: Settings, certificate: Certificate | null) => Promise<void>;
 }
@@ -82,19 +96,21 @@ export function createReloader(
   environment: NodeJS.ProcessEnv,
   first: Sources,
   log: Log,
-  { check, apply }: ReloadSteps,
+  { check, unserved, apply }: ReloadSteps,
 ): Reloader {
   let { settings: current, certificate, files } = first;
+  let inForce = first;
   let state: ReloadState = { ok: true, detail: 'as the files say', loaded: 0, refused: 0, sinceMs: Date.now() };
+  const served = watchUnserved(() => unserved(inForce), log);
   let [turn, again]: [Promise<void>, NodeJS.Timeout | undefined] = [Promise.resolve(), undefined];
 
   const take = async (): Promise<void> => {
     const sources = loadSources(environment, 'wanted');
-    await check(sources);
+    await check(sources, current);
     files = sources.files;
-    const waiting = Object.entries(FIXED)
-      .filter(([, pick]) => JSON.stringify(pick(first.settings)) !== JSON.stringify(pick(sources.settings)))
-      .map(([name]) => name);
+    const waiting = waitingFor(sources.settings, first.settings);
+    inForce = sources;
+    served.lookAgain();
     current = withFixed(sources.settings, first.settings);
     // Whether there is TLS at all was decided at the start.
     if (first.settings.tls !== null) certificate = sources.certificate ?? certificate;
@@ -117,12 +133,8 @@ export function createReloader(
     if (!(error instanceof ConfigError)) throw error;
     // A file that was just named and refused may be the one that is put right next.
     files = [...new Set([...files, ...error.files])];
-    state = {
-      ...state,
-      ok: false,
-      detail: `the changed files were refused, the settings before hold: ${error.message}`,
-      refused: state.refused + 1,
-    };
+    const detail = `the changed files were refused, the settings before hold: ${error.message}`;
+    state = { ...state, ok: false, detail, refused: state.refused + 1 };
     log.error(
       { problems: error.message.split('\n') },
       'the changed settings were refused; the ones before stay in force',
@@ -137,11 +149,15 @@ export function createReloader(
   const watching = watchFiles(() => files, reload);
   return {
     settings: () => current,
-    state: () => state,
+    state: () => {
+      const missing = served.detail();
+      return missing === null ? state : { ...state, ok: false, detail: `${missing}; ${state.detail}` };
+    },
     reload,
     close: () => {
       clearTimeout(again);
       watching.close();
+      served.stop();
     },
   };
 }

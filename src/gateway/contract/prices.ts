@@ -3,7 +3,7 @@ import type { Plan } from '../admission/plan.js';
 import { costOf, EVERY_OPERATION, windowsOf } from '../admission/windows.js';
 import type { Sources } from '../config/load.js';
 import { suggestion } from '../../shared/names/nearest.js';
-import { ConfigError } from '../config/files/problem.js';
+import { ConfigError, renderProblem } from '../config/files/problem.js';
 import type { Problem } from '../config/files/problem.js';
 import type { Path } from '../config/files/yaml-file.js';
 import type { Operation } from './operation.js';
@@ -17,34 +17,40 @@ type Costs = ReadonlyMap<string, number>;
 /**
  * Holds the plans against the contract: what they say of operations must be about some that there are, and that cost
  * something; and no operation may cost more than a window holds, for it could never pass.
+ * @returns warnings, a line each: of operations that there are not, for a contract that loses one must not keep the
+ *   gateway from starting
  * @throws ConfigError with every problem, each with its place in the file of the plans
  */
 export function checkPrices(
   { settings, plans: file }: Pick<Sources, 'settings' | 'plans'>,
   operations: readonly Operation[],
-): void {
+): readonly string[] {
   const costs: Costs = new Map([...operations.map(({ id, cost }) => [id, cost] as const), [UNMATCHED, 1]]);
   const problems: Problem[] = [];
-  const report = (path: Path, part: 'key' | 'value', message: string): void => {
-    problems.push({ ...file.place(path, part), path: path.map(String).join('.'), message });
-  };
+  const warnings: Problem[] = [];
+  const reportTo =
+    (list: Problem[]): Report =>
+    (path, part, message) =>
+      list.push({ ...file.place(path, part), path: path.map(String).join('.'), message });
+  const report = reportTo(problems);
   for (const plan of settings.plans.values()) {
-    checkNames(plan, costs, report);
+    checkNames(plan, costs, report, reportTo(warnings));
     if (plan.name !== ANONYMOUS_PLAN) checkLimits(plan, costs, report);
   }
   problems.sort((a, b) => a.line - b.line || a.column - b.column);
   if (problems.length > 0) throw new ConfigError(problems, file.files);
+  return warnings.map(renderProblem);
 }
 
 type Report = (path: Path, part: 'key' | 'value', message: string) => void;
 
-function checkNames({ name, operations }: Plan, costs: Costs, report: Report): void {
+function checkNames({ name, operations }: Plan, costs: Costs, report: Report, warn: Report): void {
   const priced = [...costs].filter(([, cost]) => cost > 0).map(([id]) => id);
   for (const id of operations?.keys() ?? []) {
     const path = [name, 'operations', id];
     const cost = costs.get(id);
     if (cost === undefined && id !== EVERY_OPERATION)
-      report(path, 'key', `the contract has no operation of this name; ${suggestion(id, priced)}`);
+      warn(path, 'key', `the contract has no operation of this name; ${suggestion(id, priced)}`);
     else if (cost === 0)
       report(path, 'key', 'the contract lets this operation pass for nothing, on every plan; leave it out');
   }

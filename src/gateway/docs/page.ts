@@ -60,7 +60,7 @@ const LIMITED_SECTION = `<section id="429"><h2>After a 429</h2>
 }</pre></section>`;
 
 function plansSection(plans: Plans): string {
-  const rows = [...plans.values()].map(
+  const rows = [...plans.values()].filter(({ retired }) => retired !== true).map(
     (plan) =>
       `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${operationsText(plan)}</td><td>${banText(plan)}</td></tr>`,
   );

@@ -101,6 +101,7 @@ export function newLogEntry(): ExchangeLog {
     counted: false,
     unanswered: null,
     late: null,
+    keyId: null,
     credential: null,
     headers: [],
     cors: null,

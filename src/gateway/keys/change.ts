@@ -18,7 +18,7 @@ const HISTORY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as
 export function changed(record: KeyRecord, body: Body, rules: FieldRules & Prices): Change<KeyRecord> | null {
   refuseRevoked(record);
   const problems = [...problemsOfChange(record, body)];
-  const fields = readFields(body, [...FIELDS, 'customer'], rules, problems);
+  const fields = readFields(body, [...FIELDS, 'customer'], { ...rules, has: record.plan }, problems);
   if (Object.keys(body).length === 0) problems.push(`nothing to change: send one or more of ${FIELDS.join(', ')}`);
   const plan = rules.plans.get(fields.plan ?? record.plan);
   // A problem with the plan or the limits themselves is reported once, not twice.

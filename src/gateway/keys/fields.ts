@@ -2,8 +2,9 @@ import { MAX_LIMIT } from '../admission/bucket.js';
 import type { Limit, Limits } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { Plan, Plans } from '../admission/plan.js';
-import { costOf } from '../admission/windows.js';
 import { suggestion } from '../../shared/names/nearest.js';
+import { dearestOn, tooSmallFor } from './plans/price.js';
+import type { Costs } from './plans/price.js';
 import { IMPORTED_MIN_LENGTH } from './token.js';
 
 /** What a request may say of a key or a customer, checked. A field left out stays as it is. */
@@ -24,12 +25,13 @@ export interface FieldRules {
   /** Every scope the contract knows. */
   readonly scopes: readonly string[];
   readonly nowMs: number;
+  /** The plan it has already, which may be retired. */
+  readonly has?: string;
 }
 
 /** What limits of a key's own are measured by. */
 export interface Prices {
-  /** What each operation costs by the contract. */
-  readonly costs: ReadonlyMap<string, number>;
+  readonly costs: Costs;
 }
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -98,25 +100,23 @@ export function limitsOn(
 }
 
 /** A problem for each window that an operation could never pass. */
-function tooSmall(plan: Plan, limits: Limits, costs: Prices['costs']): readonly string[] {
-  let [dearest, most] = ['', 0];
-  for (const [id, ofContract] of costs) {
-    const cost = costOf(plan.operations, id, ofContract);
-    if (cost > most) [dearest, most] = [id, cost];
-  }
-  return Object.entries(limits).flatMap(([per, limit]: [string, Limit]) =>
-    limit === 'unlimited' || limit >= most
-      ? []
-      : `limits: ${per} must be at least ${most}: so much ${dearest} costs on plan "${plan.name}"`,
+function tooSmall(plan: Plan, limits: Limits, costs: Costs): readonly string[] {
+  const { operation, cost } = dearestOn(plan, costs);
+  return tooSmallFor(cost, limits).map(
+    (per) => `limits: ${per} must be at least ${cost}: so much ${operation} costs on plan "${plan.name}"`,
   );
 }
 
-function readPlan(value: unknown, fields: KeyFields, { plans }: FieldRules): string | undefined {
-  const names = [...plans.keys()].filter((name) => name !== ANONYMOUS_PLAN);
+function readPlan(value: unknown, fields: KeyFields, { plans, has }: FieldRules): string | undefined {
+  const names = [...plans.values()].flatMap(({ name, retired }) =>
+    name === ANONYMOUS_PLAN || retired === true ? [] : name,
+  );
   if (typeof value !== 'string') return `must be a plan's name: ${names.join(', ')}`;
   if (value === ANONYMOUS_PLAN)
     return `"${ANONYMOUS_PLAN}" is for callers without a key; choose one of ${names.join(', ')}`;
   if (!plans.has(value)) return `there is no plan ${quote(value)}; ${suggestion(value.slice(0, 64), names)}`;
+  if (plans.get(value)!.retired === true && value !== has)
+    return `plan ${quote(value)} is retired: who has it keeps it, and nobody else gets it; choose one of ${names.join(', ')}`;
   fields.plan = value;
   return undefined;
 }

@@ -74,7 +74,7 @@ export function watchGateway(
   gaugeOf(
     registry,
     'petgate_config_ok',
-    '0 while the files hold settings, or a certificate, that were refused: those before stay in force.',
+    "0 while the files hold settings, or a certificate, that were refused: those before stay in force; or while plans don't serve keys that are on them.",
     () => (config().ok ? 1 : 0),
   );
   gaugesOf(

@@ -48,6 +48,7 @@ const verdict: fc.Arbitrary<StandingVerdict> = fc.oneof(
       outcome: 'limited' as const,
       violated,
       retryAtMs: at.atMs + waitMs,
+      exceeds: false,
     })),
   fc.tuple(standing, fc.integer({ min: 1, max: MONTH_MS })).map(([at, banMs]) => ({
     ...at,
@@ -135,6 +136,7 @@ t.test('the triple speaks for the window that refuses first', (t) => {
       outcome: 'limited',
       violated: 'day',
       retryAtMs: day.resetAtMs,
+      exceeds: false,
     }),
     `1000 0 ${second + 7}`,
     'of the violated the last to reset',
@@ -166,7 +168,7 @@ t.test('of more windows the one with fewest requests of this cost left speaks, a
   t.equal(speaks({ ...admitted, cost: 1 }), '1000');
   t.equal(speaks({ ...admitted, cost: 1, more: [month, { ...own, remaining: 7 }] }), '10');
   t.equal(speaks({ ...admitted, more: [{ ...month, remaining: 13 }, own] }), '5000', 'of equals the last to reset');
-  t.equal(speaks({ ...at, outcome: 'limited', violated: 'createPet-minute', retryAtMs: AT_MS + 1 }), '10');
+  t.equal(speaks({ ...at, outcome: 'limited', violated: 'createPet-minute', retryAtMs: AT_MS + 1, exceeds: false }), '10');
   const fields = fieldsOf(rateHeaders({ ...admitted, more: [month, own] }, 0));
   t.equal(
     fields.get('RateLimit'),

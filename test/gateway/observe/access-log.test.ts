@@ -80,6 +80,7 @@ t.test('every exchange is one line of JSON with the same fields, whatever a clie
     plan: 'pro',
     outcome: 'admitted',
     code: null,
+    keyId: null,
     credential: null,
     address: '127.0.0.1',
     status: 200,

@@ -20,7 +20,7 @@ t.test('labels come from closed sets: no key, address or path, and no status but
     metrics.verdict({ ...ADMITTED, keyId: 'secretkeyid1' }, operation);
     metrics.verdict({ ...ADMITTED, keyId: null, plan: 'anonymous' }, operation);
     for (const violated of ['minute', 'day', 'month', 'createPet-minute'])
-      metrics.verdict({ ...at, outcome: 'limited', violated, retryAtMs: 0 }, operation);
+      metrics.verdict({ ...at, outcome: 'limited', violated, retryAtMs: 0, exceeds: false }, operation);
     for (const started of [true, false])
       metrics.verdict({ ...at, outcome: 'banned', bannedUntilMs: 0, retryAtMs: 0, level: 1, started }, operation);
   }

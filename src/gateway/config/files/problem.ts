@@ -36,7 +36,8 @@ export function renderPlace(place: Place): string {
   return place.line === 0 ? place.file : `${place.file}:${place.line}`;
 }
 
-function renderProblem(problem: Problem): string {
+/** `config/gateway.yaml:12:3: listen.port: …` */
+export function renderProblem(problem: Problem): string {
   const column = problem.line === 0 ? '' : `:${problem.column}`;
   const path = problem.path === '' ? '' : `${problem.path}: `;
   return `${renderPlace(problem)}${column}: ${path}${problem.message}`;

@@ -4,7 +4,7 @@ import type { Limit, Limits } from '../../admission/bucket.js';
 import { ANONYMOUS_PLAN, MOST_PLANS } from '../../admission/plan.js';
 import type { Plans } from '../../admission/plan.js';
 import { operationTerms } from '../../admission/windows.js';
-import { duration, mapping, whole } from './values.js';
+import { bool, duration, mapping, whole } from './values.js';
 
 const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimited')], {
   error: `must be a whole number from 1 to ${MAX_LIMIT}, or unlimited`,
@@ -61,6 +61,9 @@ const plan = mapping({
       'Shares of day and month in percent, ascending: whoever has used so much is told of in an event. 50, 80 and 100 where it is left out; [] for none.',
     )
     .optional(),
+  retired: bool
+    .describe('true: who has the plan keeps it, and nobody else gets it. What takes a plan from somebody is refused.')
+    .optional(),
   operations: operations.describe('What single operations cost on this plan, and limits of their own.').optional(),
 });
 
@@ -90,6 +93,10 @@ export const plansFile = z
     path: [ANONYMOUS_PLAN, 'operations'],
     error: 'who shows no good key pays one token for a refusal, whatever was asked for; leave operations out',
   })
+  .refine((plans) => plans[ANONYMOUS_PLAN]?.retired !== true, {
+    path: [ANONYMOUS_PLAN, 'retired'],
+    error: 'it applies to every address that shows no valid key; leave retired out',
+  })
   .refine((plans) => plans[ANONYMOUS_PLAN]?.warn_at === undefined, {
     path: [ANONYMOUS_PLAN, 'warn_at'],
     error: 'nobody is told of an address; leave warn_at out',
@@ -108,13 +115,14 @@ function monthOf(limits: LimitsOfPlan | undefined): Limit | undefined {
 /** The plans as admission wants them. */
 export function toPlans(file: z.output<typeof plansFile>): Plans {
   return new Map(
-    Object.entries(file).map(([name, { limits, refill, ban: rule, operations: prices = {}, warn_at: warnAt }]) => [
+    Object.entries(file).map(([name, { limits, refill, ban: rule, operations: prices = {}, warn_at: warnAt, retired }]) => [
       name,
       {
         name,
         limits: limits === 'custom' ? limits : limitsOf(limits),
         operations: operationTerms(prices),
         warnAt,
+        retired,
         refill,
         ban: { after: rule.after, withinMs: rule.within, forMs: rule.for, factor: rule.factor, capMs: rule.cap },
       },

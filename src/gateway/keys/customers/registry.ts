@@ -105,7 +105,7 @@ export class CustomerRegistry {
       refuseClosed(record);
       const problems: string[] = [];
       const plans = this.#parts.plans();
-      const fields = readFields(body, CHANGE_FIELDS, { plans, scopes: [], nowMs: 0 }, problems);
+      const fields = readFields(body, CHANGE_FIELDS, { plans, scopes: [], nowMs: 0, has: record.plan }, problems);
       if (Object.keys(body).length === 0)
         problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
       const plan = plans.get(fields.plan ?? record.plan);

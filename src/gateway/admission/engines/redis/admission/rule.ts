@@ -70,7 +70,13 @@ export function ruleOf(tells: boolean): string {
         end
       else
         code, outcome = ${CODE.limited}, '|limited'
-        if charge then
+        local isStrike = charge and (minuteLimit < 0 or tokens <= minuteLimit) and (dayLimit < 0 or tokens <= dayLimit)
+        if extras then
+          for n = 3, #w, 3 do
+            if w[n] >= 0 and tokens > w[n] then isStrike = false end
+          end
+        end
+        if isStrike then
           if strikes1 == 0 or now - since1 >= within then strikes1, since1 = 0, now end
           if since1 > now then since1 = now end
           strikes1 = strikes1 + 1

@@ -1,0 +1,47 @@
+import type { Log } from '../../shared/log.js';
+import { repeat } from '../../shared/repeat.js';
+import { renderProblem } from './files/problem.js';
+import type { Problem } from './files/problem.js';
+
+const LOOK_MS = 1_000;
+/** While somebody is not served, whether that is still so: reads every key. */
+const LOOK_AGAIN_MS = 60_000;
+
+/** Keeps an eye on keys and customers that the plans in force don't serve. They keep nobody else from being served. */
+export interface Unserved {
+  /** Who is not served, for people; null where everybody is, as far as is known. */
+  detail(): string | null;
+  /** Other plans are in force. */
+  lookAgain(): void;
+  stop(): void;
+}
+
+/** @param find rejects while the store is away: then it is asked again */
+export function watchUnserved(find: () => Promise<readonly Problem[]>, log: Log): Unserved {
+  let problems: readonly string[] = [];
+  let dueMs = 0;
+  const look = async (): Promise<void> => {
+    if (performance.now() < dueMs) return;
+    dueMs = Infinity;
+    const before = problems;
+    problems = (await find()).map(renderProblem);
+    if (problems.length > 0) {
+      dueMs = performance.now() + LOOK_AGAIN_MS;
+      if (problems.join() !== before.join())
+        log.error(
+          { problems },
+          'the plans in force do not serve everybody: who is left out gets 503 or 403, uncounted',
+        );
+    } else if (before.length > 0) log.info('the plans in force serve everybody again');
+  };
+  const stop = repeat(LOOK_MS, look, () => {
+    dueMs = 0;
+  });
+  return {
+    detail: () => (problems.length === 0 ? null : `the plans in force do not serve everybody: ${problems.join('; ')}`),
+    lookAgain: () => {
+      if (problems.length > 0) dueMs = 0;
+    },
+    stop: () => void stop(),
+  };
+}

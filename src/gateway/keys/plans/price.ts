@@ -1,0 +1,28 @@
+import type { Limit, Limits } from '../../admission/bucket.js';
+import type { Plan } from '../../admission/plan.js';
+import { costOf } from '../../admission/windows.js';
+
+/** What each operation costs by the contract. */
+export type Costs = ReadonlyMap<string, number>;
+
+/** The operation that costs most on a plan; none costs nothing. */
+export interface Dearest {
+  readonly operation: string;
+  readonly cost: number;
+}
+
+export function dearestOn(plan: Plan, costs: Costs): Dearest {
+  let dearest: Dearest = { operation: '', cost: 0 };
+  for (const [operation, ofContract] of costs) {
+    const cost = costOf(plan.operations, operation, ofContract);
+    if (cost > dearest.cost) dearest = { operation, cost };
+  }
+  return dearest;
+}
+
+/** The windows of `limits` that don't hold a request of this cost. */
+export function tooSmallFor(cost: number, limits: Limits): readonly string[] {
+  return Object.entries(limits).flatMap(([per, limit]: [string, Limit]) =>
+    limit === 'unlimited' || limit >= cost ? [] : [per],
+  );
+}
