@@ -16,6 +16,7 @@ import { customersCommand } from './keys/customers.js';
 import { storeCommand } from './store.js';
 import { tokensCommand } from './keys/tokens.js';
 import { styled } from './output.js';
+import { plansCommand } from './plans/command.js';
 import { usageCommand } from './usage/command.js';
 
 function createProgram(): Command {
@@ -57,6 +58,7 @@ function createProgram(): Command {
     keysCommand(connect),
     customersCommand(connect),
     bansCommand(connect),
+    plansCommand(connect),
     eventsCommand(connect),
     usageCommand(connect),
     storeCommand(connect),

@@ -6,6 +6,7 @@ import { KEY_ROUTES } from './keys.js';
 import { ARCHIVE_ROUTES } from './ledger/archive.js';
 import { describe } from './openapi/describe.js';
 import { PERSONAL_ROUTES } from './personal/routes.js';
+import { PLAN_ROUTES } from './plans.js';
 import { PROBE_ROUTES } from './probes.js';
 import type { Route } from './route.js';
 import { STORE_ROUTES } from './store.js';
@@ -20,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   ...GRANT_ROUTES,
   ...PERSONAL_ROUTES,
   ...BAN_ROUTES,
+  ...PLAN_ROUTES,
   ...EVENT_ROUTES,
   ...USAGE_ROUTES,
   ...ARCHIVE_ROUTES,

@@ -82,6 +82,18 @@ export function loadSources(
   };
 }
 
+/**
+ * What a file of plans says, checked by itself.
+ * @throws ConfigError
+ */
+export function readPlanFile(path: string): unknown {
+  const problems: Problem[] = [];
+  const layers = layOver([readNamed(resolve(path), undefined, '')]);
+  check(problems, layers, plansFile);
+  if (problems.length > 0) throw new ConfigError(problems, layers.files);
+  return layers.value;
+}
+
 function filesOf(gateway: Layers | undefined, plans: Layers | undefined, tls: TlsSettings | null): readonly string[] {
   return [...(gateway?.files ?? []), ...(plans?.files ?? []), ...(tls === null ? [] : [tls.cert, tls.key])];
 }

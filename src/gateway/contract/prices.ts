@@ -1,7 +1,7 @@
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
-import type { Plan } from '../admission/plan.js';
+import type { Plan, Plans } from '../admission/plan.js';
 import { costOf, EVERY_OPERATION, windowsOf } from '../admission/windows.js';
-import type { Sources } from '../config/load.js';
+import type { Layers } from '../config/files/layers.js';
 import { suggestion } from '../../shared/names/nearest.js';
 import { ConfigError, renderProblem } from '../config/files/problem.js';
 import type { Problem } from '../config/files/problem.js';
@@ -10,6 +10,9 @@ import type { Operation } from './operation.js';
 import { UNMATCHED } from './route.js';
 
 const PERIODS = ['minute', 'day', 'month'] as const;
+
+/** What says where the file speaks of something. */
+type Places = Pick<Layers, 'place' | 'files'>;
 
 /** Units that an operation takes by the contract. */
 type Costs = ReadonlyMap<string, number>;
@@ -22,8 +25,8 @@ type Costs = ReadonlyMap<string, number>;
  * @throws ConfigError with every problem, each with its place in the file of the plans
  */
 export function checkPrices(
-  { settings, plans: file }: Pick<Sources, 'settings' | 'plans'>,
-  operations: readonly Operation[],
+  { settings, plans: file }: { readonly settings: { readonly plans: Plans }; readonly plans: Places },
+  operations: readonly Pick<Operation, 'id' | 'cost'>[],
 ): readonly string[] {
   const costs: Costs = new Map([...operations.map(({ id, cost }) => [id, cost] as const), [UNMATCHED, 1]]);
   const problems: Problem[] = [];

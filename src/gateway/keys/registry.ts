@@ -20,6 +20,7 @@ import { scanKeys } from './listing.js';
 import type { KeyFilter, KeyPage } from './listing.js';
 import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
 import { withTerms } from './customers/of-key.js';
+import { PlanRegistry } from './plans/uses.js';
 import { KeyRefused } from './refused.js';
 import { checkOverlap, rotated } from './rotation.js';
 import { isKeyId, looksLikeToken, makeToken } from './token.js';
@@ -59,6 +60,7 @@ export class KeyRegistry {
   readonly #store: KeyStore;
   readonly #clock: Clock;
   readonly customers: CustomerRegistry;
+  readonly planUse: PlanRegistry;
   readonly webhooks: WebhookRegistry;
   readonly #parts: RegistryParts;
 
@@ -66,6 +68,7 @@ export class KeyRegistry {
     this.#store = parts.engine.keys;
     this.#clock = parts.clock ?? storeClock(parts.engine);
     this.#parts = parts;
+    this.planUse = new PlanRegistry(parts.engine, parts.plans, parts.costs);
     this.customers = new CustomerRegistry({ ...parts, clock: this.#clock });
     this.webhooks = new WebhookRegistry(this.customers, parts.events ?? null);
   }

@@ -122,6 +122,19 @@ export const SCHEMAS = {
   Ban: banned(),
   BanList: object({ bans: listOf(banned()) }),
   BanPage: object({ bans: listOf(banned()), cursor: CURSOR }),
+  PlanList: object({
+    plans: listOf(
+      object({
+        name: TEXT,
+        state: { enum: ['in_force', 'retired', 'gone'] },
+        limits: { ...orNull({ oneOf: [LIMITS, { const: 'custom' }] }), description: 'Null of a plan that is gone' },
+        keys: { ...COUNT, description: 'With a plan of their own' },
+        customers: COUNT,
+      }),
+    ),
+  }),
+  PlanFile: { type: 'object', description: 'The plans file, as JSON' },
+  PlanCheck: object({ problems: listOf(TEXT), warnings: listOf(TEXT) }),
   Event: told(),
   EventPage: object({
     events: listOf(told()),

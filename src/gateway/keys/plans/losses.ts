@@ -57,7 +57,7 @@ export async function takenBy(
 }
 
 /** What an operator reads of it. */
-function messageOf({ plan, reason, keys, customers, ids }: Loss): string {
+export function messageOf({ plan, reason, keys, customers, ids }: Loss): string {
   const count = [countOf(keys, 'key'), countOf(customers, 'customer')].filter(Boolean).join(' and ');
   const more = keys + customers > ids.length ? ', …' : '';
   return `${WORDS[reason](plan)}: ${count} on it (${ids.join(', ')}${more})`;

@@ -1,0 +1,51 @@
+import type { Plan, Plans } from '../../admission/plan.js';
+import { holdersIn } from './holders.js';
+import type { Holders } from './holders.js';
+import { lossesOf, messageOf } from './losses.js';
+import type { Costs } from './price.js';
+
+/** A plan, and how many have it: keys with a plan of their own, and customers, whose keys are not counted. */
+export interface PlanUse {
+  readonly name: string;
+  /** `gone`: only the store knows it any more. */
+  readonly state: 'in_force' | 'retired' | 'gone';
+  readonly limits: Plan['limits'] | null;
+  readonly keys: number;
+  readonly customers: number;
+}
+
+/** The plans in force, beside who has them. */
+export class PlanRegistry {
+  readonly #holders: Holders;
+  readonly #plans: () => Plans;
+  readonly costs: Costs;
+
+  constructor(holders: Holders, plans: () => Plans, costs: Costs) {
+    this.#holders = holders;
+    this.#plans = plans;
+    this.costs = costs;
+  }
+
+  /** Reads every key and customer. */
+  async list(): Promise<readonly PlanUse[]> {
+    const uses = new Map([...this.#plans().values()].map((plan) => [plan.name, useOf(plan)]));
+    for await (const { kind, plan } of holdersIn(this.#holders)) {
+      const use = uses.get(plan) ?? { name: plan, state: 'gone', limits: null, keys: 0, customers: 0 };
+      const counted = kind === 'key' ? { keys: use.keys + 1 } : { customers: use.customers + 1 };
+      uses.set(plan, { ...use, ...counted });
+    }
+    return [...uses.values()];
+  }
+
+  /** What `next` takes from keys and customers, a line each: as a reload, and as a start would say it. */
+  async taken(next: Plans): Promise<readonly string[]> {
+    const atStart = await lossesOf(this.#holders, null, next, this.costs);
+    const atReload = await lossesOf(this.#holders, this.#plans(), next, this.costs);
+    const isNew = ({ reason }: { reason: string }): boolean => reason === 'own_limits';
+    return [...atStart, ...atReload.filter(isNew)].map(messageOf);
+  }
+}
+
+function useOf({ name, retired, limits }: Plan): PlanUse {
+  return { name, state: retired === true ? 'retired' : 'in_force', limits, keys: 0, customers: 0 };
+}
