@@ -95,7 +95,7 @@ async function runWorker(base: Base): Promise<void> {
   const { settings, engine } = base;
   const app = createApp(base);
   base.apply = (next, certificate) => app.apply(next, certificate);
-  watchProcess(app.metrics.registry, settings, engine);
+  watchProcess(app.metrics.registry, engine);
   const report = reportToPrimary(app.metrics.registry);
   report.listening(await listen(app.listener.server, settings.listen));
   const stop = async (): Promise<void> => {

@@ -11,6 +11,7 @@ import type { Deliverer } from './events/deliverer.js';
 import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
 import { watchArchive } from './observe/archive.js';
+import { watchInfo } from './observe/info.js';
 import { watchGateway, watchProcess } from './observe/process.js';
 import { listen } from './server.js';
 import type { Upstreams } from './upstream/pools.js';
@@ -35,7 +36,8 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   const { settings, log, engine } = base;
   base.apply = side.apply;
   const health = watchHealth(engine, side.upstreams, () => reloader.state());
-  watchProcess(side.registry, settings, engine);
+  watchInfo(side.registry, () => reloader.settings(), base.contract.document);
+  watchProcess(side.registry, engine);
   watchGateway(side.registry, engine, health, () => reloader.state());
   const keeper = settings.store.archive === null ? undefined : keepArchive(settings, log);
   if (keeper !== undefined) watchArchive(side.registry, () => keeper.state());

@@ -1,29 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { AdmissionEngine } from '../admission/port.js';
 import type { ReloadState } from '../config/reload.js';
-import type { Settings } from '../config/settings.js';
 import type { Health } from '../health.js';
-import { packageRoot } from '../../shared/package-root.js';
 import { addProcessMetrics, totalOf } from '../../shared/process-metrics.js';
 import { gaugeOf, gaugesOf } from './gauge.js';
 
-/** What runs here, what it takes of the machine, and whether it decides without Redis. Once in each process. */
+/** What it takes of the machine, and whether it decides without Redis. Once in each process. */
 export function watchProcess(
   registry: Registry,
-  settings: Settings,
   { failover, trust, reopenings }: Pick<AdmissionEngine, 'failover' | 'trust' | 'reopenings'>,
 ): void {
-  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  new Gauge({
-    name: 'petgate_info',
-    help: 'Always 1: version, Node and environment are in the labels.',
-    labelNames: ['version', 'node', 'environment'],
-    aggregator: 'first',
-    registers: [registry],
-  }).set({ version, node: process.version, environment: settings.environment }, 1);
   // The counts of workers that died are kept, so those of the whole begin with the first process.
   gaugeOf(
     registry,

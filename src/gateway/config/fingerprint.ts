@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import type { Settings } from './settings.js';
+
+/** Short hashes of what a gateway runs by: equal where gateways that share their keys run alike. */
+export interface Fingerprint {
+  readonly plans: string;
+  readonly contract: string;
+  readonly settings: string;
+}
+
+const LENGTH = 8;
+/** What may differ from machine to machine, and addresses that hold secrets. */
+const OWN = new Set([
+  'plans',
+  'listen',
+  'admin',
+  'workers',
+  'dataFolder',
+  'contract',
+  'tls',
+  'redisUrl',
+  'archive',
+  'url',
+]);
+
+/** @param document the contract as JSON */
+export function fingerprintOf(settings: Settings, document: string): Fingerprint {
+  const plans = [...settings.plans.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    plans: hashOf(JSON.stringify(plans, (_, value: unknown) => (value instanceof Map ? [...value] : value))),
+    contract: hashOf(document),
+    settings: hashOf(JSON.stringify(settings, (key, value: unknown) => (OWN.has(key) ? undefined : value))),
+  };
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, LENGTH);
+}

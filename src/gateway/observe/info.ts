@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { fingerprintOf } from '../config/fingerprint.js';
+import type { Settings } from '../config/settings.js';
+import { packageRoot } from '../../shared/package-root.js';
+
+/**
+ * What runs here, and by what. Once, in the process that reads the files.
+ * @param settings those in force
+ * @param document the contract as JSON
+ */
+export function watchInfo(registry: Registry, settings: () => Settings, document: string): void {
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  let [known, hashes] = [settings(), fingerprintOf(settings(), document)];
+  new Gauge({
+    name: 'petgate_info',
+    help: 'Always 1: version, Node, environment, and short hashes of plans, contract and settings in force are in the labels.',
+    labelNames: ['version', 'node', 'environment', 'plans', 'contract', 'settings'],
+    registers: [registry],
+    collect() {
+      const current = settings();
+      if (current !== known) [known, hashes] = [current, fingerprintOf(current, document)];
+      this.reset();
+      this.set({ version, node: process.version, environment: current.environment, ...hashes }, 1);
+    },
+  });
+}
