@@ -19,31 +19,37 @@ export class StartFailure extends Error {
   override readonly name = 'StartFailure';
 }
 
+const PORT = '8081';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
 /** The settings of pets from the environment; an empty variable counts as not set. Throws StartFailure with all mistakes at once. */
 export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
-  const mistakes = misspelt(environment).map(({ name, message }) => `environment variable ${name}: ${message}`);
+  const strangers = misspelt(environment).map(({ name, message }) => `environment variable ${name}: ${message}`);
+  const mistakes = [...strangers, ...mistakesIn(environment)];
   const setting = (name: string): string | undefined => readVariable(environment, name) || undefined;
-  const check = (holds: boolean, mistake: string): void => {
-    if (!holds) mistakes.push(mistake);
-  };
-
-  const port = setting('PETS_PORT') ?? '8081';
-  check(/^[0-9]{1,5}$/.test(port) && Number(port) <= 65_535, 'PETS_PORT must be a number from 0 to 65535');
+  const port = setting('PETS_PORT') ?? PORT;
   const logLevel = setting('LOG_LEVEL') ?? 'info';
-  check(LOG_LEVELS.includes(logLevel), `LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`);
   const databaseUrl = setting('DATABASE_URL') ?? null;
-  check(
-    databaseUrl === null || isPostgresUrl(databaseUrl),
-    'DATABASE_URL must look like postgres://user:password@host:5432/database',
-  );
   const dataFolder = resolve(setting('PETGATE_DATA') ?? 'data');
   const internalToken = tokenIn(environment, dataFolder, mistakes);
   if (mistakes.length > 0) throw new StartFailure(mistakes.join('; '));
 
   const host = setting('PETS_HOST') ?? '127.0.0.1';
   return { host, port: Number(port), dataFolder, databaseUrl, internalToken, logLevel };
+}
+
+/** What is wrong with the variables of pets, a line each; of the token and of names nothing. */
+export function mistakesIn(environment: NodeJS.ProcessEnv): readonly string[] {
+  const mistakes: string[] = [];
+  const check = (name: string, isGood: (value: string) => boolean, mistake: string): void => {
+    const value = readVariable(environment, name);
+    if (value !== '' && !isGood(value)) mistakes.push(`${name} ${mistake}`);
+  };
+  const isPort = (text: string): boolean => /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535;
+  check('PETS_PORT', isPort, 'must be a number from 0 to 65535');
+  check('LOG_LEVEL', (level) => LOG_LEVELS.includes(level), `must be one of ${LOG_LEVELS.join(', ')}`);
+  check('DATABASE_URL', isPostgresUrl, 'must look like postgres://user:password@host:5432/database');
+  return mistakes;
 }
 
 function isPostgresUrl(text: string): boolean {

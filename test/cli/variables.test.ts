@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
+import { startRedis } from '../servers/redis.js';
 import { begin, dataFolder, petgate, surroundings } from './programs.js';
 
 /** What each misspelt variable means. Before it was refused, it meant an embedded store in production, or one worker. */
@@ -51,4 +52,71 @@ t.test('production without Redis has to be asked for', async (t: Test) => {
   t.match(await check('store: { engine: embedded }\n'), { code: 0 });
   t.match(await check('store: { engine: embedded }\n', redis), { code: 1, stderr: /engine: .*REDIS_URL/ });
   t.match(await check('store: { engine: redis }\n'), { code: 1, stderr: /REDIS_URL/ });
+});
+
+t.test('config check names the variable that is wrong, and refuses what the gateway would', async (t: Test) => {
+  const folder = dataFolder(t);
+  const check = (env: NodeJS.ProcessEnv): ReturnType<typeof petgate> =>
+    petgate(['config', 'check'], surroundings(folder, env));
+  const wrong: readonly (readonly [NodeJS.ProcessEnv, RegExp])[] = [
+    [{ REDIS_URL: 'redis://u:hunter2/w@h:1' }, /variable REDIS_URL: store\.redis: has a host that is not/],
+    [{ REDIS_URL: 'redis://u:hunter2@h:1?x=1' }, /variable REDIS_URL: store\.redis: must look like.*percent-encode/],
+    [{ REDIS_URL: 'redis+sentinel://h:1' }, /variable REDIS_URL: store\.redis: .*name of the master/],
+    [{ REDIS_URL: 'redis://h:99999' }, /variable REDIS_URL: store\.redis: has a host/],
+    [{ DATABASE_URL: 'mysql://u:hunter2@h/d' }, /DATABASE_URL must look like postgres/],
+    [{ PETS_PORT: '80a' }, /PETS_PORT must be a number/],
+    [{ PORT: '9090', ADMIN_PORT: '' }, /variable PORT: listen\.port: .*both on port 9090/],
+    [{ PETGATE_TLS_CERT: '/tls.crt' }, /variable PETGATE_TLS_CERT: tls\.key: missing/],
+    [{ PETGATE_EVENTS_ALLOW_LOCAL: 'true' }, /variable PETGATE_EVENTS_ALLOW_LOCAL: events\.url: missing/],
+    [{ LOG_LEVEL: 'loud' }, /^error: environment variable LOG_LEVEL: log\.level: must be [^\n]*\n$/],
+  ];
+  for (const [env, expected] of wrong) {
+    const refused = await check(env);
+    t.match(refused, { code: 1, stdout: '', stderr: expected }, JSON.stringify(env));
+    t.notMatch(refused.stderr, /hunter2|    at /);
+  }
+  const file = join(folder, 'gateway.yaml');
+  writeFileSync(file, 'plans: plans.yaml\n');
+  writeFileSync(join(folder, 'plans.yaml'), 'free: { limits: { minute: 6, day: 9 }, ban: { after: 30 } }\n');
+  t.match(await check({ PETGATE_CONFIG: file }), { code: 1, stderr: /plans\.yaml:1:1: the plan anonymous is missing/ });
+});
+
+t.test('config check prints what would run, and --store asks the store', async (t: Test) => {
+  const folder = dataFolder(t);
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const env = surroundings(folder, {
+    REDIS_URL: redis.url.replace('//', '//:hunter2@'),
+    STORE_URL: 'http://store:1',
+    PETGATE_EVENTS_URL: 'https://hooks.example.com/hunter2',
+    PETGATE_EVENTS_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+  });
+  const { code, stdout } = await petgate(['config', 'check'], env);
+  t.equal(code, 0);
+  for (const line of [
+    /^environment +development$/m,
+    /^store +redis:\/\/\*\*\*@127\.0\.0\.1:\d+; while it is away decided here/m,
+    /^archive +off$/m,
+    /^public +http:\/\/0\.0\.0\.0:0$/m,
+    /^admin +http:\/\/127\.0\.0\.1:0$/m,
+    /^workers +1$/m,
+    /^upstreams +pets: http:\/\/127\.0\.0\.1:8081; store: http:\/\/store:1$/m,
+    /^plans +free, pro, business, enterprise, anonymous$/m,
+    /^contract +.*openapi\.yaml, \d+ operations$/m,
+    /^events +to https:\/\/hooks\.example\.com\/\*\*\*$/m,
+  ])
+    t.match(stdout, line);
+  t.notMatch(stdout, 'hunter2');
+
+  const asked = (more: NodeJS.ProcessEnv): ReturnType<typeof petgate> =>
+    petgate(['config', 'check', '--store'], surroundings(folder, more));
+  const url = { REDIS_URL: redis.url };
+  t.match(await asked(url), { code: 0, stdout: /The store answers/ });
+  await redis.command('CONFIG', 'SET', 'maxmemory', '100mb');
+  await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'volatile-lru');
+  t.match(await asked(url), { code: 1, stderr: /maxmemory-policy is volatile-lru/ });
+  t.equal(await redis.command('DBSIZE'), 0, 'and nothing was written');
+  await redis.kill();
+  t.match(await asked(url), { code: 1, stderr: /the store does not answer/ });
+  t.match(await asked({}), { code: 0, stdout: /The store answers/ }, 'the embedded one');
 });

@@ -13,7 +13,12 @@ export function contradictions(gateway: Layers, file: GatewayFile, toRun: boolea
 /** Two listeners on one port: the second would fail to start. Port 0 is any free one. */
 function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] {
   if (listen.port === 0 || listen.port !== admin.port) return [];
-  const path = gateway.decides(['admin', 'port']) === undefined ? ['listen', 'port'] : ['admin', 'port'];
+  const said = [
+    ['admin', 'port'],
+    ['listen', 'port'],
+  ].filter((path) => gateway.decides(path) !== undefined);
+  // A variable is more likely the slip than the line of a file, which says the default.
+  const path = said.find((one) => gateway.place(one, 'value').line === 0) ?? said[0] ?? ['listen', 'port'];
   return [
     {
       ...gateway.place(path, 'value'),

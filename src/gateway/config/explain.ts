@@ -60,9 +60,14 @@ function leavesOf(node: Node, value: unknown, path: Path): { path: Path; fallbac
   return Object.keys(said as object).flatMap((key) => leavesOf(free, value, [...path, key]));
 }
 
-/** An address keeps its host; user, password and options of a store's address go, and all but the host of a webhook's. */
+/** An address keeps its host; all else of a webhook's goes. */
 function masked(path: Path, value: unknown): unknown {
   if (typeof value === 'string' && path.join('.') === 'events.url') return `${new URL(value).origin}/***`;
-  if (typeof value !== 'string' || !/^(?:rediss?(?:\+[a-z]+)?|postgres(?:ql)?):/.test(value)) return value;
-  return value.replace(/\/\/.*@/, '//***@').replace(/\?.*/, '?***');
+  return typeof value === 'string' ? maskedAddress(value) : value;
+}
+
+/** Of a store's address user, password and options go; any other text stays. */
+export function maskedAddress(text: string): string {
+  if (!/^(?:rediss?(?:\+[a-z]+)?|postgres(?:ql)?):/.test(text)) return text;
+  return text.replace(/\/\/.*@/, '//***@').replace(/\?.*/, '?***');
 }

@@ -207,7 +207,7 @@ t.test('every setting tells who said it, and passwords stay unseen', (t) => {
   const rows = explainSettings({
     PETGATE_CONFIG: file,
     PORT: '81',
-    REDIS_URL: 'redis://user:se/s@me@host:6379/0?password=sesame',
+    REDIS_URL: 'redis://user:se%2Fs%40me@host:6379/0',
   });
   const row = (path: string): unknown => rows.find((row) => row.path === path);
   t.match(row('realm'), { value: 'zoo', source: /gateway\.yaml:1$/ });
@@ -220,7 +220,7 @@ t.test('every setting tells who said it, and passwords stay unseen', (t) => {
   });
   t.same(row('store.redis'), {
     path: 'store.redis',
-    value: 'redis://***@host:6379/0?***',
+    value: 'redis://***@host:6379/0',
     source: 'environment variable REDIS_URL',
   });
   t.match(row('data'), { value: join(packageRoot, 'data'), source: 'default' });

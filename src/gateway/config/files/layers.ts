@@ -10,6 +10,8 @@ export interface Layer {
   readonly value: unknown;
   /** What its relative paths are relative to. */
   readonly folder: string;
+  /** True of a variable of the environment. */
+  readonly isVariable?: boolean;
   /** Absolute, of a file. */
   readonly path?: string;
   locate(path: Path, part: 'key' | 'value'): Place | undefined;
@@ -33,9 +35,12 @@ export function layOver(layers: readonly Layer[]): Layers {
   const decides = (path: Path): Layer | undefined => layers.find((layer) => layer.locate(path, 'value') !== undefined);
   const files = layers.filter((layer) => layer.locate([], 'value')!.line > 0);
   const base = files.at(-1)!;
-  // Something missing is to be added to a file, so only a file can be the place of what holds it.
-  const holder = (path: Path): Place =>
-    files.find((file) => file.locate(path, 'key') !== undefined)?.locate(path, 'key') ?? holder(path.slice(0, -1));
+  // Something missing is to be added to a file, unless a variable alone says the rest of what holds it.
+  const variables = layers.filter(({ isVariable }) => isVariable === true);
+  const holder = (path: Path): Place => {
+    const found = [...files, ...(path.length === 0 ? [] : variables)].find((layer) => layer.locate(path, 'key'));
+    return found?.locate(path, 'key') ?? holder(path.slice(0, -1));
+  };
   const place = (path: Path, part: 'key' | 'value'): Place => decides(path)?.locate(path, part) ?? holder(path);
   return {
     value: layers.map(({ value }) => value).reduce(merge),
@@ -78,12 +83,10 @@ export function readNamed(path: string, from: Layer | undefined, key: string): L
 
 /** A layer per variable, so that each value is known by the name of its own. */
 export function environmentLayers(environment: NodeJS.ProcessEnv): Layer[] {
-  return readEnvironment(environment).map(({ name, path, value }) =>
-    plainLayer(
-      path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value),
-      placeOf(name),
-    ),
-  );
+  return readEnvironment(environment).map(({ name, path, value }) => {
+    const tree = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+    return { ...plainLayer(tree, placeOf(name)), isVariable: true };
+  });
 }
 
 /** A layer that stands in no file. */

@@ -115,18 +115,20 @@ function monthOf(limits: LimitsOfPlan | undefined): Limit | undefined {
 /** The plans as admission wants them. */
 export function toPlans(file: z.output<typeof plansFile>): Plans {
   return new Map(
-    Object.entries(file).map(([name, { limits, refill, ban: rule, operations: prices = {}, warn_at: warnAt, retired }]) => [
-      name,
-      {
+    Object.entries(file).map(
+      ([name, { limits, refill, ban: rule, operations: prices = {}, warn_at: warnAt, retired }]) => [
         name,
-        limits: limits === 'custom' ? limits : limitsOf(limits),
-        operations: operationTerms(prices),
-        warnAt,
-        retired,
-        refill,
-        ban: { after: rule.after, withinMs: rule.within, forMs: rule.for, factor: rule.factor, capMs: rule.cap },
-      },
-    ]),
+        {
+          name,
+          limits: limits === 'custom' ? limits : limitsOf(limits),
+          operations: operationTerms(prices),
+          warnAt,
+          retired,
+          refill,
+          ban: { after: rule.after, withinMs: rule.within, forMs: rule.for, factor: rule.factor, capMs: rule.cap },
+        },
+      ],
+    ),
   );
 }
 

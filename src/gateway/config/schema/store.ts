@@ -1,11 +1,16 @@
 import { z } from 'zod';
+import { redisUrlProblem } from '../../admission/engines/redis/link/url.js';
 import { duration, mapping, size, text, whole } from './values.js';
 
 // Neither the whole of a Redis address nor a part of it stands in a message: it may hold a password.
+const REDIS = /^rediss?(?:\+cluster|\+sentinel)?:\/\/[^\s/]+(?:\/\S*)?$/;
 const redis = text(
   'must be an address such as redis://host:6379, rediss://user:password@host:6379/0, redis+cluster://h1:6379,h2:6379 or redis+sentinel://h1:26379,h2:26379/name',
-  /^rediss?(?:\+cluster|\+sentinel)?:\/\/[^\s/]+(?:\/\S*)?$/,
-);
+  REDIS,
+).superRefine((url, context) => {
+  const problem = REDIS.test(url) ? redisUrlProblem(url) : null;
+  if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+});
 const archive = text(
   'must be off, or an address such as postgres://user:password@host/database',
   /^(?:off|postgres(?:ql)?:\/\/\S+)$/,

@@ -60,6 +60,16 @@ export function parseRedisUrl(url: string): RedisTarget {
   return { kind: 'single', ...access, address, database: Number(rest) };
 }
 
+/** Why `parseRedisUrl` refuses it, without its name; null where it doesn't. */
+export function redisUrlProblem(url: string): string | null {
+  try {
+    parseRedisUrl(url);
+    return null;
+  } catch (error) {
+    return (error as Error).message.replace(/^REDIS_URL /, '');
+  }
+}
+
 function readAccess(text: string): { username: string | null; password: string | null } {
   const colon = text.indexOf(':');
   const username = decode(colon === -1 ? text : text.slice(0, colon));
