@@ -112,11 +112,9 @@ export interface ExchangeLog {
   refusal: Refusal | null;
   /** True when a token was taken from a key's buckets: the ledger has counted it. null: nobody knows, for the store's connection died first. */
   counted: boolean | null;
-  /** The key whose admission was given up; null of all others. */
-  unanswered: string | null;
   /** Ends when it is known what the store did of an admission that was given up; null of all others. */
   late: Promise<void> | null;
-  /** Of a good key about which there is no verdict, because its plan is not in force; else null. */
+  /** The key, where there is no verdict: its admission was given up, or its plan is not in force. */
   keyId: string | null;
   /** Why a credential was no good, for the log. */
   credential: string | null;

@@ -111,7 +111,7 @@ export function createAdmit(
       const [late] = error.late;
       // Not of the address that pays for a bad key: it has no ledger.
       if (late !== undefined && subject.kind === 'key' && logEntry.credential === null && requirements.cost > 0) {
-        logEntry.unanswered = subject.id;
+        logEntry.keyId = subject.id;
         logEntry.late = noteLate(logEntry, late);
       }
       return requirements.refusal !== null && requirements.cost === 0

@@ -99,7 +99,6 @@ export function newLogEntry(): ExchangeLog {
     upstream: null,
     refusal: null,
     counted: false,
-    unanswered: null,
     late: null,
     keyId: null,
     credential: null,

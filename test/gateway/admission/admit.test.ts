@@ -135,7 +135,7 @@ t.test('a key that was given up: whatever the store says later is written down, 
     const given = await judge(slow, REQUIREMENTS, key, 'key');
     t.equal(given.end, 'store_unavailable');
     await given.exchange.logEntry.late;
-    t.match(given.exchange.logEntry, { counted, unanswered: key.id, verdict: counted === true ? verdict : null });
+    t.match(given.exchange.logEntry, { counted, keyId: key.id, verdict: counted === true ? verdict : null });
     t.same(given.told, counted === true ? ['admitted listPets'] : [], 'and counted');
     t.equal((await judge(slow, REQUIREMENTS, ADDRESS, 'missing')).exchange.logEntry.late, null, 'no address is');
   }

@@ -79,7 +79,7 @@ t.test(
     await logEntry.late;
     t.match(lines, [{ status: 503, code: 'store_unavailable', key: 'k1', counted: true, outcome: 'admitted' }]);
     t.match(failures, [{ keyId: 'k1', admittedAtMs: VERDICT.atMs }]);
-    const unheard = await finished({ unanswered: 'k1', counted: null }, 503);
+    const unheard = await finished({ keyId: 'k1', counted: null }, 503);
     t.match(unheard.line, { key: 'k1', counted: null, units: 0, admittedAt: null });
     t.same(unheard.failures, []);
   },

@@ -37,7 +37,7 @@ function operationOf({ method, path, summary, role, browser, query = [], takes, 
     ...(method === 'GET' ? [] : [ACTOR]),
   ];
   const content =
-    streams === true ? { 'application/x-ndjson': {} } : takes === undefined ? undefined : contentOf(takes);
+    takes !== undefined ? contentOf(takes) : streams === true ? { 'application/x-ndjson': {} } : undefined;
   return {
     operationId: nameOf(method, path),
     summary,
