@@ -174,9 +174,6 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
       get rewrite(): never {
         throw new Error('random stories erase nothing: test/conformance/personal.ts does');
       },
-      get shred(): never {
-        throw new Error('random stories erase nothing: test/conformance/personal.ts does');
-      },
       confirm: () => Promise.resolve(),
       page: (afterId, count) =>
         Promise.resolve(

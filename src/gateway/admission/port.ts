@@ -140,8 +140,6 @@ export interface KeyStore {
    * forgets what an operator said of a ban.
    */
   rewrite(record: KeyRecord, history: readonly AuditEntry[]): Promise<void>;
-  /** Writes over what the files of the store may still hold of what was replaced or removed, as far as that can be done. */
-  shred(): Promise<void>;
   /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */
   page(afterId: string | null, count: number): Promise<readonly KeyRecord[]>;
   history(id: string): Promise<readonly AuditEntry[]>;

@@ -62,7 +62,6 @@ export async function eraseKey(parts: ErasureParts, id: string, actor: string): 
   const isCustomerClosed = customer !== null && (await parts.registry.customers.get(customer)).status === 'closed';
   await eraseOne(parts, id, actor, isCustomerClosed);
   await forgetReasons(parts.engine.outbox, (key) => key === id);
-  await parts.engine.keys.shred();
 }
 
 /** The same of a closed customer, with its reference, and of all its keys. May break off between two keys: then repeat it. */
@@ -82,7 +81,6 @@ export async function eraseCustomer({ registry, engine }: ErasureParts, id: stri
     );
   await erase(engine.customers, closed, await registry.nowMs(), actor);
   await forgetReasons(engine.outbox, (key) => customerOf(key) === id);
-  await engine.keys.shred();
 }
 
 /** @param isCustomerClosed which is final */

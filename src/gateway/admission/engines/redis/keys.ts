@@ -85,7 +85,6 @@ export function keyStore(link: Link, replicas: Replicas, deadlineMs: number, imp
       if (!written) throw new VersionConflict(`key ${id} was changed by somebody else`);
     },
     // Redis alone says what its files still hold.
-    shred: () => Promise.resolve(),
     confirm: (id) => replicas.confirmed(keyName(id), () => Promise.resolve()),
     page: (afterId, count) => pageOf(link, KEY_INDEX, afterId, count, readPlaced),
     history: (id) => readHistory(link, id),

@@ -12,7 +12,7 @@
  * delivered, with an entry of its id in `y` (`C` of a copy for a customer) by when it was made, and by when it is due in `d`
  * until it stands in a queue, then in `O` (the operators') or `D` (a customer's); or in `z` by since when it is dead. `R` has
  * the customers with a queue by when it is due, `S` each one's row there, `E` what admissions told of that has no entry
- * yet. `~` is what only fills pages. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
+ * yet. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
  * its metadata.
  */
 export const SEPARATOR = '\u001f';
@@ -72,8 +72,6 @@ export const listedIn = (row: string): string => row.slice(row.lastIndexOf(SEPAR
 /** Holds the row of a customer in `R`. */
 export const dueRow = (customerId: string): string => `S${customerId}`;
 
-/** Writes over free pages, and goes at once (shred.ts). */
-export const fillerRow = (number: number): string => `~${String(number).padStart(9, '0')}`;
 export const stagedRow = (keyId: string): string => `i${keyId}`;
 export const IMPORT_MARK = 'm';
 /** Differs after each change of any record, of a key or a customer, as a double. */

@@ -4,7 +4,6 @@ import type { AuditEntry } from '../../../key-record.js';
 import { VersionConflict } from '../../../port.js';
 import { attempt, inTransaction } from '../files/errors.js';
 import { AFTER_ALL, customerRow, historyRange, historyRow, recordRow, webhookRow } from '../files/rows.js';
-import { overwrite, overwriteAndRemove } from '../files/shred.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { recordsChanged, replaceHistory } from './staged.js';
@@ -70,8 +69,8 @@ function write({ durable, durableCapacity }: Stores, record: CustomerRecord, web
     throw new VersionConflict(
       `Customer ${record.id} is at version ${storedVersion}, not ${record.version - 1}: read it again and repeat the change.`,
     );
-  overwrite(durable, customerRow(record.id), JSON.stringify(record));
-  if (webhook === null) overwriteAndRemove(durable, webhookRow(record.id));
+  durable.putSync(customerRow(record.id), Buffer.from(JSON.stringify(record)));
+  if (webhook === null) durable.removeSync(webhookRow(record.id));
   else if (webhook !== undefined) durable.putSync(webhookRow(record.id), Buffer.from(JSON.stringify(webhook)));
   recordsChanged(durable);
 }

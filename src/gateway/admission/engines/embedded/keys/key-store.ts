@@ -4,7 +4,6 @@ import { VersionConflict } from '../../../port.js';
 import type { KeyStore } from '../../../port.js';
 import { importsOf } from './imports.js';
 import { AFTER_ALL, banNoteRow, historyRange, historyRow, recordRow } from '../files/rows.js';
-import { overwrite, overwriteAndRemove, shred } from '../files/shred.js';
 import { enter, forget } from './entries.js';
 import { committedBytes, place, recordsChanged, replaceHistory, stagedIn } from './staged.js';
 import type { Store } from '../files/store.js';
@@ -25,9 +24,8 @@ export function keysOf(stores: Stores): KeyStore {
       inTransaction(stores, () => {
         put(stores, record);
         replaceHistory(stores.durable, record.id, record.version, history);
-        overwriteAndRemove(stores.durable, banNoteRow(record.id));
+        stores.durable.removeSync(banNoteRow(record.id));
       }),
-    shred: () => shred(stores),
     // What can be read here is on the disk.
     confirm: () => Promise.resolve(),
     page: (afterId, count) =>
@@ -64,7 +62,7 @@ function put({ durable, durableCapacity }: Stores, record: KeyRecord): void {
     );
   }
   // A put that fails spoils the whole transaction, so that no row is ever there alone.
-  overwrite(durable, recordRow(record.id), JSON.stringify(record));
+  durable.putSync(recordRow(record.id), Buffer.from(JSON.stringify(record)));
   recordsChanged(durable);
 }
 

@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../../../key-record.js';
 import type { ImportUnderWay, IncomingKey } from '../../../port.js';
 import { historyRange, historyRow, IMPORT_MARK, recordRow, RECORDS_VERSION, stagedRow } from '../files/rows.js';
-import { overwrite } from '../files/shred.js';
 import { putDouble } from '../files/store.js';
 import type { Store } from '../files/store.js';
 
@@ -47,7 +46,7 @@ export function place(durable: Store, staged: StagedKey): boolean {
 export function replaceHistory(durable: Store, id: string, version: number, history: readonly AuditEntry[]): void {
   const rows = [...durable.getKeys(historyRange(id))];
   for (const [place, entry] of history.entries())
-    overwrite(durable, rows[place] ?? historyRow(id, version), JSON.stringify(entry));
+    durable.putSync(rows[place] ?? historyRow(id, version), Buffer.from(JSON.stringify(entry)));
 }
 
 /** In a transaction that changes what records say: whoever keeps some looks at them again. */
