@@ -27,7 +27,7 @@ import { logReplaced } from './observe/replaced.js';
 import { watchBreakers, watchUpstreams } from './observe/upstreams.js';
 import { pipeline } from './pipeline.js';
 import type { OnReplaced } from './upstream/attempt.js';
-import { createForward } from './upstream/forward.js';
+import { createForward, createReserve } from './upstream/forward.js';
 import type { OwnAnswer } from './upstream/forward.js';
 import { openUpstreams, retireUpstreams } from './upstream/pools.js';
 import type { Upstreams } from './upstream/pools.js';
@@ -144,7 +144,7 @@ function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams):
     strip,
     route: createRoute(contract.routes, isServed, parts.now ?? Date.now),
     identify: createIdentify(settings.environment, settings.keys.acceptImported),
-    admit: createAdmit(admission, settings.realm, metrics.verdict),
+    admit: createAdmit(admission, settings.realm, metrics.verdict, createReserve(upstreams, metrics.upstreamFailed)),
     forward: createForward(
       upstreams,
       ownAnswers,

@@ -146,7 +146,15 @@ export type Admitted = Identified & {
   readonly [admitted]: true;
   readonly operation: Operation;
   readonly verdict: StandingVerdict;
+  /** Held for it at its upstream; null where the gateway answers itself. */
+  readonly place: Place | null;
 };
+
+/** A place at an upstream, held for a request while it is asked whether that may pass. */
+export interface Place {
+  /** Once: it was refused, or is being sent. */
+  free(): void;
+}
 
 export type Credential = 'missing' | 'malformed' | 'key';
 
@@ -197,9 +205,20 @@ export function toIdentified(exchange: Routed, subject: Subject, credential: Cre
   return next;
 }
 
-export function toAdmitted(exchange: Identified, operation: Operation, verdict: StandingVerdict): Admitted {
+/** There is no place for it: it costs nothing, and `refusal` stands unless admission says 401, 403 or 429. */
+export function shed(exchange: Identified, refusal: Refusal): void {
+  (exchange as Mutable<Identified>).requirements = { ...exchange.requirements, cost: 0, refusal };
+}
+
+export function toAdmitted(
+  exchange: Identified,
+  operation: Operation,
+  verdict: StandingVerdict,
+  place: Place | null,
+): Admitted {
   const next = exchange as unknown as Mutable<Admitted>;
   next.operation = operation;
   next.verdict = verdict;
+  next.place = place;
   return next;
 }

@@ -63,6 +63,7 @@ async function judge(engine: AdmissionEngine, subject: Subject, asked: Asked, se
     batchAdmission(engine, () => undefined),
     'pets',
     () => undefined,
+    () => null,
   );
   const { id, cost, upstream } = asked;
   const operation: Operation = {

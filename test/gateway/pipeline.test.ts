@@ -33,7 +33,7 @@ function passing(ran: string[]): Steps {
       toIdentified(exchange, { kind: 'address', address: '192.0.2.1' }, 'missing'),
     ),
     admit: says('admit', (exchange) =>
-      Promise.resolve(toAdmitted(exchange, OPERATION!, { ...ADMITTED, keyId: null, recordVersion: null })),
+      Promise.resolve(toAdmitted(exchange, OPERATION!, { ...ADMITTED, keyId: null, recordVersion: null }, null)),
     ),
     forward: says('forward', (exchange) => Promise.resolve(exchange)),
   };

@@ -1,6 +1,6 @@
 import { toAdmitted } from '../exchange.js';
-import type { Admitted, Identified, ExchangeLog, RouteRequirements } from '../exchange.js';
-import { REFUSALS, withHeaders } from '../refusal.js';
+import type { Admitted, Identified, ExchangeLog, Place, RouteRequirements } from '../exchange.js';
+import { isRefusal, REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
 import { StoreUnavailable } from './port.js';
@@ -9,6 +9,9 @@ import type { StandingVerdict, Verdict } from './verdict.js';
 
 /** Called with every verdict that took or refused what a request costs. */
 export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
+
+/** Holds a place at the upstream until it is clear whether the request may pass; where there is none, `shed`s it. */
+type Reserve = (exchange: Identified) => Place | null | Promise<Place | null>;
 
 /** What answers OPTIONS; it stands in no contract. */
 const OPTIONS: Admitted['operation'] = {
@@ -36,6 +39,7 @@ export function createAdmit(
   admission: Admission,
   realm: string,
   onVerdict: OnVerdict,
+  reserve: Reserve,
 ): (exchange: Identified) => Promise<Admitted | Refusal> {
   const missing = withHeaders(REFUSALS.missing_api_key, 'WWW-Authenticate', `Bearer realm="${realm}"`);
   const invalid = withHeaders(
@@ -44,29 +48,7 @@ export function createAdmit(
     `Bearer realm="${realm}", error="invalid_token"`,
   );
 
-  /** Writes down what the store said. */
-  const note = (logEntry: ExchangeLog, verdict: Verdict): Verdict => {
-    logEntry.decidedMs = performance.now();
-    if (verdict.outcome === 'unknown_key') {
-      logEntry.credential = verdict.reason;
-      return verdict;
-    }
-    logEntry.verdict = verdict;
-    if (verdict.cost > 0) {
-      logEntry.counted = verdict.outcome === 'admitted' && verdict.keyId !== null;
-      onVerdict(verdict, logEntry.operation);
-    }
-    return verdict;
-  };
-
-  /** Writes down what is heard of an admission that was given up: its client got no verdict, and the ledger may hold one. */
-  const noteLate = async (logEntry: ExchangeLog, awaited: Promise<Late>): Promise<void> => {
-    const late = await awaited;
-    if (late === 'unknown') logEntry.counted = null;
-    else if (late !== 'undone') note(logEntry, late);
-  };
-
-  const admitAddress = async (exchange: Identified): Promise<Admitted | Refusal> => {
+  const admitAddress = async (exchange: Identified, place: Place | null): Promise<Admitted | Refusal> => {
     const { requirements, credential, logEntry } = exchange;
     const subject = { kind: 'address', address: exchange.addressBucket } as const;
     const request = {
@@ -75,27 +57,25 @@ export function createAdmit(
       scope: null,
       cost: requirements.secured ? 1 : 0,
     } as const;
-    const verdict = note(logEntry, await admission.admit(request));
-    if (!requirements.secured && verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict);
+    const verdict = note(logEntry, await admission.admit(request), onVerdict);
+    if (!requirements.secured && verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict, place);
     if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
     if (verdict.outcome === 'banned') return REFUSALS.address_banned;
     return credential === 'missing' ? missing : invalid;
   };
 
   return async (exchange) => {
-    const { requirements, subject, logEntry } = exchange;
     const askedMs = performance.now();
+    const held = reserve(exchange);
+    const place = held instanceof Promise ? await held : held;
+    const { requirements, subject, logEntry } = exchange;
+    let end: Admitted | Refusal | null = null;
     try {
       // One await on the way of a good key: each costs more than the decision around it.
       if (subject.kind === 'key') {
-        const request = {
-          subject,
-          operation: requirements.shows,
-          scope: requirements.scope,
-          cost: requirements.cost,
-        };
-        const verdict = note(logEntry, await admission.admit(request));
-        if (verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict);
+        const { shows: operation, scope, cost } = requirements;
+        const verdict = note(logEntry, await admission.admit({ subject, operation, scope, cost }), onVerdict);
+        if (verdict.outcome !== 'unknown_key') return (end = pass(exchange, verdict, onVerdict, place));
         // The key is good: neither its holder nor who else is at this address did anything wrong.
         if (verdict.reason === 'no_plan' && requirements.secured) {
           logEntry.keyId = subject.id;
@@ -104,7 +84,7 @@ export function createAdmit(
       } else {
         logEntry.credential = exchange.credential;
       }
-      return await admitAddress(exchange);
+      return (end = await admitAddress(exchange, place));
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       logEntry.verdict = null;
@@ -112,19 +92,47 @@ export function createAdmit(
       // Not of the address that pays for a bad key: it has no ledger.
       if (late !== undefined && subject.kind === 'key' && logEntry.credential === null && requirements.cost > 0) {
         logEntry.keyId = subject.id;
-        logEntry.late = noteLate(logEntry, late);
+        logEntry.late = noteLate(logEntry, late, onVerdict);
       }
       return requirements.refusal !== null && requirements.cost === 0
         ? requirements.refusal
         : REFUSALS.store_unavailable;
     } finally {
+      if (place !== null && (end === null || isRefusal(end))) place.free();
       logEntry.admissionMs = performance.now() - askedMs;
     }
   };
 }
 
+/** Writes down what the store said. */
+function note(logEntry: ExchangeLog, verdict: Verdict, onVerdict: OnVerdict): Verdict {
+  logEntry.decidedMs = performance.now();
+  if (verdict.outcome === 'unknown_key') {
+    logEntry.credential = verdict.reason;
+    return verdict;
+  }
+  logEntry.verdict = verdict;
+  if (verdict.cost > 0) {
+    logEntry.counted = verdict.outcome === 'admitted' && verdict.keyId !== null;
+    onVerdict(verdict, logEntry.operation);
+  }
+  return verdict;
+}
+
+/** Writes down what is heard of an admission that was given up: its client got no verdict, and the ledger may hold one. */
+async function noteLate(logEntry: ExchangeLog, awaited: Promise<Late>, onVerdict: OnVerdict): Promise<void> {
+  const late = await awaited;
+  if (late === 'unknown') logEntry.counted = null;
+  else if (late !== 'undone') note(logEntry, late, onVerdict);
+}
+
 /** What a subject with a standing gets: a ban says no first, then the limits, then scopes. */
-function pass(exchange: Identified, verdict: StandingVerdict, onVerdict: OnVerdict): Admitted | Refusal {
+function pass(
+  exchange: Identified,
+  verdict: StandingVerdict,
+  onVerdict: OnVerdict,
+  place: Place | null,
+): Admitted | Refusal {
   const { requirements, logEntry } = exchange;
   const { match, operation } = requirements;
   if (verdict.outcome === 'banned' && (verdict.cost > 0 || hasUpstream(match))) {
@@ -139,7 +147,7 @@ function pass(exchange: Identified, verdict: StandingVerdict, onVerdict: OnVerdi
     return verdict.exceeds ? REFUSALS.cost_exceeds_limit : REFUSALS.rate_limited;
   if (!verdict.inScope) return REFUSALS.insufficient_scope;
   if (requirements.refusal !== null) return requirements.refusal;
-  return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict);
+  return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict, place);
 }
 
 /** What the gateway answers itself stays open to who is banned: own usage and documents. */

@@ -4,12 +4,10 @@ import type { Refusal } from '../refusal.js';
 import type { End } from './attempt.js';
 import type { Evidence } from './breaker.js';
 import { failureOf } from './failure.js';
-import type { UpstreamFailure } from './failure.js';
+import type { OnUpstreamFailure } from './failure.js';
 import type { Address } from './address.js';
+import { noPlace, unavailable } from './pools.js';
 import type { Upstream } from './pools.js';
-
-/** Called for each attempt that failed, also when a second one then succeeded. */
-export type OnUpstreamFailure = (upstream: string, kind: UpstreamFailure) => void;
 
 /** One attempt at one address. */
 export interface Try {
@@ -54,9 +52,7 @@ export function deliver(
     const send = (after: Address | null): void => {
       const address = upstream.pick(operation.id, after, isTunnel);
       if (address === null) {
-        const isFull = upstream.waitMs() === null;
-        onFailure(upstream.name, isFull ? 'full' : 'open');
-        settle(isFull ? REFUSALS.overloaded : unavailable(upstream));
+        settle(noPlace(upstream, onFailure));
         return;
       }
       const isTrial = address.breaker.isOpen;
@@ -108,9 +104,4 @@ function evidenceOf(end: End, { client }: Admitted, hadWholeDeadline: boolean): 
 /** It answered, if with what had to be replaced. */
 function isUpstreamError(end: End): boolean {
   return typeof end === 'object' && end.code === 'upstream_error';
-}
-
-/** Tells when a retry can succeed at the earliest. */
-function unavailable(upstream: Upstream): Refusal {
-  return { ...REFUSALS.upstream_unavailable, retryAfterS: Math.max(1, Math.ceil((upstream.waitMs() ?? 0) / 1000)) };
 }

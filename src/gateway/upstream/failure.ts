@@ -8,6 +8,9 @@ import type { End } from './attempt.js';
 export const UPSTREAM_FAILURES = ['unreachable', 'lost', 'bad_answer', 'timeout', 'full', 'open'] as const;
 export type UpstreamFailure = (typeof UPSTREAM_FAILURES)[number];
 
+/** Called for each attempt that failed, also when a second one then succeeded, and for what could not be tried. */
+export type OnUpstreamFailure = (upstream: string, kind: UpstreamFailure) => void;
+
 /** The failure that an attempt ended in; null where the upstream did not fail. */
 export function failureOf(end: End): UpstreamFailure | null {
   if (end === 'answered' || end === 'withdrawn') return null;

@@ -1,11 +1,14 @@
-import type { Admitted } from '../exchange.js';
+import { shed } from '../exchange.js';
+import type { Admitted, Identified, Place } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import { Attempt } from './attempt.js';
 import type { OnReplaced } from './attempt.js';
 import { deliver } from './deliver.js';
-import type { Carry, OnUpstreamFailure } from './deliver.js';
+import type { Carry } from './deliver.js';
+import type { OnUpstreamFailure } from './failure.js';
 import { requestHeaders } from './headers.js';
+import { noPlace } from './pools.js';
 import type { Upstream, Upstreams } from './pools.js';
 import type { OutgoingRequest } from './transport.js';
 import { carryHandshake } from './upgrade.js';
@@ -49,6 +52,8 @@ export function createForward(
   return (exchange) => {
     const { operation, client, logEntry } = exchange;
     if (operation.upstream === 'gateway') return answerItself(exchange);
+    // It is sent in this turn; else its body is still to come, and a slow one must keep nobody out.
+    exchange.place?.free();
     const upstream = upstreams.get(operation.upstream)!;
     logEntry.upstream = upstream.name;
     if (client.handshake !== undefined) {
@@ -56,6 +61,30 @@ export function createForward(
       return deliver(exchange, upstream, carry, onFailure);
     }
     return exchange.hasBody ? sendWithBody(exchange, upstream) : send(exchange, upstream, null);
+  };
+}
+
+/**
+ * Part of `admit`: holds a place at the upstream before the store is asked, so that a request for which there is none
+ * is refused and costs nothing. Null where none is needed, or none is there: then the exchange is shed.
+ */
+export function createReserve(
+  upstreams: Upstreams,
+  onFailure: OnUpstreamFailure,
+): (exchange: Identified) => Place | null | Promise<Place | null> {
+  return (exchange) => {
+    const { match, refusal, secured } = exchange.requirements;
+    if (match?.kind !== 'operation' || refusal !== null) return null;
+    // Without a key it is refused anyway.
+    if (secured && exchange.subject.kind === 'address') return null;
+    const upstream = upstreams.get(match.operation.upstream);
+    if (upstream === undefined) return null;
+    const held = (place: Place | null): Place | null => {
+      if (place === null) shed(exchange, noPlace(upstream, onFailure));
+      return place;
+    };
+    const place = upstream.reserve(match.operation.id);
+    return place instanceof Promise ? place.then(held) : held(place);
   };
 }
 

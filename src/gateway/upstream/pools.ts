@@ -1,8 +1,13 @@
 import type { UpstreamSettings } from '../config/settings.js';
+import type { Place } from '../exchange.js';
+import { REFUSALS } from '../refusal.js';
+import type { Refusal } from '../refusal.js';
 import { openAddress } from './address.js';
 import type { Address } from './address.js';
 import type { BreakerChange } from './breaker.js';
+import type { OnUpstreamFailure } from './failure.js';
 import { watchAddress } from './health.js';
+import { Places } from './places.js';
 import { Retries } from './retries.js';
 import { mostOf } from './share.js';
 
@@ -15,12 +20,14 @@ export interface Upstream {
   readonly deadlineMs: number;
   readonly settings: UpstreamSettings;
   readonly retries: Retries;
+  /** Holds a place for a request; null when all addresses are full, of this operation or at all, or their breakers open. */
+  reserve(operation: string): Place | null | Promise<Place | null>;
   /**
    * The address to ask: a healthy one if there is any, of these one that is due for a trial, else the
-   * least loaded; null when all are full, of this operation or at all, or their breakers open. For a
-   * tunnel, tunnels are the load.
+   * least loaded; null when all their breakers are open. For a tunnel, tunnels are the load.
    * @param operation its id
-   * @param after the one that just failed: any other is better
+   * @param after the one that just failed: any other is better, unless it is full, of this operation or at all. Null of
+   * a request that had a place: it is taken in however full they are by now
    */
   pick(operation: string, after: Address | null, forTunnel?: boolean): Address | null;
   /** While every breaker is open: how long until one is due, 0 at least; else null. */
@@ -72,11 +79,27 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
   });
   const full = settings.connections * (1 + WAITING_FACTOR);
   const shareFull = mostOf(settings.connections) * (1 + WAITING_FACTOR);
-  const takesMore = ({ breaker, underWay, shareOf }: Address, operation: string, nowMs: number): boolean => {
+  const takesMore = (address: Address, operation: string, nowMs: number, evenFull: boolean): boolean => {
+    const { breaker, underWay, shareOf } = address;
     // A trial is let through however many hang there.
     if (breaker.isOpen) return breaker.dueMs <= nowMs;
-    return underWay.size < full && shareOf(operation).size < shareFull;
+    return evenFull || (underWay.size < full && shareOf(operation).size < shareFull);
   };
+  const bestOf = (
+    operation: string,
+    after: Address | null,
+    forTunnel: boolean,
+    nowMs: number,
+    evenFull: boolean,
+  ): Address | null => {
+    let best: Address | null = null;
+    for (const address of addresses) {
+      if (address === after || !takesMore(address, operation, nowMs, evenFull)) continue;
+      if (best === null || preferred(address, best, forTunnel)) best = address;
+    }
+    return best;
+  };
+  const places = new Places(addresses, { all: full, operation: shareFull });
   const { health } = settings;
   const watches = health === null ? [] : addresses.map((address) => watchAddress(address, health, settings.connectMs));
   const unwatch = (): void => watches.forEach((stop) => stop());
@@ -86,14 +109,13 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
     deadlineMs: settings.deadlineMs,
     settings,
     retries: new Retries(),
+    reserve: (operation) => places.take(operation),
     pick(operation, after, forTunnel = false) {
       const nowMs = performance.now();
-      let best: Address | null = null;
-      for (const address of addresses) {
-        if (address === after || !takesMore(address, operation, nowMs)) continue;
-        if (best === null || preferred(address, best, forTunnel)) best = address;
-      }
-      return best ?? (after !== null && takesMore(after, operation, nowMs) ? after : null);
+      const best = bestOf(operation, after, forTunnel, nowMs, false);
+      if (best !== null) return best;
+      if (after === null) return bestOf(operation, null, forTunnel, nowMs, true);
+      return takesMore(after, operation, nowMs, false) ? after : null;
     },
     waitMs: () =>
       addresses.every(({ breaker }) => breaker.isOpen)
@@ -117,4 +139,16 @@ function preferred(one: Address, other: Address, forTunnel: boolean): boolean {
   return forTunnel
     ? one.tunnels + one.underWay.size < other.tunnels + other.underWay.size
     : one.underWay.size < other.underWay.size;
+}
+
+/** What is said where an upstream takes no request: it is full, or passed over. */
+export function noPlace(upstream: Upstream, onFailure: OnUpstreamFailure): Refusal {
+  const isFull = upstream.waitMs() === null;
+  onFailure(upstream.name, isFull ? 'full' : 'open');
+  return isFull ? REFUSALS.overloaded : unavailable(upstream);
+}
+
+/** Tells when a retry can succeed at the earliest. */
+export function unavailable(upstream: Upstream): Refusal {
+  return { ...REFUSALS.upstream_unavailable, retryAfterS: Math.max(1, Math.ceil((upstream.waitMs() ?? 0) / 1000)) };
 }

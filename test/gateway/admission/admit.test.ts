@@ -60,6 +60,7 @@ async function judge(
     batchAdmission(engine, () => undefined),
     'pets',
     (verdict, operation) => told.push(`${verdict.outcome} ${operation}`),
+    () => null,
   );
   const result = await admit(toIdentified(toRouted(toStripped(exchange, []), requirements), subject, credential));
   return isRefusal(result)

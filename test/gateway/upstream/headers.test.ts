@@ -35,7 +35,7 @@ function admitted(keyId: string | null): Admitted {
     refusal: null,
   });
   const identified = toIdentified(routed, { kind: 'address', address: '192.0.2.1' }, 'missing');
-  return toAdmitted(identified, OPERATION, { ...ADMITTED, keyId });
+  return toAdmitted(identified, OPERATION, { ...ADMITTED, keyId }, null);
 }
 
 const told = (

@@ -73,15 +73,40 @@ t.test(
   },
 );
 
-t.test('a full address takes no more', (t) => {
+t.test('a full address takes no more, but for one that had a place', async (t) => {
   const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 2);
   const [one, two] = upstream.addresses;
   load(one!, 10);
   load(two!, 9);
   const last = two!.underWay.add({ withdraw: () => undefined });
-  t.equal(upstream.pick('listPets', null), null);
+  t.equal(upstream.reserve('listPets'), null);
+  t.equal(upstream.pick('listPets', one!), null, 'nor a second attempt');
+  t.not(upstream.pick('listPets', null), null);
   t.equal(upstream.waitMs(), null, 'that is no matter of breakers');
   two!.underWay.remove(last);
   t.equal(upstream.pick('listPets', null), two);
+  const place = await upstream.reserve('listPets');
+  const next = upstream.reserve('listPets');
+  const third = upstream.reserve('listPets');
+  t.type(next, Promise, 'it is promised, to whom is not clear');
+  place!.free();
+  t.not(await next, null, 'who had it was refused');
+  two!.underWay.add({ withdraw: () => undefined });
+  (await next)!.free();
+  t.equal(await third, null, 'this one was sent');
+});
+
+t.test('no operation is promised more than its part, all together no more than there is', (t) => {
+  const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 4);
+  const [one, two] = upstream.addresses;
+  const promised = (operation: string): number => {
+    for (let count = 0; ; count += 1) if (upstream.reserve(operation) instanceof Promise) return count;
+  };
+  load(one!, 2);
+  one!.shareOf('listPets').enter({ start: () => undefined }, false);
+  t.equal(promised('listPets'), 29, 'three of four connections of each, one of which it has');
+  t.equal(promised('getPet'), 9, 'what is left');
+  openBreaker(two!);
+  t.type(upstream.reserve('createPet'), Promise, 'what was promised counts, wherever it goes');
   t.end();
 });

@@ -1,0 +1,103 @@
+import type { Place } from '../exchange.js';
+import type { Address } from './address.js';
+
+/** Who waits longer has none: as long as a store may take to decide, and it decides many at once. */
+const MOST_WAIT_MS = 1_000;
+
+/** What is full, of all requests to an address and of one operation. */
+interface Bounds {
+  readonly all: number;
+  readonly operation: number;
+}
+
+interface Count {
+  promised: number;
+}
+
+interface Waiting {
+  readonly operation: string;
+  readonly sinceMs: number;
+  readonly resolve: (place: Place | null) => void;
+}
+
+/**
+ * Places at an upstream, promised to requests that are being decided: who gets none is refused before it costs
+ * anything. Who comes when all that are left are promised waits until it is clear who keeps them, or those who are
+ * refused anyway would take them from all others.
+ */
+export class Places {
+  readonly #addresses: readonly Address[];
+  readonly #bounds: Bounds;
+  readonly #all: Count = { promised: 0 };
+  readonly #byOperation = new Map<string, Count>();
+  #waiting: Waiting[] = [];
+  #isDue = false;
+  readonly #onFree = (): void => {
+    if (this.#waiting.length === 0 || this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => this.#again());
+  };
+
+  constructor(addresses: readonly Address[], bounds: Bounds) {
+    this.#addresses = addresses;
+    this.#bounds = bounds;
+  }
+
+  /** Null when there is none. */
+  take(operation: string): Place | null | Promise<Place | null> {
+    const place = this.#take(operation);
+    if (place !== 'promised') return place;
+    return new Promise((resolve) => this.#waiting.push({ operation, sinceMs: performance.now(), resolve }));
+  }
+
+  #take(operation: string): Place | null | 'promised' {
+    let free = 0;
+    let open = 0;
+    for (const { breaker, underWay, shareOf } of this.#addresses) {
+      const isOpen = breaker.isOpen;
+      // Of those that come when a trial is due, one is the trial.
+      const room = isOpen ? Number(breaker.dueMs <= performance.now()) : this.#bounds.all - underWay.size;
+      free += Math.max(0, room);
+      open += isOpen ? room : Math.max(0, Math.min(room, this.#bounds.operation - shareOf(operation).size));
+    }
+    if (open === 0) return null;
+    let own = this.#byOperation.get(operation);
+    if (own === undefined) this.#byOperation.set(operation, (own = { promised: 0 }));
+    if (this.#all.promised >= free || own.promised >= open) return 'promised';
+    return new Promised(this.#all, own, this.#onFree);
+  }
+
+  /** Something is promised as long as somebody waits: so this comes again, until nobody does. */
+  #again(): void {
+    this.#isDue = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    const tooLongMs = performance.now() - MOST_WAIT_MS;
+    for (const each of waiting) {
+      const place = this.#take(each.operation);
+      if (place !== 'promised') each.resolve(place);
+      else if (each.sinceMs < tooLongMs) each.resolve(null);
+      else this.#waiting.push(each);
+    }
+  }
+}
+
+class Promised implements Place {
+  readonly #all: Count;
+  readonly #own: Count;
+  readonly #onFree: () => void;
+
+  constructor(all: Count, own: Count, onFree: () => void) {
+    this.#all = all;
+    this.#own = own;
+    this.#onFree = onFree;
+    all.promised += 1;
+    own.promised += 1;
+  }
+
+  free(): void {
+    this.#all.promised -= 1;
+    this.#own.promised -= 1;
+    this.#onFree();
+  }
+}
