@@ -136,10 +136,10 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     const own = await changeCustomer(engine, pro, { plan: 'enterprise', limits: { minute: 3, day: 9, month: 4 } });
     t.match(standing(await ask(engine, keys[0]!, NOON_MS)), {
       minute: { limit: 3, remaining: 0 },
-      more: [{ name: 'month', limit: 4, remaining: 3 }],
+      more: [{ name: 'month', limit: 4, remaining: 1 }],
     });
     const later = NOON_MS + 61 * SECOND_MS;
-    t.match(standing(await ask(engine, keys[1]!, later)), { more: [{ name: 'month', limit: 4, remaining: 2 }] });
+    t.match(standing(await ask(engine, keys[1]!, later)), { more: [{ name: 'month', limit: 4, remaining: 0 }] });
     const disabled = await changeCustomer(engine, own, { status: 'disabled' });
     t.match(await ask(engine, keys[1]!, later), { outcome: 'unknown_key', reason: 'disabled' });
     await changeCustomer(engine, disabled, { status: 'closed' });

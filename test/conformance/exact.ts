@@ -39,6 +39,7 @@ export type Prices = Readonly<
 const MOST = 100_000_000n;
 const LENGTH: Readonly<Record<Per, bigint>> = { minute: 60_000n, day: 86_400_000n, month: 1n };
 const DAY_MS = 86_400_000n;
+const MONTH: Rule = { name: 'month', per: 'month', limit: 'unlimited', refill: 'interval', ends: [] };
 
 export function freshExact(): ExactState {
   return { windows: new Map(), strikes: 0n, sinceMs: 0n, bannedUntilMs: 0n, banLevel: 0 };
@@ -83,7 +84,7 @@ export function decideExactly(
     atMs: nowMs,
     inScope: scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope),
   };
-  if (plan.prices !== undefined || rules.some(({ name }) => name === 'month')) forgetOver(scratch, now);
+  if (plan.prices !== undefined) forgetOver(scratch, now);
   if (ruling === 'admitted') return { outcome: 'admitted', ...standing };
   const empty = rules.flatMap((each, place) => (holds(each, spent[place]!, cost) ? [] : [place]));
   const fromMs = ruling === 'limited' ? now : scratch.bannedUntilMs;
@@ -295,15 +296,15 @@ function rule(
   cost: number,
   now: bigint,
 ): 'admitted' | 'limited' | 'banned' | 'ban_started' {
+  // A month is counted whether the plan has one or not.
+  const month = settled(state, MONTH, now);
   if (now < state.bannedUntilMs) {
     state.bannedUntilMs = banEnd(state, ban, now);
     return 'banned';
   }
   if (rules.every((each, place) => holds(each, spent[place]!, cost))) {
-    rules.forEach(({ per }, place) => {
-      const drops = spent[place]!.drops + BigInt(cost) * LENGTH[per];
-      spent[place]!.drops = drops < MOST * LENGTH[per] ? drops : MOST * LENGTH[per];
-    });
+    rules.forEach(({ per }, place) => spend(spent[place]!, per, cost));
+    if (!spent.includes(month)) spend(month, 'month', cost);
     return 'admitted';
   }
   return cost > 0 && !exceeds(rules, cost) && strike(state, ban, now) ? 'ban_started' : 'limited';
@@ -311,6 +312,11 @@ function rule(
 
 function exceeds(rules: readonly Rule[], cost: number): boolean {
   return rules.some(({ limit }) => limit !== 'unlimited' && Math.max(1, cost) > limit);
+}
+
+function spend(spent: Spent, per: Per, cost: number): void {
+  const drops = spent.drops + BigInt(cost) * LENGTH[per];
+  spent.drops = drops < MOST * LENGTH[per] ? drops : MOST * LENGTH[per];
 }
 
 function strike(state: ExactState, ban: BanRule, now: bigint): boolean {

@@ -192,13 +192,31 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     await change(engine, key, { plan: 'free' });
     await askMany(engine, key, 5, NOON_MS);
     t.same(standing(await ask(engine, key, NOON_MS)).more, []);
-    await change(engine, key, { plan: 'enterprise', limits: { minute: 'unlimited', day: 'unlimited', month: 10 } });
-    t.equal(count(await askMany(engine, key, 5, NOON_MS), 'admitted'), 2, 'eight were spent on the plan before');
+    await change(engine, key, { plan: 'monthly' });
+    t.equal(
+      standing(await ask(engine, key, NOON_MS, { cost: 0 })).more[0]?.remaining,
+      6,
+      'what was spent on the plan without a month counts too',
+    );
+    await change(engine, key, { plan: 'enterprise', limits: { minute: 'unlimited', day: 'unlimited', month: 16 } });
+    t.equal(count(await askMany(engine, key, 5, NOON_MS), 'admitted'), 2, '14 were spent on the plans before');
     await change(engine, key, { limits: { minute: 'unlimited', day: 'unlimited', month: 'unlimited' } });
     t.equal(standing(await ask(engine, key, NOON_MS)).more[0]?.limit, 'unlimited');
     await change(engine, key, { limits: { minute: 'unlimited', day: 'unlimited' } });
     t.same(standing(await ask(engine, key, NOON_MS)).more, []);
     t.same((await engine.keys.read(key.id))?.limits, { minute: 'unlimited', day: 'unlimited' });
+  });
+
+  t.test('a month that is added in its midst knows what was spent in it, of every operation and day', async (t) => {
+    for (const key of [await newKey(engine, 'free'), await newKey(engine, 'drip'), await newKey(engine, 'priced')]) {
+      await askMany(engine, key, 2, MONTH_START_MS - 1);
+      await askMany(engine, key, 3, MONTH_START_MS);
+      await askMany(engine, key, 1, MONTH_START_MS + 3 * DAY_MS, { operation: 'createPet', cost: 5 });
+      await askMany(engine, key, 100, MONTH_START_MS + 3 * DAY_MS, { cost: 99 });
+      await change(engine, key, { plan: 'monthly' });
+      const { more } = standing(await ask(engine, key, MONTH_START_MS + 9 * DAY_MS, { cost: 0 }));
+      t.equal(more[0]?.remaining, 12);
+    }
   });
 
   t.test('many at once with a month beside leave exactly as much', async (t) => {

@@ -4,18 +4,20 @@ import { figuresForeseen, heldFrom, settlePast } from './grants/foreseen.js';
 import { BAN_MEMORY_MS } from './plan.js';
 import type { BanRule, Terms } from './plan.js';
 import type { NamedFigures, StandingVerdict } from './verdict.js';
-import { closeWindows, hasMore, heldOf, settleWindow } from './windows.js';
+import { closeWindows, heldOf, settleWindow } from './windows.js';
 import type { HeldWindow } from './windows.js';
 
 /** What a store remembers of one subject. Times are the store's, in ms; 0 means never. */
 export interface SubjectState {
   readonly minute: BucketState;
   readonly day: BucketState;
+  /** Counted whether the plan has a month or not, so that it is right as soon as one has. */
+  readonly month: BucketState;
   strikes: number;
   strikesSinceMs: number;
   bannedUntilMs: number;
   banLevel: number;
-  /** The buckets of other windows by name; null without any. */
+  /** The buckets of operations' own windows by name; null without any. */
   more: Map<string, BucketState> | null;
 }
 
@@ -23,6 +25,7 @@ export function freshState(): SubjectState {
   return {
     minute: { level: 0, atMs: 0 },
     day: { level: 0, atMs: 0 },
+    month: { level: 0, atMs: 0 },
     strikes: 0,
     strikesSinceMs: 0,
     bannedUntilMs: 0,
@@ -55,7 +58,7 @@ export function decide(
 ): StandingVerdict {
   const windows = heldOf(state, terms, operation);
   const ruling = rule(state, terms, windows, cost, nowMs);
-  if (hasMore(terms)) closeWindows(state, nowMs);
+  if (terms.operations !== undefined) closeWindows(state, nowMs);
   return verdictOf(state, terms, windows, ruling, key, inScope, cost, nowMs);
 }
 
@@ -73,6 +76,7 @@ function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[],
   if (terms.ends !== undefined) settlePast(state.minute, state.day, terms, nowMs);
   settle(state.minute, SHAPES.minute, limits.minute, refill, nowMs);
   settle(state.day, SHAPES.day, limits.day, refill, nowMs);
+  settle(state.month, SHAPES.month, 'unlimited', 'interval', nowMs);
   for (const window of windows) settleWindow(window, nowMs);
   if (nowMs < state.bannedUntilMs) {
     state.bannedUntilMs = banEndMs(state, terms.ban, nowMs);
@@ -87,7 +91,8 @@ function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[],
     if (cost > 0) {
       spend(state.minute, SHAPES.minute, cost);
       spend(state.day, SHAPES.day, cost);
-      for (const { per, bucket } of windows) spend(bucket, SHAPES[per], cost);
+      spend(state.month, SHAPES.month, cost);
+      for (const { per, bucket } of windows) if (bucket !== state.month) spend(bucket, SHAPES[per], cost);
     }
     return 'admitted';
   }

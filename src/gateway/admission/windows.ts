@@ -77,17 +77,17 @@ export function windowsOf(
 
 /** The same with the buckets of a subject, new ones among them. */
 export function heldOf(
-  state: { more: Map<string, BucketState> | null },
+  state: { readonly month: BucketState; more: Map<string, BucketState> | null },
   terms: Priced,
   operation: string,
 ): readonly HeldWindow[] {
   if (!hasMore(terms)) return NONE_HELD;
   const windows = windowsOf(terms, operation);
   if (windows.length === 0) return NONE_HELD;
-  const buckets = (state.more ??= new Map<string, BucketState>());
   return windows.map((window) => {
-    let bucket = buckets.get(window.name);
-    if (bucket === undefined) buckets.set(window.name, (bucket = { level: 0, atMs: 0 }));
+    let bucket = window.name === 'month' ? state.month : state.more?.get(window.name);
+    if (bucket === undefined)
+      (state.more ??= new Map<string, BucketState>()).set(window.name, (bucket = { level: 0, atMs: 0 }));
     return { ...window, refill: refillOf(window.per, terms.refill), bucket };
   });
 }

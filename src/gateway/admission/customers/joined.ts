@@ -6,8 +6,8 @@ import type { SubjectState } from '../decide.js';
  */
 export function joined(key: SubjectState, customer: SubjectState): SubjectState {
   const { strikes, strikesSinceMs, bannedUntilMs, banLevel } = key;
-  const { minute, day, more } = customer;
-  return { minute, day, strikes, strikesSinceMs, bannedUntilMs, banLevel, more };
+  const { minute, day, month, more } = customer;
+  return { minute, day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, more };
 }
 
 /** Gives both what the decision left beside the buckets themselves. */

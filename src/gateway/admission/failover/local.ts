@@ -11,7 +11,7 @@ import { customerOf, payerOf } from '../customers/id.js';
 import { StoreUnavailable } from '../port.js';
 import type { AdmissionRequest } from '../port.js';
 import type { Verdict } from '../verdict.js';
-import { hasMore, refillOf, windowsOf } from '../windows.js';
+import { refillOf, windowsOf } from '../windows.js';
 import type { CachedKeyVerifier } from './verifier.js';
 import type { KeyCache } from './key-cache.js';
 import { restrainBan, restrainBuckets } from './restrain.js';
@@ -78,12 +78,12 @@ export class Local {
     return this.#tells ? this.#verifier.warned(keyId, Date.now()) : undefined;
   }
 
-  /** The windows per day and month, beside the day itself, that a key's requests for an operation take from; those that trickle left out. */
+  /** The operation's own windows per day and month that a key's requests for an operation take from; those that trickle left out. */
   windowsOf(keyId: string, operation: string): readonly string[] {
     const terms = this.#verifier.wholeTerms(keyId, Date.now());
-    if (terms === undefined || !hasMore(terms)) return [];
+    if (terms?.operations === undefined) return [];
     return windowsOf(terms, operation)
-      .filter(({ per }) => per !== 'minute' && refillOf(per, terms.refill) === 'interval')
+      .filter(({ name, per }) => name !== 'month' && per !== 'minute' && refillOf(per, terms.refill) === 'interval')
       .map(({ name }) => name);
   }
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../../src/gateway/admission/port.js';
 import { EVERY_OPERATION } from '../../../../src/gateway/admission/windows.js';
-import { ask, askMany, count, limited, newKey, requestOf, standing } from '../../../conformance/cast.js';
+import { ask, askMany, change, count, limited, newKey, requestOf, standing } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
@@ -37,6 +37,22 @@ t.test('every window is shared, near what Redis last showed, and what was spent 
   await until('all is in the ledger', async () => (await ledgerOf(engine, key)).requests === 6);
   t.match(await ledgerOf(engine, key), { requests: 6, units: 14, limited: 2 });
   t.match(await leftOf(engine, key), { day: 200 - 14, month: 1_000 - 14, 'createPet-day': 30 - 10 });
+});
+
+t.test('a month counts what was spent here too, also on a plan without one', async (t) => {
+  const server = await durableRedis(t);
+  const { engine } = openGateway(t, server);
+  const key = await newKey(engine, 'free');
+  await askMany(engine, key, 2, now());
+  await learnt(engine, key);
+  await server.kill();
+  await away(engine);
+  t.equal(count(await askMany(engine, key, 5, now(), { cost: 2 }), 'admitted'), 5);
+  await server.restart();
+  await back(engine);
+  await until('all is in the ledger', async () => (await ledgerOf(engine, key)).requests === 7);
+  await change(engine, key, { plan: 'monthly' });
+  t.match(await leftOf(engine, key), { month: 20 - 12 });
 });
 
 t.test('what costs more than a share can not be decided here', async (t) => {

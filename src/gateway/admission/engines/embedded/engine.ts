@@ -29,6 +29,7 @@ import type { KeyEntry } from './log/key-entry.js';
 import type { Transaction } from './log/transaction.js';
 import { attempt } from './files/errors.js';
 import { Maintenance } from './maintenance.js';
+import { beginMonths } from './months.js';
 import { usageOf } from './ledger/usage.js';
 
 export interface EmbeddedOptions extends StoreOptions {
@@ -55,6 +56,7 @@ const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' 
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);
+  beginMonths(stores, new Checkpoint(stores));
   return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays, options.events);
 }
 

@@ -51,7 +51,7 @@ export class Sweep {
         this.#step(recent, 'T', (marks) => areMarksOver(marks, Math.floor((nowMs - MARKED_MS) / DAY_MS)));
       });
       await durable.transaction(() => {
-        this.#step(durable, 's', (row) => isForgotten(row, nowMs, () => LEAST));
+        this.#step(durable, 's', (row) => isMonthOver(row, nowMs) && isForgotten(row, nowMs, () => LEAST));
         removeDaysBefore(durable, 'u', dayOf(nowMs - this.#usageDays * DAY_MS));
       });
     } catch (error) {
@@ -99,6 +99,10 @@ function isForgotten(row: Buffer, nowMs: number, termsOf: () => Pick<Terms, 'lim
   return (
     terms?.refill !== 'greedy' || (isWhole(minute, terms.limits.minute, nowMs) && isWhole(day, terms.limits.day, nowMs))
   );
+}
+
+function isMonthOver(row: Buffer, nowMs: number): boolean {
+  return isWindowOver('month', unpackState(row).month, nowMs - WHOLE_FOR_MS);
 }
 
 /** Whether a greedy bucket has been whole for long. One without a limit is a window, and over. */

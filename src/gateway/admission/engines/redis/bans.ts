@@ -6,7 +6,8 @@ import { announceSafely, graceMsOf, newEntry, ready } from './events/enter.js';
 import { eventsName, keyName } from './names.js';
 import type { Replicas } from './link/replicas.js';
 import { scriptOf } from './link/script.js';
-import { readState, STATE_BYTES, STATE_FORMAT } from './state.js';
+import { readState, STATE_BYTES, viewOf } from '../state.js';
+import { packedState, readStateOf } from './state.js';
 
 /**
  * KEYS: the key, and where the ban is told its events. ARGV: end of the ban, ms (0 lifts it), its note or nothing, and where
@@ -16,10 +17,9 @@ const SET_BAN = scriptOf(`
 local name, untilMs = KEYS[1], tonumber(ARGV[2])
 local found = call('HMGET', name, 'secrets', 'import', 'state')
 local raw = found[3]
-local m, mAt, d, dAt, strikes, since, banned = 0, 0, 0, 0, 0, 0, 0
-if raw then m, mAt, d, dAt, strikes, since, banned = unpack('${STATE_FORMAT}', raw) end
+${readStateOf('raw')}
 if found[1] and not found[2] and (raw or untilMs > 0) then
-  call('HSET', name, 'state', pack('${STATE_FORMAT}', m, mAt, d, dAt, 0, 0, untilMs, untilMs > 0 and 1 or 0), 'ban', untilMs > clock and ARGV[3] or '')
+  call('HSET', name, 'state', ${packedState('m', 'mAt', 'd', 'dAt', '0', 'untilMs > 0 and 1 or 0', '0', 'untilMs', 'used', 'usedOf')}, 'ban', untilMs > clock and ARGV[3] or '')
   if KEYS[2] then call('HSET', KEYS[2], ARGV[4], ARGV[5]) end
 end
 return pack('<d', clock) .. (banned > clock and '1' or '0')
@@ -62,7 +62,7 @@ export function banStore(link: Link, replicas: Replicas, deadlineMs: number): Ba
       const answer = await link.run(READ_BAN, [keyName(keyId)], []);
       const nowMs = answer.readDoubleLE(0);
       if (answer.length === 8) return undefined;
-      const { bannedUntilMs, banLevel } = readState(answer, 8);
+      const { bannedUntilMs, banLevel } = readState(viewOf(answer), answer.byteOffset + 8);
       const note = noteOf(answer.toString('utf8', 8 + STATE_BYTES), bannedUntilMs);
       return bannedUntilMs > nowMs ? { keyId, untilMs: bannedUntilMs, level: banLevel, note } : undefined;
     },

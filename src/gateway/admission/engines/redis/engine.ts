@@ -20,6 +20,7 @@ import { outboxOf } from './events/outbox.js';
 import { beat, dayStore, leave, report } from './gateways.js';
 import { keyStore } from './keys.js';
 import { Link } from './link/link.js';
+import { monthsBeginner } from './months.js';
 import { subjectName } from './names.js';
 import { Replicas } from './link/replicas.js';
 import type { ReplicaOptions } from './link/replicas.js';
@@ -110,6 +111,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
   const customers = customerStore(link, replicas);
   const noteEntering = once(() => beginEntering(link, keptMs));
+  const months = monthsBeginner(link);
   const checked = subjectName({ kind: 'address', address: 'check' });
   return {
     name: 'redis',
@@ -135,6 +137,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       await eviction.look();
       await replicas.look(checked);
       await noteEntering();
+      void months();
     },
     close: async () => {
       noted.close();
@@ -163,9 +166,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
         if (await takeSpool(link, spoolId, spooled, usageDays)) noted.add([spooled.keyId]);
       },
     },
-    setPlans(plans) {
-      edition = editionOf(plans, usageDays, onNoted);
-    },
+    setPlans: (plans) => void (edition = editionOf(plans, usageDays, onNoted)),
     async refusal(plans) {
       const next = probeOf(editionOf(plans, usageDays, onNoted));
       return next.script.sha === edition.script.sha ? null : link.tryOut(next, checked);

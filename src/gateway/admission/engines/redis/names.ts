@@ -30,6 +30,7 @@
  *     petgate:{events}:collecting somebody looks for what nobody entered (events/noted.ts) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
  *     petgate:late                days of which there are late counts (sorted set) no TTL
+ *     petgate:months              the month since which every key's is counted (months.ts) no TTL
  *     petgate:archive             id of the archive that days were moved to  no TTL
  *     petgate:gateways:days       of which days each may bring counts (hash) TTL
  *
@@ -67,6 +68,7 @@ export const GATEWAYS = 'petgate:gateways';
 export const GATEWAY_DAYS = 'petgate:gateways:days';
 export const LATE_DAYS = 'petgate:late';
 export const ARCHIVE = 'petgate:archive';
+export const MONTHS = 'petgate:months';
 
 /** Counts of days longer ago are late (ledger/late-days.ts). */
 export const LATEST_DAYS = 30;

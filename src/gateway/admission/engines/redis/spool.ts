@@ -9,12 +9,12 @@ import { enterDay } from './ledger/active-days.js';
 import { isLate, noteLateDay } from './ledger/late-days.js';
 import { customerName, dayNumber, dayNumberOf, EXCESS, keyName, lateName, ledgerName, spoolName } from './names.js';
 import { scriptOf } from './link/script.js';
-import { STATE_FORMAT, WINDOW_FORMAT } from './state.js';
+import { packedState, readStateOf, WINDOW_FORMAT } from './state.js';
 
 /**
  * Takes over what a gateway counted while Redis was away. The counts are absolute: what was taken before
  * is remembered by day under the spool's id and subtracted, so that the call may be repeated at will.
- * Units of today are spent from the day's bucket too; it may go below empty. One that refills greedily knows no
+ * Units of today are spent from the day's bucket too, those of this month from its own; it may go below empty. One that refills greedily knows no
  * days: all are spent from it, but no more than the gateway's own bucket still lacked at the end. Other windows of
  * today and of this month are those that the row names.
  *
@@ -27,15 +27,11 @@ import { STATE_FORMAT, WINDOW_FORMAT } from './state.js';
  * operation, requests, limited, banned, failed, units beyond one for each request, names of windows with spaces.
  */
 const HERE = { payer: 'KEYS[1]', key: 'name', plan: 'plan' };
-const CROSSED_MONTH = noteCrossed({
-  ...{ window: 'month', before: 'before', after: 'l', parts: 1, limit: 'monthLimit', start: 'month' },
-  ...HERE,
-});
 const TAKE = scriptOf(`
 local DAY, CEILING = ${SHAPES.day.perMs}, ${MAX_LIMIT * SHAPES.day.parts}
 local limit, held = string.match(ARGV[4], '^(%d+) (%d+)$')
 local names, today, spent = { 'requests', 'limited', 'banned', 'failed', '${EXCESS}' }, floor(clock / ${SHAPES.day.perMs}), 0
-local now, spentOf, month, notes, marks, isNoted = clock, {}
+local now, spentOf, spentOfMonth, month, notes, marks, isNoted = clock, {}, 0
 local warnAt, dayLimit, monthLimit, plan, name = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], ARGV[9]
 ${MONTH_START}
 for n = 10, #ARGV, 9 do
@@ -50,9 +46,10 @@ for n = 10, #ARGV, 9 do
       call('HSET', marks, mark, total)
       if place == 1 or place == 5 then
         if limit or day == today then spent = spent + more end
+        if day >= month then spentOfMonth = spentOfMonth + more end
         for window in string.gmatch(ARGV[n + 8], '%S+') do
           local isMonth = string.byte(window, -1) == ${MONTH_ENDS}
-          if isMonth and day * DAY >= month or day == today then spentOf[window] = (spentOf[window] or 0) + more * (isMonth and 1 or DAY) end
+          if isMonth and day >= month or day == today then spentOf[window] = (spentOf[window] or 0) + more * (isMonth and 1 or DAY) end
         end
       end
     end
@@ -63,11 +60,10 @@ for n = 10, #ARGV, 9 do
   end
   if call('TTL', marks) < 0 then call('EXPIRE', marks, ARGV[3]) end
 end
-local found = (spent > 0 or next(spentOf)) and call('HMGET', KEYS[1], 'version', 'state', 'windows')
+local found = (spent > 0 or spentOfMonth > 0) and call('HMGET', KEYS[1], 'version', 'state', 'windows')
 if found and found[1] then
   local raw = found[2]
-  local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
-  if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
+  ${readStateOf('raw')}
   spent = spent * DAY
   if limit then
     if clock > dAt then d = math.max(0, d - limit * (clock - dAt)) end
@@ -81,7 +77,12 @@ if found and found[1] then
   if d > CEILING then d = CEILING end
   if dayLimit >= 0 then${noteCrossed({ window: 'day', before: 'before', after: 'd', parts: SHAPES.day.parts, limit: 'dayLimit', start: 'now', ...HERE })}
   end
-  call('HSET', KEYS[1], 'state', pack('${STATE_FORMAT}', m, mAt, d, dAt, strikes, since, banned, level))
+  if usedOf < month then used = 0 end
+  before = used
+  used = math.min(used + spentOfMonth, ${MAX_LIMIT})
+  if monthLimit >= 0 then${noteCrossed({ window: 'month', before: 'before', after: 'used', parts: 1, limit: 'monthLimit', start: `month * ${SHAPES.day.perMs}`, ...HERE })}
+  end
+  call('HSET', KEYS[1], 'state', ${packedState('m', 'mAt', 'd', 'dAt', 'strikes', 'level', 'since', 'banned', 'used', 'month')})
   if next(spentOf) then
     local text, from, parts = found[3] or '', 1, {}
     while from <= #text do
@@ -89,21 +90,16 @@ if found and found[1] then
       window, l, a, from = unpack('${WINDOW_FORMAT}', text, from)
       if spentOf[window] then
         local isMonth = string.byte(window, -1) == ${MONTH_ENDS}
-        local start = isMonth and month or clock - clock % DAY
+        local start = isMonth and month * DAY or clock - clock % DAY
         if a < start then l, a = 0, start end
-        local before = l
         l = math.min(l + spentOf[window], isMonth and ${MAX_LIMIT} or CEILING)
         spentOf[window] = nil
-        if window == 'month' and monthLimit >= 0 then${CROSSED_MONTH}
-        end
       end
       parts[#parts + 1] = pack('${WINDOW_FORMAT}', #window, window, l, a)
     end
     for window, l in pairs(spentOf) do
-      local isMonth, before = string.byte(window, -1) == ${MONTH_ENDS}, 0
-      if window == 'month' and monthLimit >= 0 then${CROSSED_MONTH}
-      end
-      parts[#parts + 1] = pack('${WINDOW_FORMAT}', #window, window, l, isMonth and month or clock - clock % DAY)
+      local isMonth = string.byte(window, -1) == ${MONTH_ENDS}
+      parts[#parts + 1] = pack('${WINDOW_FORMAT}', #window, window, l, isMonth and month * DAY or clock - clock % DAY)
     end
     call('HSET', KEYS[1], 'windows', table.concat(parts))
   end

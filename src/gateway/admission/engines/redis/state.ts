@@ -1,27 +1,29 @@
-import type { SubjectState } from '../../decide.js';
+import { STATE_MARK } from '../state.js';
 
-/**
- * A subject's state as Redis keeps it: eight little-endian doubles (Lua `struct`, `<dddddddd`), in
- * this order: minute level and at, day level and at, strikes and since, banned until, ban level.
- * Binary, because formatting and reading eight numbers as text costs more than the decision.
- *
- * Windows beside minute and day stand in a field of their own, `windows`, of each its name, level and at: so no
- * field is longer than 64 bytes while there are few (admission/summary.ts), and a gateway of an earlier version
- * leaves them as they are.
- */
-export const STATE_FORMAT = '<dddddddd';
-export const STATE_BYTES = 64;
-/** One window: length of its name, the name, level and at. */
+/** Lua `struct` of a subject's state (../state.ts). Binary, because formatting and reading numbers as text costs more than the decision. */
+const FORMAT = '<ddddI3I3HddI4I4';
+const FORMAT_BEFORE = '<dddddddd';
+
+/** One of an operation's own windows, as they stand in the field `windows`: length of its name, the name, level and at. */
 export const WINDOW_FORMAT = '<Bc0dd';
 
-export function readState(bytes: Buffer, offset: number): SubjectState {
-  return {
-    minute: { level: bytes.readDoubleLE(offset), atMs: bytes.readDoubleLE(offset + 8) },
-    day: { level: bytes.readDoubleLE(offset + 16), atMs: bytes.readDoubleLE(offset + 24) },
-    strikes: bytes.readDoubleLE(offset + 32),
-    strikesSinceMs: bytes.readDoubleLE(offset + 40),
-    bannedUntilMs: bytes.readDoubleLE(offset + 48),
-    banLevel: bytes.readDoubleLE(offset + 56),
-    more: null,
-  };
+/**
+ * Lua: the state `raw`, if there is one, into `m`, `mAt`, `d`, `dAt`, `strikes`, `level`, `since`, `banned`, `used` (of the
+ * month) and `usedOf` (number of the day on which that began), which are made.
+ */
+export function readStateOf(raw: string): string {
+  return `
+  local m, mAt, d, dAt, strikes, level, since, banned, used, usedOf, mark = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+  if ${raw} then
+    m, mAt, d, dAt, strikes, level, mark, since, banned, used, usedOf = unpack('${FORMAT}', ${raw})
+    if mark ~= ${STATE_MARK} then
+      m, mAt, d, dAt, strikes, since, banned, level = unpack('${FORMAT_BEFORE}', ${raw})
+      used, usedOf = 0, 0
+    end
+  end`;
+}
+
+/** Lua: a state, of expressions in the order of `readStateOf`. */
+export function packedState(...parts: readonly string[]): string {
+  return `pack('${FORMAT}', ${[...parts.slice(0, 6), STATE_MARK, ...parts.slice(6)].join(', ')})`;
 }

@@ -50,7 +50,7 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
   await checkpoint.merge();
   await sweep.run(NOON_MS);
   t.strictSame(namesIn(stores.recent, 'l'), [], 'once saved it may go too');
-  t.strictSame(namesIn(stores.durable, 's'), ['sbanned', 'sbusy']);
+  t.strictSame(namesIn(stores.durable, 's'), ['sbanned', 'sbusy', 'sidle'], 'a month is remembered until it is over');
   t.strictSame(namesIn(stores.durable, 'u'), [
     'u2026-11-18 busy strict listPets',
     'u2026-11-18 idle strict listPets',
@@ -105,7 +105,8 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
     { outcome: 'limited', retryAtMs: NOON_MS + 5 * DAY_MS },
     { outcome: 'limited', retryAtMs: NOON_MS + 5 * DAY_MS },
   ]);
-  t.strictSame(await sweepAt(NOON_MS + 6 * DAY_MS + 1), [], 'whole for a day');
+  t.strictSame(await sweepAt(NOON_MS + 6 * DAY_MS + 1), ['sdebtor'], 'whole for a day, but its month is not over');
+  t.strictSame(await sweepAt(NOON_MS + 40 * DAY_MS), []);
 });
 
 t.test('nor is a key forgotten that would still owe if its limits were lowered', async (t) => {

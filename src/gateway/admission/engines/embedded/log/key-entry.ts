@@ -2,7 +2,7 @@ import type { Counts } from '../../../counts.js';
 import type { SubjectState } from '../../../decide.js';
 import type { UsageCounts } from '../../../port.js';
 import type { Label } from './label.js';
-import { viewOf } from './subject-state.js';
+import { viewOf } from '../../state.js';
 
 /** Where in the counts of a stored row each stands: doubles, little-endian. */
 const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = {

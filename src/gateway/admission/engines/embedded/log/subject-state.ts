@@ -1,12 +1,11 @@
 import type { BucketState } from '../../../bucket.js';
 import type { SubjectState } from '../../../decide.js';
-
-/** A stored state: eight doubles, little-endian. Of windows beside minute and day, `packedWindows` follow. */
-export const STATE_BYTES = 64;
+import { readState, STATE_BYTES, viewOf, writeState } from '../../state.js';
 
 /** Of each window: its name, with a byte of length, level and moment. Earlier versions read over them. */
 const WINDOW_BYTES = 17;
 
+/** A state as it is stored: of operations' own windows, `packedWindows` follow. */
 export function unpackState(bytes: Buffer): SubjectState {
   const state = readState(viewOf(bytes), bytes.byteOffset);
   if (bytes.length > STATE_BYTES) state.more = unpackWindows(bytes.subarray(STATE_BYTES, bytes.length));
@@ -46,38 +45,8 @@ export function unpackWindows(bytes: Buffer): Map<string, BucketState> {
   return windows;
 }
 
-export function readState(view: DataView, at: number): SubjectState {
-  return {
-    minute: { level: view.getFloat64(at, true), atMs: view.getFloat64(at + 8, true) },
-    day: { level: view.getFloat64(at + 16, true), atMs: view.getFloat64(at + 24, true) },
-    strikes: view.getFloat64(at + 32, true),
-    strikesSinceMs: view.getFloat64(at + 40, true),
-    bannedUntilMs: view.getFloat64(at + 48, true),
-    banLevel: view.getFloat64(at + 56, true),
-    more: null,
-  };
-}
-
-export function writeState(state: SubjectState, view: DataView, at: number): void {
-  view.setFloat64(at, state.minute.level, true);
-  view.setFloat64(at + 8, state.minute.atMs, true);
-  view.setFloat64(at + 16, state.day.level, true);
-  view.setFloat64(at + 24, state.day.atMs, true);
-  view.setFloat64(at + 32, state.strikes, true);
-  view.setFloat64(at + 40, state.strikesSinceMs, true);
-  view.setFloat64(at + 48, state.bannedUntilMs, true);
-  view.setFloat64(at + 56, state.banLevel, true);
-}
-
 /** A state of its own, which may be changed without that being remembered. */
 export function copyOfState(state: SubjectState): SubjectState {
   const more = state.more === null ? null : new Map([...state.more].map(([name, bucket]) => [name, { ...bucket }]));
-  return { ...state, minute: { ...state.minute }, day: { ...state.day }, more };
+  return { ...state, minute: { ...state.minute }, day: { ...state.day }, month: { ...state.month }, more };
 }
-
-/** A view of the memory that `bytes` is cut from. The last one mostly serves again. */
-export function viewOf(bytes: Buffer): DataView {
-  if (view.buffer !== bytes.buffer) view = new DataView(bytes.buffer);
-  return view;
-}
-let view = new DataView<ArrayBufferLike>(new ArrayBuffer(STATE_BYTES));

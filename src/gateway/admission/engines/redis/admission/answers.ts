@@ -1,4 +1,4 @@
-import type { Limit } from '../../../bucket.js';
+import type { BucketState, Limit } from '../../../bucket.js';
 import { verdictOf } from '../../../decide.js';
 import { withGrants } from '../../../grants/grant.js';
 import type { Extra } from '../../../grants/grant.js';
@@ -11,7 +11,7 @@ import { costOf, hasMore, refillOf, windowsOf } from '../../../windows.js';
 import type { HeldWindow } from '../../../windows.js';
 import { ANSWER_BYTES, HEAD_BYTES } from './script.js';
 import { CODES, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
-import { readState } from '../state.js';
+import { readState, viewOf } from '../../state.js';
 import { GRANTS_FLAG, grantsIn } from './grants.js';
 
 /** The plans as the script numbers them. */
@@ -71,10 +71,10 @@ export class AnswerReader {
     const grants = (first & GRANTS_FLAG) === 0 ? undefined : this.#grants();
     const own = row.terms ?? this.#ownTerms(row.plan, at, (first & OWN_MONTH_FLAG) !== 0);
     const terms = withGrants(own, grants, nowMs);
-    const windows = hasMore(terms) ? this.#windows(terms, operation) : NO_WINDOWS;
+    const state = readState(viewOf(answers), answers.byteOffset + at + HEAD_BYTES);
+    const windows = hasMore(terms) ? this.#windows(terms, operation, state.month) : NO_WINDOWS;
     const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(at + 11) } : null;
     const charged = costOf(terms.operations, operation, cost);
-    const state = readState(answers, at + HEAD_BYTES);
     const inScope = (first & OUT_OF_SCOPE_FLAG) === 0;
     return verdictOf(state, terms, windows, ruling, key, inScope, charged, nowMs);
   }
@@ -94,8 +94,9 @@ export class AnswerReader {
     return { plan: name, limits: { ...limits, month }, refill, ban, operations };
   }
 
-  #windows(terms: Terms, operation: string): readonly HeldWindow[] {
+  #windows(terms: Terms, operation: string, month: BucketState): readonly HeldWindow[] {
     return windowsOf(terms, operation).map((window) => {
+      if (window.name === 'month') return { ...window, refill: 'interval', bucket: month };
       const bucket = { level: this.#answers.readDoubleLE(this.#at), atMs: this.#answers.readDoubleLE(this.#at + 8) };
       this.#at += 16;
       return { ...window, refill: refillOf(window.per, terms.refill), bucket };

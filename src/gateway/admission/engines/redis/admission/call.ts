@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../bucket.js';
 import { customerOf } from '../../../customers/id.js';
 import type { AdmissionRequest } from '../../../port.js';
 import { customerName, dayNumber, ledgerName } from '../names.js';
@@ -54,8 +55,15 @@ export function writtenOut(
     text += subject.kind === 'key' ? daysOf(names, subject.id, requests, places, today) : String.fromCharCode(ADDRESS);
     for (const place of places) text += requestText(requests[place]!, operations);
   }
-  return { names, args: [today.toString(), text, ...operations.args] };
+  return { names, args: [writtenDay(today), text, ...operations.args] };
 }
+
+/** A day with its place in its month, from 0 on: so that the script, which has no calendar, need not work out where the month began. */
+function writtenDay(day: number): string {
+  if (day !== written.day) written = { day, text: (day * 32 + new Date(day * DAY_MS).getUTCDate() - 1).toString() };
+  return written.text;
+}
+let written = { day: 0, text: '0' };
 
 /** The kind of a key's subject. Names its customer, and the ledgers of the days of these requests: today's, but in tests. */
 function daysOf(

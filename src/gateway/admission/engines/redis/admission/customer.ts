@@ -1,4 +1,4 @@
-import { STATE_FORMAT, WINDOW_FORMAT } from '../state.js';
+import { packedState, readStateOf, WINDOW_FORMAT } from '../state.js';
 import { CODE } from './codes.js';
 import { NO_LIMIT_OF_ITS_OWN } from './summary.js';
 
@@ -18,17 +18,18 @@ export const READ_CUSTOMER = `
     if not customer then
       local found = call('HMGET', owner, 'terms', 'state')
       local word, minute, day, month, granted, itsPlan = string.match(found[1] or '', '^(%l+) (%-?%d+) (%-?%d+) (%-?%d+);?(%S*) (.+)$')
-      customer = { keys = {}, plan = itsPlan, status = ${CODE.unknown}, m = 0, mAt = 0, d = 0, dAt = 0 }
+      customer = { keys = {}, plan = itsPlan, status = ${CODE.unknown} }
       if word == 'enabled' then customer.status = 0 elseif word == 'disabled' then customer.status = ${CODE.disabled} elseif word then customer.status = ${CODE.closed} end
       customer.minute, customer.day, customer.month = tonumber(minute), tonumber(day), tonumber(month)
       if customer.month == ${NO_LIMIT_OF_ITS_OWN} then customer.month = nil end
       if granted ~= '' then customer.grants = granted end
-      if found[2] then customer.m, customer.mAt, customer.d, customer.dAt = unpack('${STATE_FORMAT}', found[2]) end
+      ${readStateOf('found[2]')}
+      customer.m, customer.mAt, customer.d, customer.dAt, customer.used, customer.usedOf = m, mAt, d, dAt, used, usedOf
       customers[owner] = customer
     end
-    m, mAt, d, dAt = customer.m, customer.mAt, customer.d, customer.dAt
+    m, mAt, d, dAt, used, usedOf = customer.m, customer.mAt, customer.d, customer.dAt, customer.used, customer.usedOf
     plan, minuteLimit, dayLimit = customer.plan, customer.minute, customer.day
-    if customer.keys[name] then strikes, since, banned, level = spread(customer.keys[name]) end
+    if customer.keys[name] then strikes, level, since, banned = spread(customer.keys[name]) end
   end`;
 
 /** Lua: whether this refusal changed what is the key's own, before it is taken over. */
@@ -37,11 +38,11 @@ export const NOTE_STRUCK = `
 
 /** Lua: what the requests of the key left behind. The key itself is written only where it is another now. */
 export const KEEP_CUSTOMER = `
-    customer.m, customer.mAt, customer.d, customer.dAt, customer.isChanged = m, mAt, d, dAt, true
+    customer.m, customer.mAt, customer.d, customer.dAt, customer.used, customer.usedOf, customer.isChanged = m, mAt, d, dAt, used, usedOf, true
     customer.hasNewWindows = customer.hasNewWindows or hasNewWindows
     if isStruck or hasNewSummary then
-      customer.keys[name] = { strikes, since, banned, level }
-      states[stateCount + 1], states[stateCount + 2], states[stateCount + 3], states[stateCount + 4], states[stateCount + 5] = name, pack('${STATE_FORMAT}', 0, 0, 0, 0, strikes, since, banned, level), hasNewSummary and summary, false, false
+      customer.keys[name] = { strikes, level, since, banned }
+      states[stateCount + 1], states[stateCount + 2], states[stateCount + 3], states[stateCount + 4], states[stateCount + 5] = name, ${packedState('0', '0', '0', '0', 'strikes', 'level', 'since', 'banned', '0', '0')}, hasNewSummary and summary, false, false
       stateCount = stateCount + 5
     end`;
 
@@ -50,7 +51,7 @@ export const WRITE_CUSTOMERS = `
 if customers then
   for owner, customer in pairs(customers) do
     if customer.isChanged then
-      call('HSET', owner, 'state', pack('${STATE_FORMAT}', customer.m, customer.mAt, customer.d, customer.dAt, 0, 0, 0, 0))
+      call('HSET', owner, 'state', ${packedState('customer.m', 'customer.mAt', 'customer.d', 'customer.dAt', '0', '0', '0', '0', 'customer.used', 'customer.usedOf')})
       if customer.hasNewWindows then
         local parts = {}
         for window, l in pairs(customer.levels) do parts[#parts + 1] = pack('${WINDOW_FORMAT}', #window, window, l, customer.ats[window]) end

@@ -29,22 +29,22 @@ const ENDS = '+'.charCodeAt(0);
  * in the summary into `own`. A key without any pays for a look at the last byte of its summary.
  */
 export const READ_GRANTS = `
-  local own, grants, minuteBase, dayBase = summary
+  local own, grants, minuteBase, dayBase, monthBase = summary
   if customer then grants = customer.grants elseif own and string.byte(own, -1) == ${ENDS} then own, grants = string.match(own, '^(.*)%z([^%z]+)$') end`;
 
 /** Lua: puts the limits without grants aside. */
 export const KEEP_BASE = `
-  if grants then minuteBase, dayBase = minuteLimit, dayLimit end`;
+  if grants then minuteBase, dayBase, monthBase = minuteLimit, dayLimit, monthLimit end`;
 
-/** Lua: `withGrants()` of grant.ts for `now`, into `minuteLimit`, `dayLimit` and `monthMore`; for `settlePast()` what came back, into `minuteBack` and `dayBack`. */
+/** Lua: `withGrants()` of grant.ts for `now`, into `minuteLimit`, `dayLimit` and `monthLimit`; for `settlePast()` what came back, into `minuteBack` and `dayBack`. */
 export const RAISE_LIMITS = `
-      local monthMore, minuteBack, dayBack
+      local minuteBack, dayBack
       if grants then
-        minuteLimit, dayLimit, monthMore, minuteBack, dayBack = minuteBase, dayBase, 0, 0, 0
+        minuteLimit, dayLimit, monthLimit, minuteBack, dayBack = minuteBase, dayBase, monthBase, 0, 0
         for window, units, untilMs in string.gmatch(grants, '(%l+):(%d+):(%d+)%+') do
           units, untilMs = tonumber(units), tonumber(untilMs)
           if window == 'month' then
-            if now < untilMs then monthMore = monthMore + units end
+            if monthBase and monthBase >= 0 and now < untilMs then monthLimit = math.min(monthLimit + units, ${MAX_LIMIT}) end
           elseif window == 'day' then
             if dayBase >= 0 and now < untilMs then
               dayLimit = math.min(dayLimit + units, ${MAX_LIMIT})
@@ -62,10 +62,6 @@ export const RAISE_LIMITS = `
 /** Lua: takes off what came back of grants that are over, before `m1` and `d1` are settled. */
 export const SETTLE_PAST = `
       if grants then m1, d1 = math.max(0, m1 - minuteBack), math.max(0, d1 - dayBack) end`;
-
-/** Lua: the month stands first among the windows of `w`, where it is one of them. */
-export const RAISE_MONTH = `
-        if grants and w[1] == 'month' and w[3] >= 0 then w[3] = math.min(w[3] + monthMore, ${MAX_LIMIT}) end`;
 
 /** Lua: what the answer says of grants, after the state in `answer`. */
 export const TELL_GRANTS = `

@@ -48,10 +48,11 @@ const BAN_LENGTH = `
  */
 export function ruleOf(tells: boolean): string {
   return `
-      local m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1 = m, mAt, d, dAt, strikes, since, banned, level
+      local m1, mAt1, d1, dAt1, used1, strikes1, since1, banned1, level1 = m, mAt, d, dAt, used, strikes, since, banned, level
       ${SETTLE_PAST}
       ${settle('m1', 'mAt1', 'minuteLimit', SHAPES.minute)}
       ${settle('d1', 'dAt1', 'dayLimit', SHAPES.day)}
+      if usedOf < month then used1 = 0 end
       local tokens, fits = charge and cost or 1, true
       ${SETTLE_WINDOWS}
       if now < banned1 then
@@ -60,11 +61,12 @@ export function ruleOf(tells: boolean): string {
           ${BAN_LENGTH}
           if banned1 > now + ms then banned1 = now + ms end
         end
-      elseif fits and (minuteLimit < 0 or m1 + tokens * ${MINUTE} <= minuteLimit * ${MINUTE}) and (dayLimit < 0 or d1 + tokens * ${DAY} <= dayLimit * ${DAY}) then
+      elseif fits and (minuteLimit < 0 or m1 + tokens * ${MINUTE} <= minuteLimit * ${MINUTE}) and (dayLimit < 0 or d1 + tokens * ${DAY} <= dayLimit * ${DAY}) and (not monthLimit or monthLimit < 0 or used1 + tokens <= monthLimit) then
         code, outcome = ${CODE.admitted}, '|requests'
         if charge then
           ${spend('m1', MINUTE)}
           ${spend('d1', DAY)}
+          ${spend('used1', 1)}
           ${SPEND_WINDOWS}
           ${tells ? NOTE_CROSSED : ''}
         end

@@ -10,13 +10,14 @@ import { KEEP_CUSTOMER, NOTE_STRUCK, READ_CUSTOMER, WRITE_CUSTOMERS } from './cu
 import { scriptOf } from '../link/script.js';
 import type { Script } from '../link/script.js';
 import { EXCESS } from '../names.js';
-import { STATE_BYTES, STATE_FORMAT } from '../state.js';
+import { STATE_BYTES } from '../../state.js';
+import { packedState, readStateOf } from '../state.js';
 import { NO_LIMIT_OF_ITS_OWN, OWN_MONTH, SUMMARY } from './summary.js';
 import {
   KEEP_WINDOWS,
   luaLimit,
   luaString,
-  mayHaveMore,
+  MONTH_START,
   READ_WINDOWS,
   TELL_WINDOWS,
   windowsFunction,
@@ -40,7 +41,7 @@ const DAY = SHAPES.day.perMs;
  * KEYS: for each subject where its state stands; of a customer's key then the customer; for a key then its ledgers of
  * the days first to last. Each subject comes once, but keys of a customer in the order in which they were asked.
  * With `tells` crossings and bans that begin are noted (events/noted.ts), and the answer's code says so.
- * ARGV[2…]: number of the UTC day (0: whichever it is), the requests (call.ts), and in pairs the
+ * ARGV[2…]: day that it is (`writtenDay`; 0: whichever it is), the requests (call.ts), and in pairs the
  * operations and scopes that they name by place.
  *
  * Answers one HEAD_FORMAT and state for each request, or, when it is another day, the number of that day as one
@@ -59,6 +60,9 @@ export function admissionScript(plans: Plans, usageDays: number, tells: boolean)
 const BEGIN = `
 local today = floor(clock / ${DAY})
 local told = tonumber(ARGV[2])
+local ofMonth = told % 32
+local thisMonth = today - ofMonth
+told = (told - ofMonth) / 32
 if told ~= today and told ~= 0 then return pack('<dd', clock, today) end
 local find, max = string.find, math.max
 local KEYS, ARGV, requests = KEYS, ARGV, ARGV[3]
@@ -92,16 +96,15 @@ while k <= last do
   else
     raw, status, version, expires, minuteLimit, dayLimit, plan = call('GET', name), 0, 0, ${Number.MAX_SAFE_INTEGER}, ${NO_LIMIT_OF_ITS_OWN}, ${NO_LIMIT_OF_ITS_OWN}, '${ANONYMOUS_PLAN}'
   end
-  local m, mAt, d, dAt, strikes, since, banned, level = 0, 0, 0, 0, 0, 0, 0, 0
-  if raw then m, mAt, d, dAt, strikes, since, banned, level = unpack('${STATE_FORMAT}', raw) end
+  ${readStateOf('raw')}
   ${READ_CUSTOMER}
   ${READ_GRANTS}
-  local place, greedy, after, within, length, factor, cap, extras, ownMonth${tells ? ', warnAt, dayWarn, marks' : ''}
+  local place, greedy, after, within, length, factor, cap, extras, monthLimit, ownMonth${tells ? ', warnAt, dayWarn, marks' : ''}
   ${branchOfPlan(plans, tells)}
   if not place then minuteLimit = ${NO_LIMIT_OF_ITS_OWN} end
   ${KEEP_BASE}
   ${tells ? WARNED : ''}
-  ${plans.some(mayHaveMore) ? READ_WINDOWS : 'local levels, ats, hasNewWindows'}
+  ${plans.some(({ operations }) => operations !== undefined) ? READ_WINDOWS : 'local levels, ats, hasNewWindows'}
   local stored, storedAt, isStruck, countedAt, countedLedger, countedField, excessAt, excessLedger, excessField`;
 }
 
@@ -132,9 +135,10 @@ function planBranch(plan: Plan, place: number, tells: boolean): string {
   const limits =
     plan.limits === 'custom'
       ? OWN_MONTH
-      : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}`;
-  const asksForMore = plan.limits === 'custom' && plan.operations === undefined ? 'ownMonth and ' : '';
-  const extras = mayHaveMore(plan) ? `\n    extras = ${asksForMore}${windowsFunction(plan)}` : '';
+      : `\n    minuteLimit, dayLimit = ${luaLimit(plan.limits.minute)}, ${luaLimit(plan.limits.day)}${
+          plan.limits.month === undefined ? '' : `\n    monthLimit = ${luaLimit(plan.limits.month)}`
+        }`;
+  const extras = plan.operations === undefined ? '' : `\n    extras = ${windowsFunction(plan)}`;
   const warned = tells && plan.name !== ANONYMOUS_PLAN ? (plan.warnAt ?? WARN_AT) : [];
   const warnings = warned.length === 0 ? '' : `\n    warnAt = ${luaString(String.fromCharCode(...warned))}`;
   return `if plan == ${luaString(plan.name)} then\n    ${terms}${limits}${extras}${warnings}`;
@@ -200,11 +204,12 @@ function request(plans: readonly Plan[], tells: boolean): string {
     local operation, mode, secret
     operation, low, mode, secret, at = unpack('<BBBBc0', requests, at)
     operation = operation * 128 + low
-    local now, ledger, cost, code = clock, todaysLedger, mode % 2
+    local now, ledger, month, cost, code = clock, todaysLedger, thisMonth, mode % 2
     if mode > 1 then
       if mode % 4 > 1 then
         now, at = unpack('<Bc0', requests, at)
         now = tonumber(now)
+        ${MONTH_START}
         ledger = k + 1 + floor(now / ${DAY}) - firstDay
       end
       if mode > 3 then
@@ -217,17 +222,17 @@ function request(plans: readonly Plan[], tells: boolean): string {
     if code then
       answers[answered + 1], answers[answered + 2] = pack('${HEAD_FORMAT}', code, 0, now, 0, 0, 0), string.rep('\\0', ${STATE_BYTES})
     else
-      local w, wl, wa, wp, month, outcome${tells ? ', isNoted' : ''}
+      local w, wl, wa, wp, outcome${tells ? ', isNoted' : ''}
       ${RAISE_LIMITS}
       ${tells ? `if grants and warnAt then ${DAY_WARN} end` : ''}
-      ${plans.some(mayHaveMore) ? WINDOWS_OF_OPERATION : ''}
+      ${plans.some(({ operations }) => operations !== undefined) ? WINDOWS_OF_OPERATION : ''}
       local charge = cost > 0
       ${ruleOf(tells)}
-      local state = pack('${STATE_FORMAT}', m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1)
+      local state = ${packedState('m1', 'mAt1', 'd1', 'dAt1', 'strikes1', 'level1', 'since1', 'banned1', 'used1', 'month')}
       -- A ban in force takes nothing and remembers nothing, unless its end is another now.
       if charge and (code ~= ${CODE.banned} or banned1 ~= banned) then
         ${NOTE_STRUCK}
-        m, mAt, d, dAt, strikes, since, banned, level = m1, mAt1, d1, dAt1, strikes1, since1, banned1, level1
+        m, mAt, d, dAt, used, usedOf, strikes, since, banned, level = m1, mAt1, d1, dAt1, used1, month, strikes1, since1, banned1, level1
         stored, storedAt = state, now
         ${KEEP_WINDOWS}
       end

@@ -45,6 +45,7 @@ export const SUMMARY = `
       end
     end`;
 
-/** Lua: the month limit of a key of its own from `own` (grants.ts), or that of its customer, into `ownMonth`; nil where there is none. */
+/** Lua: the month limit of a key of its own from `own` (grants.ts), or that of its customer, into `ownMonth` and `monthLimit`; nil where there is none. */
 export const OWN_MONTH = `
-    if customer then ownMonth = customer.month elseif own and string.byte(own, -1) >= 48 then ownMonth = tonumber(string.match(own, '%z(%-?%d+)$')) end`;
+    if customer then ownMonth = customer.month elseif own and string.byte(own, -1) >= 48 then ownMonth = tonumber(string.match(own, '%z(%-?%d+)$')) end
+    monthLimit = ownMonth`;

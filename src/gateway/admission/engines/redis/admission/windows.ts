@@ -1,15 +1,14 @@
 import { MAX_LIMIT, SHAPES } from '../../../bucket.js';
 import type { Limit, Per } from '../../../bucket.js';
 import type { Plan } from '../../../plan.js';
-import { hasMore, windowsOf } from '../../../windows.js';
+import { windowsOf } from '../../../windows.js';
 import type { Window } from '../../../windows.js';
 import { WINDOW_FORMAT } from '../state.js';
-import { RAISE_MONTH } from './grants.js';
 import { OWN_MONTH_FLAG } from './codes.js';
 
 /**
- * Lua for windows beside minute and day: `windows.ts` of the admission, line by line. All of it stands in branches
- * on `extras`, which is nil for keys whose plan has none. A window is three places in the list `w`: its name,
+ * Lua for operations' own windows: `windows.ts` of the admission, line by line. All of it stands in branches
+ * on `extras`, which is nil for keys whose plan says nothing of operations. A window is three places in the list `w`: its name,
  * a number for what it counts per, and its limit (-1: unlimited); at the same places `wl`, `wa` and `wp` hold its level, moment and
  * parts a token.
  */
@@ -18,11 +17,6 @@ const NUMBER: Readonly<Record<Per, number>> = { minute: 1, day: 2, month: 3 };
 const MINUTE_ENDS = 'e'.charCodeAt(0);
 export const MONTH_ENDS = 'h'.charCodeAt(0);
 const { minute, day } = SHAPES;
-
-/** Whether keys on this plan may have more windows than minute and day, or prices of its own. */
-export function mayHaveMore(plan: Plan): boolean {
-  return plan.limits === 'custom' || hasMore({ limits: plan.limits, operations: plan.operations });
-}
 
 /** Lua: the windows that are remembered of the key `name`, or of its customer `owner`, into `levels` and `ats` by their names. */
 export const READ_WINDOWS = `
@@ -40,24 +34,16 @@ export const READ_WINDOWS = `
     end
   end`;
 
-/** Lua: of the operation `ARGV[operation]` the windows that hold beside minute and day, into `w`, and its `cost` on this plan. */
+/** Lua: of the operation `ARGV[operation]` the windows of its own, into `w`, and its `cost` on this plan. */
 export const WINDOWS_OF_OPERATION = `
-      if extras then
-        w, cost = extras(ARGV[operation], cost)
-        if ownMonth then
-          local all = { 'month', ${NUMBER.month}, ownMonth }
-          for n = 1, #w do all[n + 3] = w[n] end
-          w = all
-        end
-        ${RAISE_MONTH}
-      end`;
+      if extras then w, cost = extras(ARGV[operation], cost) end`;
 
 /**
  * Lua: from an operation and its cost to its windows on this plan and what it costs there. A function in the branch of
  * the plan: made only for keys on it, and what it says doesn't lengthen the branch, which Lua bounds.
  */
 export function windowsFunction(plan: Plan): string {
-  const limits = plan.limits === 'custom' ? { minute: 1, day: 1 } : plan.limits;
+  const limits = { minute: 1, day: 1 };
   const listOf = (operation: string): string =>
     `{ ${windowsOf({ limits, operations: plan.operations }, operation).map(windowText).join(', ')} }`;
   const named = [...(plan.operations ?? [])].map(([operation, { cost }]) => {
@@ -89,7 +75,7 @@ const DAYS_BEFORE_1970 = 719_468;
 const DAYS_IN_ERA = 146_097;
 
 /**
- * Lua: `monthStartMs()` of utc-month.ts for `now`, into `month`. With whole numbers, since Redis has no calendar:
+ * Lua: `monthStartMs()` of utc-month.ts for `now`, into `month`, as the number of its day. With whole numbers, since Redis has no calendar:
  * years are counted from March on, so that a leap day is the last of its year.
  */
 export const MONTH_START = `
@@ -97,18 +83,18 @@ export const MONTH_START = `
         local ofEra = (today + ${DAYS_BEFORE_1970}) % ${DAYS_IN_ERA}
         local year = floor((ofEra - floor(ofEra / 1460) + floor(ofEra / 36524) - floor(ofEra / 146096)) / 365)
         local ofYear = ofEra - (365 * year + floor(year / 4) - floor(year / 100))
-        month = (today - ofYear + floor((153 * floor((5 * ofYear + 2) / 153) + 2) / 5)) * ${day.perMs}`;
+        month = today - ofYear + floor((153 * floor((5 * ofYear + 2) / 153) + 2) / 5)`;
 
 /** Lua: settles the windows of `w`; `fits` is false when one does not hold `tokens`. */
 export const SETTLE_WINDOWS = `
       if extras then
         wl, wa, wp = {}, {}, {}
-        ${MONTH_START}
+        local monthAt = month * ${day.perMs}
         for n = 1, #w, 3 do
           local per, limit, parts, l, a = w[n + 1], w[n + 2], 1, levels[w[n]] or 0, ats[w[n]] or 0
           if per == ${NUMBER.month} then
-            if a < month then l = 0 end
-            if l == 0 or a > now then a = month end
+            if a < monthAt then l = 0 end
+            if l == 0 or a > now then a = monthAt end
           else
             parts = per == ${NUMBER.minute} and ${minute.parts} or ${day.parts}
             if now - a >= parts then l = 0 end
@@ -142,7 +128,7 @@ export const KEEP_WINDOWS = `
           for n = 1, #w, 3 do levels[w[n]], ats[w[n]] = wl[n], wa[n] end
           for window, l in pairs(levels) do
             local a, ends = ats[window], string.byte(window, -1)
-            local over = ends == ${MONTH_ENDS} and a < month or ends ~= ${MONTH_ENDS} and now - a >= (ends == ${MINUTE_ENDS} and ${minute.perMs} or ${day.perMs})
+            local over = ends == ${MONTH_ENDS} and a < month * ${day.perMs} or ends ~= ${MONTH_ENDS} and now - a >= (ends == ${MINUTE_ENDS} and ${minute.perMs} or ${day.perMs})
             if l == 0 or over then levels[window] = nil end
           end
           hasNewWindows = true
@@ -150,8 +136,8 @@ export const KEEP_WINDOWS = `
 
 /** Lua: what the answer says of the windows, after the state in `answer`. */
 export const TELL_WINDOWS = `
+      if ownMonth then code, answer = code + ${OWN_MONTH_FLAG}, answer .. pack('<d', ownMonth) end
       if extras then
-        if ownMonth then code, answer = code + ${OWN_MONTH_FLAG}, answer .. pack('<d', ownMonth) end
         for n = 1, #w, 3 do answer = answer .. pack('<dd', wl[n], wa[n]) end
       end`;
 

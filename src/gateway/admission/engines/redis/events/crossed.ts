@@ -39,7 +39,7 @@ export function noteCrossed({ window, before, after, parts, limit, start, payer,
               local level = (math.ceil(${limit} * share / 100) - 1) * ${parts}
               if ${before} <= level and level < ${after} then
                 marks = marks or call('HGET', ${payer}, 'told') or ''
-                local began = floor(${start} / ${SHAPES.day.perMs})
+                local began = floor((${start}) / ${SHAPES.day.perMs})
                 local mark, kept, isTold = pack('${MARK_FORMAT}', ${NUMBER[window]}, share, began, ${limit}), '', false
                 for from = 1, #marks, ${MARK_BYTES} do
                   local each = string.sub(marks, from, from + ${MARK_BYTES - 1})
@@ -69,8 +69,8 @@ export const NOTE_CROSSED = `
           if dayWarn and d1 > dayWarn then
             ${noteCrossed({ window: 'day', before: `d1 - cost * ${day.parts}`, after: 'd1', parts: day.parts, limit: 'dayLimit', start: 'now', ...HERE })}
           end
-          if extras and warnAt and w[1] == 'month' and w[3] >= 0 and wl[1] >= math.ceil(w[3] * string.byte(warnAt) / 100) then
-            ${noteCrossed({ window: 'month', before: 'wl[1] - cost', after: 'wl[1]', parts: 1, limit: 'w[3]', start: 'month', ...HERE })}
+          if monthLimit and warnAt and monthLimit >= 0 and used1 >= math.ceil(monthLimit * string.byte(warnAt) / 100) then
+            ${noteCrossed({ window: 'month', before: 'used1 - cost', after: 'used1', parts: 1, limit: 'monthLimit', start: `month * ${day.perMs}`, ...HERE })}
           end`;
 
 /** Lua: notes the ban until `banned1` of the key `name`, as `noteCrossed` does. */

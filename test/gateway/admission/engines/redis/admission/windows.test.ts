@@ -9,7 +9,7 @@ local floor, starts = math.floor, {}
 for n = 1, #ARGV do
   local now, month = tonumber(ARGV[n])
   ${MONTH_START}
-  starts[n] = string.format('%.0f', month)
+  starts[n] = string.format('%.0f', month * 86400000)
 end
 return starts`;
 
