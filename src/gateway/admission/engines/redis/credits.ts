@@ -6,13 +6,13 @@ import { enterDay } from './ledger/active-days.js';
 import { creditsName, keyName, ledgerName, usageField } from './names.js';
 import { scriptOf } from './link/script.js';
 
-/** How long it is remembered which credits were taken: longer than any is offered (failures.ts). */
+/** How long after a day's last credit it is remembered which were taken: longer than any is offered (failures.ts). */
 const REMEMBERED_MS = 2 * DAY_MS;
 
 /**
- * Counts one credit, unless it was counted before: of each teller and day the number of the last one is remembered.
+ * Counts one credit, unless it was counted before: of each teller the number of the day's last one is remembered.
  *
- * KEYS: the key's `credits`, the day's ledger and the key. ARGV: seconds a ledger is kept, teller and day, number, ms the
+ * KEYS: the key's `credits` of the day, its ledger and the key. ARGV: seconds a ledger is kept, teller, number, ms the
  * number is remembered, then fields and how many of each.
  */
 const FAIL = scriptOf(`
@@ -58,9 +58,9 @@ function callOf(
     const field = usageField(plan, operation, 'failed');
     counts.set(field, (counts.get(field) ?? 0) + 1);
   }
-  const head = [((usageDays + 1) * 86_400).toString(), `${teller}|${day}`, number.toString(), REMEMBERED_MS.toString()];
+  const head = [((usageDays + 1) * 86_400).toString(), teller, number.toString(), REMEMBERED_MS.toString()];
   return [
-    [creditsName(keyId), ledgerName(keyId, day), keyName(keyId)],
+    [creditsName(keyId, day), ledgerName(keyId, day), keyName(keyId)],
     [...head, ...[...counts].flatMap(([field, count]) => [field, count.toString()])],
   ];
 }

@@ -7,7 +7,7 @@
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
  *     petgate:{<id>}:late:<day>   what came of a day long over (hash) no TTL
  *     petgate:{<id>}:events       events of a key or a customer that are not delivered (hash) no TTL
- *     petgate:{<id>}:credits      last credit counted of each teller and day (hash) TTL
+ *     petgate:{<id>}:credits:<day>  last credit counted of each teller (hash) TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
  *     petgate:{<id>}:customer     a customer: its record and buckets (hash) no TTL
  *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
@@ -128,9 +128,9 @@ export function lateName(id: string, day: number): string {
   return `petgate:${tagged(id)}:late:${day}`;
 }
 
-/** Name of the hash that holds, by teller and day, the number of the last credit counted. */
-export function creditsName(id: string): string {
-  return `petgate:${tagged(id)}:credits`;
+/** Name of the hash that holds, by teller, the number of the last credit counted of a day. */
+export function creditsName(id: string, day: number): string {
+  return `petgate:${tagged(id)}:credits:${day}`;
 }
 
 export function spoolName(id: string, day: number): string {
