@@ -13,6 +13,9 @@ import type { Traffic } from '../traffic.js';
 /** Bodies up to this size are worth copying beside their header. */
 const JOINED_BYTES = 16 * 1024;
 
+/** Pieces that may wait for the connection, however short: what Node keeps for each is a hundred times a short one. */
+const MOST_UNTAKEN = 64;
+
 /** How long an answer may need to be taken before its exchange is one that waits for its client. */
 export const SLOW_MS = 50;
 
@@ -30,6 +33,9 @@ export class HttpClient implements ServedClient, Ongoing {
   readonly #traffic: Traffic;
   readonly #limits: EdgeLimits;
   #leave: (() => void) | null = null;
+  #drain: (() => void) | null = null;
+  /** Pieces of the answer that the connection has not taken. */
+  #untaken = 0;
   /** Set once the body is known never to come whole. */
   #broken: Refusal | null = null;
   #failBody: ((refusal: Refusal) => void) | null = null;
@@ -154,15 +160,24 @@ export class HttpClient implements ServedClient, Ongoing {
   write(chunk: Buffer, from: ChunkSource | null = null): boolean {
     if (this.gone) return true;
     this.bytesOut += chunk.length;
-    if (from === null) return this.#response.write(chunk);
-    return this.#response.write(chunk, (error) => {
+    this.#untaken += 1;
+    const hasRoom = this.#response.write(chunk, (error) => {
       // Node also says that it is written of what a closing connection gave up; that memory is not used again.
-      if (!error && !this.#request.socket.destroyed) from.release(chunk);
+      if (!error && !this.#request.socket.destroyed) from?.release(chunk);
+      this.#untaken -= 1;
+      if (this.#untaken === 0) this.#resume();
     });
+    return hasRoom && this.#untaken < MOST_UNTAKEN;
   }
 
   onDrain(listener: () => void): void {
-    this.#request.socket.once('drain', listener);
+    this.#drain = listener;
+  }
+
+  #resume(): void {
+    const drain = this.#drain;
+    this.#drain = null;
+    drain?.();
   }
 
   end(): void {

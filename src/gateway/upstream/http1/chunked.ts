@@ -27,24 +27,34 @@ export class ChunkedReader {
   }
 
   /**
+   * @param bytes chunks are moved together in them: an upstream may send each byte in a chunk of its own
    * @param from where in `bytes` to begin
-   * @param body receives each piece
+   * @param body receives what is in them, in one piece
    * @returns where it stopped: the end of `bytes`, or of the body; -1 when it is malformed
    */
   read(bytes: Buffer, from: number, body: { onBody(piece: Buffer): void }): number {
     let at = from;
+    let start = -1;
+    let end = -1;
     while (at < bytes.length && this.#state !== 'done') {
       if (this.#state === 'data') {
-        const end = Math.min(bytes.length, at + this.#size);
-        this.#size -= end - at;
+        const next = Math.min(bytes.length, at + this.#size);
+        this.#size -= next - at;
         if (this.#size === 0) this.#state = 'data-cr';
-        body.onBody(bytes.subarray(at, end));
-        at = end;
+        if (start === -1) {
+          start = at;
+          end = next;
+        } else {
+          bytes.copyWithin(end, at, next);
+          end += next - at;
+        }
+        at = next;
       } else {
         if (!this.#takeByte(bytes[at]!)) return -1;
         at += 1;
       }
     }
+    if (start !== -1) body.onBody(bytes.subarray(start, end));
     return at;
   }
 
