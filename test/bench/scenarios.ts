@@ -63,14 +63,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'list',
     title: 'GET of the list, 64 connections, 100 keys',
     cases: cross(SUBJECTS, { '': LIST }),
-    bars: [
-      ...AGAINST_PEERS,
-      ...ENGINES.map((engine) => bar(`${engine}+log`, 'gateway', 'bare', 1.05)),
-      bar('embedded+pipelining', 'gateway', 'bare', 1),
-      bar('redis+pipelining', 'gateway', 'bare', 1),
-      bar('embedded+pipelining', 'gateway + store', 'nginx', 0.7),
-      bar('redis+pipelining', 'gateway + store', 'nginx', 0.85),
-    ],
+    bars: [...AGAINST_PEERS, ...ENGINES.map((engine) => bar(`${engine}+log`, 'gateway', 'bare', 1.05))],
   },
   {
     name: 'post',

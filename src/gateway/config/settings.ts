@@ -103,19 +103,10 @@ function toUpstreams(upstreams: GatewayFile['upstreams']) {
   return byName;
 }
 
-function toUpstream({
-  addresses,
-  connections,
-  pipelining,
-  connect,
-  deadline,
-  health,
-  breaker,
-}: GatewayFile['upstreams'][string]) {
+function toUpstream({ addresses, connections, connect, deadline, health, breaker }: GatewayFile['upstreams'][string]) {
   return {
     addresses,
     connections,
-    pipelining,
     connectMs: connect,
     deadlineMs: deadline,
     health: health === undefined ? null : { path: health.path, everyMs: health.every, deadlineMs: health.deadline },

@@ -34,8 +34,8 @@ export function openAddress(
   settings: UpstreamSettings,
   onBreakerChange: (change: BreakerChange) => void,
 ): Address {
-  const { connections, connectMs, pipelining } = settings;
-  const pool = new Pool({ ...destination(url), connections, connectMs, pipelining, idleMs: IDLE_MS });
+  const { connections, connectMs } = settings;
+  const pool = new Pool({ ...destination(url), connections, connectMs, idleMs: IDLE_MS });
   const underWay: Address['underWay'] = new Bag();
   const breaker = new Breaker(settings.breaker, (change) => {
     // Whoever still waits for a connection would wait in vain, and with each that times out one more would get to hang.

@@ -15,8 +15,6 @@ interface PetgateOptions {
   /** One line per exchange, into a file. */
   readonly accessLog?: boolean;
   readonly withRedis?: boolean;
-  /** Requests that may share a connection to the upstream. */
-  readonly pipelining?: number;
 }
 
 export interface Petgate extends Started {
@@ -28,7 +26,7 @@ export interface Petgate extends Started {
 /** A real gateway, all features on. It ends with this process. */
 export async function startPetgate(
   place: Place,
-  { accessLog = false, withRedis = false, pipelining = 1 }: PetgateOptions,
+  { accessLog = false, withRedis = false }: PetgateOptions,
 ): Promise<Petgate> {
   const { folder, redis, tls } = place;
   mkdirSync(folder, { recursive: true });
@@ -42,7 +40,7 @@ export async function startPetgate(
       log: { access: accessLog },
       // A busy machine is no outage.
       store: { deadline: '5s' },
-      upstreams: { pets: { addresses: [`http://127.0.0.1:${place.upstreamPort}`], connections: 1024, pipelining } },
+      upstreams: { pets: { addresses: [`http://127.0.0.1:${place.upstreamPort}`], connections: 1024 } },
       ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key } }),
     }),
   );

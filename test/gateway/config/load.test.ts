@@ -69,7 +69,6 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
 };
 const expectedUpstream = {
   connections: 256,
-  pipelining: 1,
   connectMs: 1000,
   deadlineMs: 15_000,
   health: null,

@@ -146,7 +146,7 @@ t.test(
 function open({ url, connections }: { readonly url: string; readonly connections: number }): Upstream {
   const health = { path: ASKED.path, everyMs: 20, deadlineMs: 1000 };
   return openUpstreams(
-    { pets: { addresses: [url], connections, pipelining: 1, connectMs: 100, deadlineMs: 100, health, breaker: null } },
+    { pets: { addresses: [url], connections, connectMs: 100, deadlineMs: 100, health, breaker: null } },
     () => undefined,
   ).get('pets')!;
 }

@@ -7,7 +7,7 @@ import type { Upstream } from '../../../src/gateway/upstream/pools.js';
 const BREAKER = { failures: 1, openMs: 60_000, capMs: 60_000 };
 
 function open(addresses: readonly string[], connections = 2, breaker: BreakerSettings = BREAKER): Upstream {
-  const more = { connections, pipelining: 1, connectMs: 100, deadlineMs: 100, health: null, breaker };
+  const more = { connections, connectMs: 100, deadlineMs: 100, health: null, breaker };
   const upstreams = openUpstreams({ pets: { addresses, ...more }, store: { addresses: [], ...more } }, () => undefined);
   t.same([...upstreams.keys()], ['pets'], 'one without addresses is not there');
   const upstream = upstreams.get('pets')!;

@@ -45,11 +45,6 @@ export const upstream = mapping({
   connections: whole(1, 10_000)
     .prefault(256)
     .describe('Connections per address; one operation has three quarters of them at most.'),
-  pipelining: whole(1, 64)
-    .prefault(1)
-    .describe(
-      'GETs and HEADs that arrive together and may share a connection and a write. Above 1 only for an upstream that answers within a few milliseconds.',
-    ),
   connect: duration('1ms', '1m').prefault('1s').describe('Deadline of a connection attempt.'),
   deadline: duration('1ms', LONGEST).prefault('15s').describe('From dispatch to the last byte of the answer.'),
 });

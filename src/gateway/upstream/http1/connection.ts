@@ -12,24 +12,14 @@ const JOINED_BYTES = 16 * 1024;
 /** A server that keeps idle connections so long drops ours before; a request on its way would meet that. */
 const MARGIN_MS = 1000;
 
-/** How long requests wait behind another on a connection before they are sent on others of their own. */
-const LATE_MS = 20;
-
-const NOBODY: UpstreamRequest[] = [];
-
-/** Notified when a connection can take more requests, which ones it returns unanswered, and when it has closed. */
+/** Notified when a connection can take another request, and when it has closed. */
 export interface Owner {
   readonly fixedLines: string;
   onIdle(connection: Connection): void;
-  onReturned(requests: readonly UpstreamRequest[]): void;
   onGone(connection: Connection, socket: Socket): void;
 }
 
-/**
- * One connection to an upstream that is open. It carries one request, or some that go out in one write
- * and are answered in their order (RFC 9112 §9.3.2): a write and a wake-up of the upstream for all of
- * them. Whatever holds up the first gives the others back.
- */
+/** One connection to an upstream that is open. It carries one request at a time. */
 export class Connection implements SocketReader {
   /** `performance.now()` when it is to be closed unless it is used. */
   expiresMs = 0;
@@ -39,13 +29,6 @@ export class Connection implements SocketReader {
   readonly #reader = new ResponseReader(this);
   readonly #buffer = new ReadBuffer();
   #request: UpstreamRequest | null = null;
-  /** Sent behind it. */
-  #behind = NOBODY;
-  #late: NodeJS.Timeout | null = null;
-  /** Answers are still to come that nobody waits for. */
-  #spoilt = false;
-  /** Of its answer nothing has come, after another's came whole. */
-  #follows = false;
   /** How long it may be idle behind this answer. */
   #keepMs = 0;
   #paused = false;
@@ -80,36 +63,13 @@ export class Connection implements SocketReader {
     }
   }
 
-  /** Writes requests without a body, two at least, in one piece. Only while it is idle. */
-  sendAll(requests: UpstreamRequest[]): void {
-    const all = requests.filter((request) => request.begin(this));
-    if (this.#socket.destroyed) {
-      this.#owner.onReturned(all);
-      return;
-    }
-    let heads = '';
-    for (const { outgoing } of all) heads += requestHead(outgoing, this.#owner.fixedLines);
-    this.#request = all.shift()!;
-    this.#behind = all;
-    this.#reader.expect(this.#request.outgoing.method);
-    this.#late = setTimeout(() => this.#giveBack(), LATE_MS);
-    this.#socket.write(heads, 'latin1');
-  }
-
   /** Closes it at once; the handlers of its requests are not notified. */
   destroy(): void {
     this.#request = null;
     this.#socket.destroy();
   }
 
-  /** One that it carries is not wanted any more. */
-  abort(request: UpstreamRequest): void {
-    this.#giveBack();
-    if (request === this.#request || this.#request === null) this.destroy();
-  }
-
   pause(): void {
-    this.#giveBack();
     this.#paused = true;
     this.#socket.pause();
   }
@@ -120,7 +80,6 @@ export class Connection implements SocketReader {
   }
 
   onHead({ status, fields, keepAlive, keepAliveMs }: ResponseHead): void {
-    this.#follows = false;
     this.#keepMs = keepAlive ? Math.min(this.#idleMs, keepAliveMs - MARGIN_MS) : 0;
     this.#request?.onHead(status, fields);
   }
@@ -139,21 +98,7 @@ export class Connection implements SocketReader {
       this.#socket.destroy();
       return;
     }
-    let progress = this.#reader.read(bytes);
-    while (progress === 'surplus' && this.#next()) progress = this.#reader.read(bytes, this.#reader.end);
-    if (progress !== 'done' || !this.#next()) this.#proceed(progress);
-  }
-
-  /** The first has its answer: now that of the one behind it. False: there is none, or its answer can't be had here. */
-  #next(): boolean {
-    if (this.#behind.length === 0 || this.#keepMs <= 0) return false;
-    const request = this.#request;
-    this.#request = this.#behind.shift()!;
-    this.#follows = true;
-    if (this.#behind.length === 0) this.#stopClock();
-    this.#reader.expect(this.#request.outgoing.method);
-    request?.end();
-    return true;
+    this.#proceed(this.#reader.read(bytes));
   }
 
   #onEnd(): void {
@@ -170,14 +115,13 @@ export class Connection implements SocketReader {
     }
     const request = this.#request;
     this.#request = null;
-    this.#giveBack();
     if (progress === 'surplus' || !this.#isReusable()) this.#socket.destroy();
     else this.#release();
     request?.end();
   }
 
   #isReusable(): boolean {
-    return !this.#spoilt && this.#keepMs > 0 && this.#socket.writableLength === 0 && !this.#socket.destroyed;
+    return this.#keepMs > 0 && this.#socket.writableLength === 0 && !this.#socket.destroyed;
   }
 
   #release(): void {
@@ -187,27 +131,9 @@ export class Connection implements SocketReader {
     this.#owner.onIdle(this);
   }
 
-  /** One that another's answer went before is sent once more: the server may end a connection after any answer. */
   #fail(): void {
     const request = this.#request;
     this.#request = null;
-    if (this.#follows && request !== null) this.#behind = [request, ...this.#behind];
-    this.#giveBack();
-    if (!this.#follows) request?.fail();
-  }
-
-  /** Those behind the first are sent elsewhere, and this connection ends with the answer of the first. */
-  #giveBack(): void {
-    if (this.#behind.length === 0) return;
-    const behind = this.#behind;
-    this.#behind = NOBODY;
-    this.#spoilt = true;
-    this.#stopClock();
-    this.#owner.onReturned(behind);
-  }
-
-  #stopClock(): void {
-    if (this.#late !== null) clearTimeout(this.#late);
-    this.#late = null;
+    request?.fail();
   }
 }

@@ -16,8 +16,6 @@ export interface PoolSettings {
   readonly host: string;
   /** Connections at once. */
   readonly connections: number;
-  /** Safe requests of one turn that may share a write and a connection. */
-  readonly pipelining: number;
   readonly connectMs: number;
   /** How long one may be idle at most. */
   readonly idleMs: number;
@@ -41,7 +39,6 @@ export class Pool implements Transport, Owner {
   #handing = false;
   #sweep: NodeJS.Timeout | null = null;
   #closing = false;
-  #destroyed = false;
   #onClosed: (() => void) | null = null;
 
   constructor(settings: PoolSettings) {
@@ -74,7 +71,6 @@ export class Pool implements Transport, Owner {
 
   destroy(): void {
     this.#closing = true;
-    this.#destroyed = true;
     for (const socket of this.#sockets) socket.destroy();
     for (const request of this.#queue.splice(0)) request.fail();
   }
@@ -83,14 +79,6 @@ export class Pool implements Transport, Owner {
     this.#idle.push(connection);
     if (this.#queue.length > 0 || this.#closing) this.#handSoon();
     this.#sweep ??= setInterval(() => this.#expire(), SWEEP_MS).unref();
-  }
-
-  /** Sent once, and never answered: each goes out by itself, before all that came later. */
-  onReturned(requests: readonly UpstreamRequest[]): void {
-    const wanted = requests.filter((request) => request.returned());
-    if (this.#destroyed) for (const request of wanted) request.fail();
-    else this.#queue.unshift(...wanted);
-    this.#handSoon();
   }
 
   onGone(connection: Connection, socket: Socket): void {
@@ -111,18 +99,10 @@ export class Pool implements Transport, Owner {
     while (this.#queue.length > 0 && this.#idle.length > 0) {
       const connection = this.#idle.pop()!;
       if (connection.expiresMs <= nowMs) connection.destroy();
-      else if (isShareable(this.#queue[0]!) && this.#settings.pipelining > 1) this.#sendAll(connection);
       else connection.send(this.#queue.shift()!);
     }
     while (this.#dialling < this.#queue.length && this.#sockets.size < this.#settings.connections) this.#dial();
     if (this.#closing && this.#queue.length === 0) this.#finish();
-  }
-
-  #sendAll(connection: Connection): void {
-    const unshareable = this.#queue.findIndex((request) => !isShareable(request));
-    const most = Math.min(this.#settings.pipelining, unshareable === -1 ? this.#queue.length : unshareable);
-    if (most === 1) connection.send(this.#queue.shift()!);
-    else connection.sendAll(this.#queue.splice(0, most));
   }
 
   /** One that fails takes the request with it that has waited longest: else all would wait for an address that is down. */
@@ -165,11 +145,6 @@ export class Pool implements Transport, Owner {
     if (this.#sweep !== null) clearInterval(this.#sweep);
     this.#sweep = null;
   }
-}
-
-/** Only reads, so that it can be sent once more if its answer never comes (RFC 9110 §9.2.2). */
-function isShareable({ alone, outgoing: { method, body } }: UpstreamRequest): boolean {
-  return !alone && (method === 'GET' || method === 'HEAD') && body === null;
 }
 
 function remove<T>(items: T[], item: T): void {

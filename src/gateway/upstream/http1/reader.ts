@@ -35,7 +35,6 @@ export class ResponseReader {
   /** What came of the head so far. */
   #text = '';
   #remaining = 0;
-  #end = 0;
   #chunks: ChunkedReader | null = null;
 
   constructor(parts: AnswerParts) {
@@ -50,9 +49,8 @@ export class ResponseReader {
     this.#text = '';
   }
 
-  /** @param from where the bytes begin that nobody has read yet */
-  read(bytes: Buffer, from = 0): Progress {
-    let at = from;
+  read(bytes: Buffer): Progress {
+    let at = 0;
     while (this.#expected === 'head') {
       const end = this.#readHead(bytes, at);
       if (end === -1) return 'malformed';
@@ -62,18 +60,12 @@ export class ResponseReader {
     if (at < bytes.length) at = this.#readBody(bytes, at);
     if (at === -1) return 'malformed';
     if (this.#expected !== 'nothing') return 'more';
-    this.#end = at;
     return at < bytes.length ? 'surplus' : 'done';
   }
 
   /** The body goes on. */
   get isInBody(): boolean {
     return this.#expected !== 'head' && this.#expected !== 'nothing';
-  }
-
-  /** After `surplus`: where the answer ended. */
-  get end(): number {
-    return this.#end;
   }
 
   /** The connection ended in order. */

@@ -4,7 +4,7 @@ import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.
 
 /** The connection that carries a request. */
 interface Carrier {
-  abort(request: UpstreamRequest): void;
+  destroy(): void;
   pause(): void;
   resume(): void;
 }
@@ -12,8 +12,6 @@ interface Carrier {
 /** One request that was dispatched, from the queue to the end of its answer. */
 export class UpstreamRequest implements Controller {
   readonly outgoing: OutgoingRequest;
-  /** It was behind another on a connection once: it goes out by itself now. */
-  alone = false;
   readonly #handler: ResponseHandler;
   readonly #unqueue: (request: UpstreamRequest) => void;
   #connection: Carrier | null = null;
@@ -30,7 +28,7 @@ export class UpstreamRequest implements Controller {
     if (this.#ended) return;
     this.#ended = true;
     if (this.#connection === null) this.#unqueue(this);
-    else this.#connection.abort(this);
+    else this.#connection.destroy();
   }
 
   pause(): void {
@@ -49,13 +47,6 @@ export class UpstreamRequest implements Controller {
   begin(connection: Carrier): boolean {
     this.#connection = connection;
     this.#handler.onRequestStart(this);
-    return !this.#ended;
-  }
-
-  /** It goes back into the queue. False: it was given up meanwhile. */
-  returned(): boolean {
-    this.#connection = null;
-    this.alone = true;
     return !this.#ended;
   }
 

@@ -56,7 +56,6 @@ export function open(t: Test, port: number, settings: Partial<PoolSettings> = {}
     place: { host: '127.0.0.1', port },
     host: 'pets.example',
     connections: 2,
-    pipelining: 1,
     connectMs: 5000,
     idleMs: 4000,
     ...settings,
