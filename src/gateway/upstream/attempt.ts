@@ -112,8 +112,8 @@ export class Attempt implements ResponseHandler {
     this.#finish('answered');
   }
 
-  onResponseError(): void {
-    this.#finish(!this.#started ? 'not_sent' : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
+  onResponseError(sent = this.#started): void {
+    this.#finish(!sent ? 'not_sent' : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
   }
 
   #replacesError(body: Buffer): boolean {

@@ -27,8 +27,8 @@ export interface ResponseHandler {
   onResponseStart(controller: Controller, status: number, headers: readonly string[]): void;
   onResponseData(controller: Controller, chunk: Buffer): void;
   onResponseEnd(): void;
-  /** No connection, when `onRequestStart` was never called; else the connection broke or the answer is malformed. */
-  onResponseError(): void;
+  /** @param sent false: no connection was had, or it ended before anything was written; else it broke, or the answer is malformed */
+  onResponseError(sent: boolean): void;
 }
 
 /** Connections to one address. */

@@ -12,10 +12,11 @@ const JOINED_BYTES = 16 * 1024;
 /** A server that keeps idle connections so long drops ours before; a request on its way would meet that. */
 const MARGIN_MS = 1000;
 
-/** Notified when a connection can take another request, and when it has closed. */
+/** Notified when a connection can take another request, could send nothing of one, and has closed. */
 export interface Owner {
   readonly fixedLines: string;
   onIdle(connection: Connection): void;
+  onUnsent(request: UpstreamRequest): void;
   onGone(connection: Connection, socket: Socket): void;
 }
 
@@ -46,21 +47,25 @@ export class Connection implements SocketReader {
     });
   }
 
-  /** Writes a request, and reads the answer. Only while it is idle. */
+  /** Closed, or closing: its end is known a moment before its owner hears of it. */
+  get isOver(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  /**
+   * Writes a request, and reads the answer. Only while it is idle. A first write that fails at once, on a connection
+   * that its server has reset, sent nothing: the request may go out on another one, whatever its method.
+   */
   send(request: UpstreamRequest): void {
     this.#request = request;
     if (!request.begin(this)) return;
     const { method, body } = request.outgoing;
     this.#reader.expect(method);
     const head = requestHead(request.outgoing, this.#owner.fixedLines);
-    if (body === null || body.length === 0) this.#socket.write(head, 'latin1');
-    else if (body.length <= JOINED_BYTES) this.#socket.write(head + body.toString('latin1'), 'latin1');
-    else {
-      this.#socket.cork();
-      this.#socket.write(head, 'latin1');
-      this.#socket.write(body);
-      this.#socket.uncork();
-    }
+    const isJoined = body !== null && body.length <= JOINED_BYTES;
+    this.#socket.write(isJoined ? head + body.toString('latin1') : head, 'latin1');
+    if (this.#socket.errored !== null) this.#returnUnsent(request);
+    else if (body !== null && !isJoined) this.#socket.write(body);
   }
 
   /** Closes it at once; the handlers of its requests are not notified. */
@@ -129,6 +134,14 @@ export class Connection implements SocketReader {
     // The one whose answer it was may have left it paused.
     if (this.#paused) this.resume();
     this.#owner.onIdle(this);
+  }
+
+  #returnUnsent(request: UpstreamRequest): void {
+    this.#request = null;
+    request.unsent();
+    // Of a new one that ends before its first answer the next would do so, too.
+    if (this.#keepMs > 0) this.#owner.onUnsent(request);
+    else request.fail();
   }
 
   #fail(): void {

@@ -81,6 +81,12 @@ export class Pool implements Transport, Owner {
     this.#sweep ??= setInterval(() => this.#expire(), SWEEP_MS).unref();
   }
 
+  /** Its connection had ended before anything of it was written. */
+  onUnsent(request: UpstreamRequest): void {
+    this.#queue.unshift(request);
+    this.#handSoon();
+  }
+
   onGone(connection: Connection, socket: Socket): void {
     this.#sockets.delete(socket);
     remove(this.#idle, connection);
@@ -98,6 +104,7 @@ export class Pool implements Transport, Owner {
     const nowMs = performance.now();
     while (this.#queue.length > 0 && this.#idle.length > 0) {
       const connection = this.#idle.pop()!;
+      if (connection.isOver) continue;
       if (connection.expiresMs <= nowMs) connection.destroy();
       else connection.send(this.#queue.shift()!);
     }

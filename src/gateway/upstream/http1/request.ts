@@ -50,6 +50,11 @@ export class UpstreamRequest implements Controller {
     return !this.#ended;
   }
 
+  /** Nothing of it went out on the connection it had. */
+  unsent(): void {
+    this.#connection = null;
+  }
+
   onHead(status: number, fields: readonly string[]): void {
     this.#handler.onResponseStart(this, status, fields);
   }
@@ -66,6 +71,6 @@ export class UpstreamRequest implements Controller {
   fail(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#handler.onResponseError();
+    this.#handler.onResponseError(this.#connection !== null);
   }
 }
