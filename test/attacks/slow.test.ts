@@ -97,6 +97,8 @@ for (const over of WAYS)
     await until('all are closed', () => [...silent, idle].every(({ closedMs }) => closedMs > 0));
     t.equal(idle.answers()[0]?.status, 200);
     t.ok(silent.every(({ closedMs }) => closedMs < 1000 + LATE_MS));
+    // A first request that crosses an answer would take it for its own.
+    t.equal(silent.filter((line) => line.answers().length > 0).length, 0, 'without a word');
   });
 
 /** The attack (or the accident): a client sends all of a large body before it reads, and meets a reset instead of its 413. */

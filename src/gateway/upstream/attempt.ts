@@ -14,8 +14,13 @@ const MOST_HELD = 64;
 /** Bodies up to this size are sent in one piece. */
 const JOINED_BYTES = 16 * 1024;
 
-/** How one attempt ended: the answer is written, a refusal is due, the connection broke, none was had, or it was given up before. */
-export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn';
+/** How one attempt ended: the answer is written, a refusal is due, the connection broke, none was had, or it was given up before; or the gateway failed. */
+export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn' | Fault;
+
+/** A fault of ours. */
+export interface Fault {
+  readonly fault: Error;
+}
 
 /** Called for an answer of 400 and above that was no Error; `body` is decoded where that worked, and cut where it was too long. */
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
@@ -114,6 +119,10 @@ export class Attempt implements ResponseHandler {
 
   onResponseError(sent = this.#started): void {
     this.#finish(!sent ? 'not_sent' : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
+  }
+
+  onFault(error: unknown): void {
+    this.#finish({ fault: error as Error });
   }
 
   #replacesError(body: Buffer): boolean {

@@ -28,7 +28,7 @@ export function deliver(
   carry: Carry,
   onFailure: OnUpstreamFailure,
 ): Promise<Admitted | Refusal> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const { client, operation } = exchange;
     if (client.gone) {
       resolve(exchange);
@@ -74,7 +74,10 @@ export function deliver(
     const ended = (address: Address, end: End): void => {
       const failure = failureOf(end);
       if (failure !== null) onFailure(upstream.name, failure);
-      if (end === 'answered') settle(null);
+      if (typeof end === 'object' && 'fault' in end) {
+        clearTimeout(deadline);
+        reject(end.fault);
+      } else if (end === 'answered') settle(null);
       else if (end === 'withdrawn') send(address);
       else if (end !== 'not_sent' && end !== 'lost') settle(end);
       else if (!retried && !client.gone && (end === 'not_sent' || isSafe(exchange.method)) && upstream.retries.take()) {
@@ -103,5 +106,5 @@ function evidenceOf(end: End, { client }: Admitted, hadWholeDeadline: boolean): 
 
 /** It answered, if with what had to be replaced. */
 function isUpstreamError(end: End): boolean {
-  return typeof end === 'object' && end.code === 'upstream_error';
+  return typeof end === 'object' && 'code' in end && end.code === 'upstream_error';
 }

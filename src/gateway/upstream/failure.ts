@@ -16,6 +16,7 @@ export function failureOf(end: End): UpstreamFailure | null {
   if (end === 'answered' || end === 'withdrawn') return null;
   if (end === 'not_sent') return 'unreachable';
   if (end === 'lost') return 'lost';
+  if ('fault' in end) return null;
   if (end.code === 'upstream_timeout') return 'timeout';
   return end.code === 'upstream_failed' ? 'bad_answer' : null;
 }

@@ -29,6 +29,8 @@ export interface ResponseHandler {
   onResponseEnd(): void;
   /** @param sent false: no connection was had, or it ended before anything was written; else it broke, or the answer is malformed */
   onResponseError(sent: boolean): void;
+  /** `onResponseEnd` threw: a fault of ours. */
+  onFault(error: unknown): void;
 }
 
 /** Connections to one address. */

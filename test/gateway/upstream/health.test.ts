@@ -114,6 +114,7 @@ const DEAF: ResponseHandler = {
   onResponseData: () => undefined,
   onResponseEnd: () => undefined,
   onResponseError: () => undefined,
+  onFault: () => undefined,
 };
 
 t.test(

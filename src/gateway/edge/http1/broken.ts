@@ -16,7 +16,9 @@ export interface ParserError extends NodeJS.ErrnoException {
 /** The parser gave up, or the client is gone. */
 export function onClientError(error: ParserError, socket: Socket, handler: Handler): void {
   if (connectionOf(socket).closing) return;
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
+  // Whoever never sent a byte asked for nothing: a first request on its way would take an answer for its own.
+  const isSilent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
+  if (isSilent || error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
   else giveUp(socket, refusalOf(error.code), handler, error.rawPacket);
 }
 

@@ -5,7 +5,7 @@ let completed: ResponseHandler[] = [];
 
 /**
  * Tells `handler` that its answer is complete, after all sockets that were ready in this turn have been
- * read, and together with the others of this turn. Their clients are then answered one right after the
+ * read, and together with the others of this turn; a fault in one is that one's alone. Their clients are then answered one right after the
  * other: a load balancer before us is woken once and not for each, and the code that answers stays in
  * the processor's caches. 1.37 of a bare proxy became 1.22.
  */
@@ -17,5 +17,11 @@ export function complete(handler: ResponseHandler): void {
 function completeAll(): void {
   const handlers = completed;
   completed = [];
-  for (const handler of handlers) handler.onResponseEnd();
+  for (const handler of handlers) {
+    try {
+      handler.onResponseEnd();
+    } catch (error) {
+      handler.onFault(error);
+    }
+  }
 }

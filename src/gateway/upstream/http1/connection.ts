@@ -12,6 +12,11 @@ const JOINED_BYTES = 16 * 1024;
 /** A server that keeps idle connections so long drops ours before; a request on its way would meet that. */
 const MARGIN_MS = 1000;
 
+/** A connection in use is closed after so long, or half as much more: its name may stand for another address by then. */
+const LIFETIME_MS = 60_000;
+/** How long a server that answered early may take no more of the body, before the rest is cut off. */
+const LINGER_MS = 2000;
+
 /** Notified when a connection can take another request, could send nothing of one, and has closed. */
 export interface Owner {
   readonly fixedLines: string;
@@ -27,6 +32,7 @@ export class Connection implements SocketReader {
   readonly #socket: Socket;
   readonly #owner: Owner;
   readonly #idleMs: number;
+  readonly #lastMs: number;
   readonly #reader = new ResponseReader(this);
   readonly #buffer = new ReadBuffer();
   #request: UpstreamRequest | null = null;
@@ -35,11 +41,12 @@ export class Connection implements SocketReader {
   #paused = false;
 
   /** @param idleMs how long it may be idle at most */
-  constructor(socket: Socket, owner: Owner, idleMs: number) {
+  constructor(socket: Socket, owner: Owner, idleMs: number, lifetimeMs = LIFETIME_MS) {
     this.#socket = socket;
     this.#owner = owner;
     this.#idleMs = idleMs;
     this.expiresMs = performance.now() + idleMs;
+    this.#lastMs = performance.now() + lifetimeMs * (1 + Math.random() / 2);
     socket.on('end', () => this.#onEnd());
     socket.on('close', () => {
       owner.onGone(this, socket);
@@ -120,13 +127,26 @@ export class Connection implements SocketReader {
     }
     const request = this.#request;
     this.#request = null;
-    if (progress === 'surplus' || !this.#isReusable()) this.#socket.destroy();
-    else this.#release();
+    if (progress === 'done' && this.#isReusable()) this.#release();
+    else if (progress === 'done' && this.#socket.writableLength > 0) this.#endBehindBody();
+    else this.#socket.destroy();
     request?.end();
   }
 
   #isReusable(): boolean {
-    return this.#keepMs > 0 && this.#socket.writableLength === 0 && !this.#socket.destroyed;
+    return (
+      this.#keepMs > 0 &&
+      performance.now() < this.#lastMs &&
+      this.#socket.writableLength === 0 &&
+      !this.#socket.destroyed
+    );
+  }
+
+  /** It was answered before its body was sent; the server may read on. */
+  #endBehindBody(): void {
+    this.#socket.setTimeout(LINGER_MS, () => void this.#socket.destroy());
+    if (this.#paused) this.resume();
+    this.#socket.destroySoon();
   }
 
   #release(): void {

@@ -19,6 +19,8 @@ export interface PoolSettings {
   readonly connectMs: number;
   /** How long one may be idle at most. */
   readonly idleMs: number;
+  /** How long one is used; half as much more at most. A minute when left out. */
+  readonly lifetimeMs?: number;
 }
 
 /**
@@ -114,14 +116,14 @@ export class Pool implements Transport, Owner {
 
   /** One that fails takes the request with it that has waited longest: else all would wait for an address that is down. */
   #dial(): void {
-    const { place, connectMs, idleMs } = this.#settings;
+    const { place, connectMs, idleMs, lifetimeMs } = this.#settings;
     this.#dialling += 1;
     const socket = dial(
       place,
       connectMs,
       () => {
         this.#dialling -= 1;
-        const connection = new Connection(socket, this, idleMs);
+        const connection = new Connection(socket, this, idleMs, lifetimeMs);
         this.onIdle(connection);
         return connection;
       },

@@ -2,13 +2,14 @@ import t from 'tap';
 import { complete } from '../../../../src/gateway/upstream/http1/completed.js';
 import type { ResponseHandler } from '../../../../src/gateway/upstream/transport.js';
 
-function handler(onResponseEnd: () => void): ResponseHandler {
+function handler(onResponseEnd: () => void, onFault: (error: unknown) => void = () => undefined): ResponseHandler {
   return {
     onRequestStart: () => undefined,
     onResponseStart: () => undefined,
     onResponseData: () => undefined,
     onResponseEnd,
     onResponseError: () => undefined,
+    onFault,
   };
 }
 
@@ -26,4 +27,20 @@ t.test('answers that came whole in one turn end together, in their order, once a
   t.strictSame(ended, ['first', 'second']);
   await new Promise((resolve) => setImmediate(resolve));
   t.strictSame(ended, ['first', 'second', 'of the next turn']);
+});
+
+t.test('one that throws is told of its own fault, and the others end', async (t) => {
+  const ended: unknown[] = [];
+  const fault = new Error('of ours');
+  complete(
+    handler(
+      () => {
+        throw fault;
+      },
+      (error) => ended.push(error),
+    ),
+  );
+  complete(handler(() => ended.push('the next')));
+  await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(ended, [fault, 'the next']);
 });

@@ -205,6 +205,7 @@ t.test('an answer nobody takes is not read on, and the connection is well after 
     onResponseStart: () => undefined,
     onResponseEnd: () => void (taken = size),
     onResponseError: () => t.fail('it broke'),
+    onFault: () => t.fail('it broke'),
     onResponseData: (controller) => {
       if (paused === null) controller.pause();
       paused ??= controller;
@@ -268,4 +269,31 @@ t.test('a POST goes out on another connection where the one it had was reset bef
     });
     t.same(await ended(sent), [['ended', 200, '[]']]);
   }
+});
+
+t.test(
+  'a connection that is used all the time is closed after its lifetime, so that a changed name is asked for',
+  async (t) => {
+    const service = await listen(t);
+    const pool = open(t, service.port, { connections: 1, lifetimeMs: 100 });
+    const endMs = performance.now() + 2000;
+    while (service.sockets.length < 3 && performance.now() < endMs)
+      t.same(await ended(send(pool)), [['ended', 200, '[]']]);
+    t.equal(service.sockets.length, 3, 'the third connection within two seconds');
+  },
+);
+
+t.test('an answer before the end of a long body: the server gets the rest of it', async (t) => {
+  const service = await listen(t);
+  const size = 20_000_000;
+  let bytes = 0;
+  service.handle = (socket, text) => {
+    if (bytes === 0) socket.write(OK);
+    bytes += text.length;
+  };
+  const pool = open(t, service.port, { connections: 1 });
+  const sent = send(pool, { ...GET, method: 'POST', body: Buffer.alloc(size, 'x') });
+  t.same(await ended(sent), [['ended', 200, '[]']]);
+  await until('all of it came', () => bytes > size);
+  await until('its connection is closed', () => pool.stats.connected === 0);
 });

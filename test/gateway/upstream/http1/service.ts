@@ -88,6 +88,7 @@ export function send(
     },
     onResponseEnd: () => void (sent.end = 'ended'),
     onResponseError: () => void (sent.end = 'failed'),
+    onFault: () => void (sent.end = 'failed'),
   });
   return Object.assign(sent, { controller });
 }
