@@ -11,6 +11,7 @@ const folder = join(packageRoot, 'test/gateway/config/fixtures');
 
 /** One mistake per fixture: `line:column path`, and what the message must say. */
 const settingsFixtures: readonly (readonly [string, string, RegExp])[] = [
+  ['admin-host', '1:39 admin.hosts.1', /host name or an address/],
   ['alias-bomb', '2:8', /aliases/],
   ['base-missing', '2:10 extends', /nowhere\.yaml: no such file/],
   ['boolean', '1:16 log.access', /true or false/],
@@ -29,6 +30,7 @@ const settingsFixtures: readonly (readonly [string, string, RegExp])[] = [
   ['cors-origin-port', '1:19 cors.origins.0', /443 for https/],
   ['cors-pattern', '1:19 cors.origins.0', /at least two parts/],
   ['cors-without-origins', '1:1 cors.origins', /^missing; .*such as https:/],
+  ['customer-network', '1:66 events.customer_networks.0', /10\.0\.0\.0\/8/],
   ['duplicate-key', '3:1', /twice/],
   ['duration-out-of-range', '2:13 store.deadline', /from 1ms to 10s/],
   ['duration-with-space', '2:13 store.deadline', /unit/],
