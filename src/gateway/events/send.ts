@@ -33,7 +33,7 @@ interface SenderOptions {
 }
 
 /** What a sender may connect to. */
-export interface Reach {
+interface Reach {
   readonly allows: (address: string, isTls: boolean) => boolean;
   /** Why an address is refused, for people. */
   readonly refusal: (address: string) => string;

@@ -2,7 +2,11 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../../../../../src/gateway/admission/engines/redis/engine.js';
 import type { RedisEngine } from '../../../../../../src/gateway/admission/engines/redis/engine.js';
-import { customerName, keyName } from '../../../../../../src/gateway/admission/engines/redis/names.js';
+import {
+  customerName,
+  EVENTS_COLLECTING,
+  keyName,
+} from '../../../../../../src/gateway/admission/engines/redis/names.js';
 import {
   ask,
   askMany,
@@ -55,6 +59,27 @@ t.test('what a process that died has noted is found, once', async (t) => {
       'no note stays',
     );
   }
+  t.equal(await engine.outbox.collect(60_000, true), true);
+  t.equal((await toldOf(engine, key.id)).length, 1);
+});
+
+t.test('one process of all looks, and none when that was done lately, unless it has just started', async (t) => {
+  const { server, engine } = await open(t);
+  const key = await newKey(engine, 'calm');
+  const leave = (): Promise<unknown> =>
+    server.command('HSET', keyName(key.id), 'telling', '1', `tell-ban-${NOON_MS}`, `2 5 calm`);
+  await leave();
+  await server.command('SET', EVENTS_COLLECTING, '1', 'PX', '60000');
+  for (const anew of [false, true]) t.equal(await engine.outbox.collect(60_000, anew), false, 'another is about it');
+  t.same(await toldOf(engine, key.id), []);
+  await server.command('DEL', EVENTS_COLLECTING);
+  t.equal(await engine.outbox.collect(60_000, false), true);
+  const [found] = await toldOf(engine, key.id);
+  await engine.outbox.delivered(found!.id);
+  await leave();
+  t.equal(await engine.outbox.collect(60_000, false), true, 'done lately');
+  t.same(await toldOf(engine, key.id), []);
+  t.ok(Number(await server.command('PTTL', EVENTS_COLLECTING)) > 10_000);
   t.equal(await engine.outbox.collect(60_000, true), true);
   t.equal((await toldOf(engine, key.id)).length, 1);
 });
