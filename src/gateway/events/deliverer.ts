@@ -27,9 +27,10 @@ const COLLECT_EVERY_MS = 15 * 60_000;
 const COLLECT_RETRY_MS = 2_000;
 
 /**
- * Takes events from the outbox to their receivers, at least once each, until these have taken them or the pauses have grown to
- * 24 hours. Runs in one process of each gateway, beside the requests; which gateway delivers what is the outbox's to say.
- * The operators and each customer have queues and places of their own: nobody waits for another's receiver.
+ * Takes events from the outbox to their receivers, at least once each, until these have taken them or the pauses have
+ * grown to 24 hours. Runs in one process of each gateway, beside the requests; which gateway delivers what is the
+ * outbox's to say. The operators and each customer have queues and places of their own: nobody waits for another's
+ * receiver.
  */
 export class Deliverer {
   readonly #parts: DelivererParts;

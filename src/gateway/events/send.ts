@@ -7,15 +7,17 @@ import { createNetworks } from '../../shared/networks.js';
 import type { Message } from './message.js';
 
 /**
- * How an attempt ended. `gone`: the receiver wants no more (410, Standard Webhooks). `stopped`: we ended it. `unwanted`:
- * there is nobody to send it to any more.
+ * How an attempt ended. `gone`: the receiver wants no more (410, Standard Webhooks). `stopped`: we ended it.
+ * `unwanted`: there is nobody to send it to any more.
  */
 export type Outcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'unwanted' }
-  /** `reason` is for people: it holds nothing of the address but what it resolved to, and nothing of the answer's body. */
+  /**
+   * `reason` is for people: it holds nothing of the address but what it resolved to, and nothing of the answer's body.
+   */
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface Sender {
@@ -65,7 +67,10 @@ export function customersReach(networks: readonly string[]): Reach {
   };
 }
 
-/** Makes connections only to what may be reached: an address is checked when it is dialled, whatever its name said before. */
+/**
+ * Makes connections only to what may be reached: an address is checked when it is dialled, whatever its name said
+ * before.
+ */
 function guarded({ reach, timeoutMs, resolve = lookup }: SenderOptions): buildConnector.connector {
   const dialler = (isTls: boolean): buildConnector.connector =>
     buildConnector({

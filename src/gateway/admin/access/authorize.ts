@@ -112,7 +112,8 @@ function tooMany(waitMs: number): AdminRefusal {
   return new AdminRefusal(
     429,
     'too_many_attempts',
-    `Too many wrong tokens came from this address, and this is one more. Stop sending it: a right one is taken at once. ${HELP}`,
+    'Too many wrong tokens came from this address, and this is one more. Stop sending it: a right one is taken at ' +
+      `once. ${HELP}`,
     { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
   );
 }

@@ -6,8 +6,8 @@ const INSIDE = /^(?:[a-z0-9_-]+|(?:[a-z0-9_-]+\.)+(?:svc|local|internal))$/;
 const LONGEST = 253;
 
 /**
- * Throws AdminRefusal 421 for a name that this listener is not known by. A page whose own name is made to lead here (DNS
- * rebinding) could otherwise ask in the name of a browser that has the token, or read what needs none.
+ * Throws AdminRefusal 421 for a name that this listener is not known by. A page whose own name is made to lead here
+ * (DNS rebinding) could otherwise ask in the name of a browser that has the token, or read what needs none.
  * @param hosts names that are let in beside addresses, names of one label and those of inside, in lower case
  */
 export function createHostCheck(hosts: readonly string[]): (field: string | undefined) => void {
@@ -21,7 +21,8 @@ export function createHostCheck(hosts: readonly string[]): (field: string | unde
     throw new AdminRefusal(
       421,
       'unknown_host',
-      `The admin listener is not known by the name ${shown}. Ask it by its address, or add the name to admin.hosts in gateway.yaml and start the gateway again.`,
+      `The admin listener is not known by the name ${shown}. Ask it by its address, or add the name to admin.hosts in ` +
+        'gateway.yaml and start the gateway again.',
     );
   };
 }

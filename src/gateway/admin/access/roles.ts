@@ -1,7 +1,9 @@
 import { ROLES } from '../../admission/admin-token.js';
 import type { Role } from '../../admission/admin-token.js';
 
-/** Who may ask a route: the holders of a role, of any good token (`any`), or everybody (`open`, for probes and scrapes). */
+/**
+ * Who may ask a route: the holders of a role, of any good token (`any`), or everybody (`open`, for probes and scrapes).
+ */
 export type Access = Role | 'any' | 'open';
 
 /** Whose routes each role may ask. */

@@ -11,7 +11,9 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Ids and figures, and of a ban the reason an operator gave: names and notes may be about people. Moments are ISO 8601. */
+/**
+ * Ids and figures, and of a ban the reason an operator gave: names and notes may be about people. Moments are ISO 8601.
+ */
 export interface EventData {
   readonly customer: string | null;
   readonly key: string;
@@ -25,7 +27,9 @@ export interface EventData {
   readonly until?: string;
   readonly level?: number;
   readonly reason?: string | null;
-  /** Of a share that was crossed: of which window, which share in percent, the limit and how much was used, in units. */
+  /**
+   * Of a share that was crossed: of which window, which share in percent, the limit and how much was used, in units.
+   */
   readonly window?: WarnedWindow;
   readonly threshold?: number;
   readonly limit?: number;
@@ -60,8 +64,8 @@ export function isSaid(reason: string | null | undefined): boolean {
 }
 
 /**
- * The same for the webhook of its customer: an entry of its own, which is told under the same id. What an operator said of
- * a ban is not for the customer.
+ * The same for the webhook of its customer: an entry of its own, which is told under the same id. What an operator said
+ * of a ban is not for the customer.
  */
 export function copyFor(event: GatewayEvent, customer: string): GatewayEvent {
   const { reason, ...data } = event.data;
@@ -108,7 +112,10 @@ export interface OutboxEntry {
   readonly deadAtMs: number | null;
 }
 
-/** Waiting ones from the oldest on, those that have not happened yet by when they will, dead ones in the order in which they died. */
+/**
+ * Waiting ones from the oldest on, those that have not happened yet by when they will, dead ones in the order in which
+ * they died.
+ */
 export const OUTBOX_STATES = ['waiting', 'scheduled', 'dead'] as const;
 export type OutboxState = (typeof OUTBOX_STATES)[number];
 
@@ -121,7 +128,10 @@ export interface OutboxPage {
 export interface OutboxFigures {
   readonly waiting: number;
   readonly dead: number;
-  /** Age of the oldest that waits for the operators' webhook; 0 when none does. What has not happened yet counts in neither. */
+  /**
+   * Age of the oldest that waits for the operators' webhook; 0 when none does. What has not happened yet counts in
+   * neither.
+   */
   readonly oldestMs: number;
 }
 
@@ -129,16 +139,22 @@ export interface OutboxFigures {
 export const LOOK_AGAIN_MS = 60_000;
 
 /**
- * Events from the step that wrote them (`KeyStore.write`, an admission) until somebody took them. Each receiver has a queue
- * of its own, so that none waits for another. Of several deliverers each entry goes to one; when that dies, to another after
- * the lease. Rejects with StoreUnavailable.
+ * Events from the step that wrote them (`KeyStore.write`, an admission) until somebody took them. Each receiver has a
+ * queue of its own, so that none waits for another. Of several deliverers each entry goes to one; when that dies, to
+ * another after the lease. Rejects with StoreUnavailable.
  */
 export interface Outbox {
   /** Up to `count` events that have happened and stand in no queue yet; nobody else gets them for `leaseMs`. */
   arrivals(count: number, leaseMs: number): Promise<readonly GatewayEvent[]>;
-  /** Puts arrivals, and copies of them for customers, into the queues of their receivers. What is there already stays as it is. */
+  /**
+   * Puts arrivals, and copies of them for customers, into the queues of their receivers. What is there already stays as
+   * it is.
+   */
   distribute(events: readonly GatewayEvent[]): Promise<void>;
-  /** Up to `count` entries for a customer, or for the operators (null), that are due; nobody else gets them for `leaseMs`. */
+  /**
+   * Up to `count` entries for a customer, or for the operators (null), that are due; nobody else gets them for
+   * `leaseMs`.
+   */
   claim(receiver: string | null, count: number, leaseMs: number): Promise<readonly OutboxEntry[]>;
   /** Up to `count` customers that entries are due for, who waits longest first; nobody else gets them for `leaseMs`. */
   claimCustomers(count: number, leaseMs: number): Promise<readonly string[]>;

@@ -28,8 +28,8 @@ const NEEDS_NETWORK =
   'must begin with https:// and not lead to a local address, unless events.customer_networks has that';
 
 /**
- * What is wrong with the address of a customer's webhook; null for nothing. Never repeats it. Where a name leads is seen
- * when it is called.
+ * What is wrong with the address of a customer's webhook; null for nothing. Never repeats it. Where a name leads is
+ * seen when it is called.
  * @param networks inside, that customers' webhooks may reach
  */
 export function webhookProblem(given: unknown, networks: readonly string[]): string | null {

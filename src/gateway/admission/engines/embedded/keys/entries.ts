@@ -5,7 +5,9 @@ import type { Store } from '../files/store.js';
 
 const NOTHING = Buffer.alloc(0);
 
-/** An entry as its row has it. A lease is a time at which it is due, so that a time stands there always while it waits. */
+/**
+ * An entry as its row has it. A lease is a time at which it is due, so that a time stands there always while it waits.
+ */
 export interface StoredEntry extends OutboxEntry {
   readonly leasedToMs: number;
   /** Whether it stands in the queue of its receiver; left out of what has just come. */

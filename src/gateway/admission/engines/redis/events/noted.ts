@@ -21,8 +21,8 @@ import { announceEvent, putEntries } from './enter.js';
  *     told                   crossings noted lately, so that none is noted twice
  *
  * The process that asked sees it in the answer and moves them to the outbox: first the entry, then its place in the
- * index, last the note goes. Only one does so at a time: what another had moved may be delivered by now. What breaks off in
- * between is done again, under the same id. What a process that died has left, `collect` finds.
+ * index, last the note goes. Only one does so at a time: what another had moved may be delivered by now. What breaks
+ * off in between is done again, under the same id. What a process that died has left, `collect` finds.
  */
 const PREFIX = 'tell-';
 const DONE = 'done';
@@ -40,8 +40,8 @@ const MOVED_AT_ONCE = 16;
 const BATCHES_AWAITED = 64;
 
 /**
- * KEYS[1]: the hash of a key or a customer. ARGV: for how long, ms, and who. Answers its notes, fields and values one to
- * a line, which nobody else may move meanwhile; nothing where there are none; `busy` when somebody else is about it.
+ * KEYS[1]: the hash of a key or a customer. ARGV: for how long, ms, and who. Answers its notes, fields and values one
+ * to a line, which nobody else may move meanwhile; nothing where there are none; `busy` when somebody else is about it.
  */
 const TAKE = scriptOf(`
 local untilMs, who = string.match(call('HGET', KEYS[1], 'moving') or '0 ', '^(%d+) (.*)$')
@@ -114,8 +114,8 @@ export class Noted {
   }
 
   /**
-   * Moves what any process has left, unless that was done within `everyMs` and need not be done anew. False when another is
-   * about it. Rejects with StoreUnavailable.
+   * Moves what any process has left, unless that was done within `everyMs` and need not be done anew. False when
+   * another is about it. Rejects with StoreUnavailable.
    */
   async collect(everyMs: number, anew: boolean): Promise<boolean> {
     const link = this.#link;
@@ -144,7 +144,10 @@ export class Noted {
     });
   }
 
-  /** Those that could not be moved are tried again: notes stay, and what a process leaves that ends is there for `collect`. */
+  /**
+   * Those that could not be moved are tried again: notes stay, and what a process leaves that ends is there for
+   * `collect`.
+   */
   async #moveAll(): Promise<void> {
     const ids = [...this.#waiting].slice(0, MOVED_AT_ONCE);
     for (const id of ids) this.#waiting.delete(id);
@@ -169,7 +172,9 @@ export class Noted {
     return true;
   }
 
-  /** Enters what is noted into the outbox, and gives the names of the notes; undefined when somebody else is about it. */
+  /**
+   * Enters what is noted into the outbox, and gives the names of the notes; undefined when somebody else is about it.
+   */
   async #enter(id: string): Promise<readonly string[] | undefined> {
     const link = this.#link;
     const answer = (await link.run(TAKE, [nameOf(id)], [MOVING_MS.toString(), this.#who])).toString();
@@ -195,7 +200,9 @@ function nameOf(id: string): string {
   return id.length === CUSTOMER_ID_LENGTH ? customerName(id) : keyName(id);
 }
 
-/** The event of a note: `<window>-<day it began>-<percent>-<limit>` or `ban-<its end>`, and what the script wrote of it. */
+/**
+ * The event of a note: `<window>-<day it began>-<percent>-<limit>` or `ban-<its end>`, and what the script wrote of it.
+ */
 function eventOf(id: string, field: string, value: string): GatewayEvent {
   const [what = '', ...numbers] = field.split('-');
   const [startDay = 0, threshold = 0, limit = 0] = numbers.map(Number);

@@ -19,8 +19,8 @@ import {
 const FORGOTTEN_AT_ONCE = 100;
 
 /**
- * KEYS[1]: a sorted set. ARGV: score and id of the last of the page before, how many, and of which list. Answers the next,
- * by score and id. What has happened and what hasn't yet are one set.
+ * KEYS[1]: a sorted set. ARGV: score and id of the last of the page before, how many, and of which list. Answers the
+ * next, by score and id. What has happened and what hasn't yet are one set.
  */
 const PAGE = scriptOf(`
 local score, last, count, most = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), 1 / 0
@@ -41,7 +41,9 @@ end
 return pack('<d', clock) .. ' ' .. table.concat(page, ' ')
 `);
 
-/** KEYS[1]: the events of a subject. ARGV: id and entry. Only what is there: another deliverer may have been quicker. */
+/**
+ * KEYS[1]: the events of a subject. ARGV: id and entry. Only what is there: another deliverer may have been quicker.
+ */
 const KEEP = scriptOf(`
 if call('HEXISTS', KEYS[1], ARGV[2]) == 0 then return pack('<d', clock) .. '0' end
 call('HSET', KEYS[1], ARGV[2], ARGV[3])

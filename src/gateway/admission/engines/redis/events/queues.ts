@@ -12,7 +12,10 @@ for _, id in ipairs(ids) do call('ZADD', KEYS[1], clock + ARGV[3], id) end
 return pack('<d', clock) .. ' ' .. table.concat(ids, ' ')
 `);
 
-/** KEYS: the customers and the queue of one. ARGV: the customer, in how many ms it is due at the soonest, and at the latest. */
+/**
+ * KEYS: the customers and the queue of one. ARGV: the customer, in how many ms it is due at the soonest, and at the
+ * latest.
+ */
 const RELEASE = scriptOf(`
 local head = call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
 if head[2] then
