@@ -9,8 +9,10 @@ import { enterOnce, forget, fresh, put, putDue, readEntry, remove, shown } from 
 import type { StoredEntry } from './entries.js';
 import { queuesOf } from './queues.js';
 
-/** Bounds how long one transaction holds up the event loop. */
+/** These bound how long one transaction holds up the event loop. */
 const FORGOTTEN_AT_ONCE = 100;
+/** As many as are given to queues at once, or more: else some would wait for the next look. */
+const ENTERED_AT_ONCE = 64;
 
 /**
  * Events lie in `durable`, where each is written with the record it is about.
@@ -31,18 +33,24 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
       stores.durable.resetReadTxn();
       return work();
     });
-  /** Gives entries to all that admissions wrote, a few in each transaction. */
-  const enterAll = async (): Promise<void> => {
+  /** Gives entries to what admissions wrote, a few in each of so many transactions at most. */
+  const enterTold = async (transactions: number): Promise<void> => {
     await takeOver();
     const enterSome = (): boolean => {
-      const events = nextTold(stores.durable);
-      for (const event of events ?? []) enterOnce(stores.durable, event);
-      return events !== undefined;
+      for (let entered = 0; entered < ENTERED_AT_ONCE;) {
+        const events = nextTold(stores.durable);
+        if (events === undefined) return false;
+        for (const event of events) enterOnce(stores.durable, event);
+        entered += events.length;
+      }
+      return true;
     };
-    if (await look(() => isAnyTold(stores.durable))) while (await inTransaction(stores, enterSome));
+    if (!(await look(() => isAnyTold(stores.durable)))) return;
+    for (let made = 0; made < transactions && (await inTransaction(stores, enterSome)); made += 1);
   };
   return {
-    ...queuesOf(stores, look, enterAll),
+    // Of a burst a part: what was there before goes out meanwhile.
+    ...queuesOf(stores, look, () => enterTold(1)),
     delivered: (id) => inTransaction(stores, () => forget(stores.durable, id)),
     async postpone({ event, attempts, failure }, pauseMs) {
       const dueAtMs = Date.now() + Math.round(pauseMs);
@@ -63,7 +71,7 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
         return there && shown(there);
       }),
     async list(state, cursor, count) {
-      await enterAll();
+      await enterTold(Infinity);
       return look(() => {
         const places = LISTS[state].flatMap((list) => pageOf(stores.durable, list, state, cursor, count)).sort();
         const page = places.slice(0, count);
