@@ -6,7 +6,7 @@ import { slotOf } from '../../../src/gateway/admission/engines/redis/link/slot.j
 import { dayName, PLANS, rowsOf } from '../../conformance/cast.js';
 import { openClient } from '../../e2e/client.js';
 import { learnt } from '../copies.js';
-import { figure } from '../fleet.js';
+import { createKey, figure } from '../fleet.js';
 import { startGateway } from '../../servers/gateway.js';
 import type { Gateway } from '../../servers/gateway.js';
 import { startCluster, startRedis } from '../../servers/redis.js';
@@ -59,7 +59,7 @@ for (const onFailure of ['refuse', 'local']) {
     const keys: { id: string; key: string }[] = [];
     for (const isFrozen of [true, false, false]) {
       while (keys.length < 3) {
-        const key = await gateway.createKey({ plan: 'free' });
+        const key = await createKey(gateway, 'free');
         if (slotOf(`{${key.id}}`) < 5_461 !== isFrozen) continue;
         keys.push(key);
         break;
@@ -101,7 +101,7 @@ for (const onFailure of ['refuse', 'local']) {
       const proxy = await startProxy(redis.port);
       t.teardown(() => proxy.stop());
       const { gateway, arrived, release } = await startFailing(t, `redis://127.0.0.1:${proxy.port}`, onFailure);
-      const { id, key } = await gateway.createKey({ plan: 'free' });
+      const { id, key } = await createKey(gateway, 'free');
       const name = ledgerName(id, dayNumber(Date.now()));
       const client = openClient(t, gateway.url, 1);
       // Redis has to know the script: else it asks for it, and that answer would be the one that is lost.
