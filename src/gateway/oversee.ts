@@ -95,7 +95,17 @@ async function openAdmin(
   // Only here: workers have no such listener, and fastify takes 19 MB.
   const { createAdmin } = await import('./admin/server.js');
   const hosts = [settings.admin.host, ...settings.admin.hosts];
-  const admin = await createAdmin({ registry, engine, token: adminToken, hosts, metrics, ready, log, archive, ...report });
+  const admin = await createAdmin({
+    registry,
+    engine,
+    token: adminToken,
+    hosts,
+    metrics,
+    ready,
+    log,
+    archive,
+    ...report,
+  });
   await listen(admin, settings.admin);
   return admin;
 }

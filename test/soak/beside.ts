@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SoakGateway } from './gateway.js';
 
 /** Keys that are changed while they are used: in no one's way, for a rotated key's old secret stays valid. */
-export interface Changed {
+interface Changed {
   readonly rotatedId: string;
   readonly bannedId: string;
 }

@@ -18,7 +18,7 @@ const plansOf = (tightMinute: number): object => ({
   anonymous: { limits: { minute: NEVER, day: NEVER }, ban: LENIENT },
 });
 
-export interface Place {
+interface Place {
   readonly folder: string;
   readonly upstreamPort: number;
   readonly receiverUrl: string;

@@ -17,7 +17,7 @@ const MOST_FILES_MIB = 200;
 /** What it may take beyond the time of the load, s. */
 const GRACE_S = 120;
 
-export interface Minute extends Seen {
+interface Minute extends Seen {
   readonly load: LoadReport;
 }
 

@@ -86,17 +86,8 @@ export function createAdmit(
       }
       return (end = await admitAddress(exchange, place));
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      logEntry.verdict = null;
-      const [late] = error.late;
-      // Not of the address that pays for a bad key: it has no ledger.
-      if (late !== undefined && subject.kind === 'key' && logEntry.credential === null && requirements.cost > 0) {
-        logEntry.keyId = subject.id;
-        logEntry.late = noteLate(logEntry, late, onVerdict);
-      }
-      return requirements.refusal !== null && requirements.cost === 0
-        ? requirements.refusal
-        : REFUSALS.store_unavailable;
+      if (error instanceof StoreUnavailable) return undecided(exchange, error, onVerdict);
+      throw error;
     } finally {
       if (place !== null && (end === null || isRefusal(end))) place.free();
       logEntry.admissionMs = performance.now() - askedMs;
@@ -117,6 +108,21 @@ function note(logEntry: ExchangeLog, verdict: Verdict, onVerdict: OnVerdict): Ve
     onVerdict(verdict, logEntry.operation);
   }
   return verdict;
+}
+
+/** The refusal of an exchange about which the store gave no answer in time. */
+function undecided(
+  { requirements, subject, logEntry }: Identified,
+  { late: [late] }: StoreUnavailable,
+  onVerdict: OnVerdict,
+): Refusal {
+  logEntry.verdict = null;
+  // Not of the address that pays for a bad key: it has no ledger.
+  if (late !== undefined && subject.kind === 'key' && logEntry.credential === null && requirements.cost > 0) {
+    logEntry.keyId = subject.id;
+    logEntry.late = noteLate(logEntry, late, onVerdict);
+  }
+  return requirements.refusal !== null && requirements.cost === 0 ? requirements.refusal : REFUSALS.store_unavailable;
 }
 
 /** Writes down what is heard of an admission that was given up: its client got no verdict, and the ledger may hold one. */

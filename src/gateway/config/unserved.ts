@@ -8,7 +8,7 @@ const LOOK_MS = 1_000;
 const LOOK_AGAIN_MS = 60_000;
 
 /** Keeps an eye on keys and customers that the plans in force don't serve. They keep nobody else from being served. */
-export interface Unserved {
+interface Unserved {
   /** Who is not served, for people; null where everybody is, as far as is known. */
   detail(): string | null;
   /** Other plans are in force. */

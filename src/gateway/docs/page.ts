@@ -60,10 +60,12 @@ const LIMITED_SECTION = `<section id="429"><h2>After a 429</h2>
 }</pre></section>`;
 
 function plansSection(plans: Plans): string {
-  const rows = [...plans.values()].filter(({ retired }) => retired !== true).map(
-    (plan) =>
-      `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${operationsText(plan)}</td><td>${banText(plan)}</td></tr>`,
-  );
+  const rows = [...plans.values()]
+    .filter(({ retired }) => retired !== true)
+    .map(
+      (plan) =>
+        `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${operationsText(plan)}</td><td>${banText(plan)}</td></tr>`,
+    );
   return `<section id="plans"><h2>Plans and limits</h2><div class="scroll"><table>
 <thead><tr><th>Plan</th><th>Requests per minute</th><th>Requests per day (UTC)</th><th>Requests per month (UTC)</th><th>Single operations</th><th>Ban</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div></section>`;

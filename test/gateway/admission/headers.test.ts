@@ -168,7 +168,10 @@ t.test('of more windows the one with fewest requests of this cost left speaks, a
   t.equal(speaks({ ...admitted, cost: 1 }), '1000');
   t.equal(speaks({ ...admitted, cost: 1, more: [month, { ...own, remaining: 7 }] }), '10');
   t.equal(speaks({ ...admitted, more: [{ ...month, remaining: 13 }, own] }), '5000', 'of equals the last to reset');
-  t.equal(speaks({ ...at, outcome: 'limited', violated: 'createPet-minute', retryAtMs: AT_MS + 1, exceeds: false }), '10');
+  t.equal(
+    speaks({ ...at, outcome: 'limited', violated: 'createPet-minute', retryAtMs: AT_MS + 1, exceeds: false }),
+    '10',
+  );
   const fields = fieldsOf(rateHeaders({ ...admitted, more: [month, own] }, 0));
   t.equal(
     fields.get('RateLimit'),

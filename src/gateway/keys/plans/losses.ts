@@ -10,7 +10,7 @@ import type { Costs } from './price.js';
 type Reason = 'gone' | 'without_limits' | 'own_limits' | 'price';
 
 /** Keys and customers that plans take something from. */
-export interface Loss {
+interface Loss {
   readonly plan: string;
   readonly reason: Reason;
   readonly keys: number;

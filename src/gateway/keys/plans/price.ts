@@ -6,7 +6,7 @@ import { costOf } from '../../admission/windows.js';
 export type Costs = ReadonlyMap<string, number>;
 
 /** The operation that costs most on a plan; none costs nothing. */
-export interface Dearest {
+interface Dearest {
   readonly operation: string;
   readonly cost: number;
 }

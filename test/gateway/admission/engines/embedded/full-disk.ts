@@ -22,7 +22,7 @@ for (let round = 0; round < 100; round += 1) {
 await engine.keys.write(recordOf('l', { note: 'x'.repeat(100_000) }), ENTRY).catch(told);
 const probe = await engine.check().then(
   () => 'good',
-  (error: Error) => error.message,
+  (error: unknown) => String(error),
 );
 const [verdict] = await engine.admit([requestOf('k', { cost: 0 })]);
 await engine.close().catch(told);
