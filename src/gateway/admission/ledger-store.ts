@@ -2,7 +2,7 @@ import type { CustomerStore } from './customers/record.js';
 import type { Finality } from './finality.js';
 import type { UsageRow } from './port.js';
 
-/** Which rows of a range are asked for. */
+/** Which rows are asked for. */
 interface LedgerPart {
   /** Only of this key. */
   readonly keyId?: string | undefined;
@@ -11,8 +11,13 @@ interface LedgerPart {
 }
 
 export interface StoredPart extends LedgerPart {
-  /** Days that stand in the archive, and whether the store let go of them: of these only what was counted since. */
-  readonly archived: ReadonlyMap<string, 'held' | 'moved'>;
+  /** Days that are being moved: rows may have what the archive has too. */
+  readonly held?: ReadonlySet<string>;
+}
+
+/** A row of a key and day that has what the archive has of them too; what any other has comes on top. */
+export interface StoredRow extends UsageRow {
+  readonly isWhole?: true;
 }
 
 /** The ledger as reports read it, for a process that does nothing else. Rejects with StoreUnavailable. */
@@ -24,20 +29,32 @@ export interface LedgerStore {
   close(): Promise<void>;
 }
 
-/** A ledger that is moved into an archive. */
-export interface ArchivedLedger extends LedgerStore {
-  rows(from: string, to: string, part: StoredPart): AsyncIterable<readonly UsageRow[]>;
+/** Which archive days were moved to, and those that it may have; without any named, nobody knows which. */
+export interface ArchiveNote {
+  readonly id: string;
+  readonly days: ReadonlySet<string>;
+}
+
+/** A ledger that is moved into an archive. What changes it may break off anywhere, and be repeated. */
+export interface ArchivedLedger extends Omit<LedgerStore, 'rows'> {
+  /** Rows of these days: keys in the order of their ids. */
+  rows(days: readonly string[], part: StoredPart): AsyncIterable<readonly StoredRow[]>;
   /** All that was counted of a day, whoever did: keys in the order of their ids, a key's rows by plan and operation. */
   day(day: string): AsyncIterable<readonly UsageRow[]>;
-  /** Lets go of these rows of a day. What was counted beyond them stays. May break off anywhere, and be repeated. */
+  /** Lets go of these rows of a day. What was counted beyond them stays. Each key gets a mark in the same step: what it has of the day comes on top. */
   remove(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
-  /** Takes rows of a day back, of which it has none. May be repeated. */
+  /** Makes these marks, where the store has let go of the whole day. */
+  mark(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
+  /** Takes them away. */
+  unmark(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
+  /** Adds rows to those of their key and day, and takes the mark away in the same step; does nothing where there is none. */
   restore(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
-  /** Id of the archive that days were moved to; null before the first. */
-  archiveId(): Promise<string | null>;
-  /** Names the archive, unless another one is named. Gives the one that is. */
-  bind(archiveId: string): Promise<string>;
-  unbind(): Promise<void>;
+  /** null before the first day was moved. */
+  archive(): Promise<ArchiveNote | null>;
+  /** Names the archive, unless another one is named, and the days that it has or is to have. Gives the one that is named. */
+  bind(archiveId: string, days: readonly string[]): Promise<string>;
+  /** The archive has this day no more; without any, none is named. */
+  unbind(day: string): Promise<void>;
   nowMs(): Promise<number>;
   finality(nowMs: number): Promise<Finality>;
 }

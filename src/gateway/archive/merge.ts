@@ -1,17 +1,19 @@
 import type { UsageRow } from '../admission/port.js';
 
 /** Rows of one source, each key's together, keys in order. */
-type Source = AsyncIterable<readonly UsageRow[]>;
+type Source<Row> = AsyncIterable<readonly Row[]>;
 
 /** Rows given at once, at least: whole keys. */
 const BATCH_ROWS = 512;
 
 /** The rows of all sources, key by key, of a key by day. */
-export async function* mergeByKey(sources: readonly Source[]): AsyncGenerator<readonly UsageRow[]> {
+export async function* mergeByKey<Row extends UsageRow>(
+  sources: readonly Source<Row>[],
+): AsyncGenerator<readonly Row[]> {
   const cursors = sources.map((source) => new Cursor(source));
   try {
     await Promise.all(cursors.map((cursor) => cursor.fill()));
-    let batch: UsageRow[] = [];
+    let batch: Row[] = [];
     for (let key = leastKey(cursors); key !== null; key = leastKey(cursors)) {
       const from = batch.length;
       for (const cursor of cursors) await cursor.take(key, batch);
@@ -27,12 +29,12 @@ export async function* mergeByKey(sources: readonly Source[]): AsyncGenerator<re
   }
 }
 
-class Cursor {
-  readonly #rows: AsyncIterator<readonly UsageRow[]>;
-  #batch: readonly UsageRow[] = [];
+class Cursor<Row extends UsageRow> {
+  readonly #rows: AsyncIterator<readonly Row[]>;
+  #batch: readonly Row[] = [];
   #at = 0;
 
-  constructor(source: Source) {
+  constructor(source: Source<Row>) {
     this.#rows = source[Symbol.asyncIterator]();
   }
 
@@ -50,7 +52,7 @@ class Cursor {
   }
 
   /** Moves the rows of a key into `rows`. */
-  async take(key: string, rows: UsageRow[]): Promise<void> {
+  async take(key: string, rows: Row[]): Promise<void> {
     while (this.key === key) {
       rows.push(this.#batch[this.#at]!);
       this.#at += 1;
@@ -69,7 +71,7 @@ function isByDay(rows: readonly UsageRow[], from: number): boolean {
   return true;
 }
 
-function leastKey(cursors: readonly Cursor[]): string | null {
+function leastKey(cursors: readonly Cursor<UsageRow>[]): string | null {
   let least: string | null = null;
   for (const { key } of cursors) if (key !== null && (least === null || key < least)) least = key;
   return least;

@@ -1,7 +1,7 @@
 import type { ArchivedLedger } from '../admission/ledger-store.js';
-import { DAY_MS, dayOf } from '../../shared/utc-day.js';
+import { DAY_MS, dayOf, daysFrom } from '../../shared/utc-day.js';
 import type { Archive, DayState } from './port.js';
-import { requireOwnArchive } from './rows.js';
+import { ownArchive } from './rows.js';
 
 /** Days whose rows are looked for at once. */
 const WINDOW_DAYS = 31;
@@ -16,9 +16,13 @@ interface MoveSettings {
 /** Told of each day that was moved, with its rows. */
 type OnMoved = (day: string, rows: number) => void;
 
-/** Days before this one are to be in the archive. */
-export async function dueBefore(store: ArchivedLedger, { archiveAfterDays }: MoveSettings): Promise<string> {
-  const nowMs = await store.nowMs();
+/** Days before this one are to be in the archive: they are old by the store's clock and by our own, for either may be wrong. */
+export async function dueBefore(
+  store: ArchivedLedger,
+  { archiveAfterDays }: MoveSettings,
+  ownMs: number,
+): Promise<string> {
+  const nowMs = Math.min(await store.nowMs(), ownMs);
   const { openFrom } = await store.finality(nowMs);
   const oldest = dayOf(nowMs - archiveAfterDays * DAY_MS);
   return openFrom < oldest ? openFrom : oldest;
@@ -34,16 +38,17 @@ export async function moveDays(
   archive: Archive,
   settings: MoveSettings,
   onMoved: OnMoved,
+  ownMs = Date.now(),
 ): Promise<boolean> {
   if ((await archive.pausedUntilMs()) > Date.now()) return false;
   const done = await archive.alone(async () => {
-    await requireOwnArchive(store, archive);
-    const before = await dueBefore(store, settings);
+    ownArchive(await store.archive(), archive);
+    const before = await dueBefore(store, settings, ownMs);
     for (const [day, state] of await archive.days()) if (state === 'held') await endMove(store, archive, day, onMoved);
     for await (const day of waitingDays(store, archive, before, settings.usageDays)) {
-      // Before the first day is there: from then on no report does without this archive.
-      await store.bind(archive.id);
-      await requireOwnArchive(store, archive);
+      // Before the day is there: from then on no report of it does without this archive.
+      await store.bind(archive.id, [...(await archive.days()).keys(), day]);
+      ownArchive(await store.archive(), archive);
       await archive.add(day, store.day(day));
       await endMove(store, archive, day, onMoved);
     }
@@ -57,6 +62,8 @@ async function endMove(store: ArchivedLedger, archive: Archive, day: string, onM
   const { rows } = await archive.verify(day);
   await store.remove(day, archive.rows([day], {}));
   await archive.setState(day, 'moved');
+  // From here on all that the store has comes on top, marked or not.
+  await store.unmark(day, archive.rows([day], {}));
   onMoved(day, rows);
 }
 
@@ -72,8 +79,9 @@ export async function* waitingDays(
   // The store forgets a day some time after that, not at once.
   for (let fromMs = lastMs - (usageDays + 2) * DAY_MS; fromMs <= lastMs; fromMs += WINDOW_DAYS * DAY_MS) {
     const to = dayOf(Math.min(fromMs + (WINDOW_DAYS - 1) * DAY_MS, lastMs));
+    const days = [...daysFrom(dayOf(fromMs), to)].filter((day) => !archived.has(day));
     const found = new Set<string>();
-    for await (const rows of store.rows(dayOf(fromMs), to, { archived })) for (const { day } of rows) found.add(day);
-    for (const day of [...found].sort()) if (!archived.has(day)) yield day;
+    for await (const rows of store.rows(days, {})) for (const { day } of rows) found.add(day);
+    yield* [...found].sort();
   }
 }

@@ -14,15 +14,15 @@ interface WholeLedger extends Pick<LedgerStore, 'customers' | 'close'> {
   rows(asked: Asked): AsyncIterable<readonly UsageRow[]>;
 }
 
-/** Rejects with StoreUnavailable or ArchiveUnavailable. */
-export async function openLedger(settings: ArchiveSettings): Promise<WholeLedger> {
-  const archive = await openArchive(settings);
+/** Throws StoreUnavailable; reading rejects with that or ArchiveUnavailable. */
+export function openLedger(settings: ArchiveSettings): WholeLedger {
   const store = openRedisLedger(settings);
+  let opened: Promise<Archive | null> | undefined;
   return {
-    rows: (asked) => ledgerRows(store, archive, asked),
+    rows: (asked) => ledgerRows(store, () => (opened ??= openArchive(settings)), asked),
     customers: store.customers,
     close: async () => {
-      await Promise.all([store.close(), archive?.close()]);
+      await Promise.all([store.close(), (await opened)?.close()]);
     },
   };
 }

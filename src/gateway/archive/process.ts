@@ -5,7 +5,7 @@ import { openBoth } from './open.js';
 import { ArchiveDamaged } from './errors.js';
 import type { Archive } from './port.js';
 import { restoreDays } from './restore.js';
-import { requireOwnArchive } from './rows.js';
+import { ownArchive } from './rows.js';
 import { reasonOf } from './task.js';
 import type { ArchiveTask } from './task.js';
 
@@ -38,10 +38,10 @@ async function run(archive: Archive, store: ArchivedLedger): Promise<void> {
 
 /** What stands where: `waiting` are days that are due and still in the store alone. */
 async function statusOf(archive: Archive, store: ArchivedLedger): Promise<object> {
-  await requireOwnArchive(store, archive);
+  ownArchive(await store.archive(), archive);
   const days = await archive.days();
   const names = [...days.keys()];
-  const before = await dueBefore(store, task.settings.store);
+  const before = await dueBefore(store, task.settings.store, Date.now());
   const waiting: string[] = [];
   for await (const day of waitingDays(store, archive, before, task.settings.store.usageDays)) waiting.push(day);
   for (const [day, state] of days) if (state === 'held') waiting.push(day);

@@ -12,7 +12,7 @@ import { writeReport } from './write.js';
  */
 const { format, range, settings } = (await json(process.stdin)) as Task;
 try {
-  const ledger = await openLedger(settings);
+  const ledger = openLedger(settings);
   const { from, to, key: keyId, customer } = range;
   // Ids of a customer's keys begin with its own.
   const rows = ledger.rows({ from, to, keyId, after: customer });

@@ -6,7 +6,7 @@ import type { Plans, Terms } from '../../plan.js';
 import { isWindowOver } from '../../windows.js';
 import { isBanOver } from './ban-index.js';
 import { dayOf } from './ledger/day.js';
-import { rangeOf } from './files/rows.js';
+import { AFTER_ALL, rangeOf } from './files/rows.js';
 import type { Store } from './files/store.js';
 import type { Stores } from './files/stores.js';
 import { unpackState } from './log/subject-state.js';
@@ -21,6 +21,8 @@ const WHOLE_FOR_MS = DAY_MS;
 const LEAST: Pick<Terms, 'limits' | 'refill'> = { limits: { minute: 1, day: 1 }, refill: 'greedy' };
 /** What was told of a month is remembered until it is over. */
 const MARKED_MS = LONGEST_MONTH_MS;
+/** A clock that is ahead takes no day of the ledger before so many were counted on by it. */
+const WITNESS_DAYS = 7;
 /** Rows looked at per kind and step, bounding how long the files stay locked. */
 const STEP_ROWS = 1_000;
 
@@ -52,7 +54,8 @@ export class Sweep {
       });
       await durable.transaction(() => {
         this.#step(durable, 's', (row) => isMonthOver(row, nowMs) && isForgotten(row, nowMs, () => LEAST));
-        removeDaysBefore(durable, 'u', dayOf(nowMs - this.#usageDays * DAY_MS));
+        const believedMs = Math.min(nowMs, witnessedMs(durable));
+        removeDaysBefore(durable, 'u', dayOf(believedMs - this.#usageDays * DAY_MS));
       });
     } catch (error) {
       throw await translated(this.#stores, error);
@@ -81,6 +84,17 @@ export function removeSome(
   }
   for (const name of over) store.removeSync(name);
   return seen < STEP_ROWS ? kind : last;
+}
+
+/** When the seventh newest day of the ledger began; 0 where it has fewer. */
+function witnessedMs(durable: Store): number {
+  let before = `u${AFTER_ALL}`;
+  for (let n = 0; n < WITNESS_DAYS; n += 1) {
+    const [name] = durable.getKeys({ start: before, end: 'u', reverse: true, limit: 1 });
+    if (name === undefined) return 0;
+    before = name.slice(0, 'u2026-11-21'.length);
+  }
+  return Date.parse(before.slice(1));
 }
 
 /** Removes rows of a kind that is named by days: some of those before `day`. */

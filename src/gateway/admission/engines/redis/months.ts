@@ -74,7 +74,8 @@ async function takeOver(link: Link, first: number, today: number): Promise<void>
     for (const [payer, before] of units) await begin(link, payer, before, first, today);
     units = new Map();
   };
-  for await (const rows of storedRows(link, first, today, { archived: new Map() })) {
+  const days = Array.from({ length: today - first + 1 }, (_, n) => first + n);
+  for await (const rows of storedRows(link, days, {})) {
     for (const row of rows) {
       const its = row.key.slice(0, CUSTOMER_ID_LENGTH);
       if (its !== prefix) await write();

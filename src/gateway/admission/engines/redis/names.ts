@@ -5,7 +5,6 @@
  *     petgate:{<id>}:key          a key: its record, state and ban (hash) no TTL
  *     petgate:{<id>}:history      audit entries of a key or a customer (list) no TTL
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
- *     petgate:{<id>}:late:<day>   what came of a day long over (hash) no TTL
  *     petgate:{<id>}:events       events of a key or a customer that are not delivered (hash) no TTL
  *     petgate:{<id>}:credits:<day>  last credit counted of each teller (hash) TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
@@ -29,9 +28,9 @@
  *     petgate:{events}:dead       ids of events nobody tries any more, by since when (sorted set) no TTL
  *     petgate:{events}:collecting somebody looks for what nobody entered (events/noted.ts) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
- *     petgate:late                days of which there are late counts (sorted set) no TTL
  *     petgate:months              the month since which every key's is counted (months.ts) no TTL
  *     petgate:archive             id of the archive that days were moved to  no TTL
+ *     petgate:archive:days        days that it may have (sorted set) no TTL
  *     petgate:gateways:days       of which days each may bring counts (hash) TTL
  *
  * The id of a customer's key is written `{<8 characters of the customer>}<6 more>`, so that all its keys and the
@@ -66,12 +65,9 @@ export const EVENTS_DEAD = 'petgate:{events}:dead';
 export const EVENTS_COLLECTING = 'petgate:{events}:collecting';
 export const GATEWAYS = 'petgate:gateways';
 export const GATEWAY_DAYS = 'petgate:gateways:days';
-export const LATE_DAYS = 'petgate:late';
 export const ARCHIVE = 'petgate:archive';
 export const MONTHS = 'petgate:months';
-
-/** Counts of days longer ago are late (ledger/late-days.ts). */
-export const LATEST_DAYS = 30;
+export const ARCHIVED_DAYS = 'petgate:archive:days';
 
 /** Name of one of the marks of a Cluster (link/identity.ts). */
 export function storeMark(n: number): string {
@@ -123,11 +119,6 @@ export function ledgerName(id: string, day: number): string {
   return `petgate:${tagged(id)}:usage:${day}`;
 }
 
-/** Name of the late counts of a key and day. */
-export function lateName(id: string, day: number): string {
-  return `petgate:${tagged(id)}:late:${day}`;
-}
-
 /** Name of the hash that holds, by teller, the number of the last credit counted of a day. */
 export function creditsName(id: string, day: number): string {
   return `petgate:${tagged(id)}:credits:${day}`;
@@ -159,6 +150,9 @@ export function dayName(day: number): string {
 
 /** Name of the count of units beyond one for each request: a ledger without it is of requests that cost one. */
 export const EXCESS = 'excess';
+
+/** Field of a day's ledger: what the archive has of it is not in it any more, and what is in it comes on top. */
+export const ON_TOP = 'on top';
 
 /** Name of one count in a day's ledger. */
 export function usageField(plan: string, operation: string, count: string): string {

@@ -6,10 +6,12 @@ import type { Link } from './link/link.js';
 import { luaLimit, MONTH_ENDS, MONTH_START } from './admission/windows.js';
 import { noteCrossed, WRITE_NOTES } from './events/crossed.js';
 import { enterDay } from './ledger/active-days.js';
-import { isLate, noteLateDay } from './ledger/late-days.js';
-import { customerName, dayNumber, dayNumberOf, EXCESS, keyName, lateName, ledgerName, spoolName } from './names.js';
+import { customerName, dayNumberOf, EXCESS, keyName, ledgerName, spoolName } from './names.js';
 import { scriptOf } from './link/script.js';
 import { packedState, readStateOf, WINDOW_FORMAT } from './state.js';
+
+/** What comes later may be of a day that is in the archive: beside that it stays for ever. */
+const ENDLESS_DAYS = 30;
 
 /**
  * Takes over what a gateway counted while Redis was away. The counts are absolute: what was taken before
@@ -54,10 +56,8 @@ for n = 10, #ARGV, 9 do
       end
     end
   end
-  if string.find(ledger, ':usage:', 1, true) then
-    if call('TTL', ledger) < 0 then call('EXPIRE', ledger, ARGV[3]) end
-    ${enterDay('ledger')}
-  end
+  if today - day > ${ENDLESS_DAYS} then call('PERSIST', ledger) elseif call('TTL', ledger) < 0 then call('EXPIRE', ledger, ARGV[3]) end
+  ${enterDay('ledger')}
   if call('TTL', marks) < 0 then call('EXPIRE', marks, ARGV[3]) end
 end
 local found = (spent > 0 or spentOfMonth > 0) and call('HMGET', KEYS[1], 'version', 'state', 'windows')
@@ -141,12 +141,9 @@ export async function takeSpool(
   usageDays: number,
 ): Promise<boolean> {
   const days = [...new Set(rows.map((row) => dayNumberOf(row.day)))];
-  const today = dayNumber(link.storeMs(keyName(keyId)));
-  for (const day of days) if (isLate(day, today)) await noteLateDay(link, day);
   const customerId = customerOf(keyId);
   const names = [customerId === null ? keyName(keyId) : customerName(customerId)];
-  for (const day of days)
-    names.push(isLate(day, today) ? lateName(keyId, day) : ledgerName(keyId, day), spoolName(keyId, day));
+  for (const day of days) names.push(ledgerName(keyId, day), spoolName(keyId, day));
   // Where its days are entered.
   if (customerId !== null) names.push(keyName(keyId));
   const args = [

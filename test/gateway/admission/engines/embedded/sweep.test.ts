@@ -35,7 +35,6 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
   const earlierMs = NOON_MS - 3 * DAY_MS;
   await engine.admit([
     requestOf('idle', { nowMs: earlierMs }),
-    requestOf('busy', { nowMs: NOON_MS - 31 * DAY_MS }),
     requestOf('busy', { nowMs: earlierMs }),
     addressRequest('192.0.2.1', { nowMs: earlierMs }),
     addressRequest('192.0.2.2', { nowMs: NOON_MS }),
@@ -123,4 +122,27 @@ t.test('nor is a key forgotten that would still owe if its limits were lowered',
   await new Sweep(stores, 30, new StoredKeyVerifier(stores, plans)).run(laterMs);
   await engine.keys.write({ ...record, limits: { minute: 1, day: 1 }, version: 2 }, ENTRY);
   t.match(await engine.admit([requestOf('lowered', { nowMs: laterMs })]), [{ outcome: 'limited', violated: 'day' }]);
+});
+
+t.test('a clock that is ahead takes no day of the ledger: seven days that were counted on do', async (t) => {
+  const folder = tempFolder(t);
+  const engine = engineOn(t, folder);
+  const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
+  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
+  const sweep = new Sweep(stores, 400, new StoredKeyVerifier(stores, PLANS));
+  await engine.keys.write(recordOf('busy', { plan: 'open' }), ENTRY);
+  const countOn = async (days: readonly number[]): Promise<void> => {
+    for (const day of days) await engine.admit([requestOf('busy', { nowMs: NOON_MS + day * DAY_MS })]);
+    await new Checkpoint(stores).merge();
+    await sweep.run(NOON_MS + days.at(-1)! * DAY_MS);
+  };
+  const daysKept = (): number => namesIn(stores.durable, 'u').length;
+  await countOn(Array.from({ length: 10 }, (_, n) => n - 9));
+  await countOn([402]);
+  t.equal(daysKept(), 11, 'one request 402 days ahead');
+  await countOn([1_000, 1_001, 1_002, 1_003, 1_004]);
+  t.equal(daysKept(), 16, 'nor do six days of them');
+  await countOn([1_005]);
+  t.equal(daysKept(), 7, 'seven are believed');
+  t.match(namesIn(stores.durable, 'u')[0], /^u2027-12-28/, 'whose first is 400 days after none but these');
 });

@@ -3,46 +3,77 @@ import type { CustomerStore } from '../../../customers/record.js';
 import type { ArchivedLedger } from '../../../ledger-store.js';
 import type { DayStore, UsageRow } from '../../../port.js';
 import { enterDay } from './active-days.js';
-import { noteLateDay } from './late-days.js';
 import type { Link } from '../link/link.js';
 import { scriptOf } from '../link/script.js';
-import { ARCHIVE, dayNumberOf, EXCESS, GATEWAY_DAYS, lateName, ledgerName, usageField } from '../names.js';
+import { ARCHIVE, ARCHIVED_DAYS, dayNumberOf, EXCESS, GATEWAY_DAYS, ledgerName, ON_TOP, usageField } from '../names.js';
 import { dayRows, storedRows } from './usage.js';
 
 /** Calls under way at once: few enough that each keeps its deadline. */
 const SENT_AT_ONCE = 32;
 
 /**
- * KEYS: ledgers, on a single Redis many. ARGV: the sum of all counts that each had when it was archived. Counts only
- * grow, so that an equal sum is the same ledger: it goes. Answers the places of those that have more.
+ * KEYS: ledgers, on a single Redis many. ARGV: seconds that a mark is kept, and the sum of all counts that each had
+ * when it was archived. Counts only grow, so that an equal sum is the same ledger: the mark takes its place. Answers the
+ * places of those that have more. One with the mark is done.
  */
 const REMOVE = scriptOf(`
 local more = {}
 for k = 1, #KEYS do
-  local ledger, sum = call('HGETALL', KEYS[k]), 0
-  for n = 2, #ledger, 2 do sum = sum + ledger[n] end
-  if #ledger > 0 and sum == tonumber(ARGV[k + 1]) then call('DEL', KEYS[k]) elseif #ledger > 0 then more[#more + 1] = k - 1 end
+  local ledger, sum, isDone = call('HGETALL', KEYS[k]), 0, false
+  for n = 1, #ledger, 2 do
+    if ledger[n] == '${ON_TOP}' then isDone = true else sum = sum + ledger[n + 1] end
+  end
+  if not isDone and (#ledger == 0 or sum == tonumber(ARGV[k + 2])) then
+    call('DEL', KEYS[k])
+    call('HSET', KEYS[k], '${ON_TOP}', '1')
+    call('EXPIRE', KEYS[k], ARGV[2])
+  elseif not isDone then
+    more[#more + 1] = k - 1
+  end
 end
 return pack('<d', clock) .. ' ' .. table.concat(more, ' ')
 `);
 
-/** KEYS: a ledger, and where its late counts stand. ARGV: fields and counts that were archived. What it has more becomes late, and it goes. */
-const KEEP_MORE = scriptOf(`
-local archived, ledger = {}, call('HGETALL', KEYS[1])
-for n = 2, #ARGV, 2 do archived[ARGV[n]] = tonumber(ARGV[n + 1]) end
-for n = 1, #ledger, 2 do
-  local more = ledger[n + 1] - (archived[ledger[n]] or 0)
-  if more > 0 then call('HINCRBY', KEYS[2], ledger[n], string.format('%.0f', more)) end
+/** KEYS[1]: a ledger. ARGV: fields and counts that were archived. What it has more stays beside the mark, for ever. */
+const SUBTRACT = scriptOf(`
+if call('HEXISTS', KEYS[1], '${ON_TOP}') == 0 then
+  local archived, ledger = {}, call('HGETALL', KEYS[1])
+  for n = 2, #ARGV, 2 do archived[ARGV[n]] = tonumber(ARGV[n + 1]) end
+  call('DEL', KEYS[1])
+  for n = 1, #ledger, 2 do
+    local more = ledger[n + 1] - (archived[ledger[n]] or 0)
+    if more > 0 then call('HSET', KEYS[1], ledger[n], string.format('%.0f', more)) end
+  end
+  call('HSET', KEYS[1], '${ON_TOP}', '1')
 end
-call('DEL', KEYS[1])
 return pack('<d', clock) .. '1'
 `);
 
-/** KEYS: a ledger and its key. ARGV: seconds it is kept, fields and counts. */
+/** KEYS: ledgers. ARGV: seconds that a mark is kept. */
+const MARK = scriptOf(`
+for k = 1, #KEYS do
+  call('HSET', KEYS[k], '${ON_TOP}', '1')
+  call('EXPIRE', KEYS[k], ARGV[2])
+end
+return pack('<d', clock) .. '1'
+`);
+
+/** KEYS: ledgers. What is on top of the archive stays for ever, as the archive does. */
+const UNMARK = scriptOf(`
+for k = 1, #KEYS do
+  call('HDEL', KEYS[k], '${ON_TOP}')
+  call('PERSIST', KEYS[k])
+end
+return pack('<d', clock) .. '1'
+`);
+
+/** KEYS: a ledger and its key. ARGV: seconds it is kept, fields and counts, added unless they are in it. */
 const RESTORE = scriptOf(`
-call('HSET', KEYS[1], spread(ARGV, 3))
-call('EXPIRE', KEYS[1], ARGV[2])
-${enterDay('KEYS[1]')}
+if call('HDEL', KEYS[1], '${ON_TOP}') == 1 then
+  for n = 3, #ARGV, 2 do call('HINCRBY', KEYS[1], ARGV[n], ARGV[n + 1]) end
+  call('EXPIRE', KEYS[1], ARGV[2])
+  ${enterDay('KEYS[1]')}
+end
 return pack('<d', clock) .. '1'
 `);
 
@@ -53,39 +84,60 @@ export function ledgerStore(
   customers: CustomerStore,
   close: () => Promise<void>,
 ): ArchivedLedger {
+  const seconds = ((usageDays + 1) * 86_400).toString();
+  /** Ledgers of the keys of these rows, some at a time; in a Cluster each script has one. */
+  const each = async (
+    day: string,
+    rows: AsyncIterable<readonly UsageRow[]>,
+    atOnce: number,
+    work: (names: readonly string[], keys: readonly KeyRows[]) => Promise<unknown>,
+  ): Promise<void> => {
+    for await (const keys of inGroups(rows, SENT_AT_ONCE)) {
+      const size = link.cluster ? 1 : atOnce;
+      const parts = Array.from({ length: Math.ceil(keys.length / size) }, (_, n) =>
+        keys.slice(n * size, (n + 1) * size),
+      );
+      await Promise.all(
+        parts.map((part) =>
+          work(
+            part.map((its) => ledgerName(its[0]!.key, dayNumberOf(day))),
+            part,
+          ),
+        ),
+      );
+    }
+  };
   return {
     customers: (afterId, count) => customers.page(afterId, count),
-    rows: (from, to, part) => storedRows(link, dayNumberOf(from), dayNumberOf(to), part),
+    rows: (names, part) => storedRows(link, names.map(dayNumberOf), part),
     day: (day) => dayRows(link, dayNumberOf(day)),
-    async remove(day, rows) {
-      const size = link.cluster ? 1 : SENT_AT_ONCE;
-      for await (const keys of inGroups(rows, SENT_AT_ONCE)) {
-        const parts = Array.from({ length: Math.ceil(keys.length / size) }, (_, n) =>
-          keys.slice(n * size, (n + 1) * size),
-        );
-        await Promise.all(parts.map((part) => removeSome(link, day, part)));
-      }
-    },
-    async restore(day, rows) {
-      const seconds = ((usageDays + 1) * 86_400).toString();
-      for await (const keys of inGroups(rows, SENT_AT_ONCE))
-        await Promise.all(
-          keys.map((its) => {
-            const name = ledgerName(its[0]!.key, dayNumberOf(day));
-            return link.run(RESTORE, [name, name.replace(/usage:\d+$/, 'key')], [seconds, ...fieldsOf(its)]);
-          }),
-        );
-    },
-    async archiveId() {
+    remove: (day, rows) =>
+      each(day, rows, SENT_AT_ONCE, async (names, keys) => {
+        const answer = await link.run(REMOVE, names, [seconds, ...keys.map(sumOf)]);
+        for (const place of answer.toString().split(' ').filter(Boolean).map(Number))
+          await link.run(SUBTRACT, [names[place]!], fieldsOf(keys[place]!));
+      }),
+    mark: (day, rows) => each(day, rows, SENT_AT_ONCE, (names) => link.run(MARK, names, [seconds])),
+    unmark: (day, rows) => each(day, rows, SENT_AT_ONCE, (names) => link.run(UNMARK, names, [])),
+    restore: (day, rows) =>
+      each(day, rows, 1, ([name = ''], [its = []]) =>
+        link.run(RESTORE, [name, name.replace(/usage:\d+$/, 'key')], [seconds, ...fieldsOf(its)]),
+      ),
+    async archive() {
       const id = (await link.command('get', ARCHIVE)) as Buffer | null;
-      return id?.toString() ?? null;
+      if (id === null) return null;
+      const noted = (await link.command('zrangebylex', ARCHIVED_DAYS, '-', '+')) as Buffer[];
+      return { id: id.toString(), days: new Set(noted.map((day) => day.toString())) };
     },
-    async bind(archiveId) {
+    async bind(archiveId, names) {
       await link.command('set', ARCHIVE, archiveId, 'NX');
-      return String(await link.command('get', ARCHIVE));
+      const bound = String(await link.command('get', ARCHIVE));
+      if (bound === archiveId) await link.command('zadd', ARCHIVED_DAYS, ...names.flatMap((day) => ['0', day]));
+      return bound;
     },
-    async unbind() {
-      await link.command('del', ARCHIVE);
+    async unbind(day) {
+      await link.command('zrem', ARCHIVED_DAYS, day);
+      if ((await link.command('exists', ARCHIVED_DAYS)) === 0) await link.command('del', ARCHIVE);
     },
     async nowMs() {
       await link.command('exists', GATEWAY_DAYS);
@@ -98,21 +150,6 @@ export function ledgerStore(
 
 /** Rows of one key each. */
 type KeyRows = readonly UsageRow[];
-
-async function removeSome(link: Link, day: string, keys: readonly KeyRows[]): Promise<void> {
-  const number = dayNumberOf(day);
-  const names = keys.map((rows) => ledgerName(rows[0]!.key, number));
-  const answer = await link.run(REMOVE, names, keys.map(sumOf));
-  for (const place of answer
-    .toString()
-    .split(' ')
-    .filter((text) => text !== '')) {
-    const rows = keys[Number(place)]!;
-    // First the note: late counts without it would be in no report.
-    await noteLateDay(link, number);
-    await link.run(KEEP_MORE, [names[Number(place)]!, lateName(rows[0]!.key, number)], fieldsOf(rows));
-  }
-}
 
 function sumOf(rows: KeyRows): string {
   return rows.reduce((sum, row) => countsOf(row).reduce((part, [, count]) => part + count, sum), 0).toString();

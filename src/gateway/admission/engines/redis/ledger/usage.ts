@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UsageCounts, UsageRow, UsageStore } from '../../../port.js';
-import type { StoredPart } from '../../../ledger-store.js';
+import type { StoredPart, StoredRow } from '../../../ledger-store.js';
 import { activeDays, enteredFrom } from './active-days.js';
-import { lateDays } from './late-days.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
-import { dayName, dayNumber, dayNumberOf, EXCESS, KEY_INDEX, lateName, ledgerName } from '../names.js';
+import { dayName, dayNumberOf, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../names.js';
 import { scriptOf } from '../link/script.js';
 import type { Script } from '../link/script.js';
 
@@ -37,7 +36,8 @@ export function usageStore(link: Link): UsageStore {
       const first = dayNumberOf(from);
       const last = dayNumberOf(to);
       if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
-      return storedRows(link, first, last, { keyId, archived: new Map() });
+      const days = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);
+      return storedRows(link, days, { keyId });
     },
   };
 }
@@ -45,23 +45,17 @@ export function usageStore(link: Link): UsageStore {
 interface Ledger {
   readonly keyId: string;
   readonly day: number;
-  readonly isLate: boolean;
+  /** It may have what the archive has too. */
+  readonly isHeld: boolean;
 }
 
-/** The rows of a range, keys in order; of archived days the late counts alone. */
+/** The rows of these days, keys in order. */
 export async function* storedRows(
   link: Link,
-  first: number,
-  last: number,
-  { keyId, after = null, archived }: StoredPart,
-): AsyncGenerator<readonly UsageRow[]> {
-  const late = await lateDays(link, first, dayNumber(Date.now()));
-  const ledgers: Omit<Ledger, 'keyId'>[] = [];
-  for (let day = first; day <= last; day += 1) {
-    if (!archived.has(dayName(day))) ledgers.push({ day, isLate: false });
-    if (late.has(day)) ledgers.push({ day, isLate: true });
-  }
-  if (ledgers.length === 0) return;
+  days: readonly number[],
+  { keyId, after = null, held }: StoredPart,
+): AsyncGenerator<readonly StoredRow[]> {
+  const ledgers = days.map((day) => ({ day, isHeld: held?.has(dayName(day)) ?? false }));
   const asked = (id: string): readonly Ledger[] => ledgers.map((ledger) => ({ ...ledger, keyId: id }));
   if (keyId === undefined) yield* allRows(link, asked, after);
   else for await (const { rows } of runs(link, asked(keyId))) if (rows.length > 0) yield rows;
@@ -72,7 +66,7 @@ export async function* dayRows(link: Link, day: number): AsyncGenerator<readonly
   for await (const ids of idsIn(link, KEY_INDEX, null, KEYS_AT_ONCE))
     for await (const rows of allOf(
       link,
-      ids.map((keyId) => ({ keyId, day, isLate: false })),
+      ids.map((keyId) => ({ keyId, day, isHeld: false })),
     ))
       yield [...rows].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
@@ -85,7 +79,7 @@ async function* allRows(
   link: Link,
   asked: (id: string) => readonly Ledger[],
   after: string | null,
-): AsyncGenerator<readonly UsageRow[]> {
+): AsyncGenerator<readonly StoredRow[]> {
   const entered = await enteredFrom(link);
   for await (const ids of idsIn(link, KEY_INDEX, after, KEYS_AT_ONCE)) {
     const beganMs = performance.now();
@@ -94,7 +88,7 @@ async function* allRows(
     let [ledgers, isActive] = [[] as Ledger[], 0];
     for (const [place, id] of ids.entries()) {
       for (const ledger of asked(id)) {
-        const state = ledger.isLate ? 'unknown' : active[place]!.on(ledger.day);
+        const state = active[place]!.on(ledger.day);
         if (state === 'idle' && ledger.day >= entered) continue;
         ledgers.push(ledger);
         if (state === 'active') isActive += 1;
@@ -107,19 +101,19 @@ async function* allRows(
   }
 }
 
-async function* allOf(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<readonly UsageRow[]> {
+async function* allOf(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<readonly StoredRow[]> {
   for await (const { rows, tookMs } of runs(link, ledgers)) {
     if (rows.length > 0) yield rows;
     await pause(REST_FACTOR * tookMs);
   }
 }
 
-function nameOf({ keyId, day, isLate }: Ledger): string {
-  return isLate ? lateName(keyId, day) : ledgerName(keyId, day);
+function nameOf({ keyId, day }: Ledger): string {
+  return ledgerName(keyId, day);
 }
 
 interface Run {
-  readonly rows: readonly UsageRow[];
+  readonly rows: readonly StoredRow[];
   readonly tookMs: number;
 }
 
@@ -129,7 +123,7 @@ async function* runs(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<Run
     const beganMs = performance.now();
     const { found, until } = await (link.cluster ? readEach : readInOneRun)(link, ledgers, at);
     const tookMs = performance.now() - beganMs;
-    const rows: UsageRow[] = [];
+    const rows: StoredRow[] = [];
     for (const [ledger, counts] of found) pushRows(rows, ledger, counts);
     yield { rows, tookMs };
     at = until;
@@ -165,10 +159,19 @@ function* pairsOf(fields: readonly string[]): Generator<readonly [string, string
 }
 
 /** The rows of one day ledger: its fields hold plan, operation and the name of the count. */
-function pushRows(rows: UsageRow[], { keyId, day }: Ledger, counts: Iterable<readonly [string, string]>): void {
+function pushRows(
+  rows: StoredRow[],
+  { keyId, day, isHeld }: Ledger,
+  counts: Iterable<readonly [string, string]>,
+): void {
   const name = dayName(day);
   const found = new Map<string, Mutable<UsageRow>>();
+  let isOnTop = !isHeld;
   for (const [field, count] of counts) {
+    if (field === ON_TOP) {
+      isOnTop = true;
+      continue;
+    }
     const countAt = field.lastIndexOf('|');
     const label = field.slice(0, countAt);
     let row = found.get(label);
@@ -189,7 +192,7 @@ function pushRows(rows: UsageRow[], { keyId, day }: Ledger, counts: Iterable<rea
     }
     add(row, field.slice(countAt + 1), Number(count));
   }
-  rows.push(...found.values());
+  for (const row of found.values()) rows.push(isOnTop ? row : { ...row, isWhole: true });
 }
 
 /** Units are one for each request, and what is counted beside them. */
