@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 const NEEDS = [
   { program: 'redis-server', package: 'redis-server' },
   { program: 'initdb', package: 'postgresql' },
+  { program: 'pgbouncer', package: 'pgbouncer' },
   { program: 'chromium', package: 'chromium' },
   { program: 'promtool', package: 'prometheus' },
   { program: 'openssl', package: 'openssl' },

@@ -56,8 +56,8 @@ class PostgresStore implements PetStore {
       application_name: 'petgate-pets',
       max: CONNECTIONS,
       connectionTimeoutMillis: CONNECT_MS,
+      // No `statement_timeout` beside it: PgBouncer refuses a connection that asks for one.
       query_timeout: QUERY_MS,
-      statement_timeout: QUERY_MS,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
     });

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { StoreUnavailable } from '../../../src/pets/store/port.js';
 import { openPostgresStore } from '../../../src/pets/store/postgres.js';
+import { startPgbouncer } from '../../servers/pgbouncer.js';
 import { startPostgres } from '../../servers/postgres.js';
 import { startProxy } from '../../servers/stalling-proxy.js';
 import { storeContract } from './contract.js';
@@ -47,3 +48,12 @@ t.test(
     }
   },
 );
+
+t.test('by way of PgBouncer in transaction mode it works as without', async (t) => {
+  const url = await startPgbouncer(t, await server.createDatabase('pooled'));
+  const store = await openPostgresStore(url, quiet);
+  t.teardown(() => store.close());
+  const pets = await Promise.all(Array.from({ length: 30 }, () => store.add({ name: 'Rex', categoryId: 1n })));
+  t.same(await store.read(pets[7]!.id), pets[7]);
+  t.equal((await store.page({ afterId: 0n, count: 50, status: undefined })).length, 30);
+});

@@ -148,16 +148,16 @@ class PostgresArchive implements Archive {
   }
 
   alone<T>(work: () => Promise<T>): Promise<T | undefined> {
-    return this.#attempt(async () => {
-      // Held by this connection: it ends with the process, however that ends.
-      const { rows } = await this.#client.query<{ mine: boolean }>(`select pg_try_advisory_lock(${LOCK}, 2) as mine`);
-      if (rows[0]?.mine !== true) return undefined;
-      try {
-        return await work();
-      } finally {
-        await this.#client.query(`select pg_advisory_unlock(${LOCK}, 2)`).catch(() => undefined);
-      }
-    });
+    return this.#attempt(() =>
+      // Held by a transaction, which ends with the process however that ends: a pooler may give its next query another connection.
+      inTransaction(this.#connect, async (client) => {
+        await client.query('set local idle_in_transaction_session_timeout = 0');
+        const { rows } = await client.query<{ mine: boolean }>(
+          `select pg_try_advisory_xact_lock(${LOCK}, 2) as mine`,
+        );
+        return rows[0]?.mine === true ? work() : undefined;
+      }),
+    );
   }
 
   async close(): Promise<void> {

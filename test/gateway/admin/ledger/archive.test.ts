@@ -88,4 +88,7 @@ t.test('Redis: to PostgreSQL, and a gateway without that archive makes no report
   await postgres.stop();
   const away = await gateway.admin('GET', `/admin/v1/usage?from=${ago(80)}`);
   t.match(away, { status: 503, body: { code: 'archive_unavailable' } });
+  const today = await gateway.admin('GET', `/admin/v1/usage?from=${ago(1)}&by=key`);
+  t.equal(today.status, 200, 'nothing of these days was ever archived');
+  t.ok((today.body as { rows: unknown[] }).rows.length > 0);
 });

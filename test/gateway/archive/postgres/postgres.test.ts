@@ -2,6 +2,7 @@ import pg from 'pg';
 import t from 'tap';
 import type { UsageRow } from '../../../../src/gateway/admission/port.js';
 import { openPostgresArchive } from '../../../../src/gateway/archive/postgres/postgres.js';
+import { startPgbouncer } from '../../../servers/pgbouncer.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { gathered } from '../stage.js';
 
@@ -114,4 +115,25 @@ t.test('one at a time does the work, until its connection ends', async (t) => {
     t.equal(await other.alone(() => Promise.resolve(1)), undefined);
   });
   t.equal(await other.alone(() => Promise.resolve(1)), 1);
+});
+
+t.test('by way of PgBouncer in transaction mode it works as without', async (t) => {
+  const url = await startPgbouncer(t, await server.createDatabase('pooled'));
+  const [one, other] = await Promise.all([openPostgresArchive(url), openPostgresArchive(url)]);
+  t.teardown(() => Promise.all([one.close(), other.close()]));
+  const days = ['2026-01-05', '2026-01-06'];
+  for (let round = 0; round < 3; round += 1) {
+    // What one holds no other gets, and it is free again afterwards, whichever connections they are given.
+    await one.alone(async () => {
+      for (const day of days) await one.add(day, inBatches(rowsOf(day, 2_000)));
+      t.equal((await other.days()).size, 2);
+      t.equal(await other.alone(() => Promise.resolve(1)), undefined, 'another one is at it');
+    });
+    const found = await Promise.all([gathered(one.rows(days, {})), gathered(other.rows(days, {}))]);
+    t.same(
+      found.map((rows) => rows.length),
+      [4_000, 4_000],
+    );
+    await other.alone(() => other.drop(days[0]!));
+  }
 });
