@@ -10,7 +10,7 @@ import type { Reloader } from './config/reload.js';
 import type { Deliverer } from './events/deliverer.js';
 import { watchHealth } from './health.js';
 import { KeyRegistry } from './keys/registry.js';
-import { watchArchive } from './observe/archive.js';
+import { watchArchive, watchUnarchived } from './observe/archive.js';
 import { watchInfo } from './observe/info.js';
 import { watchGateway, watchProcess } from './observe/process.js';
 import { listen } from './server.js';
@@ -39,6 +39,11 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   watchInfo(side.registry, () => reloader.settings(), base.contract.document);
   watchProcess(side.registry, engine);
   watchGateway(side.registry, engine, health, () => reloader.state());
+  watchUnarchived(side.registry, settings.store.unarchived);
+  if (settings.store.unarchived)
+    log.warn(
+      'nothing of the usage ledger is archived: Redis keeps it in memory for store.usage, then it is lost; set LEDGER_URL, or store.archive to off',
+    );
   const keeper = settings.store.archive === null ? undefined : keepArchive(settings, log);
   if (keeper !== undefined) watchArchive(side.registry, () => keeper.state());
   const deliverer = await beginEvents(base, side.registry);

@@ -44,7 +44,7 @@ export async function startPgbouncer(t: Teardown, url: string): Promise<string> 
   // It refuses to run as root.
   const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
   chmodSync(folder, 0o755);
-  const [command = 'pgbouncer', ...args] = [...asUser, 'pgbouncer', '-q', file];
+  const [command, ...args] = [...asUser, 'pgbouncer', '-q', file];
   await startTool(t, command, args, isReady);
   return through.href;
 }

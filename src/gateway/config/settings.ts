@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Plans } from '../admission/plan.js';
 import type { GatewayFile } from './schema/gateway.js';
+import { isOff } from './schema/store.js';
 
 /** Nobody changes settings; a map of plans is read-only as it is. */
 type Immutable<T> = T extends ReadonlyMap<unknown, unknown> ? T : { readonly [Name in keyof T]: Immutable<T[Name]> };
@@ -42,7 +43,9 @@ export function toSettings(file: GatewayFile, plans: Plans, paths: ResolvedPaths
       redisUrl: store.redis ?? null,
       deadlineMs: store.deadline,
       usageDays: store.usage / 86_400_000,
-      archive: store.archive === 'off' ? null : store.archive,
+      archive: isOff(store.archive) ? null : store.archive,
+      /** With Redis nothing is archived, and nobody said that it be so. */
+      unarchived: store.redis !== undefined && store.archive === undefined,
       archiveAfterDays: store.archive_after / 86_400_000,
       finalAfterMs: store.final_after,
       mapBytes: store.map_size,

@@ -2,6 +2,17 @@ import type { Registry } from 'prom-client';
 import type { ArchiveState } from '../archive/keeper.js';
 import { gaugeOf } from './gauge.js';
 
+/** Whether the ledger is lost when `store.usage` ends, or Redis with it, and nobody chose so. */
+export function watchUnarchived(registry: Registry, unarchived: boolean): void {
+  gaugeOf(
+    registry,
+    'petgate_ledger_unarchived',
+    '1 with Redis and no archive, unless store.archive is off; else 0.',
+    () => (unarchived ? 1 : 0),
+    'max',
+  );
+}
+
 /** How the ledger's days come into the archive. Once, in the process that moves them. */
 export function watchArchive(registry: Registry, state: () => ArchiveState): void {
   gaugeOf(

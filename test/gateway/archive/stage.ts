@@ -45,6 +45,7 @@ function settingsOf(dataFolder: string, redisUrl: string, archive: string): Arch
       deadlineMs: 5_000,
       usageDays: 400,
       archive,
+      unarchived: false,
       archiveAfterDays: 40,
       finalAfterMs: 7 * DAY_MS,
       mapBytes: 2 ** 28,

@@ -31,6 +31,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
     deadlineMs: 450,
     usageDays: 400,
     archive: null,
+    unarchived: false,
     archiveAfterDays: 40,
     finalAfterMs: 604_800_000,
     mapBytes: 16 * 2 ** 30,

@@ -16,6 +16,9 @@ const archive = text(
   /^(?:off|postgres(?:ql)?:\/\/\S+)$/,
 );
 
+/** Whether nothing is archived, asked for or not. */
+export const isOff = (where: string | undefined): where is 'off' | undefined => where === undefined || where === 'off';
+
 /** `store` of gateway.yaml. */
 export const store = mapping({
   engine: z
@@ -35,9 +38,9 @@ export const store = mapping({
     .prefault('400d')
     .describe('How long the store keeps a day of the usage ledger, unless it moves to the archive before.'),
   archive: archive
-    .prefault('off')
+    .optional()
     .describe(
-      'With Redis: the PostgreSQL where days of the ledger go that are over, or off. The embedded store keeps them itself.',
+      'With Redis: the PostgreSQL where days of the ledger go that are over; off: nowhere, and no warning. The embedded store keeps them itself.',
     ),
   archive_after: duration('32d', '36500d')
     .refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 40d')
@@ -79,12 +82,12 @@ export const store = mapping({
     .prefault('1s')
     .describe('How long they may take; then the answer is 503 change_uncertain.'),
 })
-  .refine(({ archive: where, redis: url }) => where === 'off' || url !== undefined, {
+  .refine(({ archive: where, redis: url }) => isOff(where) || url !== undefined, {
     path: ['archive'],
     error:
       'only Redis has an archive: the embedded store keeps its ledger on disk for as long as store.usage says; leave LEDGER_URL and store.archive out, or set REDIS_URL',
   })
-  .refine(({ archive: where, archive_after: after, usage }) => where === 'off' || after < usage, {
+  .refine(({ archive: where, archive_after: after, usage }) => isOff(where) || after < usage, {
     path: ['archive_after'],
     error: 'must be shorter than usage: a day is archived before the store forgets it',
   });
