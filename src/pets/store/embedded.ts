@@ -17,7 +17,20 @@ const MAP_BYTES = 2 ** 30;
  * not, but of a commit that fails (a full disk) some of them never end.
  */
 export function openEmbeddedStore(folder: string): PetStore {
-  return new EmbeddedStore(open({ path: folder, mapSize: MAP_BYTES, maxDbs: 2, overlappingSync: false }));
+  return new EmbeddedStore(open({ path: folder, mapSize: MAP_BYTES, maxDbs: 3, overlappingSync: false }));
+}
+
+/** What this version writes, and the only form it knows: it says so in the store, and one of 0.2 says nothing. */
+const OWN_FORMAT = '1';
+
+function checkFormat(root: RootDatabase): void {
+  const about = root.openDB<string, string>({ name: 'about', encoding: 'string' });
+  const format = about.get('format');
+  if (format === undefined) root.transactionSync(() => about.putSync('format', OWN_FORMAT));
+  else if (format !== OWN_FORMAT)
+    throw new Error(
+      `its catalogue has format ${format}, which this version of pets does not know: start the version that wrote it, or a later one`,
+    );
 }
 
 interface Waiting {
@@ -37,6 +50,7 @@ class EmbeddedStore implements PetStore {
 
   constructor(root: RootDatabase) {
     this.#root = root;
+    checkFormat(root);
     this.#pets = root.openDB<string, Buffer>({ name: 'pets', encoding: 'string', keyEncoding: 'binary' });
     this.#byStatus = root.openDB<string, Buffer>({ name: 'pets-by-status', encoding: 'string', keyEncoding: 'binary' });
   }

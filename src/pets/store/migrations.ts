@@ -18,7 +18,7 @@ const LOCK_MS = 30_000;
 
 /**
  * Brings the schema up to date, all or nothing. Instances that start together take turns.
- * A schema newer than this program is left alone, so that an older instance can restart during a roll-out.
+ * A schema newer than this program is refused: nobody knows what it means.
  */
 export async function migrate(client: Client): Promise<void> {
   await client.query('begin');
@@ -32,6 +32,10 @@ export async function migrate(client: Client): Promise<void> {
       'select coalesce(max(version), 0) as version from pets_migrations',
     );
     const applied = rows[0]?.version ?? 0;
+    if (applied > MIGRATIONS.length)
+      throw new Error(
+        `it has format ${applied}, which this version of pets does not know: start the version that wrote it, or a later one`,
+      );
     for (const [index, sql] of MIGRATIONS.entries()) {
       if (index < applied) continue;
       await client.query(sql);

@@ -173,6 +173,16 @@ t.test('days that 0.2 archived in files refuse a start, and nothing else', (t) =
   t.end();
 });
 
+t.test('Redis without an archive is told apart from one that is to have none', (t) => {
+  const unarchived = (environment: NodeJS.ProcessEnv): boolean => loadSettings(environment).store.unarchived;
+  const redis = { REDIS_URL: 'redis://127.0.0.1:1' };
+  t.equal(unarchived({}), false);
+  t.equal(unarchived(redis), true);
+  t.equal(unarchived({ ...redis, LEDGER_URL: 'off' }), false);
+  t.equal(unarchived({ ...redis, LEDGER_URL: 'postgres://127.0.0.1/ledger' }), false);
+  t.end();
+});
+
 t.test('an empty variable counts as not set', (t) => {
   t.same(loadSettings({ PORT: '', REDIS_URL: ' ', PETS_URL: '', PETGATE_CONFIG: '' }), loadSettings({}));
   t.end();

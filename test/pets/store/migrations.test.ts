@@ -24,16 +24,14 @@ t.test('instances that start together on an empty database migrate it once', asy
   t.equal((await stores[0]!.page({ afterId: 0n, count: 10, status: undefined })).length, 6);
 });
 
-t.test('a schema newer than the program is left alone', async (t) => {
+t.test('a schema newer than the program is refused', async (t) => {
   const url = await server.createDatabase('newer');
   await (await openPostgresStore(url, quiet)).close();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query('insert into pets_migrations (version) values (999)');
   await client.end();
-  const store = await openPostgresStore(url, quiet);
-  t.teardown(() => store.close());
-  t.ok((await store.add({ name: 'Rex', categoryId: 1n })).id > 0n);
+  await t.rejects(openPostgresStore(url, quiet), { message: /format 999, .* does not know/ });
   t.same(await versions(url), [1, 999]);
 });
 

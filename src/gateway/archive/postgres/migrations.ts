@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import { COUNTS } from '../../admission/counts.js';
+import { ArchiveUnavailable } from '../errors.js';
 
 /** One step each, in order, never changed once released: the number of those applied is the schema's version. */
 const MIGRATIONS: readonly string[] = [
@@ -41,6 +42,10 @@ export async function migrate(client: Client): Promise<void> {
       'select coalesce(max(version), 0) as version from ledger_migrations',
     );
     const applied = rows[0]?.version ?? 0;
+    if (applied > MIGRATIONS.length)
+      throw new ArchiveUnavailable(
+        `The archive of the ledger has format ${applied}, which this version of Petgate does not know: start the version that wrote it, or a later one.`,
+      );
     for (const [index, sql] of MIGRATIONS.entries()) {
       if (index < applied) continue;
       await client.query(sql);

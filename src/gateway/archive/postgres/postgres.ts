@@ -152,9 +152,7 @@ class PostgresArchive implements Archive {
       // Held by a transaction, which ends with the process however that ends: a pooler may give its next query another connection.
       inTransaction(this.#connect, async (client) => {
         await client.query('set local idle_in_transaction_session_timeout = 0');
-        const { rows } = await client.query<{ mine: boolean }>(
-          `select pg_try_advisory_xact_lock(${LOCK}, 2) as mine`,
-        );
+        const { rows } = await client.query<{ mine: boolean }>(`select pg_try_advisory_xact_lock(${LOCK}, 2) as mine`);
         return rows[0]?.mine === true ? work() : undefined;
       }),
     );

@@ -81,7 +81,6 @@ t.test('Redis: to PostgreSQL, and a gateway without that archive makes no report
   for (const [its, unarchived] of [
     [gateway, 0],
     [other, 1],
-    [await startGateway(t, { environment: { REDIS_URL: redis.url, LEDGER_URL: 'off' } }), 0],
   ] as const) {
     t.equal((await scrape(its.adminUrl)).value('petgate_ledger_unarchived'), unarchived);
     t.equal(warnings(its), unarchived, 'nor is it unsaid');

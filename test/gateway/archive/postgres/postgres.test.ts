@@ -137,3 +137,10 @@ t.test('by way of PgBouncer in transaction mode it works as without', async (t) 
     await other.alone(() => other.drop(days[0]!));
   }
 });
+
+t.test('one of a later version is refused', async (t) => {
+  const url = await server.createDatabase('later');
+  await (await openPostgresArchive(url)).close();
+  await ask(url, 'insert into ledger_migrations (version) values (999)');
+  await t.rejects(openPostgresArchive(url), { name: 'ArchiveUnavailable', message: /format 999, .* does not know/ });
+});

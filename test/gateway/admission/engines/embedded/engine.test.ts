@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { open } from 'lmdb';
 import t from 'tap';
 import type { Verdict } from '../../../../../src/gateway/admission/verdict.js';
 import { VersionConflict } from '../../../../../src/gateway/admission/port.js';
@@ -22,14 +20,6 @@ const creditsOf = createTeller();
 const nowMs = NOON_MS;
 const outcomeOf = (verdict: Verdict | undefined): string | undefined =>
   verdict?.outcome === 'unknown_key' ? verdict.reason : verdict?.outcome;
-
-t.test('a folder whose days of the ledger 0.2 moved to an archive is refused', async (t) => {
-  const folder = tempFolder(t);
-  const durable = open<Buffer, string>(join(folder, 'durable.mdb'), { encoding: 'binary' });
-  await durable.put('x', Buffer.from('an archive'));
-  await durable.close();
-  t.throws(() => engineOn(t, folder), { name: 'StoreUnavailable', message: /^Days of .*usage archive restore/ });
-});
 
 t.test('a key is judged: missing, status, secret, end, plan, in this order', async (t) => {
   const engine = engineOn(t, tempFolder(t));

@@ -56,6 +56,8 @@ export const historyRange = (id: string): { start: string; end: string } => ({
 export const usageRow = (keyId: string, label: string): string =>
   `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
 
+/** The format of the folder. */
+export const FORMAT = 'F';
 /** Versions before kept here the id of the archive that days were moved to. */
 export const ARCHIVE = 'x';
 

@@ -6,7 +6,7 @@ import { IMPORT_LEASE_MS, StoreUnavailable } from '../../../port.js';
 import { Memtable } from '../log/memtable.js';
 import { recover, saveEntry } from '../log/copy.js';
 import { Capacity } from './capacity.js';
-import { ARCHIVE } from './rows.js';
+import { ARCHIVE, FORMAT } from './rows.js';
 import { guardExit, isIdle } from './exit-guard.js';
 import { isDamage } from './damage.js';
 import { letOthersOpen, openInTurn } from './opening.js';
@@ -55,6 +55,7 @@ export class Stores {
     removeOtherBoots(folder, this.#recentName);
     this.#files = this.#open();
     refuseArchived(this.durable, folder);
+    checkFormat(this.durable, folder);
     if (!isSound(this.#files)) this.reopen('the files were found damaged');
   }
 
@@ -205,6 +206,18 @@ export function openStores(options: StoreOptions): Stores {
       { cause: error },
     );
   }
+}
+
+/** What this version writes, and the only form it knows: it says so in the store, and one of 0.2 says nothing. */
+const OWN_FORMAT = '1';
+
+function checkFormat(durable: Store, folder: string): void {
+  const format = durable.getBinary(FORMAT)?.toString();
+  if (format === undefined) durable.transactionSync(() => durable.putSync(FORMAT, Buffer.from(OWN_FORMAT)));
+  else if (format !== OWN_FORMAT)
+    throw new StoreUnavailable(
+      `The embedded store in ${folder} has format ${format}, which this version of Petgate does not know: start the version that wrote it, or a later one.`,
+    );
 }
 
 /** Reports read this store alone: without the days that 0.2 moved elsewhere they would be too small. */

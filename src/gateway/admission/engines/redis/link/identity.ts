@@ -15,6 +15,8 @@ interface IdentityParts {
   readonly untilMs: () => number;
 }
 
+/** What this version writes, and the only form it knows: it says so in the store, and one of 0.2 says nothing. */
+const OWN_FORMAT = '1';
 const MARKS = 64;
 const SLOTS = 16_384;
 /** Of a Cluster: names in slots that are evenly spread, so that whoever has 512 in a row has one. They move with their slots. */
@@ -44,6 +46,7 @@ interface Home {
   readonly also: readonly string[];
   /** Whether every mark of a Cluster was written. */
   readonly isMarked: boolean;
+  readonly format: string | null;
 }
 
 /**
@@ -90,6 +93,7 @@ export class Identity {
     const known = this.#known.read() ?? (await this.#firstId());
     const home = await this.#home();
     if (home !== null && (home.id === known || home.also.includes(known))) {
+      if (home.format === null) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'format', OWN_FORMAT);
       this.#remember(home.id);
       // Whoever began to mark the nodes of a Cluster may have died, or be at it.
       if (!home.isMarked) await this.#markAll(home.id);
@@ -119,10 +123,16 @@ export class Identity {
   }
 
   async #home(): Promise<Home | null> {
-    const found = await this.#command(this.#ownerOf(STORE), 'hmget', STORE, 'id', 'also', 'marked');
-    const [id, also, marked] = (found as readonly (Buffer | null)[]).map((value) => value?.toString() ?? null);
+    const found = await this.#command(this.#ownerOf(STORE), 'hmget', STORE, 'id', 'also', 'marked', 'format');
+    const [id, also, marked, format = null] = (found as readonly (Buffer | null)[]).map(
+      (value) => value?.toString() ?? null,
+    );
     if (id === null || id === undefined) return null;
-    return { id, also: (also ?? '').split(' '), isMarked: !this.#parts.cluster || marked === '1' };
+    if (format !== null && format !== OWN_FORMAT)
+      throw new NotOurs(
+        `its data has format ${format}, which this version of Petgate does not know: start the version that wrote it, or a later one`,
+      );
+    return { id, also: (also ?? '').split(' '), isMarked: !this.#parts.cluster || marked === '1', format };
   }
 
   async #idAt(node: string, mark: string): Promise<string | null> {

@@ -123,3 +123,19 @@ t.test('in a Cluster every master has the id, also where a slot moved and where 
   t.equal(second.trust.replaced(), null);
   t.equal(await second.trust.accept(), id, 'what is in order stays so');
 });
+
+t.test(
+  'a store is marked with its format; one of a later version is refused, and no acceptance changes that',
+  async (t) => {
+    const server = await redisOf(t);
+    const folder = tempFolder(t);
+    await engineOn(t, server, folder).check();
+    t.equal(await server.command('HGET', 'petgate:store', 'format'), '1');
+    await server.command('HSET', 'petgate:store', 'format', '2');
+    const engine = engineOn(t, server, folder);
+    await doubted(engine);
+    await t.rejects(engine.check(), /format 2, .* does not know/);
+    await engine.trust.accept().catch(() => undefined);
+    await t.rejects(engine.check(), /format 2/);
+  },
+);

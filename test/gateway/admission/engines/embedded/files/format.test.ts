@@ -1,0 +1,34 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { open } from 'lmdb';
+import t from 'tap';
+import { engineOn, ENTRY, recordOf, tempFolder } from '../fixture.js';
+
+t.test('a folder whose days of the ledger 0.2 moved to an archive is refused', async (t) => {
+  const folder = tempFolder(t);
+  const durable = open<Buffer, string>(join(folder, 'durable.mdb'), { encoding: 'binary' });
+  await durable.put('x', Buffer.from('an archive'));
+  await durable.close();
+  t.throws(() => engineOn(t, folder), { name: 'StoreUnavailable', message: /^Days of .*usage archive restore/ });
+});
+
+t.test('a folder of 0.2 is taken over and marked; one of a later version is refused', async (t) => {
+  const folder = tempFolder(t);
+  const format = async (is?: string): Promise<string | undefined> => {
+    const durable = open<Buffer, string>(join(folder, 'durable.mdb'), { encoding: 'binary' });
+    if (is !== undefined) await durable.put('F', Buffer.from(is));
+    const found = durable.getBinary('F')?.toString();
+    await durable.close();
+    return found;
+  };
+  t.equal(await format(), undefined);
+  const first = engineOn(t, folder);
+  await first.keys.write(recordOf('kept'), ENTRY);
+  await first.close();
+  t.equal(await format(), '1');
+  t.match(await engineOn(t, folder).keys.read('kept'), { id: 'kept' });
+  t.equal(await format('2'), '2');
+  const other = tempFolder(t);
+  cpSync(folder, other, { recursive: true });
+  t.throws(() => engineOn(t, other), { name: 'StoreUnavailable', message: /format 2, .* does not know/ });
+});
