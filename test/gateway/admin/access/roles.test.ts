@@ -24,6 +24,8 @@ const READ = [
   'GET /admin/v1/events',
   'GET /admin/v1/events/{id}',
   'GET /admin/v1/customers/{id}/webhook',
+  'GET /admin/v1/plans',
+  'POST /admin/v1/plans/check',
 ];
 const BILLING = [
   'GET /admin/v1/usage',

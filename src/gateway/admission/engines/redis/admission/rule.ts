@@ -72,7 +72,7 @@ export function ruleOf(tells: boolean): string {
         end
       else
         code, outcome = ${CODE.limited}, '|limited'
-        local isStrike = charge and (minuteLimit < 0 or tokens <= minuteLimit) and (dayLimit < 0 or tokens <= dayLimit)
+        local isStrike = charge and (minuteLimit < 0 or tokens <= minuteLimit) and (dayLimit < 0 or tokens <= dayLimit) and (not monthLimit or monthLimit < 0 or tokens <= monthLimit)
         if extras then
           for n = 3, #w, 3 do
             if w[n] >= 0 and tokens > w[n] then isStrike = false end
