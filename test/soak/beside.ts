@@ -23,8 +23,11 @@ export class Beside {
   #stopped = new AbortController();
   #running: Promise<void>[] = [];
 
-  start(gateway: SoakGateway, from: string, changed: Changed): void {
-    this.#running = activities(from, changed).map((activity) => this.#repeat(gateway, activity));
+  /** @param isArchived whether days of the ledger move to an archive */
+  start(gateway: SoakGateway, from: string, isArchived: boolean, changed: Changed): void {
+    this.#running = [...activities(from, changed), ...(isArchived ? ARCHIVING : [])].map((activity) =>
+      this.#repeat(gateway, activity),
+    );
   }
 
   async stop(): Promise<void> {
@@ -46,6 +49,16 @@ export class Beside {
     }
   }
 }
+
+const ARCHIVING: readonly Activity[] = [
+  {
+    name: 'archive move',
+    every: 20,
+    // A move that the gateway began by itself is waited for.
+    run: (gateway) => gateway.admin('POST', '/admin/v1/usage/archive/move'),
+  },
+  { name: 'archive verify', every: 30, run: (gateway) => gateway.admin('GET', '/admin/v1/usage/archive/verify') },
+];
 
 function activities(from: string, { rotatedId, bannedId }: Changed): readonly Activity[] {
   const report = (by: string, every: number): Activity => ({

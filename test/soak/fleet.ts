@@ -9,7 +9,8 @@ import type { SoakOptions } from './options.js';
 import { startSlowReceiver } from './receiver.js';
 
 const SEEDED_KEYS = 1_000;
-const SEEDED_DAYS = 40;
+/** More than stay in Redis where there is an archive. */
+const SEEDED_DAYS = 45;
 const ROOMY_KEYS = 90;
 const TIGHT_KEYS = 2;
 const CUSTOMERS = 8;

@@ -33,7 +33,7 @@ export async function soak(
   const fromDay = dayOf(Date.now());
   say('    s     ok   429   5xx broken     p50     p99  longest ms   MiB  files   loop ms');
   watch.start();
-  beside.start(fleet.gateway, fleet.firstDay, fleet);
+  beside.start(fleet.gateway, fleet.firstDay, options.store === 'redis', fleet);
   const minutes = await underLoad(options, fleet, watch, say);
   await beside.stop();
   await watch.stop();
