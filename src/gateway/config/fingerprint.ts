@@ -20,6 +20,7 @@ const OWN = new Set([
   'tls',
   'redisUrl',
   'archive',
+  'unarchived',
   'url',
 ]);
 
