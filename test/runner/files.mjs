@@ -18,6 +18,7 @@ export const LONG = [
   'pets/main',
   'gateway/usage/ledger',
   'cli/main',
+  'faults/store/steady-load',
   'faults/kill/events',
   'faults/store/sentinel',
   'faults/kill/customers',

@@ -31,9 +31,12 @@ export async function startFleet(options: SoakOptions, folder: string): Promise<
   const services = options.store === 'redis' ? await startServices() : undefined;
   if (services !== undefined) await seedRedis(services.environment.REDIS_URL, SEEDED_KEYS, SEEDED_DAYS);
   else await seedEmbedded(join(folder, 'data', 'admission'), SEEDED_KEYS, SEEDED_DAYS);
-  const receiverUrl = await startSlowReceiver();
+  const receiver = await startSlowReceiver();
   const environment = services?.environment ?? {};
-  const gateway = new SoakGateway({ folder, upstreamPort: upstream.port, receiverUrl, environment }, options);
+  const gateway = new SoakGateway(
+    { folder, upstreamPort: upstream.port, receiverUrl: receiver.url, environment },
+    options,
+  );
   await gateway.serving();
   const keys = await registerKeys(gateway);
   return {
@@ -44,6 +47,7 @@ export async function startFleet(options: SoakOptions, folder: string): Promise<
       gateway.child.kill();
       await gateway.log.ended;
       upstream.child.kill();
+      receiver.stop();
       await services?.stop();
     },
   };

@@ -4,13 +4,17 @@ import type { AddressInfo } from 'node:net';
 
 const SLOW_MS = 500;
 
-/** A receiver of events that takes its time. Gives its address; it ends with this process. */
-export async function startSlowReceiver(): Promise<string> {
+/** A receiver of events that takes its time. */
+export async function startSlowReceiver(): Promise<{ readonly url: string; readonly stop: () => void }> {
   const server = createServer((request, response) => {
     request.resume();
     setTimeout(() => response.end(), SLOW_MS);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
+  const stop = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`, stop };
 }
