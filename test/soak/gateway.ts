@@ -16,7 +16,9 @@ const plansOf = (tightMinute: number): object => ({
   roomy: { limits: { minute: NEVER, day: NEVER }, ban: LENIENT },
   tight: { limits: { minute: tightMinute, day: NEVER, month: NEVER }, ban: LENIENT },
   anonymous: { limits: { minute: NEVER, day: NEVER }, ban: LENIENT },
-  ...Object.fromEntries(['free', 'pro', 'business'].map((name) => [name, { limits: { minute: 60, day: 1000 } }])),
+  ...Object.fromEntries(
+    ['free', 'pro', 'business'].map((name) => [name, { limits: { minute: 60, day: 1000 }, ban: LENIENT }]),
+  ),
 });
 
 interface Place {
