@@ -4,10 +4,10 @@ const arrow = (name, from, to, comment) => ({ name, severity: 'error', comment, 
 /** The folders of src/gateway. Each may import those before it and none behind it, so that no two import each other. */
 const FOLDERS = [
   'admission',
+  'store',
   'config',
-  'archive',
   'edge',
-  'keys',
+  'accounts',
   'contract',
   'upstream',
   'observe',
@@ -75,11 +75,11 @@ module.exports = {
     arrow('src-knows-no-test', { path: '^src' }, { path: '^test' }, 'Nothing that ships imports a test.'),
     arrow(
       'admission-sees-plain-data',
-      { path: '^src/gateway/admission', pathNot: '^src/gateway/admission/admit' },
+      { path: '^src/gateway/(admission|store)/', pathNot: '^src/gateway/admission/admit' },
       {
         path: '^(node:)?(http|http2|net|tls)$|^src/gateway/(app|base|main|oversee|pipeline|exchange|refusal|upstream|observe|admin)',
       },
-      'Admission decides on plain data; only its step, admit.ts, knows of exchanges.',
+      'Admission and store see plain data; only the step, admit.ts, knows of exchanges.',
     ),
     arrow(
       'only-upstream-and-events-dial',
@@ -89,7 +89,7 @@ module.exports = {
     ),
     arrow(
       'only-the-redis-engine-speaks-redis',
-      { path: '^src', pathNot: '^src/gateway/admission/engines/redis' },
+      { path: '^src', pathNot: '^src/gateway/store/redis' },
       { path: 'node_modules/ioredis/' },
       'One place speaks to Redis.',
     ),

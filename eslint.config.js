@@ -5,7 +5,7 @@ import tseslint from 'typescript-eslint';
 const PROMOTIONS = {
   toStripped: 'edge/strip',
   toRouted: 'contract/route',
-  toIdentified: 'keys/identify',
+  toIdentified: 'accounts/identify',
   toAdmitted: 'admission/admit',
 };
 const withoutPromotions = (importNames) => ({

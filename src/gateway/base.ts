@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
-import { openEngine } from './admission/engines/open.js';
-import type { Engine } from './admission/engines/open.js';
+import { openEngine } from './store/open.js';
+import type { Engine } from './store/open.js';
 import type { Certificate } from './config/certificate.js';
 import { ConfigError } from './config/load.js';
 import type { Sources } from './config/load.js';

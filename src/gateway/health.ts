@@ -1,4 +1,4 @@
-import type { AdmissionEngine } from './admission/port.js';
+import type { AdmissionEngine } from './store/port.js';
 import type { ReloadState } from './config/reload.js';
 import { isDown } from './upstream/address.js';
 import type { Upstreams } from './upstream/pools.js';

@@ -10,7 +10,7 @@ import { createReloader } from './config/reload.js';
 import type { Reloader } from './config/reload.js';
 import { loadContract } from './contract/load.js';
 import { checkPrices } from './contract/prices.js';
-import { takenBy } from './keys/plans/losses.js';
+import { takenBy } from './accounts/plans/losses.js';
 import { watchProcess } from './observe/process.js';
 import { oversee } from './oversee.js';
 import { drain, listen } from './server.js';

@@ -1,7 +1,7 @@
 import { constants } from 'node:http2';
 import t from 'tap';
 import { codeOf } from '../answers/honest.js';
-import { makeToken } from '../../src/gateway/keys/token.js';
+import { makeToken } from '../../src/gateway/accounts/token.js';
 import type { FrameClient } from '../servers/frames.js';
 import { frame, headers, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
 import { openHttp2 } from '../servers/http2.js';

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ArchivedLedger } from '../../src/gateway/admission/ledger-store.js';
-import type { UsageRow } from '../../src/gateway/admission/port.js';
-import type { Archive } from '../../src/gateway/archive/port.js';
-import { openPostgresArchive } from '../../src/gateway/archive/postgres/postgres.js';
-import { ledgerRows } from '../../src/gateway/archive/rows.js';
+import type { ArchivedLedger } from '../../src/gateway/store/ledger.js';
+import type { UsageRow } from '../../src/gateway/store/port.js';
+import type { Archive } from '../../src/gateway/usage/archive/port.js';
+import { openPostgresArchive } from '../../src/gateway/usage/archive/postgres/postgres.js';
+import { ledgerRows } from '../../src/gateway/usage/archive/rows.js';
 import { startPostgres } from '../servers/postgres.js';
 import { startRedis } from '../servers/redis.js';
 import { OPERATIONS, seedDays, seedIds, seedRedis } from './seed-usage.js';

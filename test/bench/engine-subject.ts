@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { open } from 'lmdb';
-import type { EmbeddedEngine, EmbeddedOptions } from '../../src/gateway/admission/engines/embedded/engine.js';
+import type { EmbeddedEngine, EmbeddedOptions } from '../../src/gateway/store/embedded/engine.js';
 import type { Plan } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest } from '../../src/gateway/admission/port.js';
-import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { Sample } from './engine.js';
 
 /** One engine of `engine.ts` in a process of its own: `argv` is its module (or `lmdb`), the number of keys, whether two admit, and the folder of the other. */

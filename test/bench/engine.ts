@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 });
 const WARM_UP = 3;
-const OWN = new URL('../../src/gateway/admission/engines/embedded/engine.js', import.meta.url).href;
+const OWN = new URL('../../src/gateway/store/embedded/engine.js', import.meta.url).href;
 
 /** What a subject measured, µs of CPU per admission: in the call alone, and with what is done beside it, such as checkpoints. */
 export interface Sample {

@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import type * as EngineModule from '../../src/gateway/admission/engines/redis/engine.js';
-import type { RedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
+import type * as EngineModule from '../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../src/gateway/store/redis/engine.js';
 import type { AdmissionRequest } from '../../src/gateway/admission/port.js';
 import type { Verdict } from '../../src/gateway/admission/verdict.js';
 import { newKey, PLANS } from '../conformance/cast.js';
@@ -92,7 +92,7 @@ interface Setting {
 
 async function engineSubject({ name, dist, keys, cluster = false }: Setting): Promise<Subject> {
   const { openRedisEngine } = (await import(
-    pathToFileURL(resolve(dist, 'src/gateway/admission/engines/redis/engine.js')).href
+    pathToFileURL(resolve(dist, 'src/gateway/store/redis/engine.js')).href
   )) as typeof EngineModule;
   // A node alone does not know its own address.
   const server = await startRedis({ cluster, config: cluster ? ['cluster-announce-ip 127.0.0.1'] : [] });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/admission/engines/embedded/files/rows.js';
-import { openStores } from '../../src/gateway/admission/engines/embedded/files/stores.js';
-import { packCounts } from '../../src/gateway/admission/engines/embedded/log/key-entry.js';
+import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/store/embedded/files/rows.js';
+import { openStores } from '../../src/gateway/store/embedded/files/stores.js';
+import { packCounts } from '../../src/gateway/store/embedded/log/key-entry.js';
 import {
   dayNumberOf,
   GATEWAY_DAYS,
@@ -11,7 +11,7 @@ import {
   keyName,
   usageField,
   ledgerName,
-} from '../../src/gateway/admission/engines/redis/names.js';
+} from '../../src/gateway/store/redis/names.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { until } from '../servers/until.js';
 import { ask, askMany, banned, change, count, freshId, limited, newKey, NOON_MS, standing } from './cast.js';
 import type { Actor } from './cast.js';

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS, UNLIMITED_FIGURE } from '../../src/gateway/admission/bucket.js';
-import type { AdmissionEngine, Subject } from '../../src/gateway/admission/port.js';
+import type { Subject } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import {
   ask,
   askMany,

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
 import type { Limits } from '../../src/gateway/admission/bucket.js';
 import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
-import type { AdmissionEngine, AdmissionRequest, Subject, UsageRow } from '../../src/gateway/admission/port.js';
+import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine, UsageRow } from '../../src/gateway/store/port.js';
 import { operationTerms } from '../../src/gateway/admission/windows.js';
 import type { BannedVerdict, LimitedVerdict, StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
-import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH } from '../../src/gateway/admission/customers/id.js';
-import type { CustomerRecord } from '../../src/gateway/admission/customers/record.js';
-import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH } from '../../src/gateway/store/records/customer-id.js';
+import type { CustomerRecord } from '../../src/gateway/store/records/customer.js';
+import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { BAN, NO_BAN } from '../gateway/admission/ban.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 

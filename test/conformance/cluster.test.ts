@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
+import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
 import { startCluster } from '../servers/redis.js';
 import { PLANS } from './cast.js';
 import { conformance } from './engine.js';

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import {
   ask,
   banned,

@@ -1,7 +1,8 @@
 import type { Test } from 'tap';
 import { createAdmit } from '../../src/gateway/admission/admit.js';
 import { batchAdmission } from '../../src/gateway/admission/batch.js';
-import type { AdmissionEngine, Subject } from '../../src/gateway/admission/port.js';
+import type { Subject } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { Operation } from '../../src/gateway/contract/operation.js';
 import { toIdentified, toRouted, toStripped } from '../../src/gateway/exchange.js';
 import { isRefusal } from '../../src/gateway/refusal.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { openEmbeddedEngine } from '../../src/gateway/admission/engines/embedded/engine.js';
-import { tempFolder } from '../gateway/admission/engines/embedded/fixture.js';
+import { openEmbeddedEngine } from '../../src/gateway/store/embedded/engine.js';
+import { tempFolder } from '../gateway/store/embedded/fixture.js';
 import { PLANS } from './cast.js';
 import { conformance } from './engine.js';
 import { IMPORT_LEASE_MS } from './imports.js';

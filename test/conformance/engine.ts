@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { bans } from './bans.js';
 import { buckets } from './buckets.js';
 import { ask, freshId, newKey, NOON_MS } from './cast.js';

@@ -1,7 +1,7 @@
 import type { Limit, Per, Refill, WindowFigures } from '../../src/gateway/admission/bucket.js';
 import type { BanRule, Plan } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest } from '../../src/gateway/admission/port.js';
-import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { NamedFigures, StandingVerdict } from '../../src/gateway/admission/verdict.js';
 
 /**

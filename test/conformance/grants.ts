@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
-import type { Grant } from '../../src/gateway/admission/grants/grant.js';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import type { Grant } from '../../src/gateway/store/records/grant.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import {
   ask,
   askMany,

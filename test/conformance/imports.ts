@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import type { AdmissionEngine, IncomingKey } from '../../src/gateway/admission/port.js';
-import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import type { AdmissionEngine, IncomingKey } from '../../src/gateway/store/port.js';
+import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 import { until } from '../servers/until.js';
 import { ask, askMany, count, freshId, NOON_MS } from './cast.js';

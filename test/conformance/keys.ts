@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
-import { VersionConflict } from '../../src/gateway/admission/port.js';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
-import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import { VersionConflict } from '../../src/gateway/store/port.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
+import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { change, freshId, newKey, NOON_MS } from './cast.js';
 
 /** The key store: port.ts, KeyStore. */

@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
-import type { AdmissionEngine, UsageRow } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine, UsageRow } from '../../src/gateway/store/port.js';
 import { ask, askMany, change, count, dayName, DAY_START_MS, freshId, newKey, NOON_MS, rowsOf } from './cast.js';
-import { createTeller } from '../../src/gateway/admission/failures.js';
+import { createTeller } from '../../src/gateway/store/failures.js';
 
 const creditsOf = createTeller();
 

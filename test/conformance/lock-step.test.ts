@@ -1,11 +1,11 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { Checkpoint } from '../../src/gateway/admission/engines/embedded/log/checkpoint.js';
-import { StoredKeyVerifier } from '../../src/gateway/admission/engines/embedded/keys/verifier.js';
-import { openStores } from '../../src/gateway/admission/engines/embedded/files/stores.js';
-import { Sweep } from '../../src/gateway/admission/engines/embedded/sweep.js';
+import { Checkpoint } from '../../src/gateway/store/embedded/log/checkpoint.js';
+import { StoredKeyVerifier } from '../../src/gateway/store/embedded/records/verifier.js';
+import { openStores } from '../../src/gateway/store/embedded/files/stores.js';
+import { Sweep } from '../../src/gateway/store/embedded/sweep.js';
 import { startRedis } from '../servers/redis.js';
-import { tempFolder } from '../gateway/admission/engines/embedded/fixture.js';
+import { tempFolder } from '../gateway/store/embedded/fixture.js';
 import { PLANS } from './cast.js';
 import { lockStep, lockStepOfDays } from './lock-step.js';
 import { openEngine } from './open.js';

@@ -2,18 +2,18 @@ import type { Test } from 'tap';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
-import { payerOf } from '../../src/gateway/admission/customers/id.js';
-import type { CustomerRecord } from '../../src/gateway/admission/customers/record.js';
+import { payerOf } from '../../src/gateway/store/records/customer-id.js';
+import type { CustomerRecord } from '../../src/gateway/store/records/customer.js';
 import { BAN_MEMORY_MS } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
 import type { StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
-import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 import { dayName, freshCustomerId, freshId, NOON_MS, rowsOf } from './cast.js';
 import type { SteeredEngine } from './reference.js';
 import { EDITIONS, initialRecord, KEYS, LONE_KEYS, longRecords, longStory, story, SUBJECTS } from './sequence.js';
 import type { Event, Request } from './sequence.js';
-import { createTeller } from '../../src/gateway/admission/failures.js';
+import { createTeller } from '../../src/gateway/store/failures.js';
 
 const creditsOf = createTeller();
 

@@ -1,5 +1,5 @@
-import { openEmbeddedEngine } from '../../src/gateway/admission/engines/embedded/engine.js';
-import { openRedisEngine } from '../../src/gateway/admission/engines/redis/engine.js';
+import { openEmbeddedEngine } from '../../src/gateway/store/embedded/engine.js';
+import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
 import { PLANS } from './cast.js';
 import type { SteeredEngine } from './reference.js';
 

@@ -1,13 +1,13 @@
 import type { Test } from 'tap';
-import { copyFor } from '../../src/gateway/admission/events/outbox.js';
+import { copyFor } from '../../src/gateway/store/outbox/event.js';
 import type {
   EventType,
   GatewayEvent,
   Outbox,
   OutboxChange,
   OutboxEntry,
-} from '../../src/gateway/admission/events/outbox.js';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+} from '../../src/gateway/store/outbox/event.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { until } from '../servers/until.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 import { freshId } from './cast.js';

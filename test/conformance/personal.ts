@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
-import { banEvent } from '../../src/gateway/admission/events/facts.js';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
-import { eraseCustomer, eraseKey } from '../../src/gateway/keys/erase.js';
-import { KeyRegistry } from '../../src/gateway/keys/registry.js';
+import { banEvent } from '../../src/gateway/store/outbox/facts.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
+import { eraseCustomer, eraseKey } from '../../src/gateway/accounts/erase.js';
+import { KeyRegistry } from '../../src/gateway/accounts/registry.js';
 import { ask, change, changeCustomer, dayName, keyOf, newCustomer, newKey, NOON_MS, PLANS, rowsOf } from './cast.js';
 import { toldOf } from './told.js';
 

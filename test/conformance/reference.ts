@@ -1,20 +1,15 @@
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
-import { finalityOf } from '../../src/gateway/admission/finality.js';
+import { finalityOf } from '../../src/gateway/store/finality.js';
 import { ANONYMOUS_PLAN } from '../../src/gateway/admission/plan.js';
 import type { Plans } from '../../src/gateway/admission/plan.js';
-import { customerOf } from '../../src/gateway/admission/customers/id.js';
-import type { CustomerRecord } from '../../src/gateway/admission/customers/record.js';
-import { VersionConflict } from '../../src/gateway/admission/port.js';
-import type {
-  AdmissionEngine,
-  AdmissionRequest,
-  Subject,
-  UsageCounts,
-  UsageRow,
-} from '../../src/gateway/admission/port.js';
+import { customerOf } from '../../src/gateway/store/records/customer-id.js';
+import type { CustomerRecord } from '../../src/gateway/store/records/customer.js';
+import { VersionConflict } from '../../src/gateway/store/port.js';
+import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine, UsageCounts, UsageRow } from '../../src/gateway/store/port.js';
 import type { UnknownReason, Verdict } from '../../src/gateway/admission/verdict.js';
-import type { AuditEntry, KeyRecord } from '../../src/gateway/admission/key-record.js';
-import type { GatewayEvent } from '../../src/gateway/admission/events/outbox.js';
+import type { AuditEntry, KeyRecord } from '../../src/gateway/store/records/key.js';
+import type { GatewayEvent } from '../../src/gateway/store/outbox/event.js';
 import { decideExactly, freshExact } from './exact.js';
 import type { ExactCrossing, ExactPlan, ExactState } from './exact.js';
 

@@ -4,9 +4,9 @@ import type { Limit, Limits, Refill } from '../../src/gateway/admission/bucket.j
 import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
 import { EVERY_OPERATION, operationTerms } from '../../src/gateway/admission/windows.js';
 import type { ExactPlan, Prices } from './exact.js';
-import type { CustomerStatus } from '../../src/gateway/admission/customers/record.js';
-import type { Grant } from '../../src/gateway/admission/grants/grant.js';
-import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import type { CustomerStatus } from '../../src/gateway/store/records/customer.js';
+import type { Grant } from '../../src/gateway/store/records/grant.js';
+import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 
 /** Random stories for engines: who asks when, and what is changed meanwhile. */
 export interface Request {

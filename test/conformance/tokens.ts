@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import type { AdminToken } from '../../src/gateway/admission/admin-token.js';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import type { AdminToken } from '../../src/gateway/store/records/admin-token.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { freshId, NOON_MS } from './cast.js';
 
 function tokenOf(id: string, more: Partial<AdminToken> = {}): AdminToken {

@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
-import { banEvent } from '../../src/gateway/admission/events/facts.js';
-import type { GatewayEvent, Outbox } from '../../src/gateway/admission/events/outbox.js';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import { banEvent } from '../../src/gateway/store/outbox/facts.js';
+import type { GatewayEvent, Outbox } from '../../src/gateway/store/outbox/event.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { until } from '../servers/until.js';
 import { claimNew } from './outbox.js';
 import {

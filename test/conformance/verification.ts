@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
-import type { KeyRecord } from '../../src/gateway/admission/key-record.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
+import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { ask, change, dayName, freshId, newKey, NOON_MS, rowsOf, standing } from './cast.js';
 
 /** Which keys are good. */

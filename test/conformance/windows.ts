@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { DAY_MS, MAX_COST, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
-import type { AdmissionEngine } from '../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { EVERY_OPERATION } from '../../src/gateway/admission/windows.js';
 import {
   ask,

@@ -5,7 +5,7 @@ export const PROGRAMS: readonly string[] = [
   'src/gateway/main.ts',
   'src/pets/main.ts',
   'src/gateway/usage/process.ts',
-  'src/gateway/archive/process.ts',
+  'src/gateway/usage/archive/process.ts',
   // Run by hand after a change of the settings, or of the contract.
   'src/gateway/config/schema/write.ts',
   'src/gateway/contract/write.ts',
@@ -15,8 +15,9 @@ export const PROGRAMS: readonly string[] = [
 export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['src/bootstrap', 'test/cli/bootstrap.test.ts'],
   [
-    'src/gateway/admission/engines/embedded/keys',
-    'test/conformance/keys.ts and test/gateway/keys, which run on this engine',
+    'src/gateway/store/embedded/records',
+    'test/conformance/keys.ts and test/gateway/accounts, which run on this engine',
   ],
-  ['src/gateway/admission/engines/embedded/ledger', 'test/conformance/ledger.ts and test/gateway/usage/kept.test.ts'],
+  ['src/gateway/store/embedded/outbox', 'test/conformance/outbox.ts'],
+  ['src/gateway/store/records', 'test/conformance and test/gateway/accounts'],
 ]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export const LONG = [
   'e2e/certificate',
   'cli/keys/grants',
-  'gateway/archive/move',
+  'gateway/usage/archive/move',
   'gateway/admin/ledger/archive',
   'e2e/customers',
   'gateway/edge/websocket/tunnel',

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeToken } from '../../src/gateway/keys/token.js';
+import { makeToken } from '../../src/gateway/accounts/token.js';
 import { seedDays, seedEmbedded, seedRedis } from '../bench/seed-usage.js';
 import { startUpstream } from '../bench/subjects/node-peers.js';
 import { startPostgres } from '../servers/postgres.js';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { Role } from '../../gateway/admission/admin-token.js';
+import type { Role } from '../../gateway/store/records/admin-token.js';
 import type { AdminClient, Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { listIn } from '../client.js';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { PlanUse } from '../../gateway/keys/plans/uses.js';
+import type { PlanUse } from '../../gateway/accounts/plans/uses.js';
 import { listIn } from '../client.js';
 import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';

@@ -1,8 +1,8 @@
-import { AFTER_REFUSALS } from '../admission/events/outbox.js';
-import type { Ban } from '../admission/port.js';
+import { AFTER_REFUSALS } from '../store/outbox/event.js';
+import type { Ban } from '../store/port.js';
 import { parseDurationMs } from '../config/schema/quantity.js';
-import { unknownFields } from '../keys/fields.js';
-import { KeyRefused } from '../keys/refused.js';
+import { unknownFields } from '../accounts/fields.js';
+import { KeyRefused } from '../accounts/refused.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
 import { readPaging } from './input/query.js';

@@ -1,6 +1,6 @@
-import { OUTBOX_STATES, subjectOf } from '../admission/events/outbox.js';
-import type { OutboxEntry, OutboxState } from '../admission/events/outbox.js';
-import { isCustomerId, isKeyId } from '../keys/token.js';
+import { OUTBOX_STATES, subjectOf } from '../store/outbox/event.js';
+import type { OutboxEntry, OutboxState } from '../store/outbox/event.js';
+import { isCustomerId, isKeyId } from '../accounts/token.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
 import { invalidQuery, readChoice, readPaging } from './input/query.js';

@@ -1,5 +1,5 @@
-import type { Grant } from '../admission/grants/grant.js';
-import { inForce } from '../admission/grants/grant.js';
+import type { Grant } from '../store/records/grant.js';
+import { inForce } from '../store/records/grant.js';
 import type { Access } from './access/roles.js';
 import type { Answer } from './answer.js';
 import type { Call, Route } from './route.js';

@@ -1,8 +1,8 @@
 import { parseDurationMs } from '../config/schema/quantity.js';
-import { unknownFields } from '../keys/fields.js';
-import { customerOf } from '../admission/customers/id.js';
-import type { AuditEntry, KeyRecord } from '../admission/key-record.js';
-import { KeyRefused } from '../keys/refused.js';
+import { unknownFields } from '../accounts/fields.js';
+import { customerOf } from '../store/records/customer-id.js';
+import type { AuditEntry, KeyRecord } from '../store/records/key.js';
+import { KeyRefused } from '../accounts/refused.js';
 import type { Answer } from './answer.js';
 import { grantsView } from './grants.js';
 import { readPaging } from './input/query.js';

@@ -1,7 +1,7 @@
-import type { AdmissionEngine } from '../admission/port.js';
-import type { ArchiveTask } from '../archive/task.js';
-import type { Body } from '../keys/fields.js';
-import type { KeyRegistry } from '../keys/registry.js';
+import type { AdmissionEngine } from '../store/port.js';
+import type { ArchiveTask } from '../usage/archive/task.js';
+import type { Body } from '../accounts/fields.js';
+import type { KeyRegistry } from '../accounts/registry.js';
 import type { Readiness } from '../health.js';
 import type { Log } from '../../shared/log.js';
 import type { ReportRange } from '../usage/range.js';

@@ -1,5 +1,5 @@
-import { hasExpired } from '../admission/admin-token.js';
-import type { AdminToken } from '../admission/admin-token.js';
+import { hasExpired } from '../store/records/admin-token.js';
+import type { AdminToken } from '../store/records/admin-token.js';
 import type { Answer } from './answer.js';
 import type { Call, Route } from './route.js';
 

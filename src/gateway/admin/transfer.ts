@@ -1,9 +1,9 @@
-import { ImportLost } from '../admission/port.js';
-import { ImportRefused } from '../keys/import/import.js';
-import type { KeyFilter } from '../keys/listing.js';
-import { isCustomerId } from '../keys/token.js';
-import { customerOf } from '../admission/customers/id.js';
-import type { KeyRecord } from '../admission/key-record.js';
+import { ImportLost } from '../store/port.js';
+import { ImportRefused } from '../accounts/import/import.js';
+import type { KeyFilter } from '../accounts/listing.js';
+import { isCustomerId } from '../accounts/token.js';
+import { customerOf } from '../store/records/customer-id.js';
+import type { KeyRecord } from '../store/records/key.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
 import { readLines } from './input/lines.js';

@@ -1,5 +1,5 @@
 import { suggestion } from '../../shared/names/nearest.js';
-import { quote } from '../keys/fields.js';
+import { quote } from '../accounts/fields.js';
 import { rowsOfCustomer } from '../usage/of-customer.js';
 import { DIMENSIONS, MOST_DAYS, viewOf } from '../usage/range.js';
 import type { Dimension, ReportRange } from '../usage/range.js';

@@ -1,5 +1,5 @@
 import { StoreUnavailable } from './port.js';
-import type { AdmissionEngine, AdmissionRequest } from './port.js';
+import type { AdmissionRequest, Decider } from './port.js';
 import type { Verdict } from './verdict.js';
 
 interface Waiting {
@@ -19,7 +19,7 @@ export interface Admission {
  * run for all of them. `setImmediate` runs after all sockets that were ready in this turn were read.
  * @param onBatch called with the size of each batch
  */
-export function batchAdmission(engine: AdmissionEngine, onBatch: (size: number) => void): Admission {
+export function batchAdmission(engine: Decider, onBatch: (size: number) => void): Admission {
   let requests: AdmissionRequest[] = [];
   let waiting: Waiting[] = [];
 

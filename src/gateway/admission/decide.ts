@@ -1,6 +1,6 @@
 import { figuresOf, holds, settle, SHAPES, spend, tokensAtMs } from './bucket.js';
 import type { BucketState, Limit } from './bucket.js';
-import { figuresForeseen, heldFrom, settlePast } from './grants/foreseen.js';
+import { figuresForeseen, heldFrom, settlePast } from './foreseen.js';
 import { BAN_MEMORY_MS } from './plan.js';
 import type { BanRule, Terms } from './plan.js';
 import type { NamedFigures, StandingVerdict } from './verdict.js';

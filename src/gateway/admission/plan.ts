@@ -1,5 +1,5 @@
 import type { Limits, Refill } from './bucket.js';
-import type { Ends } from './grants/ends.js';
+import type { Ends } from './grant-ends.js';
 import type { OperationsTerms } from './windows.js';
 
 /** When refusals turn into a ban, and how long it lasts. Durations in ms. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { evictionAt } from '../admission/engines/redis/trust/eviction.js';
+import { evictionAt } from '../store/redis/trust/eviction.js';
 import type { Settings } from './settings.js';
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventType, Outbox, OutboxEntry } from '../admission/events/outbox.js';
+import type { EventType, Outbox, OutboxEntry } from '../store/outbox/event.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { Log } from '../../shared/log.js';
 import type { Receivers } from './receivers.js';

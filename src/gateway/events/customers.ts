@@ -1,4 +1,4 @@
-import type { Outbox, OutboxEntry } from '../admission/events/outbox.js';
+import type { Outbox, OutboxEntry } from '../store/outbox/event.js';
 import type { Attempts, Went } from './attempts.js';
 
 interface CustomersParts {

@@ -1,4 +1,4 @@
-import type { Outbox, OutboxEntry } from '../admission/events/outbox.js';
+import type { Outbox, OutboxEntry } from '../store/outbox/event.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { Log } from '../../shared/log.js';
 import { repeat } from '../../shared/repeat.js';

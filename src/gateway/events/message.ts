@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { subjectOf, toldId } from '../admission/events/outbox.js';
-import type { GatewayEvent } from '../admission/events/outbox.js';
+import { subjectOf, toldId } from '../store/outbox/event.js';
+import type { GatewayEvent } from '../store/outbox/event.js';
 
 /** One attempt, as it goes over the wire. */
 export interface Message {

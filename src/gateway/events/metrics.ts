@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { EVENT_TYPES } from '../admission/events/outbox.js';
-import type { EventType, Outbox, OutboxFigures } from '../admission/events/outbox.js';
+import { EVENT_TYPES } from '../store/outbox/event.js';
+import type { EventType, Outbox, OutboxFigures } from '../store/outbox/event.js';
 import { gaugeOf, gaugesOf } from '../observe/gauge.js';
 
 const OUTCOMES = ['delivered', 'failed'] as const;

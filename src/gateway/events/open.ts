@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import type { CustomerStore } from '../admission/customers/record.js';
-import type { Outbox } from '../admission/events/outbox.js';
+import type { CustomerStore } from '../store/records/customer.js';
+import type { Outbox } from '../store/outbox/event.js';
 import type { EventsSettings } from '../config/settings.js';
 import type { Log } from '../../shared/log.js';
 import { Deliverer } from './deliverer.js';

@@ -1,8 +1,8 @@
-import { copyFor } from '../admission/events/outbox.js';
-import type { GatewayEvent } from '../admission/events/outbox.js';
-import { signingKey } from '../admission/events/signing-key.js';
-import type { CustomerStore } from '../admission/customers/record.js';
-import type { Webhook } from '../admission/customers/webhook.js';
+import { copyFor } from '../store/outbox/event.js';
+import type { GatewayEvent } from '../store/outbox/event.js';
+import { signingKey } from '../accounts/customers/signing-key.js';
+import type { CustomerStore } from '../store/records/customer.js';
+import type { Webhook } from '../store/records/webhook.js';
 import type { Message } from './message.js';
 import type { Outcome, Sender } from './send.js';
 

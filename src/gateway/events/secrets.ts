@@ -1,4 +1,4 @@
-import { signingKey } from '../admission/events/signing-key.js';
+import { signingKey } from '../accounts/customers/signing-key.js';
 import { BadSecret, readSecretFile } from '../../shared/secret-file.js';
 
 const VARIABLE = 'PETGATE_EVENTS_SECRET';

@@ -1,4 +1,4 @@
-import type { FailedRequest } from '../admission/port.js';
+import type { FailedRequest } from '../store/port.js';
 import type { Exchange, ExchangeLog } from '../exchange.js';
 import { AccessLine } from './access-line.js';
 import type { Metrics } from './metrics.js';

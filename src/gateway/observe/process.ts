@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { AdmissionEngine } from '../admission/port.js';
+import type { AdmissionEngine } from '../store/port.js';
 import type { ReloadState } from '../config/reload.js';
 import type { Health } from '../health.js';
 import { addProcessMetrics, totalOf } from '../../shared/process-metrics.js';

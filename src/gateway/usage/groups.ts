@@ -1,9 +1,9 @@
-import { CUSTOMER_ID_LENGTH, payerOf } from '../admission/customers/id.js';
-import { addCounts, noCounts } from '../admission/counts.js';
-import type { Counts } from '../admission/counts.js';
-import { withoutOn } from '../admission/finality.js';
-import type { Missing } from '../admission/finality.js';
-import type { UsageCounts, UsageRow } from '../admission/port.js';
+import { CUSTOMER_ID_LENGTH, payerOf } from '../store/records/customer-id.js';
+import { addCounts, noCounts } from '../store/counts.js';
+import type { Counts } from '../store/counts.js';
+import { withoutOn } from '../store/finality.js';
+import type { Missing } from '../store/finality.js';
+import type { UsageCounts, UsageRow } from '../store/port.js';
 import type { Dimension, ReportRange } from './range.js';
 
 /** One row of a report: the dimensions it is grouped by (the others are undefined), with `customer` its reference, the counts, and with `day` whether that day is final, and the gateways whose counts of it may be missing. */

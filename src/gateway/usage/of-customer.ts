@@ -1,5 +1,5 @@
-import { CUSTOMER_ID_LENGTH, customerOf } from '../admission/customers/id.js';
-import type { UsageRow } from '../admission/port.js';
+import { CUSTOMER_ID_LENGTH, customerOf } from '../store/records/customer-id.js';
+import type { UsageRow } from '../store/port.js';
 
 /** The rows of a customer's keys, of rows with keys in the order of their ids. Nothing behind them is read. */
 export async function* rowsOfCustomer(

@@ -1,7 +1,7 @@
-import { addCounts, noCounts } from '../admission/counts.js';
-import { customerOf } from '../admission/customers/id.js';
+import { addCounts, noCounts } from '../store/counts.js';
+import { customerOf } from '../store/records/customer-id.js';
 import { StoreUnavailable } from '../admission/port.js';
-import type { UsageStore } from '../admission/port.js';
+import type { UsageStore } from '../store/port.js';
 import type { WindowFigures } from '../admission/bucket.js';
 import type { StandingVerdict } from '../admission/verdict.js';
 import { commonHeaders } from '../answer.js';

@@ -1,4 +1,4 @@
-import { COUNTS } from '../admission/counts.js';
+import { COUNTS } from '../store/counts.js';
 import { Groups } from './groups.js';
 import type { ReportRow } from './groups.js';
 import { fullNumber, plotOf } from './plot.js';

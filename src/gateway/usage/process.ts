@@ -1,7 +1,7 @@
 import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { openLedger } from '../archive/open.js';
-import { reasonOf } from '../archive/task.js';
+import { openLedger } from './archive/open.js';
+import { reasonOf } from './archive/task.js';
 import { rowsOfCustomer } from './of-customer.js';
 import type { Task } from './task.js';
 import { writeReport } from './write.js';

@@ -1,4 +1,4 @@
-import type { Missing } from '../admission/finality.js';
+import type { Missing } from '../store/finality.js';
 
 /** What a report can be grouped by; also the names of its columns. A key without a customer counts as its own. */
 export type Dimension = 'plan' | 'customer' | 'key' | 'operation' | 'day';

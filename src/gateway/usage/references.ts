@@ -1,5 +1,5 @@
-import { CUSTOMER_ID_LENGTH } from '../admission/customers/id.js';
-import type { CustomerRecord } from '../admission/customers/record.js';
+import { CUSTOMER_ID_LENGTH } from '../store/records/customer-id.js';
+import type { CustomerRecord } from '../store/records/customer.js';
 import type { ReportRow } from './groups.js';
 
 /** Customers with an id after the first, by id, so many at most. */

@@ -1,5 +1,5 @@
-import { COUNTS } from '../admission/counts.js';
-import type { UsageRow } from '../admission/port.js';
+import { COUNTS } from '../store/counts.js';
+import type { UsageRow } from '../store/port.js';
 import { Groups } from './groups.js';
 import type { ReportRow } from './groups.js';
 import { isFinal, labelsOf, missingIn, viewOf } from './range.js';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { runProgram } from '../archive/task.js';
-import type { ArchiveSettings } from '../archive/open.js';
+import { runProgram } from './archive/task.js';
+import type { ArchiveSettings } from './archive/open.js';
 import type { ReportRange } from './range.js';
 import type { Format } from './write.js';
 

@@ -1,5 +1,5 @@
-import { slotOf } from '../../../src/gateway/admission/engines/redis/link/slot.js';
-import { keyName } from '../../../src/gateway/admission/engines/redis/names.js';
+import { slotOf } from '../../../src/gateway/store/redis/link/slot.js';
+import { keyName } from '../../../src/gateway/store/redis/names.js';
 
 const SLOTS = 16_384;
 

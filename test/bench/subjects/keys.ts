@@ -1,4 +1,4 @@
-import { makeToken } from '../../../src/gateway/keys/token.js';
+import { makeToken } from '../../../src/gateway/accounts/token.js';
 
 /** roomy: never reaches its limits. tight: one request a minute. banned: its first refusal bans it for a day. unknown: no key at all. */
 export type KeyKind = 'roomy' | 'tight' | 'banned' | 'unknown';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import type { Test } from 'tap';
-import { parseToken } from '../../../src/gateway/keys/token.js';
+import { parseToken } from '../../../src/gateway/accounts/token.js';
 import { LINES_DROPPED } from '../../../src/shared/log-lines.js';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings } from '../programs.js';

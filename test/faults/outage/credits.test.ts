@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
-import { dayNumber, ledgerName } from '../../../src/gateway/admission/engines/redis/names.js';
-import { slotOf } from '../../../src/gateway/admission/engines/redis/link/slot.js';
+import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
+import { dayNumber, ledgerName } from '../../../src/gateway/store/redis/names.js';
+import { slotOf } from '../../../src/gateway/store/redis/link/slot.js';
 import { dayName, PLANS, rowsOf } from '../../conformance/cast.js';
 import { openClient } from '../../e2e/client.js';
 import { learnt } from '../copies.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { makeToken } from '../../../src/gateway/keys/token.js';
+import { makeToken } from '../../../src/gateway/accounts/token.js';
 import { checkHonest } from '../../answers/honest.js';
 import type { Gateway } from '../../servers/gateway.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { openStores } from '../../../src/gateway/admission/engines/embedded/files/stores.js';
-import { transact } from '../../../src/gateway/admission/engines/embedded/log/transaction.js';
-import { GATEWAY_DAYS } from '../../../src/gateway/admission/engines/redis/names.js';
-import { Metadata } from '../../../src/gateway/admission/failover/metadata.js';
+import { openStores } from '../../../src/gateway/store/embedded/files/stores.js';
+import { transact } from '../../../src/gateway/store/embedded/log/transaction.js';
+import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/names.js';
+import { Metadata } from '../../../src/gateway/store/outage/metadata.js';
 import type { Gateway } from '../../servers/gateway.js';
 import { startGateway } from '../../servers/gateway.js';
 import { startRedis } from '../../servers/redis.js';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
-import type { UsageRow } from '../../../src/gateway/admission/port.js';
+import type { UsageRow } from '../../../src/gateway/store/port.js';
 import { dayName, newKey, NOON_MS, rowsOf } from '../../conformance/cast.js';
 import { openEngine } from '../../conformance/open.js';
 import { startCluster, startRedis } from '../../servers/redis.js';

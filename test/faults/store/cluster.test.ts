@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
-import { slotOf } from '../../../src/gateway/admission/engines/redis/link/slot.js';
+import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
+import { slotOf } from '../../../src/gateway/store/redis/link/slot.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
-import type { AdmissionEngine } from '../../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import { ask, newKey, PLANS, rowsOf, standing } from '../../conformance/cast.js';
 import type { Actor } from '../../conformance/cast.js';
 import { startCluster } from '../../servers/redis.js';

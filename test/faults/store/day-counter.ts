@@ -1,7 +1,7 @@
 /** A child process that counts on all keys it is told of, over many days, until it is killed. See active-days.test.ts. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
-import { createTeller } from '../../../src/gateway/admission/failures.js';
+import { createTeller } from '../../../src/gateway/store/failures.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import type { Subject } from '../../../src/gateway/admission/port.js';
 import { NOON_MS } from '../../conformance/cast.js';

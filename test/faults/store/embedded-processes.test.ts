@@ -1,5 +1,5 @@
 import t from 'tap';
-import { tempFolder } from '../../gateway/admission/engines/embedded/fixture.js';
+import { tempFolder } from '../../gateway/store/embedded/fixture.js';
 import { exactWithManyProcesses } from './processes.js';
 
 await t.test('three processes on one folder', (t) =>

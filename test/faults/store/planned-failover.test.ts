@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
+import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { custom, dayName, newKey, PLANS, rowsOf } from '../../conformance/cast.js';
 import { startSentinel } from '../../servers/redis.js';
 import type { RedisServer } from '../../servers/redis.js';

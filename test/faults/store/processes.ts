@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
-import type { AdmissionEngine } from '../../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import { custom, dayName, keyOf, newCustomer, newKey, rowsOf } from '../../conformance/cast.js';
 import type { Actor } from '../../conformance/cast.js';
 import { openEngine } from '../../conformance/open.js';

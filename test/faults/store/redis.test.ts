@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
-import type { RedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
+import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import { ask, askMany, count, freshId, newKey, PLANS, rowsOf, standing } from '../../conformance/cast.js';
 import type { Actor } from '../../conformance/cast.js';
@@ -10,7 +10,7 @@ import { startRedis } from '../../servers/redis.js';
 import type { RedisOptions, RedisServer } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
 import { until } from '../../servers/until.js';
-import { createTeller } from '../../../src/gateway/admission/failures.js';
+import { createTeller } from '../../../src/gateway/store/failures.js';
 
 const creditsOf = createTeller();
 

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
-import { slotOf } from '../../../src/gateway/admission/engines/redis/link/slot.js';
-import { IMPORT_MARK } from '../../../src/gateway/admission/engines/redis/names.js';
+import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
+import { slotOf } from '../../../src/gateway/store/redis/link/slot.js';
+import { IMPORT_MARK } from '../../../src/gateway/store/redis/names.js';
 import { PLANS } from '../../conformance/cast.js';
 import { incoming } from '../../conformance/imports.js';
 import { startGateway } from '../../servers/gateway.js';

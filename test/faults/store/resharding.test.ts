@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openFailoverEngine } from '../../../src/gateway/admission/failover/engine.js';
-import { openRedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
-import type { RedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
-import { slotOf } from '../../../src/gateway/admission/engines/redis/link/slot.js';
+import { openFailoverEngine } from '../../../src/gateway/store/outage/engine.js';
+import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../../src/gateway/store/redis/engine.js';
+import { slotOf } from '../../../src/gateway/store/redis/link/slot.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import { ask, change, custom, dayName, freshId, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
 import type { Actor } from '../../conformance/cast.js';

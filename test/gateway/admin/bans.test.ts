@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { parseToken } from '../../../src/gateway/keys/token.js';
+import { parseToken } from '../../../src/gateway/accounts/token.js';
 import { listen } from './listener.js';
 import type { Listener } from './listener.js';
 

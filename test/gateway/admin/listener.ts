@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { Test } from 'tap';
-import type { EmbeddedEngine } from '../../../src/gateway/admission/engines/embedded/engine.js';
+import type { EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
 import { createAdmin } from '../../../src/gateway/admin/server.js';
 import type { AdminParts } from '../../../src/gateway/admin/route.js';
-import type { KeyRegistry } from '../../../src/gateway/keys/registry.js';
-import type { RegistryParts } from '../../../src/gateway/keys/registry.js';
-import { openRegistry, openStore } from '../keys/store.js';
+import type { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
+import type { RegistryParts } from '../../../src/gateway/accounts/registry.js';
+import { openRegistry, openStore } from '../accounts/store.js';
 
 export const ADMIN_TOKEN = 'operators-only-0123456789';
 

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import { until } from '../../servers/until.js';
-import { openStore } from '../keys/store.js';
+import { openStore } from '../accounts/store.js';
 import { ADMIN_TOKEN, listen } from './listener.js';
 
 t.test('probes and metrics need no token', async (t: Test) => {

@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../../../src/gateway/admission/key-record.js';
+import type { KeyRecord } from '../../../src/gateway/store/records/key.js';
 
 /** A new key on plan Free that nobody has a secret of, where `changes` say nothing else. */
 export function keyRecord(id: string, changes: Partial<KeyRecord> = {}): KeyRecord {

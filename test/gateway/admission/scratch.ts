@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbeddedEngine } from '../../../src/gateway/admission/engines/embedded/engine.js';
+import { openEmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
 import type { Plan, Plans } from '../../../src/gateway/admission/plan.js';
-import type { AdmissionEngine, Subject } from '../../../src/gateway/admission/port.js';
-import { makeToken } from '../../../src/gateway/keys/token.js';
+import type { Subject } from '../../../src/gateway/admission/port.js';
+import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
+import { makeToken } from '../../../src/gateway/accounts/token.js';
 import type { Teardown } from '../../servers/program.js';
 import { NO_BAN } from './ban.js';
 import { keyRecord } from './key-record.js';

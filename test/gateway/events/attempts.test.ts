@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import t from 'tap';
-import type { OutboxEntry } from '../../../src/gateway/admission/events/outbox.js';
+import type { OutboxEntry } from '../../../src/gateway/store/outbox/event.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import { Attempts } from '../../../src/gateway/events/attempts.js';
 import { until } from '../../servers/until.js';

@@ -2,12 +2,12 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import t from 'tap';
 import type { Test } from 'tap';
-import type { EventType, GatewayEvent, Outbox, OutboxEntry } from '../../../src/gateway/admission/events/outbox.js';
+import type { EventType, GatewayEvent, Outbox, OutboxEntry } from '../../../src/gateway/store/outbox/event.js';
 import { Deliverer } from '../../../src/gateway/events/deliverer.js';
 import type { Outcome } from '../../../src/gateway/events/send.js';
-import type { KeyRegistry } from '../../../src/gateway/keys/registry.js';
+import type { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
 import { until } from '../../servers/until.js';
-import { openRegistry, openStore } from '../keys/store.js';
+import { openRegistry, openStore } from '../accounts/store.js';
 
 interface Delivery {
   readonly registry: KeyRegistry;

@@ -1,9 +1,9 @@
 import t from 'tap';
-import type { Webhook } from '../../../src/gateway/admission/customers/webhook.js';
-import { banEvent } from '../../../src/gateway/admission/events/facts.js';
-import { AFTER_REFUSALS, copyFor } from '../../../src/gateway/admission/events/outbox.js';
-import type { GatewayEvent } from '../../../src/gateway/admission/events/outbox.js';
-import { newSigningSecret } from '../../../src/gateway/admission/events/signing-key.js';
+import type { Webhook } from '../../../src/gateway/store/records/webhook.js';
+import { banEvent } from '../../../src/gateway/store/outbox/facts.js';
+import { AFTER_REFUSALS, copyFor } from '../../../src/gateway/store/outbox/event.js';
+import type { GatewayEvent } from '../../../src/gateway/store/outbox/event.js';
+import { newSigningSecret } from '../../../src/gateway/accounts/customers/signing-key.js';
 import { messageOf } from '../../../src/gateway/events/message.js';
 import { Receivers } from '../../../src/gateway/events/receivers.js';
 import type { Outcome } from '../../../src/gateway/events/send.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { FailedRequest } from '../../../src/gateway/admission/port.js';
+import type { FailedRequest } from '../../../src/gateway/store/port.js';
 import { REFUSALS } from '../../../src/gateway/refusal.js';
 import type { Exchange, ExchangeLog } from '../../../src/gateway/exchange.js';
 import { createMetrics } from '../../../src/gateway/observe/metrics.js';

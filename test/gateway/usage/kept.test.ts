@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { Checkpoint } from '../../../src/gateway/admission/engines/embedded/log/checkpoint.js';
-import { openEmbeddedEngine } from '../../../src/gateway/admission/engines/embedded/engine.js';
-import { StoredKeyVerifier } from '../../../src/gateway/admission/engines/embedded/keys/verifier.js';
-import { openStores } from '../../../src/gateway/admission/engines/embedded/files/stores.js';
-import { Sweep } from '../../../src/gateway/admission/engines/embedded/sweep.js';
-import { openRedisEngine } from '../../../src/gateway/admission/engines/redis/engine.js';
-import { dayNumber, ledgerName } from '../../../src/gateway/admission/engines/redis/names.js';
+import { Checkpoint } from '../../../src/gateway/store/embedded/log/checkpoint.js';
+import { openEmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
+import { StoredKeyVerifier } from '../../../src/gateway/store/embedded/records/verifier.js';
+import { openStores } from '../../../src/gateway/store/embedded/files/stores.js';
+import { Sweep } from '../../../src/gateway/store/embedded/sweep.js';
+import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
+import { dayNumber, ledgerName } from '../../../src/gateway/store/redis/names.js';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { askMany, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { startRedis } from '../../servers/redis.js';
-import { createTeller } from '../../../src/gateway/admission/failures.js';
+import { createTeller } from '../../../src/gateway/store/failures.js';
 
 const creditsOf = createTeller();
 

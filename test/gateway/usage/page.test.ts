@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import t from 'tap';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
-import { parseToken } from '../../../src/gateway/keys/token.js';
+import { parseToken } from '../../../src/gateway/accounts/token.js';
 import { ADMIN_TOKEN, listen } from '../admin/listener.js';
 
 /** A folder to keep screenshots in, for a person to look at. */

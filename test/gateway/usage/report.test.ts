@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { CustomerRecord } from '../../../src/gateway/admission/customers/record.js';
-import type { UsageRow } from '../../../src/gateway/admission/port.js';
+import type { CustomerRecord } from '../../../src/gateway/store/records/customer.js';
+import type { UsageRow } from '../../../src/gateway/store/port.js';
 import type { ReportRange } from '../../../src/gateway/usage/range.js';
 import { References } from '../../../src/gateway/usage/references.js';
 import type { CustomerPages } from '../../../src/gateway/usage/references.js';

@@ -4,7 +4,7 @@ import type { PayerOf } from './event.js';
 /** Who pays for each key, as the billing system knows them: the references of all customers are read once. */
 export async function payersOf(client: AdminClient): Promise<PayerOf> {
   // Only here: the image of pets has this command line and no gateway.
-  const { customerOf } = await import('../../../gateway/admission/customers/id.js');
+  const { customerOf } = await import('../../../gateway/store/records/customer-id.js');
   const customers = await client.askAll('/admin/v1/customers', new URLSearchParams(), 'customers');
   const references = new Map(customers.map(({ id, reference }) => [String(id), String(reference)]));
   return (keyId) => {

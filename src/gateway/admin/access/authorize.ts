@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { Role } from '../../admission/admin-token.js';
+import type { Role } from '../../store/records/admin-token.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import { bucketOf, createAddressReader } from '../../edge/client-address.js';
 import { createAllowance } from '../../usage/allowance.js';

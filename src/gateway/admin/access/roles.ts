@@ -1,5 +1,5 @@
-import { ROLES } from '../../admission/admin-token.js';
-import type { Role } from '../../admission/admin-token.js';
+import { ROLES } from '../../store/records/admin-token.js';
+import type { Role } from '../../store/records/admin-token.js';
 
 /**
  * Who may ask a route: the holders of a role, of any good token (`any`), or everybody (`open`, for probes and scrapes).

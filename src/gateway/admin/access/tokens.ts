@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
-import { hasExpired, ROLES } from '../../admission/admin-token.js';
-import type { AdminToken, Role, TokenStore } from '../../admission/admin-token.js';
-import { ChangeUncertain } from '../../admission/port.js';
+import { hasExpired, ROLES } from '../../store/records/admin-token.js';
+import type { AdminToken, Role, TokenStore } from '../../store/records/admin-token.js';
+import { ChangeUncertain } from '../../store/port.js';
 import { suggestion } from '../../../shared/names/nearest.js';
-import type { Clock } from '../../keys/clock.js';
-import { quote, readFields } from '../../keys/fields.js';
-import type { Body } from '../../keys/fields.js';
-import { KeyRefused } from '../../keys/refused.js';
-import { isKeyId, looksLikeToken, makeAdminToken, parseAdminToken } from '../../keys/token.js';
+import type { Clock } from '../../accounts/clock.js';
+import { quote, readFields } from '../../accounts/fields.js';
+import type { Body } from '../../accounts/fields.js';
+import { KeyRefused } from '../../accounts/refused.js';
+import { isKeyId, looksLikeToken, makeAdminToken, parseAdminToken } from '../../accounts/token.js';
 import { AdminRefusal } from '../answer.js';
 
 /** A token's record with the token, which is shown this once and then nowhere. */

@@ -1,6 +1,6 @@
-import type { CustomerRecord } from '../../admission/customers/record.js';
-import type { CustomerFilter } from '../../keys/customers/listing.js';
-import { isCustomerId } from '../../keys/token.js';
+import type { CustomerRecord } from '../../store/records/customer.js';
+import type { CustomerFilter } from '../../accounts/customers/listing.js';
+import { isCustomerId } from '../../accounts/token.js';
 import type { Answer } from '../answer.js';
 import { grantsView } from '../grants.js';
 import { entryView } from '../keys.js';

@@ -1,4 +1,4 @@
-import type { Webhook } from '../../admission/customers/webhook.js';
+import type { Webhook } from '../../store/records/webhook.js';
 import type { Answer } from '../answer.js';
 import { overlapMsOf } from '../keys.js';
 import type { Call, Route } from '../route.js';

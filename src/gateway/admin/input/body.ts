@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Body } from '../../keys/fields.js';
+import type { Body } from '../../accounts/fields.js';
 import { AdminRefusal } from '../answer.js';
 import { NotAnObject, parseObject } from './json.js';
 

@@ -1,5 +1,5 @@
-import { quote } from '../../keys/fields.js';
-import type { Body } from '../../keys/fields.js';
+import { quote } from '../../accounts/fields.js';
+import type { Body } from '../../accounts/fields.js';
 
 /** The message says what is wrong, to go on after "The body" or "line 5:"; it never holds what was sent. */
 export class NotAnObject extends Error {

@@ -1,4 +1,4 @@
-import type { ImportLine } from '../../keys/import/import.js';
+import type { ImportLine } from '../../accounts/import/import.js';
 import { NotAnObject, parseObject } from './json.js';
 
 const LINE_BYTES = 16_384;

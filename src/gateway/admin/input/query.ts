@@ -1,7 +1,7 @@
 import { isDay } from '../../../shared/utc-day.js';
 import { suggestion } from '../../../shared/names/nearest.js';
-import { quote, referenceProblem } from '../../keys/fields.js';
-import { isKeyId } from '../../keys/token.js';
+import { quote, referenceProblem } from '../../accounts/fields.js';
+import { isKeyId } from '../../accounts/token.js';
 import { AdminRefusal } from '../answer.js';
 
 /** The query of one request: only known parameters, each at most once. */

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import type { ArchiveTask } from '../../archive/task.js';
+import type { ArchiveTask } from '../../usage/archive/task.js';
 import { AdminRefusal } from '../answer.js';
 import type { Answer } from '../answer.js';
 import { invalidQuery, readDay } from '../input/query.js';

@@ -1,4 +1,4 @@
-import { OUTBOX_STATES } from '../../admission/events/outbox.js';
+import { OUTBOX_STATES } from '../../store/outbox/event.js';
 import { DIMENSIONS } from '../../usage/range.js';
 
 const DAY = { type: 'string', format: 'date' };

@@ -1,5 +1,5 @@
-import { ROLES } from '../../admission/admin-token.js';
-import { OUTBOX_STATES } from '../../admission/events/outbox.js';
+import { ROLES } from '../../store/records/admin-token.js';
+import { OUTBOX_STATES } from '../../store/outbox/event.js';
 
 /** A JSON Schema. */
 type Schema = Readonly<Record<string, unknown>>;

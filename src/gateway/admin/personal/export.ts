@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
-import type { CustomerRecord } from '../../admission/customers/record.js';
-import { OUTBOX_STATES } from '../../admission/events/outbox.js';
-import type { OutboxEntry } from '../../admission/events/outbox.js';
-import type { KeyRecord } from '../../admission/key-record.js';
+import type { CustomerRecord } from '../../store/records/customer.js';
+import { OUTBOX_STATES } from '../../store/outbox/event.js';
+import type { OutboxEntry } from '../../store/outbox/event.js';
+import type { KeyRecord } from '../../store/records/key.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MOST_DAYS } from '../../usage/range.js';
 import { viewOf as banView } from '../bans.js';

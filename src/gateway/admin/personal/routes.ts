@@ -1,4 +1,4 @@
-import { eraseCustomer, eraseKey } from '../../keys/erase.js';
+import { eraseCustomer, eraseKey } from '../../accounts/erase.js';
 import type { Answer } from '../answer.js';
 import type { Call, Route } from '../route.js';
 import { exportOfCustomer, exportOfKey } from './export.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { redisUrlProblem } from '../../admission/engines/redis/link/url.js';
+import { redisUrlProblem } from '../../store/redis/link/url.js';
 import { duration, mapping, size, text, whole } from './values.js';
 
 // Neither the whole of a Redis address nor a part of it stands in a message: it may hold a password.

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
-import { parseToken } from '../../../../src/gateway/keys/token.js';
+import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings } from '../../programs.js';
 import { startReceiver } from './receiver.js';

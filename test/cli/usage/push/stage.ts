@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
-import type { UsageRow } from '../../../../src/gateway/admission/port.js';
-import { parseToken } from '../../../../src/gateway/keys/token.js';
+import type { UsageRow } from '../../../../src/gateway/store/port.js';
+import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings } from '../../programs.js';
 import type { Finished } from '../../programs.js';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
-import { parseAdminToken } from '../../../../src/gateway/keys/token.js';
-import { openStore } from '../../keys/store.js';
+import { parseAdminToken } from '../../../../src/gateway/accounts/token.js';
+import { openStore } from '../../accounts/store.js';
 import { ADMIN_TOKEN, listen } from '../listener.js';
 import type { Listener } from '../listener.js';
 

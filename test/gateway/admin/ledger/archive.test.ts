@@ -10,7 +10,7 @@ import type { Gateway } from '../../../servers/gateway.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { startRedis } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
-import { ago, use } from '../../archive/stage.js';
+import { ago, use } from '../../usage/archive/stage.js';
 
 t.setTimeout(150_000);
 const DAYS_AGO = [60, 50, 41, 40, 1];

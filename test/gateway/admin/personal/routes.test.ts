@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { parseToken } from '../../../../src/gateway/keys/token.js';
+import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { DAY_MS, dayOf } from '../../../../src/shared/utc-day.js';
 import { keyRecord } from '../../admission/key-record.js';
 import { listen } from '../listener.js';

@@ -1,0 +1,59 @@
+import { customerOf } from '../../store/records/customer-id.js';
+import type { CustomerRecord, CustomerStore } from '../../store/records/customer.js';
+import type { KeyRecord } from '../../store/records/key.js';
+import type { Body } from '../fields.js';
+import { isCustomerId } from '../token.js';
+
+/** Keys of one customer, revoked ones included. */
+const MOST_KEYS = 10_000;
+/** What a customer's key has from its customer, or can't have. */
+const NOT_ITS_OWN: Readonly<Record<string, string>> = {
+  plan: "is the customer's; leave it out, or change the customer",
+  limits: "are the customer's; leave them out, or change the customer",
+  key: "a key of another form can't belong to a customer; leave it out to have one made",
+};
+
+/** The customer that a new key is to belong to; null where the body names none, or one that can't be. */
+export async function readCustomer(
+  store: CustomerStore,
+  body: Body,
+  problems: string[],
+): Promise<CustomerRecord | null> {
+  if (!Object.hasOwn(body, 'customer')) return null;
+  problems.push(...notItsOwn(body));
+  const id = body['customer'];
+  const customer = typeof id === 'string' && isCustomerId(id) ? await store.read(id) : undefined;
+  if (customer === undefined) problems.push('customer: no customer has this id; petgate customers list shows them');
+  else if (customer.status === 'closed') problems.push('customer: is closed, and that is final');
+  else if ((await store.keyCount(customer.id)) >= MOST_KEYS)
+    problems.push(`customer: has ${MOST_KEYS} keys already, revoked ones included, and that is the most`);
+  return customer ?? null;
+}
+
+/** A problem for each field of a change that such a key does not have. */
+export function problemsOfChange(record: KeyRecord, body: Body): readonly string[] {
+  const moved = Object.hasOwn(body, 'customer')
+    ? ["customer: a key can't be moved, its id says whose it is; create another key"]
+    : [];
+  return customerOf(record.id) === null ? moved : [...moved, ...notItsOwn(body)];
+}
+
+function notItsOwn(body: Body): readonly string[] {
+  return Object.entries(NOT_ITS_OWN)
+    .filter(([field]) => Object.hasOwn(body, field))
+    .map(([field, why]) => `${field}: ${why}`);
+}
+
+/** The records with plan, limits and grants as they hold: those of the customer, where a key has one. */
+export async function withTerms(store: CustomerStore, records: readonly KeyRecord[]): Promise<readonly KeyRecord[]> {
+  const ids = new Set(records.map(({ id }) => customerOf(id)).filter((id) => id !== null));
+  if (ids.size === 0) return records;
+  const customers = new Map<string | null, CustomerRecord | undefined>();
+  await Promise.all([...ids].map(async (id) => customers.set(id, await store.read(id))));
+  return records.map((record) => {
+    const customer = customers.get(customerOf(record.id));
+    if (customer === undefined) return record;
+    const { plan, limits, grants } = customer;
+    return { ...record, plan, limits, ...(grants === undefined ? {} : { grants }) };
+  });
+}

@@ -1,0 +1,105 @@
+import { newSigningSecret } from './signing-key.js';
+import type { Webhook } from '../../store/records/webhook.js';
+import { ChangeUncertain } from '../../store/port.js';
+import { webhookProblem } from '../../config/schema/events.js';
+import type { CustomerRegistry } from './registry.js';
+import { unknownFields } from '../fields.js';
+import type { Body } from '../fields.js';
+import { KeyRefused } from '../refused.js';
+import { retire } from '../rotation.js';
+
+/** `secret` is shown this once and then nowhere; null where it stays what it was. */
+interface IssuedWebhook {
+  readonly webhook: Webhook;
+  readonly secret: string | null;
+}
+
+const MAX_OVERLAP_MS = 90 * 86_400_000;
+const UNSEEN = 'The new secret is not shown: rotate once more.';
+
+/**
+ * The webhooks of customers: set, rotate, remove. Each change lands in the customer's history, without address and
+ * secret. All methods reject as those of CustomerRegistry.
+ */
+export class WebhookRegistry {
+  readonly #customers: CustomerRegistry;
+  /** null: nothing is told, to nobody. */
+  readonly #events: { readonly customerNetworks: readonly string[] } | null;
+
+  constructor(customers: CustomerRegistry, events: { readonly customerNetworks: readonly string[] } | null) {
+    this.#customers = customers;
+    this.#events = events;
+  }
+
+  async get(id: string): Promise<Webhook> {
+    return (await this.#customers.webhook(id)) ?? refuseNone();
+  }
+
+  /** Sets the address. The first gets a secret; another keeps what there is. @param body `{url}` */
+  async set(id: string, body: Body, actor: string): Promise<IssuedWebhook> {
+    const url = this.#urlIn(body);
+    return this.#issue(id, actor, (before) => {
+      if (before?.url === url) return null;
+      const secrets = before?.secrets ?? [{ secret: newSigningSecret(), endsAtMs: null }];
+      return { webhook: { url, secrets }, changed: { webhook: before === undefined ? 'set' : 'moved' } };
+    });
+  }
+
+  /** Gives it a new secret; events are signed with the old one too for `overlapMs`. */
+  async rotate(id: string, overlapMs: number, actor: string): Promise<IssuedWebhook> {
+    if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > MAX_OVERLAP_MS)
+      throw new KeyRefused('invalid', ['overlap: must be a duration from 0s to 90d, such as 24h']);
+    return this.#issue(id, actor, (before, nowMs) => {
+      const { url, secrets } = before ?? refuseNone();
+      const { old, changed } = retire(secrets, nowMs, overlapMs);
+      const webhook = { url, secrets: [{ secret: newSigningSecret(), endsAtMs: null }, ...old] };
+      return { webhook, changed: { webhook: 'rotated', ...changed } };
+    });
+  }
+
+  /** What waits for it is not sent any more. */
+  async remove(id: string, actor: string): Promise<void> {
+    await this.#customers.editWebhook(id, actor, (before) => {
+      if (before === undefined) refuseNone();
+      return { webhook: null, changed: { webhook: 'removed' } };
+    });
+  }
+
+  async #issue(
+    id: string,
+    actor: string,
+    edit: (before: Webhook | undefined, nowMs: number) => { webhook: Webhook; changed: Record<string, unknown> } | null,
+  ): Promise<IssuedWebhook> {
+    const issued: { webhook?: Webhook; secret: string | null } = { secret: null };
+    const attempt = (before: Webhook | undefined, nowMs: number): ReturnType<typeof edit> => {
+      const edited = edit(before, nowMs);
+      const [newest] = edited?.webhook.secrets ?? [];
+      const isNew = newest !== undefined && newest.secret !== before?.secrets[0]?.secret;
+      Object.assign(issued, { webhook: edited?.webhook ?? before, secret: isNew ? newest.secret : null });
+      return edited;
+    };
+    await this.#customers.editWebhook(id, actor, attempt).catch((error: unknown) => {
+      throw error instanceof ChangeUncertain && issued.secret !== null
+        ? new ChangeUncertain(`${error.message} ${UNSEEN}`)
+        : error;
+    });
+    return { webhook: issued.webhook ?? refuseNone(), secret: issued.secret };
+  }
+
+  #urlIn(body: Body): string {
+    if (this.#events === null)
+      throw new KeyRefused('conflict', [
+        'events are off: set PETGATE_EVENTS_URL and PETGATE_EVENTS_SECRET, and start the gateways again',
+      ]);
+    const problems = [...unknownFields(body, ['url'])];
+    const { url } = body;
+    const problem = Object.hasOwn(body, 'url') ? webhookProblem(url, this.#events.customerNetworks) : 'is required';
+    if (problem !== null) problems.push(`url: ${problem}`);
+    if (problems.length > 0 || typeof url !== 'string') throw new KeyRefused('invalid', problems);
+    return url;
+  }
+}
+
+function refuseNone(): never {
+  throw new KeyRefused('no_webhook', ['the customer has no webhook; petgate customers webhook set makes one']);
+}

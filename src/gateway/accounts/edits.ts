@@ -1,0 +1,40 @@
+import type { AuditEntry } from '../store/records/key.js';
+import { VersionConflict } from '../store/port.js';
+import { KeyRefused } from './refused.js';
+
+const ATTEMPTS = 8;
+
+/** A record with its change, for the history. */
+export interface Change<R> extends Pick<AuditEntry, 'action' | 'changed'> {
+  readonly next: R;
+}
+
+/**
+ * Reads, works out and writes a change, and does so again when somebody else wrote in between.
+ * Rejects with KeyRefused and `givenUp` when that goes on, and with whatever else `attempt` rejects with.
+ */
+export async function untilWritten<Result>(attempt: () => Promise<Result>, givenUp: string): Promise<Result> {
+  for (let attempts = 0; attempts < ATTEMPTS; attempts += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+    }
+  }
+  throw new KeyRefused('conflict', [givenUp]);
+}
+
+/** Those of `fields` in which `next` differs, from what to what, as history shows them. */
+export function differences<R>(record: R, next: R, fields: readonly (keyof R & string)[]): Record<string, unknown> {
+  const changed: Record<string, unknown> = {};
+  for (const field of fields) {
+    if (JSON.stringify(record[field]) !== JSON.stringify(next[field]))
+      changed[field] = { from: record[field], to: next[field] };
+  }
+  return changed;
+}
+
+/** A moment as history shows it. */
+export function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}

@@ -1,0 +1,146 @@
+import { customerOf } from '../store/records/customer-id.js';
+import type { CustomerRecord } from '../store/records/customer.js';
+import { isSaid, OUTBOX_STATES } from '../store/outbox/event.js';
+import type { Outbox } from '../store/outbox/event.js';
+import type { Grant } from '../store/records/grant.js';
+import type { AuditEntry, KeyRecord } from '../store/records/key.js';
+import type { AdmissionEngine } from '../store/port.js';
+import { untilWritten } from './edits.js';
+import { KeyRefused } from './refused.js';
+import type { KeyRegistry } from './registry.js';
+
+/** What of a key or a customer may be about a person. */
+interface Personal {
+  readonly id: string;
+  readonly name: string;
+  /** Of a customer. */
+  readonly reference?: string;
+  readonly note: string;
+  readonly grants?: readonly Grant[];
+  readonly version: number;
+}
+
+/** Where it is kept: the part of both stores that erasing needs. */
+interface Kept<R> {
+  history(id: string): Promise<readonly AuditEntry[]>;
+  rewrite(record: R, history: readonly AuditEntry[]): Promise<void>;
+}
+
+/** Fields of the history that say nothing of a person. Any other may be a text, and goes. */
+const IMPERSONAL: ReadonlySet<string> = new Set([
+  'plan',
+  'customer',
+  'status',
+  'limits',
+  'scopes',
+  'expires',
+  'until',
+  'grant',
+  'window',
+  'units',
+  'oldSecretEnds',
+  'othersEndedAtOnce',
+  'webhook',
+]);
+
+/** What erasing works on. */
+interface ErasureParts {
+  readonly registry: KeyRegistry;
+  readonly engine: Pick<AdmissionEngine, 'keys' | 'customers' | 'outbox'>;
+}
+
+const ERASED_AT_ONCE = 32;
+const EVENTS_AT_ONCE = 500;
+
+/**
+ * Takes name and notes of a key that is ended for ever out of its record and out of all of its history, and says so
+ * there. Who did what and when stays, as the id and all figures do. Repeating it does no harm. Rejects with KeyRefused.
+ */
+export async function eraseKey(parts: ErasureParts, id: string, actor: string): Promise<void> {
+  const { id: known } = await parts.registry.get(id);
+  const customer = customerOf(known);
+  const isCustomerClosed = customer !== null && (await parts.registry.customers.get(customer)).status === 'closed';
+  await eraseOne(parts, id, actor, isCustomerClosed);
+  await forgetReasons(parts.engine.outbox, (key) => key === id);
+}
+
+/** The same of a closed customer, with its reference, and of all its keys. May break off between two keys: then repeat it. */
+export async function eraseCustomer({ registry, engine }: ErasureParts, id: string, actor: string): Promise<void> {
+  const closed = async (): Promise<CustomerRecord> => {
+    const record = await registry.customers.get(id);
+    if (record.status === 'closed') return record;
+    throw new KeyRefused('conflict', [
+      `the customer is ${record.status}, and only a closed one can be erased: first petgate customers close ${id}, which is final for all its keys`,
+    ]);
+  };
+  await closed();
+  const keys = await registry.keysOf(id);
+  for (let from = 0; from < keys.length; from += ERASED_AT_ONCE)
+    await Promise.all(
+      keys.slice(from, from + ERASED_AT_ONCE).map((key) => eraseOne({ registry, engine }, key.id, actor, true)),
+    );
+  await erase(engine.customers, closed, await registry.nowMs(), actor);
+  await forgetReasons(engine.outbox, (key) => customerOf(key) === id);
+}
+
+/** @param isCustomerClosed which is final */
+async function eraseOne(
+  { registry, engine }: ErasureParts,
+  id: string,
+  actor: string,
+  isCustomerClosed: boolean,
+): Promise<void> {
+  const ended = async (): Promise<KeyRecord> => {
+    const record = await registry.get(id);
+    if (record.status === 'revoked' || isCustomerClosed) return record;
+    throw new KeyRefused('conflict', [
+      `the key is ${record.status}, and only a revoked one can be erased: first petgate keys revoke ${id}, which is final`,
+    ]);
+  };
+  await erase(engine.keys, ended, await registry.nowMs(), actor);
+}
+
+/** Forgets events that are not delivered and say why an operator banned one of these keys. */
+async function forgetReasons(outbox: Outbox, isErased: (keyId: string) => boolean): Promise<void> {
+  for (const state of OUTBOX_STATES)
+    for (let cursor: string | null = null, isMore = true; isMore;) {
+      const page = await outbox.list(state, cursor, EVENTS_AT_ONCE);
+      for (const { event } of page.entries)
+        if (isSaid(event.data.reason) && isErased(event.data.key)) await outbox.delivered(event.id);
+      cursor = page.cursor;
+      isMore = cursor !== null;
+    }
+}
+
+/** @param read gives the record as it is, or throws where it may not be erased */
+async function erase<R extends Personal>(
+  store: Kept<R>,
+  read: () => Promise<R>,
+  atMs: number,
+  actor: string,
+): Promise<void> {
+  await untilWritten(async () => {
+    const record = await read();
+    // Both were read one after the other; a change in between is another version.
+    const history = await store.history(record.id);
+    const done: AuditEntry = { atMs, actor, action: 'erased', changed: {} };
+    await store.rewrite({ ...impersonal(record), version: record.version + 1 }, [...history.map(bare), done]);
+  }, 'it is being changed by somebody else; try again');
+}
+
+function impersonal<R extends Personal>(record: R): R {
+  const { reference, grants } = record;
+  return {
+    ...record,
+    name: '',
+    note: '',
+    ...(reference === undefined ? {} : { reference: '' }),
+    ...(grants === undefined ? {} : { grants: grants.map((grant) => ({ ...grant, note: '' })) }),
+  };
+}
+
+function bare(entry: AuditEntry): AuditEntry {
+  const fields = Object.entries(entry.changed);
+  const changed = Object.fromEntries(fields.map(([field, value]) => [field, IMPERSONAL.has(field) ? value : null]));
+  return { ...entry, changed };
+}

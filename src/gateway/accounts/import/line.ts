@@ -1,0 +1,158 @@
+import type { IncomingKey } from '../../store/port.js';
+import { limitsOn, parseMoment, readFields, unknownFields } from '../fields.js';
+import type { Body, FieldRules, Prices } from '../fields.js';
+import type { KeyRecord, KeyStatus, SecretHash } from '../../store/records/key.js';
+import { customerOf } from '../../store/records/customer-id.js';
+import { importedIdOf, isKeyId } from '../token.js';
+
+/** What a line is measured by. */
+export interface ImportRules extends FieldRules, Prices {
+  /** Whether keys of another form are looked up at all. */
+  readonly acceptImported: boolean;
+}
+
+const COMMON_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes'];
+const OWN_FIELDS = ['id', 'hash', 'hashes', 'status', 'created', 'expires'];
+const STATUSES: readonly KeyStatus[] = ['enabled', 'disabled', 'revoked'];
+const HASH_FORM = 'the SHA-256 of the whole key, 64 hex digits or 43 characters of base64url';
+
+/**
+ * One key of an import file:
+ * `{hash | hashes, plan, name, id?, note?, status?, limits?, scopes?, created?, expires?}`.
+ * A hash is the SHA-256 of the key as the client sends it, hex or base64url; `hashes` takes up to two,
+ * each a hash or `{hash, ends}`. A revoked key has none. `id` is for keys that Petgate made, whose
+ * token holds it: a key of any other form gets its id from its hash. Dates may lie in the past here.
+ */
+export function readIncoming(
+  body: Body,
+  rules: ImportRules,
+  actor: string,
+): IncomingKey | { readonly problems: readonly string[] } {
+  const problems: string[] = [...unknownFields(body, [...COMMON_FIELDS, ...OWN_FIELDS])];
+  const common = Object.fromEntries(Object.entries(body).filter(([field]) => COMMON_FIELDS.includes(field)));
+  const fields = readFields(common, COMMON_FIELDS, rules, problems);
+  for (const field of ['plan', 'name']) if (!Object.hasOwn(body, field)) problems.push(`${field}: is required`);
+  const plan = rules.plans.get(fields.plan ?? '');
+  const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, rules, problems);
+  const status = readStatus(body['status'], problems);
+  const secrets = readSecrets(body, status, problems);
+  const id = readId(body['id'], secrets, status, rules, problems);
+  const createdAtMs = dateIn(body, 'created', problems) ?? rules.nowMs;
+  const expiresAtMs = dateIn(body, 'expires', problems);
+  if (problems.length > 0) return { problems };
+  const { plan: planName = '', name = '', note = '', scopes = null } = fields;
+  const record: KeyRecord = {
+    id,
+    plan: planName,
+    name,
+    note,
+    status,
+    createdAtMs,
+    expiresAtMs,
+    scopes,
+    limits,
+    secrets,
+    version: 1,
+  };
+  const changed = {
+    plan: planName,
+    name,
+    ...(note === '' ? {} : { note }),
+    status,
+    limits,
+    scopes,
+    expires: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+  };
+  return { record, entry: { atMs: rules.nowMs, actor, action: 'imported', changed } };
+}
+
+/** Whether `stored` is what a line with `record` brings; when it was created doesn't matter. */
+export function sameKey(record: KeyRecord, stored: KeyRecord | undefined): boolean {
+  const essence = ({ plan, name, note, status, expiresAtMs, scopes, limits, secrets }: KeyRecord): string =>
+    JSON.stringify([
+      plan,
+      name,
+      note,
+      status,
+      expiresAtMs,
+      scopes,
+      limits?.minute,
+      limits?.day,
+      limits?.month,
+      secrets.map(({ hash, endsAtMs }) => [hash, endsAtMs]),
+    ]);
+  return stored !== undefined && essence(record) === essence(stored);
+}
+
+function readStatus(value: unknown, problems: string[]): KeyStatus {
+  const status = value === undefined ? 'enabled' : STATUSES.find((one) => one === value);
+  if (status === undefined) problems.push(`status: must be one of ${STATUSES.join(', ')}`);
+  return status ?? 'enabled';
+}
+
+function readSecrets(body: Body, status: KeyStatus, problems: string[]): readonly SecretHash[] {
+  const hasOne = Object.hasOwn(body, 'hash');
+  if (hasOne && Object.hasOwn(body, 'hashes')) problems.push('hash: give either hash or hashes');
+  const given: unknown = hasOne ? [body['hash']] : (body['hashes'] ?? []);
+  if (!Array.isArray(given) || given.length > 2) {
+    problems.push('hashes: must be a list of one or two');
+    return [];
+  }
+  if (status === 'revoked' && given.length > 0) problems.push('hashes: a revoked key has none');
+  if (status !== 'revoked' && given.length === 0) problems.push(`hash: is required: ${HASH_FORM}`);
+  const secrets = given.map((one: unknown) => readSecret(one, hasOne ? 'hash' : 'hashes', problems));
+  if (secrets.length === 2 && secrets[0]?.hash === secrets[1]?.hash && secrets[0]?.hash !== '')
+    problems.push('hashes: the two are the same');
+  return secrets;
+}
+
+function readSecret(value: unknown, field: string, problems: string[]): SecretHash {
+  const isPair = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const pair: Body = isPair ? (value as Body) : { hash: value };
+  for (const problem of unknownFields(pair, ['hash', 'ends'])) problems.push(`${field}: ${problem}`);
+  const hash = readHash(pair['hash']);
+  if (hash === undefined) problems.push(`${field}: must be ${HASH_FORM}`);
+  return { hash: hash ?? '', endsAtMs: dateIn(pair, 'ends', problems) };
+}
+
+/** A hash in base64url, as records hold it; undefined when it is none. */
+function readHash(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (/^[0-9a-fA-F]{64}$/.test(value)) return Buffer.from(value, 'hex').toString('base64url');
+  // Some 43 characters spell no 32 bytes; they would never be equal to a hash.
+  return value.length === 43 && Buffer.from(value, 'base64url').toString('base64url') === value ? value : undefined;
+}
+
+function readId(
+  value: unknown,
+  secrets: readonly SecretHash[],
+  status: KeyStatus,
+  { acceptImported }: ImportRules,
+  problems: string[],
+): string {
+  const foreignIds = secrets.filter(({ hash }) => hash !== '').map(({ hash }) => importedIdOf(hash));
+  const id = value ?? (secrets.length === 1 ? foreignIds[0] : undefined);
+  if (id === undefined && (secrets.length === 2 || status === 'revoked'))
+    problems.push('id: is required for a key with two hashes, or none');
+  if (value !== undefined && (typeof value !== 'string' || !isKeyId(value)))
+    problems.push("id: must be a Petgate key's 12 letters and digits; leave it out for a key of another form");
+  else if (value !== undefined && customerOf(value) !== null)
+    problems.push("id: keys of a customer can't be imported; make new ones with petgate keys create --customer");
+  if (typeof id !== 'string') return '';
+  if (!acceptImported && foreignIds.includes(id)) {
+    problems.push(
+      'hash: keys of another form are refused here; set keys.accept_imported to true first, or give the id if Petgate made the key',
+    );
+  }
+  return id;
+}
+
+/** Unix ms; null when the field isn't there or is null. */
+function dateIn(body: Body, field: string, problems: string[]): number | null {
+  const value = body[field] ?? null;
+  if (value === null) return null;
+  const atMs = parseMoment(value);
+  if (atMs !== undefined) return atMs;
+  problems.push(`${field}: must be a date such as "2027-01-31" or "2027-01-31T12:00:00Z", or unix milliseconds`);
+  return null;
+}

@@ -1,0 +1,210 @@
+import { changesNothing, decide } from '../../admission/decide.js';
+import type { SubjectState } from '../../admission/decide.js';
+import { payerOf } from '../records/customer-id.js';
+import { joined, takeApart } from '../joined-state.js';
+import { banEvent, crossedEvent, crossingsOf } from '../outbox/facts.js';
+import { finalityOf } from '../finality.js';
+import { ANONYMOUS_PLAN, termsOf, WARN_AT } from '../../admission/plan.js';
+import type { BanRule, Plans } from '../../admission/plan.js';
+import { StoreUnavailable } from '../../admission/port.js';
+import type { AdmissionRequest } from '../../admission/port.js';
+import type { AdmissionEngine, Credit } from '../port.js';
+import type { StandingVerdict, Verdict } from '../../admission/verdict.js';
+import { costOf } from '../../admission/windows.js';
+import { Addresses } from './addresses.js';
+import { bansOf } from './records/bans.js';
+import { Checkpoint } from './log/checkpoint.js';
+import { StoredKeyVerifier } from './records/verifier.js';
+import type { GoodKey, KeyVerifier } from './records/verifier.js';
+import { customersOf } from './records/customers.js';
+import { keysOf } from './records/keys.js';
+import { outboxOf } from './outbox/store.js';
+import { tokensOf } from './records/tokens.js';
+import { keyRow } from './files/rows.js';
+import { openStores } from './files/stores.js';
+import type { StoreOptions, Stores } from './files/stores.js';
+import { Sweep } from './sweep.js';
+import { copyOfState } from './log/subject-state.js';
+import { transact } from './log/transaction.js';
+import type { KeyEntry } from './log/key-entry.js';
+import type { Transaction } from './log/transaction.js';
+import { attempt } from './files/errors.js';
+import { Maintenance } from './maintenance.js';
+import { beginMonths } from './ledger/months.js';
+import { usageOf } from './ledger/rows.js';
+
+export interface EmbeddedOptions extends StoreOptions {
+  readonly plans: Plans;
+  /** Days the usage ledger is kept. */
+  readonly usageDays: number;
+  /** Whether crossings and bans are told as events; left out, they are not. */
+  readonly events?: boolean;
+}
+export type EmbeddedEngine = AdmissionEngine & {
+  /** Holds from the next admission of this process on. */
+  setPlans(plans: Plans): void;
+};
+
+const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' } as const;
+
+/**
+ * The embedded engine: LMDB files in `folder`, shared exactly by all processes of one machine.
+ *
+ * Promised: `kill -9` of any process loses nothing that was answered. A power cut loses at most the
+ * last second of admissions and never corrupts; key changes and bans set by hand are on disk before
+ * they are acknowledged. Not for network file systems, nor for more than one machine.
+ * Throws StoreUnavailable when the folder cannot be used.
+ */
+export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
+  const stores = openStores(options);
+  beginMonths(stores, new Checkpoint(stores));
+  return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays, options.events);
+}
+
+/** The engine on files that are open; it closes them. `verifier` says which keys are good. */
+export function engineOn(
+  stores: Stores,
+  verifier: KeyVerifier,
+  usageDays: number,
+  tellsEvents = false,
+): EmbeddedEngine {
+  const decideOne = tellsEvents ? admitAndTell : admitOne;
+  const addresses = new Addresses(stores);
+  const checkpoint = new Checkpoint(stores);
+  const maintenance = new Maintenance(stores, checkpoint, new Sweep(stores, usageDays, verifier), addresses);
+  const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
+    attempt(stores, () =>
+      transact(stores, (transaction) => {
+        verifier.begin();
+        if (requests.some(({ cost }) => cost > 0)) transaction.reserve();
+        const clockMs = Date.now();
+        maintenance.nowMs = requests.at(-1)?.nowMs ?? clockMs;
+        return requests.map((request) =>
+          decideOne(transaction, verifier, addresses, request, request.nowMs ?? clockMs),
+        );
+      }),
+    );
+  return {
+    name: 'embedded',
+    admit,
+    // One transaction: what isn't acknowledged was not counted.
+    fail: (credits) => attempt(stores, () => transact(stores, (transaction) => countFailures(transaction, credits))),
+    keys: keysOf(stores),
+    customers: customersOf(stores),
+    tokens: tokensOf(stores),
+    outbox: outboxOf(stores, () => checkpoint.takeOver()),
+    bans: bansOf(stores, checkpoint),
+    usage: usageOf(stores, checkpoint),
+    // All processes of the machine count in one ledger: nobody brings anything later.
+    days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
+    check: async () => {
+      await admit([{ subject: { kind: 'address', address: '0.0.0.0' }, operation: 'check', scope: null, cost: 0 }]);
+      await maintenance.check();
+    },
+    reopenings: () => stores.reopenings,
+    close: () => maintenance.close(),
+    setPlans: (plans) => {
+      verifier.plans = plans;
+    },
+  };
+}
+
+function admitOne(
+  transaction: Transaction,
+  verifier: KeyVerifier,
+  addresses: Addresses,
+  request: AdmissionRequest,
+  nowMs: number,
+): Verdict {
+  const { subject, operation, scope } = request;
+  if (subject.kind === 'address')
+    return admitAddress(transaction, verifier.plans, addresses.row(subject.address), request, nowMs);
+  const key = verifier.verify(subject.id, subject.secretHash, nowMs, request);
+  if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
+  const { record, terms, customerId } = key;
+  const cost = costOf(terms.operations, operation, request.cost);
+  const inScope = scope === null || record.scopes === null || record.scopes.includes(scope);
+  const entry = transaction.key(subject.id);
+  const verdict =
+    customerId === null
+      ? decide(scratchOf(entry.state, terms.ban, cost, nowMs), terms, record, inScope, operation, cost, nowMs)
+      : decideShared(transaction, entry, key, transaction.key(customerId), inScope, operation, cost, nowMs);
+  if (cost === 0) return verdict;
+  const counts = transaction.count(entry, terms.plan, operation, nowMs, COUNTED_AS[verdict.outcome]);
+  if (verdict.outcome === 'admitted') counts.units += cost;
+  if (verdict.outcome === 'banned') transaction.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
+  return verdict;
+}
+
+/** The same, and what has to be told of it is written with it. */
+function admitAndTell(
+  transaction: Transaction,
+  verifier: KeyVerifier,
+  addresses: Addresses,
+  request: AdmissionRequest,
+  nowMs: number,
+): Verdict {
+  const verdict = admitOne(transaction, verifier, addresses, request, nowMs);
+  if (verdict.outcome === 'unknown_key' || verdict.cost === 0 || verdict.keyId === null) return verdict;
+  const { keyId, plan, atMs } = verdict;
+  if (verdict.outcome === 'admitted') {
+    const payer = payerOf(keyId);
+    for (const crossing of crossingsOf(verdict, verifier.plans.get(plan)?.warnAt ?? WARN_AT))
+      if (transaction.isFirst(payer, crossing)) transaction.tell(crossedEvent(payer, keyId, plan, crossing, atMs));
+  } else if (verdict.outcome === 'banned' && verdict.started) {
+    transaction.tell(banEvent(keyId, plan, { untilMs: verdict.bannedUntilMs, level: verdict.level }, atMs));
+  }
+  return verdict;
+}
+
+/** Of a customer's key. The key itself is counted, and so changed, whatever is decided. */
+function decideShared(
+  transaction: Transaction,
+  entry: KeyEntry,
+  { record, terms }: GoodKey,
+  customer: KeyEntry,
+  inScope: boolean,
+  operation: string,
+  cost: number,
+  nowMs: number,
+): StandingVerdict {
+  const whole = joined(entry.state, customer.state);
+  const isLook = changesNothing(whole, terms.ban, cost, nowMs);
+  const state = isLook ? copyOfState(whole) : whole;
+  const verdict = decide(state, terms, record, inScope, operation, cost, nowMs);
+  if (!isLook) {
+    takeApart(state, entry.state, customer.state);
+    transaction.change(customer);
+  }
+  return verdict;
+}
+
+function admitAddress(
+  transaction: Transaction,
+  plans: Plans,
+  name: string,
+  { operation, cost }: AdmissionRequest,
+  nowMs: number,
+): Verdict {
+  const terms = termsOf(plans, ANONYMOUS_PLAN, null);
+  if (terms === undefined)
+    throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
+  const entry = transaction.address(name);
+  const state = scratchOf(entry.state, terms.ban, cost, nowMs);
+  if (state === entry.state) entry.changed = true;
+  const verdict = decide(state, terms, null, true, operation, cost, nowMs);
+  if (cost > 0 && verdict.outcome === 'banned') transaction.banned(name, verdict.bannedUntilMs, verdict.started);
+  return verdict;
+}
+
+/** The state itself, or a copy where deciding only brings it up to date for the figures: that must not be remembered. */
+function scratchOf(state: SubjectState, ban: BanRule, cost: number, nowMs: number): SubjectState {
+  return changesNothing(state, ban, cost, nowMs) ? copyOfState(state) : state;
+}
+
+function countFailures(transaction: Transaction, credits: readonly Credit[]): void {
+  for (const { keyId, failures } of credits) {
+    for (const { plan, operation, admittedAtMs } of failures)
+      transaction.count(transaction.key(keyId), plan, operation, admittedAtMs, 'failed');
+  }
+}

@@ -1,0 +1,66 @@
+import { statfsSync } from 'node:fs';
+import { StoreUnavailable } from '../../../admission/port.js';
+import type { Store } from './store.js';
+
+/** Claims between two looks at the file and its disk, which cost 4 µs each … */
+const CLAIMS_PER_LOOK = 16;
+/** … unless this is all that is left on the disk. */
+const NEARLY_FULL_BYTES = 64 * 1_048_576;
+/** Left free on the disk. A write that doesn't fit any more makes lmdb overrun the text of its error, and may end the process. */
+const SPARE_BYTES = 131_072;
+
+interface Stats {
+  readonly pageSize: number;
+  readonly root: {
+    readonly treeBranchPageCount: number;
+    readonly treeLeafPageCount: number;
+    readonly overflowPages: number;
+  };
+}
+
+/** Keeps one file within its bound and its disk: lmdb-js itself lets files grow without end, whatever its `mapSize`. */
+export class Capacity {
+  readonly #store: Store;
+  readonly #mapBytes: number;
+  readonly #folder: string;
+  #claims = 0;
+  #everyClaim = false;
+  #refusal: string | null = null;
+
+  constructor(store: Store, folder: string, mapBytes: number) {
+    this.#store = store;
+    this.#mapBytes = mapBytes;
+    this.#folder = folder;
+  }
+
+  /** To be called in a transaction that may make the file grow. Throws StoreUnavailable when it must not. */
+  claim(): void {
+    if (this.#everyClaim || this.#claims % CLAIMS_PER_LOOK === 0) this.#look();
+    this.#claims += 1;
+    if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
+  }
+
+  /** Throws StoreUnavailable when the file must not grow as things stand now. */
+  check(): void {
+    this.#look();
+    if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
+  }
+
+  /** Bytes of pages in use. The file holds some free ones beside, which the next transactions use again. */
+  usedBytes(): number {
+    const { pageSize, root } = this.#store.getStats() as Stats;
+    return pageSize * (root.treeBranchPageCount + root.treeLeafPageCount + root.overflowPages);
+  }
+
+  #look(): void {
+    const { bavail, bsize } = statfsSync(this.#folder);
+    const freeBytes = bavail * bsize;
+    this.#everyClaim = freeBytes < NEARLY_FULL_BYTES;
+    this.#refusal = null;
+    if (freeBytes < SPARE_BYTES) {
+      this.#refusal = `The disk that holds ${this.#folder} is full. Free space there; admission goes on by itself afterwards.`;
+    } else if (this.usedBytes() >= this.#mapBytes) {
+      this.#refusal = `The embedded store in ${this.#folder} has reached its bound of ${this.#mapBytes} bytes. Raise store.map_bytes and restart, or keep usage for fewer days.`;
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { setTimeout as later } from 'node:timers/promises';
+import { StoreUnavailable } from '../../../admission/port.js';
+import { VersionConflict } from '../../port.js';
+import { isDamage } from './damage.js';
+import type { Stores } from './stores.js';
+
+/** A full disk shows as either, depending on which write found it. */
+const DISK_CODES: readonly unknown[] = [5, 28];
+
+/** Runs synchronous store work; what it throws becomes a rejection that says what to do. */
+export async function attempt<Result>(stores: Stores, work: () => Result): Promise<Result> {
+  try {
+    requireWhole(stores);
+    return work();
+  } catch (error) {
+    throw await translated(stores, error);
+  }
+}
+
+/** Runs work in a transaction on `durable`, on disk when the promise ends; rejects as `attempt` does. */
+export async function inTransaction<Result>(stores: Stores, work: () => Result): Promise<Result> {
+  try {
+    requireWhole(stores);
+    return await stores.durable.transaction(work);
+  } catch (error) {
+    throw await translated(stores, error);
+  }
+}
+
+function requireWhole({ broken, folder }: Stores): void {
+  if (broken !== null)
+    throw new StoreUnavailable(`The embedded store in ${folder} is being opened anew, because it failed: ${broken}`);
+}
+
+/** The error to show for one thrown out of lmdb. An error of our own making stays as it is. */
+export async function translated(stores: Stores, error: unknown): Promise<unknown> {
+  if (error instanceof StoreUnavailable || error instanceof VersionConflict || !(error instanceof Error)) return error;
+  const cause = await commitErrorOf(error);
+  if (isDamage(cause)) stores.reopen(cause.message);
+  const code: unknown = 'code' in cause ? cause.code : undefined;
+  if (
+    typeof code !== 'number' &&
+    !isDamage(cause) &&
+    !/MDB_|closed database|database has been closed|Database is closed/i.test(cause.message)
+  )
+    return cause;
+  return new StoreUnavailable(messageOf(stores, code, cause.message), { cause });
+}
+
+// An asynchronous commit that fails says why in a promise of its own, which nobody else awaits.
+async function commitErrorOf(error: Error): Promise<Error> {
+  if (!('commitError' in error)) return error;
+  const reported = Promise.resolve(error.commitError).then(
+    () => error,
+    (cause: unknown) => (cause instanceof Error ? cause : error),
+  );
+  return Promise.race([reported, later(200, error)]);
+}
+
+function messageOf(stores: Stores, code: unknown, reason: string): string {
+  if (DISK_CODES.includes(code)) {
+    return `The disk that holds ${stores.folder} is full or failing (${reason}). Free space there; admission goes on by itself afterwards.`;
+  }
+  return `The embedded store in ${stores.folder} failed: ${reason}`;
+}

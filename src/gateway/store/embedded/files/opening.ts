@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StoreUnavailable } from '../../../admission/port.js';
+
+/**
+ * Files are opened by one process at a time, and while no other commits. lmdb 3.5.6 writes the id of the last
+ * transaction, as it read it when it began to open, into memory that all processes share (`mdb_env_open2`): what
+ * others committed in that moment is gone, and after several commits pages are used twice. So an opener asks, with
+ * a file, and goes on when all processes that have the files open stand still, each of which says so with another.
+ */
+const ASK = 'ask';
+/** An opener waits so long for its turn, and then for the others. */
+const WAIT_MS = 10_000;
+/** Nobody stands still longer for an opener, which takes a millisecond. */
+const STILL_MS = 1_000;
+const STEP_MS = 1;
+/** Where the system can't say who has the files open. */
+const BLIND_WAIT_MS = 200;
+
+/** Runs `open` while no other process commits to files in `folder`. Throws StoreUnavailable when one doesn't make way. */
+export function openInTurn<Result>(folder: string, open: () => Result): Result {
+  const place = placeIn(folder);
+  takeTurn(place);
+  try {
+    const moving = (): number | undefined => othersIn(folder)?.find((pid) => !isStill(place, pid));
+    if (othersIn(folder) === undefined) waitUntil(() => false, BLIND_WAIT_MS);
+    else if (!waitUntil(() => moving() === undefined, WAIT_MS))
+      throw new StoreUnavailable(
+        `Process ${moving() ?? ''} has the files in ${folder} open, and does not make way. End it, or give this gateway a folder of its own with PETGATE_DATA.`,
+      );
+    return open();
+  } finally {
+    rmSync(join(place, ASK), { force: true });
+  }
+}
+
+/**
+ * From now on other processes may open the files: this one stands still for each.
+ * @param isIdle whether no transaction of this process is under way
+ * @returns what ends it
+ */
+export function letOthersOpen(folder: string, isIdle: () => boolean): () => void {
+  const place = placeIn(folder);
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    clearTimeout(timer);
+    if (!isAsked(place)) return;
+    if (isIdle()) standStill(place);
+    else timer = setTimeout(look, STEP_MS);
+  };
+  const watcher = watch(place, { persistent: false }, look);
+  watcher.on('error', () => watcher.close());
+  // Somebody may have asked before.
+  look();
+  return () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
+}
+
+function placeIn(folder: string): string {
+  const place = join(folder, 'opening');
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  return place;
+}
+
+function takeTurn(place: string): void {
+  const ask = join(place, ASK);
+  const isTaken = waitUntil(() => {
+    const asker = askerIn(place);
+    if (asker !== undefined && hasEnded(asker)) rmSync(ask, { force: true });
+    return isWritten(ask);
+  }, WAIT_MS);
+  if (!isTaken) throw new StoreUnavailable(`Another process has been opening the files in ${place} for long. End it.`);
+}
+
+function isWritten(file: string): boolean {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+/** undefined: there is none, or it is just being written. */
+function askerIn(place: string): number | undefined {
+  try {
+    return Number(readFileSync(join(place, ASK), 'utf8')) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAsked(place: string): boolean {
+  const asker = askerIn(place);
+  return asker !== undefined && asker !== process.pid && !hasEnded(asker);
+}
+
+function stillOf(place: string, pid: number): string {
+  return join(place, `still-${pid}`);
+}
+
+function isStill(place: string, pid: number): boolean {
+  return existsSync(stillOf(place, pid)) || hasEnded(pid);
+}
+
+function standStill(place: string): void {
+  const still = stillOf(place, process.pid);
+  writeFileSync(still, '', { mode: 0o600 });
+  try {
+    waitUntil(() => !isAsked(place), STILL_MS);
+  } finally {
+    rmSync(still, { force: true });
+  }
+}
+
+const clock = new Int32Array(new SharedArrayBuffer(4));
+
+/** Without the event loop: an opener has nothing else to do, and who stands still must not. False when it took too long. */
+function waitUntil(isSo: () => boolean, withinMs: number): boolean {
+  const endMs = performance.now() + withinMs;
+  while (!isSo()) {
+    if (performance.now() > endMs) return false;
+    Atomics.wait(clock, 0, 0, STEP_MS);
+  }
+  return true;
+}
+
+/** The processes that have files in `folder` open: they share a lock on them. undefined where the system doesn't say. */
+function othersIn(folder: string): readonly number[] | undefined {
+  let locks: string;
+  try {
+    locks = readFileSync('/proc/locks', 'utf8');
+  } catch {
+    return undefined;
+  }
+  const inodes = new Set(
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.mdb-lock'))
+      .map((name) => String(statSync(join(folder, name), { throwIfNoEntry: false })?.ino)),
+  );
+  const pids = locks.split('\n').flatMap((line) => {
+    // `1: POSIX  ADVISORY  READ 20313 fe:00:2146578 0 0`
+    const [, , , , pid, file = ''] = line.trim().split(/\s+/);
+    return inodes.has(file.slice(file.lastIndexOf(':') + 1)) ? [Number(pid)] : [];
+  });
+  return [...new Set(pids)].filter((pid) => pid !== process.pid);
+}

@@ -1,0 +1,96 @@
+import { DAY_MS } from '../../../admission/bucket.js';
+import type { UsageRow } from '../../port.js';
+import { dayOf } from './day.js';
+import { AFTER_ALL, SEPARATOR } from '../files/rows.js';
+import type { Store } from '../files/store.js';
+import { unpackCounts } from '../log/key-entry.js';
+
+const PAGE_ROWS = 64;
+/** Where the parts of a row's name stand: `u2026-11-21`, a separator, the key, and the label's rest. */
+const DAY_AT = 1;
+const KEY_AT = 12;
+/** There are as many as plans have operations; more are no reason to grow. */
+const MOST_LABELS = 1_000;
+
+/** Reads one day's rows in the order of their keys, a page at a time. */
+export class DayLedger {
+  readonly #day: string;
+  readonly #end: string;
+  #after: string;
+  #page: UsageRow[] = [];
+  #at = 0;
+  #ended = false;
+
+  /** @param after only keys behind this one */
+  constructor(day: string, after: string | null) {
+    this.#day = day;
+    const start = `u${day}${SEPARATOR}`;
+    this.#after = after === null ? start : start + after + SEPARATOR + AFTER_ALL;
+    this.#end = start + AFTER_ALL;
+  }
+
+  /** Key of the row that comes next; null at the end. Asked after `fill` only. */
+  get nextKey(): string | null {
+    return this.#page[this.#at]?.key ?? null;
+  }
+
+  /** True when the next page has to be filled before `nextKey` is known. */
+  get drained(): boolean {
+    return this.#at === this.#page.length && !this.#ended;
+  }
+
+  /** Moves the next row into `rows`. */
+  take(rows: UsageRow[]): void {
+    rows.push(this.#page[this.#at]!);
+    this.#at += 1;
+  }
+
+  /** Reads the next page. */
+  fill(durable: Store): void {
+    this.#page = [];
+    this.#at = 0;
+    // No snapshot is kept between pages: an old one would keep freed pages of the file from being used again.
+    durable.resetReadTxn();
+    for (const { key, value } of durable.getRange({
+      start: this.#after,
+      end: this.#end,
+      exclusiveStart: true,
+      limit: PAGE_ROWS,
+    })) {
+      this.#page.push(rowOf(key, value, this.#day));
+      this.#after = key;
+    }
+    this.#ended = this.#page.length < PAGE_ROWS;
+  }
+}
+
+/** A row of the ledger, from its name and its counts. The texts that repeat are shared: a report reads millions of rows. */
+export function rowOf(name: string, counts: Buffer, day = name.slice(DAY_AT, KEY_AT - 1)): UsageRow {
+  const keyEnd = name.indexOf(SEPARATOR, KEY_AT);
+  const { plan, operation } = labelParts(name.slice(keyEnd + 1));
+  return {
+    key: name.slice(KEY_AT, keyEnd),
+    plan,
+    operation,
+    day,
+    ...unpackCounts(counts),
+  };
+}
+
+const partsOf = new Map<string, Pick<UsageRow, 'plan' | 'operation'>>();
+
+function labelParts(label: string): Pick<UsageRow, 'plan' | 'operation'> {
+  let parts = partsOf.get(label);
+  if (parts === undefined) {
+    const planEnd = label.indexOf(SEPARATOR);
+    parts = { plan: label.slice(0, planEnd), operation: label.slice(planEnd + 1) };
+    if (partsOf.size >= MOST_LABELS) partsOf.clear();
+    partsOf.set(label, parts);
+  }
+  return parts;
+}
+
+/** The days `from` to `to`, both included. */
+export function* daysOf(from: string, to: string): Generator<string> {
+  for (let dayMs = Date.parse(from); dayMs <= Date.parse(to); dayMs += DAY_MS) yield dayOf(dayMs);
+}

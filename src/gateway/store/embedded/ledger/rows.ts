@@ -1,0 +1,72 @@
+import type { UsageRow, UsageStore } from '../../port.js';
+import type { Checkpoint } from '../log/checkpoint.js';
+import { daysOf, rowOf } from './day-ledger.js';
+import { mergeDays } from './merge-days.js';
+import { packCounts } from '../log/key-entry.js';
+import { AFTER_ALL, SEPARATOR, usageRow } from '../files/rows.js';
+import type { Stores } from '../files/stores.js';
+import { attempt } from '../files/errors.js';
+
+/** How long reading may hold up this process's admissions at a time. */
+const TURN_MS = 0.25;
+
+/** The ledger, read in small pieces, with the event loop given back in between. */
+export function usageOf(stores: Stores, checkpoint: Checkpoint): UsageStore {
+  return {
+    rows: (from, to, keyId, after) =>
+      keyId === undefined ? allRows(stores, checkpoint, from, to, after ?? null) : keyRows(stores, keyId, from, to),
+  };
+}
+
+/** Brings `durable` up to date first, and so shows every admission that any process had committed before the call. */
+async function* allRows(
+  stores: Stores,
+  checkpoint: Checkpoint,
+  from: string,
+  to: string,
+  after: string | null,
+): AsyncGenerator<readonly UsageRow[]> {
+  await checkpoint.merge();
+  yield* mergeDays(stores, daysOf(from, to), after, breather());
+}
+
+async function* keyRows(stores: Stores, keyId: string, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+  const rows = await rowsOfKey(stores, keyId, [...daysOf(from, to)]);
+  if (rows.length > 0) yield rows;
+}
+
+/**
+ * One key's rows, without waiting for the disk: what the log says, over what `durable` has. The log is read
+ * first: what it has given up by then stands in `durable`.
+ */
+function rowsOfKey(stores: Stores, keyId: string, days: readonly string[]): Promise<readonly UsageRow[]> {
+  return attempt(stores, () => {
+    const { memtable, durable } = stores;
+    const found = new Map<string, UsageRow>();
+    const wanted = new Set(days);
+    memtable.refresh();
+    for (const { label, counts, changedBy } of memtable.find(keyId)?.slots ?? []) {
+      const name = usageRow(keyId, label.text);
+      if (changedBy > memtable.mergedTo) found.set(name, rowOf(name, packCounts(counts)));
+    }
+    for (const day of days) {
+      const start = `u${day}${SEPARATOR}${keyId}${SEPARATOR}`;
+      for (const { key, value } of durable.getRange({ start, end: start + AFTER_ALL }))
+        if (!found.has(key)) found.set(key, rowOf(key, value));
+    }
+    return [...found]
+      .filter(([, { day }]) => wanted.has(day))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, each]) => each);
+  });
+}
+
+/** Gives the event loop back once `TURN_MS` were used since the last time. */
+function breather(): () => Promise<void> {
+  let sinceMs = performance.now();
+  return async () => {
+    if (performance.now() - sinceMs < TURN_MS) return;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    sinceMs = performance.now();
+  };
+}

@@ -1,0 +1,94 @@
+import type { Counts } from '../../counts.js';
+import type { SubjectState } from '../../../admission/decide.js';
+import type { UsageCounts } from '../../port.js';
+import type { Label } from './label.js';
+import { viewOf } from '../../state.js';
+
+/** Where in the counts of a stored row each stands: doubles, little-endian. */
+const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = {
+  requests: 0,
+  limited: 8,
+  banned: 16,
+  failed: 24,
+  units: 32,
+};
+/** Counts without units: those are left out where every request cost one. */
+export const COUNTS_BYTES = 32;
+export const MORE_COUNTS_BYTES = 40;
+
+/** What a key used under one label. */
+export interface Slot {
+  readonly label: Label;
+  readonly counts: Counts;
+  /** Id of the transaction that changed it last. */
+  changedBy: number;
+}
+
+/** All that admissions remember of a key: its state, and what was counted of it lately. */
+export class KeyEntry {
+  readonly id: string;
+  readonly idBytes: Buffer;
+  state: SubjectState;
+  readonly slots: Slot[] = [];
+  /** Id of the transaction on `recent` that changed it last; 0 for none. */
+  changedBy = 0;
+
+  constructor(id: string, state: SubjectState) {
+    this.id = id;
+    this.idBytes = Buffer.from(id);
+    this.state = state;
+  }
+
+  slot(label: Label): Slot | undefined {
+    for (const slot of this.slots) if (slot.label === label || slot.label.text === label.text) return slot;
+    return undefined;
+  }
+
+  /** Replaces what is known under a label. */
+  put(label: Label, counts: Counts, changedBy: number): Slot {
+    const at = this.slots.findIndex((slot) => slot.label.text === label.text);
+    const slot = { label, counts, changedBy };
+    if (at === -1) this.slots.push(slot);
+    else this.slots[at] = slot;
+    return slot;
+  }
+
+  /** Lets go of counts that are merged and not of `day`. */
+  forgetSlots(mergedTo: number, day: string): void {
+    let kept = 0;
+    for (const slot of this.slots) if (slot.changedBy > mergedTo || slot.label.day === day) this.slots[kept++] = slot;
+    this.slots.length = kept;
+  }
+}
+
+export function countsBytes({ requests, units }: UsageCounts): number {
+  return units === requests ? COUNTS_BYTES : MORE_COUNTS_BYTES;
+}
+
+export function unpackCounts(bytes: Buffer): Counts {
+  const requests = bytes.readDoubleLE(FIELD_AT.requests);
+  return {
+    requests,
+    units: bytes.length < MORE_COUNTS_BYTES ? requests : bytes.readDoubleLE(FIELD_AT.units),
+    limited: bytes.readDoubleLE(FIELD_AT.limited),
+    banned: bytes.readDoubleLE(FIELD_AT.banned),
+    failed: bytes.readDoubleLE(FIELD_AT.failed),
+  };
+}
+
+export function packCounts(counts: UsageCounts): Buffer {
+  const bytes = Buffer.allocUnsafe(countsBytes(counts));
+  writeCounts(counts, viewOf(bytes), bytes.byteOffset);
+  return bytes;
+}
+
+/** Writes as many bytes as `countsBytes` says, and gives that. */
+export function writeCounts(counts: UsageCounts, view: DataView, at: number): number {
+  view.setFloat64(at + FIELD_AT.requests, counts.requests, true);
+  view.setFloat64(at + FIELD_AT.limited, counts.limited, true);
+  view.setFloat64(at + FIELD_AT.banned, counts.banned, true);
+  view.setFloat64(at + FIELD_AT.failed, counts.failed, true);
+  const size = countsBytes(counts);
+  if (size > COUNTS_BYTES) view.setFloat64(at + FIELD_AT.units, counts.units, true);
+  return size;
+}

@@ -1,0 +1,52 @@
+import type { BucketState } from '../../../admission/bucket.js';
+import type { SubjectState } from '../../../admission/decide.js';
+import { readState, STATE_BYTES, viewOf, writeState } from '../../state.js';
+
+/** Of each window: its name, with a byte of length, level and moment. Earlier versions read over them. */
+const WINDOW_BYTES = 17;
+
+/** A state as it is stored: of operations' own windows, `packedWindows` follow. */
+export function unpackState(bytes: Buffer): SubjectState {
+  const state = readState(viewOf(bytes), bytes.byteOffset);
+  if (bytes.length > STATE_BYTES) state.more = unpackWindows(bytes.subarray(STATE_BYTES, bytes.length));
+  return state;
+}
+
+export function packState(state: SubjectState): Buffer {
+  const windows = state.more === null ? null : packedWindows(state.more);
+  const bytes = Buffer.allocUnsafe(STATE_BYTES + (windows?.length ?? 0));
+  writeState(state, viewOf(bytes), bytes.byteOffset);
+  windows?.copy(bytes, STATE_BYTES);
+  return bytes;
+}
+
+export function packedWindows(windows: ReadonlyMap<string, BucketState>): Buffer {
+  const names = [...windows.keys()].map((name) => Buffer.from(name));
+  const bytes = Buffer.allocUnsafe(names.reduce((sum, { length }) => sum + WINDOW_BYTES + length, 0));
+  let at = 0;
+  [...windows.values()].forEach(({ level, atMs }, place) => {
+    const name = names[place]!;
+    at = bytes.writeUInt8(name.length, at);
+    at += name.copy(bytes, at);
+    at = bytes.writeDoubleLE(level, at);
+    at = bytes.writeDoubleLE(atMs, at);
+  });
+  return bytes;
+}
+
+export function unpackWindows(bytes: Buffer): Map<string, BucketState> {
+  const windows = new Map<string, BucketState>();
+  for (let at = 0; at < bytes.length;) {
+    const nameEnd = at + 1 + bytes.readUInt8(at);
+    const name = bytes.toString('utf8', at + 1, nameEnd);
+    at = nameEnd + WINDOW_BYTES - 1;
+    windows.set(name, { level: bytes.readDoubleLE(nameEnd), atMs: bytes.readDoubleLE(nameEnd + 8) });
+  }
+  return windows;
+}
+
+/** A state of its own, which may be changed without that being remembered. */
+export function copyOfState(state: SubjectState): SubjectState {
+  const more = state.more === null ? null : new Map([...state.more].map(([name, bucket]) => [name, { ...bucket }]));
+  return { ...state, minute: { ...state.minute }, day: { ...state.day }, month: { ...state.month }, more };
+}

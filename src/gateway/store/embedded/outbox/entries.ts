@@ -1,0 +1,92 @@
+import type { GatewayEvent, OutboxEntry } from '../../outbox/event.js';
+import { receiverOf } from '../../outbox/event.js';
+import { dueRow, eventRow, listedRow, queueOf } from '../files/rows.js';
+import type { Store } from '../files/store.js';
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * An entry as its row has it. A lease is a time at which it is due, so that a time stands there always while it waits.
+ */
+export interface StoredEntry extends OutboxEntry {
+  readonly leasedToMs: number;
+  /** Whether it stands in the queue of its receiver; left out of what has just come. */
+  readonly queued?: boolean;
+}
+
+/** In a transaction: a new event, due as soon as it has happened. */
+export function enter(durable: Store, event: GatewayEvent): void {
+  const there = readEntry(durable, event.id);
+  if (there !== undefined) remove(durable, there);
+  put(durable, fresh(event));
+}
+
+/** The same, but what is there stays: it may have been tried already. */
+export function enterOnce(durable: Store, event: GatewayEvent): void {
+  if (readEntry(durable, event.id) === undefined) put(durable, fresh(event));
+}
+
+export function fresh(event: GatewayEvent): StoredEntry {
+  return { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null, leasedToMs: event.atMs };
+}
+
+/** In a transaction: an event stands in its receiver's queue from now on, if it doesn't yet; a copy is entered. */
+export function queue(durable: Store, event: GatewayEvent, nowMs: number): void {
+  const there = readEntry(durable, event.id);
+  if (there?.queued === true || (there === undefined && event.to === undefined)) return;
+  if (there !== undefined) remove(durable, there);
+  put(durable, { ...(there ?? fresh(event)), leasedToMs: nowMs, queued: true });
+  if (event.to !== undefined && !durable.doesExist(dueRow(event.to))) putDue(durable, event.to, nowMs);
+}
+
+/** In a transaction: there is no such event any more. */
+export function forget(durable: Store, id: string): void {
+  const there = readEntry(durable, id);
+  if (there === undefined) return;
+  remove(durable, there);
+  durable.removeSync(eventRow(id));
+}
+
+export function readEntry(durable: Store, id: string): StoredEntry | undefined {
+  const bytes = durable.getBinary(eventRow(id));
+  return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as StoredEntry);
+}
+
+export function put(durable: Store, entry: StoredEntry): void {
+  durable.putSync(eventRow(entry.event.id), Buffer.from(JSON.stringify(entry)));
+  for (const row of listed(entry)) durable.putSync(row, NOTHING);
+}
+
+/** Out of the lists; its own row stays. */
+export function remove(durable: Store, entry: StoredEntry): void {
+  for (const row of listed(entry)) durable.removeSync(row);
+  // A copy of the version before stands there: it would count as waiting for ever.
+  if (entry.event.to !== undefined) durable.removeSync(listedRow('y', entry.event.atMs, entry.event.id));
+}
+
+function listed({ event: { id, atMs }, deadAtMs, leasedToMs, queued = false }: StoredEntry): readonly string[] {
+  if (deadAtMs !== null) return [listedRow('z', deadAtMs, id)];
+  const receiver = receiverOf(id);
+  return [
+    listedRow(receiver === null ? 'y' : 'C', atMs, id),
+    listedRow(queued ? queueOf(receiver) : 'd', leasedToMs, id),
+  ];
+}
+
+/** In a transaction: when the queue of a customer is looked at; null for never. */
+export function putDue(durable: Store, customer: string, atMs: number | null): void {
+  const there = durable.getBinary(dueRow(customer));
+  if (there !== undefined) durable.removeSync(there.toString());
+  if (atMs === null) {
+    durable.removeSync(dueRow(customer));
+    return;
+  }
+  const row = listedRow('R', atMs, customer);
+  durable.putSync(row, NOTHING);
+  durable.putSync(dueRow(customer), Buffer.from(row));
+}
+
+/** Without what is the store's own. */
+export function shown({ event, attempts, failure, dueAtMs, deadAtMs }: StoredEntry): OutboxEntry {
+  return { event, attempts, failure, dueAtMs, deadAtMs };
+}

@@ -1,0 +1,129 @@
+import { happened, receiverOf } from '../../outbox/event.js';
+import type { Outbox, OutboxEntry, OutboxState } from '../../outbox/event.js';
+import { attempt, inTransaction } from '../files/errors.js';
+import { AFTER_ALL, listedIn, listedRow, rangeOf } from '../files/rows.js';
+import type { Store } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
+import { isAnyTold, nextTold } from '../log/told.js';
+import { enterOnce, forget, fresh, put, putDue, readEntry, remove, shown } from './entries.js';
+import type { StoredEntry } from './entries.js';
+import { queuesOf } from './queues.js';
+
+/** These bound how long one transaction holds up the event loop. */
+const FORGOTTEN_AT_ONCE = 100;
+/** As many as are given to queues at once, or more: else some would wait for the next look. */
+const ENTERED_AT_ONCE = 64;
+
+/**
+ * Events lie in `durable`, where each is written with the record it is about.
+ * @param takeOver brings there what admissions wrote
+ */
+export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox {
+  const replace = (id: string, next: (there: StoredEntry) => StoredEntry): Promise<OutboxEntry | undefined> =>
+    inTransaction(stores, () => {
+      const there = readEntry(stores.durable, id);
+      if (there === undefined) return undefined;
+      remove(stores.durable, there);
+      const entry = next(there);
+      put(stores.durable, entry);
+      return shown(entry);
+    });
+  const look = <Result>(work: () => Result): Promise<Result> =>
+    attempt(stores, () => {
+      stores.durable.resetReadTxn();
+      return work();
+    });
+  /** Gives entries to what admissions wrote, a few in each of so many transactions at most. */
+  const enterTold = async (transactions: number): Promise<void> => {
+    await takeOver();
+    const enterSome = (): boolean => {
+      for (let entered = 0; entered < ENTERED_AT_ONCE;) {
+        const events = nextTold(stores.durable);
+        if (events === undefined) return false;
+        for (const event of events) enterOnce(stores.durable, event);
+        entered += events.length;
+      }
+      return true;
+    };
+    if (!(await look(() => isAnyTold(stores.durable)))) return;
+    for (let made = 0; made < transactions && (await inTransaction(stores, enterSome)); made += 1);
+  };
+  return {
+    // Of a burst a part: what was there before goes out meanwhile.
+    ...queuesOf(stores, look, () => enterTold(1)),
+    delivered: (id) => inTransaction(stores, () => forget(stores.durable, id)),
+    async postpone({ event, attempts, failure }, pauseMs) {
+      const dueAtMs = Date.now() + Math.round(pauseMs);
+      await replace(event.id, (there) => ({ ...there, attempts, failure, dueAtMs, leasedToMs: dueAtMs }));
+    },
+    async bury({ event, attempts, failure }) {
+      await replace(event.id, (there) => ({ ...there, attempts, failure, dueAtMs: null, deadAtMs: Date.now() }));
+    },
+    redeliver: (id) =>
+      replace(id, ({ event, queued = false }) => {
+        const receiver = receiverOf(id);
+        if (receiver !== null) putDue(stores.durable, receiver, Date.now());
+        return { ...fresh(happened(event, Date.now())), queued };
+      }),
+    read: (id) =>
+      look(() => {
+        const there = readEntry(stores.durable, id);
+        return there && shown(there);
+      }),
+    async list(state, cursor, count) {
+      await enterTold(Infinity);
+      return look(() => {
+        const places = LISTS[state].flatMap((list) => pageOf(stores.durable, list, state, cursor, count)).sort();
+        const page = places.slice(0, count);
+        const entries = page
+          .map((place) => readEntry(stores.durable, listedIn(place)))
+          .filter((entry) => entry !== undefined);
+        return { entries: entries.map(shown), cursor: page.length < count ? null : page.at(-1)! };
+      });
+    },
+    figures: () =>
+      look(() => {
+        const waiting =
+          stores.durable.getKeysCount(rangeOfList('y', 'waiting')) + stores.durable.getKeysCount(rangeOf('C'));
+        const [oldest] = stores.durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 });
+        const oldestMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Number(oldest.slice(1, 17)));
+        return { waiting, dead: stores.durable.getKeysCount(rangeOf('z')), oldestMs };
+      }),
+    forgetDead: (keptMs) =>
+      inTransaction(stores, () => {
+        const end = listedRow('z', Date.now() - keptMs, '');
+        const rows = [...stores.durable.getKeys({ start: 'z', end, limit: FORGOTTEN_AT_ONCE })];
+        for (const row of rows) forget(stores.durable, listedIn(row));
+        return rows.length < FORGOTTEN_AT_ONCE;
+      }),
+    // What any process committed is taken over with every look for arrivals.
+    collect: () => Promise.resolve(true),
+  };
+}
+
+const LISTS: Readonly<Record<OutboxState, readonly string[]>> = {
+  waiting: ['y', 'C'],
+  scheduled: ['y'],
+  dead: ['z'],
+};
+
+/** Of a list what is of that state: events that have happened by now and those that haven't share one. */
+function rangeOfList(list: string, state: OutboxState): { start: string; end: string } {
+  const { start, end } = rangeOf(list);
+  const now = listedRow(list, Date.now(), AFTER_ALL);
+  if (state === 'scheduled') return { start: now, end };
+  return { start, end: state === 'waiting' ? now : end };
+}
+
+/** Places after that of `cursor`, in order: rows without the letter of their list. */
+function pageOf(
+  durable: Store,
+  list: string,
+  state: OutboxState,
+  cursor: string | null,
+  count: number,
+): readonly string[] {
+  const { start, end } = rangeOfList(list, state);
+  const from = cursor === null ? start : list + cursor;
+  return [...durable.getKeys({ start: from, end, limit: count, exclusiveStart: true })].map((row) => row.slice(1));
+}

@@ -1,0 +1,182 @@
+import { customerOf } from '../../records/customer-id.js';
+import type { CustomerRecord } from '../../records/customer.js';
+import type { KeyRecord } from '../../records/key.js';
+import { withGrants } from '../../records/grant.js';
+import { termsOf } from '../../../admission/plan.js';
+import type { Plans, Terms } from '../../../admission/plan.js';
+import type { AdmissionRequest } from '../../../admission/port.js';
+import type { UnknownReason } from '../../../admission/verdict.js';
+import { customerRow, recordRow, RECORDS_VERSION } from '../files/rows.js';
+import { committedBytes } from './staged.js';
+import { doubleIn } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
+
+/** A key record as stored, decoded. */
+interface Decoded {
+  readonly bytes: Buffer;
+  readonly record: KeyRecord;
+  /** What it says of the key if that is good, without what is granted for a while. */
+  readonly good: GoodKey | undefined;
+  /** The version of all records when it was compared with the store last. */
+  version: number;
+}
+/** A key that is good, with what binds it. */
+export interface GoodKey {
+  readonly record: KeyRecord;
+  readonly terms: Terms;
+  /** Whose buckets it spends from; null of a key that has its own. */
+  readonly customerId: string | null;
+}
+/** A customer as stored, decoded. */
+interface DecodedCustomer {
+  readonly bytes: Buffer;
+  readonly record: CustomerRecord;
+  readonly terms: Terms | undefined;
+  version: number;
+}
+
+/** Says which keys are good, by the plans in force. */
+export interface KeyVerifier {
+  plans: Plans;
+  /** To be called in each transaction, before `verify`. */
+  begin(): void;
+  verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): GoodKey | UnknownReason;
+}
+
+const DECODED_MOST = 131_072;
+
+/**
+ * Finds key records and says whether a key is good. In each transaction the version of all records is read from
+ * the store. A record is read again only when that changed, and decoded again only when its bytes did: what is
+ * kept is the decoding, never the permission.
+ */
+export class StoredKeyVerifier implements KeyVerifier {
+  readonly #stores: Stores;
+  readonly #decoded = new Map<string, Decoded>();
+  readonly #customers = new Map<string, DecodedCustomer>();
+  #plans: Plans;
+  #version = 0;
+
+  constructor(stores: Stores, plans: Plans) {
+    this.#stores = stores;
+    this.#plans = plans;
+  }
+
+  get plans(): Plans {
+    return this.#plans;
+  }
+
+  set plans(plans: Plans) {
+    this.#plans = plans;
+    this.#decoded.clear();
+    this.#customers.clear();
+  }
+
+  begin(): void {
+    this.#version = doubleIn(this.#stores.durable, RECORDS_VERSION);
+  }
+
+  /** The good key, or why it is not good. Status first, so that a revoked key is called revoked. */
+  verify(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
+    const known = this.#decoded.get(id);
+    const decoded = known?.version === this.#version ? known : this.#read(id);
+    if (decoded === undefined) return 'unknown';
+    const { record, good } = decoded;
+    const reason = unfitness(record, secretHash, nowMs);
+    if (reason !== undefined) return reason;
+    if (good === undefined) return this.#ofCustomer(record, nowMs);
+    // A grant ends without a change of the record: what is kept is of no moment.
+    return record.grants === undefined ? good : { ...good, terms: withGrants(good.terms, record.grants, nowMs) };
+  }
+
+  /** A key that has no plan of its own. */
+  #ofCustomer(record: KeyRecord, nowMs: number): GoodKey | UnknownReason {
+    const customerId = customerOf(record.id);
+    if (customerId === null) return 'no_plan';
+    const customer = this.#customer(customerId);
+    const terms = customer?.terms && withGrants(customer.terms, customer.record.grants, nowMs);
+    return goodOf(record, customer?.record, terms);
+  }
+
+  #customer(id: string): DecodedCustomer | undefined {
+    const known = this.#customers.get(id);
+    return known?.version === this.#version ? known : this.#readCustomer(id);
+  }
+
+  #readCustomer(id: string): DecodedCustomer | undefined {
+    const stored = this.#stores.durable.getBinaryFast(customerRow(id));
+    return this.#decode(this.#customers, id, stored, (bytes, version) => {
+      const record = JSON.parse(bytes.toString()) as CustomerRecord;
+      return { bytes, record, terms: termsOf(this.#plans, record.plan, record.limits), version };
+    });
+  }
+
+  #read(id: string): Decoded | undefined {
+    const { durable } = this.#stores;
+    const stored = durable.getBinaryFast(recordRow(id)) ?? committedBytes(durable, id);
+    return this.#decode(this.#decoded, id, stored, (bytes, version) => {
+      const record = JSON.parse(bytes.toString()) as KeyRecord;
+      const terms = customerOf(id) === null ? termsOf(this.#plans, record.plan, record.limits) : undefined;
+      return { bytes, record, good: terms && { record, terms, customerId: null }, version };
+    });
+  }
+
+  /** The decoding that is kept where it is of these bytes, and otherwise a new one. */
+  #decode<D extends { readonly bytes: Buffer; version: number }>(
+    all: Map<string, D>,
+    id: string,
+    stored: Buffer | undefined,
+    decode: (bytes: Buffer, version: number) => D,
+  ): D | undefined {
+    if (stored === undefined) return undefined;
+    const known = all.get(id);
+    if (known !== undefined && isSame(known.bytes, stored)) {
+      known.version = this.#version;
+      return known;
+    }
+    const decoded = decode(Buffer.from(stored.subarray(0, stored.length)), this.#version);
+    keep(all, id, decoded);
+    return decoded;
+  }
+}
+
+/** What lmdb gives may lie in a larger buffer that serves again. */
+function isSame(kept: Buffer, bytes: Buffer): boolean {
+  return kept.length === bytes.length && kept.compare(bytes, 0, bytes.length) === 0;
+}
+
+function keep<T>(all: Map<string, T>, id: string, decoded: T): void {
+  if (all.size >= DECODED_MOST && !all.has(id)) {
+    const oldest = all.keys().next();
+    if (oldest.done !== true) all.delete(oldest.value);
+  }
+  all.set(id, decoded);
+}
+
+/**
+ * The good key of a customer, or why it isn't good; of the key itself nothing speaks against it.
+ * @param terms those that the customer's record gives
+ */
+export function goodOf(
+  record: KeyRecord,
+  customer: CustomerRecord | undefined,
+  terms: Terms | undefined,
+): GoodKey | UnknownReason {
+  if (customer === undefined) return 'unknown';
+  if (customer.status !== 'enabled') return customer.status;
+  return terms === undefined ? 'no_plan' : { record, terms, customerId: customer.id };
+}
+
+/** Why the key with this secret is not good by its own record; undefined when nothing speaks against it. */
+export function unfitness(record: KeyRecord, secretHash: string, nowMs: number): UnknownReason | undefined {
+  if (record.status !== 'enabled') return record.status;
+  for (const { hash, endsAtMs } of record.secrets) {
+    if (hash === secretHash)
+      return isOver(endsAtMs, nowMs) || isOver(record.expiresAtMs, nowMs) ? 'expired' : undefined;
+  }
+  return 'unknown';
+}
+
+function isOver(endMs: number | null, nowMs: number): boolean {
+  return endMs !== null && nowMs >= endMs;
+}

@@ -1,0 +1,125 @@
+import { LONGEST_MONTH_MS } from '../../../shared/utc-month.js';
+import { DAY_MS } from '../../admission/bucket.js';
+import type { BucketState, Limit } from '../../admission/bucket.js';
+import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf } from '../../admission/plan.js';
+import type { Plans, Terms } from '../../admission/plan.js';
+import { isWindowOver } from '../../admission/windows.js';
+import { isBanOver } from './records/ban-index.js';
+import { dayOf } from './ledger/day.js';
+import { AFTER_ALL, rangeOf } from './files/rows.js';
+import type { Store } from './files/store.js';
+import type { Stores } from './files/stores.js';
+import { unpackState } from './log/subject-state.js';
+import { areMarksOver } from './log/told.js';
+import { translated } from './files/errors.js';
+
+/** A subject not seen for so long is forgotten, when its greedy buckets are whole again too: it starts afresh either way. */
+const FORGET_AFTER_MS = 2 * DAY_MS;
+/** How long a bucket has to be whole: a clock may step back. */
+const WHOLE_FOR_MS = DAY_MS;
+/** A key may have other terms at any time, and what it spent comes back by those: at the slowest, one unit per window. */
+const LEAST: Pick<Terms, 'limits' | 'refill'> = { limits: { minute: 1, day: 1 }, refill: 'greedy' };
+/** What was told of a month is remembered until it is over. */
+const MARKED_MS = LONGEST_MONTH_MS;
+/** A clock that is ahead takes no day of the ledger before so many were counted on by it. */
+const WITNESS_DAYS = 7;
+/** Rows looked at per kind and step, bounding how long the files stay locked. */
+const STEP_ROWS = 1_000;
+
+/** Removes what nobody needs any more, a little at a time. */
+export class Sweep {
+  readonly #stores: Stores;
+  readonly #usageDays: number;
+  readonly #inForce: { readonly plans: Plans };
+  /** Where the next step goes on, by kind of row. */
+  readonly #resumeAt = new Map<string, string>();
+
+  /** @param inForce the plans of now, which say what binds an address, and so when its buckets are whole */
+  constructor(stores: Stores, usageDays: number, inForce: { readonly plans: Plans }) {
+    this.#stores = stores;
+    this.#usageDays = usageDays;
+    this.#inForce = inForce;
+  }
+
+  /** One step. `nowMs` is the store's time. Rejects with StoreUnavailable. */
+  async run(nowMs: number): Promise<void> {
+    const { recent, durable } = this.#stores;
+    try {
+      recent.transactionSync(() => {
+        this.#step(recent, 'a', (row) =>
+          isForgotten(row, nowMs, () => termsOf(this.#inForce.plans, ANONYMOUS_PLAN, null)),
+        );
+        this.#step(recent, 'n', (end) => isBanOver(end, nowMs));
+        this.#step(recent, 'T', (marks) => areMarksOver(marks, Math.floor((nowMs - MARKED_MS) / DAY_MS)));
+      });
+      await durable.transaction(() => {
+        this.#step(durable, 's', (row) => isMonthOver(row, nowMs) && isForgotten(row, nowMs, () => LEAST));
+        const believedMs = Math.min(nowMs, witnessedMs(durable));
+        removeDaysBefore(durable, 'u', dayOf(believedMs - this.#usageDays * DAY_MS));
+      });
+    } catch (error) {
+      throw await translated(this.#stores, error);
+    }
+  }
+
+  #step(store: Store, kind: string, isOver: (row: Buffer, name: string) => boolean): void {
+    this.#resumeAt.set(kind, removeSome(store, kind, this.#resumeAt.get(kind) ?? kind, isOver));
+  }
+}
+
+/** Removes rows of a kind that are over, `STEP_ROWS` looked at from the name `from` on. Gives the name to go on from; at the end it is the first again. */
+export function removeSome(
+  store: Store,
+  kind: string,
+  from: string,
+  isOver: (row: Buffer, name: string) => boolean,
+): string {
+  const over: string[] = [];
+  let seen = 0;
+  let last = kind;
+  for (const { key, value } of store.getRange({ start: from, end: rangeOf(kind).end, limit: STEP_ROWS })) {
+    seen += 1;
+    last = key;
+    if (isOver(value, key)) over.push(key);
+  }
+  for (const name of over) store.removeSync(name);
+  return seen < STEP_ROWS ? kind : last;
+}
+
+/** When the seventh newest day of the ledger began; 0 where it has fewer. */
+function witnessedMs(durable: Store): number {
+  let before = `u${AFTER_ALL}`;
+  for (let n = 0; n < WITNESS_DAYS; n += 1) {
+    const [name] = durable.getKeys({ start: before, end: 'u', reverse: true, limit: 1 });
+    if (name === undefined) return 0;
+    before = name.slice(0, 'u2026-11-21'.length);
+  }
+  return Date.parse(before.slice(1));
+}
+
+/** Removes rows of a kind that is named by days: some of those before `day`. */
+export function removeDaysBefore(store: Store, kind: string, day: string): void {
+  for (const name of [...store.getKeys({ start: kind, end: `${kind}${day}`, limit: STEP_ROWS })])
+    store.removeSync(name);
+}
+
+/** Nothing of it can change a decision any more. */
+function isForgotten(row: Buffer, nowMs: number, termsOf: () => Pick<Terms, 'limits' | 'refill'> | undefined): boolean {
+  const { minute, day, strikesSinceMs, bannedUntilMs, more } = unpackState(row);
+  const seenAtMs = Math.max(minute.atMs, day.atMs, strikesSinceMs);
+  if (nowMs - seenAtMs <= FORGET_AFTER_MS || nowMs - bannedUntilMs <= BAN_MEMORY_MS) return false;
+  for (const [name, bucket] of more ?? []) if (!isWindowOver(name, bucket, nowMs - WHOLE_FOR_MS)) return false;
+  const terms = minute.level + day.level === 0 ? undefined : termsOf();
+  return (
+    terms?.refill !== 'greedy' || (isWhole(minute, terms.limits.minute, nowMs) && isWhole(day, terms.limits.day, nowMs))
+  );
+}
+
+function isMonthOver(row: Buffer, nowMs: number): boolean {
+  return isWindowOver('month', unpackState(row).month, nowMs - WHOLE_FOR_MS);
+}
+
+/** Whether a greedy bucket has been whole for long. One without a limit is a window, and over. */
+function isWhole({ level, atMs }: BucketState, limit: Limit, nowMs: number): boolean {
+  return limit === 'unlimited' || nowMs - (atMs + level / limit) > WHOLE_FOR_MS;
+}

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { DAY_MS, SETTLE_MS } from '../admission/bucket.js';
+import { StoreUnavailable } from '../admission/port.js';
+import type { AdmissionEngine, Credit, FailedRequest } from './port.js';
+
+/** How long a credit that the store did not take waits before it is offered again. */
+const RETRY_MS = 1000;
+/** Failures kept while the store is away; beyond it the oldest are dropped, and passed to `onDropped`. */
+const MAX_WAITING = 100_000;
+/** A day is final `SETTLE_MS` after its end: a credit comes before, with room for clocks that differ, or never. */
+const ROOM_MS = 300_000;
+
+export interface Failures {
+  add(failure: FailedRequest): void;
+  /** Writes what is left; gives how many could not be written. */
+  flush(): Promise<number>;
+}
+
+/**
+ * Collects the 5xx ends of one event-loop turn into one store call. What the store may not have taken is
+ * offered again, under the same name, until it has. A lost one only costs a client its credit.
+ * @param now unix ms
+ */
+export function collectFailures(
+  engine: AdmissionEngine,
+  onDropped: (count: number) => void,
+  now: () => number = Date.now,
+): Failures {
+  const creditsOf = createTeller();
+  let fresh: FailedRequest[] = [];
+  /** Offered and not acknowledged, at most one of a key and day. */
+  let open: readonly Credit[] = [];
+  let scheduled = false;
+  let again: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  /** Lets go of what comes too late or is too much. */
+  const drop = (): void => {
+    const before = countOf(open) + fresh.length;
+    const firstDay = dayOf(now() - SETTLE_MS + ROOM_MS);
+    open = open.filter(({ day }) => day >= firstDay);
+    fresh = fresh.filter(({ admittedAtMs }) => dayOf(admittedAtMs) >= firstDay);
+    while (open.length > 0 && countOf(open) + fresh.length > MAX_WAITING) open = open.slice(1);
+    fresh.splice(0, fresh.length - MAX_WAITING);
+    const dropped = before - countOf(open) - fresh.length;
+    if (dropped > 0) onDropped(dropped);
+  };
+  const write = async (): Promise<void> => {
+    scheduled = false;
+    clearTimeout(again);
+    again = undefined;
+    drop();
+    const busy = new Set(open.map(({ keyId, day }) => `${keyId} ${day}`));
+    const isBusy = ({ keyId, admittedAtMs }: FailedRequest): boolean => busy.has(`${keyId} ${dayOf(admittedAtMs)}`);
+    const offered = [...open, ...creditsOf(fresh.filter((failure) => !isBusy(failure)))];
+    fresh = fresh.filter(isBusy);
+    if (offered.length === 0) return;
+    open = await refused(engine, offered);
+    if (open.length > 0) again ??= setTimeout(start, RETRY_MS).unref();
+    else if (fresh.length > 0) await write();
+  };
+  const start = (): void => {
+    writing = writing.then(write);
+  };
+  return {
+    add: (failure) => {
+      fresh.push(failure);
+      if (scheduled) return;
+      scheduled = true;
+      setImmediate(start);
+    },
+    flush: async () => {
+      start();
+      await writing;
+      return countOf(open) + fresh.length;
+    },
+  };
+}
+
+/** Puts failures into credits, one for each key and day, with the names of one teller. */
+export function createTeller(): (failures: readonly FailedRequest[]) => readonly Credit[] {
+  const teller = randomBytes(9).toString('base64url');
+  let number = 0;
+  return (failures) => {
+    const groups = new Map<string, FailedRequest[]>();
+    for (const failure of failures) {
+      const name = `${failure.keyId} ${dayOf(failure.admittedAtMs)}`;
+      const known = groups.get(name);
+      if (known === undefined) groups.set(name, [failure]);
+      else known.push(failure);
+    }
+    return [...groups.values()].map((its) => ({
+      teller,
+      number: (number += 1),
+      keyId: its[0]!.keyId,
+      day: dayOf(its[0]!.admittedAtMs),
+      failures: its,
+    }));
+  };
+}
+
+function dayOf(atMs: number): number {
+  return Math.floor(atMs / DAY_MS);
+}
+
+/** Offers credits; gives those that are to be offered again. */
+async function refused(engine: AdmissionEngine, credits: readonly Credit[]): Promise<readonly Credit[]> {
+  try {
+    await engine.fail(credits);
+    return [];
+  } catch (error) {
+    const taken = new Set(error instanceof StoreUnavailable ? error.taken : []);
+    return credits.filter((_, place) => !taken.has(place));
+  }
+}
+
+function countOf(credits: readonly Credit[]): number {
+  return credits.reduce((sum, { failures }) => sum + failures.length, 0);
+}

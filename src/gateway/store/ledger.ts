@@ -1,0 +1,60 @@
+import type { CustomerStore } from './records/customer.js';
+import type { Finality } from './finality.js';
+import type { UsageRow } from './port.js';
+
+/** Which rows are asked for. */
+interface LedgerPart {
+  /** Only of this key. */
+  readonly keyId?: string | undefined;
+  /** Only of keys behind this one. */
+  readonly after?: string | null;
+}
+
+export interface StoredPart extends LedgerPart {
+  /** Days that are being moved: rows may have what the archive has too. */
+  readonly held?: ReadonlySet<string>;
+}
+
+/** A row of a key and day that has what the archive has of them too; what any other has comes on top. */
+export interface StoredRow extends UsageRow {
+  readonly isWhole?: true;
+}
+
+/** The ledger as reports read it, for a process that does nothing else. Rejects with StoreUnavailable. */
+export interface LedgerStore {
+  /** As `UsageStore.rows`. */
+  rows(from: string, to: string, part: LedgerPart): AsyncIterable<readonly UsageRow[]>;
+  /** As `CustomerStore.page`; may be handed on by itself. */
+  readonly customers: CustomerStore['page'];
+  close(): Promise<void>;
+}
+
+/** Which archive days were moved to, and those that it may have; without any named, nobody knows which. */
+export interface ArchiveNote {
+  readonly id: string;
+  readonly days: ReadonlySet<string>;
+}
+
+/** A ledger that is moved into an archive. What changes it may break off anywhere, and be repeated. */
+export interface ArchivedLedger extends Omit<LedgerStore, 'rows'> {
+  /** Rows of these days: keys in the order of their ids. */
+  rows(days: readonly string[], part: StoredPart): AsyncIterable<readonly StoredRow[]>;
+  /** All that was counted of a day, whoever did: keys in the order of their ids, a key's rows by plan and operation. */
+  day(day: string): AsyncIterable<readonly UsageRow[]>;
+  /** Lets go of these rows of a day. What was counted beyond them stays. Each key gets a mark in the same step: what it has of the day comes on top. */
+  remove(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
+  /** Makes these marks, where the store has let go of the whole day. */
+  mark(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
+  /** Takes them away. */
+  unmark(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
+  /** Adds rows to those of their key and day, and takes the mark away in the same step; does nothing where there is none. */
+  restore(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
+  /** null before the first day was moved. */
+  archive(): Promise<ArchiveNote | null>;
+  /** Names the archive, unless another one is named, and the days that it has or is to have. Gives the one that is named. */
+  bind(archiveId: string, days: readonly string[]): Promise<string>;
+  /** The archive has this day no more; without any, none is named. */
+  unbind(day: string): Promise<void>;
+  nowMs(): Promise<number>;
+  finality(nowMs: number): Promise<Finality>;
+}

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import type { Log } from '../../shared/log.js';
+import type { Plans } from '../admission/plan.js';
+import type { ArchivedLedger } from './ledger.js';
+import type { AdmissionEngine } from './port.js';
+import { openFailoverEngine } from './outage/engine.js';
+import { openEmbeddedEngine } from './embedded/engine.js';
+import { knownIdIn } from './known-id.js';
+import { openRedisEngine } from './redis/engine.js';
+
+interface StoreSettings {
+  /** null: the embedded engine in `dataFolder`. */
+  readonly redisUrl: string | null;
+  /** Deadline of every store command. */
+  readonly deadlineMs: number;
+  /** Days the usage ledger is kept. */
+  readonly usageDays: number;
+  /** Days that stay in Redis; those before move to the archive. */
+  readonly archiveAfterDays: number;
+  /** Where they go: a PostgreSQL address, or null for nowhere. */
+  readonly archive: string | null;
+  /** How long the days of a silent gateway stay open. */
+  readonly finalAfterMs: number;
+  /** Upper bound of the embedded store's file. */
+  readonly mapBytes: number;
+  /** While Redis is away: decide here, from a share of each limit, or refuse. */
+  readonly onFailure: 'local' | 'refuse';
+  /** How many gateways share each limit meanwhile; `auto`: as many as were seen last. */
+  readonly gateways: number | 'auto';
+  /** Whether a Redis that may drop data is taken. */
+  readonly eviction: 'accept' | 'refuse';
+  /** Which replicas must have a change of a key or a ban before it is acknowledged, and how long they may take. */
+  readonly replicas: { readonly replicas: number | 'auto'; readonly waitMs: number };
+}
+
+/** What of all settings is the store's. */
+interface EngineSettings {
+  readonly store: StoreSettings;
+  readonly plans: Plans;
+  readonly dataFolder: string;
+  /** null: nothing is told. */
+  readonly events: object | null;
+}
+
+export type Engine = AdmissionEngine & {
+  setPlans(plans: Plans): void;
+  /** Why the store won't have these plans; null when it will. Left out where it takes any. Rejects with StoreUnavailable. */
+  refusal?(plans: Plans): Promise<string | null>;
+};
+
+/**
+ * The engine the settings name: Redis when there is a URL, else LMDB in the data folder.
+ * @param keeps true in one process of each gateway
+ */
+export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): Engine {
+  const { store, plans, dataFolder } = settings;
+  const events = settings.events !== null;
+  const { deadlineMs, usageDays, finalAfterMs, mapBytes, gateways, eviction, replicas } = store;
+  if (store.redisUrl !== null) {
+    const redis = openRedisEngine({
+      url: store.redisUrl,
+      ...{ deadlineMs, plans, usageDays, finalAfterMs, log, eviction, replicas, events },
+      known: knownIdIn(dataFolder),
+    });
+    if (store.onFailure === 'refuse') return redis;
+    return openFailoverEngine({
+      redis,
+      folder: join(dataFolder, 'failover'),
+      mapBytes,
+      plans,
+      gateways,
+      deadlineMs,
+      keeps,
+      events,
+      log,
+    });
+  }
+  return openEmbeddedEngine({
+    folder: folderIn(settings.dataFolder),
+    plans,
+    usageDays: store.usageDays,
+    mapBytes: store.mapBytes,
+    events,
+    log,
+  });
+}
+
+/** The ledger in Redis, for a process that does nothing else. Throws StoreUnavailable where it can't be opened. */
+export function openRedisLedger({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>): ArchivedLedger {
+  const { redisUrl, deadlineMs, usageDays, finalAfterMs } = store;
+  const known = knownIdIn(dataFolder);
+  return openRedisEngine({ url: redisUrl ?? '', deadlineMs, plans: new Map(), usageDays, finalAfterMs, known }).ledger;
+}
+
+function folderIn(dataFolder: string): string {
+  return join(dataFolder, 'admission');
+}

@@ -1,0 +1,90 @@
+import { monthStartMs } from '../../../shared/utc-month.js';
+import { DAY_MS } from '../../admission/bucket.js';
+import { customerOf } from '../records/customer-id.js';
+import type { AdmittedVerdict, StandingVerdict } from '../../admission/verdict.js';
+import { AFTER_REFUSALS } from './event.js';
+import type { EventData, GatewayEvent, WarnedWindow } from './event.js';
+
+/** A share of a limit that a request crossed. */
+export interface Crossing {
+  readonly window: WarnedWindow;
+  /** The UTC day on which the window began, days since 1970-01-01. */
+  readonly startDay: number;
+  /** Percent. */
+  readonly threshold: number;
+  /** Units, as what was used of it afterwards. */
+  readonly limit: number;
+  readonly used: number;
+}
+
+/** The shares of its day and month, in percent, that this very request crossed; most requests cross none. */
+export function crossingsOf(verdict: AdmittedVerdict, warnAt: readonly number[]): readonly Crossing[] {
+  const { day, more, cost, atMs } = verdict;
+  const [first] = more;
+  const found = crossed('day', day, cost, atMs, warnAt);
+  return first?.name === 'month' ? [...found, ...crossed('month', first, cost, atMs, warnAt)] : found;
+}
+
+const NONE: readonly Crossing[] = [];
+
+function crossed(
+  window: WarnedWindow,
+  { limit, remaining }: StandingVerdict['day'],
+  cost: number,
+  atMs: number,
+  warnAt: readonly number[],
+): readonly Crossing[] {
+  const [lowest] = warnAt;
+  if (limit === 'unlimited' || lowest === undefined || limit - remaining < levelOf(limit, lowest)) return NONE;
+  // `remaining` is in whole units: one of which a part is used is used.
+  const isCrossed = (threshold: number): boolean => {
+    const left = limit - levelOf(limit, threshold);
+    return remaining <= left && left < remaining + cost;
+  };
+  const startDay = Math.floor((window === 'day' ? atMs : monthStartMs(atMs)) / DAY_MS);
+  return warnAt.filter(isCrossed).map((threshold) => ({ window, startDay, threshold, limit, used: limit - remaining }));
+}
+
+/** How many units are a share of a limit, rounded up. */
+function levelOf(limit: number, percent: number): number {
+  return Math.ceil((limit * percent) / 100);
+}
+
+/**
+ * Its id says what was crossed, so that it is the same however often that is told. The limit is part of it: of
+ * another limit it is another fact.
+ * @param payer the customer, or the key that has none
+ */
+export function crossedEvent(
+  payer: string,
+  key: string,
+  plan: string,
+  { window, startDay, threshold, limit, used }: Crossing,
+  atMs: number,
+): GatewayEvent {
+  return {
+    id: `${payer}-${window}-${startDay}-${threshold}-${limit}`,
+    type: 'petgate.quota.crossed',
+    atMs,
+    data: { ...aboutKey(key), plan, window, threshold, limit, used },
+  };
+}
+
+/** @param reason null where nobody gave one; left out of a ban that began by itself */
+export function banEvent(
+  key: string,
+  plan: string,
+  { untilMs, level, reason = AFTER_REFUSALS }: { untilMs: number; level: number; reason?: string | null },
+  atMs: number,
+): GatewayEvent {
+  return {
+    id: `${key}-ban-${untilMs}`,
+    type: 'petgate.ban.started',
+    atMs,
+    data: { ...aboutKey(key), plan, until: new Date(untilMs).toISOString(), level, reason },
+  };
+}
+
+export function aboutKey(key: string): Pick<EventData, 'customer' | 'key'> {
+  return { customer: customerOf(key), key };
+}

@@ -1,0 +1,233 @@
+import { customerOf } from '../records/customer-id.js';
+import type { Plans } from '../../admission/plan.js';
+import { StoreUnavailable } from '../../admission/port.js';
+import type { AdmissionRequest, Late } from '../../admission/port.js';
+import type { Verdict } from '../../admission/verdict.js';
+import { PROBE, writtenOut } from './scripts/call.js';
+import type { Call, Section } from './scripts/call.js';
+import { admissionScript, DAY_BYTES } from './scripts/script.js';
+import { AnswerReader, planTable, unknownAnswers } from './scripts/answers.js';
+import type { PlanTable } from './scripts/answers.js';
+import { arrive } from './records/imports.js';
+import { Unanswered } from './link/errors.js';
+import type { Link } from './link/link.js';
+import type { Probe } from './link/probe.js';
+import { dayNumber, subjectName } from './names.js';
+import type { Script } from './link/script.js';
+
+/** Requests per script run, so that Redis is never busy with one for long (some 2 ms). */
+const MAX_BATCH = 256;
+
+/** The admission script with the plans that are part of it. */
+interface Edition {
+  readonly script: Script;
+  readonly table: PlanTable;
+  readonly onNoted: OnNoted;
+}
+/** Called with the keys whose admission noted something to be told, or may have. */
+type OnNoted = ((keyIds: readonly string[]) => void) | null;
+
+/** @param onNoted null where crossings and bans are not told */
+export function editionOf(plans: Plans, usageDays: number, onNoted: OnNoted = null): Edition {
+  return { script: admissionScript(plans, usageDays, onNoted !== null), table: planTable(plans), onNoted };
+}
+
+/** The real script about an address, cost 0: what a node must be able to do. */
+export function probeOf(edition: Edition): Probe {
+  return { script: edition.script, args: PROBE };
+}
+
+/** The day turns while a call is on its way, and hardly ever twice. */
+const DAYS_TRIED = 3;
+
+/**
+ * Decides a batch: on a single Redis in one run, in a Cluster in one run per section, all sent at once and in order.
+ * When a run fails the whole batch rejects; the error holds what the others decided, and which places were never asked.
+ */
+export async function admit(
+  link: Link,
+  edition: Edition,
+  requests: readonly AdmissionRequest[],
+): Promise<readonly Verdict[]> {
+  const verdicts = new Array<Verdict | undefined>(requests.length).fill(undefined);
+  const staged = await decide(link, edition, requests, verdicts, callsOf(requests, link.cluster));
+  if (staged.length > 0) await decideImported(link, edition, requests, verdicts, staged);
+  return verdicts as Verdict[];
+}
+
+/** Fills in verdicts; answers the places of keys that an import holds, about which nothing was decided. */
+async function decide(
+  link: Link,
+  edition: Edition,
+  requests: readonly AdmissionRequest[],
+  verdicts: (Verdict | undefined)[],
+  calls: readonly Call[],
+): Promise<readonly number[]> {
+  const staged: number[] = [];
+  const run = async (call: Call): Promise<void> => {
+    const answers = await ask(link, edition, requests, call);
+    read(edition, requests, call, answers, (place, answer) => {
+      if (answer === 'staged') staged.push(place);
+      else verdicts[place] = answer;
+    });
+  };
+  const runs = await Promise.allSettled(calls.map(run));
+  const failed = runs.find((each) => each.status === 'rejected');
+  if (failed === undefined) return staged;
+  // Who decided, and had no chance to say so, may have noted something.
+  edition.onNoted?.(
+    calls.flatMap((call, n) => (runs[n]?.status === 'fulfilled' || hadNoEffect(runs[n]) ? [] : keysOf(requests, call))),
+  );
+  const late: (Promise<Late> | undefined)[] = [];
+  calls.forEach((call, n) => {
+    const reason: unknown = runs[n]?.status === 'rejected' ? runs[n].reason : undefined;
+    if (reason instanceof Unanswered) listen(edition, requests, call, reason, late);
+  });
+  throw withDecided(
+    failed.reason,
+    verdicts,
+    calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? placesOf(call) : [])),
+    late,
+  );
+}
+
+function read(
+  edition: Edition,
+  requests: readonly AdmissionRequest[],
+  call: Call,
+  answers: Buffer,
+  take: (place: number, answer: Verdict | 'staged') => void,
+): void {
+  const reader = new AnswerReader(answers, edition.table);
+  for (const place of placesOf(call)) take(place, reader.next(requests[place]!));
+  if (reader.noted.length > 0) edition.onNoted?.(reader.noted);
+}
+
+/** Puts at each place of a call that was given up what is heard of it later. */
+function listen(
+  edition: Edition,
+  requests: readonly AdmissionRequest[],
+  call: Call,
+  unanswered: Unanswered,
+  late: (Promise<Late> | undefined)[],
+): void {
+  const heard = new Map<number, Late>();
+  const over = unanswered.answer().then((answers) => {
+    if (typeof answers === 'string') return answers;
+    if (answers.length !== DAY_BYTES)
+      read(edition, requests, call, answers, (place, answer) => {
+        heard.set(place, answer === 'staged' ? 'undone' : answer);
+      });
+    return 'undone';
+  });
+  for (const place of placesOf(call))
+    late[place] = over.then(
+      (otherwise) => heard.get(place) ?? otherwise,
+      () => 'unknown',
+    );
+}
+
+/** Runs the script, for another day when it says that it is another. */
+async function ask(link: Link, edition: Edition, requests: readonly AdmissionRequest[], call: Call): Promise<Buffer> {
+  let day = dayNumber(link.storeMs(call[0]!.name));
+  for (let tried = 1; ; tried += 1) {
+    const { names, args } = writtenOut(requests, call, day);
+    const answer = await link.run(
+      edition.script,
+      names,
+      args,
+      link.cluster ? () => unknownAnswers(placesOf(call).length) : undefined,
+    );
+    if (answer.length !== DAY_BYTES) return answer;
+    if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock jumps from day to day", { noEffect: true });
+    day = answer.readDoubleLE(0);
+  }
+}
+
+/** The first request after an import was committed puts its key in place, and is then decided like any other. */
+async function decideImported(
+  link: Link,
+  edition: Edition,
+  requests: readonly AdmissionRequest[],
+  verdicts: (Verdict | undefined)[],
+  staged: readonly number[],
+): Promise<void> {
+  const waiting = staged.flatMap((place) => requests[place] ?? []);
+  const ids = new Set(waiting.flatMap(({ subject }) => (subject.kind === 'key' ? subject.id : [])));
+  const decided = new Array<Verdict | undefined>(waiting.length).fill(undefined);
+  try {
+    const isThere = await arrive(link, [...ids]);
+    // Staged once more: another import holds it by now, and that one isn't committed.
+    const still = isThere
+      ? await decide(link, edition, waiting, decided, callsOf(waiting, link.cluster))
+      : staged.keys();
+    for (const n of still) decided[n] = { outcome: 'unknown_key', reason: 'unknown' };
+  } catch (error) {
+    const late: (Promise<Late> | undefined)[] = [];
+    if (error instanceof StoreUnavailable) for (const [n, place] of staged.entries()) late[place] = error.late[n];
+    throw withDecided(error, verdicts, [], late);
+  } finally {
+    staged.forEach((place, n) => (verdicts[place] = decided[n]));
+  }
+}
+
+function hadNoEffect(run: PromiseSettledResult<void> | undefined): boolean {
+  return run?.status === 'rejected' && run.reason instanceof StoreUnavailable && run.reason.noEffect;
+}
+
+function withDecided(
+  error: unknown,
+  verdicts: readonly (Verdict | undefined)[],
+  notSent: readonly number[],
+  late: StoreUnavailable['late'],
+): unknown {
+  return error instanceof StoreUnavailable
+    ? new StoreUnavailable(error.message, { decided: verdicts, notSent, late })
+    : error;
+}
+
+function keysOf(requests: readonly AdmissionRequest[], call: Call): readonly string[] {
+  return call.flatMap(({ places: [place = 0] }) => {
+    const { subject } = requests[place]!;
+    return subject.kind === 'key' ? subject.id : [];
+  });
+}
+
+function placesOf(call: Call): readonly number[] {
+  return call.flatMap(({ places }) => places);
+}
+
+/** Requests of one subject go together: the script reads its state once and decides them in order. */
+function callsOf(requests: readonly AdmissionRequest[], onePerSection: boolean): readonly Call[] {
+  const calls: Call[] = [];
+  for (let start = 0; start < requests.length; start += MAX_BATCH) {
+    const sections = sectionsOf(requests, start, Math.min(start + MAX_BATCH, requests.length));
+    if (onePerSection) for (const section of sections) calls.push([section]);
+    else calls.push(sections);
+  }
+  return calls;
+}
+
+/** A section for each subject. Those of a customer's keys follow its requests: where another key comes between, it is two. */
+function sectionsOf(requests: readonly AdmissionRequest[], start: number, end: number): readonly Section[] {
+  const sections: Section[] = [];
+  const open = new Map<string, number[]>();
+  const lastOf = new Map<string, string>();
+  for (let place = start; place < end; place += 1) {
+    const { subject } = requests[place]!;
+    const name = subjectName(subject);
+    const places = open.get(name);
+    if (places !== undefined) {
+      places.push(place);
+      continue;
+    }
+    const begun = [place];
+    sections.push({ name, places: begun });
+    open.set(name, begun);
+    const customerId = subject.kind === 'key' ? customerOf(subject.id) : null;
+    if (customerId === null) continue;
+    open.delete(lastOf.get(customerId) ?? '');
+    lastOf.set(customerId, name);
+  }
+  return sections;
+}

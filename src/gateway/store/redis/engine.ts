@@ -1,0 +1,185 @@
+import type { Log } from '../../../shared/log.js';
+import { DAY_MS } from '../../admission/bucket.js';
+import type { ArchivedLedger } from '../ledger.js';
+import type { Plans } from '../../admission/plan.js';
+import { StoreUnavailable } from '../../admission/port.js';
+import type { AdmissionEngine, StoreTrust } from '../port.js';
+import { knownIdInMemory } from '../known-id.js';
+import type { KnownId } from '../known-id.js';
+import { beginEntering } from './ledger/active-days.js';
+import { admit, editionOf, probeOf } from './admit.js';
+import { believed, isUnknown } from './trust/doubt.js';
+import { banStore, noteStarted } from './records/bans.js';
+import { changedSince } from './records/changes.js';
+import type { ChangedKeys } from './records/changes.js';
+import { customerStore } from './records/customers.js';
+import { connect } from './link/connect.js';
+import { fail } from './ledger/credits.js';
+import { Noted } from './outbox/noted.js';
+import { outboxOf } from './outbox/store.js';
+import { beat, dayStore, leave, report } from './gateways.js';
+import { keyStore } from './records/keys.js';
+import { Link } from './link/link.js';
+import { monthsBeginner } from './ledger/months.js';
+import { subjectName } from './names.js';
+import { Replicas } from './link/replicas.js';
+import type { ReplicaOptions } from './link/replicas.js';
+import { tokenStore } from './records/tokens.js';
+import { takeSpool } from './spool.js';
+import type { SpooledKey } from './spool.js';
+import { Eviction } from './trust/eviction.js';
+import { parseRedisUrl } from './link/url.js';
+import { ledgerStore } from './ledger/moved-days.js';
+import { usageStore } from './ledger/rows.js';
+
+const FINAL_AFTER_MS = 7 * DAY_MS;
+
+interface RedisEngineOptions {
+  /** See link/url.ts for its forms. */
+  readonly url: string;
+  /** How long a call may take, and Redis be silent before it is away. */
+  readonly deadlineMs: number;
+  readonly plans: Plans;
+  /** Days the usage ledger is kept. */
+  readonly usageDays: number;
+  /** How long the days of a gateway that is silent are waited for; 7 days where it isn't said. */
+  readonly finalAfterMs?: number;
+  readonly log?: Log;
+  /** The store that it was before; left out, it is remembered until the end of the process. */
+  readonly known?: KnownId;
+  /** Somebody accepted that Redis may drop data. */
+  readonly eviction?: 'accept' | 'refuse';
+  /** Which replicas must have a change of a key or a ban; all that are connected, within a second, unless said. */
+  readonly replicas?: ReplicaOptions;
+  /** Whether crossings and bans are told as events; left out, they are not. */
+  readonly events?: boolean;
+  /** Tests only: instead of IMPORT_LEASE_MS. */
+  readonly importLeaseMs?: number;
+}
+
+export interface RedisEngine extends AdmissionEngine {
+  readonly trust: StoreTrust;
+  /** The ledger as it is moved into the archive. */
+  readonly ledger: ArchivedLedger;
+  /** Puts other plans in force from the next batch on. */
+  setPlans(plans: Plans): void;
+  /** Why Redis won't have these plans; null when it will. */
+  refusal(plans: Plans): Promise<string | null>;
+  /** Why it does not decide, or of a Cluster not all of it; null while it does. A stall does not count. */
+  readonly away: string | null;
+  /** `watcher` is called when `away` may be another. */
+  watch(watcher: () => void): void;
+  /** Several nodes, of which some may be away while others decide. */
+  readonly cluster: boolean;
+  /** What gateways know of each other. Rejects with StoreUnavailable, as all else. */
+  readonly fleet: Fleet;
+}
+
+export interface Fleet {
+  /** Keys and customers whose record changed after `sinceMs`, store time. */
+  changedSince(sinceMs: number): Promise<ChangedKeys>;
+  /** Says that a gateway is there; how many there are. */
+  beat(gatewayId: string): Promise<number>;
+  /** Says that a gateway has brought all counts of days before `openDay` (days since 1970-01-01). */
+  report(gatewayId: string, openDay: number): Promise<void>;
+  /** Says that a gateway has brought all its counts, and leaves. */
+  leave(gatewayId: string): Promise<void>;
+  /** Adds to the ledger what a gateway counted by itself; may be repeated. */
+  take(spoolId: string, spooled: SpooledKey): Promise<void>;
+}
+
+/**
+ * The engine for several gateways: all decisions in Redis (7.0 or newer), on its clock.
+ * Opens also while Redis is away, and recovers by itself.
+ * @throws Error when `url` has none of the forms of link/url.ts
+ */
+export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
+  const { url, deadlineMs, usageDays } = options;
+  const keptMs = (usageDays + 1) * DAY_MS;
+  const link = new Link(
+    connect(parseRedisUrl(url), deadlineMs),
+    deadlineMs,
+    () => probeOf(edition),
+    options.known ?? knownIdInMemory(),
+    options.log,
+  );
+  const eviction = new Eviction(link, options.eviction === 'accept', options.log);
+  const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
+  const noted = new Noted(link, replicas);
+  const onNoted = options.events === true ? (keyIds: readonly string[]) => noted.add(keyIds) : null;
+  let edition = editionOf(options.plans, usageDays, onNoted);
+  const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
+  const customers = customerStore(link, replicas);
+  const noteEntering = once(() => beginEntering(link, keptMs));
+  const months = monthsBeginner(link);
+  const checked = subjectName({ kind: 'address', address: 'check' });
+  return {
+    name: 'redis',
+    async admit(requests) {
+      const verdicts = await admit(link, edition, requests).catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable) || !error.decided.some(isUnknown)) throw error;
+        return believed(link, requests, error.decided, error);
+      });
+      noteStarted(link, requests, verdicts);
+      return verdicts.some(isUnknown) ? believed(link, requests, verdicts) : verdicts;
+    },
+    fail: (credits) => fail(link, credits, usageDays),
+    keys: keyStore(link, replicas, deadlineMs, options.importLeaseMs),
+    customers,
+    outbox: outboxOf(link, noted),
+    tokens: tokenStore(link, replicas),
+    bans: banStore(link, replicas, deadlineMs),
+    usage: usageStore(link),
+    days,
+    ledger: ledgerStore(link, days, usageDays, customers, () => link.close()),
+    check: async () => {
+      await link.check(checked);
+      await eviction.look();
+      await replicas.look(checked);
+      await noteEntering();
+      void months();
+    },
+    close: async () => {
+      noted.close();
+      await link.close();
+    },
+    get away() {
+      return link.away;
+    },
+    trust: {
+      replaced: () => link.distrust,
+      accept: () => link.accept(),
+      evicts: () => eviction.reason,
+      evictedKeys: () => eviction.evictedKeys,
+    },
+    watch: (watcher) => link.watch(watcher),
+    cluster: link.cluster,
+    fleet: {
+      changedSince: (sinceMs) => changedSince(link, sinceMs),
+      beat: (gatewayId) => beat(link, gatewayId, false),
+      report: async (gatewayId, openDay) => {
+        await noteEntering();
+        await report(link, gatewayId, openDay, keptMs);
+      },
+      leave: (gatewayId) => leave(link, gatewayId),
+      take: async (spoolId, spooled) => {
+        if (await takeSpool(link, spoolId, spooled, usageDays)) noted.add([spooled.keyId]);
+      },
+    },
+    setPlans: (plans) => void (edition = editionOf(plans, usageDays, onNoted)),
+    async refusal(plans) {
+      const next = probeOf(editionOf(plans, usageDays, onNoted));
+      return next.script.sha === edition.script.sha ? null : link.tryOut(next, checked);
+    },
+  };
+}
+
+/** Does `work` until it went well, and then no more. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let isDone = false;
+  return async () => {
+    if (isDone) return;
+    await work();
+    isDone = true;
+  };
+}

@@ -1,0 +1,128 @@
+import { DAY_MS } from '../../../admission/bucket.js';
+import type { Link } from '../link/link.js';
+import { scriptOf } from '../link/script.js';
+import { GATEWAY_DAYS, KEY_INDEX, keyName } from '../names.js';
+
+/**
+ * On which days a key was active stands beside its record, as the field `days`: numbers of UTC days, two bytes each,
+ * in no order. The count of a day and its entry are one step on one node, so that there is never a count without
+ * one; an entry whose ledger is gone costs a look. With `MOST_DAYS` entries (62 bytes: Redis keeps hashes with
+ * longer fields in a larger form) the earliest gives way, and says nothing of the days before those that are left.
+ */
+const MOST_DAYS = 31;
+const DAY_BYTES = 2;
+
+/** Lua: enters the day of the ledger named by `ledger` (an expression) with its key, unless it is there. */
+export function enterDay(ledger: string): string {
+  return `
+  local owner, day = string.match(${ledger}, '^(.*)usage:(%d+)$')
+  owner, day = owner .. 'key', pack('<H', tonumber(day))
+  local days, isThere = call('HGET', owner, 'days') or '', false
+  for at = 1, #days, ${DAY_BYTES} do isThere = isThere or string.sub(days, at, at + 1) == day end
+  if not isThere and call('EXISTS', owner) == 1 then
+    days = days .. day
+    if #days > ${MOST_DAYS * DAY_BYTES} then
+      local least, leastAt = 65536
+      for at = 1, #days, ${DAY_BYTES} do
+        local one = unpack('<H', days, at)
+        if one < least then least, leastAt = one, at end
+      end
+      days = string.sub(days, 1, leastAt - 1) .. string.sub(days, leastAt + 2)
+    end
+    call('HSET', owner, 'days', days)
+  end`;
+}
+
+/** KEYS: keys. Answers for each how many days it has entered, in one byte, and these. */
+const LOOK = scriptOf(`
+local found = { pack('<d', clock) }
+for k = 1, #KEYS do
+  local days = call('HGET', KEYS[k], 'days') or ''
+  found[#found + 1] = pack('<B', #days / ${DAY_BYTES}) .. days
+end
+return table.concat(found)
+`);
+
+/** The days entered with a key. */
+class ActiveDays {
+  readonly #days: ReadonlySet<number>;
+  /** Of days before it nothing is known. */
+  readonly #from: number;
+
+  constructor(days: readonly number[]) {
+    this.#days = new Set(days);
+    this.#from = days.length < MOST_DAYS ? -Infinity : Math.min(...days);
+  }
+
+  /** `unknown`: the ledger of this day may be there all the same. */
+  on(day: number): 'active' | 'idle' | 'unknown' {
+    if (this.#days.has(day)) return 'active';
+    return day < this.#from ? 'unknown' : 'idle';
+  }
+}
+
+/** The days entered with these keys, in their order. */
+export async function activeDays(link: Link, ids: readonly string[]): Promise<readonly ActiveDays[]> {
+  const names = ids.map(keyName);
+  if (link.cluster)
+    return Promise.all(
+      names.map(async (name) => {
+        const days = (await link.command('hget', name, 'days')) as Buffer | null;
+        return daysIn(days ?? Buffer.alloc(0), 0, (days?.length ?? 0) / DAY_BYTES);
+      }),
+    );
+  const answer = await link.run(LOOK, names, []);
+  let at = 0;
+  return ids.map(() => {
+    const count = answer.readUInt8(at);
+    const days = daysIn(answer, at + 1, count);
+    at += 1 + count * DAY_BYTES;
+    return days;
+  });
+}
+
+function daysIn(bytes: Buffer, at: number, count: number): ActiveDays {
+  return new ActiveDays(Array.from({ length: count }, (_, n) => bytes.readUInt16LE(at + n * DAY_BYTES)));
+}
+
+/**
+ * Gateways of earlier versions count and enter nothing. So it is noted, in the gateways' reports, from which day
+ * on all enter: two days after the last was heard that doesn't say it does, for one that is cut off admits for a day.
+ * Those of earlier versions pass over the note, because it looks like a gateway not heard for long.
+ */
+const NOTE = 'days entered from';
+const LONG_AGO_MS = -9e15;
+/** Stands at the end of the report of a gateway that enters days. */
+export const ENTERS_DAYS = '|enters days';
+
+/** KEYS[1]: the gateways' reports. ARGV: `1` in a store without keys, ms that it is kept. Answers nothing of interest. */
+const BEGIN = scriptOf(`
+local note, from = call('HGET', KEYS[1], '${NOTE}'), ARGV[2] == '1' and 0 or floor(clock / ${DAY_MS}) + 2
+if note then from = tonumber(string.match(note, '^%d+')) end
+local reports = call('HGETALL', KEYS[1])
+for n = 2, #reports, 2 do
+  local seen = not string.find(reports[n], '${ENTERS_DAYS}', 1, true) and string.match(reports[n], '^%-?%d+|(%d+)')
+  if seen then from = math.max(from, floor(seen / ${DAY_MS}) + 2) end
+end
+call('HSET', KEYS[1], '${NOTE}', string.format('%.0f|${LONG_AGO_MS}|told|', from))
+call('PEXPIRE', KEYS[1], ARGV[3])
+return pack('<d', clock) .. '1'
+`);
+
+/** Notes that this gateway enters days; before its first report, so that that of its earlier version is seen. */
+export async function beginEntering(link: Link, keptMs: number): Promise<void> {
+  const isNew = (await link.command('exists', KEY_INDEX)) === 0;
+  await link.run(BEGIN, [GATEWAY_DAYS], [isNew ? '1' : '0', keptMs.toString()]);
+}
+
+/** From which day on a day that isn't entered has no ledger; Infinity while nobody noted it. */
+export async function enteredFrom(link: Link): Promise<number> {
+  const reports = await link.hash(GATEWAY_DAYS);
+  const note = reports.get(NOTE);
+  if (note === undefined) return Infinity;
+  let from = Number.parseInt(note, 10);
+  for (const [gateway, text] of reports)
+    if (gateway !== NOTE && !text.endsWith(ENTERS_DAYS))
+      from = Math.max(from, Math.floor(Number(text.split('|')[1]) / DAY_MS) + 2);
+  return from;
+}

@@ -1,0 +1,204 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
+import type { StoredPart, StoredRow } from '../../ledger.js';
+import { activeDays, enteredFrom } from './active-days.js';
+import { idsIn } from '../link/ids.js';
+import type { Link } from '../link/link.js';
+import { dayName, dayNumberOf, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../names.js';
+import { scriptOf } from '../link/script.js';
+import type { Script } from '../link/script.js';
+
+/** Day ledgers found by one script run, and names looked up for them: keeps Redis busy for some 0.1 ms. */
+const FOUND_AT_ONCE = 32;
+const NAMES_AT_ONCE = 256;
+/** Keys of which it is looked up at once on which days they were active. */
+const KEYS_AT_ONCE = 256;
+/** A report over all keys leaves Redis to the admissions for so many times as long as it took from them. */
+const REST_FACTOR = 5;
+/** Names read at once in a Cluster, each by a command of its own. */
+const COMMANDS_AT_ONCE = 128;
+const FIELD_END = '\u001f';
+
+/** KEYS: day ledgers. Answers how many names it came to, then one line for each ledger there is: its place, then fields and counts. */
+const READ: Script = scriptOf(`
+local lines, k = {}, 0
+while k < #KEYS and #lines < ${FOUND_AT_ONCE} do
+  k = k + 1
+  local ledger = call('HGETALL', KEYS[k])
+  if #ledger > 0 then lines[#lines + 1] = (k - 1) .. '\\31' .. table.concat(ledger, '\\31') .. '\\n' end
+end
+return pack('<d', clock) .. k .. '\\n' .. table.concat(lines)
+`);
+
+export function usageStore(link: Link): UsageStore {
+  return {
+    rows: (from, to, keyId) => {
+      const first = dayNumberOf(from);
+      const last = dayNumberOf(to);
+      if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
+      const days = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);
+      return storedRows(link, days, { keyId });
+    },
+  };
+}
+
+interface Ledger {
+  readonly keyId: string;
+  readonly day: number;
+  /** It may have what the archive has too. */
+  readonly isHeld: boolean;
+}
+
+/** The rows of these days, keys in order. */
+export async function* storedRows(
+  link: Link,
+  days: readonly number[],
+  { keyId, after = null, held }: StoredPart,
+): AsyncGenerator<readonly StoredRow[]> {
+  const ledgers = days.map((day) => ({ day, isHeld: held?.has(dayName(day)) ?? false }));
+  const asked = (id: string): readonly Ledger[] => ledgers.map((ledger) => ({ ...ledger, keyId: id }));
+  if (keyId === undefined) yield* allRows(link, asked, after);
+  else for await (const { rows } of runs(link, asked(keyId))) if (rows.length > 0) yield rows;
+}
+
+/** All rows of one day, every key looked up, whoever counted: by key, plan and operation. */
+export async function* dayRows(link: Link, day: number): AsyncGenerator<readonly UsageRow[]> {
+  for await (const ids of idsIn(link, KEY_INDEX, null, KEYS_AT_ONCE))
+    for await (const rows of allOf(
+      link,
+      ids.map((keyId) => ({ keyId, day, isHeld: false })),
+    ))
+      yield [...rows].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+}
+
+function placeOf({ key, plan, operation }: UsageRow): string {
+  return `${key}\t${plan}\t${operation}`;
+}
+
+async function* allRows(
+  link: Link,
+  asked: (id: string) => readonly Ledger[],
+  after: string | null,
+): AsyncGenerator<readonly StoredRow[]> {
+  const entered = await enteredFrom(link);
+  for await (const ids of idsIn(link, KEY_INDEX, after, KEYS_AT_ONCE)) {
+    const beganMs = performance.now();
+    const active = await activeDays(link, ids);
+    await pause(REST_FACTOR * (performance.now() - beganMs));
+    let [ledgers, isActive] = [[] as Ledger[], 0];
+    for (const [place, id] of ids.entries()) {
+      for (const ledger of asked(id)) {
+        const state = active[place]!.on(ledger.day);
+        if (state === 'idle' && ledger.day >= entered) continue;
+        ledgers.push(ledger);
+        if (state === 'active') isActive += 1;
+      }
+      if (ledgers.length < NAMES_AT_ONCE && isActive < FOUND_AT_ONCE) continue;
+      yield* allOf(link, ledgers);
+      [ledgers, isActive] = [[], 0];
+    }
+    yield* allOf(link, ledgers);
+  }
+}
+
+async function* allOf(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<readonly StoredRow[]> {
+  for await (const { rows, tookMs } of runs(link, ledgers)) {
+    if (rows.length > 0) yield rows;
+    await pause(REST_FACTOR * tookMs);
+  }
+}
+
+function nameOf({ keyId, day }: Ledger): string {
+  return ledgerName(keyId, day);
+}
+
+interface Run {
+  readonly rows: readonly StoredRow[];
+  readonly tookMs: number;
+}
+
+/** The rows of these ledgers in their order, a script run at a time; in a Cluster some commands at a time. */
+async function* runs(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<Run> {
+  for (let at = 0; at < ledgers.length;) {
+    const beganMs = performance.now();
+    const { found, until } = await (link.cluster ? readEach : readInOneRun)(link, ledgers, at);
+    const tookMs = performance.now() - beganMs;
+    const rows: StoredRow[] = [];
+    for (const [ledger, counts] of found) pushRows(rows, ledger, counts);
+    yield { rows, tookMs };
+    at = until;
+  }
+}
+
+interface Found {
+  readonly found: readonly (readonly [Ledger, Iterable<readonly [field: string, count: string]>])[];
+  /** Place of the first ledger that was not looked at. */
+  readonly until: number;
+}
+
+async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number): Promise<Found> {
+  const asked = ledgers.slice(at, at + NAMES_AT_ONCE);
+  const answer = await link.run(READ, asked.map(nameOf), []);
+  const [looked, ...lines] = answer.toString().trimEnd().split('\n');
+  const found = lines.map((line) => {
+    const [place = '', ...fields] = line.split(FIELD_END);
+    return [asked[Number(place)]!, pairsOf(fields)] as const;
+  });
+  return { found, until: at + Number(looked) };
+}
+
+/** A command about one name is answered also while its slot moves to another node. */
+async function readEach(link: Link, ledgers: readonly Ledger[], at: number): Promise<Found> {
+  const asked = ledgers.slice(at, at + COMMANDS_AT_ONCE);
+  const found = asked.map(async (ledger) => [ledger, await link.hash(nameOf(ledger))] as const);
+  return { found: await Promise.all(found), until: at + asked.length };
+}
+
+function* pairsOf(fields: readonly string[]): Generator<readonly [string, string]> {
+  for (let at = 0; at + 1 < fields.length; at += 2) yield [fields[at]!, fields[at + 1]!];
+}
+
+/** The rows of one day ledger: its fields hold plan, operation and the name of the count. */
+function pushRows(
+  rows: StoredRow[],
+  { keyId, day, isHeld }: Ledger,
+  counts: Iterable<readonly [string, string]>,
+): void {
+  const name = dayName(day);
+  const found = new Map<string, Mutable<UsageRow>>();
+  let isOnTop = !isHeld;
+  for (const [field, count] of counts) {
+    if (field === ON_TOP) {
+      isOnTop = true;
+      continue;
+    }
+    const countAt = field.lastIndexOf('|');
+    const label = field.slice(0, countAt);
+    let row = found.get(label);
+    if (row === undefined) {
+      const planEnd = label.indexOf('|');
+      row = {
+        key: keyId,
+        plan: label.slice(0, planEnd),
+        operation: label.slice(planEnd + 1),
+        day: name,
+        requests: 0,
+        units: 0,
+        limited: 0,
+        banned: 0,
+        failed: 0,
+      };
+      found.set(label, row);
+    }
+    add(row, field.slice(countAt + 1), Number(count));
+  }
+  for (const row of found.values()) rows.push(isOnTop ? row : { ...row, isWhole: true });
+}
+
+/** Units are one for each request, and what is counted beside them. */
+function add(row: Mutable<UsageRow>, name: string, count: number): void {
+  if (name === 'requests' || name === EXCESS) row.units += count;
+  if (name !== EXCESS) row[name as keyof UsageCounts] = count;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };

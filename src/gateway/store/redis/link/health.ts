@@ -1,0 +1,233 @@
+import { Bag } from '../../../../shared/bag.js';
+import { StoreUnavailable } from '../../../admission/port.js';
+import { StoreClock } from './clock.js';
+import type { LoopClock } from './loop-clock.js';
+
+/** A node that said nothing for so long gets no more calls until it says something. */
+const HOLD_AFTER_MS = 50;
+const PROBE_EVERY_MS = 20;
+/** How often one that is away is asked whether it is back. */
+const PROBE_AWAY_EVERY_MS = 100;
+
+/** No answer came in time; the call may have been carried out, and its answer come yet. */
+export class Overdue extends Error {
+  override readonly name = 'Overdue';
+  readonly call: Promise<unknown>;
+
+  constructor(call: Promise<unknown>) {
+    super();
+    this.call = call;
+  }
+}
+
+interface Sent {
+  /** On the loop's clock, here and below. */
+  readonly untilMs: number;
+  readonly giveUp: () => void;
+}
+/** A call that waits to be sent. */
+interface Held {
+  readonly untilMs: number;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface HealthParts {
+  readonly clock: LoopClock;
+  /** A call may take so long, and a node be silent. */
+  readonly deadlineMs: number;
+  /** Proves that the node decides; it ends in time. */
+  readonly probe: (health: NodeHealth) => Promise<unknown>;
+  /** Called with why the node is away, and with null when it answers. */
+  readonly changed: (reason: string | null) => void;
+}
+
+/**
+ * How one Redis node fares: the only place that decides it. It is
+ * - answering: calls are sent;
+ * - silent: no good answer came for a while. Calls wait, unsent, for it may be a stall;
+ * - away: it was silent for as long as the deadline. Calls are refused at once.
+ * From silent and away a good probe brings it back. It begins silent.
+ */
+export class NodeHealth {
+  readonly #parts: HealthParts;
+  readonly #sent = new Bag<Sent>();
+  #held: Held[] = [];
+  #state: 'answering' | 'silent' | 'away' | 'closed' = 'silent';
+  #reason = 'not connected yet';
+  /** Why what it says is not believed. */
+  #distrust: string | null = null;
+  /** Of the last good answer, or of the first call after it. */
+  #silentSinceMs: number;
+  #storeClock = new StoreClock();
+  #isProbing = false;
+  /** Ends the pause between two probes. */
+  #pause: NodeJS.Timeout | undefined;
+
+  constructor(parts: HealthParts) {
+    this.#parts = parts;
+    this.#silentSinceMs = parts.clock.nowMs;
+    parts.clock.start();
+    // Once whoever probes can find it.
+    queueMicrotask(() => void this.#probe());
+  }
+
+  /** The node's clock, as far as its answers show. */
+  get storeClock(): StoreClock {
+    return this.#storeClock;
+  }
+
+  get answers(): boolean {
+    return this.#state === 'answering';
+  }
+
+  /** Why it is away; null while it is not. */
+  get away(): string | null {
+    return this.#state === 'away' ? this.#reason : null;
+  }
+
+  /** Why what it says is not believed; null while nothing speaks against it. */
+  get distrust(): string | null {
+    return this.#distrust;
+  }
+
+  /** It answers, but is not what it was: it is away at once, until a probe finds it in order. */
+  distrusted(reason: string): void {
+    if (this.#state === 'closed') return;
+    const isNew = this.#state !== 'away' || this.#distrust === null;
+    this.#distrust = this.#reason = reason;
+    if (!isNew) return;
+    this.#leave();
+    this.#parts.clock.start();
+    void this.#probe();
+  }
+
+  /** Waits until the node answers, `untilMs` at most. Rejects with StoreUnavailable, and nothing was sent. */
+  ready(untilMs: number): Promise<void> {
+    if (this.#state === 'answering') return Promise.resolve();
+    if (this.#state !== 'silent') return Promise.reject(this.#refusal());
+    return new Promise((resolve, reject) => this.#held.push({ untilMs, resolve, reject }));
+  }
+
+  /** The answer of a call that was sent now. Rejects with Overdue after `untilMs`; the call itself can't be taken back. */
+  sent<T>(call: Promise<T>, untilMs: number): Promise<T> {
+    if (this.#sent.size === 0 && this.#state === 'answering') {
+      this.#silentSinceMs = this.#parts.clock.nowMs;
+      this.#parts.clock.start();
+    }
+    return new Promise<T>((resolve, reject) => {
+      let isOver = false;
+      const ended = (): void => {
+        if (!isOver) this.#sent.remove(place);
+        isOver = true;
+      };
+      const giveUp = (): void => {
+        ended();
+        reject(new Overdue(call));
+      };
+      const place = this.#sent.add({ untilMs, giveUp });
+      call.then(resolve, reject).finally(ended);
+    });
+  }
+
+  /** A good answer came, in time. */
+  answered(): void {
+    this.#silentSinceMs = this.#parts.clock.nowMs;
+    if (this.#state === 'silent' && this.#storeClock.at(0) !== undefined) this.#back();
+  }
+
+  /** The node says that it can't serve, or can't be reached. */
+  failed(reason: string, isLost: boolean): void {
+    if (this.#state === 'closed') return;
+    this.#reason = reason;
+    // Another node with another clock may take its place.
+    if (isLost) this.#storeClock = new StoreClock();
+    if (this.#state === 'answering') this.#doubt(this.#parts.clock.nowMs);
+  }
+
+  /** Time went on. Answers whether there is anything left to wait for. */
+  tick(): boolean {
+    const {
+      clock: { nowMs },
+      deadlineMs,
+    } = this.#parts;
+    const silentMs = nowMs - this.#silentSinceMs;
+    if (this.#state === 'answering' && this.#sent.size > 0 && silentMs > HOLD_AFTER_MS) {
+      this.#reason = 'Redis did not answer in time';
+      this.#doubt(this.#silentSinceMs);
+    }
+    if (this.#state === 'silent' && silentMs >= deadlineMs) this.#leave();
+    for (const { untilMs, giveUp } of this.#sent.items()) if (untilMs <= nowMs) giveUp();
+    this.#refuseHeld(nowMs);
+    return this.#state !== 'answering' || this.#sent.size > 0;
+  }
+
+  close(): void {
+    this.#state = 'closed';
+    this.#reason = 'the engine is closed';
+    clearTimeout(this.#pause);
+    this.#refuseHeld(Infinity);
+  }
+
+  #doubt(sinceMs: number): void {
+    this.#state = 'silent';
+    this.#silentSinceMs = sinceMs;
+    this.#parts.clock.start();
+    void this.#probe();
+  }
+
+  #leave(): void {
+    this.#state = 'away';
+    this.#parts.changed(this.#reason);
+    this.#refuseHeld(Infinity);
+  }
+
+  #back(): void {
+    const wasKnown = this.#state === 'silent';
+    this.#state = 'answering';
+    this.#distrust = null;
+    this.#silentSinceMs = this.#parts.clock.nowMs;
+    if (!wasKnown) this.#parts.changed(null);
+    const held = this.#held;
+    this.#held = [];
+    for (const { resolve } of held) resolve();
+  }
+
+  /** Refuses those held whose time is over. */
+  #refuseHeld(nowMs: number): void {
+    if (this.#held.length === 0) return;
+    const over = this.#held.filter(({ untilMs }) => untilMs <= nowMs);
+    this.#held = this.#held.filter(({ untilMs }) => untilMs > nowMs);
+    for (const { reject } of over) reject(this.#refusal());
+  }
+
+  #refusal(): StoreUnavailable {
+    return new StoreUnavailable(`the store is away: ${this.#reason}`, { noEffect: true });
+  }
+
+  /** Probes until the node answers. */
+  async #probe(): Promise<void> {
+    if (this.#isProbing) return;
+    this.#isProbing = true;
+    while (this.#isMissed()) {
+      try {
+        await this.#parts.probe(this);
+        if (this.#isMissed()) this.#back();
+      } catch (error) {
+        if (!this.#isMissed()) break;
+        this.#reason = error instanceof Error ? error.message : 'no answer';
+        await this.#rest();
+      }
+    }
+    this.#isProbing = false;
+  }
+
+  #isMissed(): boolean {
+    return this.#state === 'silent' || this.#state === 'away';
+  }
+
+  #rest(): Promise<void> {
+    const ms = this.#state === 'away' ? PROBE_AWAY_EVERY_MS : PROBE_EVERY_MS;
+    return new Promise((resolve) => (this.#pause = setTimeout(resolve, ms)));
+  }
+}

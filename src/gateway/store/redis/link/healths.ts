@@ -1,0 +1,86 @@
+import type { Log } from '../../../../shared/log.js';
+import { NodeHealth } from './health.js';
+import { LoopClock } from './loop-clock.js';
+
+/** The health of each node asked so far, by its name; all on one clock. */
+export class Healths {
+  readonly clock = new LoopClock(() => this.#tick());
+  /** Called for each node that goes away or comes back. */
+  watcher: () => void = () => undefined;
+  readonly #all = new Map<string, NodeHealth>();
+  readonly #deadlineMs: number;
+  readonly #probe: (name: string, health: NodeHealth) => Promise<void>;
+  readonly #log: Log | undefined;
+
+  /** @param probe proves that a node decides; it ends in time */
+  constructor(deadlineMs: number, probe: (name: string, health: NodeHealth) => Promise<void>, log: Log | undefined) {
+    this.#deadlineMs = deadlineMs;
+    this.#probe = probe;
+    this.#log = log;
+  }
+
+  /** Begins to look after a node that is new. */
+  of(name: string): NodeHealth {
+    const known = this.#all.get(name);
+    if (known !== undefined) return known;
+    const health = new NodeHealth({
+      clock: this.clock,
+      deadlineMs: this.#deadlineMs,
+      probe: (itself) => this.#probe(name, itself),
+      changed: (reason) => this.#report(name, reason),
+    });
+    this.#all.set(name, health);
+    return health;
+  }
+
+  known(name: string): NodeHealth | undefined {
+    return this.#all.get(name);
+  }
+
+  /** Why one of them is away; null while none is. */
+  get away(): string | null {
+    for (const { away } of this.#all.values()) if (away !== null) return away;
+    return null;
+  }
+
+  /** Why what one of them says is not believed; null while nothing speaks against any. */
+  get distrust(): string | null {
+    for (const { distrust } of this.#all.values()) if (distrust !== null) return distrust;
+    return null;
+  }
+
+  /** Those that answer, with their names. */
+  *answering(): Generator<readonly [string, NodeHealth]> {
+    for (const one of this.#all) if (one[1].answers) yield one;
+  }
+
+  /** Waits until each of them answers, as long as `untilMs` allows each. Rejects with StoreUnavailable. */
+  async ready(untilMs: () => number): Promise<void> {
+    for (const health of this.#all.values()) await health.ready(untilMs());
+  }
+
+  forget(name: string): void {
+    this.#all.get(name)?.close();
+    this.#all.delete(name);
+    this.watcher();
+  }
+
+  close(): void {
+    for (const health of this.#all.values()) health.close();
+    this.clock.stop();
+  }
+
+  #tick(): boolean {
+    let isWanted = false;
+    for (const health of this.#all.values()) if (health.tick()) isWanted = true;
+    return isWanted;
+  }
+
+  #report(name: string, reason: string | null): void {
+    const about = { engine: 'redis', ...(name === '' ? {} : { node: name }) };
+    if (reason === null) this.#log?.info(about, 'store is there');
+    else if (this.distrust !== null) this.#log?.error({ ...about, reason }, 'store is not believed');
+    else this.#log?.warn({ ...about, reason }, 'store is away');
+    this.watcher();
+  }
+}

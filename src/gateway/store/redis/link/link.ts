@@ -1,0 +1,328 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { repeat } from '../../../../shared/repeat.js';
+import type { Log } from '../../../../shared/log.js';
+import { StoreUnavailable } from '../../../admission/port.js';
+import type { KnownId } from '../../known-id.js';
+import type { Client } from './connect.js';
+import {
+  codeOf,
+  isNodeError,
+  hadNoEffect,
+  NotOurs,
+  reasonOf,
+  redirectionOf,
+  refusalOf,
+  Unanswered,
+  Unsent,
+  wordOf,
+} from './errors.js';
+import { Overdue } from './health.js';
+import type { NodeHealth } from './health.js';
+import { Healths } from './healths.js';
+import { Identity } from './identity.js';
+import { Nodes } from './nodes.js';
+import type { Argument, Node } from './nodes.js';
+import { doneIn } from './script.js';
+import type { Script } from './script.js';
+import { askProbe } from './probe.js';
+import type { Probe } from './probe.js';
+
+/** Before a call that had no effect is made again. */
+const RETRY_MS = 10;
+/** A call is not made again with less time than this: without an answer, nobody would know any more that it had no effect. */
+const SPARE_MS = 50;
+/** How often the nodes that answer are asked whether they are still what they were. */
+const IDENTIFY_EVERY_MS = 1_000;
+
+/**
+ * Calls to Redis, each with a deadline, by way of what is known of its node (health.ts). What certainly was
+ * not carried out is sent again while its time lasts; what may have been is not.
+ * Every method rejects with StoreUnavailable and nothing else.
+ */
+export class Link {
+  readonly #deadlineMs: number;
+  readonly #probe: () => Probe;
+  readonly #healths: Healths;
+  readonly #nodes: Nodes;
+  readonly #identity: Identity;
+  readonly #stopIdentifying: () => Promise<void>;
+  /** Why dialling failed last. */
+  #trouble: string | undefined;
+
+  constructor(client: Client, deadlineMs: number, probe: () => Probe, known: KnownId, log: Log | undefined) {
+    this.#deadlineMs = deadlineMs;
+    this.#probe = probe;
+    this.#healths = new Healths(deadlineMs, (name, health) => this.#runProbe(name, health), log);
+    const remember = (error: unknown): void => void (this.#trouble = codeOf(error));
+    this.#nodes = new Nodes(
+      client,
+      remember,
+      () => (this.#trouble = undefined),
+      (name) => this.#healths.known(name)?.answers ?? false,
+      // Who answers the next call may have lost its data, or be another.
+      (name) => this.#healths.known(name)?.failed(reasonOf(new Unsent(), this.#trouble), true),
+      (name) => this.#healths.forget(name),
+    );
+    const untilMs = (): number => this.#untilMs();
+    const parts = { nodes: this.#nodes, healths: this.#healths, cluster: client.isCluster, untilMs };
+    this.#identity = new Identity(parts, known);
+    this.#stopIdentifying = repeat(
+      IDENTIFY_EVERY_MS,
+      async () => {
+        await Promise.all([...this.#healths.answering()].map((node) => this.#identify(...node)));
+      },
+      () => undefined,
+    );
+  }
+
+  get cluster(): boolean {
+    return this.#nodes.client.isCluster;
+  }
+
+  /** Why one of the nodes asked so far is away; null while none is. */
+  get away(): string | null {
+    return this.#healths.away;
+  }
+
+  /** Why what Redis says is not believed, and what to do; null while nothing speaks against it. */
+  get distrust(): string | null {
+    return this.#healths.distrust;
+  }
+
+  /** Takes the store as it is. Rejects with StoreUnavailable. */
+  async accept(): Promise<string> {
+    try {
+      return await this.#identity.accept();
+    } catch (error) {
+      throw new StoreUnavailable(reasonOf(error, this.#trouble));
+    }
+  }
+
+  /** Asks the node of `key` whether it is what it was. Rejects with StoreUnavailable when it is not, or can't be asked. */
+  async identify(key: string): Promise<void> {
+    const name = this.#nodes.ownerOf(key);
+    await this.#identify(name, this.#healths.of(name));
+  }
+
+  /** `watcher` is called for each node that goes away or comes back. */
+  watch(watcher: () => void): void {
+    this.#healths.watcher = watcher;
+  }
+
+  /**
+   * Runs a script on the node of keys[0]; all keys share one hash tag in a Cluster. Its answer, without the clock.
+   * @param ifAbsent the answer where keys[0] does not exist, for a Cluster that refuses the script while it moves the slot
+   */
+  run(script: Script, keys: readonly string[], args: readonly Argument[], ifAbsent?: IfAbsent): Promise<Buffer> {
+    return this.#call(keys[0] ?? '', (node, health, untilMs) =>
+      this.#evaluate(node, health, script, keys, args, untilMs, ifAbsent),
+    );
+  }
+
+  /** What the clock of the node of `key` shows, ms; ours as long as its own is not known. */
+  storeMs(key: string): number {
+    return this.#healths.known(this.#nodes.ownerOf(key))?.storeClock.at(performance.now()) ?? Date.now();
+  }
+
+  /** Which node has `key` now; always the same one outside of a Cluster. */
+  nodeOf(key: string): string {
+    return this.#nodes.ownerOf(key);
+  }
+
+  /** What each node says of itself (INFO) that answers now. */
+  async info(...sections: readonly string[]): Promise<readonly string[]> {
+    const answers = this.#nodes.masters().map((name) => {
+      const call = this.#nodes.send({ name, asking: false }, 'info', [...sections]);
+      return this.#healths.of(name).sent(call, this.#untilMs());
+    });
+    const ended = await Promise.allSettled(answers);
+    return ended.flatMap((answer) => (answer.status === 'fulfilled' ? String(answer.value) : []));
+  }
+
+  /** What the node of `key` says of its replication (INFO). */
+  replication(key: string): Promise<unknown> {
+    return this.#call(key, (node, health, untilMs) =>
+      health.sent(this.#nodes.send(node, 'info', ['replication']), untilMs),
+    );
+  }
+
+  /** A connection of its own to the node of `key`, not dialled yet and never dialled again; undefined while there is none to copy. */
+  dial(key: string): Redis | undefined {
+    return this.#nodes
+      .connectionTo(this.#nodes.ownerOf(key))
+      ?.duplicate({ lazyConnect: true, enableOfflineQueue: true, retryStrategy: () => null, socketTimeout: 60_000 })
+      .on('error', () => undefined);
+  }
+
+  /** All fields of a hash; empty when there is none. */
+  async hash(key: string): Promise<ReadonlyMap<string, string>> {
+    const fields = (await this.command('hgetall', key)) as Record<string, Buffer>;
+    return new Map(Object.entries(fields).map(([name, value]) => [name, value.toString()]));
+  }
+
+  /** A plain command on the node of `key`. */
+  command(name: string, key: string, ...args: readonly Argument[]): Promise<unknown> {
+    return this.#call(key, (node, health, untilMs) =>
+      health.sent(this.#nodes.send(node, name, [key, ...args]), untilMs),
+    );
+  }
+
+  /** Runs the probe on the node of `key`, and asks that every node known so far answers. */
+  async check(key: string): Promise<void> {
+    await this.#call(key, (node, health, untilMs) => askProbe(this.#nodes, node.name, health, untilMs, this.#probe()));
+    await this.#healths.ready(() => this.#untilMs());
+  }
+
+  /** Runs another script as a probe on the node of `key`. Why Redis won't have it; null when it will. */
+  tryOut(probe: Probe, key: string): Promise<string | null> {
+    return this.#call(key, async (node, health, untilMs) => {
+      try {
+        await askProbe(this.#nodes, node.name, health, untilMs, probe);
+        return null;
+      } catch (error) {
+        const refusal = refusalOf(error);
+        if (refusal === undefined) throw error;
+        return refusal;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#stopIdentifying();
+    this.#healths.close();
+    const { client } = this.#nodes;
+    if (client.status === 'ready')
+      await Promise.race([client.quit().catch(() => undefined), sleep(this.#deadlineMs, undefined, { ref: false })]);
+    this.#nodes.close();
+  }
+
+  #untilMs(): number {
+    return this.#healths.clock.nowMs + this.#deadlineMs;
+  }
+
+  /**
+   * Makes a call once the node that has `key` answers, and on where that one sends us: `MOVED` for a slot
+   * that has moved, `ASK` for one that is moving and a key that isn't there any more. It is made again
+   * while it had no effect and its time lasts.
+   * @param make answers undefined when the call came too late and did nothing
+   */
+  async #call<T>(
+    key: string,
+    make: (node: Node, health: NodeHealth, untilMs: number) => Promise<T | undefined>,
+    untilMs = this.#untilMs(),
+  ): Promise<T> {
+    this.#healths.clock.start();
+    for (let sentTo: Node | undefined; ;) {
+      const node = sentTo ?? { name: this.#nodes.ownerOf(key), asking: false };
+      const health = this.#healths.of(node.name);
+      if (!health.answers) {
+        await health.ready(untilMs);
+        // Only now it may be known who has the key.
+        continue;
+      }
+      try {
+        const answer = await make(node, health, untilMs);
+        health.answered();
+        if (answer !== undefined) return answer;
+        if (this.#healths.clock.nowMs >= untilMs)
+          throw new StoreUnavailable('the call reached Redis too late', { noEffect: true });
+      } catch (error) {
+        sentTo = await this.#afterError(error, node.name, health, untilMs);
+      }
+    }
+  }
+
+  /** Where to make the call again: undefined is where the key belongs. Throws StoreUnavailable when it is not to be made again. */
+  async #afterError(error: unknown, name: string, health: NodeHealth, untilMs: number): Promise<Node | undefined> {
+    if (error instanceof StoreUnavailable) throw error;
+    this.#learn(error, health);
+    const noEffect = hadNoEffect(error);
+    if (!noEffect || this.#healths.clock.nowMs + SPARE_MS >= untilMs)
+      throw noEffect
+        ? new StoreUnavailable(reasonOf(error, this.#trouble), { noEffect })
+        : new Unanswered(reasonOf(error, this.#trouble), error instanceof Overdue ? error.call : null);
+    const redirection = this.cluster ? redirectionOf(error) : undefined;
+    if (redirection !== undefined) return this.#nodes.redirected(redirection, name);
+    this.#nodes.refresh();
+    await sleep(RETRY_MS);
+    return undefined;
+  }
+
+  async #identify(name: string, health: NodeHealth): Promise<void> {
+    try {
+      await this.#identity.check(name);
+    } catch (error) {
+      this.#learn(error, health);
+      throw new StoreUnavailable(reasonOf(error, this.#trouble));
+    }
+  }
+
+  #learn(error: unknown, health: NodeHealth): void {
+    if (error instanceof NotOurs) health.distrusted(error.message);
+    else if (isNodeError(error)) health.failed(reasonOf(error, this.#trouble), wordOf(error) === undefined);
+    else if (!(error instanceof Overdue)) health.answered();
+  }
+
+  /** undefined: the call came too late and did nothing. */
+  async #evaluate(
+    node: Node,
+    health: NodeHealth,
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+    untilMs: number,
+    ifAbsent?: IfAbsent,
+  ): Promise<Buffer | undefined> {
+    const guard = health.storeClock.at(this.#healths.clock.earliest(untilMs));
+    if (guard === undefined) throw new Unsent();
+    let answer: Buffer;
+    try {
+      answer = await health.sent(this.#nodes.run(node, script, keys, guard.toString(), args), untilMs);
+    } catch (error) {
+      if (ifAbsent !== undefined && wordOf(error) === 'TRYAGAIN' && (await this.#isAbsent(keys[0] ?? '', untilMs)))
+        return ifAbsent();
+      throw error;
+    }
+    health.storeClock.note(answer.readDoubleLE(0), performance.now());
+    // Late by the store's clock: it was set forward, or we were held up.
+    return doneIn(answer);
+  }
+
+  /**
+   * Whether `key` certainly exists nowhere. While a slot moves this can be asked of one name, though not of
+   * several: the old node sends on to the new one what it does not have, and nothing new begins on the old one.
+   */
+  async #isAbsent(key: string, untilMs: number): Promise<boolean> {
+    try {
+      return (
+        (await this.#call(
+          key,
+          (node, health) => health.sent(this.#nodes.send(node, 'exists', [key]), untilMs),
+          untilMs,
+        )) === 0
+      );
+    } catch {
+      return false;
+    }
+  }
+
+  async #runProbe(name: string, health: NodeHealth): Promise<void> {
+    if (name === '' && this.cluster && this.#nodes.isMapped) return;
+    try {
+      // First, because a good probe tells the store's clock, and with that it may be believed.
+      await this.#identity.check(name);
+      await askProbe(this.#nodes, name, health, this.#untilMs(), this.#probe());
+      this.#nodes.heard(name);
+    } catch (error) {
+      this.#learn(error, health);
+      if (error instanceof Overdue || error instanceof Unsent) this.#nodes.missed(name);
+      else this.#nodes.heard(name);
+      this.#nodes.refresh();
+      throw new StoreUnavailable(reasonOf(error, this.#trouble));
+    }
+  }
+}
+
+/** What a script would answer if keys[0] did not exist. */
+type IfAbsent = () => Buffer;

@@ -1,0 +1,101 @@
+import type { Redis } from 'ioredis';
+import { StoreUnavailable } from '../../../admission/port.js';
+import { ChangeUncertain } from '../../port.js';
+import type { Link } from './link.js';
+import { waitName } from '../names.js';
+
+export interface ReplicaOptions {
+  /** How many must have a change before it is acknowledged; `auto`: all that are connected. */
+  readonly replicas: number | 'auto';
+  /** How long they may take, ms. */
+  readonly waitMs: number;
+}
+
+/** A replica that left counts as missing for so long, for it may be made the master. */
+const MISSED_MS = 3_600_000;
+const UNCERTAIN =
+  'The change is made on the Redis master, but no replica confirmed it in time: a failover may undo it. Look whether replication works (INFO replication), then look at the key and repeat the change; repeating it does no harm.';
+
+/** Changes that outlive a failover: each is acknowledged once replicas have it (WAIT). */
+export class Replicas {
+  readonly #link: Link;
+  readonly #options: ReplicaOptions;
+  /** Until when a node is known to have replicas, by its replication id. */
+  readonly #knownUntilMs = new Map<string, number>();
+
+  constructor(link: Link, options: ReplicaOptions) {
+    this.#link = link;
+    this.#options = options;
+  }
+
+  /** Remembers which replicas the node of `key` has now. */
+  async look(key: string): Promise<void> {
+    if (this.#options.replicas === 'auto') this.#wanted(String(await this.#link.replication(key)));
+  }
+
+  /**
+   * Makes `change`, which writes to the node of `key`, and waits for its replicas. WAIT would hold up all
+   * that comes after it on its connection, so it has one of its own; a write there before it covers whatever
+   * was written to that node earlier. Rejects with ChangeUncertain, and with whatever `change` rejects with.
+   */
+  async confirmed<T>(key: string, change: () => Promise<T>): Promise<T> {
+    if (this.#options.replicas === 0) return change();
+    const before = String(await this.#link.replication(key));
+    const wanted = this.#wanted(before);
+    if (wanted === 0) return change();
+    const witness = this.#link.dial(key);
+    if (witness === undefined)
+      throw new StoreUnavailable('the store is away: no connection to Redis', { noEffect: true });
+    try {
+      await connected(witness);
+      const answer = await change();
+      if (!(await this.#haveIt(witness, key, wanted, replicationId(before)))) throw new ChangeUncertain(UNCERTAIN);
+      return answer;
+    } finally {
+      witness.disconnect();
+    }
+  }
+
+  /** Whether `wanted` replicas of the very master that `id` names have all that was written until now. */
+  async #haveIt(witness: Redis, key: string, wanted: number, id: string): Promise<boolean> {
+    const { waitMs } = this.#options;
+    const given = setTimeout(() => witness.disconnect(), waitMs + GRACE_MS);
+    try {
+      const [, have, info] = await Promise.all([
+        witness.call('SET', waitName(key), '1', 'PX', '1'),
+        witness.call('WAIT', wanted.toString(), waitMs.toString()),
+        witness.call('INFO', 'replication'),
+      ]);
+      return Number(have) >= wanted && replicationId(String(info)) === id;
+    } catch {
+      return false;
+    } finally {
+      clearTimeout(given);
+    }
+  }
+
+  #wanted(info: string): number {
+    const { replicas } = this.#options;
+    if (replicas !== 'auto') return replicas;
+    const [id, nowMs] = [replicationId(info), performance.now()];
+    const connected = Number(/^connected_slaves:(\d+)/m.exec(info)?.[1] ?? 0);
+    if (connected > 0) this.#knownUntilMs.set(id, nowMs + MISSED_MS);
+    return Math.max(connected, nowMs < (this.#knownUntilMs.get(id) ?? 0) ? 1 : 0);
+  }
+}
+
+/** For the way to Redis and back, beside what replicas take. */
+const GRACE_MS = 1_000;
+
+/** Names a master and what it has written; another after a failover. */
+function replicationId(info: string): string {
+  return /^master_replid:(\w+)/m.exec(info)?.[1] ?? '';
+}
+
+async function connected(witness: Redis): Promise<void> {
+  try {
+    await witness.connect();
+  } catch {
+    throw new StoreUnavailable('the store is away: no connection to Redis', { noEffect: true });
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Names of everything in Redis. All that belongs to one subject shares the hash tag `{…}`, so that a
+ * Cluster keeps it on one node and one script can touch all of it:
+ *
+ *     petgate:{<id>}:key          a key: its record, state and ban (hash) no TTL
+ *     petgate:{<id>}:history      audit entries of a key or a customer (list) no TTL
+ *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
+ *     petgate:{<id>}:events       events of a key or a customer that are not delivered (hash) no TTL
+ *     petgate:{<id>}:credits:<day>  last credit counted of each teller (hash) TTL
+ *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
+ *     petgate:{<id>}:customer     a customer: its record and buckets (hash) no TTL
+ *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
+ *     petgate:{<id>}:wait         what makes WAIT wait (link/replicas.ts) TTL
+ *     petgate:store               which store it is (hash, link/identity.ts) no TTL
+ *     petgate:{<n>}:store         the same on each master of a Cluster no TTL
+ *     petgate:keys                ids of all keys (sorted set)       no TTL
+ *     petgate:customers           ids of all customers (sorted set)  no TTL
+ *     petgate:tokens              admin tokens by id (hash)          no TTL
+ *     petgate:import              the import under way (hash)        no TTL
+ *     petgate:import:<import>     ids it staged (sorted set)         no TTL
+ *     petgate:changes             ids of keys and customers changed lately (sorted set) TTL
+ *     petgate:{events}:waiting    ids of events for the operators, by when they were made (sorted set) no TTL
+ *     petgate:{events}:copies     ids of copies for customers, by when they were made (sorted set) no TTL
+ *     petgate:{events}:due        ids of those in no queue yet, by when they are due (sorted set) no TTL
+ *     petgate:{events}:operators  the operators' queue: ids, by when they are due (sorted set) no TTL
+ *     petgate:{events}:to:<id>    the queue of a customer (sorted set) no TTL
+ *     petgate:{events}:customers  customers with a queue, by when it is due (sorted set) no TTL
+ *     petgate:{events}:dead       ids of events nobody tries any more, by since when (sorted set) no TTL
+ *     petgate:{events}:collecting somebody looks for what nobody entered (events/noted.ts) TTL
+ *     petgate:gateways            gateways there are (sorted set)    TTL
+ *     petgate:months              the month since which every key's is counted (months.ts) no TTL
+ *     petgate:archive             id of the archive that days were moved to  no TTL
+ *     petgate:archive:days        days that it may have (sorted set) no TTL
+ *     petgate:gateways:days       of which days each may bring counts (hash) TTL
+ *
+ * The id of a customer's key is written `{<8 characters of the customer>}<6 more>`, so that all its keys and the
+ * customer itself share a tag.
+ *
+ * Beside the record (record.ts) the hash of a key has the fields `state` and `windows` (state.ts), `summary`
+ * (admission/summary.ts), `days` (ledger/active-days.ts), `ban` (what an operator said of a ban), and where events are
+ * told `told`, `telling` and `tell-…`, as the hash of a customer has (events/noted.ts). With a field
+ * `import` it is staged: nobody takes it for a key yet.
+ *
+ * Every script gets all names it touches, and as few as can be: while a Cluster moves a slot, Redis
+ * runs a script only where all of its names are, and one that isn't there yet may be on its way.
+ *
+ * `<day>` is the number of the day since 1970-01-01, which a script can work out from the clock.
+ */
+import { DAY_MS } from '../../admission/bucket.js';
+import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH } from '../records/customer-id.js';
+import type { Subject } from '../../admission/port.js';
+
+export const STORE = 'petgate:store';
+export const KEY_INDEX = 'petgate:keys';
+export const CUSTOMER_INDEX = 'petgate:customers';
+export const TOKENS = 'petgate:tokens';
+export const IMPORT_MARK = 'petgate:import';
+export const CHANGES = 'petgate:changes';
+export const EVENTS_WAITING = 'petgate:{events}:waiting';
+export const EVENTS_DUE = 'petgate:{events}:due';
+export const EVENTS_COPIES = 'petgate:{events}:copies';
+export const EVENTS_OPERATORS = 'petgate:{events}:operators';
+export const EVENTS_CUSTOMERS = 'petgate:{events}:customers';
+export const EVENTS_DEAD = 'petgate:{events}:dead';
+export const EVENTS_COLLECTING = 'petgate:{events}:collecting';
+export const GATEWAYS = 'petgate:gateways';
+export const GATEWAY_DAYS = 'petgate:gateways:days';
+export const ARCHIVE = 'petgate:archive';
+export const MONTHS = 'petgate:months';
+export const ARCHIVED_DAYS = 'petgate:archive:days';
+
+/** Name of one of the marks of a Cluster (link/identity.ts). */
+export function storeMark(n: number): string {
+  return `petgate:{${n}}:store`;
+}
+
+/** Name of the set of ids that an import staged. */
+export function importIds(importId: string): string {
+  return `${IMPORT_MARK}:${importId}`;
+}
+
+/** An id with the hash tag in it. */
+function tagged(id: string): string {
+  if (id.length !== CUSTOMER_KEY_ID_LENGTH) return `{${id}}`;
+  return `{${id.slice(0, CUSTOMER_ID_LENGTH)}}${id.slice(CUSTOMER_ID_LENGTH)}`;
+}
+
+/** Name of a customer itself. */
+export function customerName(id: string): string {
+  return `petgate:{${id}}:customer`;
+}
+
+/** Name of a key itself. */
+export function keyName(id: string): string {
+  return `petgate:${tagged(id)}:key`;
+}
+
+/** Written on the node of `key` before a WAIT, and gone at once. */
+export function waitName(key: string): string {
+  return `petgate:{${/\{([^}]+)\}/.exec(key)?.[1] ?? key}}:wait`;
+}
+
+export function historyName(id: string): string {
+  return `petgate:${tagged(id)}:history`;
+}
+
+/** Name of the events of a key or a customer that are not delivered. */
+export function eventsName(id: string): string {
+  return `petgate:${tagged(id)}:events`;
+}
+
+/** Name of the queue of a customer, or of the operators (null). */
+export function queueName(receiver: string | null): string {
+  return receiver === null ? EVENTS_OPERATORS : `petgate:{events}:to:${receiver}`;
+}
+
+/** Name of the day ledger of a key. */
+export function ledgerName(id: string, day: number): string {
+  return `petgate:${tagged(id)}:usage:${day}`;
+}
+
+/** Name of the hash that holds, by teller, the number of the last credit counted of a day. */
+export function creditsName(id: string, day: number): string {
+  return `petgate:${tagged(id)}:credits:${day}`;
+}
+
+export function spoolName(id: string, day: number): string {
+  return `petgate:${tagged(id)}:spool:${day}`;
+}
+
+/** Where a subject's state stands. */
+export function subjectName(subject: Subject): string {
+  return subject.kind === 'key' ? keyName(subject.id) : `petgate:{ip:${subject.address}}:state`;
+}
+
+/** Number of the UTC day of a store time, ms. */
+export function dayNumber(atMs: number): number {
+  return Math.floor(atMs / DAY_MS);
+}
+
+/** Number of a day written `2026-11-21`. */
+export function dayNumberOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+}
+
+/** `2026-11-21` */
+export function dayName(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Name of the count of units beyond one for each request: a ledger without it is of requests that cost one. */
+export const EXCESS = 'excess';
+
+/** Field of a day's ledger: what the archive has of it is not in it any more, and what is in it comes on top. */
+export const ON_TOP = 'on top';
+
+/** Name of one count in a day's ledger. */
+export function usageField(plan: string, operation: string, count: string): string {
+  return `${plan}|${operation}|${count}`;
+}

@@ -1,0 +1,158 @@
+import { happened, receiverOf, subjectOf } from '../../outbox/event.js';
+import type { Outbox, OutboxEntry, OutboxState } from '../../outbox/event.js';
+import type { Link } from '../link/link.js';
+import { scriptOf } from '../link/script.js';
+import { newEntry, withdraw } from './enter.js';
+import type { Noted } from './noted.js';
+import { queuesOf, wordsOf } from './queues.js';
+import {
+  EVENTS_COPIES,
+  EVENTS_CUSTOMERS,
+  EVENTS_DEAD,
+  EVENTS_DUE,
+  EVENTS_WAITING,
+  eventsName,
+  queueName,
+} from '../names.js';
+
+/** Bounds how many dead events one call forgets. */
+const FORGOTTEN_AT_ONCE = 100;
+
+/**
+ * KEYS[1]: a sorted set. ARGV: score and id of the last of the page before, how many, and of which list. Answers the
+ * next, by score and id. What has happened and what hasn't yet are one set.
+ */
+const PAGE = scriptOf(`
+local score, last, count, most = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), 1 / 0
+if ARGV[5] == 'waiting' then most = clock end
+if ARGV[5] == 'scheduled' and score <= clock then score, last = clock + 1, '' end
+local at, page = call('ZCOUNT', KEYS[1], '-inf', '(' .. score), {}
+while #page < 2 * count do
+  local found = call('ZRANGE', KEYS[1], at, at + count - 1, 'WITHSCORES')
+  if #found == 0 then break end
+  at = at + count
+  for n = 1, #found, 2 do
+    if tonumber(found[n + 1]) > most then count = #page / 2 end
+    if #page < 2 * count and (tonumber(found[n + 1]) > score or found[n] > last) then
+      page[#page + 1], page[#page + 2] = found[n], found[n + 1]
+    end
+  end
+end
+return pack('<d', clock) .. ' ' .. table.concat(page, ' ')
+`);
+
+/**
+ * KEYS[1]: the events of a subject. ARGV: id and entry. Only what is there: another deliverer may have been quicker.
+ */
+const KEEP = scriptOf(`
+if call('HEXISTS', KEYS[1], ARGV[2]) == 0 then return pack('<d', clock) .. '0' end
+call('HSET', KEYS[1], ARGV[2], ARGV[3])
+return pack('<d', clock) .. '1'
+`);
+
+const SETS: Readonly<Record<OutboxState, readonly string[]>> = {
+  waiting: [EVENTS_WAITING, EVENTS_COPIES],
+  scheduled: [EVENTS_WAITING],
+  dead: [EVENTS_DEAD],
+};
+
+export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Outbox {
+  const read = async (id: string): Promise<OutboxEntry | undefined> => {
+    const stored = (await link.command('hget', eventsName(subjectOf(id)), id)) as Buffer | null;
+    return stored === null ? undefined : (JSON.parse(stored.toString()) as OutboxEntry);
+  };
+  const keep = async (entry: OutboxEntry): Promise<void> => {
+    const { id } = entry.event;
+    await link.run(KEEP, [eventsName(subjectOf(id))], [id, JSON.stringify(entry)]);
+  };
+  const nowMs = (): number => Math.round(link.storeMs(EVENTS_DUE));
+  return {
+    ...queuesOf(link, read),
+    // The event first: an id without one is forgotten when it is due.
+    async delivered(id) {
+      await link.command('hdel', eventsName(subjectOf(id)), id);
+      await Promise.all([link.command('zrem', EVENTS_DEAD, id), withdraw(link, id)]);
+    },
+    async postpone(entry, pauseMs) {
+      const { id } = entry.event;
+      const dueAtMs = nowMs() + Math.round(pauseMs);
+      await keep({ ...entry, dueAtMs });
+      await link.command('zadd', queueName(receiverOf(id)), 'XX', dueAtMs.toString(), id);
+    },
+    async bury(entry) {
+      const deadAtMs = nowMs();
+      await keep({ ...entry, dueAtMs: null, deadAtMs });
+      await link.command('zadd', EVENTS_DEAD, deadAtMs.toString(), entry.event.id);
+      await withdraw(link, entry.event.id);
+    },
+    async redeliver(id) {
+      const there = await read(id);
+      if (there === undefined) return undefined;
+      const entry = newEntry(happened(there.event, nowMs()));
+      await keep(entry);
+      const [receiver, at] = [receiverOf(id), nowMs().toString()];
+      await link.command('zadd', receiver === null ? EVENTS_WAITING : EVENTS_COPIES, entry.event.atMs.toString(), id);
+      // One that is in no queue yet has to be copied first.
+      const isArrival = Number(await link.command('zadd', EVENTS_DUE, 'XX', 'CH', at, id)) === 1;
+      if (!isArrival) await link.command('zadd', queueName(receiver), at, id);
+      if (receiver !== null) await link.command('zadd', EVENTS_CUSTOMERS, at, receiver);
+      await link.command('zrem', EVENTS_DEAD, id);
+      return entry;
+    },
+    read,
+    async list(state, cursor, count) {
+      await noted.idle();
+      const pages = await Promise.all(SETS[state].map((set) => pageOf(link, set, state, cursor, count)));
+      const page = pages.flat().sort(byPlace).slice(0, count);
+      const entries = await Promise.all(page.map(({ id }) => read(id)));
+      const last = page.length < count ? undefined : page.at(-1);
+      return {
+        entries: entries.filter((entry) => entry !== undefined),
+        cursor: last === undefined ? null : `${last.score} ${last.id}`,
+      };
+    },
+    async figures() {
+      const now = nowMs();
+      const [waiting, copies, dead, oldest] = await Promise.all([
+        link.command('zcount', EVENTS_WAITING, '-inf', now.toString()),
+        link.command('zcard', EVENTS_COPIES),
+        link.command('zcard', EVENTS_DEAD),
+        link.command('zrange', EVENTS_WAITING, '0', '0', 'WITHSCORES') as Promise<readonly Buffer[]>,
+      ]);
+      // What is to happen later has no age.
+      const oldestMs = oldest[1] === undefined ? 0 : Math.max(0, now - Number(oldest[1]));
+      return { waiting: Number(waiting) + Number(copies), dead: Number(dead), oldestMs };
+    },
+    async forgetDead(keptMs) {
+      const limit = ['LIMIT', '0', FORGOTTEN_AT_ONCE.toString()];
+      const until = (nowMs() - keptMs).toString();
+      const found = (await link.command('zrangebyscore', EVENTS_DEAD, '-inf', until, ...limit)) as Buffer[];
+      const ids = found.map(String);
+      await Promise.all(ids.map((id) => link.command('hdel', eventsName(subjectOf(id)), id)));
+      if (ids.length > 0) await link.command('zrem', EVENTS_DEAD, ...ids);
+      return ids.length < FORGOTTEN_AT_ONCE;
+    },
+    collect: (everyMs, anew) => noted.collect(everyMs, anew),
+  };
+}
+
+interface Place {
+  readonly id: string;
+  readonly score: string;
+}
+
+function byPlace(a: Place, b: Place): number {
+  return Number(a.score) - Number(b.score) || (a.id < b.id ? -1 : 1);
+}
+
+async function pageOf(
+  link: Link,
+  set: string,
+  state: OutboxState,
+  cursor: string | null,
+  count: number,
+): Promise<readonly Place[]> {
+  const [score = '-1', last = ''] = cursor?.split(' ') ?? [];
+  const words = wordsOf(await link.run(PAGE, [set], [score, last, count.toString(), state]));
+  return words.flatMap((id, n) => (n % 2 === 0 ? { id, score: words[n + 1]! } : []));
+}

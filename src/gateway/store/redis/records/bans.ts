@@ -1,0 +1,113 @@
+import type { GatewayEvent } from '../../outbox/event.js';
+import type { AdmissionRequest, Subject } from '../../../admission/port.js';
+import type { BanNote, BansInForce, BanStore } from '../../port.js';
+import type { Verdict } from '../../../admission/verdict.js';
+import type { Link } from '../link/link.js';
+import { announceSafely, graceMsOf, newEntry, ready } from '../outbox/enter.js';
+import { eventsName, keyName } from '../names.js';
+import type { Replicas } from '../link/replicas.js';
+import { scriptOf } from '../link/script.js';
+import { readState, STATE_BYTES, viewOf } from '../../state.js';
+import { packedState, readStateOf } from '../state.js';
+
+/**
+ * KEYS: the key, and where the ban is told its events. ARGV: end of the ban, ms (0 lifts it), its note or nothing, and where
+ * it is told id and entry of the event. Answers `1` when a ban was in force before, else `0`.
+ */
+const SET_BAN = scriptOf(`
+local name, untilMs = KEYS[1], tonumber(ARGV[2])
+local found = call('HMGET', name, 'secrets', 'import', 'state')
+local raw = found[3]
+${readStateOf('raw')}
+if found[1] and not found[2] and (raw or untilMs > 0) then
+  call('HSET', name, 'state', ${packedState('m', 'mAt', 'd', 'dAt', '0', 'untilMs > 0 and 1 or 0', '0', 'untilMs', 'used', 'usedOf')}, 'ban', untilMs > clock and ARGV[3] or '')
+  if KEYS[2] then call('HSET', KEYS[2], ARGV[4], ARGV[5]) end
+end
+return pack('<d', clock) .. (banned > clock and '1' or '0')
+`);
+
+/** KEYS[1]: the key. Reads clock, state and note in one step; the clock alone when there is no state. */
+const READ_BAN = scriptOf(`
+local found = call('HMGET', KEYS[1], 'state', 'ban')
+return pack('<d', clock) .. pack('<d', clock) .. (found[1] or '') .. (found[1] and found[2] or '')
+`);
+
+/** Names of the sorted sets of who is banned, each with the end of the ban, ms. */
+const INDEX: Readonly<Record<Subject['kind'], string>> = { key: 'petgate:bans:key', address: 'petgate:bans:address' };
+
+/** KEYS[1]: the index. ARGV: who, and the end of the ban; 0 takes it out. */
+const NOTE = scriptOf(`
+local name, untilMs = KEYS[1], tonumber(ARGV[3])
+call('ZREMRANGEBYSCORE', name, '-inf', clock)
+if untilMs > clock then
+  call('ZADD', name, untilMs, ARGV[2])
+  if call('PTTL', name) < untilMs - clock then call('PEXPIRE', name, untilMs - clock) end
+else
+  call('ZREM', name, ARGV[2])
+end
+return pack('<d', clock) .. '1'
+`);
+
+const COUNT = scriptOf(`
+return pack('<d', clock) .. call('ZCOUNT', KEYS[1], '(' .. clock, '+inf')
+`);
+
+export function banStore(link: Link, replicas: Replicas, deadlineMs: number): BanStore {
+  const set = (keyId: string, untilMs: number, note: string, event?: GatewayEvent): Promise<Buffer> => {
+    const names = [keyName(keyId), ...(event === undefined ? [] : [eventsName(keyId)])];
+    const told = event === undefined ? [] : [event.id, JSON.stringify(newEntry(event))];
+    return replicas.confirmed(keyName(keyId), () => link.run(SET_BAN, names, [untilMs.toString(), note, ...told]));
+  };
+  return {
+    async read(keyId) {
+      const answer = await link.run(READ_BAN, [keyName(keyId)], []);
+      const nowMs = answer.readDoubleLE(0);
+      if (answer.length === 8) return undefined;
+      const { bannedUntilMs, banLevel } = readState(viewOf(answer), answer.byteOffset + 8);
+      const note = noteOf(answer.toString('utf8', 8 + STATE_BYTES), bannedUntilMs);
+      return bannedUntilMs > nowMs ? { keyId, untilMs: bannedUntilMs, level: banLevel, note } : undefined;
+    },
+    async start(keyId, untilMs, note, event) {
+      if (event !== undefined) await announceSafely(link, replicas, event, graceMsOf(deadlineMs));
+      await set(keyId, untilMs, note === undefined ? '' : JSON.stringify({ untilMs, ...note }), event);
+      if (event !== undefined) await ready(link, event).catch(() => undefined);
+      await noteBan(link, 'key', keyId, untilMs);
+    },
+    async lift(keyId) {
+      const answer = await set(keyId, 0, '');
+      await noteBan(link, 'key', keyId, 0);
+      return answer.toString() === '1';
+    },
+    inForce: () => bansInForce(link),
+  };
+}
+
+/** The note that stands by the ban until `untilMs`. A later one that began by itself has none. */
+function noteOf(text: string, untilMs: number): BanNote | null {
+  if (text === '') return null;
+  const { untilMs: ofBan, ...note } = JSON.parse(text) as BanNote & { readonly untilMs: number };
+  return ofBan === untilMs ? note : null;
+}
+
+/** Who is banned stands with each subject; this index beside it, in a step of its own, is there to be counted. */
+async function noteBan(link: Link, kind: Subject['kind'], who: string, untilMs: number): Promise<void> {
+  await link.run(NOTE, [INDEX[kind]], [who, untilMs.toString()]);
+}
+
+/** Notes the bans that began with these verdicts. Nobody waits for it: an index that misses one is better than a late answer. */
+export function noteStarted(link: Link, requests: readonly AdmissionRequest[], verdicts: readonly Verdict[]): void {
+  for (const [place, verdict] of verdicts.entries()) {
+    if (verdict.outcome !== 'banned' || !verdict.started) continue;
+    const { subject } = requests[place]!;
+    noteBan(link, subject.kind, subject.kind === 'key' ? subject.id : subject.address, verdict.bannedUntilMs).catch(
+      () => undefined,
+    );
+  }
+}
+
+async function bansInForce(link: Link): Promise<BansInForce> {
+  const count = async (kind: Subject['kind']): Promise<number> =>
+    Number((await link.run(COUNT, [INDEX[kind]], [])).toString());
+  const [keys, addresses] = await Promise.all([count('key'), count('address')]);
+  return { keys, addresses };
+}

@@ -1,0 +1,71 @@
+import type { KeyRecord, KeyStatus, SecretHash } from '../../records/key.js';
+import type { Limit, Limits } from '../../../admission/bucket.js';
+import type { Grant } from '../../records/grant.js';
+import { grantsText } from '../scripts/grants.js';
+
+/** Fields and values of the hash. Those that the admission script reads are in the form it reads. */
+export function fieldsOf(record: KeyRecord): readonly string[] {
+  const { plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, grants, secrets, version } = record;
+  const fields = {
+    plan,
+    name,
+    note,
+    status,
+    created: createdAtMs.toString(),
+    expires: expiresAtMs?.toString() ?? '',
+    scopes: scopes === null ? '*' : ` ${scopes.map((scope) => `${scope} `).join('')}`,
+    minute: limits?.minute.toString() ?? '',
+    day: limits?.day.toString() ?? '',
+    // Without limits nobody looks at it, and most keys have none.
+    ...(limits === null ? {} : { month: limits.month?.toString() ?? '' }),
+    // Few keys ever have any. Once there were some, the fields stay.
+    ...(grants === undefined ? {} : { grants: JSON.stringify(grants), more: grantsText(grants) }),
+    secrets: secrets.map(({ hash, endsAtMs }) => ` ${hash}:${endsAtMs ?? ''}`).join(''),
+    version: version.toString(),
+  };
+  return Object.entries(fields).flat();
+}
+
+/** Whether these fields of a hash are a key's, and not those of one that an import has only staged. */
+export function isPlaced(fields: ReadonlyMap<string, string>): boolean {
+  return fields.has('version') && !fields.has('import');
+}
+
+/** The record that `fieldsOf` made these fields of. */
+export function recordOf(id: string, fields: ReadonlyMap<string, string>): KeyRecord {
+  const field = (name: string): string => fields.get(name) ?? '';
+  return {
+    id,
+    plan: field('plan'),
+    name: field('name'),
+    note: field('note'),
+    status: field('status') as KeyStatus,
+    createdAtMs: Number(field('created')),
+    expiresAtMs: field('expires') === '' ? null : Number(field('expires')),
+    scopes: field('scopes') === '*' ? null : words(field('scopes')),
+    limits: limitsOf(field('minute'), field('day'), field('month')),
+    ...(fields.has('grants') ? { grants: JSON.parse(field('grants')) as readonly Grant[] } : {}),
+    secrets: words(field('secrets')).map(secretOf),
+    version: Number(field('version')),
+  };
+}
+
+function words(text: string): readonly string[] {
+  return text.split(' ').filter((word) => word !== '');
+}
+
+function secretOf(text: string): SecretHash {
+  const colon = text.lastIndexOf(':');
+  const ends = text.slice(colon + 1);
+  return { hash: text.slice(0, colon), endsAtMs: ends === '' ? null : Number(ends) };
+}
+
+function limitsOf(minute: string, day: string, month: string): Limits | null {
+  if (minute === '' || day === '') return null;
+  const limits = { minute: limitOf(minute), day: limitOf(day) };
+  return month === '' ? limits : { ...limits, month: limitOf(month) };
+}
+
+function limitOf(text: string): Limit {
+  return text === 'unlimited' ? 'unlimited' : Number(text);
+}

@@ -1,0 +1,119 @@
+import type { BucketState, Limit } from '../../../admission/bucket.js';
+import { verdictOf } from '../../../admission/decide.js';
+import { withGrants } from '../../records/grant.js';
+import type { Extra } from '../../records/grant.js';
+import type { Ruling } from '../../../admission/decide.js';
+import { termsOf } from '../../../admission/plan.js';
+import type { Plan, Plans, Terms } from '../../../admission/plan.js';
+import type { AdmissionRequest } from '../../../admission/port.js';
+import type { Verdict } from '../../../admission/verdict.js';
+import { costOf, hasMore, refillOf, windowsOf } from '../../../admission/windows.js';
+import type { HeldWindow } from '../../../admission/windows.js';
+import { ANSWER_BYTES, HEAD_BYTES } from './script.js';
+import { CODES, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
+import { readState, viewOf } from '../../state.js';
+import { GRANTS_FLAG, grantsIn } from './grants.js';
+
+/** The plans as the script numbers them. */
+export type PlanTable = readonly { readonly plan: Plan; readonly terms: Terms | undefined }[];
+
+export function planTable(plans: Plans): PlanTable {
+  return [...plans.values()].map((plan) => ({ plan, terms: termsOf(plans, plan.name, null) }));
+}
+
+/** Reads the answers of one run (script.ts), one after the other. */
+export class AnswerReader {
+  readonly #answers: Buffer;
+  readonly #table: PlanTable;
+  /** Keys whose requests noted something that is to be told. */
+  readonly noted: string[] = [];
+  #at = 0;
+
+  constructor(answers: Buffer, table: PlanTable) {
+    this.#answers = answers;
+    this.#table = table;
+  }
+
+  /** The answer about the next request. `staged`: an import holds its key, so that nothing is decided yet. */
+  next(request: AdmissionRequest): Verdict | 'staged' {
+    const first = this.#answers.readUInt8(this.#at);
+    const code = CODES[first % OWN_MONTH_FLAG];
+    if ((first & NOTED_FLAG) !== 0 && request.subject.kind === 'key') this.noted.push(request.subject.id);
+    if (code === undefined) throw new Error('an answer of the admission script has a code that nobody knows');
+    switch (code) {
+      case 'unknown':
+      case 'disabled':
+      case 'expired':
+      case 'revoked':
+      case 'closed':
+      case 'no_plan':
+        this.#at += ANSWER_BYTES;
+        return { outcome: 'unknown_key', reason: code };
+      case 'staged':
+        this.#at += ANSWER_BYTES;
+        return code;
+      case 'admitted':
+      case 'limited':
+      case 'banned':
+      case 'ban_started':
+        return this.#standing(request, code, first);
+    }
+  }
+
+  /** @param first the code of the answer with its flags */
+  #standing({ subject, operation, cost }: AdmissionRequest, ruling: Ruling, first: number): Verdict {
+    const answers = this.#answers;
+    const at = this.#at;
+    this.#at += ANSWER_BYTES;
+    const row = this.#table[answers.readUInt16LE(at + 1)];
+    if (row === undefined) throw new Error('an answer of the admission script names a plan that it was not given');
+    const nowMs = answers.readDoubleLE(at + 3);
+    const grants = (first & GRANTS_FLAG) === 0 ? undefined : this.#grants();
+    const own = row.terms ?? this.#ownTerms(row.plan, at, (first & OWN_MONTH_FLAG) !== 0);
+    const terms = withGrants(own, grants, nowMs);
+    const state = readState(viewOf(answers), answers.byteOffset + at + HEAD_BYTES);
+    const windows = hasMore(terms) ? this.#windows(terms, operation, state.month) : NO_WINDOWS;
+    const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(at + 11) } : null;
+    const charged = costOf(terms.operations, operation, cost);
+    const inScope = (first & OUT_OF_SCOPE_FLAG) === 0;
+    return verdictOf(state, terms, windows, ruling, key, inScope, charged, nowMs);
+  }
+
+  #grants(): readonly Extra[] {
+    const from = this.#at + 2;
+    this.#at = from + this.#answers.readUInt16LE(this.#at);
+    return grantsIn(this.#answers.toString('latin1', from, this.#at));
+  }
+
+  /** Of a plan whose limits stand on each key. */
+  #ownTerms({ name, refill, ban, operations }: Plan, at: number, hasMonth: boolean): Terms {
+    const limits = { minute: limitAt(this.#answers, at + 19), day: limitAt(this.#answers, at + 27) };
+    if (!hasMonth) return { plan: name, limits, refill, ban, operations };
+    const month = limitAt(this.#answers, this.#at);
+    this.#at += 8;
+    return { plan: name, limits: { ...limits, month }, refill, ban, operations };
+  }
+
+  #windows(terms: Terms, operation: string, month: BucketState): readonly HeldWindow[] {
+    return windowsOf(terms, operation).map((window) => {
+      if (window.name === 'month') return { ...window, refill: 'interval', bucket: month };
+      const bucket = { level: this.#answers.readDoubleLE(this.#at), atMs: this.#answers.readDoubleLE(this.#at + 8) };
+      this.#at += 16;
+      return { ...window, refill: refillOf(window.per, terms.refill), bucket };
+    });
+  }
+}
+
+const NO_WINDOWS: readonly HeldWindow[] = [];
+
+/** What the script answers to `count` requests of a key that does not exist. */
+export function unknownAnswers(count: number): Buffer {
+  const unknown = Buffer.alloc(ANSWER_BYTES);
+  unknown.writeUInt8(CODES.indexOf('unknown'));
+  return Buffer.concat(new Array<Buffer>(count).fill(unknown));
+}
+
+function limitAt(answers: Buffer, offset: number): Limit {
+  const limit = answers.readDoubleLE(offset);
+  return limit < 0 ? 'unlimited' : limit;
+}

@@ -1,0 +1,127 @@
+import { DAY_MS } from '../../../admission/bucket.js';
+import { customerOf } from '../../records/customer-id.js';
+import type { AdmissionRequest } from '../../../admission/port.js';
+import { customerName, dayNumber, ledgerName } from '../names.js';
+
+/** Requests of one subject that the script decides one after the other: its name, and their places in the batch. */
+export interface Section {
+  readonly name: string;
+  readonly places: readonly number[];
+}
+/** One script run. */
+export type Call = readonly Section[];
+
+/** The first operation's place in ARGV: after guard, day and requests. */
+const FIRST_OPERATION = 4;
+
+const ADDRESS = 0;
+const KEY_TODAY = 1;
+const KEY_OTHER_DAYS = 2;
+/** Added for a key of a customer. */
+const OF_CUSTOMER = 2;
+
+/** ARGV of a run about one address, or about nobody, that changes nothing, whichever day it is. */
+export const PROBE: readonly string[] = [
+  '0',
+  twoDigits(1) + String.fromCharCode(ADDRESS, 0, FIRST_OPERATION, 0, 0),
+  '',
+  '',
+];
+
+/**
+ * KEYS and ARGV of a call, when the store's clock shows `today`.
+ *
+ * All requests are one argument: per argument Redis, Lua and ioredis pay about as much as for a whole request in it.
+ * It is ASCII, numbers in base 128, because ioredis writes strings faster than buffers:
+ *
+ *     subject   number of its requests (2), kind: 0 address, 1 key, 2 key of other days, in tests, 3 and 4 the same of customers
+ *     kind 2, 4 then the first day (3) and number of days (2)
+ *     request   place in ARGV of operation and scope (2), mode, length of ` <secret hash>:` and that itself
+ *     mode      1 when it costs something; 2 more, in tests, when length and text of a time in ms follow;
+ *               4 more when it costs more than one and its cost (3) follows
+ */
+export function writtenOut(
+  requests: readonly AdmissionRequest[],
+  call: Call,
+  today: number,
+): { readonly names: string[]; readonly args: string[] } {
+  const names: string[] = [];
+  const operations = new Operations();
+  let text = '';
+  for (const { name, places } of call) {
+    const { subject } = requests[places[0]!]!;
+    names.push(name);
+    text += twoDigits(places.length);
+    text += subject.kind === 'key' ? daysOf(names, subject.id, requests, places, today) : String.fromCharCode(ADDRESS);
+    for (const place of places) text += requestText(requests[place]!, operations);
+  }
+  return { names, args: [writtenDay(today), text, ...operations.args] };
+}
+
+/** A day with its place in its month, from 0 on: so that the script, which has no calendar, need not work out where the month began. */
+function writtenDay(day: number): string {
+  if (day !== written.day) written = { day, text: (day * 32 + new Date(day * DAY_MS).getUTCDate() - 1).toString() };
+  return written.text;
+}
+let written = { day: 0, text: '0' };
+
+/** The kind of a key's subject. Names its customer, and the ledgers of the days of these requests: today's, but in tests. */
+function daysOf(
+  names: string[],
+  keyId: string,
+  requests: readonly AdmissionRequest[],
+  places: readonly number[],
+  today: number,
+): string {
+  let first = Infinity;
+  let last = -Infinity;
+  for (const place of places) {
+    const { nowMs } = requests[place]!;
+    const day = nowMs === undefined ? today : dayNumber(nowMs);
+    first = Math.min(first, day);
+    last = Math.max(last, day);
+  }
+  const customerId = customerOf(keyId);
+  if (customerId !== null) names.push(customerName(customerId));
+  const more = customerId === null ? 0 : OF_CUSTOMER;
+  for (let day = first; day <= last; day += 1) names.push(ledgerName(keyId, day));
+  if (first === today && last === today) return String.fromCharCode(KEY_TODAY + more);
+  const kind = String.fromCharCode(KEY_OTHER_DAYS + more, first >> 14);
+  return kind + twoDigits(first & 16_383) + twoDigits(last - first + 1);
+}
+
+function requestText({ subject, operation, scope, cost, nowMs }: AdmissionRequest, operations: Operations): string {
+  const secret = subject.kind === 'key' ? ` ${subject.secretHash}:` : '';
+  const place = FIRST_OPERATION + operations.placeOf(operation, scope);
+  if (nowMs === undefined && cost < 2)
+    return String.fromCharCode(place >> 7, place & 127, cost, secret.length) + secret;
+  const time = nowMs === undefined ? '' : nowMs.toString();
+  const mode = (cost > 0 ? 1 : 0) + (time === '' ? 0 : 2) + (cost > 1 ? 4 : 0);
+  return (
+    String.fromCharCode(place >> 7, place & 127, mode, secret.length) +
+    secret +
+    (time === '' ? '' : String.fromCharCode(time.length) + time) +
+    (cost > 1 ? String.fromCharCode(cost >> 14) + twoDigits(cost & 16_383) : '')
+  );
+}
+
+function twoDigits(value: number): string {
+  return String.fromCharCode(value >> 7, value & 127);
+}
+
+/** The operations of a call, each with its scope, once. */
+class Operations {
+  readonly args: string[] = [];
+  readonly #places = new Map<string, number>();
+
+  placeOf(operation: string, scope: string | null): number {
+    const name = scope === null ? operation : `${operation} ${scope}`;
+    let place = this.#places.get(name);
+    if (place === undefined) {
+      place = this.args.length;
+      this.#places.set(name, place);
+      this.args.push(operation, scope === null ? '' : ` ${scope} `);
+    }
+    return place;
+  }
+}

@@ -1,0 +1,52 @@
+import { StoreUnavailable } from '../../../admission/port.js';
+import type { AdmissionRequest } from '../../../admission/port.js';
+import type { Verdict } from '../../../admission/verdict.js';
+import type { Link } from '../link/link.js';
+import { subjectName } from '../names.js';
+
+/** Whether the store says that it has no such key, or secret. So does one that lost its data. */
+export function isUnknown(verdict: Verdict | undefined): boolean {
+  return verdict?.outcome === 'unknown_key' && verdict.reason === 'unknown';
+}
+
+/**
+ * The verdicts of a batch, once the nodes that knew a key not have shown that they are what they were: nobody is
+ * told that a key is not good by a Redis that lost it. Those of one that did not are left out of what is decided.
+ */
+export async function believed(
+  link: Link,
+  requests: readonly AdmissionRequest[],
+  verdicts: readonly (Verdict | undefined)[],
+  failed?: StoreUnavailable,
+): Promise<readonly Verdict[]> {
+  const nodes = new Map<string, { readonly name: string; readonly places: number[] }>();
+  for (const [place, verdict] of verdicts.entries()) {
+    if (!isUnknown(verdict)) continue;
+    const name = subjectName(requests[place]!.subject);
+    const node = nodes.get(link.nodeOf(name));
+    if (node === undefined) nodes.set(link.nodeOf(name), { name, places: [place] });
+    else node.places.push(place);
+  }
+  let error = failed;
+  const doubted: number[] = [];
+  for (const { name, places } of nodes.values()) {
+    await link.identify(name).catch((reason: unknown) => {
+      if (!(reason instanceof StoreUnavailable)) throw reason;
+      error ??= reason;
+      doubted.push(...places);
+    });
+  }
+  if (error === undefined) return verdicts as readonly Verdict[];
+  throw without(verdicts, doubted, error);
+}
+
+/** The same batch without these verdicts: they took nothing, so that somebody else may decide. */
+export function without(
+  verdicts: readonly (Verdict | undefined)[],
+  doubted: readonly number[],
+  { message, notSent }: StoreUnavailable,
+): StoreUnavailable {
+  const decided = [...verdicts];
+  for (const place of doubted) decided[place] = undefined;
+  return new StoreUnavailable(message, { decided, notSent: [...notSent, ...doubted] });
+}

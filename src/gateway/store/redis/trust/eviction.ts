@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import type { Log } from '../../../../shared/log.js';
+import { StoreUnavailable } from '../../../admission/port.js';
+import { connect, isCluster } from '../link/connect.js';
+import { codeOf, reasonOf } from '../link/errors.js';
+import type { Link } from '../link/link.js';
+import { parseRedisUrl } from '../link/url.js';
+
+/** How often Redis is asked. */
+const LOOK_EVERY_MS = 2_000;
+/** How long one that is asked once may take to be there. */
+const PATIENCE_MS = 5_000;
+
+/**
+ * Whether Redis drops data when its memory is full: whatever has an end, the ledger first, or anything at all. INFO
+ * says so; managed ones refuse CONFIG GET.
+ */
+export class Eviction {
+  readonly #link: Pick<Link, 'info'>;
+  readonly #isAccepted: boolean;
+  readonly #log: Log | undefined;
+  #reason: string | null = null;
+  #evictedKeys = 0;
+  #lookAtMs = -Infinity;
+
+  constructor(link: Pick<Link, 'info'>, isAccepted: boolean, log: Log | undefined) {
+    this.#link = link;
+    this.#isAccepted = isAccepted;
+    this.#log = log;
+  }
+
+  /** Why data may go, and what to do; null where it stays, or somebody accepted that it goes. */
+  get reason(): string | null {
+    return this.#isAccepted ? null : this.#reason;
+  }
+
+  /** Keys that the present Redis processes dropped so far. */
+  get evictedKeys(): number {
+    return this.#evictedKeys;
+  }
+
+  /** Asks all nodes that answer, unless they were asked just now. */
+  async look(): Promise<void> {
+    if (performance.now() < this.#lookAtMs) return;
+    const infos = await this.#link.info('memory', 'stats');
+    this.#lookAtMs = performance.now() + LOOK_EVERY_MS;
+    if (infos.length === 0) return;
+    const before = this.#reason;
+    this.#reason = infos.map(reasonIn).find((reason) => reason !== null) ?? null;
+    this.#evictedKeys = infos.reduce((sum, info) => sum + Number(fieldIn(info, 'evicted_keys') ?? 0), 0);
+    if (this.#reason === null || this.#reason === before) return;
+    if (this.#isAccepted) this.#log?.warn({ reason: this.#reason }, 'Redis may drop data, as store.eviction accepts');
+    else this.#log?.error({ reason: this.#reason }, 'Redis may drop data');
+  }
+}
+
+/** Asks a Redis once, and writes nothing. Why data may go; null where it stays. Rejects with StoreUnavailable. */
+export async function evictionAt(url: string, deadlineMs: number): Promise<string | null> {
+  const client = connect(parseRedisUrl(url), deadlineMs);
+  let trouble: string | undefined;
+  client.on('error', (error: unknown) => (trouble = codeOf(error)));
+  try {
+    await once(client, 'ready', { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const nodes = isCluster(client) ? client.nodes('master') : [client];
+    const infos = await Promise.all(nodes.map((node) => node.call('info', 'memory', 'stats')));
+    return infos.map((info) => reasonIn(String(info))).find((reason) => reason !== null) ?? null;
+  } catch (error) {
+    throw new StoreUnavailable(reasonOf(error, trouble));
+  } finally {
+    client.disconnect();
+  }
+}
+
+function reasonIn(info: string): string | null {
+  const policy = fieldIn(info, 'maxmemory_policy');
+  if (policy === undefined || policy === 'noeviction' || Number(fieldIn(info, 'maxmemory') ?? 0) === 0) return null;
+  return `its maxmemory-policy is ${policy}, so that it drops keys, bans and counts when its memory is full: set noeviction, or store.eviction to accept`;
+}
+
+function fieldIn(info: string, name: string): string | undefined {
+  return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
+}

@@ -1,0 +1,53 @@
+import { DAY_MS } from '../admission/bucket.js';
+import type { SubjectState } from '../admission/decide.js';
+
+/**
+ * A subject's state as the stores keep it, little-endian: level and moment of minute and day, four doubles; strikes and
+ * level of the ban, three bytes each, and a mark, two; strikes since and banned until, two doubles; what is spent of the
+ * month, and number of the day on which that began, four bytes each. Versions before had strikes and level as doubles, the
+ * level last, and no month: where the mark is, theirs have the highest bytes of a small number.
+ */
+export const STATE_BYTES = 64;
+export const STATE_MARK = 0x8001;
+
+export function readState(view: DataView, at: number): SubjectState {
+  const isMarked = view.getUint16(at + 38, true) === STATE_MARK;
+  return {
+    minute: { level: view.getFloat64(at, true), atMs: view.getFloat64(at + 8, true) },
+    day: { level: view.getFloat64(at + 16, true), atMs: view.getFloat64(at + 24, true) },
+    month: isMarked
+      ? { level: view.getUint32(at + 56, true), atMs: view.getUint32(at + 60, true) * DAY_MS }
+      : { level: 0, atMs: 0 },
+    strikes: isMarked ? threeBytes(view, at + 32) : view.getFloat64(at + 32, true),
+    strikesSinceMs: view.getFloat64(at + 40, true),
+    bannedUntilMs: view.getFloat64(at + 48, true),
+    banLevel: isMarked ? threeBytes(view, at + 35) : view.getFloat64(at + 56, true),
+    more: null,
+  };
+}
+
+export function writeState(state: SubjectState, view: DataView, at: number): void {
+  view.setFloat64(at, state.minute.level, true);
+  view.setFloat64(at + 8, state.minute.atMs, true);
+  view.setFloat64(at + 16, state.day.level, true);
+  view.setFloat64(at + 24, state.day.atMs, true);
+  // The higher bytes of each are written over by what follows.
+  view.setUint32(at + 32, state.strikes, true);
+  view.setUint32(at + 35, state.banLevel, true);
+  view.setUint16(at + 38, STATE_MARK, true);
+  view.setFloat64(at + 40, state.strikesSinceMs, true);
+  view.setFloat64(at + 48, state.bannedUntilMs, true);
+  view.setUint32(at + 56, state.month.level, true);
+  view.setUint32(at + 60, state.month.atMs / DAY_MS, true);
+}
+
+function threeBytes(view: DataView, at: number): number {
+  return view.getUint32(at, true) & 0xffffff;
+}
+
+/** A view of the memory that `bytes` is cut from. The last one mostly serves again. */
+export function viewOf(bytes: Buffer): DataView {
+  if (view.buffer !== bytes.buffer) view = new DataView(bytes.buffer);
+  return view;
+}
+let view = new DataView<ArrayBufferLike>(new ArrayBuffer(STATE_BYTES));

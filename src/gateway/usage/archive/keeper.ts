@@ -1,0 +1,59 @@
+import { text } from 'node:stream/consumers';
+import { repeat } from '../../../shared/repeat.js';
+import type { Log } from '../../../shared/log.js';
+import { dayOf } from '../../../shared/utc-day.js';
+import type { ArchiveSettings } from './open.js';
+import { runArchiveTask } from './task.js';
+
+/** How often it is looked whether there is anything to do … */
+const EVERY_MS = 60_000;
+/** … and how long after a look that failed. */
+const RETRY_MS = 600_000;
+
+/** How the archive fares, as last seen. */
+export interface ArchiveState {
+  /** Whether the last time all went well; null before the first. */
+  readonly ok: boolean | null;
+  /** Days that are due and not moved; those of the time before where the last one failed. */
+  readonly waiting: number;
+  readonly days: number;
+}
+
+interface ArchiveKeeper {
+  state(): ArchiveState;
+  /** The process under way, if any, is left to end by itself: it may be ended anywhere. */
+  stop(): void;
+}
+
+/** Moves what is due, once each UTC day and a minute after the start, in a process of its own. @param everyMs tests only */
+export function keepArchive({ dataFolder, store }: ArchiveSettings, log: Log, everyMs = EVERY_MS): ArchiveKeeper {
+  let state: ArchiveState = { ok: null, waiting: 0, days: 0 };
+  let doneOn = '';
+  let notBeforeMs = performance.now() + everyMs;
+  const move = async (): Promise<void> => {
+    if (performance.now() < notBeforeMs || doneOn === dayOf(Date.now())) return;
+    const today = dayOf(Date.now());
+    notBeforeMs = performance.now() + Math.min(RETRY_MS, 10 * everyMs);
+    const result = JSON.parse(
+      await text(runArchiveTask({ kind: 'move', settings: { dataFolder, store } })),
+    ) as MoveResult;
+    state = { ok: true, waiting: result.waiting.length, days: result.days };
+    if (result.moved > 0) log.info({ days: result.moved, rows: result.rows }, 'days of the ledger were archived');
+    if (result.waiting.length === 0) doneOn = today;
+  };
+  const stop = repeat(everyMs, move, (error) => {
+    state = { ...state, ok: false };
+    log.error(
+      { reason: error instanceof Error ? error.message : String(error) },
+      'days of the ledger could not be archived',
+    );
+  });
+  return { state: () => state, stop: () => void stop() };
+}
+
+interface MoveResult {
+  readonly moved: number;
+  readonly rows: number;
+  readonly waiting: readonly string[];
+  readonly days: number;
+}

@@ -1,0 +1,38 @@
+import type { UsageRow } from '../../store/port.js';
+import type { Seal } from './seal.js';
+
+/** Which part of the rows is asked for. */
+export interface Part {
+  /** Only of this key. */
+  readonly keyId?: string | undefined;
+  /** Only of keys behind this one. */
+  readonly after?: string | null;
+}
+
+/** `held`: the store may still have rows of the day; `moved`: it let go of them. */
+export type DayState = 'held' | 'moved';
+
+/** Keeps whole days of the ledger. A day is there once it was read back, and never changes. */
+export interface Archive {
+  /** Tells this archive from any other. */
+  readonly id: string;
+  /** Another one after each change of what days there are. */
+  version(): Promise<string>;
+  /** All days that are there: `2026-11-21`. */
+  days(): Promise<ReadonlyMap<string, DayState>>;
+  /** Rows of these days: keys in the order of their ids, of a key day by day. */
+  rows(days: readonly string[], part: Part): AsyncIterable<readonly UsageRow[]>;
+  /** Writes a day, makes it durable, and reads it back before it counts as there. False when it is there already. */
+  add(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean>;
+  setState(day: string, state: DayState): Promise<void>;
+  /** Reads a day to its end. Rejects with ArchiveDamaged. */
+  verify(day: string): Promise<Seal>;
+  /** Forgets a day. */
+  drop(day: string): Promise<void>;
+  /** Until when nothing is moved, unix ms; 0 where nothing was said. */
+  pausedUntilMs(): Promise<number>;
+  pause(untilMs: number): Promise<void>;
+  /** Does `work` unless another process is at it: then `undefined`. */
+  alone<T>(work: () => Promise<T>): Promise<T | undefined>;
+  close(): Promise<void>;
+}

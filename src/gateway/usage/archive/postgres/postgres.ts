@@ -1,0 +1,187 @@
+import type pg from 'pg';
+import type { UsageRow } from '../../../store/port.js';
+import { ArchiveDamaged } from '../errors.js';
+import type { Archive, DayState, Part } from '../port.js';
+import { COLUMNS, headOf, lineOf, Sealer } from '../seal.js';
+import type { Seal } from '../seal.js';
+import { connectTo, inTransaction, unavailable } from './connect.js';
+import type { Connect } from './connect.js';
+import { addMonth, LOCK, migrate } from './migrations.js';
+import { insertRows, readRows } from './rows.js';
+
+const INSERT_ROWS = 1_000;
+
+/** The archive in the database at `url`, whose schema is brought up to date. Rejects with ArchiveUnavailable. */
+export async function openPostgresArchive(url: string): Promise<Archive> {
+  const connect = connectTo(url);
+  try {
+    const client = await connect();
+    await migrate(client);
+    return new PostgresArchive(client, connect, await settingIn(client, 'id'));
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+async function settingIn(client: pg.Client, name: string): Promise<string> {
+  const { rows } = await client.query<{ value: string }>('select value from ledger_settings where name = $1', [name]);
+  return rows[0]?.value ?? '';
+}
+
+class PostgresArchive implements Archive {
+  readonly id: string;
+  readonly #client: pg.Client;
+  readonly #connect: Connect;
+
+  constructor(client: pg.Client, connect: Connect, id: string) {
+    this.#client = client;
+    this.#connect = connect;
+    this.id = id;
+  }
+
+  version(): Promise<string> {
+    return this.#attempt(() => settingIn(this.#client, 'version'));
+  }
+
+  days(): Promise<ReadonlyMap<string, DayState>> {
+    return this.#attempt(async () => {
+      const { rows } = await this.#client.query<{ day: string; moved: boolean }>(
+        'select day::text, moved from ledger_days where verified order by day',
+      );
+      return new Map(rows.map(({ day, moved }) => [day, moved ? 'moved' : 'held']));
+    });
+  }
+
+  async *rows(days: readonly string[], part: Part): AsyncGenerator<readonly UsageRow[]> {
+    if (days.length === 0) return;
+    const client = await this.#attempt(this.#connect);
+    try {
+      yield* readRows(client, days, part);
+    } catch (error) {
+      throw unavailable(error);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  add(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean> {
+    return this.#attempt(async () => {
+      if (!(await this.#write(day, rows))) return false;
+      // From here on it is on disk; only now it is read, and only then it counts.
+      await this.#check(day);
+      return this.#change('update ledger_days set verified = true where day = $1 and not verified', day);
+    });
+  }
+
+  /** In one transaction; false when the day is there already. What was written and never read back gives way. */
+  async #write(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean> {
+    return inTransaction(this.#connect, async (client) => {
+      await client.query(`select pg_advisory_xact_lock(${LOCK}, 1)`);
+      const { rowCount } = await client.query('select 1 from ledger_days where day = $1 and verified', [day]);
+      if (rowCount !== 0) return false;
+      await addMonth(client, day);
+      await client.query('delete from ledger_rows where day = $1', [day]);
+      await client.query('delete from ledger_days where day = $1', [day]);
+      const sealer = new Sealer(headOf(day));
+      for await (const batch of rows) {
+        for (const row of batch) sealer.add(row, lineOf(row));
+        for (let at = 0; at < batch.length; at += INSERT_ROWS)
+          await insertRows(client, day, batch.slice(at, at + INSERT_ROWS));
+      }
+      const { rows: count, totals, sha256 } = sealer.seal();
+      await client.query('insert into ledger_days (day, columns, rows, totals, sha256) values ($1, $2, $3, $4, $5)', [
+        day,
+        COLUMNS,
+        count,
+        totals,
+        sha256,
+      ]);
+      return true;
+    });
+  }
+
+  async setState(day: string, state: DayState): Promise<void> {
+    await this.#attempt(() =>
+      this.#change(`update ledger_days set moved = ${state === 'moved'} where day = $1 and verified`, day),
+    );
+  }
+
+  verify(day: string): Promise<Seal> {
+    return this.#attempt(() => this.#check(day));
+  }
+
+  async #check(day: string): Promise<Seal> {
+    const { rows } = await this.#client.query<{ columns: string[]; rows: string; sha256: string }>(
+      'select columns, rows, sha256 from ledger_days where day = $1',
+      [day],
+    );
+    const [told] = rows;
+    if (told === undefined) throw new ArchiveDamaged(`The archive has no day ${day}.`);
+    const sealer = new Sealer(headOf(day, told.columns));
+    // The columns are those that the day was written with, also where there are more by now.
+    for await (const batch of this.rows([day], {}))
+      for (const row of batch) sealer.add(row, lineWith(told.columns, row));
+    const found = sealer.seal();
+    if (found.sha256 !== told.sha256 || found.rows !== Number(told.rows))
+      throw new ArchiveDamaged(`The rows of ${day} in PostgreSQL are not those that were written.`);
+    return found;
+  }
+
+  async drop(day: string): Promise<void> {
+    await this.#attempt(() =>
+      inTransaction(this.#connect, async (client) => {
+        await client.query('delete from ledger_rows where day = $1', [day]);
+        await client.query('delete from ledger_days where day = $1', [day]);
+        await client.query(NEXT_VERSION);
+      }),
+    );
+  }
+
+  async pausedUntilMs(): Promise<number> {
+    return Number(await this.#attempt(() => settingIn(this.#client, 'paused')));
+  }
+
+  async pause(untilMs: number): Promise<void> {
+    await this.#attempt(() =>
+      this.#client.query("update ledger_settings set value = $1 where name = 'paused'", [String(untilMs)]),
+    );
+  }
+
+  alone<T>(work: () => Promise<T>): Promise<T | undefined> {
+    return this.#attempt(() =>
+      // Held by a transaction, which ends with the process however that ends: a pooler may give its next query another connection.
+      inTransaction(this.#connect, async (client) => {
+        await client.query('set local idle_in_transaction_session_timeout = 0');
+        const { rows } = await client.query<{ mine: boolean }>(`select pg_try_advisory_xact_lock(${LOCK}, 2) as mine`);
+        return rows[0]?.mine === true ? work() : undefined;
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end().catch(() => undefined);
+  }
+
+  #change(sql: string, day: string): Promise<boolean> {
+    return inTransaction(this.#connect, async (client) => {
+      const { rowCount } = await client.query(sql, [day]);
+      await client.query(NEXT_VERSION);
+      return rowCount !== 0;
+    });
+  }
+
+  async #attempt<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw (error as Error).name === 'StoreUnavailable' ? error : unavailable(error);
+    }
+  }
+}
+
+const NEXT_VERSION = "update ledger_settings set value = (value::bigint + 1)::text where name = 'version'";
+
+function lineWith(columns: readonly string[], row: UsageRow): string {
+  const fields: Readonly<Record<string, unknown>> = { ...row };
+  return `${columns.map((column) => String(fields[column])).join('\t')}\n`;
+}

@@ -1,0 +1,84 @@
+import type pg from 'pg';
+import { COUNTS } from '../../../store/counts.js';
+import type { UsageRow } from '../../../store/port.js';
+import { mergeByKey } from '../merge.js';
+import type { Part } from '../port.js';
+import { COLUMNS, countsReader } from '../seal.js';
+
+/** Rows of a day fetched at once. */
+const FETCH_ROWS = 500;
+
+/**
+ * Rows of archived days by key, in one snapshot on a connection that does nothing else. A cursor for each day: a sort
+ * over all of them would take the disk, and its time before the first row.
+ */
+export async function* readRows(
+  client: pg.Client,
+  days: readonly string[],
+  { keyId, after }: Part,
+): AsyncGenerator<readonly UsageRow[]> {
+  await client.query('begin isolation level repeatable read, read only');
+  const only =
+    keyId !== undefined
+      ? `and key = ${client.escapeLiteral(keyId)}`
+      : typeof after === 'string'
+        ? `and key > ${client.escapeLiteral(after)}`
+        : '';
+  const sources: AsyncIterable<readonly UsageRow[]>[] = [];
+  const turns = new Turns();
+  for (const day of days) sources.push(await rowsOfDay(client, turns, day, only));
+  yield* mergeByKey(sources);
+}
+
+async function rowsOfDay(
+  client: pg.Client,
+  turns: Turns,
+  day: string,
+  only: string,
+): Promise<AsyncIterable<readonly UsageRow[]>> {
+  const { rows } = await client.query<{ columns: string[] }>('select columns from ledger_days where day = $1', [day]);
+  const columns = rows[0]?.columns ?? COLUMNS;
+  const read = countsReader(columns);
+  const name = client.escapeIdentifier(`day ${day}`);
+  await client.query(
+    `declare ${name} no scroll cursor for select ${columns.map((column) => client.escapeIdentifier(column)).join(', ')}
+     from ledger_rows where day = ${client.escapeLiteral(day)} ${only} order by key, plan, operation`,
+  );
+  return (async function* () {
+    for (;;) {
+      const { rows: fetched } = await turns.take(() =>
+        client.query<(string | null)[]>({ text: `fetch ${FETCH_ROWS} from ${name}`, rowMode: 'array' }),
+      );
+      if (fetched.length > 0)
+        yield fetched.map((row) => ({ key: row[0]!, plan: row[1]!, operation: row[2]!, day, ...read(row) }));
+      if (fetched.length < FETCH_ROWS) return;
+    }
+  })();
+}
+
+/** One query at a time: a connection takes no more. */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+export async function insertRows(client: pg.Client, day: string, rows: readonly UsageRow[]): Promise<void> {
+  const counts = COUNTS.map((count) => client.escapeIdentifier(count)).join(', ');
+  const types = ['text[]', 'text[]', 'text[]', ...COUNTS.map(() => 'bigint[]')];
+  await client.query(
+    `insert into ledger_rows (day, key, plan, operation, ${counts})
+     select $1, * from unnest(${types.map((type, n) => `$${n + 2}::${type}`).join(', ')})`,
+    [
+      day,
+      rows.map(({ key }) => key),
+      rows.map(({ plan }) => plan),
+      rows.map(({ operation }) => operation),
+      ...COUNTS.map((count) => rows.map((row) => row[count])),
+    ],
+  );
+}

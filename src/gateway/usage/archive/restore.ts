@@ -1,0 +1,69 @@
+import { addCounts, COUNTS, noCounts } from '../../store/counts.js';
+import type { Counts } from '../../store/counts.js';
+import type { ArchivedLedger } from '../../store/ledger.js';
+import type { UsageRow } from '../../store/port.js';
+import type { Archive } from './port.js';
+import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
+import { mergeByKey } from './merge.js';
+import { ownArchive } from './rows.js';
+
+/** How long nothing is moved after days were brought back: until then the settings should name another archive. */
+const PAUSE_MS = 86_400_000;
+
+/**
+ * Brings days back into the store, each checked there before the archive forgets it. May break off anywhere, and be
+ * repeated. When the archive has no day left the store is free for another one.
+ */
+export async function restoreDays(
+  store: ArchivedLedger,
+  archive: Archive,
+  days: readonly string[],
+  onRestored: (day: string, rows: number) => void,
+): Promise<void> {
+  ownArchive(await store.archive(), archive);
+  await archive.pause(Date.now() + PAUSE_MS);
+  const done = await archive.alone(async () => {
+    const states = await archive.days();
+    for (const day of days) {
+      const { rows } = await archive.verify(day);
+      // First the marks: what the store has of a day that is held is whole without one.
+      if (states.get(day) === 'moved') await store.mark(day, archive.rows([day], {}));
+      await archive.setState(day, 'held');
+      await store.restore(day, archive.rows([day], {}));
+      if (!(await hasAll(store.day(day), archive.rows([day], {}))))
+        throw new ArchiveDamaged(`The store lacks something of ${day} that the archive has: it stays in the archive.`);
+      await archive.drop(day);
+      await store.unbind(day);
+      onRestored(day, rows);
+    }
+    return true;
+  });
+  if (done === undefined)
+    throw new ArchiveUnavailable('Days are being moved to the archive just now: try again in a few minutes.');
+}
+
+type Rows = AsyncIterable<readonly UsageRow[]>;
+
+/** Whether the store has these rows of a day, or more of them. */
+async function hasAll(stored: Rows, archived: Rows): Promise<boolean> {
+  for await (const rows of mergeByKey([stored, negative(archived)])) {
+    const sums = new Map<string, Counts>();
+    for (const row of rows) {
+      const name = `${row.key} ${row.plan} ${row.operation}`;
+      const sum = sums.get(name) ?? noCounts();
+      addCounts(sum, row);
+      sums.set(name, sum);
+    }
+    for (const sum of sums.values()) if (COUNTS.some((count) => sum[count] < 0)) return false;
+  }
+  return true;
+}
+
+async function* negative(all: Rows): AsyncGenerator<readonly UsageRow[]> {
+  for await (const rows of all)
+    yield rows.map((row) => {
+      const changed = { ...row };
+      for (const count of COUNTS) changed[count] = -row[count];
+      return changed;
+    });
+}

@@ -1,0 +1,96 @@
+import type { ArchivedLedger, ArchiveNote, StoredRow } from '../../store/ledger.js';
+import type { UsageRow } from '../../store/port.js';
+import { daysFrom } from '../../../shared/utc-day.js';
+import { mergeByKey } from './merge.js';
+import { ArchiveUnavailable } from './errors.js';
+import type { Archive, DayState } from './port.js';
+
+/** What is asked of store and archive together. */
+export interface Asked {
+  /** UTC days, both included: `2026-11-21`. */
+  readonly from: string;
+  readonly to: string;
+  readonly keyId?: string | undefined;
+  /** Only of keys behind this one. */
+  readonly after?: string | undefined;
+}
+
+/** What stands where, at some moment. */
+interface View {
+  /** Another one after each change of it. */
+  readonly version: string;
+  /** Where none of the days asked for was ever moved, null. */
+  readonly archive: Archive | null;
+  readonly archived: ReadonlyMap<string, DayState>;
+}
+
+/**
+ * Store and archive as one: keys in the order of their ids, all of a key together. A day may be moved while this
+ * reads: then the rows read since the last batch are read anew, from where the day is by then.
+ * Rejects with StoreUnavailable or ArchiveUnavailable.
+ * @param open the archive, asked for only where days were moved to it; null where none is set
+ */
+export async function* ledgerRows(
+  store: ArchivedLedger,
+  open: () => Promise<Archive | null>,
+  asked: Asked,
+): AsyncGenerator<readonly UsageRow[]> {
+  const days = [...daysFrom(asked.from, asked.to)];
+  for (let after = asked.after ?? null; ;) {
+    const view = await viewOf(store, open, days);
+    const isAsItWas = async (): Promise<boolean> =>
+      ((await view.archive?.version()) ?? (await viewOf(store, open, days)).version) === view.version;
+    let isWhole = true;
+    for await (const rows of bothRows(store, view, days, asked.keyId, after)) {
+      isWhole = await isAsItWas();
+      if (!isWhole) break;
+      yield rows;
+      after = rows.at(-1)!.key;
+    }
+    if (isWhole && (await isAsItWas())) return;
+  }
+}
+
+async function viewOf(
+  store: ArchivedLedger,
+  open: () => Promise<Archive | null>,
+  days: readonly string[],
+): Promise<View> {
+  const note = await store.archive();
+  if (note === null || (note.days.size > 0 && !days.some((day) => note.days.has(day))))
+    return { version: 'the store alone', archive: null, archived: new Map() };
+  const archive = ownArchive(note, await open());
+  const version = await archive.version();
+  const states = await archive.days();
+  return { version, archive, archived: new Map([...states].filter(([day]) => days.includes(day))) };
+}
+
+async function* bothRows(
+  store: ArchivedLedger,
+  { archive, archived }: View,
+  days: readonly string[],
+  keyId: string | undefined,
+  after: string | null,
+): AsyncGenerator<readonly UsageRow[]> {
+  const held = new Set([...archived].flatMap(([day, state]) => (state === 'held' ? [day] : [])));
+  const sources: AsyncIterable<readonly StoredRow[]>[] = [store.rows(days, { keyId, after, held })];
+  if (archive !== null) sources.unshift(archive.rows([...archived.keys()], { keyId, after }));
+  for await (const rows of mergeByKey(sources)) yield withoutTwins(rows);
+}
+
+/** Where the store's rows have what the archive has of a key and day, the archive's go. */
+function withoutTwins(rows: readonly StoredRow[]): readonly UsageRow[] {
+  const whole = new Set(rows.flatMap((row) => (row.isWhole === true ? [`${row.key} ${row.day}`] : [])));
+  if (whole.size === 0) return rows;
+  return rows.flatMap(({ isWhole, ...row }) => (isWhole === true || !whole.has(`${row.key} ${row.day}`) ? [row] : []));
+}
+
+/** The archive, unless days were moved to another one: a report without those would be wrong. */
+export function ownArchive(note: ArchiveNote | null, archive: Archive | null): Archive {
+  if (archive !== null && (note === null || note.id === archive.id)) return archive;
+  throw new ArchiveUnavailable(
+    archive === null
+      ? 'Days of the ledger were moved to an archive, and no archive is set here: set LEDGER_URL as where they were moved.'
+      : 'Days of the ledger were moved to another archive than this one: set LEDGER_URL as it was. To leave an archive, bring its days back first: petgate usage archive restore.',
+  );
+}

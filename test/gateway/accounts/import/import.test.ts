@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import t from 'tap';
+import type { Test } from 'tap';
+import type { EmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
+import type { Body } from '../../../../src/gateway/accounts/fields.js';
+import { ImportRefused } from '../../../../src/gateway/accounts/import/import.js';
+import type { ImportLine } from '../../../../src/gateway/accounts/import/import.js';
+import { KeyRefused } from '../../../../src/gateway/accounts/refused.js';
+import { makeToken, parseToken } from '../../../../src/gateway/accounts/token.js';
+import { openRegistry, openStore } from '../store.js';
+
+const PAST = '2020-01-31T00:00:00.000Z';
+
+function hashOf(token: string, form: 'hex' | 'base64url' = 'base64url'): string {
+  return createHash('sha256').update(token).digest(form);
+}
+
+async function* linesOf(bodies: readonly Body[]): AsyncGenerator<ImportLine> {
+  for (const [index, body] of bodies.entries()) yield await Promise.resolve({ line: index + 1, body });
+}
+
+async function outcome(engine: EmbeddedEngine, token: string): Promise<string | undefined> {
+  const [verdict] = await engine.admit([
+    { subject: { kind: 'key', ...parseToken(token, 'staging', true)! }, operation: 'listPets', scope: null, cost: 0 },
+  ]);
+  return verdict?.outcome === 'unknown_key' ? verdict.reason : verdict?.outcome;
+}
+
+async function problemsOf(asked: Promise<unknown>): Promise<readonly string[]> {
+  try {
+    await asked;
+  } catch (error) {
+    if (error instanceof ImportRefused) return error.problems;
+    throw error;
+  }
+  throw new Error('was not refused');
+}
+
+t.test('a key of another form needs its hash only, in either spelling: its token finds it', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine, { acceptImported: true });
+  const tokens = Array.from({ length: 300 }, (_, n) => `sk-live-${n}-0123456789abcdef`);
+  const bodies = tokens.map((token, n) => ({
+    hash: hashOf(token, n % 2 === 0 ? 'hex' : 'base64url'),
+    plan: 'free',
+    name: `old ${n}`,
+  }));
+  t.same(await registry.import(linesOf(bodies), 'Zoë'), { imported: 300, unchanged: 0 });
+  for (const token of tokens) {
+    const id = parseToken(token, 'staging', true)!.id;
+    t.equal((await registry.get(id)).name, `old ${tokens.indexOf(token)}`);
+    if ((await outcome(engine, token)) !== 'admitted') t.fail(`${token} is not good`);
+  }
+  const [first] = await registry.history(parseToken(tokens[0]!, 'staging', true)!.id);
+  t.match(first, { action: 'imported', actor: 'Zoë', changed: { plan: 'free', name: 'old 0' } });
+  t.same(await registry.import(linesOf(bodies)), { imported: 0, unchanged: 300 }, 'once more changes nothing');
+});
+
+t.test(
+  'every field comes along: ids, two secrets, dates gone by, own limits, disabled and revoked keys',
+  async (t: Test) => {
+    const { engine } = openStore(t);
+    const registry = openRegistry(engine);
+    const [own, next] = [makeToken('staging', 'abcdefghijkl'), makeToken('staging', 'abcdefghijkl')];
+    const [off, over, gone] = [makeToken('staging'), makeToken('staging'), makeToken('staging')];
+    const result = await registry.import(
+      linesOf([
+        {
+          id: own.id,
+          hashes: [next.secretHash, { hash: own.secretHash, ends: PAST }],
+          plan: 'enterprise',
+          limits: { minute: 5, day: 'unlimited', month: 70 },
+          name: 'Big',
+          note: 'n',
+          scopes: ['pets:read'],
+          created: PAST,
+        },
+        { id: off.id, hash: off.secretHash, plan: 'pro', name: 'Off', status: 'disabled' },
+        { id: over.id, hash: over.secretHash, plan: 'pro', name: 'Over', expires: PAST },
+        { id: gone.id, plan: 'pro', name: 'Gone', status: 'revoked' },
+      ]),
+    );
+    t.equal(result.imported, 4);
+    t.match(await registry.get(own.id), {
+      plan: 'enterprise',
+      limits: { minute: 5, day: 'unlimited', month: 70 },
+      note: 'n',
+      scopes: ['pets:read'],
+      createdAtMs: Date.parse(PAST),
+      version: 1,
+    });
+    const outcomes = await Promise.all([own, next, off, over, gone].map(({ token }) => outcome(engine, token)));
+    t.same(outcomes, ['expired', 'admitted', 'disabled', 'expired', 'revoked']);
+  },
+);
+
+t.test(
+  'one bad line among many: nothing is imported, and each bad line is named with all that is wrong',
+  async (t: Test) => {
+    const { engine } = openStore(t);
+    const registry = openRegistry(engine, { acceptImported: true });
+    const tokens = Array.from({ length: 1_200 }, (_, n) => `old-key-${n}-0123456789`);
+    const good = tokens.map((token, n) => ({ hash: hashOf(token), plan: 'free', name: `old ${n}` }));
+    const { record: there } = await registry.create({ plan: 'free', name: 'There' });
+    const bad: readonly (readonly [Body, ...string[]])[] = [
+      [{}, 'plan: is required', 'name: is required', 'hash: is required'],
+      [{ hash: hashOf('x'), plan: 'por', name: 'x', nmae: 'y' }, 'did you mean "pro"', 'unknown field "nmae"'],
+      [{ hash: 'f'.repeat(63), plan: 'free', name: 'x' }, 'hash: must be'],
+      [{ hash: 'f'.repeat(43), plan: 'free', name: 'x' }, 'hash: must be'],
+      [{ hash: 5, plan: 'free', name: 'x' }, 'hash: must be'],
+      [{ hash: hashOf('y'), hashes: [], plan: 'free', name: 'x' }, 'either'],
+      [{ hashes: 'x', plan: 'free', name: 'x', id: 'abcdefghijkm' }, 'hashes: must be a list'],
+      [{ hashes: [hashOf('y'), hashOf('y')], plan: 'free', name: 'x', id: 'abcdefghijkm' }, 'the two are the same'],
+      [{ hashes: [hashOf('y'), hashOf('z')], plan: 'free', name: 'x' }, 'id: is required'],
+      [{ hashes: [{ hash: hashOf('y'), end: 5 }], plan: 'free', name: 'x' }, 'unknown field "end"'],
+      [{ hash: hashOf('y'), plan: 'free', name: 'x', id: 'customer-42' }, 'leave it out'],
+      [{ hash: hashOf('y'), plan: 'free', name: 'x', status: 'revoked' }, 'a revoked key has none'],
+      [{ hash: hashOf('y'), plan: 'free', name: 'x', status: 'on' }, 'status: must be'],
+      [{ hash: hashOf('y'), plan: 'free', name: 'x', created: 'yesterday' }, 'created: must be a date'],
+      [{ hash: hashOf('y'), plan: 'enterprise', name: 'x' }, 'limits: plan "enterprise" has none of its own'],
+      [good[7]!, 'is on an earlier line'],
+      [{ id: there.id, hash: hashOf('y'), plan: 'free', name: 'There' }, 'is here already'],
+    ];
+    const problems = await problemsOf(registry.import(linesOf([...good, ...bad.map(([body]) => body)])));
+    for (const [index, [body, ...expected]] of bad.entries()) {
+      const line = `line ${good.length + index + 1}: `;
+      const told = problems.filter((problem) => problem.startsWith(line));
+      t.ok(
+        expected.length > 0 && expected.every((words) => told.some((problem) => problem.includes(words))),
+        `${JSON.stringify(body)}: ${told.join(' | ')}`,
+      );
+      t.equal(told.length, expected.length, told.join(' | '));
+    }
+    t.equal(problems.length, bad.flatMap(([, ...expected]) => expected).length);
+    t.notMatch(problems.join(), hashOf('y'));
+    t.equal(await outcome(engine, tokens[0]!), 'unknown');
+    t.same(
+      (await registry.list({}, null, 100)).keys.map(({ id }) => id),
+      [there.id],
+      'nothing came of it',
+    );
+    t.equal((await registry.import(linesOf(good))).imported, 1_200, 'and nothing of it is in the way');
+  },
+);
+
+t.test('a file of nothing but mistakes is not read to its end', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const problems = await problemsOf(registry.import(linesOf(Array.from({ length: 5_000 }, () => ({})))));
+  t.match(problems.at(-1), /nothing was read beyond line \d+/);
+  t.ok(problems.length < 5_000);
+});
+
+t.test('keys of another form are refused where they would never be looked up', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const hash = hashOf('sk-live-0123456789abcdef');
+  t.match(await problemsOf(registry.import(linesOf([{ hash, plan: 'free', name: 'x' }]))), [/accept_imported/]);
+});
+
+t.test(
+  'a key that has changed since is not overwritten; one that is as the file says is left alone',
+  async (t: Test) => {
+    const registry = openRegistry(openStore(t).engine);
+    const tokens = [makeToken('staging'), makeToken('staging')];
+    const bodies = tokens.map(({ id, secretHash }) => ({ id, hash: secretHash, plan: 'free', name: 'App' }));
+    await registry.import(linesOf(bodies));
+    await registry.change(tokens[1]!.id, { plan: 'pro' });
+    t.match(await problemsOf(registry.import(linesOf(bodies))), [/^line 2: .*is not as this line says/]);
+    t.equal((await registry.get(tokens[1]!.id)).plan, 'pro');
+  },
+);
+
+t.test('while one import runs another is refused, and the first is none the worse', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const { id, secretHash } = makeToken('staging');
+  const interrupted = async function* (): AsyncGenerator<ImportLine> {
+    yield { line: 1, body: { id, hash: secretHash, plan: 'free', name: 'App' } };
+    const second = await registry.import(linesOf([])).catch((error: unknown) => error);
+    t.ok(second instanceof KeyRefused && second.kind === 'conflict' && second.message.includes('another import'));
+  };
+  t.equal((await registry.import(interrupted())).imported, 1);
+});
+
+t.test('a source that breaks off leaves nothing', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine);
+  const { id, secretHash, token } = makeToken('staging');
+  const broken = async function* (): AsyncGenerator<ImportLine> {
+    yield await Promise.resolve({ line: 1, body: { id, hash: secretHash, plan: 'free', name: 'App' } });
+    throw new Error('the client went away');
+  };
+  await t.rejects(registry.import(broken()), { message: 'the client went away' });
+  t.equal(await outcome(engine, token), 'unknown');
+  t.equal(await engine.keys.imports.read(), undefined);
+});
+
+t.test('what is listed first brings an import home that was left behind after its commit', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine);
+  const { record } = await registry.create({ plan: 'free', name: 'Model' });
+  const { imports } = engine.keys;
+  await imports.open('left-behind');
+  await imports.stage('left-behind', [
+    { record: { ...record, id: 'zzzzzzzzzzzz', name: 'Late' }, entry: { atMs: 1, action: 'imported', changed: {} } },
+  ]);
+  await imports.commit('left-behind');
+  t.same(
+    (await registry.list({}, null, 10)).keys.map(({ name }) => name),
+    ['Model', 'Late'],
+  );
+  t.equal(await imports.read(), undefined);
+});

@@ -1,0 +1,395 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import type { EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
+import { KeyRefused } from '../../../src/gateway/accounts/refused.js';
+import type { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
+import { makeToken, parseToken } from '../../../src/gateway/accounts/token.js';
+import { keyRecord } from '../admission/key-record.js';
+import { openRegistry, openStore } from './store.js';
+
+/** How the engine judges `token` at `nowMs`: the outcome, or why the key is not good. */
+async function judge(
+  engine: EmbeddedEngine,
+  token: string,
+  nowMs = Date.now(),
+  scope: string | null = null,
+): Promise<string> {
+  const parts = parseToken(token, 'staging', true);
+  if (parts === null) return 'no key';
+  const [verdict] = await engine.admit([
+    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope, cost: 0, nowMs },
+  ]);
+  if (verdict === undefined) return 'no verdict';
+  if (verdict.outcome === 'unknown_key') return verdict.reason;
+  return verdict.outcome === 'admitted' && !verdict.inScope ? 'out of scope' : verdict.outcome;
+}
+
+async function refusal(asked: Promise<unknown>): Promise<KeyRefused> {
+  try {
+    await asked;
+  } catch (error) {
+    if (error instanceof KeyRefused) return error;
+    throw error;
+  }
+  throw new Error('was not refused');
+}
+
+async function free(registry: KeyRegistry, name = 'My app'): Promise<{ id: string; token: string }> {
+  const { record, token } = await registry.create({ plan: 'free', name });
+  return { id: record.id, token };
+}
+
+t.test('a created key is good on the very next admission', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine);
+  const { record, token } = await registry.create({
+    plan: 'free',
+    name: 'My app',
+    note: 'for tests',
+    scopes: ['pets:read'],
+    expires: '2030-12-05T00:00:00Z',
+  });
+  t.match(record, {
+    plan: 'free',
+    name: 'My app',
+    note: 'for tests',
+    status: 'enabled',
+    scopes: ['pets:read'],
+    limits: null,
+    version: 1,
+  });
+  t.equal(record.expiresAtMs, Date.UTC(2030, 11, 5));
+  t.equal(await judge(engine, token, undefined, 'pets:read'), 'admitted');
+  t.equal(await judge(engine, token, undefined, 'pets:write'), 'out of scope');
+  t.equal(await judge(engine, token, Date.UTC(2030, 11, 5)), 'expired');
+  t.equal(
+    await judge(engine, makeToken('staging', record.id).token),
+    'unknown',
+    'another secret of the same id is not',
+  );
+});
+
+t.test('revocation, disabling and a plan change hold on the very next admission', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine);
+  const { id, token } = await free(registry);
+  await registry.change(id, { status: 'disabled' });
+  t.equal(await judge(engine, token), 'disabled');
+  await registry.change(id, { status: 'enabled', plan: 'pro' });
+  const parts = parseToken(token, 'staging', false)!;
+  const [verdict] = await engine.admit([
+    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 },
+  ]);
+  t.match(verdict, { outcome: 'admitted', plan: 'pro', minute: { limit: 300, remaining: 299 } });
+  await registry.revoke(id);
+  t.not(await judge(engine, token), 'admitted');
+  t.equal((await registry.get(id)).status, 'revoked', 'the record stays for the ledger');
+  t.same((await registry.get(id)).secrets, []);
+});
+
+t.test('revoked is final', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const { id } = await free(registry);
+  const revoked = await registry.revoke(id);
+  t.equal((await registry.revoke(id)).version, revoked.version, 'again is no error and no change');
+  t.equal((await refusal(registry.change(id, { status: 'enabled' }))).kind, 'conflict');
+  t.equal((await refusal(registry.rotate(id, 0))).kind, 'conflict');
+});
+
+t.test('a rotation keeps both secrets good until the overlap is over, two at most', async (t: Test) => {
+  const { engine } = openStore(t);
+  const nowMs = Date.now();
+  const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
+  const { id, token: first } = await free(registry);
+  const { token: second, record } = await registry.rotate(id, 60_000);
+  t.equal(record.id, id);
+  t.same(
+    [await judge(engine, first, nowMs + 59_999), await judge(engine, second, nowMs + 59_999)],
+    ['admitted', 'admitted'],
+  );
+  t.same(
+    [await judge(engine, first, nowMs + 60_000), await judge(engine, second, nowMs + 60_000)],
+    ['expired', 'admitted'],
+  );
+  const { token: third } = await registry.rotate(id, 60_000);
+  t.same(
+    [await judge(engine, first, nowMs), await judge(engine, second, nowMs), await judge(engine, third, nowMs)],
+    ['unknown', 'admitted', 'admitted'],
+  );
+  const { token: fourth } = await registry.rotate(id, 0);
+  t.same(
+    [await judge(engine, third, nowMs), await judge(engine, fourth, nowMs)],
+    ['unknown', 'admitted'],
+    'no overlap: at once',
+  );
+  for (const badMs of [-1, 1.5, Number.NaN, 91 * 86_400_000])
+    t.equal((await refusal(registry.rotate(id, badMs))).kind, 'invalid');
+});
+
+t.test(
+  'a rotation never gives a secret a later end than it had, and never leaves more than one without',
+  async (t: Test) => {
+    const { engine } = openStore(t);
+    const nowMs = Date.now();
+    const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
+    const inDays = (days: number): number => nowMs + days * 86_400_000;
+    const ending = (days: number): { oldSecretEnds: string } => ({
+      oldSecretEnds: new Date(inDays(days)).toISOString(),
+    });
+    const cases: readonly (readonly [
+      before: readonly (number | null)[],
+      overlapDays: number,
+      after: readonly number[],
+      changed: Readonly<Record<string, unknown>>,
+    ])[] = [
+      [[inDays(30)], 1, [inDays(1)], ending(1)],
+      [[inDays(0.5)], 1, [inDays(0.5)], ending(0.5)],
+      [[null, null], 1, [inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
+      [[inDays(30), null], 1, [inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
+      [[null, null], 0, [], { ...ending(0), othersEndedAtOnce: 1 }],
+      [[inDays(-1)], 1, [], { oldSecretEnds: null }],
+      [[inDays(-1), null], 1, [inDays(1)], ending(1)],
+    ];
+    for (const [ends, overlapDays, after, changed] of cases) {
+      const title = JSON.stringify([ends, overlapDays]);
+      const { id } = makeToken('staging');
+      const secrets = ends.map((endsAtMs, place) => ({ hash: `secret ${place}`, endsAtMs }));
+      await engine.keys.write(keyRecord(id, { secrets }), { atMs: 0, action: 'imported', changed: {} });
+      const { record } = await registry.rotate(id, overlapDays * 86_400_000);
+      t.same(
+        record.secrets.map(({ endsAtMs }) => endsAtMs),
+        [null, ...after],
+        title,
+      );
+      t.same((await registry.history(id)).at(-1)?.changed, changed, title);
+    }
+  },
+);
+
+t.test('of two imported secrets without an end the first stays good for the overlap', async (t: Test) => {
+  const { engine } = openStore(t);
+  const nowMs = Date.now();
+  const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
+  const [newest, older] = [makeToken('staging'), makeToken('staging')];
+  const body = { id: newest.id, plan: 'free', name: 'two', hashes: [newest.secretHash, older.secretHash] };
+  await registry.import(
+    (async function* () {
+      yield await Promise.resolve({ line: 1, body });
+    })(),
+  );
+  const { token: made } = await registry.rotate(newest.id, 60_000);
+  const judged = (secretHash: string, atMs: number) =>
+    engine.admit([
+      { subject: { kind: 'key', id: newest.id, secretHash }, operation: 'listPets', scope: null, cost: 1, nowMs: atMs },
+    ]);
+  t.match(await judged(newest.secretHash, nowMs + 59_999), [{ outcome: 'admitted' }]);
+  t.match(await judged(newest.secretHash, nowMs + 60_000), [{ reason: 'expired' }]);
+  t.match(await judged(older.secretHash, nowMs), [{ reason: 'unknown' }]);
+  t.match(await judged(parseToken(made, 'staging', false)!.secretHash, nowMs + 60_000), [{ outcome: 'admitted' }]);
+});
+
+t.test('all problems are told at once, by field, with what was probably meant', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const { problems, kind } = await refusal(
+    registry.create({
+      plan: 'por',
+      name: ' ',
+      note: 5,
+      scopes: ['pets:reed'],
+      expires: '2020-01-01',
+      limits: { minute: 0, day: 5 },
+      colour: 'red',
+    }),
+  );
+  t.equal(kind, 'invalid');
+  t.same(problems.map((problem) => problem.split(':')[0]).sort(), [
+    'expires',
+    'limits',
+    'name',
+    'note',
+    'plan',
+    'scopes',
+    'unknown field "colour"',
+  ]);
+  t.match(
+    problems.find((problem) => problem.startsWith('plan')),
+    'did you mean "pro"?',
+  );
+  t.match(
+    problems.find((problem) => problem.startsWith('scopes')),
+    'did you mean "pets:read"?',
+  );
+  t.same((await refusal(registry.create({}))).problems, ['plan: is required', 'name: is required']);
+  t.match((await refusal(registry.create({ plan: 'anonymous', name: 'x' }))).message, 'without a key');
+});
+
+t.test('bad values are refused, each kind', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const good = { plan: 'free', name: 'x' };
+  const bad: readonly Record<string, unknown>[] = [
+    { plan: 7 },
+    { plan: 'constructor' },
+    { plan: '__proto__' },
+    { name: '' },
+    { name: 'x'.repeat(101) },
+    { name: 'a\nb' },
+    { name: 'a\ud800' },
+    { name: 'my ptg_staging_key' },
+    { note: 'x'.repeat(1001) },
+    { scopes: [] },
+    { scopes: 'pets:read' },
+    { scopes: [1] },
+    { scopes: ['pets:read', 'pets:read'] },
+    { expires: 'tomorrow' },
+    { expires: '2030-02-31' },
+    { expires: '2030-01-01T00:00:00' },
+    { expires: 5 },
+    { expires: 1.5e13 + 0.5 },
+    { expires: 9e15 },
+    { expires: true },
+    { status: 'disabled' },
+    { limits: { minute: 5, day: 5 } },
+    { key: 'an-imported-token-of-others' },
+  ];
+  for (const fields of bad)
+    t.equal((await refusal(registry.create({ ...good, ...fields }))).kind, 'invalid', JSON.stringify(fields));
+  const { id } = await free(registry);
+  for (const fields of [
+    {},
+    { status: 'revoked' },
+    { status: 'expired' },
+    { key: 'x' },
+    { id: 'x' },
+    { plan: 'enterprise' },
+    { limits: { minute: 5, day: 5 } },
+  ]) {
+    t.equal((await refusal(registry.change(id, fields))).kind, 'invalid', JSON.stringify(fields));
+  }
+  t.equal((await registry.get(id)).version, 1, 'and nothing was written');
+});
+
+t.test('a plan with custom limits asks for them, any other drops them', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine);
+  for (const limits of [
+    undefined,
+    null,
+    {},
+    { minute: 5 },
+    { day: 5 },
+    { minute: 5, day: 0 },
+    { minute: 1.5, day: 5 },
+    { minute: '5', day: 5 },
+    { minute: 5, day: 100_000_001 },
+    { minute: 5, day: 5, hour: 5 },
+    { minute: 5, day: 5, month: 0 },
+    { minute: 5, day: 5, month: null },
+    [5, 5],
+  ]) {
+    const body = { plan: 'enterprise', name: 'Big', ...(limits === undefined ? {} : { limits }) };
+    t.equal((await refusal(registry.create(body))).kind, 'invalid', JSON.stringify(limits));
+  }
+  const { record, token } = await registry.create({
+    plan: 'enterprise',
+    name: 'Big',
+    limits: { minute: 5000, day: 'unlimited' },
+  });
+  t.same(record.limits, { minute: 5000, day: 'unlimited' });
+  t.equal(await judge(engine, token), 'admitted');
+  const kept = await registry.change(record.id, { name: 'Bigger' });
+  t.same(kept.limits, { minute: 5000, day: 'unlimited' }, 'kept while the plan stays');
+  const monthly = { minute: 5, day: 'unlimited', month: 40 };
+  t.same((await registry.change(record.id, { limits: monthly })).limits, monthly, 'a month too, for who wants it');
+  const { problems } = await refusal(registry.change(record.id, { limits: { minute: 3, day: 4, month: 2 } }));
+  t.match(problems, [/^limits: minute must be at least 4: so much createPet costs on plan "enterprise"$/, /month/]);
+  t.equal((await registry.change(record.id, { plan: 'free' })).limits, null);
+  t.equal((await refusal(registry.change(record.id, { plan: 'enterprise' }))).kind, 'invalid', 'and not remembered');
+});
+
+t.test('a change that changes nothing writes nothing', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const { id } = await free(registry);
+  t.equal((await registry.change(id, { plan: 'free', name: 'My app', expires: null })).version, 1);
+  t.equal((await registry.history(id)).length, 1);
+});
+
+t.test('changes at the same time all land', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const { id } = await free(registry);
+  await Promise.all([
+    registry.change(id, { name: 'A' }),
+    registry.change(id, { note: 'B' }),
+    registry.change(id, { plan: 'pro' }),
+    registry.rotate(id, 1000),
+  ]);
+  t.match(await registry.get(id), { name: 'A', note: 'B', plan: 'pro', version: 5 });
+  t.equal((await registry.get(id)).secrets.length, 2);
+});
+
+t.test('history says what changed and holds no secret', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const { id, token } = await free(registry);
+  await registry.change(id, { plan: 'pro', name: 'My app' });
+  const { token: second } = await registry.rotate(id, 1000);
+  await registry.note(id, 'banned', { reason: 'too eager' });
+  await registry.revoke(id);
+  const history = await registry.history(id);
+  t.same(history.map(({ action }) => action).sort(), ['banned', 'changed', 'created', 'revoked', 'rotated']);
+  t.same(history.find(({ action }) => action === 'changed')?.changed, { plan: { from: 'free', to: 'pro' } });
+  const text = JSON.stringify(history);
+  for (const secret of [token, second]) {
+    t.notMatch(text, secret.slice(-32, -6));
+    t.notMatch(text, parseToken(secret, 'staging', false)!.secretHash);
+  }
+});
+
+t.test('a listing visits every key once, page by page, and filters', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const made: string[] = [];
+  for (let index = 0; index < 25; index += 1) {
+    const { record } = await registry.create({ plan: index % 5 === 0 ? 'pro' : 'free', name: `app ${index}` });
+    made.push(record.id);
+  }
+  await registry.revoke(made[1]!);
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await registry.list({}, cursor, 7);
+    seen.push(...page.keys.map(({ id }) => id));
+    ({ cursor } = page);
+  } while (cursor !== null);
+  t.same(seen, [...made].sort());
+  t.equal((await registry.list({ plan: 'pro' }, null, 100)).keys.length, 5);
+  t.same(
+    (await registry.list({ status: 'revoked' }, null, 100)).keys.map(({ id }) => id),
+    [made[1]],
+  );
+  t.equal((await registry.list({ namePrefix: 'app 1' }, null, 100)).keys.length, 11);
+});
+
+t.test('an unknown id is not found, and a whole key is never repeated', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const { token } = await free(registry);
+  for (const id of ['', 'short', 'abcdefghijkl', '../../../../', token]) {
+    const error = await refusal(registry.get(id));
+    t.equal(error.kind, 'not_found');
+    t.notMatch(error.message, token.slice(-20));
+  }
+});
+
+t.test('a key of another form is brought in where allowed, once', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine, { acceptImported: true });
+  const token = 'sk-live-0123456789abcdef';
+  const { record, token: shown } = await registry.create({ plan: 'free', name: 'Old app', key: token });
+  t.equal(shown, token);
+  t.equal(await judge(engine, token), 'admitted');
+  t.equal((await registry.history(record.id))[0]?.action, 'imported');
+  t.equal((await refusal(registry.create({ plan: 'free', name: 'Again', key: token }))).kind, 'conflict');
+  const { token: next } = await registry.rotate(record.id, 60_000);
+  t.equal(parseToken(next, 'staging', false)?.id, record.id);
+  t.same([await judge(engine, next), await judge(engine, token)], ['admitted', 'admitted']);
+  for (const key of ['short', 'ptg_staging_looks_like_ours', makeToken('staging').token, 7]) {
+    t.equal((await refusal(registry.create({ plan: 'free', name: 'x', key }))).kind, 'invalid');
+  }
+});

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { openEmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
+import type { EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
+import type { Limits } from '../../../src/gateway/admission/bucket.js';
+import type { Plan } from '../../../src/gateway/admission/plan.js';
+import { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
+import type { RegistryParts } from '../../../src/gateway/accounts/registry.js';
+import { BAN } from '../admission/ban.js';
+
+function plan(name: string, limits: Limits | 'custom'): [string, Plan] {
+  return [name, { name, limits, refill: 'interval', ban: BAN }];
+}
+
+const PLANS = new Map<string, Plan>([
+  plan('free', { minute: 60, day: 1_000 }),
+  plan('pro', { minute: 300, day: 10_000 }),
+  plan('enterprise', 'custom'),
+  plan('anonymous', { minute: 300, day: 10_000 }),
+]);
+const SCOPES = ['pets:read', 'pets:write'];
+
+/** A real store in a folder of its own, gone with the test. */
+export function openStore(t: Test): { readonly engine: EmbeddedEngine; readonly folder: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'petgate-keys-'));
+  const engine = openEmbeddedEngine({ folder, plans: PLANS, usageDays: 400, mapBytes: 64 * 2 ** 20 });
+  t.teardown(async () => {
+    await engine.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { engine, folder };
+}
+
+export function openRegistry(engine: EmbeddedEngine, more: Partial<RegistryParts> = {}): KeyRegistry {
+  return new KeyRegistry({
+    engine,
+    plans: () => PLANS,
+    scopes: SCOPES,
+    costs: new Map([['createPet', 4]]),
+    environment: 'staging',
+    acceptImported: false,
+    ...more,
+  });
+}

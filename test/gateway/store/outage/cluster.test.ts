@@ -1,0 +1,44 @@
+import t from 'tap';
+import { slotOf } from '../../../../src/gateway/store/redis/link/slot.js';
+import { ask, newKey, standing } from '../../../conformance/cast.js';
+import type { Actor } from '../../../conformance/cast.js';
+import { startCluster } from '../../../servers/redis.js';
+import { until } from '../../../servers/until.js';
+import { back, isAway, learnt, ledgerOf, openGateway } from './fixture.js';
+
+const BOUNDS = [5_461, 10_923, 16_384];
+const masterOf = (key: Actor): number => BOUNDS.findIndex((bound) => slotOf(`{${key.id}}`) < bound);
+const now = (): number => Date.now();
+
+t.test('of a Cluster one master freezes: its keys are decided here, all others where they always are', async (t) => {
+  const cluster = await startCluster();
+  t.teardown(() => cluster.stop());
+  const { engine } = openGateway(t, cluster, { gateways: 2 });
+  await until('it decides', async () => (await engine.check(), !isAway(engine)));
+  const keys: Actor[] = [];
+  while (keys.length < 12) keys.push(await newKey(engine, 'free'));
+  for (const key of keys)
+    await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
+  await learnt(engine, ...keys);
+  cluster.masters[0]!.freeze();
+  await t.rejects(
+    ask(
+      engine,
+      keys.find((key) => masterOf(key) === 0)!,
+      now(),
+    ),
+    { name: 'StoreUnavailable' },
+    'the first of them may have been decided there',
+  );
+  t.ok(isAway(engine));
+  for (const key of keys) {
+    const { outcome, minute } = standing(await ask(engine, key, now()));
+    t.same([outcome, minute.limit], ['admitted', masterOf(key) === 0 ? 30 : 60]);
+  }
+  cluster.masters[0]!.thaw();
+  await back(engine);
+  for (const key of keys) {
+    await until('it is in the ledger', async () => (await ledgerOf(engine, key)).requests === 1);
+    t.equal(standing(await ask(engine, key, now(), { cost: 0 })).day.remaining, 999);
+  }
+});

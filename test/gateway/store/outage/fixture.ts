@@ -1,0 +1,88 @@
+import type { Test } from 'tap';
+import { openFailoverEngine } from '../../../../src/gateway/store/outage/engine.js';
+import type { FailoverEngine, FailoverOptions } from '../../../../src/gateway/store/outage/engine.js';
+import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
+import type { AdmissionEngine, UsageCounts } from '../../../../src/gateway/store/port.js';
+import { dayName, PLANS, rowsOf } from '../../../conformance/cast.js';
+import type { Actor } from '../../../conformance/cast.js';
+import { startRedis } from '../../../servers/redis.js';
+import type { RedisServer } from '../../../servers/redis.js';
+import { until } from '../../../servers/until.js';
+import { tempFolder } from '../embedded/fixture.js';
+
+/** Longer than in service: Redis syncs each write to the disk here, and the machine does other things too. */
+export const DEADLINE_MS = 500;
+const MAP_BYTES = 2 ** 26;
+/** What Redis told anybody survives its death. */
+const DURABLE = { config: ['appendonly yes', 'appendfsync always'] };
+
+export async function durableRedis(t: Test): Promise<RedisServer> {
+  const server = await startRedis(DURABLE);
+  t.teardown(() => server.stop());
+  return server;
+}
+
+interface Gateway {
+  readonly engine: FailoverEngine;
+  /** What the engine asks. */
+  readonly redis: RedisEngine;
+  readonly folder: string;
+}
+
+/** One gateway's engine on `server`, that keeps a folder of its own unless one is given. */
+export function openGateway(
+  t: Test,
+  server: { readonly url: string },
+  options: Partial<FailoverOptions> = {},
+): Gateway {
+  const folder = options.folder ?? tempFolder(t);
+  const redis = openRedisEngine({
+    url: server.url,
+    deadlineMs: DEADLINE_MS,
+    plans: PLANS,
+    usageDays: 400,
+    events: true,
+  });
+  const engine = openFailoverEngine({
+    redis,
+    folder,
+    mapBytes: MAP_BYTES,
+    plans: PLANS,
+    gateways: 1,
+    deadlineMs: DEADLINE_MS,
+    keeps: true,
+    events: true,
+    ...options,
+  });
+  t.teardown(() => engine.close());
+  return { engine, redis, folder };
+}
+
+/** Waits until every key has a copy as it was last written: it is good then while Redis is away. */
+export async function learnt(engine: FailoverEngine, ...keys: readonly Actor[]): Promise<void> {
+  for (const { id, record } of keys)
+    await until(`key ${id} is copied`, () => engine.cachedKey(id)?.record.version === record.version);
+}
+
+export function isAway(engine: FailoverEngine): boolean {
+  return engine.failover.degraded() !== null;
+}
+
+/** Asks for nothing until the engine decides by itself. */
+export async function away(engine: FailoverEngine): Promise<void> {
+  await until('it decides by itself', async () => (await engine.check(), isAway(engine)));
+}
+
+export async function back(engine: FailoverEngine): Promise<void> {
+  await until('Redis decides again', async () => (await engine.check(), !isAway(engine)));
+}
+
+/** The sum of what a ledger has of a key, yesterday and today. */
+export async function ledgerOf(engine: Pick<AdmissionEngine, 'usage'>, { id }: Actor): Promise<UsageCounts> {
+  const rows = await rowsOf(engine as AdmissionEngine, dayName(Date.now() - 86_400_000), dayName(Date.now()), id);
+  const sum = { requests: 0, units: 0, limited: 0, banned: 0, failed: 0 };
+  for (const row of rows)
+    for (const name of ['requests', 'units', 'limited', 'banned', 'failed'] as const) sum[name] += row[name];
+  return sum;
+}

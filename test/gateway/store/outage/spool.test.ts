@@ -1,0 +1,216 @@
+import t from 'tap';
+import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
+import type { GreedyDay } from '../../../../src/gateway/store/redis/spool.js';
+import {
+  ask,
+  askMany,
+  change,
+  count,
+  custom,
+  dayName,
+  keyOf,
+  limited,
+  newCustomer,
+  newKey,
+  standing,
+} from '../../../conformance/cast.js';
+import type { Actor } from '../../../conformance/cast.js';
+import { toldOf } from '../../../conformance/told.js';
+import { until } from '../../../servers/until.js';
+import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+import { startReplayers } from './replayers.js';
+
+const now = (): number => Date.now();
+
+t.test('three processes bring one spool home at once, and some die of it: every count arrives once', async (t) => {
+  const server = await durableRedis(t);
+  const { engine, folder } = openGateway(t, server);
+  const keys: Actor[] = [];
+  while (keys.length < 40) keys.push(await newKey(engine, 'pro'));
+  for (const key of keys)
+    await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
+  await learnt(engine, ...keys);
+  const expected = new Map(keys.map(({ id }) => [id, 0]));
+  for (let round = 0; round < 3; round += 1) {
+    await server.kill();
+    await away(engine);
+    for (const [n, key] of keys.entries()) {
+      await askMany(engine, key, (n % 7) + 1, now());
+      await ask(engine, key, now(), { operation: 'createPet' });
+      expected.set(key.id, expected.get(key.id)! + (n % 7) + 2);
+    }
+    const replayers = await startReplayers(t, folder, server.url, 3);
+    await server.restart();
+    await replayers.killSome(round * 40);
+    await back(engine);
+    await replayers.stop();
+  }
+  for (const key of keys) {
+    await until('all is there', async () => (await ledgerOf(engine, key)).requests >= expected.get(key.id)!);
+    t.equal((await ledgerOf(engine, key)).requests, expected.get(key.id));
+    t.equal(
+      10_000 - standing(await ask(engine, key, now(), { cost: 0 })).day.remaining,
+      expected.get(key.id),
+      'and is spent from the day, once',
+    );
+  }
+});
+
+t.test('what was taken is not taken again, not even by a store that forgot what was acknowledged', async (t) => {
+  const server = await durableRedis(t);
+  const { engine } = openGateway(t, server);
+  const [key, greedy] = [await newKey(engine, 'free'), await newKey(engine, 'drip')];
+  const take = async (
+    spool: string,
+    requests: number,
+    id: string,
+    greedyDay: GreedyDay | null = null,
+  ): Promise<void> => {
+    const redis = openGateway(t, server).redis;
+    const row = {
+      key: id,
+      plan: 'free',
+      operation: 'listPets',
+      day: new Date().toISOString().slice(0, 10),
+      requests,
+      units: requests,
+      limited: 2,
+      banned: 1,
+      failed: 1,
+    };
+    for (let n = 0; n < 3; n += 1)
+      await redis.fleet.take(spool, { keyId: id, greedyDay, windowsOf: () => [], rows: [row] });
+  };
+  await take('one', 5, key.id);
+  await take('one', 4, key.id);
+  await take('one', 7, key.id);
+  await take('two', 3, key.id);
+  t.same(await ledgerOf(engine, key), { requests: 10, units: 10, limited: 4, banned: 2, failed: 2 });
+  t.equal(standing(await ask(engine, key, now(), { cost: 0 })).day.remaining, 990);
+  await take('one', 100, greedy.id, { limit: 1_000, level: 100 * DAY_MS });
+  const { remaining } = standing(await ask(engine, greedy, now(), { cost: 0 })).day;
+  t.ok(remaining >= 900 && remaining <= 901, 'of a bucket that trickles as well', { remaining });
+});
+
+t.test(
+  'greedy: what was spent while Redis was away is owed, however long the bucket was left alone before',
+  async (t) => {
+    const server = await durableRedis(t);
+    const { engine, redis } = openGateway(t, server);
+    const [idle, debtor, late] = [
+      await newKey(engine, 'drip'),
+      await newKey(engine, 'trickle'),
+      await newKey(engine, 'drip'),
+    ];
+    const take = (id: string, requests: number, limit: number, atMs: number): Promise<void> => {
+      const row = {
+        key: id,
+        plan: 'drip',
+        operation: 'listPets',
+        day: dayName(atMs),
+        requests,
+        units: requests,
+        limited: 0,
+        banned: 0,
+        failed: 0,
+      };
+      return redis.fleet.take('spool', {
+        keyId: id,
+        greedyDay: { limit, level: requests * DAY_MS },
+        windowsOf: () => [],
+        rows: [row],
+      });
+    };
+    await ask(redis, idle, now() - 20 * 3_600_000);
+    await take(idle.id, 500, 1_000, now());
+    const { remaining } = standing(await ask(redis, idle, now(), { cost: 0 })).day;
+    t.ok(remaining >= 500 && remaining <= 502, 'what trickled in before it was spent is no credit', { remaining });
+    await take(debtor.id, 10, 3, now());
+    const owing = limited(await ask(redis, debtor, now()));
+    t.ok(Math.abs(owing.retryAtMs - now() - (8 * DAY_MS) / 3) < 60_000, 'eight tokens have to come first', {
+      inMs: owing.retryAtMs - now(),
+    });
+    await take(late.id, 500, 1_000, now() - DAY_MS);
+    const spent = 1_000 - standing(await ask(redis, late, now(), { cost: 0 })).day.remaining;
+    t.ok(spent >= 498 && spent <= 500, 'it knows no midnight', { spent });
+  },
+);
+
+t.test(
+  'greedy: Redis lacks afterwards what this gateway lacked, though more was admitted while tokens came',
+  async (t) => {
+    const server = await durableRedis(t);
+    const { engine, redis } = openGateway(t, server);
+    const key = await newKey(engine, 'drip');
+    const row = {
+      key: key.id,
+      plan: 'drip',
+      operation: 'listPets',
+      day: dayName(now()),
+      requests: 1_800,
+      units: 1_800,
+      limited: 0,
+      banned: 0,
+      failed: 0,
+    };
+    await redis.fleet.take('spool', {
+      keyId: key.id,
+      greedyDay: { limit: 1_000, level: 990 * DAY_MS },
+      windowsOf: () => [],
+      rows: [row],
+    });
+    const { remaining } = standing(await ask(redis, key, now(), { cost: 0 })).day;
+    t.ok(remaining >= 10 && remaining <= 12, 'a long outage at full speed is no debt', { remaining });
+  },
+);
+
+t.test('more than the day has leaves it empty until it turns', async (t) => {
+  const server = await durableRedis(t);
+  const { engine } = openGateway(t, server);
+  const key = await newKey(engine, 'enterprise', custom('unlimited', 50));
+  await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
+  await learnt(engine, key);
+  await server.kill();
+  await away(engine);
+  await askMany(engine, key, 50, now());
+  await server.restart();
+  await back(engine);
+  await change(engine, key, custom('unlimited', 40));
+  const verdict = standing(await ask(engine, key, now()));
+  t.match(verdict, { outcome: 'limited', violated: 'day', day: { remaining: 0 } });
+});
+
+t.test('what is crossed while Redis is away is told when it has the counts, once', async (t) => {
+  const server = await durableRedis(t);
+  const { engine, redis } = openGateway(t, server);
+  const key = await newKey(engine, 'enterprise', { limits: { minute: 100, day: 10, month: 20 } });
+  const { id: customer } = await newCustomer(engine, 'calm');
+  const own = await keyOf(engine, customer);
+  for (const each of [key, own])
+    await until('it is served', async () => (await ask(engine, each, now(), { cost: 0 })).outcome === 'admitted');
+  await askMany(engine, key, 4, now());
+  t.same(await toldOf(engine, key.id), []);
+  await learnt(engine, key, own);
+  await server.kill();
+  await away(engine);
+  t.equal(count(await askMany(engine, key, 5, now()), 'admitted'), 5);
+  t.equal(count(await askMany(engine, own, 3, now()), 'admitted'), 3);
+  await server.restart();
+  await back(engine);
+  const crossed = async (subject: string): Promise<readonly string[]> =>
+    (await toldOf(engine, subject)).map(({ data: { window, threshold, used } }) => `${window} ${threshold} ${used}`);
+  await until('it is told', async () => (await crossed(key.id)).length === 2 && (await crossed(customer)).length === 1);
+  t.same(await crossed(key.id), ['day 50 9', 'day 80 9']);
+  t.same(await crossed(customer), ['day 50 3']);
+  t.equal((await toldOf(engine, customer))[0]?.data.key, own.id);
+  const row = { key: key.id, plan: 'enterprise', operation: 'listPets', day: dayName(now()) };
+  const counts = { requests: 6, units: 6, limited: 0, banned: 0, failed: 0 };
+  for (let n = 0; n < 3; n += 1)
+    await redis.fleet.take('another', {
+      ...{ keyId: key.id, greedyDay: null, windowsOf: () => ['month'], rows: [{ ...row, ...counts }] },
+      warned: { at: [50, 80, 100], plan: 'enterprise', limits: { minute: 100, day: 10, month: 20 } },
+    });
+  const told = ['day 100 15', 'day 50 9', 'day 80 9', 'month 50 15'];
+  await until('the rest is told', async () => (await crossed(key.id)).length >= told.length);
+  t.same([...(await crossed(key.id))].sort(), told);
+});

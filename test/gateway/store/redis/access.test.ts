@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+import {
+  ask,
+  change,
+  changeCustomer,
+  keyOf,
+  newCustomer,
+  newKey,
+  NOON_MS,
+  PLANS,
+  rowsOf,
+  dayName,
+} from '../../../conformance/cast.js';
+import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
+import { packageRoot } from '../../../../src/shared/package-root.js';
+import { IMPORT_LEASE_MS, imports } from '../../../conformance/imports.js';
+import { outbox } from '../../../conformance/outbox.js';
+import { told } from '../../../conformance/told.js';
+import { startRedis } from '../../../servers/redis.js';
+import { createTeller } from '../../../../src/gateway/store/failures.js';
+
+const creditsOf = createTeller();
+
+/** The rights that the documentation asks for. */
+const RIGHTS =
+  '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +hexists +hget +hmget +hset +hdel +hgetall +hincrby +expire +pexpire +persist +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcard +zcount +zrange +zrangebylex +zrangebyscore +hello +client +info +wait +quit';
+
+t.test('a Redis user with these rights and no others is enough for everything', async (t: Test) => {
+  t.ok(
+    readFileSync(join(packageRoot, 'docs/guides/stores-and-outages.md'), 'utf8').includes(`\`${RIGHTS}\``),
+    'the guide names just these',
+  );
+  const server = await startRedis({ config: [`user petgate on >s3cret ${RIGHTS}`, 'user default off'] });
+  const engine = openRedisEngine({
+    url: server.url.replace('//', '//petgate:s3cret@'),
+    deadlineMs: 1_000,
+    plans: PLANS,
+    usageDays: 400,
+    events: true,
+    importLeaseMs: IMPORT_LEASE_MS,
+  });
+  t.teardown(async () => {
+    await engine.close();
+    await server.stop();
+  });
+  await engine.check();
+  const key = await newKey(engine, 'free');
+  t.equal((await ask(engine, key, NOON_MS)).outcome, 'admitted');
+  await engine.fail(creditsOf([{ keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS }]));
+  t.match(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS)), [{ requests: 1, failed: 1 }]);
+  await engine.bans.start(key.id, NOON_MS);
+  t.equal((await engine.bans.read(key.id))?.untilMs, NOON_MS);
+  t.equal(await engine.bans.lift(key.id), true);
+  t.equal((await engine.keys.page(null, 10)).length, 1);
+  const customer = await newCustomer(engine, 'monthly');
+  const own = await keyOf(engine, customer.id);
+  t.equal((await ask(engine, own, NOON_MS)).outcome, 'admitted');
+  t.equal(await engine.customers.keyCount(customer.id), 1);
+  t.equal((await engine.customers.page(null, 10)).length, 1);
+  t.equal((await engine.customers.history(customer.id)).length, 1);
+  t.equal((await engine.keys.history(key.id)).length, 1);
+  await change(engine, key, { note: 'changed' });
+  t.match(await engine.fleet.changedSince(0), { ids: [key.id] });
+  await changeCustomer(engine, customer, { note: 'changed' });
+  t.equal(await engine.fleet.beat('gateway'), 1);
+  await engine.fleet.report('gateway', 20_000);
+  t.equal(await engine.days.giveUp('gateway'), true);
+  t.match(await engine.days.finality(Date.now()), { without: [{ gateway: 'gateway' }] });
+  await engine.fleet.leave('gateway');
+  t.equal(await engine.days.giveUp('gateway'), false);
+  await engine.fleet.take('spool', {
+    keyId: key.id,
+    greedyDay: null,
+    windowsOf: () => [],
+    rows: [
+      {
+        key: key.id,
+        plan: 'free',
+        operation: 'listPets',
+        day: dayName(Date.now()),
+        requests: 3,
+        units: 3,
+        limited: 0,
+        banned: 0,
+        failed: 0,
+      },
+    ],
+  });
+  const token = { id: 'abcdefghijkl', name: 'x', role: 'read', hash: 'x', createdAtMs: 0, createdBy: 'x' } as const;
+  await engine.tokens.add({ ...token, expiresAtMs: null });
+  t.match(await engine.tokens.read(token.id), token);
+  t.match(await engine.tokens.list(), [token]);
+  t.equal(await engine.tokens.remove(token.id), true);
+  await t.test('events too', (t) => {
+    outbox(t, engine);
+    told(t, engine);
+    t.end();
+  });
+  await t.test('imports too', (t) => {
+    imports(t, engine);
+    t.end();
+  });
+});

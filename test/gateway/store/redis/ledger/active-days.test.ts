@@ -1,0 +1,142 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { DAY_MS } from '../../../../../src/gateway/admission/bucket.js';
+import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { dayNumber, GATEWAY_DAYS, ledgerName } from '../../../../../src/gateway/store/redis/names.js';
+import { createTeller } from '../../../../../src/gateway/store/failures.js';
+import type { UsageRow } from '../../../../../src/gateway/store/port.js';
+import { ask, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../../../conformance/cast.js';
+import type { Actor } from '../../../../conformance/cast.js';
+import { startCluster, startRedis } from '../../../../servers/redis.js';
+import type { RedisServer } from '../../../../servers/redis.js';
+
+const DAYS = 45;
+const creditsOf = createTeller();
+const dayMs = (day: number): number => NOON_MS + day * DAY_MS;
+
+function open(t: Test, url: string): RedisEngine {
+  const engine = openRedisEngine({ url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
+  t.teardown(() => engine.close());
+  return engine;
+}
+
+async function callsOf(server: RedisServer, command: string): Promise<number> {
+  const stats = String(await server.command('INFO', 'commandstats'));
+  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+}
+
+/** Every row of these keys, each read by the names of its ledgers alone. */
+async function rowsByName(engine: RedisEngine, keys: readonly Actor[], from: number, to: number): Promise<UsageRow[]> {
+  const ids = keys.map(({ id }) => id).sort();
+  const rows: UsageRow[] = [];
+  for (const id of ids) rows.push(...(await rowsOf(engine, dayName(dayMs(from)), dayName(dayMs(to)), id)));
+  return rows;
+}
+
+/** Counts of every way into the ledger, on many days, in no order. */
+async function use(engine: RedisEngine, keys: readonly Actor[]): Promise<void> {
+  for (let n = 0; n < DAYS * 3; n += 1) {
+    const day = (n * 29) % DAYS;
+    for (const [place, key] of keys.entries()) {
+      const way = (n + place) % 5;
+      const counted = { keyId: key.id, plan: 'open', operation: 'getPet' };
+      if (place === 0 || way < 2) await ask(engine, key, dayMs(day));
+      else if (way === 2) await engine.fail(creditsOf([{ ...counted, admittedAtMs: dayMs(day) }]));
+      else if (way === 3)
+        await engine.fleet.take(`spool ${n}`, {
+          keyId: key.id,
+          greedyDay: null,
+          windowsOf: () => [],
+          rows: [
+            {
+              ...counted,
+              key: key.id,
+              day: dayName(dayMs(day)),
+              requests: 3,
+              units: 5,
+              limited: 1,
+              banned: 0,
+              failed: 0,
+            },
+          ],
+        });
+    }
+  }
+}
+
+async function provesEqual(t: Test, engine: RedisEngine): Promise<void> {
+  await engine.check();
+  const keys: Actor[] = [];
+  for (let n = 0; n < 9; n += 1) keys.push(await newKey(engine, 'open'));
+  const used = keys.slice(0, 6);
+  await use(engine, used);
+  for (const [from, to] of [
+    [0, DAYS],
+    [3, 3],
+    [DAYS - 2, DAYS + 400],
+  ] as const) {
+    const rows = await rowsOf(engine, dayName(dayMs(from)), dayName(dayMs(to)));
+    t.ok(rows.length > 0);
+    t.same(rows, await rowsByName(engine, keys, from, to), `days ${from} to ${to}`);
+  }
+}
+
+t.test('a report over all keys has what the ledgers of each key have, whatever counted', async (t) => {
+  const server = await startRedis();
+  t.teardown(() => server.stop());
+  await provesEqual(t, open(t, server.url));
+});
+
+t.test('in a Cluster too', async (t) => {
+  const cluster = await startCluster();
+  t.teardown(() => cluster.stop());
+  await provesEqual(t, open(t, cluster.url));
+});
+
+t.test('of days on which a key was idle nothing is read', async (t) => {
+  const server = await startRedis();
+  t.teardown(() => server.stop());
+  const engine = open(t, server.url);
+  await engine.check();
+  const keys: Actor[] = [];
+  for (let n = 0; n < 300; n += 1) keys.push(await newKey(engine, 'open'));
+  for (const day of [2, 5]) await ask(engine, keys[7]!, dayMs(day));
+  const before = { hgetall: await callsOf(server, 'hgetall'), hget: await callsOf(server, 'hget') };
+  const rows = await rowsOf(engine, dayName(dayMs(0)), dayName(dayMs(29)));
+  t.same(
+    rows.map(({ key, day }) => [key, day]),
+    [2, 5].map((day) => [keys[7]!.id, dayName(dayMs(day))]),
+  );
+  t.equal((await callsOf(server, 'hgetall')) - before.hgetall, 3, 'two ledgers, and what gateways told');
+  t.equal((await callsOf(server, 'hget')) - before.hget, 300, 'one field of each key');
+});
+
+t.test('counts of a gateway that enters no days are in every report', async (t) => {
+  const server = await startRedis();
+  t.teardown(() => server.stop());
+  const engine = open(t, server.url);
+  const key = await newKey(engine, 'open');
+  const today = dayNumber(Date.now());
+  /** As a version before entered days does it. */
+  const countAsBefore = (day: number) =>
+    server.command('HINCRBY', ledgerName(key.id, day), 'open|listPets|requests', 7);
+  const reportAsBefore = (gateway: string, seenDay: number) =>
+    server.command('HSET', GATEWAY_DAYS, gateway, `${seenDay}|${seenDay * DAY_MS}|told|host`);
+  const daysFound = async (): Promise<readonly number[]> =>
+    (await rowsOf(engine, dayName((today - 40) * DAY_MS), dayName((today + 40) * DAY_MS))).map(
+      ({ day }) => dayNumber(Date.parse(day)) - today,
+    );
+
+  for (const day of [-30, -1, 0, 1, 2, 9]) await countAsBefore(today + day);
+  t.same(await daysFound(), [-30, -1, 0, 1, 2, 9], 'nobody has noted anything');
+  await engine.check();
+  t.same(await daysFound(), [-30, -1, 0, 1], 'there was a key before the first that enters: two days for the others');
+  await reportAsBefore('other', today + 1);
+  t.same(await daysFound(), [-30, -1, 0, 1, 2], 'one was heard later');
+  await reportAsBefore('other', today + 8);
+  await open(t, server.url).check();
+  await engine.fleet.report('other', today + 8);
+  t.same(await daysFound(), [-30, -1, 0, 1, 2, 9], 'also once it was replaced by one that enters, under its id');
+  t.match(await engine.days.finality(Date.now()), { waitingFor: [], without: [] }, 'the note is no gateway');
+});

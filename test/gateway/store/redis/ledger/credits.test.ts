@@ -1,0 +1,37 @@
+import t from 'tap';
+import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { createTeller } from '../../../../../src/gateway/store/failures.js';
+import { DAY_MS } from '../../../../../src/shared/utc-day.js';
+import { newKey, PLANS, rowsOf } from '../../../../conformance/cast.js';
+import { dayName } from '../../../../../src/gateway/store/redis/names.js';
+import { startRedis } from '../../../../servers/redis.js';
+
+const DAYS = 30;
+const STARTS = 4;
+
+t.test('what is remembered of credits ends with their day, however long a key has failures', async (t) => {
+  const server = await startRedis();
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
+  t.teardown(async () => {
+    await engine.close();
+    await server.stop();
+  });
+  const { id } = await newKey(engine, 'free');
+  const today = Math.floor(Date.now() / DAY_MS);
+  for (let day = today - DAYS + 1; day <= today; day += 1)
+    for (let start = 0; start < STARTS; start += 1) {
+      const credits = createTeller()([{ keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: day * DAY_MS }]);
+      await engine.fail(credits);
+      await engine.fail(credits);
+    }
+  const names = (await server.command('KEYS', `petgate:{${id}}:credits*`)) as string[];
+  const lengths = await Promise.all(names.map((name) => server.command('HLEN', name)));
+  t.same(lengths, new Array(DAYS).fill(STARTS), 'one hash a day, with a field for each process that counted then');
+  for (const name of names) t.ok(Number(await server.command('PTTL', name)) > DAY_MS, 'and an end');
+  const rows = await rowsOf(engine, dayName(today - DAYS + 1), dayName(today), id);
+  t.same(
+    rows.map(({ failed }) => failed),
+    new Array(DAYS).fill(STARTS),
+    'each credit is counted once',
+  );
+});

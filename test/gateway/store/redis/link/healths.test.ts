@@ -1,0 +1,49 @@
+import t from 'tap';
+import { Healths } from '../../../../../src/gateway/store/redis/link/healths.js';
+import type { NodeHealth } from '../../../../../src/gateway/store/redis/link/health.js';
+import { until } from '../../../../servers/until.js';
+
+const DEADLINE_MS = 100;
+
+t.test('a node is probed as soon as it is asked for, and by its own health', async (t) => {
+  const probed: (readonly [string, NodeHealth])[] = [];
+  const healths = new Healths(
+    DEADLINE_MS,
+    (name, health) => {
+      probed.push([name, health]);
+      return Promise.resolve();
+    },
+    undefined,
+  );
+  t.teardown(() => healths.close());
+  t.equal(healths.known('a'), undefined);
+  const health = healths.of('a');
+  await Promise.resolve();
+  t.equal(probed.length, 1);
+  t.equal(probed[0]?.[0], 'a');
+  t.equal(probed[0]?.[1], health);
+  await healths.ready(() => healths.clock.nowMs + DEADLINE_MS);
+  t.ok(health.answers);
+  t.equal(healths.of('a'), health);
+});
+
+t.test('all are away as soon as one of them is, until that one is forgotten', async (t) => {
+  let told = 0;
+  const healths = new Healths(
+    DEADLINE_MS,
+    (name) => (name === 'gone' ? Promise.reject(new Error('no connection')) : Promise.resolve()),
+    undefined,
+  );
+  t.teardown(() => healths.close());
+  healths.watcher = () => (told += 1);
+  for (const name of ['there', 'gone']) healths.of(name);
+  await until('it is away', () => healths.away !== null);
+  t.match(healths.away, 'no connection');
+  t.ok(told > 0, 'the watcher is told');
+  await t.rejects(
+    healths.ready(() => healths.clock.nowMs + DEADLINE_MS),
+    { name: 'StoreUnavailable' },
+  );
+  healths.forget('gone');
+  t.equal(healths.away, null);
+});

@@ -1,0 +1,141 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { knownIdIn } from '../../../../../src/gateway/store/known-id.js';
+import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { ask, newKey, NOON_MS, PLANS } from '../../../../conformance/cast.js';
+import { startCluster, startRedis } from '../../../../servers/redis.js';
+import type { RedisServer } from '../../../../servers/redis.js';
+import { until } from '../../../../servers/until.js';
+import { tempFolder } from '../../embedded/fixture.js';
+
+async function redisOf(t: Test, config: readonly string[] = []): Promise<RedisServer> {
+  const server = await startRedis({ config });
+  t.teardown(() => server.stop());
+  return server;
+}
+
+/** A gateway's engine that knows what stands in `folder`. */
+function engineOn(t: Test, { url }: { readonly url: string }, folder = tempFolder(t)): RedisEngine {
+  const engine = openRedisEngine({ url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, known: knownIdIn(folder) });
+  t.teardown(() => engine.close());
+  return engine;
+}
+
+const believed = (engine: RedisEngine): Promise<void> =>
+  until('the store is believed', async () => (await engine.check(), engine.trust.replaced() === null));
+const doubted = (engine: RedisEngine): Promise<void> =>
+  until('the store is not believed', async () => {
+    await engine.check().catch(() => undefined);
+    return engine.trust.replaced() !== null;
+  });
+
+t.test('a store gets one id, whoever comes first; one with data and without an id too', async (t) => {
+  const server = await redisOf(t);
+  await server.command('SET', 'petgate:old', 'data of a version that knew no id');
+  const folders = [1, 2, 3, 4].map(() => tempFolder(t));
+  const engines = folders.map((folder) => engineOn(t, server, folder));
+  await Promise.all(engines.map((engine) => engine.check()));
+  const id = await server.command('HGET', 'petgate:store', 'id');
+  t.match(id, /^[0-9a-f]{24}$/);
+  t.strictSame(
+    folders.map((folder) => knownIdIn(folder).read()),
+    [id, id, id, id],
+  );
+});
+
+t.test('another store is refused, and one acceptance brings all gateways of the old one along', async (t) => {
+  const [old, other] = [await redisOf(t), await redisOf(t)];
+  const folders = [tempFolder(t), tempFolder(t)];
+  await Promise.all(folders.map((folder) => engineOn(t, old, folder).check()));
+  const native = engineOn(t, other);
+  await native.check();
+  const engines = folders.map((folder) => engineOn(t, other, folder));
+  await Promise.all(engines.map(doubted));
+  await t.rejects(engines[0]!.check(), /petgate store accept/);
+  await t.rejects(ask(engines[0]!, await newKey(native, 'free'), NOON_MS), { name: 'StoreUnavailable' });
+  const before = await other.command('HGET', 'petgate:store', 'id');
+  t.equal(await engines[0]!.trust.accept(), before, 'the store keeps its id');
+  await Promise.all(engines.map(believed));
+  await believed(native);
+  t.same(
+    folders.map((folder) => knownIdIn(folder).read()),
+    [before, before],
+  );
+});
+
+t.test('an empty one gets the old id by acceptance, so that nobody else notices', async (t) => {
+  const server = await redisOf(t);
+  const engines = [engineOn(t, server), engineOn(t, server)];
+  await Promise.all(engines.map((engine) => engine.check()));
+  const id = await server.command('HGET', 'petgate:store', 'id');
+  await server.command('FLUSHALL');
+  await Promise.all(engines.map(doubted));
+  t.equal(await engines[0]!.trust.accept(), id);
+  await Promise.all(engines.map(believed));
+});
+
+t.test('a lost connection is reason to ask: no call reaches a Redis that lost its data meanwhile', async (t) => {
+  const server = await redisOf(t);
+  const engine = engineOn(t, server);
+  const key = await newKey(engine, 'free');
+  t.equal((await ask(engine, key, NOON_MS)).outcome, 'admitted');
+  for (let round = 0; round < 5; round += 1) {
+    await server.kill();
+    await server.restart();
+    await t.rejects(ask(engine, key, NOON_MS), { name: 'StoreUnavailable' });
+  }
+});
+
+t.test('who says that a key is unknown shows first whose data it has', async (t) => {
+  const server = await redisOf(t);
+  const engine = engineOn(t, server);
+  const key = await newKey(engine, 'free');
+  await server.command('DEL', `petgate:{${key.id}}:key`);
+  t.match(await ask(engine, key, NOON_MS), { outcome: 'unknown_key' }, 'of the right store it is believed');
+  await server.command('FLUSHALL');
+  await t.rejects(ask(engine, key, NOON_MS), { name: 'StoreUnavailable' });
+  t.match(engine.trust.replaced(), /no id/);
+});
+
+t.test('in a Cluster every master has the id, also where a slot moved and where a start was cut off', async (t) => {
+  const cluster = await startCluster();
+  t.teardown(() => cluster.stop());
+  const folder = tempFolder(t);
+  const first = engineOn(t, cluster, folder);
+  await first.check();
+  const id = knownIdIn(folder).read();
+  t.ok(id);
+  for (const master of cluster.masters) {
+    const marks = ((await master.command('KEYS', 'petgate:{*}:store')) as string[]).length;
+    t.ok(marks >= 20 && marks <= 22, 'a third of the marks each', { marks });
+  }
+  await first.close();
+  // As a gateway leaves it that is killed between the first mark and the others.
+  for (const master of cluster.masters)
+    for (const mark of (await master.command('KEYS', 'petgate:{*}:store')) as string[])
+      await master.command('DEL', mark);
+  for (const master of cluster.masters)
+    if (((await master.command('KEYS', 'petgate:store')) as string[]).length > 0)
+      await master.command('HDEL', 'petgate:store', 'marked');
+  const second = engineOn(t, cluster);
+  for (let n = 0; n < 9; n += 1) await newKey(second, 'free');
+  t.equal(second.trust.replaced(), null);
+  t.equal(await second.trust.accept(), id, 'what is in order stays so');
+});
+
+t.test(
+  'a store is marked with its format; one of a later version is refused, and no acceptance changes that',
+  async (t) => {
+    const server = await redisOf(t);
+    const folder = tempFolder(t);
+    await engineOn(t, server, folder).check();
+    t.equal(await server.command('HGET', 'petgate:store', 'format'), '1');
+    await server.command('HSET', 'petgate:store', 'format', '2');
+    const engine = engineOn(t, server, folder);
+    await doubted(engine);
+    await t.rejects(engine.check(), /format 2, .* does not know/);
+    await engine.trust.accept().catch(() => undefined);
+    await t.rejects(engine.check(), /format 2/);
+  },
+);

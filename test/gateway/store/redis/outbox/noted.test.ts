@@ -1,0 +1,137 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { customerName, EVENTS_COLLECTING, keyName } from '../../../../../src/gateway/store/redis/names.js';
+import {
+  ask,
+  askMany,
+  change,
+  custom,
+  freshId,
+  keyOf,
+  newCustomer,
+  newKey,
+  NOON_MS,
+  PLANS,
+} from '../../../../conformance/cast.js';
+import { toldOf } from '../../../../conformance/told.js';
+import { startRedis } from '../../../../servers/redis.js';
+import type { RedisServer } from '../../../../servers/redis.js';
+import { until } from '../../../../servers/until.js';
+
+async function open(t: Test, events = true): Promise<{ readonly server: RedisServer; readonly engine: RedisEngine }> {
+  const server = await startRedis();
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400, events });
+  t.teardown(async () => {
+    await engine.close();
+    await server.stop();
+  });
+  await engine.check();
+  return { server, engine };
+}
+
+t.test('what a process that died has noted is found, once', async (t) => {
+  const { server, engine } = await open(t);
+  const [key, banned] = [await newKey(engine, 'calm'), await newKey(engine, 'calm')];
+  const { id: customer } = await newCustomer(engine, 'calm');
+  const own = await keyOf(engine, customer);
+  const dayValue = (id: string): string => `3 ${NOON_MS} calm ${keyName(id)}`;
+  await server.command('HSET', keyName(key.id), 'telling', '1', 'tell-day-20779-50-5', dayValue(key.id));
+  await server.command('HSET', keyName(banned.id), 'telling', '1', `tell-ban-${NOON_MS}`, `2 ${NOON_MS - 5} calm`);
+  await server.command('HSET', customerName(customer), 'telling', '1', 'tell-month-20758-80-5', dayValue(own.id));
+  t.equal(await engine.outbox.collect(60_000, false), true);
+  t.match(await toldOf(engine, key.id), [
+    { id: `${key.id}-day-20779-50-5`, atMs: NOON_MS, data: { key: key.id, used: 3, limit: 5, threshold: 50 } },
+  ]);
+  t.match(await toldOf(engine, banned.id), [
+    { type: 'petgate.ban.started', atMs: NOON_MS - 5, data: { level: 2, until: new Date(NOON_MS).toISOString() } },
+  ]);
+  t.match(await toldOf(engine, customer), [{ data: { customer, key: own.id, window: 'month' } }]);
+  for (const name of [keyName(key.id), keyName(banned.id), customerName(customer)]) {
+    const fields = (await server.command('HKEYS', name)) as readonly string[];
+    t.notOk(
+      fields.some((field) => field.startsWith('tell')),
+      'no note stays',
+    );
+  }
+  t.equal(await engine.outbox.collect(60_000, true), true);
+  t.equal((await toldOf(engine, key.id)).length, 1);
+});
+
+t.test('one process of all looks, and none when that was done lately, unless it has just started', async (t) => {
+  const { server, engine } = await open(t);
+  const key = await newKey(engine, 'calm');
+  const leave = (): Promise<unknown> =>
+    server.command('HSET', keyName(key.id), 'telling', '1', `tell-ban-${NOON_MS}`, `2 5 calm`);
+  await leave();
+  await server.command('SET', EVENTS_COLLECTING, '1', 'PX', '60000');
+  for (const anew of [false, true]) t.equal(await engine.outbox.collect(60_000, anew), false, 'another is about it');
+  t.same(await toldOf(engine, key.id), []);
+  await server.command('DEL', EVENTS_COLLECTING);
+  t.equal(await engine.outbox.collect(60_000, false), true);
+  const [found] = await toldOf(engine, key.id);
+  await engine.outbox.delivered(found!.id);
+  await leave();
+  t.equal(await engine.outbox.collect(60_000, false), true, 'done lately');
+  t.same(await toldOf(engine, key.id), []);
+  t.ok(Number(await server.command('PTTL', EVENTS_COLLECTING)) > 10_000);
+  t.equal(await engine.outbox.collect(60_000, true), true);
+  t.equal((await toldOf(engine, key.id)).length, 1);
+});
+
+t.test('what another process is moving is left to it, for as long as it may be alive', async (t) => {
+  const { server, engine } = await open(t);
+  const key = await newKey(engine, 'enterprise', custom(1_000, 100));
+  const name = keyName(key.id);
+  const untilMs = Date.now() + 600_000;
+  await server.command('HSET', name, 'telling', '1', `tell-ban-${NOON_MS}`, `2 5 calm`, 'moving', `${untilMs} other`);
+  await ask(engine, key, Date.now(), { cost: 50 });
+  t.equal(await engine.outbox.collect(60_000, true), true);
+  t.same(await toldOf(engine, key.id), [], 'it may have been delivered and gone by now');
+  await server.command('HSET', name, 'moving', `${Date.now() - 1} other`);
+  await until('both are moved', async () => (await toldOf(engine, key.id)).length === 2);
+  t.equal(await server.command('HEXISTS', name, 'moving'), 0);
+});
+
+t.test('what is remembered of one that was told stays small, and the hash compact', async (t) => {
+  const { server, engine } = await open(t);
+  const key = await newKey(engine, 'enterprise', { limits: { minute: 1_000, day: 20, month: 60 } });
+  for (const day of [0, 1, 2]) await askMany(engine, key, 20, NOON_MS + day * 86_400_000);
+  t.ok((await toldOf(engine, key.id)).length >= 9);
+  t.ok(Number(await server.command('HSTRLEN', keyName(key.id), 'told')) <= 64);
+  t.equal(String(await server.command('OBJECT', 'ENCODING', keyName(key.id))), 'listpack');
+});
+
+t.test('while the store is away nothing of what it noted is lost', async (t) => {
+  const { server, engine } = await open(t);
+  const key = await newKey(engine, 'enterprise', custom(1_000, 10));
+  const asked = ask(engine, key, Date.now(), { cost: 9 });
+  process.kill(server.pid, 'SIGSTOP');
+  await asked.catch(() => undefined);
+  process.kill(server.pid, 'SIGCONT');
+  const isAdmitted = async (): Promise<boolean> => {
+    const look = await ask(engine, key, Date.now(), { cost: 0 }).catch(() => undefined);
+    return look !== undefined && look.outcome !== 'unknown_key';
+  };
+  await until('it decides again', isAdmitted);
+  await ask(engine, key, Date.now(), { cost: 9 }).catch(() => undefined);
+  await until('both are told', async () => (await toldOf(engine, key.id).catch(() => [])).length === 2);
+  t.same(
+    (await toldOf(engine, key.id)).map(({ data }) => data.threshold),
+    [50, 80],
+  );
+});
+
+t.test('without events nothing is noted', async (t) => {
+  const { server, engine } = await open(t, false);
+  const key = await newKey(engine, 'strict');
+  await askMany(engine, key, 20, NOON_MS);
+  await change(engine, key, { plan: 'calm' });
+  await engine.bans.lift(key.id);
+  await askMany(engine, key, 3, NOON_MS + 60_000);
+  t.same(await toldOf(engine, key.id), []);
+  const fields = (await server.command('HKEYS', keyName(key.id))) as readonly string[];
+  t.notOk(fields.some((field) => field.startsWith('tell') || field === 'told'));
+  t.equal(await engine.outbox.read(`${key.id}-${freshId()}`), undefined);
+});

@@ -1,0 +1,191 @@
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import type { Test } from 'tap';
+import { dayNumber, ledgerName } from '../../../../src/gateway/store/redis/names.js';
+import type { RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
+import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
+import { customerOf } from '../../../../src/gateway/store/records/customer-id.js';
+import type { UsageRow } from '../../../../src/gateway/store/port.js';
+import { moveDays } from '../../../../src/gateway/usage/archive/move.js';
+import type { Archive } from '../../../../src/gateway/usage/archive/port.js';
+import { restoreDays } from '../../../../src/gateway/usage/archive/restore.js';
+import { ledgerRows } from '../../../../src/gateway/usage/archive/rows.js';
+import { runArchiveTask } from '../../../../src/gateway/usage/archive/task.js';
+import { daysFrom } from '../../../../src/shared/utc-day.js';
+import { startPostgres } from '../../../servers/postgres.js';
+import { startCluster, startRedis } from '../../../servers/redis.js';
+import type { RedisServer } from '../../../servers/redis.js';
+import { ago, agoMs, allRows, archiveOf, gathered, openStage, use, withArchive } from './stage.js';
+import type { Stage } from './stage.js';
+
+t.setTimeout(150_000);
+const DAYS_AGO = [399, 100, 62, 61, 45, 41, 40, 39, 3, 0];
+
+const postgres = await startPostgres();
+t.teardown(() => postgres.stop());
+
+async function moved(archive: Archive, { store, settings }: Stage): Promise<readonly string[]> {
+  const days: string[] = [];
+  await moveDays(store, archive, settings.store, (day) => days.push(day));
+  return days;
+}
+
+/** Moves and restores; a report has the same rows before, between and after. */
+async function provesWhole(t: Test, stage: Stage, oldest: number): Promise<void> {
+  const { engine, settings, store } = stage;
+  const daysAgo = DAYS_AGO.filter((days) => days <= oldest);
+  const due = daysAgo.filter((days) => days > 40).map(ago);
+  const keys = await use(engine, 60, daysAgo, 7);
+  const [first, last] = [keys[0]!.id, keys.at(-1)!.id];
+  const customer = customerOf(last)!;
+  const before = await allRows(store, null, ago(oldest));
+  t.ok(before.length > 400, `${before.length} rows`);
+  const archive = await archiveOf(t, settings);
+  t.same(await allRows(store, archive, ago(oldest)), before, 'with an archive that has nothing yet');
+
+  t.same(await moved(archive, stage), due, 'what is final and older than 40 days was moved, oldest first');
+  t.same(await allRows(store, archive, ago(oldest)), before, 'a report reads both as one');
+  t.same(
+    await allRows(store, archive, ago(oldest), { key: first }),
+    before.filter((row) => row.key === first),
+    'of one key too',
+  );
+  const its = before.filter((row) => customerOf(row.key) === customer);
+  t.same(new Set(its.map((row) => row.key)).size, 7);
+  t.same(await allRows(store, archive, ago(oldest), { customer }), its, 'and of one customer');
+  const left = await gathered(store.rows([...daysFrom(ago(oldest), ago(0))], {}));
+  t.same(new Set(left.map(({ day }) => day)), new Set([40, 39, 3, 0].map(ago)), 'the store has let go of them');
+  for (const day of due) t.ok((await archive.verify(day)).rows > 0);
+  t.same(await moved(archive, stage), [], 'once is enough');
+  await t.rejects(
+    allRows(store, null, ago(oldest)),
+    { name: 'ArchiveUnavailable', message: /set LEDGER_URL/ },
+    'never a part of it',
+  );
+
+  const restored: string[] = [];
+  await restoreDays(store, archive, due, (day) => restored.push(day));
+  t.same(restored, due);
+  t.equal((await archive.days()).size, 0);
+  t.same(await allRows(store, null, ago(oldest)), before, 'all came back');
+  t.same(await moved(archive, stage), [], 'and stays for a day');
+  await archive.pause(0);
+  t.same(await moved(archive, stage), due, 'then it is moved again');
+  t.same(await allRows(store, archive, ago(oldest)), before);
+}
+
+/** An empty Redis, and the name of an empty database. */
+async function staged(t: Test, database: string): Promise<Stage & { readonly redis: RedisServer }> {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const stage = await openStage(t, redis.url, await postgres.createDatabase(database));
+  // Few days: each one is looked at, and Redis rests in between.
+  return { ...stage, settings: { ...stage.settings, store: { ...stage.settings.store, usageDays: 80 } }, redis };
+}
+
+t.test('one Redis', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  await provesWhole(t, await openStage(t, redis.url, await postgres.createDatabase('single')), 399);
+});
+t.test('a Cluster', async (t) => {
+  const cluster = await startCluster();
+  t.teardown(() => cluster.stop());
+  await provesWhole(t, await openStage(t, cluster.url, await postgres.createDatabase('cluster')), 100);
+});
+
+t.test('an archive that is not the one that days were moved to is refused', async (t) => {
+  const stage = await staged(t, 'own');
+  await use(stage.engine, 3, [50]);
+  await moved(await archiveOf(t, stage.settings), stage);
+  const other = { ...stage, settings: withArchive(stage.settings, await postgres.createDatabase('other')) };
+  const archive = await archiveOf(t, other.settings);
+  await t.rejects(allRows(stage.store, archive), { name: 'ArchiveUnavailable', message: /another archive/ });
+  await t.rejects(moved(archive, other), { name: 'ArchiveUnavailable' });
+});
+
+t.test('a report that is under way while days are moved has every row once', async (t) => {
+  const stage = await staged(t, 'under_way');
+  await use(stage.engine, 300, [70, 69, 68, 67, 66, 2]);
+  const before = await allRows(stage.store, null, ago(80));
+  const archive = await archiveOf(t, stage.settings);
+  const found: UsageRow[] = [];
+  for await (const rows of ledgerRows(stage.store, () => Promise.resolve(archive), { from: ago(80), to: ago(0) })) {
+    // The first rows are out, and others read already, when all days but one go.
+    if (found.length === 0)
+      t.match(JSON.parse(await text(runArchiveTask({ kind: 'move', settings: stage.settings }))), { moved: 5 });
+    found.push(...rows);
+  }
+  const placeOf = ({ key, day, operation }: UsageRow): string => `${key} ${day} ${operation}`;
+  t.same(
+    found.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
+    before,
+  );
+});
+
+t.test('what comes late of an archived day stays in the store, and is in every report', async (t) => {
+  const stage = await staged(t, 'late');
+  const { engine, store, settings, redis } = stage;
+  const [key] = await use(engine, 5, [50, 49, 48]);
+  const archive = await archiveOf(t, settings);
+  const requestsOn = async (days: number): Promise<number> =>
+    (await allRows(store, archive, ago(60), { key: key!.id }))
+      .filter(({ day, operation }) => day === ago(days) && operation === 'createPet')
+      .reduce((sum, { requests, units }) => sum + (units < requests ? NaN : requests), 0);
+  const take = (days: number, requests: number) =>
+    (engine as RedisEngine).fleet.take('a spool', {
+      keyId: key!.id,
+      greedyDay: null,
+      windowsOf: () => [],
+      rows: [
+        {
+          key: key!.id,
+          plan: 'open',
+          operation: 'createPet',
+          day: ago(days),
+          requests,
+          units: 3 * requests,
+          limited: 0,
+          banned: 0,
+          failed: 0,
+        },
+      ],
+    });
+  const [first, second] = [await requestsOn(49), await requestsOn(48)];
+  await take(49, 3);
+  t.equal(await requestsOn(49), first + 3, 'before the day is moved');
+  // A gateway of an earlier version adds to the very ledger that is being moved.
+  await archive.add(ago(48), store.day(ago(48)));
+  await redis.command('HINCRBY', ledgerName(key!.id, dayNumber(agoMs(48))), 'open|createPet|requests', 5);
+  t.equal((await moved(archive, stage)).length, 3);
+  t.equal(await requestsOn(48), second + 5);
+  t.equal(await requestsOn(49), first + 3, 'after it was moved');
+  await take(49, 7);
+  await take(49, 7);
+  t.equal(await requestsOn(49), first + 7, 'a total, taken once');
+  t.equal(Number(await redis.command('TTL', ledgerName(key!.id, dayNumber(agoMs(49))))), -1, 'for ever');
+  const all = (await allRows(store, archive, ago(60))).filter((row) => row.key === key!.id && row.day === ago(49));
+  t.equal(
+    all.find(({ operation }) => operation === 'createPet')?.requests,
+    first + 7,
+    'in the report over all keys too',
+  );
+  t.same(await moved(archive, stage), [], 'and the archive is as it was');
+  const left = (await redis.command('KEYS', `petgate:*:usage:${dayNumber(agoMs(50))}`)) as readonly unknown[];
+  t.equal(left.length, 0, 'no mark stays where nothing came');
+});
+
+t.test("Redis' clock 41 days ahead during a move, and what is counted when it is right again", async (t) => {
+  const stage = await staged(t, 'ahead');
+  const { engine, store, settings } = stage;
+  const [key] = await use(engine, 5, [50, 2, 0]);
+  const archive = await archiveOf(t, settings);
+  const before = await allRows(store, archive, ago(60));
+  const ahead: Stage = { ...stage, store: { ...store, nowMs: async () => (await store.nowMs()) + 41 * DAY_MS } };
+  t.same(await moved(archive, ahead), [ago(50)], 'only what our own clock calls old too');
+  t.same(await allRows(store, archive, ago(60)), before);
+  const request = { subject: key!.subject, operation: 'listPets', scope: null, cost: 1 };
+  for (let n = 0; n < 90; n += 1) await engine.admit([request]);
+  const sum = (rows: readonly UsageRow[]): number => rows.reduce((all, { requests }) => all + requests, 0);
+  t.equal(sum(await allRows(store, archive, ago(60))) - sum(before), 90);
+});

@@ -1,0 +1,126 @@
+import type { Test } from 'tap';
+import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
+import { COUNTS, noCounts } from '../../../../src/gateway/store/counts.js';
+import { openRedisLedger } from '../../../../src/gateway/store/open.js';
+import type { ArchivedLedger } from '../../../../src/gateway/store/ledger.js';
+import type { AdmissionEngine, UsageRow } from '../../../../src/gateway/store/port.js';
+import { openArchive } from '../../../../src/gateway/usage/archive/open.js';
+import type { ArchiveSettings } from '../../../../src/gateway/usage/archive/open.js';
+import type { Archive } from '../../../../src/gateway/usage/archive/port.js';
+import { ledgerRows } from '../../../../src/gateway/usage/archive/rows.js';
+import { rowsOfCustomer } from '../../../../src/gateway/usage/of-customer.js';
+import type { ReportRange } from '../../../../src/gateway/usage/range.js';
+import { dayName, keyOf, newCustomer, newKey } from '../../../conformance/cast.js';
+import type { Actor } from '../../../conformance/cast.js';
+import { openEngine } from '../../../conformance/open.js';
+import { temporaryFolder } from '../../../servers/program.js';
+
+const NOW_MS = Date.now();
+/** So many days ago; at noon. */
+export const agoMs = (days: number): number => (Math.floor(NOW_MS / DAY_MS) - days) * DAY_MS + DAY_MS / 2;
+export const ago = (days: number): string => dayName(agoMs(days));
+
+/** A store with an engine that counts, and the settings that name both. */
+export interface Stage {
+  readonly engine: AdmissionEngine;
+  readonly settings: ArchiveSettings;
+  readonly store: ArchivedLedger;
+}
+
+/** @param archive a PostgreSQL address */
+export async function openStage(t: Test, redisUrl: string, archive: string): Promise<Stage> {
+  const settings = settingsOf(temporaryFolder(t), redisUrl, archive);
+  const engine = openEngine({ engine: 'redis', url: redisUrl });
+  await engine.check();
+  const store = openRedisLedger(settings);
+  t.teardown(() => Promise.all([engine.close(), store.close()]));
+  return { engine, settings, store };
+}
+
+function settingsOf(dataFolder: string, redisUrl: string, archive: string): ArchiveSettings {
+  return {
+    dataFolder,
+    store: {
+      redisUrl,
+      deadlineMs: 5_000,
+      usageDays: 400,
+      archive,
+      unarchived: false,
+      archiveAfterDays: 40,
+      finalAfterMs: 7 * DAY_MS,
+      mapBytes: 2 ** 28,
+      onFailure: 'local',
+      gateways: 'auto',
+      eviction: 'refuse',
+      replicas: { replicas: 'auto', waitMs: 1_000 },
+    },
+  };
+}
+
+export function withArchive(settings: ArchiveSettings, archive: string): ArchiveSettings {
+  return { ...settings, store: { ...settings.store, archive } };
+}
+
+export async function archiveOf(t: Test, settings: ArchiveSettings): Promise<Archive> {
+  const archive = await openArchive(settings);
+  if (archive === null) throw new Error('no archive is set');
+  t.teardown(() => archive.close());
+  return archive;
+}
+
+/**
+ * Counts on some keys on each of these days, of two operations; a key is idle on some.
+ * @param ofCustomer so many of them, the last ones, are keys of one customer
+ */
+export async function use(
+  engine: AdmissionEngine,
+  keyCount: number,
+  daysAgo: readonly number[],
+  ofCustomer = 0,
+): Promise<readonly Actor[]> {
+  const { id: customer } = await newCustomer(engine, 'open');
+  const keys = await Promise.all(
+    Array.from({ length: keyCount }, (_, n) =>
+      n < keyCount - ofCustomer ? newKey(engine, 'open') : keyOf(engine, customer),
+    ),
+  );
+  for (const days of daysAgo)
+    await engine.admit(
+      keys
+        .filter((_, n) => (n + days) % 5 !== 0)
+        .flatMap(({ subject }, n) =>
+          ['listPets', 'createPet', 'createPet'].slice(n % 3).map((operation) => ({
+            subject,
+            operation,
+            scope: null,
+            cost: operation === 'createPet' ? 3 : 1,
+            nowMs: agoMs(days),
+          })),
+        ),
+    );
+  return keys;
+}
+
+export async function gathered(rows: AsyncIterable<readonly UsageRow[]>): Promise<UsageRow[]> {
+  const all: UsageRow[] = [];
+  for await (const some of rows) all.push(...some);
+  return all;
+}
+
+/** All rows of a range, of store and archive, a row for each key, day, plan and operation. */
+export async function allRows(
+  store: ArchivedLedger,
+  archive: Archive | null,
+  from = ago(399),
+  { key: keyId, customer }: Pick<ReportRange, 'key' | 'customer'> = {},
+): Promise<readonly UsageRow[]> {
+  const sums = new Map<string, UsageRow>();
+  const rows = ledgerRows(store, () => Promise.resolve(archive), { from, to: ago(0), keyId, after: customer });
+  for (const row of await gathered(customer === undefined ? rows : rowsOfCustomer(rows, customer))) {
+    const name = [row.key, row.day, row.plan, row.operation].join(' ');
+    const sum = { ...row, ...noCounts() };
+    for (const count of COUNTS) sum[count] = row[count] + (sums.get(name)?.[count] ?? 0);
+    sums.set(name, sum);
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
