@@ -1,8 +1,15 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
+import { withErrorTable, withRefusals } from './refusals.js';
 import { jsonPath, renderJson } from './source.js';
 
-/** Run after a change to the contract: `node dist/src/gateway/contract/write.js`. */
-const path = join(packageRoot, 'config/openapi.yaml');
-writeFileSync(jsonPath(path), renderJson(path));
+/** Run after a change to the contract or to the catalogue of refusals: `node dist/src/gateway/contract/write.js`. */
+function rewrite(path: string, change: (text: string) => string): void {
+  writeFileSync(path, change(readFileSync(path, 'utf8')));
+}
+
+const contract = join(packageRoot, 'config/openapi.yaml');
+rewrite(contract, withRefusals);
+writeFileSync(jsonPath(contract), renderJson(contract));
+rewrite(join(packageRoot, 'docs/reference/errors.md'), withErrorTable);

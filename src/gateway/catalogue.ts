@@ -1,0 +1,218 @@
+/** A "no" of the catalogue: what a client reads, and what `docs/reference/errors.md` says to operators. */
+export interface CatalogueEntry {
+  readonly status: number;
+  /** For the client: what went wrong and what to do. */
+  readonly message: string;
+  /** For operators: when it is given, and what to do. Markdown. */
+  readonly meaning: string;
+  readonly remedy: string;
+  /** Seconds a client should wait at least. */
+  readonly retryAfterS?: number;
+  /** The connection cannot be read on and ends after the answer. */
+  readonly closes?: true;
+}
+
+/**
+ * Every refusal there is. The contract's error codes and examples and the table of errors.md are written from it:
+ * build, then `node dist/src/gateway/contract/write.js`.
+ */
+export const CATALOGUE = {
+  malformed_request: {
+    status: 400,
+    message:
+      'The request is not valid HTTP. Check the target (no control characters, escaped or not), Host, Content-Length and Transfer-Encoding, then send it again.',
+    meaning:
+      'not valid HTTP, framed so that two readers could differ, or with an escaped control character (`%00` to `%1F`, `%7F`) in its target',
+    remedy: 'fix the client or proxy in front',
+    closes: true,
+  },
+  malformed_handshake: {
+    status: 400,
+    message:
+      'The WebSocket handshake is not valid. Send one Sec-WebSocket-Key and Sec-WebSocket-Version: 13, and nothing more before the answer (RFC 6455).',
+    meaning:
+      'a WebSocket handshake without one good `Sec-WebSocket-Key`, with a version other than 13, or with bytes before the answer',
+    remedy: 'fix the client (RFC 6455 §4.1)',
+    closes: true,
+  },
+  unexpected_body: {
+    status: 400,
+    message: 'This method takes no body. Send the request without Content-Length and Transfer-Encoding.',
+    meaning: 'a body where the operation takes none',
+    remedy: 'leave out the body',
+    closes: true,
+  },
+  missing_api_key: {
+    status: 401,
+    message: 'No API key was sent. Send it as "Authorization: Bearer <API_KEY>".',
+    meaning: 'no `Authorization`',
+    remedy: 'send `Authorization: Bearer <API_KEY>`',
+  },
+  invalid_api_key: {
+    status: 401,
+    message:
+      'The API key is not valid: it is malformed, unknown, disabled, expired or revoked. Check it, or ask for a new one.',
+    meaning:
+      'malformed, unknown, disabled, expired or revoked key, or one of a customer who is disabled or closed; the log says which',
+    remedy: 'check the key, ask for a new one',
+  },
+  insufficient_scope: {
+    status: 403,
+    message: 'The API key lacks the scope this operation needs. Use another key, or ask for the scope to be added.',
+    meaning: 'the key may not do this',
+    remedy: 'use another key, or add the scope',
+  },
+  cost_exceeds_limit: {
+    status: 403,
+    message:
+      'One request of this operation costs more than a limit of this API key ever holds, so that no retry can succeed. Ask for a higher limit.',
+    meaning: 'one request of the operation costs more than a limit of the key holds; no strike, nothing charged',
+    remedy: 'ask for a higher limit',
+  },
+  not_found: {
+    status: 404,
+    message: 'There is no such path, or a parameter in it is not valid. The API reference is at /docs.',
+    meaning: 'no such path in the contract, or a parameter in it that its schema does not allow',
+    remedy: 'see `/openapi.json`',
+  },
+  method_not_allowed: {
+    status: 405,
+    message: 'This path does not take this method. The Allow header names those it takes.',
+    meaning: 'the path has no such method',
+    remedy: 'see `Allow`',
+  },
+  request_timeout: {
+    status: 408,
+    message: 'The request did not arrive in time. Send it again, faster.',
+    meaning: 'header or body came too slowly',
+    remedy: 'send faster; raise `limits.headers_time`, `limits.request_time`',
+    closes: true,
+  },
+  operation_removed: {
+    status: 410,
+    message: 'This operation was removed. The Link header names its successor.',
+    meaning: 'past its sunset date',
+    remedy: 'use the successor in `Link`',
+  },
+  body_too_large: {
+    status: 413,
+    message: 'The request body is too large. Send at most 1 MiB.',
+    meaning: 'over `limits.body_size`',
+    remedy: 'send less',
+    closes: true,
+  },
+  uri_too_long: {
+    status: 414,
+    message: 'The request target is too long. Shorten the path or the query.',
+    meaning: 'over `limits.url_size`',
+    remedy: 'shorten',
+    closes: true,
+  },
+  expectation_failed: {
+    status: 417,
+    message: 'Only "Expect: 100-continue" can be met. Send the request without another Expect.',
+    meaning: 'an `Expect` other than `100-continue`',
+    remedy: 'leave it out',
+    closes: true,
+  },
+  rate_limited: {
+    status: 429,
+    message: 'The rate limit is reached. Wait as long as Retry-After says, then back off exponentially.',
+    meaning: 'a bucket is empty',
+    remedy: 'wait `Retry-After`, then back off exponentially',
+  },
+  key_banned: {
+    status: 429,
+    message:
+      'This API key is banned for a while, because it went on after being refused. Wait as long as Retry-After says.',
+    meaning: 'banned after going on',
+    remedy: 'wait `Retry-After`; an operator can `petgate bans lift`',
+  },
+  address_banned: {
+    status: 429,
+    message:
+      'Requests without a valid API key are banned from this address for a while. Wait as long as Retry-After says, or use a valid key.',
+    meaning: 'as above, for requests without a good key',
+    remedy: 'use a valid key',
+  },
+  headers_too_large: {
+    status: 431,
+    message: 'The request header is too large or has too many fields. Send fewer or shorter ones.',
+    meaning: 'over `limits.header_size` or `limits.header_fields`',
+    remedy: 'send fewer fields',
+    closes: true,
+  },
+  internal_error: {
+    status: 500,
+    message: 'The gateway failed on this request. Send it again later, and report the X-Request-Id if it persists.',
+    meaning: 'a fault of the gateway',
+    remedy: 'report the `X-Request-Id`; it is in the log',
+  },
+  upstream_error: {
+    status: 500,
+    message:
+      'The upstream answered with an error that it did not explain. The status says what is known; report the X-Request-Id if it persists.',
+    meaning:
+      'the upstream answered 400 or above with a body that is not an Error (a page, nothing, another form); the status is the one it gave',
+    remedy: "see the gateway's log for what it said, and fix the upstream",
+  },
+  not_implemented: {
+    status: 501,
+    message: 'This operation is announced but not available yet.',
+    meaning: 'announced, but no upstream yet',
+    remedy: 'wait; operators: set the upstream',
+  },
+  upstream_failed: {
+    status: 502,
+    message:
+      'The upstream gave no valid answer. Send the request again later; check first whether a write took effect.',
+    meaning: 'the upstream gave no valid answer',
+    remedy: 'look at its log; a write may have taken effect',
+  },
+  upstream_unavailable: {
+    status: 503,
+    message:
+      'The upstream cannot be reached, or gives no answers. Wait as long as Retry-After says, then send the request again.',
+    meaning: 'it cannot be reached, or so many requests got no answer that no more are sent for a moment',
+    remedy: 'start it, check `PETS_URL`, look at its log',
+    retryAfterS: 1,
+  },
+  overloaded: {
+    status: 503,
+    message:
+      'The gateway has more requests than it can serve. Wait as long as Retry-After says, then send the request again.',
+    meaning:
+      "more exchanges than `limits.exchanges`, more tunnels than `limits.tunnels`, or the upstream's queue is full, or the operation's part of it",
+    remedy: 'add workers or gateways; find out what hangs',
+    retryAfterS: 1,
+  },
+  store_unavailable: {
+    status: 503,
+    message: 'Admission cannot be decided right now. Wait as long as Retry-After says, then send the request again.',
+    meaning: 'Redis (or the disk) does not answer, and the key is not known here',
+    remedy: 'see the log and `/readyz`',
+    retryAfterS: 1,
+  },
+  plan_unavailable: {
+    status: 503,
+    message:
+      'The plan of this API key is not in force right now, and nothing was counted. Send the request again later, and report the X-Request-Id if it persists.',
+    meaning: 'the plan of the key is not in the plans file, or gives it no limits; no strike, nothing charged',
+    remedy: 'see the log and `/readyz`; `petgate plans list`',
+    retryAfterS: 1,
+  },
+  upstream_timeout: {
+    status: 504,
+    message:
+      'The upstream did not answer in time. Send the request again later; check first whether a write took effect.',
+    meaning: "no whole answer within the upstream's deadline, or the operation's own",
+    remedy: 'look at the upstream',
+  },
+  http_version_not_supported: {
+    status: 505,
+    message: 'This HTTP version is not supported. Use HTTP/1.1.',
+    meaning: 'a request line with a version other than 1.0 and 1.1',
+    remedy: 'use HTTP/1.1, or with TLS HTTP/2',
+    closes: true,
+  },
+} as const satisfies Record<string, CatalogueEntry>;
