@@ -7,6 +7,8 @@ const FAREWELL_MS = 2000;
 
 /** What a tunnel may last. */
 interface TunnelTerms {
+  /** How long bytes of the client may wait for the service: meanwhile nothing is read, and nobody sees the client leave. */
+  readonly requestMs: number;
   readonly tunnelIdleMs: number;
   readonly tunnelLifetimeMs: number;
 }
@@ -44,7 +46,8 @@ export class TunnelEnd extends Duplex implements Tunnel {
     socket.setKeepAlive(true);
     socket.on('data', (chunk: Buffer) => {
       this.bytesIn += chunk.length;
-      if (!this.push(chunk)) socket.pause();
+      if (this.push(chunk)) return;
+      socket.pause().setTimeout(Math.min(this.#terms.requestMs, this.#terms.tunnelIdleMs));
     });
     socket.on('end', () => {
       this.closedBy ??= 'client';
@@ -65,7 +68,7 @@ export class TunnelEnd extends Duplex implements Tunnel {
   }
 
   override _read(): void {
-    if (this.openedMs > 0) this.#socket.resume();
+    if (this.openedMs > 0 && this.#socket.isPaused()) this.#socket.resume().setTimeout(this.#terms.tunnelIdleMs);
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {

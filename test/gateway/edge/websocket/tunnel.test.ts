@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../../../answers/honest.js';
@@ -151,6 +152,48 @@ t.test('who reads nothing holds up who writes, and not the gateway', async (t) =
   await until('then all of it comes', () => client.socket.bytesRead > sent);
   client.socket.resetAndDestroy();
   await until('the service is let go', () => at.upstream.sockets.size === 0);
+});
+
+/** Until nothing more is taken of what it writes. */
+async function fill(writer: Socket): Promise<void> {
+  let before = -1;
+  await until('nothing more goes through', async () => {
+    if (writer.writableLength < 1024 * 1024) writer.write(Buffer.alloc(8 * 1024 * 1024));
+    const stuck = writer.writableLength === before;
+    before = writer.writableLength;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return stuck;
+  });
+}
+
+t.test('a client that leaves while one side reads nothing frees its place soon', async (t) => {
+  const at = await stage(t, { headers_time: '1s', request_time: '1s' });
+  at.upstream.handle = (seen) => accept(seen);
+  for (const stalled of ['client', 'service'])
+    for (const leave of ['resetAndDestroy', 'destroy'] as const) {
+      const client = await opened(at);
+      const service = at.upstream.seen.at(-1)!.socket;
+      const [writer, reader] = stalled === 'service' ? [client.socket, service] : [service, client.socket];
+      reader.pause();
+      await fill(writer);
+      client.socket[leave]();
+      await until(`its place is free: ${stalled}, ${leave}`, async () => (await at.tunnels()) === 0);
+      service.resume();
+      await until('the service is let go', () => at.upstream.sockets.size === 0);
+    }
+});
+
+t.test('a service that reads nothing for a while loses nothing', async (t) => {
+  const at = await stage(t, { headers_time: '3s', request_time: '3s' });
+  at.upstream.handle = (seen) => accept(seen);
+  const client = await opened(at);
+  const service = at.upstream.seen[0]!.socket.pause();
+  await fill(client.socket);
+  service.resume();
+  await until('all of it came', () => client.socket.writableLength === 0);
+  service.write('x');
+  await until('and the tunnel is open', () => client.received().length === 1);
+  t.equal(await at.tunnels(), 1);
 });
 
 t.test('above the limit a handshake is refused without a token, and tunnels take no place of requests', async (t) => {
