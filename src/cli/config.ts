@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import type { Settings } from '../gateway/config/settings.js';
-import { collect } from '../shared/problems.js';
 import { CommandError } from './command-error.js';
 import { cell, keyValues, say, sayJson, styled, table } from './output.js';
 
@@ -61,7 +60,7 @@ async function checkAll(withStore: boolean): Promise<Checked> {
   const { summaryOf } = await import('../gateway/config/summary.js');
   const { loadContract } = await import('../gateway/contract/load.js');
   const { checkPrices } = await import('../gateway/contract/prices.js');
-  const { checkSecrets } = await import('../gateway/secrets.js');
+  const { checkSecrets, collect } = await import('../gateway/secrets.js');
   const problems = [...(await mistakesOfPets())];
   const sources = collect(problems, REFUSALS, () => loadSources(process.env));
   const checked = collect(problems, REFUSALS, () => {

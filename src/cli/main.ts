@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../shared/package-root.js';
-import { exitWithParent } from '../shared/parent.js';
+import { exitWithParent } from '../shared/exit.js';
 import { findAdmin } from './admin-address.js';
 import { bansCommand } from './keys/bans.js';
 import { AdminClient } from './client.js';

@@ -16,7 +16,7 @@ import { oversee } from './oversee.js';
 import { drain, listen } from './server.js';
 import { startWorkers } from './workers/primary.js';
 import { askPrimary, reportToPrimary } from './workers/worker.js';
-import { onStopSignal } from '../shared/stop.js';
+import { onStopSignal } from '../shared/exit.js';
 
 /**
  * The gateway process: settings → app → listen → signals. Resolves once it serves.

@@ -16,7 +16,7 @@ import { watchGateway, watchProcess } from './observe/process.js';
 import { listen } from './server.js';
 import type { Upstreams } from './upstream/pools.js';
 import { runTask } from './usage/task.js';
-import { onStopSignal } from '../shared/stop.js';
+import { onStopSignal } from '../shared/exit.js';
 
 /** What serves the public, in this process or in workers of it. */
 interface PublicSide {

@@ -1,6 +1,5 @@
 import type { Settings } from './config/settings.js';
 import { readEventSecrets } from './events/secrets.js';
-import { collect } from '../shared/problems.js';
 import { BadSecret, findSecret, givenSecret, readSecret } from '../shared/secret-file.js';
 
 /** What the gateway keeps to itself. */
@@ -51,4 +50,18 @@ function gather<Token extends string | null>(
   if (internalToken === undefined || adminToken === undefined || eventKeys === undefined || problems.length > 0)
     throw new BadSecret(problems.join('\n'));
   return { internalToken, adminToken, eventKeys };
+}
+
+/**
+ * What `read` gives. Where it throws an error of one of these names, undefined, and its message is one more of
+ * `problems`. By name: who asks may not have loaded what throws it.
+ */
+export function collect<T>(problems: string[], names: readonly string[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Error) || !names.includes(error.name)) throw error;
+    problems.push(error.message);
+    return undefined;
+  }
 }

@@ -3,7 +3,7 @@ import { loadSources } from '../../gateway/config/load.js';
 import type { Settings } from '../../gateway/config/settings.js';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
-import { exitWithParent } from '../../shared/parent.js';
+import { exitWithParent } from '../../shared/exit.js';
 import { dialed, findAdmin } from '../admin-address.js';
 import { AdminClient } from '../client.js';
 import { CommandError } from '../command-error.js';

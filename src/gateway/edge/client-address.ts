@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { createNetworks } from '../../shared/networks.js';
+import { createNetworks } from '../../shared/addresses.js';
 
 /** Reads the caller's address: the socket's, or what trusted proxies say of it. */
 export interface AddressReader {

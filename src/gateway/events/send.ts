@@ -2,8 +2,7 @@ import { lookup } from 'node:dns';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { isLocalAddress } from '../../shared/local-address.js';
-import { createNetworks } from '../../shared/networks.js';
+import { createNetworks, isLocalAddress } from '../../shared/addresses.js';
 import type { Message } from './message.js';
 
 /**

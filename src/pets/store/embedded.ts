@@ -1,5 +1,6 @@
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
+import { letOthersOpen, openInTurn } from '../../shared/opening.js';
 import type { NewPet, Pet, PetStatus } from '../pet.js';
 import { StoreUnavailable } from './port.js';
 import type { Page, PetStore } from './port.js';
@@ -17,7 +18,8 @@ const MAP_BYTES = 2 ** 30;
  * not, but of a commit that fails (a full disk) some of them never end.
  */
 export function openEmbeddedStore(folder: string): PetStore {
-  return new EmbeddedStore(open({ path: folder, mapSize: MAP_BYTES, maxDbs: 3, overlappingSync: false }));
+  const root = openInTurn(folder, () => open({ path: folder, mapSize: MAP_BYTES, maxDbs: 3, overlappingSync: false }));
+  return new EmbeddedStore(root, folder);
 }
 
 /** What this version writes, and the only form it knows: it says so in the store, and one of 0.2 says nothing. */
@@ -47,12 +49,15 @@ class EmbeddedStore implements PetStore {
   readonly #byStatus: Database<string, Buffer>;
 
   readonly #waiting: Waiting[] = [];
+  readonly #stopLetting: () => void;
 
-  constructor(root: RootDatabase) {
+  constructor(root: RootDatabase, folder: string) {
     this.#root = root;
     checkFormat(root);
     this.#pets = root.openDB<string, Buffer>({ name: 'pets', encoding: 'string', keyEncoding: 'binary' });
     this.#byStatus = root.openDB<string, Buffer>({ name: 'pets-by-status', encoding: 'string', keyEncoding: 'binary' });
+    // Every transaction ends in the turn it began in.
+    this.#stopLetting = letOthersOpen(folder, () => true);
   }
 
   add(pet: NewPet): Promise<Pet> {
@@ -120,6 +125,7 @@ class EmbeddedStore implements PetStore {
 
   async close(): Promise<void> {
     if (this.#waiting.length > 0) this.#commit();
+    this.#stopLetting();
     await this.#root.close();
   }
 

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { isLocalAddress } from '../../../shared/local-address.js';
-import { createNetworks } from '../../../shared/networks.js';
+import { createNetworks, isLocalAddress } from '../../../shared/addresses.js';
 import { bool, duration, mapping, network } from './values.js';
 
 // No part of the address stands in a message: its path or query may hold a secret.

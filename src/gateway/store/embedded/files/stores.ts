@@ -10,9 +10,9 @@ import { Capacity } from './capacity.js';
 import { ARCHIVE, FORMAT } from './rows.js';
 import { guardExit, isIdle } from './exit-guard.js';
 import { isDamage } from './damage.js';
-import { letOthersOpen, openInTurn } from './opening.js';
 import type { Store } from './store.js';
 import type { Log } from '../../../../shared/log.js';
+import { letOthersOpen, openInTurn } from '../../../../shared/opening.js';
 
 /** Between two tries to open files that failed. */
 const RETRY_MS = 1_000;

@@ -62,7 +62,7 @@ export class Memtable {
 
   /** In the write transaction `transaction` on `recent`, before anything is read of this. */
   catchUp(transaction: number): void {
-    // Somebody opened the files while others committed (files/opening.ts): what was decided since is not in them.
+    // Somebody opened the files while others committed (shared/opening.ts): what was decided since is not in them.
     if (transaction <= this.#seen) throw new Error(`transaction ids went back from ${this.#seen} to ${transaction}`);
     // Ids have no gaps: where the last was our own, nobody wrote in between.
     if (transaction !== this.#seen + 1) this.#readLog();

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 
 /** What is not on the public internet (IANA special-purpose registries, RFC 6890), IPv4. */
 const IPV4 = [
@@ -40,4 +40,19 @@ export function isLocalAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return local.check(address, 'ipv4');
   return family === 0 || !global6.check(address, 'ipv6') || local.check(address, 'ipv6');
+}
+
+/** Whether an address is one of `blocks`: addresses or CIDR blocks such as 10.0.0.0/8. */
+export function createNetworks(blocks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const block of blocks) {
+    const [address = '', bits] = block.split('/');
+    if (bits === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(bits), familyOf(address));
+  }
+  return (address) => list.check(address, familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4';
 }

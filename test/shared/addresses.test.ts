@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isLocalAddress } from '../../src/shared/local-address.js';
+import { isLocalAddress } from '../../src/shared/addresses.js';
 
 t.test('addresses of this machine and of private networks are local, in every form', (t) => {
   for (const address of [

@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StoreUnavailable } from '../../../admission/port.js';
 
 /**
- * Files are opened by one process at a time, and while no other commits. lmdb 3.5.6 writes the id of the last
+ * LMDB files are opened by one process at a time, and while no other commits. lmdb 3.5.6 writes the id of the last
  * transaction, as it read it when it began to open, into memory that all processes share (`mdb_env_open2`): what
  * others committed in that moment is gone, and after several commits pages are used twice. So an opener asks, with
  * a file, and goes on when all processes that have the files open stand still, each of which says so with another.
@@ -17,7 +16,7 @@ const STEP_MS = 1;
 /** Where the system can't say who has the files open. */
 const BLIND_WAIT_MS = 200;
 
-/** Runs `open` while no other process commits to files in `folder`. Throws StoreUnavailable when one doesn't make way. */
+/** Runs `open` while no other process commits to files in `folder`. Throws when one doesn't make way. */
 export function openInTurn<Result>(folder: string, open: () => Result): Result {
   const place = placeIn(folder);
   takeTurn(place);
@@ -25,9 +24,7 @@ export function openInTurn<Result>(folder: string, open: () => Result): Result {
     const moving = (): number | undefined => othersIn(folder)?.find((pid) => !isStill(place, pid));
     if (othersIn(folder) === undefined) waitUntil(() => false, BLIND_WAIT_MS);
     else if (!waitUntil(() => moving() === undefined, WAIT_MS))
-      throw new StoreUnavailable(
-        `Process ${moving() ?? ''} has the files in ${folder} open, and does not make way. End it, or give this gateway a folder of its own with PETGATE_DATA.`,
-      );
+      throw new Error(`process ${moving() ?? ''} has its files open, and does not make way: end it`);
     return open();
   } finally {
     rmSync(join(place, ASK), { force: true });
@@ -71,7 +68,7 @@ function takeTurn(place: string): void {
     if (asker !== undefined && hasEnded(asker)) rmSync(ask, { force: true });
     return isWritten(ask);
   }, WAIT_MS);
-  if (!isTaken) throw new StoreUnavailable(`Another process has been opening the files in ${place} for long. End it.`);
+  if (!isTaken) throw new Error(`process ${askerIn(place) ?? ''} has been opening its files for long: end it`);
 }
 
 function isWritten(file: string): boolean {
@@ -137,7 +134,7 @@ function waitUntil(isSo: () => boolean, withinMs: number): boolean {
   return true;
 }
 
-/** The processes that have files in `folder` open: they share a lock on them. undefined where the system doesn't say. */
+/** The other processes that have files in `folder` open: they share a lock. undefined where the system doesn't say. */
 function othersIn(folder: string): readonly number[] | undefined {
   let locks: string;
   try {
@@ -147,7 +144,7 @@ function othersIn(folder: string): readonly number[] | undefined {
   }
   const inodes = new Set(
     readdirSync(folder)
-      .filter((name) => name.endsWith('.mdb-lock'))
+      .filter((name) => name.endsWith('.mdb-lock') || name === 'lock.mdb')
       .map((name) => String(statSync(join(folder, name), { throwIfNoEntry: false })?.ino)),
   );
   const pids = locks.split('\n').flatMap((line) => {
