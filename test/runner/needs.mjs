@@ -10,6 +10,7 @@ const NEEDS = [
   { program: 'chromium', package: 'chromium' },
   { program: 'promtool', package: 'prometheus' },
   { program: 'openssl', package: 'openssl' },
+  { program: 'curl', package: 'curl' },
   { program: 'haproxy', package: 'haproxy' },
   { program: 'testssl', package: 'testssl.sh' },
 ];

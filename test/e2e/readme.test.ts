@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { packageRoot } from '../../src/shared/package-root.js';
+import { freePort } from '../servers/free-port.js';
+import { startProgram, temporaryFolder } from '../servers/program.js';
+import { until } from '../servers/until.js';
+
+const run = promisify(execFile);
+
+/** A command of the README, and the lines that it shows of the answer. */
+interface Example {
+  readonly command: string;
+  readonly shown: readonly string[];
+}
+
+function examplesOf(page: string): readonly Example[] {
+  const blocks = [...page.matchAll(/^```console\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+  return blocks.flatMap((block) =>
+    block.split(/^\$ /m).flatMap((text) => {
+      const [command = '', ...shown] = text.replaceAll('\\\n', ' ').split('\n');
+      return command === '' ? [] : [{ command, shown: shown.filter((line) => line !== '') }];
+    }),
+  );
+}
+
+/** What is another at each run. */
+const CHANGING: readonly (readonly [RegExp, string])[] = [
+  [/ptg_development_\w+/g, 'KEY'],
+  [/^[0-9A-Za-z]{12}(?= )/gm, 'ID'],
+  [/\d{4}-\d\d-\d\d/g, 'DATE'],
+  [/(?<=^(?:X-RateLimit-Reset|Retry-After|X-Request-Id): ).*/gm, '…'],
+  [/(?<=;t=)\d+/g, '…'],
+  [/(?<=http:\/\/127\.0\.0\.1:)\d+/g, '…'],
+  [/\(\d+\.\d s\)/g, '(…)'],
+];
+const steady = (text: string): string => CHANGING.reduce((masked, [what, by]) => masked.replace(what, by), text);
+
+/** The lines that are not in the answer. Keys are listed by their ids, so that the order is another at each run. */
+function missing(shown: readonly string[], answer: string): readonly string[] {
+  const lines = new Set(steady(answer).split(/\r?\n/));
+  return shown.filter((line) => !lines.has(steady(line)));
+}
+
+t.test('what the README shows is what a new user sees', async (t) => {
+  const [first, ...examples] = examplesOf(readFileSync(join(packageRoot, 'README.md'), 'utf8'));
+  t.equal(first?.command, 'npm start');
+  t.ok(examples.length >= 6, 'the examples were found');
+  const [port, adminPort, petsPort] = [await freePort(), await freePort(), await freePort()];
+  const environment = {
+    PORT: `${port}`,
+    ADMIN_PORT: `${adminPort}`,
+    PETS_PORT: `${petsPort}`,
+    PETGATE_DATA: temporaryFolder(t),
+  };
+  const program = startProgram(['start'], environment);
+  t.teardown(() => program.stop());
+  await until('petgate start is ready', () => /Ctrl-C/.test(program.output()));
+  t.strictSame(missing(first!.shown, program.output()), [], 'npm start');
+  const [KEY = ''] = /ptg_\w+/.exec(program.output()) ?? [];
+  const cli = `'${process.execPath}' '${join(packageRoot, 'dist/src/cli/main.js')}'`;
+  for (const { command, shown } of examples) {
+    const line = command.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`).replaceAll('npx petgate', cli);
+    const env = { PATH: process.env['PATH'], KEY, ...environment };
+    const { stdout } = await run('bash', ['-c', line], { env });
+    t.strictSame(missing(shown, stdout), [], command);
+  }
+});
