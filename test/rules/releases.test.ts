@@ -11,7 +11,7 @@ const SUBJECT_CHARACTERS = 72;
 t.test('the version has its section in the changelog, and the images carry it', (t) => {
   t.match(textOf('CHANGELOG.md'), new RegExp(`^## \\[${version}\\] - \\d{4}-\\d\\d-\\d\\d$`, 'm'));
   for (const path of ['compose.yaml', 'config/kubernetes/petgate.yaml']) {
-    const tags = [...textOf(path).matchAll(/petgate-\w+:(\S+)/g)].map(([, tag]) => tag);
+    const tags = [...textOf(path).matchAll(/image: petgate-\w+:(\S+)/g)].map(([, tag]) => tag);
     t.ok(tags.length > 0, path);
     t.strictSame([...new Set(tags)], [version], path);
   }
