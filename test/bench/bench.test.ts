@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { temporaryFolder } from '../servers/program.js';
-import { quantile, ratioOf, spreadOf } from './figures.js';
+import { intervalOf, quantile, ratioOf, spreadOf } from './figures.js';
 import type { Sample } from './figures.js';
+import { packageRoot } from '../../src/shared/package-root.js';
 import { plotOf } from './plot.js';
 import { barReports, caseReports, textOf } from './report.js';
 import type { ScenarioReport } from './report.js';
@@ -106,6 +107,33 @@ t.test('one short round runs Petgate and a bare proxy, and writes JSON and a plo
     ['embedded / bare', 'redis / bare'],
   );
   t.match(readFileSync(svg, 'utf8'), /^<svg [^]*Petgate, embedded store[^]*<\/svg>\n$/);
+  t.end();
+});
+
+t.test('a build is compared with another, of Petgate alone', (t) => {
+  const args = [
+    '--against',
+    packageRoot,
+    '--pairs',
+    '1',
+    '--rounds',
+    '1',
+    '--scenario',
+    'list',
+    '--only',
+    'bare,redis',
+  ];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' });
+  t.equal(status, 0, 'it ends well', { stderr });
+  t.match(stdout, /^list, redis: gateway \d\.\d+ \(95 %: .*\), store \d\.\d+ \(95 %: .*\) of the build before\n$/);
+  t.end();
+});
+
+t.test('a median is believed between two of its values, as many as are needed', (t) => {
+  t.strictSame(intervalOf([3, 1, 2, 5, 4]), { median: 3, low: 0, high: Infinity }, 'five say nothing');
+  t.strictSame(intervalOf([3, 1, 2, 6, 5, 4]), { median: 3.5, low: 1, high: 6 });
+  const sixteen = intervalOf(Array.from({ length: 16 }, (_, n) => n));
+  t.strictSame(sixteen, { median: 7.5, low: 3, high: 12 });
   t.end();
 });
 

@@ -48,6 +48,24 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, p25, p75, min, max };
 }
 
+/** A median, and between what it is to be believed, 95 of 100 times. */
+export interface Interval {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** By the order of the values alone, whatever their distribution; of less than six values it says nothing. */
+export function intervalOf(values: readonly number[]): Interval {
+  const sorted = [...values].sort((a, b) => a - b);
+  const out = Math.round(sorted.length / 2 - 0.98 * Math.sqrt(sorted.length)) - 1;
+  return {
+    median: quantile(values, 0.5),
+    low: out < 0 ? 0 : sorted[out]!,
+    high: out < 0 ? Infinity : sorted[sorted.length - 1 - out]!,
+  };
+}
+
 /** Round by round, since what else the machine does changes both of one round alike. */
 export function ratioOf(of: readonly Sample[], to: readonly Sample[], figure: Figure): Spread {
   return spreadOf(of.map((sample, round) => figureOf(sample, figure) / figureOf(to[round]!, figure)));

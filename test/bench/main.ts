@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compare, textOf as comparisonText } from './against.js';
 import { machineOf } from './machine.js';
 import { readOptions, USE } from './options.js';
 import type { Options } from './options.js';
@@ -48,6 +49,13 @@ async function runScenario(
 async function bench(options: Options, folder: string): Promise<void> {
   const machine = machineOf();
   say(`Petgate ${machine.commit}, Node ${machine.node}, ${machine.processors}, TCP ${machine.congestion}`);
+  const { against } = options;
+  if (against !== undefined) {
+    for (const scenario of options.scenarios)
+      for (const one of await compare(scenario, { ...options, against, folder, say }))
+        process.stdout.write(`${scenario.name}, ${comparisonText(one)}\n`);
+    return;
+  }
   const scenarios: ScenarioReport[] = [];
   for (const scenario of options.scenarios) {
     try {

@@ -7,6 +7,7 @@ import type { SubjectName } from './subjects/subject.js';
 const NAMES = SCENARIOS.map(({ name }) => name).join(', ');
 
 export const USE = `npm run bench -- [--rounds 1..100] [--seconds 1..60] [--scenario a,b | --all] [--only a,b] [--json FILE] [--svg FILE] [--load wrk | node]
+  [--against FOLDER [--pairs 1..100]]  only Petgate, beside another build of it
   scenarios: ${NAMES}
   subjects:  ${SUBJECTS.join(', ')}`;
 
@@ -18,6 +19,10 @@ export interface Options {
   readonly json: string | undefined;
   readonly svg: string | undefined;
   readonly load: 'wrk' | 'node';
+  /** The root of another build of Petgate. */
+  readonly against: string | undefined;
+  /** Processes of each of both builds. */
+  readonly pairs: number;
 }
 
 /** Throws an error that says what is wrong. */
@@ -33,19 +38,23 @@ export function readOptions(args: readonly string[]): Options {
       json: text,
       svg: text,
       load: text,
+      against: text,
+      pairs: text,
       all: { type: 'boolean', default: false },
     },
   });
   const { load = 'wrk' } = values;
   if (load !== 'wrk' && load !== 'node') throw new Error('--load must be wrk or node');
   return {
-    rounds: wholeNumber('rounds', values.rounds ?? '9', 100),
+    rounds: wholeNumber('rounds', values.rounds ?? (values.against === undefined ? '9' : '30'), 100),
     seconds: wholeNumber('seconds', values.seconds ?? '1', 60),
     scenarios: scenariosOf(values.scenario, values.all),
     subjects: new Set(chosen('only', values.only, SUBJECTS)),
     json: values.json,
     svg: values.svg,
     load,
+    against: values.against,
+    pairs: wholeNumber('pairs', values.pairs ?? '16', 100),
   };
 }
 

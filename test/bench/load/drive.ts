@@ -19,13 +19,13 @@ interface Driven {
  * Without: each connection sends its next request when the last was answered.
  */
 export async function drive(aim: Aim, seconds: number, rate?: number): Promise<Driven> {
-  const run = new Run(aim);
-  await run.connect();
+  const run = await Run.to(aim);
   await (rate === undefined ? run.closed(seconds) : run.paced(seconds, rate));
   return run.end();
 }
 
-class Run {
+/** Connections that stay open from one load to the next. */
+export class Run {
   readonly #aim: Aim;
   readonly #messages: readonly Buffer[];
   readonly #idle: Connection[] = [];
@@ -38,14 +38,20 @@ class Run {
   #broken = 0;
   #onAnswer: (connection: Connection) => void = () => undefined;
 
-  constructor(aim: Aim) {
+  private constructor(aim: Aim) {
     this.#aim = aim;
     this.#messages = aim.tokens.map((token) => messageOf(aim, token));
   }
 
-  async connect(): Promise<void> {
-    const opened = Array.from({ length: this.#aim.traffic.connections }, () => this.#open());
-    this.#idle.push(...(await Promise.all(opened)));
+  static async to(aim: Aim): Promise<Run> {
+    const run = new Run(aim);
+    run.#idle.push(...(await Promise.all(Array.from({ length: aim.traffic.connections }, () => run.#open()))));
+    return run;
+  }
+
+  /** Requests answered so far. */
+  get answered(): number {
+    return this.#latenciesMs.length;
   }
 
   async #open(): Promise<Connection> {
@@ -72,8 +78,12 @@ class Run {
       let busy = this.#idle.length;
       this.#onAnswer = (connection) => {
         const nowMs = performance.now();
-        if (nowMs < endMs && this.#broken === 0) this.#send(connection, nowMs);
-        else if (--busy === 0 || this.#broken > 0) resolve();
+        if (nowMs < endMs && this.#broken === 0) {
+          this.#send(connection, nowMs);
+          return;
+        }
+        this.#idle.push(connection);
+        if (--busy === 0 || this.#broken > 0) resolve();
       };
       for (const connection of this.#idle.splice(0)) this.#send(connection, performance.now());
     });

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageRoot } from '../../../src/shared/package-root.js';
 import { issueCertificate } from '../../servers/certificate.js';
 import { startRedis } from '../../servers/redis.js';
 import type { RedisServer } from '../../servers/redis.js';
@@ -42,8 +43,16 @@ export class Fleet {
     this.#upstream = upstream;
   }
 
-  /** Who can't be started is left out, and named. */
-  static async start(names: ReadonlySet<SubjectName>, withTls: boolean, folder: string): Promise<Fleet> {
+  /**
+   * Who can't be started is left out, and named.
+   * @param root of the build of Petgate
+   */
+  static async start(
+    names: ReadonlySet<SubjectName>,
+    withTls: boolean,
+    folder: string,
+    root = packageRoot,
+  ): Promise<Fleet> {
     mkdirSync(folder, { recursive: true });
     const fleet = new Fleet(await startRedis(), await startUpstream());
     const tls = withTls ? issueCertificate(folder, 'bench') : undefined;
@@ -53,6 +62,7 @@ export class Fleet {
           name,
           await STARTS[name]({
             folder: join(folder, name),
+            root,
             upstreamPort: fleet.#upstream.port,
             redis: fleet.redis,
             tls,

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { packageRoot } from '../../../src/shared/package-root.js';
 import { until } from '../../servers/until.js';
 import { PLANS } from './keys.js';
 import type { BenchKey, KeyKind } from './keys.js';
@@ -28,14 +27,14 @@ export async function startPetgate(
   place: Place,
   { accessLog = false, withRedis = false }: PetgateOptions,
 ): Promise<Petgate> {
-  const { folder, redis, tls } = place;
+  const { folder, root, redis, tls } = place;
   mkdirSync(folder, { recursive: true });
   const configFile = join(folder, 'gateway.yaml');
   writeFileSync(join(folder, 'plans.yaml'), stringify(PLANS, { aliasDuplicateObjects: false }));
   writeFileSync(
     configFile,
     stringify({
-      extends: join(packageRoot, 'config/gateway.yaml'),
+      extends: join(root, 'config/gateway.yaml'),
       plans: 'plans.yaml',
       log: { access: accessLog },
       // A busy machine is no outage.
@@ -46,7 +45,7 @@ export async function startPetgate(
   );
   const logFile = join(folder, 'log');
   const log = openSync(logFile, 'w');
-  const child = spawn(process.execPath, [join(packageRoot, 'dist/src/cli/main.js'), 'gateway'], {
+  const child = spawn(process.execPath, [join(root, 'dist/src/cli/main.js'), 'gateway'], {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',

@@ -22,6 +22,8 @@ export const usesRedis = (name: SubjectName): boolean => name !== 'bare' && !nam
 export interface Place {
   /** Of its own. */
   readonly folder: string;
+  /** Of the build of Petgate. */
+  readonly root: string;
   readonly upstreamPort: number;
   readonly redis: RedisServer;
   /** It is to speak TLS, and HTTP/2 where it can. */
