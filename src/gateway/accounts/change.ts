@@ -1,13 +1,37 @@
+import { z } from 'zod';
 import { customerOf } from '../store/records/customer-id.js';
 import type { KeyRecord } from '../store/records/key.js';
 import { problemsOfChange } from './customers/of-key.js';
 import { differences, isoOrNull } from './edits.js';
 import type { Change } from './edits.js';
-import { limitsOn, readFields } from './fields.js';
+import {
+  expiresAfter,
+  limits,
+  limitsOn,
+  name,
+  note,
+  nothingIn,
+  planIn,
+  readFields,
+  scopesIn,
+  status,
+} from './fields.js';
 import type { Body, FieldRules, Prices } from './fields.js';
 import { KeyRefused } from './refused.js';
 
-const FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'status'];
+/** The body that changes a key; what is left out stays. */
+export const keyChange = (rules: FieldRules) => ({
+  plan: planIn(rules).optional(),
+  name: name.optional(),
+  note: note.optional(),
+  limits: limits.optional(),
+  scopes: scopesIn(rules).optional(),
+  expires: expiresAfter(rules.nowMs).optional(),
+  status: status.optional(),
+});
+const NOT_MOVED = {
+  customer: z.never("a key can't be moved, its id says whose it is; create another key").optional(),
+};
 /** In the order in which history shows them, before `expires`. */
 const HISTORY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const;
 
@@ -17,14 +41,15 @@ const HISTORY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as
  */
 export function changed(record: KeyRecord, body: Body, rules: FieldRules & Prices): Change<KeyRecord> | null {
   refuseRevoked(record);
-  const problems = [...problemsOfChange(record, body)];
-  const fields = readFields(body, [...FIELDS, 'customer'], { ...rules, has: record.plan }, problems);
-  if (Object.keys(body).length === 0) problems.push(`nothing to change: send one or more of ${FIELDS.join(', ')}`);
+  const known = keyChange({ ...rules, has: record.plan });
+  const problems = [...problemsOfChange(record, body), ...nothingIn(body, known)];
+  const { expires, ...fields } = readFields(body, { ...known, ...NOT_MOVED }, problems);
+  const expiresAtMs = expires === undefined ? record.expiresAtMs : expires;
   const plan = rules.plans.get(fields.plan ?? record.plan);
   // A problem with the plan or the limits themselves is reported once, not twice.
-  const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, rules, problems);
+  const own = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, rules, problems);
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
-  const next = { ...record, ...fields, limits };
+  const next = { ...record, ...fields, expiresAtMs, limits: own };
   const what = changesOf(record, next);
   return Object.keys(what).length === 0 ? null : { next, action: 'changed', changed: what };
 }

@@ -1,12 +1,13 @@
+import { z } from 'zod';
 import type { CustomerStore } from '../store/records/customer.js';
 import type { AuditEntry, KeyRecord } from '../store/records/key.js';
 import { ChangeUncertain, VersionConflict } from '../store/port.js';
 import { readCustomer } from './customers/of-key.js';
 import { isoOrNull, untilWritten } from './edits.js';
-import { limitsOn, readFields } from './fields.js';
+import { expiresAfter, limits, limitsOn, name, note, planIn, readFields, scopesIn } from './fields.js';
 import type { Body, FieldRules, Prices } from './fields.js';
 import { KeyRefused } from './refused.js';
-import { looksLikeToken, makeToken, newKeyId, parseToken } from './token.js';
+import { makeToken, newKeyId, parseToken } from './token.js';
 
 /** A key with its token, which is shown this once and then nowhere. */
 export interface IssuedKey {
@@ -31,7 +32,23 @@ interface NewKey extends Pick<KeyRecord, 'plan' | 'name' | 'note' | 'limits' | '
   readonly customer: string | null;
 }
 
-const FIELDS = ['plan', 'name', 'note', 'limits', 'scopes', 'expires', 'key', 'customer'];
+const TOKEN_FORM = 'must be 16 to 512 visible ASCII characters that do not begin with ptg_ or pta_';
+
+/** The body that makes a key. */
+export const newKey = (rules: FieldRules) => ({
+  plan: planIn(rules).optional().describe('Required without a customer'),
+  name,
+  note: note.optional(),
+  limits: limits.optional(),
+  scopes: scopesIn(rules).optional(),
+  expires: expiresAfter(rules.nowMs).optional(),
+  key: z
+    .string(TOKEN_FORM)
+    .regex(/^(?!pt[ga]_)[\x21-\x7e]{16,512}$/, TOKEN_FORM)
+    .optional()
+    .describe('A token of another form, to be brought in'),
+  customer: z.string().optional().describe('Whose plan and limits it shares'),
+});
 
 /**
  * Checks what is asked for and writes it as a new key. Rejects with KeyRefused for what the caller can put right,
@@ -66,33 +83,19 @@ export async function createKey(
 
 async function readNewKey(body: Body, rules: CreateRules): Promise<NewKey> {
   const problems: string[] = [];
-  const fields = readFields(body, FIELDS, rules, problems);
   const isCustomers = Object.hasOwn(body, 'customer');
-  for (const field of isCustomers ? ['name'] : ['plan', 'name']) {
-    if (!Object.hasOwn(body, field)) problems.push(`${field}: is required`);
-  }
+  if (!isCustomers && !Object.hasOwn(body, 'plan')) problems.push('plan: is required');
+  const fields = readFields(body, newKey(rules), problems);
   const customer = await readCustomer(rules.customers, body, problems);
-  const imported = isCustomers ? null : importedToken(body, rules, problems);
-  const onPlan = isCustomers ? undefined : rules.plans.get(fields.plan ?? '');
-  const limits = onPlan === undefined ? null : limitsOn(onPlan, fields.limits, null, rules, problems);
-  if (problems.length > 0) throw new KeyRefused('invalid', problems);
-  const { plan = '', name = '', note = '', scopes = null, expiresAtMs = null } = fields;
-  return { plan, name, note, limits, scopes, expiresAtMs, imported, customer: customer?.id ?? null };
-}
-
-function importedToken(body: Body, { acceptImported, environment }: CreateRules, problems: string[]): string | null {
-  if (!Object.hasOwn(body, 'key')) return null;
-  const token = body['key'];
-  if (!acceptImported) {
+  const { plan = '', name = '', note = '', scopes = null, expires: expiresAtMs = null, key: imported = null } = fields;
+  if (!rules.acceptImported && !isCustomers && imported !== null)
     problems.push(
       'key: bringing in keys of another form is off; leave it out to have one made, or turn on keys.accept_imported',
     );
-  } else if (typeof token !== 'string' || looksLikeToken(token) || parseToken(token, environment, true) === null) {
-    problems.push('key: must be 16 to 512 visible ASCII characters that do not begin with ptg_ or pta_');
-  } else {
-    return token;
-  }
-  return null;
+  const onPlan = isCustomers ? undefined : rules.plans.get(plan);
+  const own = onPlan === undefined ? null : limitsOn(onPlan, fields.limits, null, rules, problems);
+  if (problems.length > 0) throw new KeyRefused('invalid', problems);
+  return { plan, name, note, limits: own, scopes, expiresAtMs, imported, customer: customer?.id ?? null };
 }
 
 function asHistoryShows({ customer, plan, name, note, limits, scopes, expiresAtMs }: NewKey): AuditEntry['changed'] {

@@ -1,11 +1,13 @@
+import { z } from 'zod';
 import { MAX_LIMIT } from '../admission/bucket.js';
 import type { Limits, Per } from '../admission/bucket.js';
 import { inForce, MOST_GRANTS, withGrants } from '../store/records/grant.js';
 import type { Grant } from '../store/records/grant.js';
 import { termsOf } from '../admission/plan.js';
 import type { Plans } from '../admission/plan.js';
+import { whole } from '../config/schema/values.js';
 import type { Change } from './edits.js';
-import { noteProblem, parseMoment, unknownFields } from './fields.js';
+import { momentAfter, note, readFields } from './fields.js';
 import type { Body } from './fields.js';
 import { KeyRefused } from './refused.js';
 
@@ -17,8 +19,17 @@ interface Granted {
   readonly version: number;
 }
 
-const WINDOWS: readonly Per[] = ['minute', 'day', 'month'];
-const FIELDS = ['window', 'units', 'until', 'note'];
+const WINDOWS = ['minute', 'day', 'month'] as const satisfies readonly Per[];
+const grantWindow = z.enum(WINDOWS, `must be one of ${WINDOWS.join(', ')}`);
+const grantUnits = whole(1, MAX_LIMIT);
+
+/** The body that grants more of one window. */
+export const newGrant = (nowMs: number) => ({
+  window: grantWindow,
+  units: grantUnits,
+  until: momentAfter(nowMs),
+  note: note.optional(),
+});
 
 /**
  * The record with more of one window. Throws KeyRefused.
@@ -31,8 +42,8 @@ export function granted<R extends Granted>(
   nowMs: number,
   actor: string,
 ): Change<R> {
-  const problems: string[] = [...unknownFields(body, FIELDS)];
-  const { window, units, untilMs, note } = readGrant(body, nowMs, problems);
+  const problems: string[] = [];
+  const { window = 'day', units = 1, until: untilMs = 0, note = '' } = readFields(body, newGrant(nowMs), problems);
   if (problems.length === 0) problems.push(...problemsOn(record, plans, window, units, nowMs));
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
   const held = inForce(record.grants ?? [], nowMs);
@@ -69,30 +80,6 @@ export function withoutPast<R extends Pick<Granted, 'grants'>>(record: R, nowMs:
   if (grants === undefined) return record;
   const held = inForce(grants, nowMs);
   return held.length === grants.length ? record : { ...record, grants: held };
-}
-
-function readGrant(
-  body: Body,
-  nowMs: number,
-  problems: string[],
-): Pick<Grant, 'window' | 'units' | 'untilMs' | 'note'> {
-  const { window: asked, units, until, note = '' } = body as Readonly<Record<keyof Grant | 'until', unknown>>;
-  const window = WINDOWS.find((one) => one === asked);
-  if (window === undefined) problems.push(`window: must be one of ${WINDOWS.join(', ')}`);
-  const isNumber = typeof units === 'number' && Number.isInteger(units) && units >= 1 && units <= MAX_LIMIT;
-  if (!isNumber) problems.push(`units: must be a whole number from 1 to ${MAX_LIMIT}`);
-  const untilMs = parseMoment(until);
-  if (untilMs === undefined)
-    problems.push('until: must be a date such as "2027-01-31" or "2027-01-31T12:00:00Z", or unix milliseconds');
-  else if (untilMs <= nowMs) problems.push('until: must lie in the future');
-  const problem = noteProblem(note);
-  if (problem !== undefined) problems.push(`note: ${problem}`);
-  return {
-    window: window ?? 'day',
-    units: isNumber ? units : 1,
-    untilMs: untilMs ?? 0,
-    note: typeof note === 'string' ? note : '',
-  };
 }
 
 /** Why there is nothing to be added to; empty where there is. */

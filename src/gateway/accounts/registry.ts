@@ -16,6 +16,7 @@ import type { Body, FieldRules, Prices } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
 import { importKeys } from './import/import.js';
 import type { ImportLine, ImportResult } from './import/import.js';
+import { lineFields } from './import/line.js';
 import { scanKeys } from './listing.js';
 import type { KeyFilter, KeyPage } from './listing.js';
 import type { AuditEntry, KeyRecord } from '../store/records/key.js';
@@ -184,8 +185,11 @@ export class KeyRegistry {
    */
   async import(lines: AsyncIterable<ImportLine>, actor = ANYBODY): Promise<ImportResult> {
     const { acceptImported } = this.#parts;
-    const rules = { ...(await this.#rules()), acceptImported };
-    return importKeys({ store: this.#store, rules, actor }, lines);
+    const rules = await this.#rules();
+    return importKeys(
+      { store: this.#store, rules: { ...rules, acceptImported, fields: lineFields(rules) }, actor },
+      lines,
+    );
   }
 
   /** The event of a ban that begins by hand now; undefined where nothing is told. */

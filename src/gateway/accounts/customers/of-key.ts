@@ -32,10 +32,7 @@ export async function readCustomer(
 
 /** A problem for each field of a change that such a key does not have. */
 export function problemsOfChange(record: KeyRecord, body: Body): readonly string[] {
-  const moved = Object.hasOwn(body, 'customer')
-    ? ["customer: a key can't be moved, its id says whose it is; create another key"]
-    : [];
-  return customerOf(record.id) === null ? moved : [...moved, ...notItsOwn(body)];
+  return customerOf(record.id) === null ? [] : notItsOwn(body);
 }
 
 function notItsOwn(body: Body): readonly string[] {

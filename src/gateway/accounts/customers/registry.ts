@@ -6,9 +6,9 @@ import type { AuditEntry } from '../../store/records/key.js';
 import type { Plans } from '../../admission/plan.js';
 import type { Clock } from '../clock.js';
 import { differences, untilWritten } from '../edits.js';
-import { limitsOn, readFields } from '../fields.js';
+import { limits, limitsOn, name, note, nothingIn, planIn, readFields, reference, status } from '../fields.js';
 import { granted, withdrawn, withoutPast } from '../grants.js';
-import type { Body, Prices } from '../fields.js';
+import type { Body, FieldRules, Prices } from '../fields.js';
 import { KeyRefused } from '../refused.js';
 import { findCustomer, scanCustomers } from './listing.js';
 import type { CustomerFilter, CustomerPage } from './listing.js';
@@ -21,8 +21,23 @@ interface CustomersParts extends Prices {
   readonly clock: Clock;
 }
 
-const CREATE_FIELDS = ['name', 'plan', 'reference', 'note', 'limits'];
-const CHANGE_FIELDS = ['name', 'plan', 'reference', 'note', 'limits', 'status'];
+/** The body that makes a customer. */
+export const newCustomer = (rules: Pick<FieldRules, 'plans'>) => ({
+  name,
+  plan: planIn(rules),
+  reference: reference.optional(),
+  note: note.optional(),
+  limits: limits.optional(),
+});
+/** The body that changes one; what is left out stays. */
+export const customerChange = (rules: Pick<FieldRules, 'plans' | 'has'>) => ({
+  name: name.optional(),
+  plan: planIn(rules).optional(),
+  reference: reference.optional(),
+  note: note.optional(),
+  limits: limits.optional(),
+  status: status.optional(),
+});
 /** In the order in which history shows them. */
 const HISTORY_FIELDS = ['name', 'reference', 'plan', 'limits', 'note', 'status'] as const;
 
@@ -58,19 +73,19 @@ export class CustomerRegistry {
   async create(body: Body, actor: string): Promise<CustomerRecord> {
     const nowMs = await this.#parts.clock();
     const problems: string[] = [];
-    const fields = readFields(body, CREATE_FIELDS, { plans: this.#parts.plans(), scopes: [], nowMs }, problems);
-    for (const field of ['plan', 'name']) if (!Object.hasOwn(body, field)) problems.push(`${field}: is required`);
-    const plan = fields.plan === undefined ? undefined : this.#parts.plans().get(fields.plan);
-    const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, this.#parts, problems);
+    const plans = this.#parts.plans();
+    const fields = readFields(body, newCustomer({ plans }), problems);
+    const { name = '', plan = '', reference = '', note = '' } = fields;
+    const onPlan = plans.get(plan);
+    const own = onPlan === undefined ? null : limitsOn(onPlan, fields.limits, null, this.#parts, problems);
     if (problems.length > 0) throw new KeyRefused('invalid', problems);
-    const { name = '', reference = '', note = '' } = fields;
-    const values = { name, reference, plan: fields.plan ?? '', limits, note };
+    const values = { name, reference, plan, limits: own, note };
     const changed = {
-      plan: values.plan,
+      plan,
       name,
       ...(reference === '' ? {} : { reference }),
       ...(note === '' ? {} : { note }),
-      limits,
+      limits: own,
     };
     return this.#insert(values, { atMs: nowMs, actor, action: 'created', changed });
   }
@@ -103,16 +118,15 @@ export class CustomerRegistry {
   async change(id: string, body: Body, actor: string): Promise<CustomerRecord> {
     return this.#edit(id, actor, (record) => {
       refuseClosed(record);
-      const problems: string[] = [];
       const plans = this.#parts.plans();
-      const fields = readFields(body, CHANGE_FIELDS, { plans, scopes: [], nowMs: 0, has: record.plan }, problems);
-      if (Object.keys(body).length === 0)
-        problems.push(`nothing to change: send one or more of ${CHANGE_FIELDS.join(', ')}`);
+      const known = customerChange({ plans, has: record.plan });
+      const problems = [...nothingIn(body, known)];
+      const fields = readFields(body, known, problems);
       const plan = plans.get(fields.plan ?? record.plan);
       // A problem with the plan or the limits themselves is reported once, not twice.
-      const limits = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, this.#parts, problems);
+      const own = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, this.#parts, problems);
       if (problems.length > 0) throw new KeyRefused('invalid', problems);
-      const next = { ...record, ...fields, limits };
+      const next = { ...record, ...fields, limits: own };
       return { next, action: 'changed', changed: differences(record, next, HISTORY_FIELDS) };
     });
   }

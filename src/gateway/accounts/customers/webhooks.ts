@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import { newSigningSecret } from './signing-key.js';
 import type { Webhook } from '../../store/records/webhook.js';
 import { ChangeUncertain } from '../../store/port.js';
-import { webhookProblem } from '../../config/schema/events.js';
+import { WEBHOOK_FORM, webhookProblem } from '../../config/schema/events.js';
 import type { CustomerRegistry } from './registry.js';
-import { unknownFields } from '../fields.js';
+import { checked, orMissing, readFields } from '../fields.js';
 import type { Body } from '../fields.js';
 import { KeyRefused } from '../refused.js';
 import { retire } from '../rotation.js';
@@ -13,6 +14,11 @@ interface IssuedWebhook {
   readonly webhook: Webhook;
   readonly secret: string | null;
 }
+
+/** The body that sets a webhook. */
+export const newWebhook = (networks: readonly string[]) => ({
+  url: checked(z.string({ error: orMissing(WEBHOOK_FORM) }), (given) => webhookProblem(given, networks)),
+});
 
 const MAX_OVERLAP_MS = 90 * 86_400_000;
 const UNSEEN = 'The new secret is not shown: rotate once more.';
@@ -91,11 +97,9 @@ export class WebhookRegistry {
       throw new KeyRefused('conflict', [
         'events are off: set PETGATE_EVENTS_URL and PETGATE_EVENTS_SECRET, and start the gateways again',
       ]);
-    const problems = [...unknownFields(body, ['url'])];
-    const { url } = body;
-    const problem = Object.hasOwn(body, 'url') ? webhookProblem(url, this.#events.customerNetworks) : 'is required';
-    if (problem !== null) problems.push(`url: ${problem}`);
-    if (problems.length > 0 || typeof url !== 'string') throw new KeyRefused('invalid', problems);
+    const problems: string[] = [];
+    const { url } = readFields(body, newWebhook(this.#events.customerNetworks), problems);
+    if (problems.length > 0 || url === undefined) throw new KeyRefused('invalid', problems);
     return url;
   }
 }

@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import type { IncomingKey } from '../../store/port.js';
-import { limitsOn, parseMoment, readFields, unknownFields } from '../fields.js';
+import { limits, limitsOn, name, note, parseMoment, planIn, readFields, scopesIn, unknownFields } from '../fields.js';
 import type { Body, FieldRules, Prices } from '../fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../store/records/key.js';
 import { customerOf } from '../../store/records/customer-id.js';
@@ -9,10 +10,20 @@ import { importedIdOf, isKeyId } from '../token.js';
 export interface ImportRules extends FieldRules, Prices {
   /** Whether keys of another form are looked up at all. */
   readonly acceptImported: boolean;
+  /** Made once for all lines. */
+  readonly fields: ReturnType<typeof lineFields>;
 }
 
-const COMMON_FIELDS = ['plan', 'name', 'note', 'limits', 'scopes'];
-const OWN_FIELDS = ['id', 'hash', 'hashes', 'status', 'created', 'expires'];
+/** Those of a line; the others are read below. */
+export const lineFields = (rules: FieldRules) => ({
+  plan: planIn(rules),
+  name,
+  note: note.optional(),
+  limits: limits.optional(),
+  scopes: scopesIn(rules).optional(),
+  ...{ id: OTHER, hash: OTHER, hashes: OTHER, status: OTHER, created: OTHER, expires: OTHER },
+});
+const OTHER = z.unknown().transform(() => undefined);
 const STATUSES: readonly KeyStatus[] = ['enabled', 'disabled', 'revoked'];
 const HASH_FORM = 'the SHA-256 of the whole key, 64 hex digits or 43 characters of base64url';
 
@@ -28,11 +39,10 @@ export function readIncoming(
   rules: ImportRules,
   actor: string,
 ): IncomingKey | { readonly problems: readonly string[] } {
-  const problems: string[] = [...unknownFields(body, [...COMMON_FIELDS, ...OWN_FIELDS])];
-  const common = Object.fromEntries(Object.entries(body).filter(([field]) => COMMON_FIELDS.includes(field)));
-  const fields = readFields(common, COMMON_FIELDS, rules, problems);
-  for (const field of ['plan', 'name']) if (!Object.hasOwn(body, field)) problems.push(`${field}: is required`);
-  const plan = rules.plans.get(fields.plan ?? '');
+  const problems: string[] = [];
+  const fields = readFields(body, rules.fields, problems);
+  const { plan: planName = '', name = '', note = '', scopes = null } = fields;
+  const plan = rules.plans.get(planName);
   const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, rules, problems);
   const status = readStatus(body['status'], problems);
   const secrets = readSecrets(body, status, problems);
@@ -40,7 +50,6 @@ export function readIncoming(
   const createdAtMs = dateIn(body, 'created', problems) ?? rules.nowMs;
   const expiresAtMs = dateIn(body, 'expires', problems);
   if (problems.length > 0) return { problems };
-  const { plan: planName = '', name = '', note = '', scopes = null } = fields;
   const record: KeyRecord = {
     id,
     plan: planName,

@@ -1,10 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
 import { hasExpired, ROLES } from '../../store/records/admin-token.js';
-import type { AdminToken, Role, TokenStore } from '../../store/records/admin-token.js';
+import type { AdminToken, TokenStore } from '../../store/records/admin-token.js';
 import { ChangeUncertain } from '../../store/port.js';
 import { suggestion } from '../../../shared/names/nearest.js';
 import type { Clock } from '../../accounts/clock.js';
-import { quote, readFields } from '../../accounts/fields.js';
+import { expiresAfter, name, quote, readFields } from '../../accounts/fields.js';
 import type { Body } from '../../accounts/fields.js';
 import { KeyRefused } from '../../accounts/refused.js';
 import { isKeyId, looksLikeToken, makeAdminToken, parseAdminToken } from '../../accounts/token.js';
@@ -16,7 +17,14 @@ interface IssuedToken {
   readonly token: string;
 }
 
-const FIELDS = ['name', 'role', 'expires'];
+const role = z.enum(ROLES, {
+  error: ({ input }) =>
+    typeof input === 'string'
+      ? `there is no role ${quote(input)}; ${suggestion(input.slice(0, 64), ROLES)}`
+      : `is required: ${ROLES.join(', ')}`,
+});
+/** The body that makes a token. */
+export const newToken = (nowMs: number) => ({ name, role, expires: expiresAfter(nowMs).optional() });
 
 /** The life of admin tokens. Nothing is remembered between two calls: what the store says holds at once. */
 export class AdminTokens {
@@ -32,14 +40,7 @@ export class AdminTokens {
   async create(body: Body, actor: string): Promise<IssuedToken> {
     const nowMs = await this.#clock();
     const problems: string[] = [];
-    const { name = '', expiresAtMs = null } = readFields(
-      body,
-      FIELDS,
-      { plans: new Map(), scopes: [], nowMs },
-      problems,
-    );
-    if (!Object.hasOwn(body, 'name')) problems.push('name: is required');
-    const role = readRole(body['role'], problems);
+    const { name = '', role, expires: expiresAtMs = null } = readFields(body, newToken(nowMs), problems);
     if (role === undefined || problems.length > 0) throw new KeyRefused('invalid', problems);
     const { token, id, secretHash: hash } = makeAdminToken();
     const record: AdminToken = { id, name, role, hash, createdAtMs: nowMs, createdBy: actor, expiresAtMs };
@@ -79,17 +80,6 @@ export class AdminTokens {
     if (record.expiresAtMs === null) return record;
     return hasExpired(record, await this.#clock()) ? undefined : record;
   }
-}
-
-function readRole(value: unknown, problems: string[]): Role | undefined {
-  const role = ROLES.find((one) => one === value);
-  if (role === undefined)
-    problems.push(
-      typeof value === 'string'
-        ? `role: there is no role ${quote(value)}; ${suggestion(value.slice(0, 64), ROLES)}`
-        : `role: is required: ${ROLES.join(', ')}`,
-    );
-  return role;
 }
 
 function notFound(id: string): AdminRefusal {

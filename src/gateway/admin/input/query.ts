@@ -1,6 +1,6 @@
 import { isDay } from '../../../shared/utc-day.js';
 import { suggestion } from '../../../shared/names/nearest.js';
-import { quote, referenceProblem } from '../../accounts/fields.js';
+import { quote, reference as referenceField } from '../../accounts/fields.js';
 import { isKeyId } from '../../accounts/token.js';
 import { AdminRefusal } from '../answer.js';
 
@@ -57,7 +57,8 @@ export function readReference(query: Query, name: string): string | undefined {
   const reference = query.get(name);
   if (reference === undefined) return undefined;
   // Customers without one have it empty: asked for, it is a slip.
-  const problem = reference === '' ? 'must not be empty' : referenceProblem(reference);
+  const problem =
+    reference === '' ? 'must not be empty' : referenceField.safeParse(reference).error?.issues[0]?.message;
   if (problem !== undefined) throw invalidQuery(`${name}: ${problem}.`);
   return reference;
 }

@@ -1,3 +1,12 @@
+import { z } from 'zod';
+import { keyChange } from '../../accounts/change.js';
+import { newKey } from '../../accounts/create.js';
+import { customerChange, newCustomer } from '../../accounts/customers/registry.js';
+import { newWebhook } from '../../accounts/customers/webhooks.js';
+import { NO_RULES } from '../../accounts/fields.js';
+import type { Shape } from '../../accounts/fields.js';
+import { newGrant } from '../../accounts/grants.js';
+import { newToken } from '../access/tokens.js';
 import { ROLES } from '../../store/records/admin-token.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
 
@@ -48,9 +57,6 @@ const KEY = {
   expires: orNull(MOMENT),
   secrets: listOf(object({ ends: orNull(MOMENT) })),
 };
-const SETTABLE = { plan: TEXT, name: TEXT, note: TEXT, limits: LIMITS, scopes: SCOPES, expires: orNull(TEXT) };
-
-const SETTABLE_OF_CUSTOMER = { name: TEXT, reference: TEXT, plan: TEXT, note: TEXT, limits: LIMITS };
 const CUSTOMER = {
   id: TEXT,
   name: TEXT,
@@ -90,16 +96,8 @@ export const SCHEMAS = {
   Key: object(KEY),
   IssuedKey: object({ ...KEY, key: { ...TEXT, description: 'The token, shown this once' } }),
   KeyPage: object({ keys: listOf(object(KEY)), cursor: CURSOR }),
-  NewKey: object(
-    { name: TEXT },
-    {
-      ...SETTABLE,
-      plan: { ...TEXT, description: 'Required without a customer' },
-      customer: { ...TEXT, description: 'Whose plan and limits it shares' },
-      key: { ...TEXT, description: 'A token of another form, to be brought in' },
-    },
-  ),
-  KeyChange: object({}, { ...SETTABLE, status: { enum: ['enabled', 'disabled'] } }),
+  NewKey: bodyOf(newKey(NO_RULES)),
+  KeyChange: bodyOf(keyChange(NO_RULES)),
   Rotation: object({}, { overlap: DURATION }),
   History: object({
     history: listOf(object({ at: MOMENT, actor: orNull(TEXT), action: TEXT, changed: { type: 'object' } })),
@@ -107,17 +105,17 @@ export const SCHEMAS = {
   ImportResult: object({ imported: COUNT, unchanged: COUNT }),
   Customer: object(CUSTOMER),
   CustomerPage: object({ customers: listOf(object(CUSTOMER)), cursor: CURSOR }),
-  NewCustomer: object({ name: TEXT, plan: TEXT }, { reference: TEXT, note: TEXT, limits: LIMITS }),
-  CustomerChange: object({}, { ...SETTABLE_OF_CUSTOMER, status: { enum: ['enabled', 'disabled'] } }),
+  NewCustomer: bodyOf(newCustomer(NO_RULES)),
+  CustomerChange: bodyOf(customerChange(NO_RULES)),
   Grant: object(GRANT),
   GrantList: object({ grants: GRANTS }),
-  NewGrant: object({ window: GRANT.window, units: GRANT.units, until: TEXT }, { note: TEXT }),
+  NewGrant: bodyOf(newGrant(0)),
   Webhook: object(WEBHOOK),
   IssuedWebhook: object({
     ...WEBHOOK,
     secret: { ...orNull(TEXT), description: 'What events are signed with, shown this once; null where it stays' },
   }),
-  NewWebhook: object({ url: TEXT }),
+  NewWebhook: bodyOf(newWebhook([])),
   NewBan: object({ for: DURATION }, { reason: orNull(TEXT) }),
   Ban: banned(),
   BanList: object({ bans: listOf(banned()) }),
@@ -144,7 +142,7 @@ export const SCHEMAS = {
   Token: object(TOKEN),
   IssuedToken: object({ ...TOKEN, token: { ...TEXT, description: 'Shown this once' } }),
   TokenList: object({ tokens: listOf(object(TOKEN)) }),
-  NewToken: object({ name: TEXT, role: { enum: ROLES } }, { expires: orNull(TEXT) }),
+  NewToken: bodyOf(newToken(0)),
   Finality: object({ openFrom: DAY, waitingFor: listOf(MISSING), without: listOf(MISSING) }),
   ArchiveStatus: object({
     days: COUNT,
@@ -176,6 +174,11 @@ function told(): Schema {
     due,
     dead: due,
   });
+}
+
+/** Of a body, as it is read. */
+function bodyOf(fields: Shape): Schema {
+  return z.toJSONSchema(z.strictObject(fields), { io: 'input' });
 }
 
 function object(required: Schema, optional: Schema = {}): Schema {

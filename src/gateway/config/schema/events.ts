@@ -4,13 +4,14 @@ import { createNetworks, isLocalAddress } from '../../../shared/addresses.js';
 import { bool, duration, mapping, network } from './values.js';
 
 // No part of the address stands in a message: its path or query may hold a secret.
-const FORM = 'must be an address such as https://hooks.example.com/petgate, without user, password and fragment';
+export const WEBHOOK_FORM =
+  'must be an address such as https://hooks.example.com/petgate, without user, password and fragment';
 
-const url = z.string({ error: FORM }).refine((given) => {
+const url = z.string({ error: WEBHOOK_FORM }).refine((given) => {
   if (!/^https?:\/\/[^\s@\\]+$/.test(given) || given.includes('#') || !URL.canParse(given)) return false;
   const { username, password, hostname } = new URL(given);
   return username === '' && password === '' && hostname !== '';
-}, FORM);
+}, WEBHOOK_FORM);
 
 /** Whether the address is one that needs leave: plain HTTP, or an IP address that is not of the public internet. */
 function needsLeave(given: string): boolean {
@@ -31,9 +32,9 @@ const NEEDS_NETWORK =
  * seen when it is called.
  * @param networks inside, that customers' webhooks may reach
  */
-export function webhookProblem(given: unknown, networks: readonly string[]): string | null {
+export function webhookProblem(given: string, networks: readonly string[]): string | null {
   const read = url.safeParse(given);
-  if (!read.success) return FORM;
+  if (!read.success) return WEBHOOK_FORM;
   if (!needsLeave(read.data)) return null;
   const host = hostOf(read.data);
   const isAllowed = isIP(host) === 0 ? networks.length > 0 : createNetworks(networks)(host);

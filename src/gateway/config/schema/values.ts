@@ -7,8 +7,12 @@ export const LONGEST = '24h';
 
 /** A whole number from `least` to `most`; `or` names what else may stand there. */
 export function whole(least: number, most: number, or = ''): z.ZodInt {
-  const error = `must be a whole number from ${least} to ${most}${or}`;
+  const error = wholeError(least, most, or);
   return z.int({ error }).min(least, error).max(most, error);
+}
+
+export function wholeError(least: number, most: number, or = ''): string {
+  return `must be a whole number from ${least} to ${most}${or}`;
 }
 
 /** `5s` → 5000, from `least` to `most` (durations themselves). */
