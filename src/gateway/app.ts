@@ -144,7 +144,12 @@ function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams):
     strip,
     route: createRoute(contract.routes, isServed, parts.now ?? Date.now),
     identify: createIdentify(settings.environment, settings.keys.acceptImported),
-    admit: createAdmit(admission, settings.realm, metrics.verdict, createReserve(upstreams, metrics.upstreamFailed)),
+    admit: createAdmit(
+      admission,
+      settings.realm,
+      metrics.verdict,
+      createReserve(upstreams, settings.limits.bodyBytes, metrics.upstreamFailed),
+    ),
     forward: createForward(
       upstreams,
       ownAnswers,

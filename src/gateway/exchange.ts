@@ -16,6 +16,11 @@ export interface Client {
   readonly bytesOut: number;
   /** Called once if the client leaves before its answer ended. */
   onGone(listener: () => void): void;
+  /**
+   * Before the request is admitted: a place for its body, and room for all of it; or why there is none.
+   * @param declared by Content-Length; null when chunked
+   */
+  reserveBody(declared: number | null, maxBytes: number): Refusal | null;
   /** The whole body, or why there is none: too large, late, broken (a refusal), or the client left. */
   readBody(maxBytes: number): Promise<Buffer | Refusal | 'gone'>;
   /** A whole answer. Headers are flat `[name, value, …]`. */

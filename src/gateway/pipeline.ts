@@ -8,7 +8,7 @@ export interface Steps {
   readonly strip: (exchange: Exchange) => Stripped;
   /** Finds the operation, and what it requires (`contract/route.ts`). */
   readonly route: (exchange: Stripped) => Routed;
-  /** Reads who asks (`keys/identify.ts`). */
+  /** Reads who asks (`accounts/identify.ts`). */
   readonly identify: (exchange: Routed) => Identified;
   /** Decides: key, ban, limits and ledger (`admission/admit.ts`). */
   readonly admit: (exchange: Identified) => Promise<Admitted | Refusal>;

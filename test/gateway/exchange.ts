@@ -17,6 +17,7 @@ export function makeExchange(fields: Partial<Exchange> = {}): { exchange: Exchan
     started: false,
     bytesOut: 0,
     onGone: () => undefined,
+    reserveBody: () => null,
     readBody: () => Promise.resolve('gone'),
     send: (status, headers, body) => void Object.assign(written, { status, headers, body: String(body) }),
     start: () => undefined,

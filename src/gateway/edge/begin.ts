@@ -1,20 +1,13 @@
 import { refuse } from '../answer.js';
-import type { Client, Exchange } from '../exchange.js';
+import type { Exchange } from '../exchange.js';
 import { releaseRequest } from '../exchange.js';
 import { isRefusal, REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
+import type { ServedClient } from './client.js';
 import type { Handler } from './handler.js';
 import { open } from './open.js';
 import type { Head } from './open.js';
-import type { InFlight, Traffic } from './traffic.js';
-
-/** A client as the listener serves it. */
-export interface ServedClient extends Client, InFlight {
-  /** What it was answered. */
-  readonly status: number;
-  /** Called once, when its answer ended or it left; always. */
-  onClosed: () => void;
-}
+import type { Traffic } from './traffic.js';
 
 /** What an exchange begins with, whichever HTTP it came by. */
 interface Beginning {

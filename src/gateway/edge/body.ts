@@ -32,41 +32,21 @@ export class Pieces {
   }
 }
 
-/**
- * Gives the whole body, or the refusal of one that is too large. What breaks it off is for the caller to see.
- * @param hold whether there is room for so many bytes more
- */
-export function gatherBody(
-  source: Readable,
-  maxBytes: number,
-  hold: (bytes: number) => boolean,
-  settle: (result: Buffer | Refusal) => void,
-): void {
+/** Gives the whole body, or the refusal of one that is too large. What breaks it off is for the caller to see. */
+export function gatherBody(source: Readable, maxBytes: number, settle: (result: Buffer | Refusal) => void): void {
   let body = new Pieces();
-  let refused = false;
-  const refuse = (refusal: Refusal): void => {
-    refused = true;
-    body = new Pieces();
-    settle(refusal);
-  };
+  let isTooLarge = false;
   source.on('data', (piece: Buffer) => {
     // What still comes is read and dropped, and what came is let go of.
-    if (refused) return;
-    if (body.bytes + piece.length > maxBytes) refuse(REFUSALS.body_too_large);
-    else if (!hold(piece.length)) refuse(REFUSALS.overloaded);
-    else body.add(piece);
+    if (isTooLarge) return;
+    isTooLarge = body.bytes + piece.length > maxBytes;
+    if (!isTooLarge) body.add(piece);
+    else {
+      body = new Pieces();
+      settle(REFUSALS.body_too_large);
+    }
   });
   source.on('end', () => {
-    if (!refused) settle(body.whole());
+    if (!isTooLarge) settle(body.whole());
   });
-}
-
-/** A body ends once, however many events report its end. */
-export function once<Result>(settle: (result: Result) => void): (result: Result) => void {
-  let settled = false;
-  return (result) => {
-    if (settled) return;
-    settled = true;
-    settle(result);
-  };
 }

@@ -13,8 +13,8 @@ import { AUTHORITY, parseTarget } from './target.js';
 export interface Head {
   readonly method: string;
   readonly target: string;
-  /** `1.0`, `1.1` or `2`; what else a client may say is refused. */
-  readonly version: string;
+  /** `1.0`, `1.1` or `2`; what else a client may say is refused. Null of one that could not be read. */
+  readonly version: string | null;
   /** As they came, flat `[name, value, …]`; of HTTP/2 as HTTP/1.1 would say them. */
   readonly fields: readonly string[];
   /** The socket's peer; undefined once it was reset. */

@@ -6,7 +6,7 @@ export interface InFlight {
   caller: string;
   /** Worked on, or waiting for its client: for the rest of its body, or until its answer is taken. */
   state: 'active' | 'waiting' | 'ended';
-  /** Of the body, bytes that are held. */
+  /** Kept for its body. */
   bodyBytes: number;
 }
 
@@ -39,27 +39,20 @@ export class Traffic {
 
   /** The exchange waits for its client from now on; false when there is no place for it, and nothing changed. */
   wait(exchange: InFlight, limits: EdgeLimits): boolean {
+    if (exchange.state !== 'active') return true;
     const share = this.#shares.get(exchange.caller) ?? { waiting: 0, bodyBytes: 0 };
     if (this.waiting >= limits.waiting || share.waiting >= Math.max(1, limits.callerShare * limits.waiting))
       return false;
     this.#shares.set(exchange.caller, share);
     share.waiting += 1;
+    share.bodyBytes += exchange.bodyBytes;
     exchange.state = 'waiting';
     this.waiting += 1;
     this.active -= 1;
     return true;
   }
 
-  /** The client did its part; false when there are too many to work on by now. */
-  resume(exchange: InFlight, limits: EdgeLimits): boolean {
-    if (exchange.state !== 'waiting') return true;
-    this.#leave(exchange);
-    exchange.state = 'active';
-    this.active += 1;
-    return this.active <= limits.exchanges;
-  }
-
-  /** Bytes of a body came; false when they are too many to be held. */
+  /** Keeps room for a body; false when it is too large to be held beside the others. */
   hold(exchange: InFlight, bytes: number, limits: EdgeLimits): boolean {
     const share = exchange.state === 'waiting' ? this.#shares.get(exchange.caller)! : null;
     // One whole body has room in any case.
@@ -70,6 +63,18 @@ export class Traffic {
     exchange.bodyBytes += bytes;
     this.#bodyBytes += bytes;
     return true;
+  }
+
+  /** The body came, or never will: what was kept beyond what is held of it is free. It is worked on, however many are. */
+  resume(exchange: InFlight, bytes: number): void {
+    if (exchange.state === 'ended') return;
+    if (exchange.state === 'waiting') {
+      this.#leave(exchange);
+      exchange.state = 'active';
+      this.active += 1;
+    }
+    this.#bodyBytes += bytes - exchange.bodyBytes;
+    exchange.bodyBytes = bytes;
   }
 
   /** The exchange ended, or became a tunnel. Calling it again changes nothing. */
@@ -85,7 +90,7 @@ export class Traffic {
     const share = this.#shares.get(exchange.caller)!;
     this.waiting -= 1;
     share.waiting -= 1;
-    share.bodyBytes = Math.max(0, share.bodyBytes - exchange.bodyBytes);
+    share.bodyBytes -= exchange.bodyBytes;
     if (share.waiting === 0) this.#shares.delete(exchange.caller);
   }
 }

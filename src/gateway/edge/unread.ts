@@ -1,8 +1,6 @@
 import type { Client, Exchange } from '../exchange.js';
-import { bucketOf } from './client-address.js';
-import type { AddressReader } from './client-address.js';
-import { newLogEntry } from './open.js';
-import { nextTraceparent, requestIdOf } from './trace.js';
+import type { Handler } from './handler.js';
+import { open } from './open.js';
 
 /** Stands for a client whose request could not be read; its answer goes to the socket itself. */
 const NOBODY: Client = {
@@ -10,6 +8,7 @@ const NOBODY: Client = {
   started: true,
   bytesOut: 0,
   onGone: () => undefined,
+  reserveBody: () => null,
   readBody: () => Promise.resolve('gone'),
   send: () => undefined,
   start: () => undefined,
@@ -22,28 +21,8 @@ const NOBODY: Client = {
 /** Stands for an exchange of which nothing was read, or kept. */
 export function unreadExchange(
   remote: string | undefined,
-  addresses: AddressReader,
+  { addresses, limits }: Handler,
   version: string | null = null,
 ): Exchange {
-  const address = addresses.read(remote, null);
-  const { traceparent, continued } = nextTraceparent(null);
-  return {
-    id: requestIdOf(null),
-    traceparent,
-    traceContinued: continued,
-    version,
-    method: '',
-    path: '',
-    query: '',
-    headers: [],
-    authorization: null,
-    hasBody: false,
-    contentLength: null,
-    address,
-    addressBucket: bucketOf(address),
-    startedMs: performance.now(),
-    fault: null,
-    client: NOBODY,
-    logEntry: newLogEntry(),
-  };
+  return open({ method: '', target: '', version, fields: [], remote, goesOn: false }, NOBODY, addresses, limits);
 }

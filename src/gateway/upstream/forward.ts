@@ -32,7 +32,6 @@ export function createForward(
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
 
   const sendWithBody = async (exchange: Admitted, upstream: Upstream): Promise<Admitted | Refusal> => {
-    if (exchange.contentLength !== null && exchange.contentLength > maxBodyBytes) return REFUSALS.body_too_large;
     const read = await exchange.client.readBody(maxBodyBytes);
     if (read === 'gone') return exchange;
     return Buffer.isBuffer(read) ? send(exchange, upstream, read) : read;
@@ -65,13 +64,21 @@ export function createForward(
 }
 
 /**
- * Part of `admit`: holds a place at the upstream before the store is asked, so that a request for which there is none
- * is refused and costs nothing. Null where none is needed, or none is there: then the exchange is shed.
+ * Part of `admit`: holds a place at the upstream, and room for the body, before the store is asked, so that a request for
+ * which there is none is refused and costs nothing. Null where none is needed, or none is there: then the exchange is shed.
  */
 export function createReserve(
   upstreams: Upstreams,
+  maxBodyBytes: number,
   onFailure: OnUpstreamFailure,
 ): (exchange: Identified) => Place | null | Promise<Place | null> {
+  const reserveBody = async ({ client, contentLength }: Identified): Promise<Refusal | null> => {
+    if (contentLength !== null && contentLength > maxBodyBytes) return REFUSALS.body_too_large;
+    // What came with the head is whole by then, and takes no place of those that are on their way.
+    await new Promise((resolve) => setImmediate(resolve));
+    return client.reserveBody(contentLength, maxBodyBytes);
+  };
+
   return (exchange) => {
     const { match, refusal, secured } = exchange.requirements;
     if (match?.kind !== 'operation' || refusal !== null) return null;
@@ -83,8 +90,16 @@ export function createReserve(
       if (place === null) shed(exchange, noPlace(upstream, onFailure));
       return place;
     };
-    const place = upstream.reserve(match.operation.id);
-    return place instanceof Promise ? place.then(held) : held(place);
+    const reserve = (): Place | null | Promise<Place | null> => {
+      const place = upstream.reserve(match.operation.id);
+      return place instanceof Promise ? place.then(held) : held(place);
+    };
+    if (!exchange.hasBody) return reserve();
+    return reserveBody(exchange).then((noRoom) => {
+      if (noRoom === null) return reserve();
+      shed(exchange, noRoom);
+      return null;
+    });
   };
 }
 

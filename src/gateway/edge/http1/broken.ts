@@ -60,7 +60,7 @@ function refusalOf(code: string | undefined): Refusal {
 function answerRaw(socket: Socket, refusal: Refusal, handler: Handler, packet?: Buffer): void {
   connectionOf(socket).closing = true;
   socket.on('error', () => socket.destroy());
-  const exchange = unreadExchange(socket.remoteAddress, handler.addresses);
+  const exchange = unreadExchange(socket.remoteAddress, handler);
   exchange.logEntry.refusal = refusal;
   if (handler.cors !== null) exchange.logEntry.cors = handler.cors.fieldsFor(originIn(packet));
   void handler.readVerdict(exchange).then(() => {

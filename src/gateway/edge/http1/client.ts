@@ -1,46 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { EdgeLimits } from '../../config/settings.js';
-import { REFUSALS } from '../../refusal.js';
-import type { Refusal } from '../../refusal.js';
-import { gatherBody, once } from '../body.js';
 import type { ChunkSource } from '../../exchange.js';
-import type { ServedClient } from '../begin.js';
+import type { Refusal } from '../../refusal.js';
+import { ServedClient } from '../client.js';
+import type { Traffic } from '../traffic.js';
 import { beginNext } from './connection.js';
 import type { Ongoing } from './connection.js';
-import type { Traffic } from '../traffic.js';
 
 /** Bodies up to this size are worth copying beside their header. */
 const JOINED_BYTES = 16 * 1024;
 
 /** Pieces that may wait for the connection, however short: what Node keeps for each is a hundred times a short one. */
-const MOST_UNTAKEN = 64;
-
-/** How long an answer may need to be taken before its exchange is one that waits for its client. */
-export const SLOW_MS = 50;
+const MAX_UNTAKEN = 64;
 
 /** The client's side of an exchange over Node's HTTP/1.1 server. */
-export class HttpClient implements ServedClient, Ongoing {
-  gone = false;
-  caller = '';
-  state: ServedClient['state'] = 'active';
-  bodyBytes = 0;
-  bytesOut = 0;
-  onClosed: () => void = () => undefined;
+export class HttpClient extends ServedClient implements Ongoing {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #expectsContinue: boolean;
-  readonly #traffic: Traffic;
-  readonly #limits: EdgeLimits;
-  #leave: (() => void) | null = null;
-  #drain: (() => void) | null = null;
   /** Pieces of the answer that the connection has not taken. */
   #untaken = 0;
-  /** Set once the body is known never to come whole. */
-  #broken: Refusal | null = null;
-  #failBody: ((refusal: Refusal) => void) | null = null;
   #closing = false;
-  #slow: NodeJS.Timeout | null = null;
 
   constructor(
     request: IncomingMessage,
@@ -49,13 +30,11 @@ export class HttpClient implements ServedClient, Ongoing {
     traffic: Traffic,
     limits: EdgeLimits,
   ) {
+    super(request, traffic, limits);
     this.#request = request;
     this.#response = response;
     this.#expectsContinue = expectsContinue;
-    this.#traffic = traffic;
-    this.#limits = limits;
     response.on('close', () => {
-      if (this.#slow !== null) clearTimeout(this.#slow);
       if (!response.writableFinished) this.leave();
       this.closed();
     });
@@ -70,46 +49,22 @@ export class HttpClient implements ServedClient, Ongoing {
   }
 
   /** The next request on its connection has its turn. */
-  protected closed(): void {
-    this.onClosed();
+  protected override closed(): void {
+    super.closed();
     beginNext(this.#request.socket);
   }
 
-  /** Nothing more is sent to this client. */
-  leave(): void {
-    this.gone = true;
-    this.#leave?.();
+  protected isWhole(): boolean {
+    return this.#request.complete;
   }
 
-  onGone(listener: () => void): void {
-    if (this.gone) listener();
-    else this.#leave = listener;
-  }
-
-  readBody(maxBytes: number): Promise<Buffer | Refusal | 'gone'> {
-    const request = this.#request;
-    if (this.#broken !== null) return Promise.resolve(this.#broken);
-    if (this.gone) return Promise.resolve('gone');
-    const [traffic, limits] = [this.#traffic, this.#limits];
-    if (!request.complete && !traffic.wait(this, limits)) return Promise.resolve(REFUSALS.overloaded);
+  protected beginBody(): void {
     if (this.#expectsContinue) this.#response.writeContinue();
-    return new Promise((resolve) => {
-      const settle = once((result: Buffer | Refusal | 'gone') =>
-        resolve(traffic.resume(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded),
-      );
-      this.#failBody = settle;
-      this.#leave = () => settle('gone');
-      gatherBody(request, maxBytes, (bytes) => traffic.hold(this, bytes, limits), settle);
-      request.on('error', () => settle('gone'));
-    });
   }
 
   /** The parser gave up on this connection: a body still on its way will not come. */
   breakOff(refusal: Refusal): void {
-    if (!this.#request.complete) {
-      this.#broken = refusal;
-      this.#failBody?.(refusal);
-    }
+    if (!this.#request.complete) this.breakBody(refusal);
     this.closeAfter();
   }
 
@@ -165,19 +120,9 @@ export class HttpClient implements ServedClient, Ongoing {
       // Node also says that it is written of what a closing connection gave up; that memory is not used again.
       if (!error && !this.#request.socket.destroyed) from?.release(chunk);
       this.#untaken -= 1;
-      if (this.#untaken === 0) this.#resume();
+      if (this.#untaken === 0) this.drained();
     });
-    return hasRoom && this.#untaken < MOST_UNTAKEN;
-  }
-
-  onDrain(listener: () => void): void {
-    this.#drain = listener;
-  }
-
-  #resume(): void {
-    const drain = this.#drain;
-    this.#drain = null;
-    drain?.();
+    return hasRoom && this.#untaken < MAX_UNTAKEN;
   }
 
   end(): void {
@@ -196,9 +141,7 @@ export class HttpClient implements ServedClient, Ongoing {
   /** Nobody else watches an answer that is written but not taken; it would count as in flight for ever. */
   #cutWhenStalled(): void {
     if (this.#response.writableLength === 0) return;
-    this.#request.socket.setTimeout(this.#limits.requestMs);
-    this.#slow = setTimeout(() => {
-      if (!this.#traffic.wait(this, this.#limits)) this.abort();
-    }, SLOW_MS);
+    this.#request.socket.setTimeout(this.limits.requestMs);
+    this.waitSoon();
   }
 }

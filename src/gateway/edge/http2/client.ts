@@ -1,11 +1,8 @@
 import { constants } from 'node:http2';
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { ServedClient } from '../begin.js';
 import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS } from '../../refusal.js';
-import type { Refusal } from '../../refusal.js';
-import { gatherBody, once } from '../body.js';
-import { SLOW_MS } from '../http1/client.js';
+import { ServedClient } from '../client.js';
 import { HOP_BY_HOP, lowerName } from '../fields.js';
 import type { Traffic } from '../traffic.js';
 
@@ -14,29 +11,20 @@ const { NGHTTP2_NO_ERROR } = constants;
 /** An answer goes out in pieces of this size, one after the other: each one that was sent proves that its client is alive. */
 const PIECE_BYTES = 16 * 1024;
 /** Pieces that may wait before whoever writes is asked to wait as well. */
-const MOST_PIECES = 4;
+const MAX_PIECES = 4;
 
 /** How a client's request is to be taken. */
 interface StreamTerms {
-  readonly traffic: Traffic;
-  readonly limits: EdgeLimits;
   /** Its method is HEAD. */
   readonly headOnly: boolean;
   readonly expectsContinue: boolean;
 }
 
 /** The client's side of an exchange on one stream of HTTP/2. However it ends, the other streams of the connection go on. */
-export class StreamClient implements ServedClient {
-  gone = false;
-  caller = '';
-  state: ServedClient['state'] = 'active';
-  bodyBytes = 0;
+export class StreamClient extends ServedClient {
   started = false;
-  bytesOut = 0;
-  onClosed: () => void = () => undefined;
   /** The client went before its answer was whole, by its own doing. */
   left = false;
-  /** What the client was answered. */
   status = 200;
   readonly #stream: ServerHttp2Stream;
   readonly #terms: StreamTerms;
@@ -45,8 +33,6 @@ export class StreamClient implements ServedClient {
   /** Pieces taken so far. */
   #taken = 0;
   #writing = false;
-  #leave: (() => void) | null = null;
-  #drain: (() => void) | null = null;
   /** All of the answer was handed over. */
   #ended = false;
   /** The answer has no body, whatever is written. */
@@ -54,51 +40,42 @@ export class StreamClient implements ServedClient {
   /** It was the gateway that reset it. */
   #cut = false;
   #stall: NodeJS.Timeout | undefined;
+  #bodyDeadline: NodeJS.Timeout | undefined;
 
-  constructor(stream: ServerHttp2Stream, terms: StreamTerms) {
+  constructor(stream: ServerHttp2Stream, terms: StreamTerms, traffic: Traffic, limits: EdgeLimits) {
+    super(stream, traffic, limits);
     this.#stream = stream;
     this.#terms = terms;
     stream.on('aborted', () => stream.destroy());
     stream.on('close', () => {
       clearTimeout(this.#stall);
-      if (!this.#isWhole()) {
-        this.gone = true;
+      clearTimeout(this.#bodyDeadline);
+      if (!this.#hasAnswer()) {
         this.left = !this.#cut;
-        this.#leave?.();
+        this.leave();
       }
-      this.onClosed();
+      this.closed();
     });
   }
 
   /** Where the request came to its end before, the stream is closed with the last frame, and never tells that it finished. */
-  #isWhole(): boolean {
+  #hasAnswer(): boolean {
     const { writableFinished, rstCode } = this.#stream;
     return this.#ended && this.#pieces.length === 0 && (writableFinished || rstCode === NGHTTP2_NO_ERROR);
   }
 
-  onGone(listener: () => void): void {
-    if (this.gone) listener();
-    else this.#leave = listener;
+  protected isWhole(): boolean {
+    return this.#stream.state.remoteClose === 1;
   }
 
-  readBody(maxBytes: number): Promise<Buffer | Refusal | 'gone'> {
-    const stream = this.#stream;
-    const { expectsContinue, traffic, limits } = this.#terms;
-    if (this.gone || stream.closed) return Promise.resolve('gone');
-    if (stream.state.remoteClose !== 1 && !traffic.wait(this, limits)) return Promise.resolve(REFUSALS.overloaded);
-    if (expectsContinue) stream.additionalHeaders({ ':status': 100 });
-    return new Promise((resolve) => {
-      const settle = once((result: Buffer | Refusal | 'gone') => {
-        clearTimeout(deadline);
-        resolve(traffic.resume(this, limits) || !Buffer.isBuffer(result) ? result : REFUSALS.overloaded);
-      });
-      const deadline = setTimeout(
-        () => settle(REFUSALS.request_timeout),
-        limits.requestMs - (performance.now() - this.#beganMs),
-      );
-      this.#leave = () => settle('gone');
-      gatherBody(stream, maxBytes, (bytes) => traffic.hold(this, bytes, limits), settle);
-    });
+  protected beginBody(): void {
+    const leftMs = this.limits.requestMs - (performance.now() - this.#beganMs);
+    this.#bodyDeadline = setTimeout(() => this.breakBody(REFUSALS.request_timeout), leftMs);
+    if (this.#terms.expectsContinue) this.#stream.additionalHeaders({ ':status': 100 });
+  }
+
+  override readBody(maxBytes: number): ReturnType<ServedClient['readBody']> {
+    return this.#stream.closed ? Promise.resolve('gone') : super.readBody(maxBytes);
   }
 
   send(status: number, headers: string[], body: Buffer | string): void {
@@ -124,11 +101,7 @@ export class StreamClient implements ServedClient {
     this.bytesOut += chunk.length;
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) this.#pieces.push(chunk.subarray(at, at + PIECE_BYTES));
     this.#pump();
-    return this.#pieces.length < MOST_PIECES;
-  }
-
-  onDrain(listener: () => void): void {
-    this.#drain = listener;
+    return this.#pieces.length < MAX_PIECES;
   }
 
   end(): void {
@@ -155,18 +128,12 @@ export class StreamClient implements ServedClient {
     const taken = (): void => {
       this.#writing = false;
       this.#taken += 1;
-      if (this.#pieces.length < MOST_PIECES) this.#resume();
+      if (this.#pieces.length < MAX_PIECES) this.drained();
       this.#pump();
     };
     // The last one takes the end along, in one frame.
     if (this.#ended && this.#pieces.length === 0) this.#stream.end(piece, taken);
     else this.#stream.write(piece, taken);
-  }
-
-  #resume(): void {
-    const drain = this.#drain;
-    this.#drain = null;
-    drain?.();
   }
 
   /** All that is to be said has been written. */
@@ -176,10 +143,7 @@ export class StreamClient implements ServedClient {
     // What is left of the request nobody will read; the answer is whole all the same (RFC 9113 §8.1).
     if (!stream.endAfterHeaders && !stream.readableEnded) stream.once('finish', () => stream.close(NGHTTP2_NO_ERROR));
     const taken = this.#taken;
-    this.#stall = setTimeout(() => {
-      if (this.#terms.traffic.wait(this, this.#terms.limits)) this.#cutWhenStalled(taken);
-      else this.abort();
-    }, SLOW_MS);
+    this.waitSoon(() => this.#cutWhenStalled(taken));
   }
 
   /** Nobody else watches an answer that is written but not taken; it would count as in flight for ever. */
@@ -187,7 +151,7 @@ export class StreamClient implements ServedClient {
     this.#stall = setTimeout(() => {
       if (this.#taken > taken) this.#cutWhenStalled(this.#taken);
       else this.abort();
-    }, this.#terms.limits.requestMs);
+    }, this.limits.requestMs);
   }
 }
 

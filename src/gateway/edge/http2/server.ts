@@ -82,7 +82,7 @@ export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
     connection.served += 1;
     const { head, fault } = readStreamHead(raw, goesOn, connection.remote, limits);
     const expectsContinue = goesOn && onlyValueOf(head.fields, 'expect') !== null;
-    const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue, traffic, limits });
+    const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue }, traffic, limits);
     if (traffic.draining || connection.served >= limits.requestsPerConnection) dismiss(connection);
     begin({ client, head, fault, overloaded: false, onClosed: () => closed(connection, client) }, handler, traffic);
   };
@@ -143,7 +143,7 @@ function dismiss(connection: Http2Connection): void {
 function turnAway(connection: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
   connection.idleSinceMs = performance.now();
   stream.close(constants.NGHTTP2_REFUSED_STREAM);
-  const exchange = unreadExchange(connection.remote, handler.addresses, '2');
+  const exchange = unreadExchange(connection.remote, handler, '2');
   exchange.logEntry.refusal = REFUSALS.overloaded;
   handler.finish(exchange, REFUSALS.overloaded.status);
 }
