@@ -21,7 +21,7 @@ function eventFor(key: string, type: EventType = 'petgate.key.created'): Gateway
   return { id: `${key}-${freshId()}`, type, atMs: 1_000_000 + made, data: { customer: null, key, plan: 'free' } };
 }
 
-const only = (event: GatewayEvent): OutboxChange => ({ enter: [event], withdraw: [] });
+const only = (event: GatewayEvent): OutboxChange => ({ emit: [event], withdraw: [] });
 
 /** A new key that is told of. */
 async function tell(engine: AdmissionEngine): Promise<GatewayEvent> {
@@ -145,7 +145,7 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     const [first, second] = [await tell(engine), await tell(engine)];
     await claim(2);
     for (const event of [first, second])
-      await events.bury({ ...fresh(event), attempts: 17, failure: 'it answered 500' });
+      await events.deadLetter({ ...fresh(event), attempts: 17, failure: 'it answered 500' });
     t.match(await events.figures(), { waiting: 0, dead: 2, oldestMs: 0 });
     const { entries } = await events.list('dead', null, MOST);
     t.same(entries.map(({ event }) => event.id).sort(), [first.id, second.id].sort());
@@ -167,7 +167,7 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     const customer = freshId().slice(0, 8);
     const copies = Array.from({ length: 150 }, () => copyFor(eventFor(`${customer}abcdef`), customer));
     await events.distribute(copies);
-    for (const copy of copies) await events.bury({ ...fresh(copy), attempts: 17, failure: 'it answered 500' });
+    for (const copy of copies) await events.deadLetter({ ...fresh(copy), attempts: 17, failure: 'it answered 500' });
     t.match(await events.figures(), { waiting: 0, dead: copies.length });
     let calls = 1;
     while (!(await events.forgetDead(-LEASE_MS))) calls += 1;
@@ -190,7 +190,7 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     await engine.keys.write(
       { ...keyRecord(id), version: 2 },
       { atMs: 1, action: 'changed', changed: {} },
-      { enter: [moved], withdraw: [later.id] },
+      { emit: [moved], withdraw: [later.id] },
     );
     t.equal(await events.read(later.id), undefined);
     t.ok((await own('scheduled')).every((each) => each === moved.id));

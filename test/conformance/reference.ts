@@ -153,7 +153,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
           cursor: null,
         })),
       delivered: (id) => later(() => void told.delete(id)),
-      ...{ claim: unused, postpone: unused, bury: unused, redeliver: unused, read: unused },
+      ...{ claim: unused, postpone: unused, deadLetter: unused, redeliver: unused, read: unused },
       ...{ arrivals: unused, distribute: unused, claimCustomers: unused, release: unused },
       ...{ figures: unused, collect: unused, forgetDead: unused },
     },

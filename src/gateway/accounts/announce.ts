@@ -31,7 +31,7 @@ export function outboxChange(before: KeyRecord | undefined, held: KeyRecord, ent
   const [then, now] = [endOf(before), endOf(held)];
   const told = eventOf(held, entry);
   return {
-    enter: [
+    emit: [
       ...(told === undefined ? [] : [told]),
       ...(now === null || now === then ? [] : [expiringEvent(held.id, now, entry.atMs)]),
     ],

@@ -5,7 +5,7 @@ import type { Log } from '../../shared/log.js';
 import type { Receivers } from './receivers.js';
 
 export interface AttemptParts {
-  readonly outbox: Pick<Outbox, 'delivered' | 'postpone' | 'bury'>;
+  readonly outbox: Pick<Outbox, 'delivered' | 'postpone' | 'deadLetter'>;
   readonly receivers: Pick<Receivers, 'send'>;
   /** Of an attempt; a claim lasts a little longer. */
   readonly timeoutMs: number;
@@ -82,7 +82,7 @@ export class Attempts {
     const attempts = entry.attempts + 1;
     if (outcome.kind === 'failed') await this.#failed({ ...entry, attempts, failure: outcome.reason });
     // A customer's webhook is no setting: nobody starts a gateway again for it.
-    else if (event.to !== undefined) await outbox.bury({ ...entry, attempts, failure: 'it answered 410' });
+    else if (event.to !== undefined) await outbox.deadLetter({ ...entry, attempts, failure: 'it answered 410' });
     else await this.#goneAt(entry);
     return 'badly';
   }
@@ -112,7 +112,7 @@ export class Attempts {
     // The pause of 24 hours was the last one.
     if (pauseMs / 2 >= LONGEST_PAUSE_MS) {
       log.error({ event: id, type, attempts, failure }, 'an event could not be delivered and is a dead letter');
-      return outbox.bury(entry);
+      return outbox.deadLetter(entry);
     }
     log.warn({ event: id, type, attempts, failure }, 'an event could not be delivered');
     // Spread, so that not all of an outage come back together.

@@ -14,7 +14,7 @@ t.test('events are listed, shown and delivered again', async (t) => {
   for (const name of ['a', 'b', 'c']) await registry.create({ plan: 'free', name });
   const entries = await claimNew(engine.outbox, 2, 60_000);
   const ids = entries.map(({ event }) => event.id);
-  for (const entry of entries) await engine.outbox.bury({ ...entry, attempts: 17, failure: 'it answered 500' });
+  for (const entry of entries) await engine.outbox.deadLetter({ ...entry, attempts: 17, failure: 'it answered 500' });
 
   t.match(await run('list'), {
     code: 0,

@@ -47,7 +47,13 @@ t.test('events that wait are listed page by page, and shown by id', async (t) =>
 t.test('dead ones are listed apart, and delivered again', async (t) => {
   const { ask, list, engine } = await withEvents(t, 2);
   const [{ event } = {}] = await claimNew(engine.outbox, 1, 60_000);
-  await engine.outbox.bury({ event: event!, attempts: 17, failure: 'it answered 500', dueAtMs: null, deadAtMs: null });
+  await engine.outbox.deadLetter({
+    event: event!,
+    attempts: 17,
+    failure: 'it answered 500',
+    dueAtMs: null,
+    deadAtMs: null,
+  });
   const dead = eventsOf(await ask('GET', '/admin/v1/events?state=dead'));
   t.match(dead, [{ id: event!.id, state: 'dead', attempts: 17, failure: 'it answered 500', dead: /^\d{4}-/ }]);
   t.equal((await list()).length, 1);

@@ -16,7 +16,7 @@ function open(store: { isAway: boolean }) {
       delivered: (id) =>
         store.isAway ? Promise.reject(new StoreUnavailable('away')) : Promise.resolve(void forgotten.push(id)),
       postpone: () => Promise.resolve(),
-      bury: () => Promise.resolve(),
+      deadLetter: () => Promise.resolve(),
     },
     receivers: { send: ({ id }) => (sent.push(id), Promise.resolve({ kind: 'delivered' })) },
     timeoutMs: 1_000,

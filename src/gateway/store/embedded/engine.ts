@@ -37,7 +37,7 @@ export interface EmbeddedOptions extends StoreOptions {
   readonly plans: Plans;
   /** Days the usage ledger is kept. */
   readonly usageDays: number;
-  /** Whether crossings and bans are told as events; left out, they are not. */
+  /** Whether crossings and bans are events; left out, they are not. */
   readonly events?: boolean;
 }
 export type EmbeddedEngine = AdmissionEngine & {
@@ -66,9 +66,9 @@ export function engineOn(
   stores: Stores,
   verifier: KeyVerifier,
   usageDays: number,
-  tellsEvents = false,
+  emitsEvents = false,
 ): EmbeddedEngine {
-  const decideOne = tellsEvents ? admitAndTell : admitOne;
+  const decideOne = emitsEvents ? admitAndEmit : admitOne;
   const addresses = new Addresses(stores);
   const checkpoint = new Checkpoint(stores);
   const maintenance = new Maintenance(stores, checkpoint, new Sweep(stores, usageDays, verifier), addresses);
@@ -136,8 +136,8 @@ function admitOne(
   return verdict;
 }
 
-/** The same, and what has to be told of it is written with it. */
-function admitAndTell(
+/** The same, and the events it causes are written with it. */
+function admitAndEmit(
   transaction: Transaction,
   verifier: KeyVerifier,
   addresses: Addresses,
@@ -150,9 +150,9 @@ function admitAndTell(
   if (verdict.outcome === 'admitted') {
     const payer = payerOf(keyId);
     for (const crossing of crossingsOf(verdict, verifier.plans.get(plan)?.warnAt ?? WARN_AT))
-      if (transaction.isFirst(payer, crossing)) transaction.tell(crossedEvent(payer, keyId, plan, crossing, atMs));
+      if (transaction.isFirst(payer, crossing)) transaction.emit(crossedEvent(payer, keyId, plan, crossing, atMs));
   } else if (verdict.outcome === 'banned' && verdict.started) {
-    transaction.tell(banEvent(keyId, plan, { untilMs: verdict.bannedUntilMs, level: verdict.level }, atMs));
+    transaction.emit(banEvent(keyId, plan, { untilMs: verdict.bannedUntilMs, level: verdict.level }, atMs));
   }
   return verdict;
 }

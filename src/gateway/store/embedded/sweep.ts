@@ -10,7 +10,7 @@ import { AFTER_ALL, rangeOf } from './files/rows.js';
 import type { Store } from './files/store.js';
 import type { Stores } from './files/stores.js';
 import { unpackState } from './log/subject-state.js';
-import { areMarksOver } from './log/told.js';
+import { areMarksOver } from './log/pending.js';
 import { translated } from './files/errors.js';
 
 /** A subject not seen for so long is forgotten, when its greedy buckets are whole again too: it starts afresh either way. */

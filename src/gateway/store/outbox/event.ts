@@ -94,7 +94,7 @@ export function subjectOf(eventId: string): string {
 
 /** What a step does to the outbox beside its own. */
 export interface OutboxChange {
-  readonly enter: readonly GatewayEvent[];
+  readonly emit: readonly GatewayEvent[];
   /** Ids of events that will not happen after all. */
   readonly withdraw: readonly string[];
 }
@@ -164,8 +164,8 @@ export interface Outbox {
   delivered(id: string): Promise<void>;
   /** Keeps the entry's figures as they are given; it is due again after `pauseMs`. */
   postpone(entry: OutboxEntry, pauseMs: number): Promise<void>;
-  /** Keeps the entry's figures; it is not due any more until somebody has it delivered again. */
-  bury(entry: OutboxEntry): Promise<void>;
+  /** Makes it a dead letter, with its figures: it is not due any more until somebody has it delivered again. */
+  deadLetter(entry: OutboxEntry): Promise<void>;
   /**
    * Makes an event due at once, as if it had never been tried; one that was to happen later happens now. Undefined when
    * there is none of that id.

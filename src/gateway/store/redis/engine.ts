@@ -15,7 +15,7 @@ import type { ChangedKeys } from './records/changes.js';
 import { customerStore } from './records/customers.js';
 import { connect } from './link/connect.js';
 import { fail } from './ledger/credits.js';
-import { Noted } from './outbox/noted.js';
+import { PendingEvents } from './outbox/pending.js';
 import { outboxOf } from './outbox/store.js';
 import { beat, dayStore, leave, report } from './gateways.js';
 import { keyStore } from './records/keys.js';
@@ -105,8 +105,8 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   );
   const eviction = new Eviction(link, options.eviction === 'accept', options.log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
-  const noted = new Noted(link, replicas);
-  const onNoted = options.events === true ? (keyIds: readonly string[]) => noted.add(keyIds) : null;
+  const pending = new PendingEvents(link, replicas, deadlineMs);
+  const onNoted = options.events === true ? (keyIds: readonly string[]) => pending.add(keyIds) : null;
   let edition = editionOf(options.plans, usageDays, onNoted);
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
   const customers = customerStore(link, replicas);
@@ -124,11 +124,11 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       return verdicts.some(isUnknown) ? believed(link, requests, verdicts) : verdicts;
     },
     fail: (credits) => fail(link, credits, usageDays),
-    keys: keyStore(link, replicas, deadlineMs, options.importLeaseMs),
+    keys: keyStore(link, replicas, pending, options.importLeaseMs),
     customers,
-    outbox: outboxOf(link, noted),
+    outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),
-    bans: banStore(link, replicas, deadlineMs),
+    bans: banStore(link, replicas, pending),
     usage: usageStore(link),
     days,
     ledger: ledgerStore(link, days, usageDays, customers, () => link.close()),
@@ -140,7 +140,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       void months();
     },
     close: async () => {
-      noted.close();
+      pending.close();
       await link.close();
     },
     get away() {
@@ -163,7 +163,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       },
       leave: (gatewayId) => leave(link, gatewayId),
       take: async (spoolId, spooled) => {
-        if (await takeSpool(link, spoolId, spooled, usageDays)) noted.add([spooled.keyId]);
+        if (await takeSpool(link, spoolId, spooled, usageDays)) pending.add([spooled.keyId]);
       },
     },
     setPlans: (plans) => void (edition = editionOf(plans, usageDays, onNoted)),

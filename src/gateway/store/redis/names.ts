@@ -26,7 +26,7 @@
  *     petgate:{events}:to:<id>    the queue of a customer (sorted set) no TTL
  *     petgate:{events}:customers  customers with a queue, by when it is due (sorted set) no TTL
  *     petgate:{events}:dead       ids of events nobody tries any more, by since when (sorted set) no TTL
- *     petgate:{events}:collecting somebody looks for what nobody entered (events/noted.ts) TTL
+ *     petgate:{events}:collecting somebody looks for what nobody entered (outbox/pending.ts) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
  *     petgate:months              the month since which every key's is counted (months.ts) no TTL
  *     petgate:archive             id of the archive that days were moved to  no TTL
@@ -38,7 +38,7 @@
  *
  * Beside the record (record.ts) the hash of a key has the fields `state` and `windows` (state.ts), `summary`
  * (admission/summary.ts), `days` (ledger/active-days.ts), `ban` (what an operator said of a ban), and where events are
- * told `told`, `telling` and `tell-…`, as the hash of a customer has (events/noted.ts). With a field
+ * told `told`, `telling` and `tell-…`, as the hash of a customer has (outbox/pending.ts). With a field
  * `import` it is staged: nobody takes it for a key yet.
  *
  * Every script gets all names it touches, and as few as can be: while a Cluster moves a slot, Redis

@@ -20,7 +20,7 @@ const ENDLESS_DAYS = 30;
  * days: all are spent from it, but no more than the gateway's own bucket still lacked at the end. Other windows of
  * today and of this month are those that the row names.
  *
- * With shares to warn at, what this crosses of day and month is noted (events/noted.ts); it answers `2` then.
+ * With shares to warn at, what this crosses of day and month is noted (outbox/pending.ts); it answers `2` then.
  *
  * KEYS: the key, or its customer, then for each day the ledger and what was taken of it; of a customer's key that
  * last. ARGV: spool id, seconds the ledger is

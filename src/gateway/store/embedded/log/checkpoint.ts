@@ -3,7 +3,7 @@ import { dayOf } from '../ledger/day.js';
 import type { KeyEntry } from './key-entry.js';
 import { markCopied, readCopied, saveEntry } from './copy.js';
 import { packRow } from './row.js';
-import { forgetTold, isAnyTold, takeTold } from './told.js';
+import { forgetPending, isAnyPending, takePending } from './pending.js';
 import { FORGOTTEN_MARK, logRow, rangeOf } from '../files/rows.js';
 import { doubleIn, putDouble } from '../files/store.js';
 import type { Store } from '../files/store.js';
@@ -69,7 +69,7 @@ export class Checkpoint {
 
   /** When it resolves, all events that any process had committed before the call are in `durable`. */
   async takeOver(): Promise<void> {
-    if (await attempt(this.#stores, () => isAnyTold(this.#stores.recent))) await this.save();
+    if (await attempt(this.#stores, () => isAnyPending(this.#stores.recent))) await this.save();
   }
 
   async #round(merges: boolean): Promise<void> {
@@ -78,12 +78,12 @@ export class Checkpoint {
       if (!merges) {
         const copied = await durable.transaction(() => this.#copy());
         memtable.copied(copied);
-        await this.#forgetTold(copied);
+        await this.#forgetPending(copied);
         return;
       }
       const merge = new Merge();
       while (!(await this.#stores.durable.transaction(() => this.#step(merge)))) await later(PAUSE_MS);
-      await this.#forgetTold(merge.upTo);
+      await this.#forgetPending(merge.upTo);
       await memtable.merged(merge.upTo, dayOf(Date.now()), () => later(PAUSE_MS));
       while (!this.#forget(merge.upTo)) await later(PAUSE_MS);
     } catch (error) {
@@ -91,8 +91,8 @@ export class Checkpoint {
     }
   }
 
-  async #forgetTold(upTo: number): Promise<void> {
-    while (!forgetTold(this.#stores.recent, upTo)) await later(PAUSE_MS);
+  async #forgetPending(upTo: number): Promise<void> {
+    while (!forgetPending(this.#stores.recent, upTo)) await later(PAUSE_MS);
   }
 
   /** Copies what is new of the log. It is read after the lock on `durable` is ours, so that nothing is copied that was merged. */
@@ -104,7 +104,7 @@ export class Checkpoint {
     const changed = memtable.changedAfter(copied);
     if (changed.length > 0) {
       durable.putSync(logRow(memtable.applied), packRow(changed, copied));
-      takeTold(recent, durable, copied);
+      takePending(recent, durable, copied);
       markCopied(this.#stores, memtable.applied);
     }
     return memtable.applied;

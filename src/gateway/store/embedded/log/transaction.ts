@@ -9,7 +9,7 @@ import { dayOf } from '../ledger/day.js';
 import type { KeyEntry } from './key-entry.js';
 import { labelOf } from './label.js';
 import { packRow } from './row.js';
-import { mark, writeTold } from './told.js';
+import { mark, writePending } from './pending.js';
 import { isDamage } from '../files/damage.js';
 import { bannedRow, logRow } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
@@ -53,7 +53,7 @@ export class Transaction {
   #hasRoom = false;
   /** Ends of bans to be noted, by the row of the subject. */
   #bans: Map<string, number> | undefined;
-  #told: GatewayEvent[] | undefined;
+  #pending: GatewayEvent[] | undefined;
 
   constructor(stores: Stores) {
     this.#stores = stores;
@@ -114,8 +114,8 @@ export class Transaction {
   }
 
   /** Writes an event with all else; whoever calls it changes an entry too. */
-  tell(event: GatewayEvent): void {
-    (this.#told ??= []).push(event);
+  emit(event: GatewayEvent): void {
+    (this.#pending ??= []).push(event);
   }
 
   /** True the first time that a key, or a customer, crosses a share of a limit. */
@@ -131,7 +131,7 @@ export class Transaction {
     this.reserve();
     for (const [name, { state }] of addresses) recent.putSync(name, packState(state));
     for (const [subject, untilMs] of this.#bans ?? []) noteBan(recent, subject, untilMs);
-    if (this.#told !== undefined) writeTold(recent, this.#id, this.#told);
+    if (this.#pending !== undefined) writePending(recent, this.#id, this.#pending);
     if (this.#changed.length === 0) return;
     recent.putSync(logRow(this.#id), packRow(this.#changed, this.#id - 1));
     memtable.committed(this.#id, this.#changed);

@@ -14,15 +14,8 @@ export interface StoredEntry extends OutboxEntry {
   readonly queued?: boolean;
 }
 
-/** In a transaction: a new event, due as soon as it has happened. */
+/** In a transaction: a new event, due as soon as it has happened. One that is there stays: it may have been tried. */
 export function enter(durable: Store, event: GatewayEvent): void {
-  const there = readEntry(durable, event.id);
-  if (there !== undefined) remove(durable, there);
-  put(durable, fresh(event));
-}
-
-/** The same, but what is there stays: it may have been tried already. */
-export function enterOnce(durable: Store, event: GatewayEvent): void {
   if (readEntry(durable, event.id) === undefined) put(durable, fresh(event));
 }
 
@@ -60,8 +53,6 @@ export function put(durable: Store, entry: StoredEntry): void {
 /** Out of the lists; its own row stays. */
 export function remove(durable: Store, entry: StoredEntry): void {
   for (const row of listed(entry)) durable.removeSync(row);
-  // A copy of the version before stands there: it would count as waiting for ever.
-  if (entry.event.to !== undefined) durable.removeSync(listedRow('y', entry.event.atMs, entry.event.id));
 }
 
 function listed({ event: { id, atMs }, deadAtMs, leasedToMs, queued = false }: StoredEntry): readonly string[] {

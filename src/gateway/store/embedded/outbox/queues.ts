@@ -9,12 +9,12 @@ import { put, putDue, queue, readEntry, remove, shown } from './entries.js';
 /**
  * From an event's arrival to the queues of its receivers, and out of these.
  * @param look reads what any process has committed
- * @param enterTold gives entries to some of what admissions wrote
+ * @param enterPending brings some pending events into the outbox
  */
 export function queuesOf(
   stores: Stores,
   look: <Result>(work: () => Result) => Promise<Result>,
-  enterTold: () => Promise<void>,
+  enterPending: () => Promise<void>,
 ): Pick<Outbox, 'arrivals' | 'distribute' | 'claim' | 'claimCustomers' | 'release'> {
   /** What `take` makes of what is due in a list. A transaction syncs the disk; nearly always nothing is due. */
   const claim = async <Result>(
@@ -31,7 +31,7 @@ export function queuesOf(
   };
   return {
     async arrivals(count) {
-      await enterTold();
+      await enterPending();
       return look(() => dueIn(stores.durable, 'd', count).flatMap((id) => readEntry(stores.durable, id)?.event ?? []));
     },
     async distribute(events) {

@@ -4,8 +4,8 @@ import { attempt, inTransaction } from '../files/errors.js';
 import { AFTER_ALL, listedIn, listedRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
-import { isAnyTold, nextTold } from '../log/told.js';
-import { enterOnce, forget, fresh, put, putDue, readEntry, remove, shown } from './entries.js';
+import { isAnyPending, nextPending } from '../log/pending.js';
+import { enter, forget, fresh, put, putDue, readEntry, remove, shown } from './entries.js';
 import type { StoredEntry } from './entries.js';
 import { queuesOf } from './queues.js';
 
@@ -33,45 +33,51 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
       stores.durable.resetReadTxn();
       return work();
     });
-  /** Gives entries to what admissions wrote, a few in each of so many transactions at most. */
-  const enterTold = async (transactions: number): Promise<void> => {
+  /** Brings pending events into the outbox, a few in each of so many transactions at most. */
+  const enterPending = async (transactions: number): Promise<void> => {
     await takeOver();
     const enterSome = (): boolean => {
       for (let entered = 0; entered < ENTERED_AT_ONCE;) {
-        const events = nextTold(stores.durable);
+        const events = nextPending(stores.durable);
         if (events === undefined) return false;
-        for (const event of events) enterOnce(stores.durable, event);
+        for (const event of events)
+          if (typeof event === 'string') forget(stores.durable, event);
+          else enter(stores.durable, event);
         entered += events.length;
       }
       return true;
     };
-    if (!(await look(() => isAnyTold(stores.durable)))) return;
+    if (!(await look(() => isAnyPending(stores.durable)))) return;
     for (let made = 0; made < transactions && (await inTransaction(stores, enterSome)); made += 1);
   };
   return {
     // Of a burst a part: what was there before goes out meanwhile.
-    ...queuesOf(stores, look, () => enterTold(1)),
+    ...queuesOf(stores, look, () => enterPending(1)),
     delivered: (id) => inTransaction(stores, () => forget(stores.durable, id)),
     async postpone({ event, attempts, failure }, pauseMs) {
       const dueAtMs = Date.now() + Math.round(pauseMs);
       await replace(event.id, (there) => ({ ...there, attempts, failure, dueAtMs, leasedToMs: dueAtMs }));
     },
-    async bury({ event, attempts, failure }) {
+    async deadLetter({ event, attempts, failure }) {
       await replace(event.id, (there) => ({ ...there, attempts, failure, dueAtMs: null, deadAtMs: Date.now() }));
     },
-    redeliver: (id) =>
-      replace(id, ({ event, queued = false }) => {
+    async redeliver(id) {
+      await enterPending(Infinity);
+      return replace(id, ({ event, queued = false }) => {
         const receiver = receiverOf(id);
         if (receiver !== null) putDue(stores.durable, receiver, Date.now());
         return { ...fresh(happened(event, Date.now())), queued };
-      }),
-    read: (id) =>
-      look(() => {
+      });
+    },
+    async read(id) {
+      await enterPending(Infinity);
+      return look(() => {
         const there = readEntry(stores.durable, id);
         return there && shown(there);
-      }),
+      });
+    },
     async list(state, cursor, count) {
-      await enterTold(Infinity);
+      await enterPending(Infinity);
       return look(() => {
         const places = LISTS[state].flatMap((list) => pageOf(stores.durable, list, state, cursor, count)).sort();
         const page = places.slice(0, count);
@@ -81,14 +87,16 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
         return { entries: entries.map(shown), cursor: page.length < count ? null : page.at(-1)! };
       });
     },
-    figures: () =>
-      look(() => {
+    async figures() {
+      await enterPending(1);
+      return look(() => {
         const waiting =
           stores.durable.getKeysCount(rangeOfList('y', 'waiting')) + stores.durable.getKeysCount(rangeOf('C'));
         const [oldest] = stores.durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 });
         const oldestMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Number(oldest.slice(1, 17)));
         return { waiting, dead: stores.durable.getKeysCount(rangeOf('z')), oldestMs };
-      }),
+      });
+    },
     forgetDead: (keptMs) =>
       inTransaction(stores, () => {
         const end = listedRow('z', Date.now() - keptMs, '');

@@ -71,7 +71,7 @@ function change(
     const { bannedUntilMs } = entry.state;
     Object.assign(entry.state, ban);
     transaction.change(entry);
-    if (event !== undefined) transaction.tell(event);
+    if (event !== undefined) transaction.emit(event);
     noteBan(stores.recent, keyRow(keyId), ban.bannedUntilMs);
     return bannedUntilMs;
   });

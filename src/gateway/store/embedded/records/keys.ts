@@ -1,10 +1,9 @@
 import type { AuditEntry, KeyRecord } from '../../records/key.js';
-import type { OutboxChange } from '../../outbox/event.js';
 import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
 import { importsOf } from './imports.js';
 import { AFTER_ALL, banNoteRow, historyRange, historyRow, recordRow } from '../files/rows.js';
-import { enter, forget } from '../outbox/entries.js';
+import { appendPending } from '../log/pending.js';
 import { committedBytes, place, recordsChanged, replaceHistory, stagedIn } from './staged.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
@@ -14,11 +13,11 @@ import { attempt, inTransaction } from '../files/errors.js';
 export function keysOf(stores: Stores): KeyStore {
   return {
     read: (id) => attempt(stores, () => readRecord(stores.durable, id)),
-    write: (record, entry, told) =>
+    write: (record, entry, { emit, withdraw } = { emit: [], withdraw: [] }) =>
       inTransaction(stores, () => {
         put(stores, record);
         stores.durable.putSync(historyRow(record.id, record.version), Buffer.from(JSON.stringify(entry)));
-        tell(stores.durable, told);
+        appendPending(stores.durable, [...withdraw, ...emit]);
       }),
     rewrite: (record, history) =>
       inTransaction(stores, () => {
@@ -40,12 +39,6 @@ export function keysOf(stores: Stores): KeyStore {
       }),
     imports: importsOf(stores),
   };
-}
-
-/** In a transaction: what a change means for the outbox. */
-function tell(durable: Store, told: OutboxChange | undefined): void {
-  for (const id of told?.withdraw ?? []) forget(durable, id);
-  for (const event of told?.enter ?? []) enter(durable, event);
 }
 
 /** In a transaction: the record in place of the version before. */

@@ -2,7 +2,7 @@ import { SHAPES } from '../../../admission/bucket.js';
 import type { WarnedWindow } from '../../outbox/event.js';
 
 /**
- * Lua that notes crossings (noted.ts). A mark in `told` is ten bytes: a number for the window, percent, the day it began
+ * Lua that notes crossings (pending.ts). A mark in `told` is ten bytes: a number for the window, percent, the day it began
  * and the limit; six of them fit into a field of 64 bytes.
  */
 const MARK_FORMAT = '<BBI4I4';

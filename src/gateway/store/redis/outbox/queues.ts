@@ -3,7 +3,7 @@ import type { Outbox, OutboxEntry } from '../../outbox/event.js';
 import type { Link } from '../link/link.js';
 import { scriptOf } from '../link/script.js';
 import { EVENTS_CUSTOMERS, EVENTS_DUE, EVENTS_OPERATORS, queueName } from '../names.js';
-import { enterCopy, withdraw } from './enter.js';
+import { enterCopy, readEntry, withdraw } from './entries.js';
 
 /** KEYS[1]: a queue. ARGV: how many, lease in ms. Answers what is due in it. */
 const CLAIM = scriptOf(`
@@ -27,15 +27,12 @@ return pack('<d', clock) .. '1'
 `);
 
 /** From an event's arrival to the queues of its receivers, and out of these. */
-export function queuesOf(
-  link: Link,
-  read: (id: string) => Promise<OutboxEntry | undefined>,
-): Pick<Outbox, 'arrivals' | 'distribute' | 'claim' | 'claimCustomers' | 'release'> {
+export function queuesOf(link: Link): Pick<Outbox, 'arrivals' | 'distribute' | 'claim' | 'claimCustomers' | 'release'> {
   const take = async (queue: string, count: number, leaseMs: number): Promise<readonly string[]> =>
     wordsOf(await link.run(CLAIM, [queue], [count.toString(), Math.round(leaseMs).toString()]));
   const takeEntries = async (queue: string, count: number, leaseMs: number): Promise<readonly OutboxEntry[]> => {
     const ids = await take(queue, count, leaseMs);
-    const entries = await Promise.all(ids.map(read));
+    const entries = await Promise.all(ids.map((id) => readEntry(link, id)));
     // Delivered, or announced for a step that was never made.
     await Promise.all(ids.filter((_, place) => entries[place] === undefined).map((id) => withdraw(link, id)));
     return entries.filter((entry) => entry !== undefined);

@@ -2,8 +2,8 @@ import { happened, receiverOf, subjectOf } from '../../outbox/event.js';
 import type { Outbox, OutboxEntry, OutboxState } from '../../outbox/event.js';
 import type { Link } from '../link/link.js';
 import { scriptOf } from '../link/script.js';
-import { newEntry, withdraw } from './enter.js';
-import type { Noted } from './noted.js';
+import { newEntry, readEntry, withdraw } from './entries.js';
+import type { PendingEvents } from './pending.js';
 import { queuesOf, wordsOf } from './queues.js';
 import {
   EVENTS_COPIES,
@@ -56,18 +56,14 @@ const SETS: Readonly<Record<OutboxState, readonly string[]>> = {
   dead: [EVENTS_DEAD],
 };
 
-export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Outbox {
-  const read = async (id: string): Promise<OutboxEntry | undefined> => {
-    const stored = (await link.command('hget', eventsName(subjectOf(id)), id)) as Buffer | null;
-    return stored === null ? undefined : (JSON.parse(stored.toString()) as OutboxEntry);
-  };
+export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'collect'>): Outbox {
   const keep = async (entry: OutboxEntry): Promise<void> => {
     const { id } = entry.event;
     await link.run(KEEP, [eventsName(subjectOf(id))], [id, JSON.stringify(entry)]);
   };
   const nowMs = (): number => Math.round(link.storeMs(EVENTS_DUE));
   return {
-    ...queuesOf(link, read),
+    ...queuesOf(link),
     // The event first: an id without one is forgotten when it is due.
     async delivered(id) {
       await link.command('hdel', eventsName(subjectOf(id)), id);
@@ -79,14 +75,15 @@ export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Ou
       await keep({ ...entry, dueAtMs });
       await link.command('zadd', queueName(receiverOf(id)), 'XX', dueAtMs.toString(), id);
     },
-    async bury(entry) {
+    async deadLetter(entry) {
       const deadAtMs = nowMs();
       await keep({ ...entry, dueAtMs: null, deadAtMs });
       await link.command('zadd', EVENTS_DEAD, deadAtMs.toString(), entry.event.id);
       await withdraw(link, entry.event.id);
     },
     async redeliver(id) {
-      const there = await read(id);
+      await pending.idle();
+      const there = await readEntry(link, id);
       if (there === undefined) return undefined;
       const entry = newEntry(happened(there.event, nowMs()));
       await keep(entry);
@@ -99,12 +96,15 @@ export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Ou
       await link.command('zrem', EVENTS_DEAD, id);
       return entry;
     },
-    read,
+    async read(id) {
+      await pending.idle();
+      return readEntry(link, id);
+    },
     async list(state, cursor, count) {
-      await noted.idle();
+      await pending.idle();
       const pages = await Promise.all(SETS[state].map((set) => pageOf(link, set, state, cursor, count)));
       const page = pages.flat().sort(byPlace).slice(0, count);
-      const entries = await Promise.all(page.map(({ id }) => read(id)));
+      const entries = await Promise.all(page.map(({ id }) => readEntry(link, id)));
       const last = page.length < count ? undefined : page.at(-1);
       return {
         entries: entries.filter((entry) => entry !== undefined),
@@ -132,7 +132,7 @@ export function outboxOf(link: Link, noted: Pick<Noted, 'idle' | 'collect'>): Ou
       if (ids.length > 0) await link.command('zrem', EVENTS_DEAD, ...ids);
       return ids.length < FORGOTTEN_AT_ONCE;
     },
-    collect: (everyMs, anew) => noted.collect(everyMs, anew),
+    collect: (everyMs, anew) => pending.collect(everyMs, anew),
   };
 }
 

@@ -3,7 +3,8 @@ import type { AdmissionRequest, Subject } from '../../../admission/port.js';
 import type { BanNote, BansInForce, BanStore } from '../../port.js';
 import type { Verdict } from '../../../admission/verdict.js';
 import type { Link } from '../link/link.js';
-import { announceSafely, graceMsOf, newEntry, ready } from '../outbox/enter.js';
+import { pendingArgs, WRITE_PENDING } from '../outbox/fields.js';
+import type { PendingEvents } from '../outbox/pending.js';
 import { eventsName, keyName } from '../names.js';
 import type { Replicas } from '../link/replicas.js';
 import { scriptOf } from '../link/script.js';
@@ -11,17 +12,19 @@ import { readState, STATE_BYTES, viewOf } from '../../state.js';
 import { packedState, readStateOf } from '../state.js';
 
 /**
- * KEYS: the key, and where the ban is told its events. ARGV: end of the ban, ms (0 lifts it), its note or nothing, and where
- * it is told id and entry of the event. Answers `1` when a ban was in force before, else `0`.
+ * KEYS: the key, and where the ban is an event, the key's events. ARGV: end of the ban, ms (0 lifts it), its note or
+ * nothing, and the event (outbox/fields.ts). Answers `1` when a ban was in force before, else `0`.
  */
 const SET_BAN = scriptOf(`
-local name, untilMs = KEYS[1], tonumber(ARGV[2])
+local name, events, untilMs, at = KEYS[1], KEYS[2], tonumber(ARGV[2]), 4
 local found = call('HMGET', name, 'secrets', 'import', 'state')
 local raw = found[3]
 ${readStateOf('raw')}
 if found[1] and not found[2] and (raw or untilMs > 0) then
   call('HSET', name, 'state', ${packedState('m', 'mAt', 'd', 'dAt', '0', 'untilMs > 0 and 1 or 0', '0', 'untilMs', 'used', 'usedOf')}, 'ban', untilMs > clock and ARGV[3] or '')
-  if KEYS[2] then call('HSET', KEYS[2], ARGV[4], ARGV[5]) end
+  if events then
+    ${WRITE_PENDING}
+  end
 end
 return pack('<d', clock) .. (banned > clock and '1' or '0')
 `);
@@ -52,11 +55,11 @@ const COUNT = scriptOf(`
 return pack('<d', clock) .. call('ZCOUNT', KEYS[1], '(' .. clock, '+inf')
 `);
 
-export function banStore(link: Link, replicas: Replicas, deadlineMs: number): BanStore {
+export function banStore(link: Link, replicas: Replicas, pending: PendingEvents): BanStore {
   const set = (keyId: string, untilMs: number, note: string, event?: GatewayEvent): Promise<Buffer> => {
     const names = [keyName(keyId), ...(event === undefined ? [] : [eventsName(keyId)])];
-    const told = event === undefined ? [] : [event.id, JSON.stringify(newEntry(event))];
-    return replicas.confirmed(keyName(keyId), () => link.run(SET_BAN, names, [untilMs.toString(), note, ...told]));
+    const args = [untilMs.toString(), note, ...(event === undefined ? [] : pendingArgs(event))];
+    return replicas.confirmed(keyName(keyId), () => link.run(SET_BAN, names, args));
   };
   return {
     async read(keyId) {
@@ -68,9 +71,10 @@ export function banStore(link: Link, replicas: Replicas, deadlineMs: number): Ba
       return bannedUntilMs > nowMs ? { keyId, untilMs: bannedUntilMs, level: banLevel, note } : undefined;
     },
     async start(keyId, untilMs, note, event) {
-      if (event !== undefined) await announceSafely(link, replicas, event, graceMsOf(deadlineMs));
-      await set(keyId, untilMs, note === undefined ? '' : JSON.stringify({ untilMs, ...note }), event);
-      if (event !== undefined) await ready(link, event).catch(() => undefined);
+      const stored = note === undefined ? '' : JSON.stringify({ untilMs, ...note });
+      await set(keyId, untilMs, stored, event).finally(() => {
+        if (event !== undefined) pending.add([keyId]);
+      });
       await noteBan(link, 'key', keyId, untilMs);
     },
     async lift(keyId) {

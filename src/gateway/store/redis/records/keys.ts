@@ -1,9 +1,10 @@
 import { VersionConflict } from '../../port.js';
 import type { KeyStore } from '../../port.js';
 import type { KeyRecord } from '../../records/key.js';
-import type { GatewayEvent, OutboxChange } from '../../outbox/event.js';
+import type { OutboxChange } from '../../outbox/event.js';
 import { announceChange } from './changes.js';
-import { announceSafely, graceMsOf, newEntry, ready, withdraw } from '../outbox/enter.js';
+import { pendingArgs, pendingField, WRITE_PENDING } from '../outbox/fields.js';
+import type { PendingEvents } from '../outbox/pending.js';
 import { pageOf } from '../link/ids.js';
 import { arrive, importStore } from './imports.js';
 import type { Link } from '../link/link.js';
@@ -14,27 +15,32 @@ import { readHistory, rewrite } from './history.js';
 import { scriptOf } from '../link/script.js';
 
 /**
- * KEYS: the key, its history, and where there are events, the key's events. ARGV: version to be replaced
- * (0: absent), audit entry, how many events are entered and how many withdrawn, ids and entries of those, ids of these,
+ * KEYS: the key, its history, and where there are events, the key's events. ARGV: version to be replaced (0: absent),
+ * audit entry, how many events are withdrawn and how many written, of each its field, id, and entry (outbox/fields.ts),
  * then fields and values of the record.
  * Answers `1`, or `0` when the stored version is another.
  */
 const WRITE = scriptOf(`
-local there = call('HMGET', KEYS[1], 'version', 'import')
+local name, events, at = KEYS[1], KEYS[3], 6
+local there = call('HMGET', name, 'version', 'import')
 if there[2] or (there[1] or '0') ~= ARGV[2] then return pack('<d', clock) .. '0' end
-local at = 6 + 2 * ARGV[4]
-for n = 6, at - 1, 2 do call('HSET', KEYS[3], ARGV[n], ARGV[n + 1]) end
-for n = at, at + ARGV[5] - 1 do call('HDEL', KEYS[3], ARGV[n]) end
-call('HSET', KEYS[1], spread(ARGV, at + ARGV[5]))
+for _ = 1, ARGV[4] do
+  call('HDEL', name, ARGV[at])
+  call('HDEL', events, ARGV[at + 1])
+  at = at + 2
+end
+for _ = 1, ARGV[5] do
+  ${WRITE_PENDING}
+  at = at + 3
+end
+call('HSET', name, spread(ARGV, at))
 call('RPUSH', KEYS[2], ARGV[3])
 return pack('<d', clock) .. '1'
 `);
 
-const NOTHING_TOLD: OutboxChange = { enter: [], withdraw: [] };
+const NO_EVENTS: OutboxChange = { emit: [], withdraw: [] };
 
-export function keyStore(link: Link, replicas: Replicas, deadlineMs: number, importLeaseMs?: number): KeyStore {
-  const graceMs = graceMsOf(deadlineMs);
-  const announce = (event: GatewayEvent): Promise<void> => announceSafely(link, replicas, event, graceMs);
+export function keyStore(link: Link, replicas: Replicas, pending: PendingEvents, importLeaseMs?: number): KeyStore {
   const readPlaced = async (id: string): Promise<KeyRecord | undefined> => {
     const fields = await link.hash(keyName(id));
     return isPlaced(fields) ? recordOf(id, fields) : undefined;
@@ -44,37 +50,27 @@ export function keyStore(link: Link, replicas: Replicas, deadlineMs: number, imp
     (await link.command('hget', keyName(id), 'import')) !== null && arrive(link, [id]);
   return {
     read: async (id) => (await readPlaced(id)) ?? ((await fetch(id)) ? readPlaced(id) : undefined),
-    async write(record, entry, told = NOTHING_TOLD) {
+    async write(record, entry, { emit, withdraw } = NO_EVENTS) {
+      const { id, version } = record;
       // First the index: a name without a record is skipped, a record without a name would be lost from the list.
-      if (record.version === 1) await link.command('zadd', KEY_INDEX, '0', record.id);
-      else await announceChange(link, record.id);
-      for (const event of told.enter) await announce(event);
-      const names = [
-        keyName(record.id),
-        historyName(record.id),
-        ...(told.enter.length + told.withdraw.length === 0 ? [] : [eventsName(record.id)]),
-      ];
+      if (version === 1) await link.command('zadd', KEY_INDEX, '0', id);
+      else await announceChange(link, id);
+      const names = [keyName(id), historyName(id), ...(emit.length + withdraw.length === 0 ? [] : [eventsName(id)])];
       const args = [
-        (record.version - 1).toString(),
+        (version - 1).toString(),
         JSON.stringify(entry),
-        told.enter.length.toString(),
-        told.withdraw.length.toString(),
-        ...told.enter.flatMap((event) => [event.id, JSON.stringify(newEntry(event))]),
-        ...told.withdraw,
+        withdraw.length.toString(),
+        emit.length.toString(),
+        ...withdraw.flatMap((event) => [pendingField(event), event]),
+        ...emit.flatMap(pendingArgs),
         ...fieldsOf(record),
       ];
       const isWritten = async (): Promise<boolean> => (await link.run(WRITE, names, args)).toString() === '1';
-      const written = await replicas.confirmed(
-        keyName(record.id),
-        async () => (await isWritten()) || ((await fetch(record.id)) && isWritten()),
-      );
-      // Whether this goes well or not: what is announced is looked for after the grace, and is no more than a name in the
-      // index where it isn't there. Of a key's end whoever won may have announced the same one, which has to stay.
-      const announced = written ? told.enter : told.enter.filter(({ type }) => type !== 'petgate.key.expiring');
-      await Promise.all(announced.map((event) => (written ? ready(link, event) : withdraw(link, event.id)))).catch(
-        () => undefined,
-      );
-      if (!written) throw new VersionConflict(`key ${record.id} was changed by somebody else, or exists already`);
+      const change = async (): Promise<boolean> => (await isWritten()) || ((await fetch(id)) && isWritten());
+      const written = await replicas.confirmed(keyName(id), change).finally(() => {
+        if (emit.length > 0) pending.add([id]);
+      });
+      if (!written) throw new VersionConflict(`key ${id} was changed by somebody else, or exists already`);
     },
     async rewrite(record, history) {
       const { id, version } = record;

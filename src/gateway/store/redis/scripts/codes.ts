@@ -15,7 +15,7 @@ export const CODES = [
 
 /** Added to the code of an answer in which, before its windows, the month limit of the key's own stands. */
 export const OWN_MONTH_FLAG = 16;
-/** Added where the request noted something that is to be told (events/noted.ts). */
+/** Added where the request noted something that is to be told (outbox/pending.ts). */
 export const NOTED_FLAG = 64;
 /** Added where the key lacks the operation's scope. */
 export const OUT_OF_SCOPE_FLAG = 128;

@@ -40,7 +40,7 @@ const DAY = SHAPES.day.perMs;
  *
  * KEYS: for each subject where its state stands; of a customer's key then the customer; for a key then its ledgers of
  * the days first to last. Each subject comes once, but keys of a customer in the order in which they were asked.
- * With `tells` crossings and bans that begin are noted (events/noted.ts), and the answer's code says so.
+ * With `tells` crossings and bans that begin are noted (outbox/pending.ts), and the answer's code says so.
  * ARGV[2…]: day that it is (`writtenDay`; 0: whichever it is), the requests (call.ts), and in pairs the
  * operations and scopes that they name by place.
  *

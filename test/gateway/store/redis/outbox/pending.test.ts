@@ -2,7 +2,9 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { customerName, EVENTS_COLLECTING, keyName } from '../../../../../src/gateway/store/redis/names.js';
+import { pendingArgs } from '../../../../../src/gateway/store/redis/outbox/fields.js';
+import type { GatewayEvent } from '../../../../../src/gateway/store/outbox/event.js';
+import { customerName, EVENTS_COLLECTING, eventsName, keyName } from '../../../../../src/gateway/store/redis/names.js';
 import {
   ask,
   askMany,
@@ -16,6 +18,8 @@ import {
   PLANS,
 } from '../../../../conformance/cast.js';
 import { toldOf } from '../../../../conformance/told.js';
+import { claimNew } from '../../../../conformance/outbox.js';
+import { keyRecord } from '../../../admission/key-record.js';
 import { startRedis } from '../../../../servers/redis.js';
 import type { RedisServer } from '../../../../servers/redis.js';
 import { until } from '../../../../servers/until.js';
@@ -80,18 +84,75 @@ t.test('one process of all looks, and none when that was done lately, unless it 
   t.equal((await toldOf(engine, key.id)).length, 1);
 });
 
-t.test('what another process is moving is left to it, for as long as it may be alive', async (t) => {
+const NOW_MS = Date.now();
+
+t.test('of two processes that find the same pending events one moves each, and it is delivered once', async (t) => {
   const { server, engine } = await open(t);
-  const key = await newKey(engine, 'enterprise', custom(1_000, 100));
-  const name = keyName(key.id);
-  const untilMs = Date.now() + 600_000;
-  await server.command('HSET', name, 'telling', '1', `tell-ban-${NOON_MS}`, `2 5 calm`, 'moving', `${untilMs} other`);
-  await ask(engine, key, Date.now(), { cost: 50 });
-  t.equal(await engine.outbox.collect(60_000, true), true);
-  t.same(await toldOf(engine, key.id), [], 'it may have been delivered and gone by now');
-  await server.command('HSET', name, 'moving', `${Date.now() - 1} other`);
-  await until('both are moved', async () => (await toldOf(engine, key.id)).length === 2);
-  t.equal(await server.command('HEXISTS', name, 'moving'), 0);
+  const other = openRedisEngine({ url: server.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400, events: true });
+  t.teardown(() => other.close());
+  await other.check();
+  const [delivered, expected]: [string[], string[]] = [[], []];
+  const deliver = async ({ outbox }: RedisEngine): Promise<void> => {
+    for (const { event } of await claimNew(outbox, 100, 60_000)) {
+      delivered.push(event.id);
+      await outbox.delivered(event.id);
+    }
+  };
+  for (let round = 0; round < 25; round += 1) {
+    const key = await newKey(engine, 'enterprise', custom(1_000, 10));
+    const asked = [ask(engine, key, NOW_MS, { cost: 5 }), ask(other, key, NOW_MS, { cost: 5 })];
+    await Promise.all([...asked, deliver(engine), deliver(other)]);
+    for (const share of [50, 80, 100]) expected.push(`${key.id}-day-${Math.floor(NOW_MS / 86_400_000)}-${share}-10`);
+  }
+  await until('all are delivered', async () => {
+    await Promise.all([deliver(engine), deliver(other)]);
+    return new Set(delivered).size >= expected.length && (await engine.outbox.figures()).waiting === 0;
+  });
+  t.same(delivered.sort(), expected.sort());
+});
+
+t.test('a withdrawn event that is still pending does not come, nor does one withdrawn while it is moved', async (t) => {
+  const { server, engine } = await open(t);
+  const later = (id: string): GatewayEvent => ({
+    id: `${id}-expiring-9`,
+    type: 'petgate.key.expiring',
+    atMs: Date.now() + 3_600_000,
+    data: { customer: null, key: id, ends: new Date(9).toISOString() },
+  });
+  const ids = Array.from({ length: 40 }, () => freshId());
+  const entry = { atMs: 1, action: 'changed', changed: {} } as const;
+  await Promise.all(
+    ids.map(async (id) => {
+      await engine.keys.write(keyRecord(id), entry, { emit: [later(id)], withdraw: [] });
+      await engine.keys.write({ ...keyRecord(id), version: 2 }, entry, { emit: [], withdraw: [later(id).id] });
+    }),
+  );
+  t.same((await engine.outbox.list('scheduled', null, 1_000)).entries, []);
+  const fields = await Promise.all(ids.map((id) => server.command('HKEYS', keyName(id))));
+  t.same(
+    (fields.flat() as readonly string[]).filter((field) => field.startsWith('tell')),
+    [],
+  );
+});
+
+t.test('a pending event of a change whose process died is found, once, and keeps the hash compact', async (t) => {
+  const { server, engine } = await open(t);
+  const [key, gone] = [await newKey(engine, 'calm'), await newKey(engine, 'calm')];
+  const event: GatewayEvent = {
+    id: `${key.id}-0123456789ab`,
+    type: 'petgate.key.changed',
+    atMs: NOON_MS,
+    data: { customer: null, key: key.id, plan: 'business', changed: ['plan', 'limits', 'scopes', 'expiresAtMs'] },
+  };
+  const [field = '', id = '', entry = ''] = pendingArgs(event);
+  await server.command('HSET', eventsName(key.id), id, entry);
+  // Of one the entry is gone: it was delivered, or withdrawn.
+  for (const each of [key, gone]) await server.command('HSET', keyName(each.id), 'telling', '1', field, '');
+  t.equal(String(await server.command('OBJECT', 'ENCODING', keyName(key.id))), 'listpack');
+  await engine.outbox.collect(60_000, true);
+  t.same(await toldOf(engine, key.id), [event]);
+  t.same(await toldOf(engine, gone.id), []);
+  for (const each of [key, gone]) t.equal(await server.command('HEXISTS', keyName(each.id), 'telling'), 0);
 });
 
 t.test('what is remembered of one that was told stays small, and the hash compact', async (t) => {

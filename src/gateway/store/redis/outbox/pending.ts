@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CUSTOMER_ID_LENGTH, payerOf } from '../../records/customer-id.js';
+import type { GatewayEvent } from '../../outbox/event.js';
+import { StoreUnavailable } from '../../../admission/port.js';
+import { idsIn } from '../link/ids.js';
+import type { Link } from '../link/link.js';
+import type { Replicas } from '../link/replicas.js';
+import { scriptOf } from '../link/script.js';
+import {
+  CUSTOMER_INDEX,
+  customerName,
+  EVENTS_COLLECTING,
+  EVENTS_DUE,
+  eventsName,
+  KEY_INDEX,
+  keyName,
+} from '../names.js';
+import { index, newEntry, readEntry } from './entries.js';
+import { admissionEventOf, PENDING } from './fields.js';
+
+/**
+ * Pending events. The step that causes an event can't write into the outbox: its index lies on another node of a
+ * Cluster. So it writes the event where it writes anyway, into the hash of the key or the customer (fields.ts), and sets
+ * the field `telling` there. The process that took the step then moves the event: it enters its id in the index, not due
+ * yet, moves the event from the hash to the entries of its subject in one step, and makes it due. Whatever breaks off
+ * is done again, by anybody: an id without an entry is forgotten when it is due, and what was moved is moved no more.
+ * What a process that died has left, `collect` finds.
+ */
+const RETRY_MS = 1_000;
+const GRACE_DEADLINES = 8;
+const GRACE_MS = 5_000;
+/** For so long after each page nobody else looks through all keys. */
+const COLLECTING_MS = 60_000;
+const COLLECTED_AT_ONCE = 250;
+/** After each page so many times as long as it took: a look takes a fifth of Redis' time and ours at most. */
+const COLLECTING_PAUSE = 4;
+const MOVED_AT_ONCE = 16;
+/** More than a page of `collect` may need. */
+const BATCHES_AWAITED = 64;
+const DONE = 'done';
+
+/**
+ * KEYS: the hash of a key or a customer, and the entries of its events. ARGV: of each event its field, id and entry,
+ * empty where it has one. What is there as an entry stays: it may have been tried already.
+ */
+const MOVE = scriptOf(`
+for n = 2, #ARGV, 3 do
+  if call('HDEL', KEYS[1], ARGV[n]) == 1 and ARGV[n + 2] ~= '' and call('HEXISTS', KEYS[2], ARGV[n + 1]) == 0 then
+    call('HSET', KEYS[2], ARGV[n + 1], ARGV[n + 2])
+  end
+end
+local fields = call('HGETALL', KEYS[1])
+for n = 1, #fields, 2 do
+  if string.sub(fields[n], 1, ${PENDING.length}) == '${PENDING}' then return pack('<d', clock) .. '1' end
+end
+call('HDEL', KEYS[1], 'telling')
+return pack('<d', clock) .. '1'
+`);
+
+/**
+ * KEYS[1]: who looks. ARGV: for how long, ms, and whether to look anew. Answers `1` when it is ours
+ * to look, and `done` when that was done lately.
+ */
+const COLLECT = scriptOf(`
+local there = call('GET', KEYS[1])
+if there and not (there == '${DONE}' and ARGV[3] == '1') then return pack('<d', clock) .. (there == '${DONE}' and there or '0') end
+call('SET', KEYS[1], '1', 'PX', ARGV[2])
+return pack('<d', clock) .. '1'
+`);
+
+/** Moves pending events to the outbox. */
+export class PendingEvents {
+  readonly #link: Link;
+  readonly #replicas: Replicas;
+  /** By when an event was moved after it was indexed, or was not: a few calls, each with its deadline. */
+  readonly #graceMs: number;
+  /** Keys and customers that have some. */
+  readonly #waiting = new Set<string>();
+  #moving: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(link: Link, replicas: Replicas, deadlineMs: number) {
+    this.#link = link;
+    this.#replicas = replicas;
+    this.#graceMs = Math.max(GRACE_MS, GRACE_DEADLINES * deadlineMs);
+  }
+
+  /** These keys, or their customers, have pending events. Nobody waits for it. */
+  add(keyIds: readonly string[]): void {
+    for (const keyId of keyIds) this.#waiting.add(keyId).add(payerOf(keyId));
+    this.#begin();
+  }
+
+  /** When it resolves, it was tried to move what was added before the call; of a burst a part. */
+  async idle(): Promise<void> {
+    for (let batch = 0; batch < BATCHES_AWAITED && this.#moving !== undefined; batch += 1) await this.#moving;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+  }
+
+  /**
+   * Moves what any process has left, unless that was done within `everyMs` and need not be done anew. False when
+   * another is about it. Rejects with StoreUnavailable.
+   */
+  async collect(everyMs: number, anew: boolean): Promise<boolean> {
+    const link = this.#link;
+    const mine = await link.run(COLLECT, [EVENTS_COLLECTING], [COLLECTING_MS.toString(), anew ? '1' : '0']);
+    if (mine.toString() !== '1') return mine.toString() === DONE;
+    for (const each of [KEY_INDEX, CUSTOMER_INDEX])
+      for await (const ids of idsIn(link, each, null, COLLECTED_AT_ONCE)) {
+        if (this.#closed) return true;
+        const startedMs = performance.now();
+        const marks = await Promise.all(ids.map((id) => link.command('hget', nameOf(id), 'telling')));
+        for (const [n, id] of ids.entries()) if (marks[n] !== null) this.#waiting.add(id);
+        this.#begin();
+        await this.idle();
+        await link.command('set', EVENTS_COLLECTING, '1', 'PX', COLLECTING_MS.toString());
+        await sleep((performance.now() - startedMs) * COLLECTING_PAUSE, undefined, { ref: false });
+      }
+    await link.command('set', EVENTS_COLLECTING, DONE, 'PX', everyMs.toString());
+    return true;
+  }
+
+  #begin(): void {
+    if (this.#moving !== undefined || this.#retry !== undefined || this.#waiting.size === 0 || this.#closed) return;
+    this.#moving = this.#moveSome().finally(() => {
+      this.#moving = undefined;
+      this.#begin();
+    });
+  }
+
+  async #moveSome(): Promise<void> {
+    const ids = [...this.#waiting].slice(0, MOVED_AT_ONCE);
+    for (const id of ids) this.#waiting.delete(id);
+    const moves = await Promise.allSettled(ids.map((id) => this.#move(id)));
+    const failed = ids.filter((_, n) => moves[n]?.status === 'rejected');
+    if (failed.length === 0) return;
+    for (const id of failed) this.#waiting.add(id);
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#begin();
+    }, RETRY_MS).unref();
+  }
+
+  async #move(id: string): Promise<void> {
+    const link = this.#link;
+    const hash = await link.hash(nameOf(id));
+    if (!hash.has('telling')) return;
+    const untilMs = performance.now() + this.#graceMs / 2;
+    const [events, args]: [GatewayEvent[], string[]] = [[], []];
+    for (const [field, value] of hash) {
+      if (!field.startsWith(PENDING)) continue;
+      const eventId = `${id}-${field.slice(PENDING.length)}`;
+      const event = value === '' ? (await readEntry(link, eventId))?.event : admissionEventOf(id, field, value);
+      if (event !== undefined) events.push(event);
+      args.push(field, eventId, value === '' ? '' : JSON.stringify(newEntry(event!)));
+    }
+    await this.#index(events, this.#graceMs);
+    if (performance.now() > untilMs) throw new StoreUnavailable('the index took too long', { noEffect: true });
+    await link.run(MOVE, [nameOf(id), eventsName(id)], args);
+    await this.#index(events, 0);
+  }
+
+  /** In a Cluster the index lies on another node than the key, with replicas of its own. */
+  async #index(events: readonly GatewayEvent[], graceMs: number): Promise<void> {
+    const enter = async (): Promise<void> => {
+      for (const event of events) await index(this.#link, event, graceMs);
+    };
+    if (events.length > 0) await (this.#link.cluster ? this.#replicas.confirmed(EVENTS_DUE, enter) : enter());
+  }
+}
+
+/** Where the pending events of a key or a customer stand. */
+function nameOf(id: string): string {
+  return id.length === CUSTOMER_ID_LENGTH ? customerName(id) : keyName(id);
+}
