@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+import { packageRoot } from '../../src/shared/package-root.js';
+
+const CONTRIBUTING = readFileSync(join(packageRoot, 'CONTRIBUTING.md'), 'utf8');
+
+/** The files that a recipe names, without those that a program writes. */
+function filesOf(recipe: string): readonly string[] {
+  const text = CONTRIBUTING.split(`**${recipe}**`)[1]?.split('\n\n')[0] ?? '';
+  const named = [...text.matchAll(/`((?:src|config|test)\/[\w/.-]+\.(?:ts|lua|yaml))`/g)].map(([, path = '']) => path);
+  return [...new Set(named)];
+}
+
+/** The built program with its settings and documentation, somewhere else. */
+function copyOf(t: Test): string {
+  const copy = t.testdir({});
+  for (const part of ['dist/src', 'config', 'docs/reference', 'package.json']) {
+    mkdirSync(dirname(join(copy, part)), { recursive: true });
+    cpSync(join(packageRoot, part), join(copy, part), { recursive: true });
+  }
+  symlinkSync(join(packageRoot, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+function change(path: string, from: string | RegExp, to: string): void {
+  const text = readFileSync(path, 'utf8');
+  const changed = text.replace(from, to);
+  if (changed === text) throw new Error(`${path} has no ${String(from)}`);
+  writeFileSync(path, changed);
+}
+
+function run(copy: string, program: string): void {
+  execFileSync(process.execPath, [join(copy, 'dist/src/gateway', program)]);
+}
+
+t.test('a refusal costs three files by hand, a plan field ten at most', (t) => {
+  t.ok(filesOf('A refusal').length <= 2, 'and the step that gives it');
+  t.ok(filesOf('A plan field').length <= 10);
+  for (const recipe of ['A refusal', 'A step of the pipeline', 'A plan field', 'A setting'])
+    for (const path of filesOf(recipe)) t.ok(existsSync(join(packageRoot, path)), `${recipe}: ${path}`);
+  t.end();
+});
+
+t.test('a refusal that joins the catalogue stands in the contract and on the page of errors', (t) => {
+  const copy = copyOf(t);
+  const entry = `teapot: { status: 418, message: 'I am one.', meaning: 'tea was asked for', remedy: 'ask for coffee' },`;
+  change(join(copy, 'dist/src/gateway/catalogue.js'), 'not_found: {', `${entry}\nnot_found: {`);
+  run(copy, 'contract/write.js');
+  const text = (path: string): string => readFileSync(join(copy, path), 'utf8');
+  t.match(text('config/openapi.yaml'), /^ +- teapot$/m);
+  t.match(text('config/openapi.yaml'), 'teapot: { value: { code: teapot, message: I am one., status: 418 } }');
+  t.match(text('config/openapi.json'), '"teapot"');
+  t.match(text('docs/reference/errors.md'), '\n| `teapot` | 418 | tea was asked for | ask for coffee |\n');
+  t.end();
+});
+
+t.test('a field that joins the schema of plans is known to editors and to the loader', (t) => {
+  const copy = copyOf(t);
+  change(
+    join(copy, 'dist/src/gateway/config/schema/plans.js'),
+    'retired: bool',
+    `colour: z.string().optional(), retired: bool`,
+  );
+  change(join(copy, 'config/plans.yaml'), /^free:$/m, 'free:\n  colour: red');
+  run(copy, 'config/schema/write.js');
+  t.match(readFileSync(join(copy, 'config/schema/plans.schema.json'), 'utf8'), '"colour"');
+  const check = (root: string): void =>
+    void execFileSync(process.execPath, [join(root, 'dist/src/cli/main.js'), 'config', 'check'], {
+      env: { PATH: process.env['PATH'], PETGATE_CONFIG: join(copy, 'config/gateway.yaml') },
+      stdio: 'pipe',
+    });
+  t.doesNotThrow(() => check(copy));
+  t.throws(() => check(packageRoot), /unknown key/, 'where it did not join it is refused');
+  t.end();
+});
