@@ -8,7 +8,6 @@ export interface Progress {
 
 const WIDTH = 24;
 const EVERY_MS = 100;
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 export function progressOn(stream: NodeJS.WriteStream): Progress {
   let shownMs = Number.NEGATIVE_INFINITY;
@@ -25,13 +24,4 @@ export function progressOn(stream: NodeJS.WriteStream): Progress {
       if (stream.isTTY) stream.write('\r\u001b[K');
     },
   };
-}
-
-/**
- * How far through all keys an id lies. They come in the order of their ids, which are random base62
- * digits: nobody has to count them first.
- */
-export function fractionOf(keyId: string): number {
-  const [first = '', second = ''] = keyId;
-  return (Math.max(DIGITS.indexOf(first), 0) + Math.max(DIGITS.indexOf(second), 0) / DIGITS.length) / DIGITS.length;
 }

@@ -6,8 +6,8 @@ import { CommandError } from '../command-error.js';
 export type LedgerRow = ReadonlyMap<string, string>;
 
 /**
- * The ledger's rows, one by one as they come: keys in the order of their ids, all rows of one together.
- * @param query of `/admin/v1/usage`; `by` begins with `key`
+ * The ledger's rows, one by one as they come.
+ * @param query of `/admin/v1/usage`
  * Throws CommandError when the report was cut short.
  */
 export async function* readLedger(

@@ -37,26 +37,3 @@ t.test('what comes of a day after it was pushed without a gateway is pushed as a
   t.equal(receiver.contradictions, 0, 'the same ids say the same');
   t.equal(receiver.events.size, 3);
 });
-
-t.test('in cumulative mode a day without a gateway is sent anew until it is back', async (t) => {
-  const stage = await startStage(t, '3h');
-  const { keyId, overMs } = stage;
-  const { receiver, run } = await pushFrom(t, stage, '--mode', 'cumulative');
-  const latest = (): number =>
-    Math.max(
-      ...[...receiver.events.values()]
-        .filter(({ subject, data }) => subject === keyId && data['day'] === day(overMs))
-        .map(({ data }) => Number(data['requests'])),
-    );
-  await bringHome(stage, [], 3);
-  await cutOff(stage, [{ keyId, requests: 4 }]);
-  await lastTold(stage, 4 * HOUR_MS);
-  await run();
-  t.equal(latest(), 3);
-  await bringHome(stage, [], 7);
-  await run();
-  t.equal(latest(), 7);
-  const seen = receiver.events.size;
-  await run();
-  t.equal(receiver.events.size, seen);
-});

@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { CommandError } from '../../command-error.js';
 import type { Connect } from '../../client.js';
 import { say, sayJson } from '../../output.js';
 import { progressOn } from '../../progress.js';
-import { Pusher } from './pusher.js';
-import type { PushMode } from './event.js';
-import { payersOf } from './payers.js';
 import { isDay } from '../../../shared/utc-day.js';
+import { payersOf } from './payers.js';
+import { Pusher } from './pusher.js';
 
 interface PushOptions {
   readonly to: string;
   readonly from?: string;
   readonly toDay?: string;
-  readonly mode: PushMode;
   readonly by: string;
   readonly source: string;
   readonly batch: string;
@@ -23,22 +21,14 @@ interface PushOptions {
   readonly json?: true;
 }
 
-const MOST_BATCH = 10_000;
+const MAX_BATCH = 10_000;
 
 export function pushCommand(connect: Connect): Command {
   return new Command('push')
     .description('hand usage over to a billing system as CloudEvents')
     .requiredOption('--to <url>', 'where to send it; the bearer token for it comes from PETGATE_PUSH_TOKEN')
     .option('--from <day>', 'first UTC day (where the last push ended; at first the first of last month)')
-    .option('--to-day <day>', 'last UTC day (the last final one; today in cumulative mode)')
-    .addOption(
-      new Option(
-        '--mode <mode>',
-        'day: each final day once, and what comes late of it; cumulative: counters as they stand, today included',
-      )
-        .choices(['day', 'cumulative'])
-        .default('day'),
-    )
+    .option('--to-day <day>', 'last UTC day (the last final one)')
     .option('--by <dimensions>', 'plan, operation; key and day are always there', 'key,day,plan,operation')
     .option('--source <uri>', 'source of the events; with the id it tells repeats', 'urn:petgate:usage')
     .option('--batch <count>', 'events per request', '500')
@@ -48,42 +38,29 @@ export function pushCommand(connect: Connect): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (options: PushOptions) => {
       const by = dimensionsOf(options.by);
+      const { source } = options;
       const { parseDurationMs } = await import('../../../gateway/config/schema/quantity.js');
       const receiver = {
         url: urlOf(options.to),
         token: tokenOf(process.env),
         retryForMs: parseDurationMs(options.retryFor) ?? refuse('--retry-for must be a duration such as 30s or 10m.'),
       };
-      const stateFile =
-        options.state ??
-        join(await dataFolder(), `usage-push-${nameOf([receiver.url, options.mode, by, options.source])}.json`);
       const batch = batchOf(options.batch);
-      const [from, toDay] = [checkedDay(options.from, '--from'), checkedDay(options.toDay, '--to-day')];
+      const [from, to] = [checkedDay(options.from, '--from'), checkedDay(options.toDay, '--to-day')];
+      const stateFile =
+        options.state ?? join(await dataFolder(), `usage-push-${nameOf([receiver.url, 'day', by, source])}.json`);
       const progress = progressOn(process.stderr);
       const client = await connect();
-      const pusher = new Pusher({
-        client,
-        payerOf: await payersOf(client),
-        receiver,
-        mode: options.mode,
-        by,
-        source: options.source,
-        batch,
-        stateFile,
-        progress,
-      });
-      try {
-        await pusher.run(from, toDay);
-      } finally {
-        progress.end();
-      }
-      if (options.json === true)
-        sayJson({ events: pusher.events, ranges: pusher.ranges, corrected: pusher.corrected, state: stateFile });
-      else say(toldOf(pusher));
+      const payerOf = await payersOf(client);
+      const pusher = new Pusher({ client, payerOf, receiver, by, source, batch, stateFile, progress });
+      await pusher.run(from, to).finally(() => progress.end());
+      const { events, ranges, corrected } = pusher;
+      if (options.json === true) sayJson({ events, ranges, corrected, state: stateFile });
+      else say(summaryOf(pusher));
     });
 }
 
-function toldOf({ events, ranges, corrected }: Pusher): string {
+function summaryOf({ events, ranges, corrected }: Pusher): string {
   if (ranges.length === 0 && events === 0) return 'Nothing new: all final days were acknowledged before.';
   const pushed = [
     ...ranges.map(({ from, to }) => `${from} to ${to}`),
@@ -123,7 +100,7 @@ function tokenOf(environment: NodeJS.ProcessEnv): string | null {
 
 function batchOf(text: string): number {
   const count = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  return count >= 1 && count <= MOST_BATCH ? count : refuse(`--batch must be a whole number from 1 to ${MOST_BATCH}.`);
+  return count >= 1 && count <= MAX_BATCH ? count : refuse(`--batch must be a whole number from 1 to ${MAX_BATCH}.`);
 }
 
 function checkedDay(text: string | undefined, option: string): string | undefined {
@@ -142,12 +119,12 @@ function nameOf(parts: readonly string[]): string {
 }
 
 const EXAMPLES = `
-A push that was stopped, by whatever, goes on where it was when the same command runs again. Events carry ids that
-make repeats harmless: (source, id) is the same for the same figures. In day mode the receiver adds up, in
-cumulative mode the latest event of a group holds. The subject of an event is the reference of
-the customer who pays, or its id; of a key without a customer the key's id. Counts that a gateway brings of a day that became final without
-it are sent too, in day mode as events of their own (their ids end in &rev=2 and so on).
+A push that was stopped, by whatever, goes on where it was when the same command runs again. Each final day is sent
+once, for the receiver to add up; (source, id) is the same for the same figures, so that repeats are harmless. The
+subject of an event is the reference of the customer who pays, or its id; of a key without a customer the key's id.
+Counts that a gateway brings of a day that became final without it are sent too, as events of their own (their ids end
+in &rev=2 and so on).
 Examples:
   PETGATE_PUSH_TOKEN=… petgate usage push --to https://meter.example.com/events
   petgate usage push --to https://meter.example.com/events --from 2026-10-01 --to-day 2026-10-31
-  petgate usage push --to https://meter.example.com/live --mode cumulative --by plan`;
+  petgate usage push --to https://meter.example.com/plans --by plan`;

@@ -14,27 +14,34 @@ export interface Receiver {
 
 const ANSWER_MS = 30_000;
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 const SHOWN_CHARACTERS = 200;
 
 /**
  * Hands over one batch (CloudEvents 1.0 HTTP binding, batched content mode) and returns once it is
  * acknowledged with a 2xx. Tries again after 408, 429, 5xx and network errors, as Retry-After says or
  * with growing pauses. Throws CommandError for any other answer, and when `retryForMs` are over.
+ * @param onRetry gets what went wrong, and when the next attempt is
  */
-export async function deliver(receiver: Receiver, events: readonly UsageEvent[]): Promise<void> {
+export async function deliver(
+  receiver: Receiver,
+  events: readonly UsageEvent[],
+  onRetry: (message: string) => void,
+): Promise<void> {
+  const { url, retryForMs } = receiver;
   const body = JSON.stringify(events);
-  const endMs = performance.now() + receiver.retryForMs;
+  const endMs = performance.now() + retryForMs;
   for (let attempt = 0; ; attempt += 1) {
     const { reason, waitMs } = await send(receiver, body);
     if (reason === null) return;
-    const longest = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
+    const longest = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
     // Spread, so that several pushers don't come back together.
     const pauseMs = Math.max(waitMs, longest * (0.5 + Math.random() / 2));
     if (performance.now() + pauseMs > endMs)
       throw new CommandError(
-        `${receiver.url} takes no events: ${reason}. What was acknowledged is remembered; run the same command again to go on.`,
+        `${url} takes no events: ${reason}. What was acknowledged is remembered; run the same command again to go on.`,
       );
+    onRetry(`${url} takes no events: ${reason}. Next attempt in ${(pauseMs / 1000).toFixed(1)} s.`);
     await pause(pauseMs);
   }
 }

@@ -1,78 +1,96 @@
+import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { CommandError } from '../../command-error.js';
 import type { LedgerRow } from '../ledger.js';
-import { COUNTS, eventOf } from './event.js';
-import type { KeyedEvent, PayerOf } from './event.js';
+import { COUNTS, groupOf } from './event.js';
+import { syncFolderOf } from './state.js';
 
-/** What is sent of one group of a late day. */
-export interface Entry {
-  /** Day, key and what else it is grouped by. */
-  readonly group: Readonly<Record<string, string>>;
-  /** Requests, limited, banned, failed and units in all: of its first event, then after each correction. */
-  readonly totals: readonly (readonly number[])[];
-  /** So many of its events were acknowledged before this journal was written. */
-  readonly sent: number;
+/** What one event says: a row of the ledger, or what was added to one since. */
+interface Entry {
+  readonly row: LedgerRow;
+  /** 1 for the first of its group. */
+  readonly revision: number;
+  /** Where its line ends. */
+  readonly end: number;
 }
 
 const PIECE_CHARACTERS = 65_536;
 
-/** The entries of a journal in the order they were written: keys in order, all entries of one together. */
-export async function* readJournal(file: string): AsyncGenerator<Entry, void> {
-  let handle;
-  try {
-    handle = await open(file);
-  } catch (error) {
+/** The entries in the first `bytes` of a journal, in the order they were written. */
+export async function* readJournal(file: string, bytes: number): AsyncGenerator<Entry, void> {
+  if (bytes === 0) return;
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < bytes)
     throw new CommandError(
-      `The journal of days that may still grow can't be read: ${String(error)}. It belongs to the state of the push: bring it back, or ask for the day with another --state.`,
+      `The journal ${file} is missing or too short. It belongs to the state of the push: bring it back, or ask for the day with another --state.`,
     );
-  }
+  const handle = await open(file);
   try {
-    for await (const line of handle.readLines()) yield withUnits(JSON.parse(line) as Entry);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** A journal of a version in which every request cost one has no units. */
-function withUnits({ totals, ...entry }: Entry): Entry {
-  return {
-    ...entry,
-    totals: totals.map((counts) => (counts.length < COUNTS.length ? [...counts, counts[0]!] : counts)),
-  };
-}
-
-/** Writes a journal so that it survives a crash once this resolves. */
-export async function writeJournal(file: string, entries: AsyncIterable<Entry>): Promise<void> {
-  const handle = await open(file, 'w', 0o600);
-  try {
-    let piece = '';
-    for await (const entry of entries) {
-      piece += `${JSON.stringify(entry)}\n`;
-      if (piece.length < PIECE_CHARACTERS) continue;
-      await handle.writeFile(piece);
-      piece = '';
+    let end = 0;
+    for await (const line of handle.readLines({ end: bytes - 1 })) {
+      end += Buffer.byteLength(line) + 1;
+      const { revision, ...fields } = JSON.parse(line) as Record<string, string> & { readonly revision: number };
+      yield { row: new Map(Object.entries(fields)), revision, end };
     }
-    await handle.writeFile(piece);
-    await handle.sync();
   } finally {
     await handle.close();
   }
 }
 
-/** The events of a journal that wait to be acknowledged, always the same as long as the same pay. */
-export async function* eventsIn(file: string, source: string, payerOf?: PayerOf): AsyncGenerator<KeyedEvent, void> {
-  for await (const { group, totals, sent } of readJournal(file)) {
-    for (let place = sent; place < totals.length; place += 1)
-      yield {
-        key: group['key']!,
-        event: eventOf(addedBy(group, totals, place), 'day', source, place + 1, payerOf),
-      };
+/** What stands in a journal of one group, in all. */
+interface Sum {
+  readonly revision: number;
+  readonly counts: readonly number[];
+}
+
+/**
+ * Appends what the ledger's rows have more than the first `bytes` of a journal, durable when this resolves; what stands
+ * behind these is of a push that was killed, and goes. Of a group of which the ledger has less nothing is written.
+ * @returns its length now
+ */
+export async function appendGrowth(file: string, bytes: number, rows: AsyncIterable<LedgerRow>): Promise<number> {
+  const sums = await sumsIn(file, bytes);
+  const handle = await open(file, bytes === 0 ? 'w' : 'r+', 0o600);
+  try {
+    await handle.truncate(bytes);
+    let [length, piece] = [bytes, ''];
+    const flush = async (): Promise<void> => {
+      const text = Buffer.from(piece);
+      await handle.write(text, 0, text.length, length);
+      length += text.length;
+      piece = '';
+    };
+    for await (const row of rows) {
+      const known = sums.get(groupOf(row));
+      const added = known === undefined ? row : growthOf(row, known);
+      if (added === undefined) continue;
+      piece += `${JSON.stringify({ ...Object.fromEntries(added), revision: (known?.revision ?? 0) + 1 })}\n`;
+      if (piece.length > PIECE_CHARACTERS) await flush();
+    }
+    await flush();
+    await handle.sync();
+    syncFolderOf(file);
+    return length;
+  } finally {
+    await handle.close();
   }
 }
 
-function addedBy(group: Entry['group'], totals: Entry['totals'], place: number): LedgerRow {
-  const added = COUNTS.map(
-    (name, column) => [name, String(totals[place]![column]! - (totals[place - 1]?.[column] ?? 0))] as const,
-  );
-  return new Map([...Object.entries(group), ...added]);
+async function sumsIn(file: string, bytes: number): Promise<ReadonlyMap<string, Sum>> {
+  const sums = new Map<string, Sum>();
+  for await (const { row, revision } of readJournal(file, bytes)) {
+    const before = sums.get(groupOf(row))?.counts;
+    sums.set(groupOf(row), { revision, counts: countsIn(row).map((count, n) => count + (before?.[n] ?? 0)) });
+  }
+  return sums;
+}
+
+/** The row with what it has more than was written of its group; undefined when that is nothing. */
+function growthOf(row: LedgerRow, { counts }: Sum): LedgerRow | undefined {
+  const more = countsIn(row).map((count, n) => Math.max(count - counts[n]!, 0));
+  if (more.every((count) => count === 0)) return undefined;
+  return new Map([...row, ...COUNTS.map((name, n) => [name, String(more[n])] as const)]);
+}
+
+function countsIn(row: LedgerRow): readonly number[] {
+  return COUNTS.map((name) => Number(row.get(name)));
 }

@@ -1,5 +1,11 @@
 import type { AdminClient } from '../../client.js';
-import type { PayerOf } from './event.js';
+
+/** Who pays for a key. `customer` is the id, null of a key without one. */
+export interface Payer {
+  readonly customer: string | null;
+  readonly subject: string;
+}
+export type PayerOf = (keyId: string) => Payer;
 
 /** Who pays for each key, as the billing system knows them: the references of all customers are read once. */
 export async function payersOf(client: AdminClient): Promise<PayerOf> {
@@ -9,8 +15,6 @@ export async function payersOf(client: AdminClient): Promise<PayerOf> {
   const references = new Map(customers.map(({ id, reference }) => [String(id), String(reference)]));
   return (keyId) => {
     const customer = customerOf(keyId);
-    if (customer === null) return { customer, subject: keyId };
-    const reference = references.get(customer) ?? '';
-    return { customer, subject: reference === '' ? customer : reference };
+    return { customer, subject: customer === null ? keyId : references.get(customer) || customer };
   };
 }

@@ -1,71 +1,89 @@
+import { rmSync } from 'node:fs';
 import { listIn } from '../../client.js';
+import type { AdminClient } from '../../client.js';
 import { CommandError } from '../../command-error.js';
+import type { Progress } from '../../progress.js';
+import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
 import { readLedger } from '../ledger.js';
-import { fractionOf } from '../../progress.js';
-import { batchesOf } from './batches.js';
-import type { Batch } from './batches.js';
+import type { LedgerRow } from '../ledger.js';
 import { deliver } from './deliver.js';
+import type { Receiver } from './deliver.js';
 import { eventOf } from './event.js';
-import type { KeyedEvent } from './event.js';
-import { LateDays } from './late-days.js';
-import type { Days, Growing } from './late-days.js';
-import type { PushParts } from './parts.js';
+import type { UsageEvent } from './event.js';
+import { appendGrowth, readJournal } from './journal.js';
+import type { PayerOf } from './payers.js';
 import { StateFile } from './state.js';
-import type { RunningRange } from './state.js';
-import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
+import type { PushedDay } from './state.js';
 
 /** As the report has it: an hour after its end a day changes no more. */
 const SETTLE_MS = 3_600_000;
 
+/** UTC days, both included. */
+interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Which days may grow: those from `openFrom` on, and those `without` a gateway. */
+interface Growing {
+  readonly openFrom: string;
+  readonly without: readonly Days[];
+}
+
+/** What is pushed where. */
+interface PushParts {
+  readonly client: AdminClient;
+  readonly receiver: Receiver;
+  /** Begins with `key,day`. */
+  readonly by: string;
+  readonly source: string;
+  readonly payerOf: PayerOf;
+  /** Events per request. */
+  readonly batch: number;
+  readonly stateFile: string;
+  readonly progress: Progress;
+}
+
 /**
- * Hands over the ledger, range by range, within a range key by key. After each acknowledged batch the
- * state says which keys are done, so that a kill at any moment costs one batch sent twice, which its ids
- * make harmless.
+ * Hands over the ledger, day by day. What is to be sent of a day is written into a journal first, and after each
+ * acknowledged batch the state says how much of that is done: an id has one content whenever the push is killed, and a
+ * kill costs one batch sent twice. The journal of a day that became final without a gateway stays while it may grow;
+ * what the ledger has more later is an event of its own.
  */
 export class Pusher {
   readonly #parts: PushParts;
   readonly #file: StateFile;
-  readonly #late: LateDays;
+  /** Acknowledged. */
   events = 0;
   /** What was pushed, in order. */
   readonly ranges: Days[] = [];
+  /** Days pushed before of which more came. */
+  readonly corrected: string[] = [];
 
   constructor(parts: PushParts) {
     this.#parts = parts;
     this.#file = new StateFile(parts.stateFile);
-    this.#late = new LateDays(parts, this.#file, (batch, days) => this.#deliver(batch, days));
-  }
-
-  /** Days pushed before of which more came. */
-  get corrected(): readonly string[] {
-    return this.#late.corrected;
   }
 
   /** First the range that was left unfinished, then the days asked for. Rejects with CommandError; what was done stays done. */
-  async run(from: string | undefined, toDay: string | undefined): Promise<void> {
-    const asked = { from, toDay };
+  async run(from: string | undefined, to: string | undefined): Promise<void> {
+    const file = this.#file;
     const growing = await this.#growing();
-    const finalDay = earlier(dayOf(Date.now() - SETTLE_MS - DAY_MS), dayOf(Date.parse(growing.openFrom) - DAY_MS));
-    const last = this.#parts.mode === 'day' ? earlier(toDay ?? finalDay, finalDay) : (toDay ?? dayOf(Date.now()));
-    await this.#late.resume();
-    const unfinished = this.#file.state.running;
-    if (
-      unfinished !== null &&
-      (from === undefined || from === unfinished.from) &&
-      (toDay === undefined || toDay === unfinished.to)
-    ) {
-      await this.#push(unfinished);
-      // Days that were open may have grown for keys that were done before the stop: those come once more.
-      if (from !== undefined) from = later(from, next(unfinished.finalDay));
+    const finalDay = earlier(dayOf(Date.now() - SETTLE_MS - DAY_MS), dayBefore(growing.openFrom));
+    const last = earlier(to ?? finalDay, finalDay);
+    const { running, days } = file.state;
+    const goesOn = running !== null && (from ?? running.from) === running.from && (to ?? running.to) === running.to;
+    if (goesOn) {
+      if (days[running.day] !== undefined) await this.#pushDay(running.day, growing);
+      await this.#push(running, dayAfter(running.day), growing);
     }
-    const { doneThrough } = this.#file.state;
-    const first = from ?? (doneThrough === null ? firstOfLastMonth() : next(doneThrough));
-    if (first <= last) {
-      const range = { from: first, to: last, after: null, finalDay };
-      this.#file.save({ running: range, late: this.#late.including(range, growing) });
-      await this.#push(range);
-    }
-    await this.#late.run(asked.from, asked.toDay, growing);
+    const { doneThrough } = file.state;
+    const asked = from ?? (doneThrough === null ? firstOfLastMonth() : dayAfter(doneThrough));
+    const first = goesOn && from !== undefined ? dayAfter(running.to) : asked;
+    if (first <= last) await this.#push({ from: first, to: last }, first, growing);
+    const late = Object.keys(days).filter((day) => day >= (from ?? day) && day <= (to ?? day));
+    for (const day of late.sort())
+      if ((file.state.days[day]?.growth ?? 'over') !== 'over') await this.#pushDay(day, growing);
   }
 
   /** As the gateway has it: it may wait for the counts of another one. */
@@ -77,57 +95,97 @@ export class Pusher {
     };
   }
 
-  async #push(range: RunningRange): Promise<void> {
-    const { from, to, finalDay } = range;
-    this.#file.save({ running: range });
-    for await (const batch of batchesOf(this.#eventsOf(range), this.#parts.batch, range.after)) {
-      await this.#deliver(batch, range);
-      if (batch.after !== this.#file.state.running?.after)
-        this.#file.save({ running: { ...range, after: batch.after } });
+  async #push({ from, to }: Days, first: string, growing: Growing): Promise<void> {
+    const file = this.#file;
+    for (const day of await this.#daysIn(first, to, growing)) {
+      const { days } = file.state;
+      const growth = days[day] !== undefined || mayGrow(day, growing) ? 'possible' : 'none';
+      const begun = { bytes: days[day]?.bytes ?? 0, sent: 0, growth } as const;
+      file.save({ running: { from, to, day }, days: { ...days, [day]: begun } });
+      await this.#pushDay(day, growing);
     }
     this.ranges.push({ from, to });
-    this.#file.save({ running: null, doneThrough: this.#doneThrough(from, earlier(to, finalDay)) });
+    // Days before the one known so far stay done; a range that leaves a gap behind them doesn't move it.
+    const { doneThrough } = file.state;
+    const isBeside = doneThrough !== null && (from > dayAfter(doneThrough) || to < doneThrough);
+    file.save({ running: null, doneThrough: isBeside ? doneThrough : to });
   }
 
-  async *#eventsOf({ from, to }: RunningRange): AsyncGenerator<KeyedEvent, void> {
-    const { client, mode, by, source, payerOf } = this.#parts;
-    for await (const row of readLedger(client, { from, to, by })) {
-      const day = row.get('day')!;
-      if (this.#late.has(day)) continue;
-      if (mode === 'day' && row.get('final') !== 'true')
+  /** Those of which there is, or may come, something to send: a report of its own for each day takes its time. */
+  async #daysIn(first: string, last: string, growing: Growing): Promise<readonly string[]> {
+    const all = [...daysFrom(first, last)];
+    if (all.length < 2) return all;
+    const active = new Set<string>();
+    const { client } = this.#parts;
+    for await (const row of readLedger(client, { from: first, to: last, by: 'day' })) active.add(row.get('day')!);
+    return all.filter((day) => active.has(day) || this.#file.state.days[day] !== undefined || mayGrow(day, growing));
+  }
+
+  /** Sends what was not yet acknowledged of a day, and what the ledger has more by now. */
+  async #pushDay(day: string, growing: Growing): Promise<void> {
+    const known = this.#file.state.days[day]!;
+    const journal = `${this.#file.path}.${day}`;
+    const isWhole = known.bytes > 0 && known.growth === 'none';
+    const bytes = isWhole ? known.bytes : await appendGrowth(journal, known.bytes, this.#rowsOf(day, known.bytes > 0));
+    if (known.bytes > 0 && bytes > known.bytes) this.corrected.push(day);
+    const isRevised = await this.#send(day, journal, { ...known, bytes });
+    const isOpen = mayGrow(day, growing);
+    // Where nothing was added later, the ledger alone says it all again.
+    const isKept = isOpen || isRevised;
+    this.#file.saveDay(day, isKept ? { bytes, sent: bytes, growth: isOpen ? 'possible' : 'over' } : null);
+    if (!isKept) rmSync(journal, { force: true });
+  }
+
+  async *#rowsOf(day: string, wasSent: boolean): AsyncGenerator<LedgerRow, void> {
+    const { client, by } = this.#parts;
+    for await (const row of readLedger(client, { from: day, to: day, by })) {
+      if (!wasSent && row.get('final') !== 'true')
         throw new CommandError(
           `${day} is not final by the gateway's clock, though it is by this machine's, or a gateway came back with counts of days before. See "petgate usage gateways" and the clock, then run the same command again.`,
         );
-      yield { key: row.get('key')!, event: eventOf(row, mode, source, 1, payerOf) };
+      yield row;
     }
   }
 
-  async #deliver({ events, after }: Batch, { from, to }: Days): Promise<void> {
-    const { receiver, progress } = this.#parts;
-    await deliver(receiver, events);
-    this.events += events.length;
-    progress.show(after === null ? 0 : fractionOf(after), `${this.events} events, ${from} to ${to}`);
-  }
-
-  /** Days before the one known so far stay done; a range that leaves a gap behind them doesn't move it. */
-  #doneThrough(from: string, to: string): string | null {
-    const { doneThrough } = this.#file.state;
-    if (to < from) return doneThrough;
-    if (doneThrough === null) return to;
-    return from > next(doneThrough) || to < doneThrough ? doneThrough : to;
+  /** Sends what follows `sent`, and saves how far it is after each batch. Gives whether a group has several events. */
+  async #send(day: string, journal: string, known: PushedDay): Promise<boolean> {
+    const { source, payerOf, batch, receiver, progress } = this.#parts;
+    const { bytes, sent } = known;
+    this.#file.saveDay(day, known);
+    let waiting: UsageEvent[] = [];
+    let isRevised = false;
+    for await (const { row, revision, end } of readJournal(journal, bytes)) {
+      isRevised ||= revision > 1;
+      if (end <= sent) continue;
+      waiting.push(eventOf(row, source, payerOf, revision));
+      if (waiting.length < batch && end < bytes) continue;
+      await deliver(receiver, waiting, (message) => {
+        progress.end();
+        process.stderr.write(`${message}\n`);
+      });
+      this.events += waiting.length;
+      this.#file.saveDay(day, { ...known, sent: end });
+      progress.show(end / bytes, `${this.events} events, ${day}`);
+      waiting = [];
+    }
+    return isRevised;
   }
 }
 
-function next(day: string): string {
+function mayGrow(day: string, { openFrom, without }: Growing): boolean {
+  return day >= openFrom || without.some(({ from, to }) => from <= day && day <= to);
+}
+
+function dayAfter(day: string): string {
   return dayOf(Date.parse(day) + DAY_MS);
+}
+
+function dayBefore(day: string): string {
+  return dayOf(Date.parse(day) - DAY_MS);
 }
 
 function earlier(a: string, b: string): string {
   return a < b ? a : b;
-}
-
-function later(a: string, b: string): string {
-  return a > b ? a : b;
 }
 
 function firstOfLastMonth(): string {

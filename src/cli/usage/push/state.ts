@@ -2,38 +2,34 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, wr
 import { dirname } from 'node:path';
 import { CommandError } from '../../command-error.js';
 
-/** A range whose rows are being handed over, key by key. */
-export interface RunningRange {
+/** Days that are being handed over, one after the other. */
+interface Running {
   readonly from: string;
   readonly to: string;
-  /** The last key all of whose rows were acknowledged; null before the first. */
-  readonly after: string | null;
-  /** The last final day when it was started: later ones may have grown since. */
-  readonly finalDay: string;
+  /** The one under way. */
+  readonly day: string;
 }
 
-/** A day that became final without a gateway: it may grow after it was sent. */
-export interface LateDay {
-  /** Number of its journal, which records what is sent of it; 0 before there is one. */
-  readonly journal: number;
-  /** What the next push sends of it: `all` of its events, `more` that came since, or `nothing`, for it grows no more. */
-  readonly due: 'all' | 'more' | 'nothing';
+/** A day whose events stand in a journal: it is being handed over, or became final without a gateway. */
+export interface PushedDay {
+  /** Length of its journal; what is behind was not finished, and never sent. */
+  readonly bytes: number;
+  /** Up to here its events were acknowledged. */
+  readonly sent: number;
+  /** Whether the ledger may get more of it: of a day that became final without a gateway, until that is back. */
+  readonly growth: 'none' | 'possible' | 'over';
 }
 
 /** How far a push has come. */
 interface PushState {
-  readonly version: 1;
+  readonly version: 2;
   /** All final days up to this one were acknowledged; null before the first. */
   readonly doneThrough: string | null;
-  /** The range that is not finished yet. */
-  readonly running: RunningRange | null;
-  /** Days that are sent from journals, not from the ledger. */
-  readonly late: Readonly<Record<string, LateDay>>;
-  /** The day whose journal is being handed over, and the last key that was acknowledged. All other journals were. */
-  readonly sending: { readonly day: string; readonly after: string | null } | null;
+  readonly running: Running | null;
+  readonly days: Readonly<Record<string, PushedDay>>;
 }
 
-const NOTHING: PushState = { version: 1, doneThrough: null, running: null, late: {}, sending: null };
+const NOTHING: PushState = { version: 2, doneThrough: null, running: null, days: {} };
 
 /** The state of a push, kept in a file. */
 export class StateFile {
@@ -53,7 +49,23 @@ export class StateFile {
   /** After any crash the file holds the state before or this one, whole. */
   save(change: Partial<PushState>): void {
     this.#state = { ...this.#state, ...change };
-    writeState(this.path, this.#state);
+    mkdirSync(dirname(this.path), { recursive: true });
+    const fresh = `${this.path}.${process.pid}.tmp`;
+    const descriptor = openSync(fresh, 'w', 0o600);
+    try {
+      writeSync(descriptor, `${JSON.stringify(this.#state)}\n`);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(fresh, this.path);
+    syncFolderOf(this.path);
+  }
+
+  /** @param known null: nothing is kept of the day any more */
+  saveDay(day: string, known: PushedDay | null): void {
+    const others = Object.entries(this.#state.days).filter(([other]) => other !== day);
+    this.save({ days: Object.fromEntries(known === null ? others : [...others, [day, known]]) });
   }
 }
 
@@ -67,32 +79,21 @@ function readState(file: string): PushState {
     throw new CommandError(`The state of the push in ${file} can't be read: ${String(error)}.`);
   }
   try {
-    const state = JSON.parse(text) as Partial<PushState> | null;
-    if (state?.version === 1) return { ...NOTHING, ...state };
+    const state = JSON.parse(text) as (Partial<Omit<PushState, 'version'>> & { version: number; late?: object }) | null;
+    if (state?.version === 2) return { ...NOTHING, ...state, version: 2 };
+    // Of 0.2, whose journals had another form. What it had begun is sent anew, under the same ids.
+    if (state?.version === 1 && Object.keys(state.late ?? {}).length === 0)
+      return { ...NOTHING, doneThrough: state.doneThrough ?? null };
   } catch {
     // Reported below, as for any other foreign file.
   }
   throw new CommandError(
-    `${file} holds no state of a push. Name another file with --state, or remove it and say with --from where to begin: sending again does no harm.`,
+    `${file} holds no state of a push that this version can go on with. Name another file with --state, or remove it and say with --from where to begin: sending again does no harm.`,
   );
 }
 
-function writeState(file: string, state: PushState): void {
-  mkdirSync(dirname(file), { recursive: true });
-  const fresh = `${file}.${process.pid}.tmp`;
-  const descriptor = openSync(fresh, 'w', 0o600);
-  try {
-    writeSync(descriptor, `${JSON.stringify(state)}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(fresh, file);
-  keepFolder(file);
-}
-
 /** Makes the names in the folder of `file` survive a crash. */
-export function keepFolder(file: string): void {
+export function syncFolderOf(file: string): void {
   const folder = openSync(dirname(file), 'r');
   try {
     fsyncSync(folder);

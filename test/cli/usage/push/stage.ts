@@ -65,7 +65,7 @@ export async function stage(t: Test, keyCount: number, args: readonly string[] =
   };
 }
 
-export const nameOf = (
+const nameOf = (
   key: string | number | undefined,
   { day, plan, operation }: Readonly<Record<string, unknown>>,
 ): string => [key, day, plan, operation].join(' ');
