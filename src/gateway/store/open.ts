@@ -50,9 +50,9 @@ export type Engine = AdmissionEngine & {
 
 /**
  * The engine the settings name: Redis when there is a URL, else LMDB in the data folder.
- * @param keeps true in one process of each gateway
+ * @param isPrimary true in one process of each gateway
  */
-export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): Engine {
+export function openEngine(settings: EngineSettings, log: Log, isPrimary: boolean): Engine {
   const { store, plans, dataFolder } = settings;
   const events = settings.events !== null;
   const { deadlineMs, usageDays, finalAfterMs, mapBytes, gateways, eviction, replicas } = store;
@@ -70,7 +70,7 @@ export function openEngine(settings: EngineSettings, log: Log, keeps: boolean): 
       plans,
       gateways,
       deadlineMs,
-      keeps,
+      isPrimary,
       events,
       log,
     });

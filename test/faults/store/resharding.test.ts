@@ -201,7 +201,7 @@ t.test(
       plans: PLANS,
       gateways: 1,
       deadlineMs: DEADLINE_MS,
-      keeps: false,
+      isPrimary: false,
     });
     t.teardown(() => gateway.close());
     let outages = 0;

@@ -1,22 +1,20 @@
-import { customerOf } from '../records/customer-id.js';
+import { CUSTOMER_ID_LENGTH, customerOf } from '../records/customer-id.js';
 import type { AdmissionRequest } from '../../admission/port.js';
 import type { NamedFigures, StandingVerdict, Verdict } from '../../admission/verdict.js';
 
-/** How often it is written down that the cached record of a key which goes on asking still holds. */
+/** How often the copy of a key that goes on asking is read anew. */
 export const RENEW_MS = 3_600_000;
-/** Keys remembered; beyond it those seen first are forgotten. */
-const MOST_KEYS = 50_000;
-/** Ids that were refused, waiting for a look whether the cache calls them good. */
-const MOST_REFUSED = 500;
+/** Keys and customers remembered; beyond it those seen first are forgotten. */
+const MAX_REMEMBERED = 50_000;
 
-/** The last verdict of Redis about a key, as this process saw it. */
+/** The last verdict of Redis about a key, or about any key of a customer, as this process saw it. */
 export interface LastVerdict {
   verdict: StandingVerdict;
   /** Windows beside minute and day by name, each as the last verdict showed it that was about one; null without any. */
   more: Map<string, SeenWindow> | null;
   /** When it came, this machine's clock. */
   atMs: number;
-  /** When the cached record is due to be renewed, of `performance.now()`. */
+  /** When the copy of the record is due to be read anew, of `performance.now()`. */
   dueAtMs: number;
 }
 
@@ -26,105 +24,68 @@ interface SeenWindow {
   readonly atMs: number;
 }
 
-/** The last verdict of each key, and which cached records are due: all that the hot path does for the failover. */
+/** The last verdict of each key and customer, and which copies are due: all that the hot path does for an outage. */
 export class LastVerdicts {
   readonly #last = new Map<string, LastVerdict>();
-  /** The last about any key of each customer: their figures are the customer's. */
-  readonly #ofCustomers = new Map<string, LastVerdict>();
   readonly #due = new Set<string>();
-  readonly #refused = new Set<string>();
 
-  /** Remembers each key with its newest verdict. */
+  /** Remembers each key, and its customer, with its newest verdict. */
   note(requests: readonly AdmissionRequest[], verdicts: readonly (Verdict | undefined)[]): void {
     const nowMs = Date.now();
-    for (let place = 0; place < requests.length; place += 1) {
-      const { subject } = requests[place]!;
-      const verdict = verdicts[place];
-      if (subject.kind !== 'key' || verdict === undefined) continue;
-      if (verdict.outcome !== 'unknown_key') {
-        this.#see(subject.id, verdict, nowMs);
-        const customerId = customerOf(subject.id);
-        if (customerId !== null) this.#seeCustomer(customerId, verdict, nowMs);
-      } else if (this.#refused.size < MOST_REFUSED) this.#refused.add(subject.id);
+    for (let index = 0; index < requests.length; index += 1) {
+      const { subject } = requests[index]!;
+      const verdict = verdicts[index];
+      if (subject.kind !== 'key' || verdict === undefined || verdict.outcome === 'unknown_key') continue;
+      this.#note(subject.id, verdict, nowMs);
+      const customerId = customerOf(subject.id);
+      if (customerId !== null) this.#note(customerId, verdict, nowMs);
     }
   }
 
-  #see(keyId: string, verdict: StandingVerdict, nowMs: number): void {
-    const known = this.#last.get(keyId);
+  #note(id: string, verdict: StandingVerdict, nowMs: number): void {
+    let last = this.#last.get(id);
+    if (last === undefined) {
+      if (this.#last.size >= MAX_REMEMBERED) this.forget(this.#last.keys().next().value!);
+      this.#last.set(id, (last = { verdict, more: null, atMs: nowMs, dueAtMs: 0 }));
+    }
     const tickMs = performance.now();
-    if (known !== undefined) {
-      const isSame = known.verdict.recordVersion === verdict.recordVersion;
-      known.verdict = verdict;
-      known.atMs = nowMs;
-      if (verdict.more.length > 0) known.more = withSeen(known.more, verdict);
-      if (isSame && tickMs < known.dueAtMs) return;
-      known.dueAtMs = tickMs + RENEW_MS;
-    } else {
-      if (this.#last.size >= MOST_KEYS) this.forget(this.#last.keys().next().value!);
-      const more = verdict.more.length > 0 ? withSeen(null, verdict) : null;
-      this.#last.set(keyId, { verdict, more, atMs: nowMs, dueAtMs: tickMs + RENEW_MS });
+    if (tickMs >= last.dueAtMs || last.verdict.recordVersion !== verdict.recordVersion) {
+      last.dueAtMs = tickMs + RENEW_MS;
+      this.#due.add(id);
     }
-    this.#due.add(keyId);
+    last.verdict = verdict;
+    last.atMs = nowMs;
+    for (const figures of verdict.more) (last.more ??= new Map()).set(figures.name, { figures, atMs: verdict.atMs });
   }
 
-  #seeCustomer(customerId: string, verdict: StandingVerdict, atMs: number): void {
-    const known = this.#ofCustomers.get(customerId);
-    if (known === undefined) {
-      if (this.#ofCustomers.size >= MOST_KEYS) this.forget(this.#ofCustomers.keys().next().value!);
-      this.#due.add(customerId);
-    }
-    const more = verdict.more.length > 0 ? withSeen(known?.more ?? null, verdict) : (known?.more ?? null);
-    this.#ofCustomers.set(customerId, { verdict, more, atMs, dueAtMs: 0 });
-  }
-
-  of(keyId: string): Readonly<LastVerdict> | undefined {
-    return this.#last.get(keyId);
-  }
-
-  /** The last about any key of a customer. */
-  ofCustomer(customerId: string): Readonly<LastVerdict> | undefined {
-    return this.#ofCustomers.get(customerId);
+  /** The last about a key, or about any key of a customer. */
+  of(id: string): Readonly<LastVerdict> | undefined {
+    return this.#last.get(id);
   }
 
   /** All keys that there is one of. */
   keyIds(): readonly string[] {
-    return [...this.#last.keys()];
+    return [...this.#last.keys()].filter((id) => id.length !== CUSTOMER_ID_LENGTH);
   }
 
-  /** What was seen of the key or the customer holds no more. */
+  /** What was seen of the key or the customer no longer holds. */
   forget(id: string): void {
     this.#last.delete(id);
-    this.#ofCustomers.delete(id);
   }
 
-  /** Its cached record is due, a key's or a customer's. */
+  /** The copy of this key or customer is to be read. */
   due(id: string): void {
     this.#due.add(id);
   }
 
-  /** Takes out up to `most` ids of keys and customers whose cached record is due: new, changed, or old. */
-  takeDue(most: number): readonly string[] {
-    return taken(this.#due, most);
+  /** Takes out up to `max` keys and customers whose copy is due: new, changed, or old. */
+  takeDue(max: number): readonly string[] {
+    const ids: string[] = [];
+    for (const id of this.#due) {
+      if (ids.length === max) break;
+      ids.push(id);
+    }
+    for (const id of ids) this.#due.delete(id);
+    return ids;
   }
-
-  /** Takes out the ids that were refused. */
-  takeRefused(): readonly string[] {
-    return taken(this.#refused, MOST_REFUSED);
-  }
-}
-
-function withSeen(seen: LastVerdict['more'], { more, atMs }: StandingVerdict): Map<string, SeenWindow> {
-  const all = seen ?? new Map<string, SeenWindow>();
-  for (const figures of more) all.set(figures.name, { figures, atMs });
-  return all;
-}
-
-function taken(ids: Set<string>, most: number): readonly string[] {
-  const some: string[] = [];
-  for (const id of ids) {
-    if (some.length === most) break;
-    some.push(id);
-  }
-  for (const id of some) ids.delete(id);
-  return some;
 }

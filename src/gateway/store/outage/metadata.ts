@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { rangeOf } from '../embedded/files/rows.js';
 import type { Stores } from '../embedded/files/stores.js';
 import { inTransaction } from '../embedded/files/errors.js';
 
 /** A store that lost everything knows only the gateways that reported since: a lower count is believed after this time. */
 const BELIEVED_AFTER_MS = 30_000;
-
 /** Ids that wait to be taken leave of, at most. */
-const MOST_FORMER = 100;
+const MAX_FORMER = 100;
 
-/** `spool`: id that what is counted here is known by. `group`: id of the gateway that runs here, or did. `former`: ids that nobody has any more. `gateways`: how many were seen last. `log`: until when changed keys were read, store ms. `day`: the first that Redis may not have taken whole. */
-type Name = 'spool' | 'group' | 'former' | 'gateways' | 'log' | 'day';
+/**
+ * `id`: of the gateway that runs here, and of what it counts. `former`: ids of those that ran here before; `spool`: of
+ * what 0.2 counted. `gateways`: how many were seen last. `log`: until when changed keys were read, store ms. `day`: the
+ * first that Redis may not have taken whole.
+ */
+type Name = 'id' | 'former' | 'spool' | 'gateways' | 'log' | 'day';
 const rowOf = (name: Name): string => `f${name}`;
 
 /** Single values that outlive the process, shared by all processes of the machine. */
@@ -33,43 +35,26 @@ export class Metadata {
   /** On disk when the promise ends. Rejects with StoreUnavailable. */
   async write(name: Name, value: string): Promise<void> {
     if (this.read(name) === value) return;
-    const { durable } = this.#stores;
-    await inTransaction(this.#stores, () => durable.putSync(rowOf(name), Buffer.from(value)));
+    await inTransaction(this.#stores, () => this.#put(name, value));
   }
 
-  /** The name that what is counted here is known by. Made at the first call of all processes. */
-  spoolId(): string {
-    return this.#stores.durable.transactionSync(() => this.#in('spool') ?? this.#put('spool', newId()));
+  /** The id of the gateway that runs here. */
+  id(): string {
+    return this.read('id') ?? this.begin();
   }
 
-  /**
-   * A gateway starts here, and none of its processes counts yet. Gives its id: never that of before, for the folder may
-   * be a copy. Where nothing was counted that Redis may lack or know, it will count under a new name too.
-   */
+  /** A gateway starts here, and none of its processes counts yet. Gives its id: never that of before, for the folder may be a copy. */
   begin(): string {
-    const { durable, recent } = this.#stores;
-    const isEmpty = ![...kindIn(durable, 'u'), ...kindIn(durable, 'l'), ...kindIn(recent, 'l')].length;
-    return durable.transactionSync(() => {
-      const gone = [this.#in('group'), ...(isEmpty ? [this.#in('spool')] : [])].filter((id) => id !== undefined);
-      const former = (this.#in('former') ?? '').split(' ').filter((id) => id !== '');
-      this.#put('former', [...former, ...gone].slice(-MOST_FORMER).join(' '));
-      if (isEmpty) this.#put('spool', newId());
-      return this.#put('group', newId());
+    return this.#stores.durable.transactionSync(() => {
+      const before = this.read('id') ?? this.read('spool');
+      if (before !== undefined) this.#put('former', [...this.former(), before].slice(-MAX_FORMER).join(' '));
+      return this.#put('id', randomBytes(12).toString('base64url'));
     });
   }
 
-  /** Ids of gateways and spools that nobody has any more. */
+  /** Ids of gateways that ran here before, and of which Redis may still know. */
   former(): readonly string[] {
     return (this.read('former') ?? '').split(' ').filter((id) => id !== '');
-  }
-
-  #in(name: Name): string | undefined {
-    return this.#stores.durable.getBinary(rowOf(name))?.toString();
-  }
-
-  #put(name: Name, value: string): string {
-    this.#stores.durable.putSync(rowOf(name), Buffer.from(value));
-    return value;
   }
 
   /** How many gateways there were when any process of the machine looked last; at least 1. */
@@ -83,13 +68,9 @@ export class Metadata {
     this.#samples = [...this.#samples.filter(({ atMs }) => nowMs - atMs < BELIEVED_AFTER_MS), { atMs: nowMs, count }];
     await this.write('gateways', Math.max(...this.#samples.map((sample) => sample.count)).toString());
   }
-}
 
-function newId(): string {
-  return randomBytes(12).toString('base64url');
-}
-
-/** The first row of a kind, if there is one. */
-function kindIn(store: Stores['durable'], kind: string): Iterable<string> {
-  return store.getKeys({ ...rangeOf(kind), limit: 1 });
+  #put(name: Name, value: string): string {
+    this.#stores.durable.putSync(rowOf(name), Buffer.from(value));
+    return value;
+  }
 }

@@ -1,44 +1,50 @@
 import type { Limit, Limits } from '../../admission/bucket.js';
+import { sharedEnds } from '../../admission/grant-ends.js';
 import { ANONYMOUS_PLAN } from '../../admission/plan.js';
-import type { Plan, Plans } from '../../admission/plan.js';
+import type { Plan, Plans, Terms } from '../../admission/plan.js';
 
-/** One gateway's part of each limit, whole tokens; what is unlimited stays so. */
-export function shareOf(limits: Limits, gateways: number): Limits {
-  const shares = { minute: partOf(limits.minute, gateways), day: partOf(limits.day, gateways) };
-  return limits.month === undefined ? shares : { ...shares, month: partOf(limits.month, gateways) };
-}
-
-function operationsOf({ operations }: Plan, gateways: number): Plan['operations'] {
-  if (operations === undefined) return undefined;
-  return new Map(
-    [...operations].map(([name, { cost, windows }]) => [
-      name,
-      { cost, windows: windows.map((window) => ({ ...window, limit: partOf(window.limit, gateways) })) },
-    ]),
-  );
-}
-
-/** The plans as one of `gateways` may grant them by itself. `custom` limits stand on each key: `shareOf` those. */
+/** The plans as one of `gateways` may grant them by itself; `custom` limits stand on each key. */
 export function sharesOf(plans: Plans, gateways: number): Plans {
-  return new Map(
-    [...plans].map(([name, plan]) => [
-      name,
-      {
-        ...plan,
-        limits: plan.limits === 'custom' ? plan.limits : partOfPlan(plan, plan.limits, gateways),
-        operations: operationsOf(plan, gateways),
-      },
-    ]),
-  );
+  return new Map([...plans].map(([name, plan]) => [name, shareOfPlan(plan, gateways)]));
 }
 
-/** Whoever shows no key gets one token at least: it is what a 401 is charged to. */
-function partOfPlan({ name }: Plan, limits: Limits, gateways: number): Limits {
-  const shares = shareOf(limits, gateways);
-  const { minute, day } = shares;
-  return name === ANONYMOUS_PLAN ? { minute: minute === 0 ? 1 : minute, day: day === 0 ? 1 : day } : shares;
+function shareOfPlan(plan: Plan, gateways: number): Plan {
+  const { limits, operations } = plan;
+  return {
+    ...plan,
+    limits: limits === 'custom' ? limits : shareOf(limits, gateways, plan.name === ANONYMOUS_PLAN ? 1 : 0),
+    operations:
+      operations &&
+      new Map(
+        [...operations].map(([name, { cost, windows }]) => [
+          name,
+          { cost, windows: windows.map((window) => ({ ...window, limit: shareOfLimit(window.limit, gateways) })) },
+        ]),
+      ),
+  };
 }
 
-export function partOf(limit: Limit, gateways: number): Limit {
-  return limit === 'unlimited' ? limit : Math.floor(limit / gateways);
+/** The terms as one of `gateways` may grant them, of a plan with its share of operations. */
+export function shareOfTerms(terms: Terms, share: Plan | undefined, gateways: number): Terms {
+  const { ends } = terms;
+  const shared = { ...terms, limits: shareOf(terms.limits, gateways), operations: share?.operations };
+  return ends === undefined ? shared : { ...shared, ends: sharedEnds(ends, (limit) => shareOfLimit(limit, gateways)) };
+}
+
+/**
+ * One gateway's part of each limit.
+ * @param least whoever shows no key gets one token at least: it is what a 401 is charged to
+ */
+function shareOf({ minute, day, month }: Limits, gateways: number, least = 0): Limits {
+  const shares = { minute: shareOfLimit(minute, gateways, least), day: shareOfLimit(day, gateways, least) };
+  return month === undefined ? shares : { ...shares, month: shareOfLimit(month, gateways, least) };
+}
+
+function shareOfLimit(limit: Limit, gateways: number, least = 0): Limit {
+  return limit === 'unlimited' ? limit : Math.max(least, partOf(limit, gateways));
+}
+
+/** Whole tokens. */
+export function partOf(tokens: number, gateways: number): number {
+  return Math.floor(tokens / gateways);
 }

@@ -1,14 +1,14 @@
-import { DAY_MS, SETTLE_MS, SHAPES } from '../../admission/bucket.js';
+import { DAY_MS, SETTLE_MS } from '../../admission/bucket.js';
 import { addCounts, noCounts } from '../counts.js';
 import type { Counts } from '../counts.js';
-import { payerOf } from '../records/customer-id.js';
 import { dayOf } from '../embedded/ledger/day.js';
+import { SEPARATOR } from '../embedded/files/rows.js';
+import type { EmbeddedEngine } from '../embedded/engine.js';
 import type { RedisEngine } from '../redis/engine.js';
-import type { GreedyDay } from '../redis/spool.js';
 import type { UsageCounts, UsageRow } from '../port.js';
-import type { Local } from './local.js';
 import type { Metadata } from './metadata.js';
 import type { AcknowledgedCounts } from './acknowledged.js';
+import type { CachedKeyVerifier } from './verifier.js';
 
 /** Calls under way at once: few enough that each keeps its deadline. */
 const SENT_AT_ONCE = 16;
@@ -19,35 +19,29 @@ interface Waiting {
   readonly missing: UsageCounts;
 }
 
-/** How much of a greedy day the keys before brought in one replay, by who pays, in the units of buckets. */
-type Brought = Map<string, number>;
-
 interface SpoolParts {
-  readonly local: Local;
+  /** Where it is counted, each operation with the id of the gateway that counted behind it. */
+  readonly usage: EmbeddedEngine['usage'];
+  readonly verifier: Pick<CachedKeyVerifier, 'wholeTerms'>;
   readonly redis: Pick<RedisEngine, 'fleet'>;
   readonly metadata: Metadata;
   readonly acknowledged: AcknowledgedCounts;
+  /** Shares of its limits that a plan warns of; undefined where nothing is told. */
+  readonly warnAt: (plan: string) => readonly number[] | undefined;
 }
 
 /**
  * What was counted here and is still to come into Redis: the ledger of the local engine, less what
- * Redis acknowledged. The ledger only grows and Redis subtracts what it took before, so that sending
- * it may break off anywhere, be repeated, and be done by several processes at once.
+ * Redis acknowledged. The ledger only grows and Redis subtracts what it took before from the same gateway, so that
+ * sending it may break off anywhere, be repeated, and be done by several processes at once, and of copies of the folder.
  */
 export class Spool {
   readonly #parts: SpoolParts;
-  readonly #id: string;
   #pending = 0;
   #openDay: number | null = null;
 
   constructor(parts: SpoolParts) {
     this.#parts = parts;
-    this.#id = parts.metadata.spoolId();
-  }
-
-  /** Names this store: also the gateway's own id among others. */
-  get id(): string {
-    return this.#id;
   }
 
   /** Admitted requests that Redis does not have, as last counted. */
@@ -58,6 +52,21 @@ export class Spool {
   /** All counts of days before it are in Redis, days since 1970-01-01; null before the first replay. */
   get openDay(): number | null {
     return this.#openDay;
+  }
+
+  /** What was counted here, whichever gateway it was. */
+  async *usage(from: string, to: string, keyId?: string): AsyncGenerator<readonly UsageRow[]> {
+    for await (const rows of this.#parts.usage.rows(from, to, keyId)) {
+      const sums = new Map<string, UsageRow & Counts>();
+      for (const row of rows) {
+        const { operation } = counted(row);
+        const name = [row.day, row.key, row.plan, operation].join(SEPARATOR);
+        const sum = sums.get(name);
+        if (sum === undefined) sums.set(name, { ...row, operation });
+        else addCounts(sum, row);
+      }
+      yield [...sums.values()];
+    }
   }
 
   /** Counts `pending` anew. */
@@ -71,18 +80,16 @@ export class Spool {
   async replay(): Promise<UsageCounts> {
     const beganMs = Date.now();
     const sum = noCounts();
-    const brought: Brought = new Map();
-    let group: Waiting[] = [];
-    let keys = 0;
+    let batch = new Map<string, Waiting[]>();
     for await (const one of this.#waiting()) {
-      if (one.row.key !== group.at(-1)?.row.key) keys += 1;
-      if (keys > SENT_AT_ONCE) {
-        await this.#send(group, sum, brought);
-        [group, keys] = [[], 1];
+      const name = one.row.key + (counted(one.row).by ?? '');
+      if (!batch.has(name) && batch.size === SENT_AT_ONCE) {
+        await this.#send(batch, sum);
+        batch = new Map();
       }
-      group.push(one);
+      batch.set(name, [...(batch.get(name) ?? []), one]);
     }
-    await this.#send(group, sum, brought);
+    await this.#send(batch, sum);
     this.#pending = 0;
     await this.#close(beganMs);
     // Of a day that ended longer ago nothing is under way any more, in no process of this machine.
@@ -90,15 +97,12 @@ export class Spool {
     return sum;
   }
 
-  /** The rows Redis lacks something of; those of a key one after the other. */
+  /** The rows Redis lacks something of. */
   async *#waiting(): AsyncGenerator<Waiting> {
-    const { local, metadata, acknowledged } = this.#parts;
+    const { usage, metadata, acknowledged } = this.#parts;
     const nowMs = Date.now();
     // A clock that was set back may have counted on days to come.
-    for await (const rows of local.engine.usage.rows(
-      metadata.read('day') ?? dayOf(nowMs - DAY_MS),
-      dayOf(nowMs + DAY_MS),
-    )) {
+    for await (const rows of usage.rows(metadata.read('day') ?? dayOf(nowMs - DAY_MS), dayOf(nowMs + DAY_MS))) {
       for (const row of rows) {
         const missing = acknowledged.missing(row);
         if (missing !== null) yield { row, missing };
@@ -106,24 +110,25 @@ export class Spool {
     }
   }
 
-  async #send(group: readonly Waiting[], sum: Counts, brought: Brought): Promise<void> {
-    if (group.length === 0) return;
-    const { redis, acknowledged, local } = this.#parts;
-    const keys = new Map<string, Waiting[]>();
-    for (const one of group) keys.set(one.row.key, [...(keys.get(one.row.key) ?? []), one]);
+  /** @param batch by key and by who counted */
+  async #send(batch: ReadonlyMap<string, readonly Waiting[]>, sum: Counts): Promise<void> {
+    const { redis, acknowledged, metadata, verifier, warnAt } = this.#parts;
+    const sent = [...batch.values()].flat();
+    if (sent.length === 0) return;
     await Promise.all(
-      [...keys].map(([keyId, waiting]) =>
-        redis.fleet.take(this.#id, {
-          keyId,
-          rows: waiting.map(({ row }) => row),
-          greedyDay: restOf(local.greedyDay(keyId), payerOf(keyId), waiting, brought),
-          warned: local.warned(keyId),
-          windowsOf: (operation) => local.windowsOf(keyId, operation),
-        }),
-      ),
+      [...batch.values()].map((waiting) => {
+        const [{ row }] = waiting as [Waiting];
+        const terms = verifier.wholeTerms(row.key, Date.now());
+        return redis.fleet.take(counted(row).by ?? metadata.read('spool') ?? '', {
+          keyId: row.key,
+          rows: waiting.map(({ row }) => ({ ...row, operation: counted(row).operation })),
+          terms,
+          warnAt: terms && warnAt(terms.plan),
+        });
+      }),
     );
-    await acknowledged.acknowledge(group.map(({ row }) => row));
-    for (const { missing } of group) addCounts(sum, missing);
+    await acknowledged.acknowledge(sent.map(({ row }) => row));
+    for (const { missing } of sent) addCounts(sum, missing);
   }
 
   /** Days before yesterday get no counts any more: once replayed, they are over. */
@@ -134,12 +139,8 @@ export class Spool {
   }
 }
 
-/** Of a greedy day what is left to be brought by a key: what all keys of a customer bring is what their bucket lacked. */
-function restOf(day: GreedyDay | null, payer: string, waiting: readonly Waiting[], brought: Brought): GreedyDay | null {
-  if (day === null) return null;
-  const before = brought.get(payer) ?? 0;
-  const level = Math.max(0, day.level - before);
-  const units = waiting.reduce((total, { missing }) => total + missing.units, 0);
-  brought.set(payer, before + Math.min(level, units * SHAPES.day.parts));
-  return { limit: day.limit, level };
+/** What a row is about, and the id of the gateway that counted it: 0.2 didn't say. */
+function counted({ operation: name }: UsageRow): { readonly operation: string; readonly by: string | undefined } {
+  const [operation = '', by] = name.split(SEPARATOR);
+  return { operation, by };
 }

@@ -1,5 +1,6 @@
 import { MAX_LIMIT, SHAPES } from '../../admission/bucket.js';
-import type { Limits } from '../../admission/bucket.js';
+import type { Terms } from '../../admission/plan.js';
+import { refillOf, windowsOf } from '../../admission/windows.js';
 import { customerOf } from '../records/customer-id.js';
 import type { UsageRow } from '../port.js';
 import type { Link } from './link/link.js';
@@ -16,22 +17,22 @@ const ENDLESS_DAYS = 30;
 /**
  * Takes over what a gateway counted while Redis was away. The counts are absolute: what was taken before
  * is remembered by day under the spool's id and subtracted, so that the call may be repeated at will.
- * Units of today are spent from the day's bucket too, those of this month from its own; it may go below empty. One that refills greedily knows no
- * days: all are spent from it, but no more than the gateway's own bucket still lacked at the end. Other windows of
- * today and of this month are those that the row names.
+ * Units of today are spent from the day's bucket too, those of this month from its own; it may go below empty. One that
+ * refills greedily knows no days: all are spent from it, until it is empty. Other windows of today and of this month
+ * are those that the row names.
  *
  * With shares to warn at, what this crosses of day and month is noted (outbox/pending.ts); it answers `2` then.
  *
  * KEYS: the key, or its customer, then for each day the ledger and what was taken of it; of a customer's key that
  * last. ARGV: spool id, seconds the ledger is
- * kept, `<limit> <level>` for greedy refill, shares to warn at (percent, a byte each), the limits of day and month (-1: none),
- * plan and name of the key, then for each row the place of its ledger in KEYS, number of the day, plan and
+ * kept, the day's limit where it refills greedily, shares to warn at (percent, a byte each), the limits of day and month
+ * (-1: none), plan and name of the key, then for each row the place of its ledger in KEYS, number of the day, plan and
  * operation, requests, limited, banned, failed, units beyond one for each request, names of windows with spaces.
  */
 const HERE = { payer: 'KEYS[1]', key: 'name', plan: 'plan' };
 const TAKE = scriptOf(`
 local DAY, CEILING = ${SHAPES.day.perMs}, ${MAX_LIMIT * SHAPES.day.parts}
-local limit, held = string.match(ARGV[4], '^(%d+) (%d+)$')
+local greedy = tonumber(ARGV[4])
 local names, today, spent = { 'requests', 'limited', 'banned', 'failed', '${EXCESS}' }, floor(clock / ${SHAPES.day.perMs}), 0
 local now, spentOf, spentOfMonth, month, notes, marks, isNoted = clock, {}, 0
 local warnAt, dayLimit, monthLimit, plan, name = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], ARGV[9]
@@ -47,7 +48,7 @@ for n = 10, #ARGV, 9 do
       call('HINCRBY', ledger, field, more)
       call('HSET', marks, mark, total)
       if place == 1 or place == 5 then
-        if limit or day == today then spent = spent + more end
+        if greedy or day == today then spent = spent + more end
         if day >= month then spentOfMonth = spentOfMonth + more end
         for window in string.gmatch(ARGV[n + 8], '%S+') do
           local isMonth = string.byte(window, -1) == ${MONTH_ENDS}
@@ -64,17 +65,14 @@ local found = (spent > 0 or spentOfMonth > 0) and call('HMGET', KEYS[1], 'versio
 if found and found[1] then
   local raw = found[2]
   ${readStateOf('raw')}
-  spent = spent * DAY
-  if limit then
-    if clock > dAt then d = math.max(0, d - limit * (clock - dAt)) end
+  if greedy then
+    if clock > dAt then d = math.max(0, d - greedy * (clock - dAt)) end
     dAt = clock
-    spent = math.min(spent, held)
   elseif floor(dAt / DAY) < today then
     d, dAt = 0, clock - clock % DAY
   end
   local before = d
-  d = d + spent
-  if d > CEILING then d = CEILING end
+  d = math.max(d, math.min(d + spent * DAY, greedy and greedy * DAY or CEILING))
   if dayLimit >= 0 then${noteCrossed({ window: 'day', before: 'before', after: 'd', parts: SHAPES.day.parts, limit: 'dayLimit', start: 'now', ...HERE })}
   end
   if usedOf < month then used = 0 end
@@ -112,32 +110,17 @@ return pack('<d', clock) .. (notes and '2' or '1')
 export interface SpooledKey {
   readonly keyId: string;
   readonly rows: readonly UsageRow[];
-  /** Where the key's day refills greedily. */
-  readonly greedyDay: GreedyDay | null;
-  /** What is warned of; left out where nothing is. */
-  readonly warned?: Warned | undefined;
-  /** Names of the windows per day and month that an operation takes from, beside the day itself. */
-  readonly windowsOf: (operation: string) => readonly string[];
-}
-
-/** Shares in percent, of the limits that hold for a key while Redis decides. */
-export interface Warned {
-  readonly at: readonly number[];
-  readonly plan: string;
-  readonly limits: Limits;
-}
-
-/** A day that refills greedily: its whole limit, and how far it is spent in the bucket of one gateway, in the units of bucket.ts. */
-export interface GreedyDay {
-  readonly limit: number;
-  readonly level: number;
+  /** What holds for the key while Redis decides; undefined where that is not known. */
+  readonly terms?: Terms | undefined;
+  /** Shares of its limits that are warned of, percent; undefined where none are. */
+  readonly warnAt?: readonly number[] | undefined;
 }
 
 /** Takes the key's counts over, what was not taken before. When it resolves, all of them are in the ledger. True when something is to be told of it. */
 export async function takeSpool(
   link: Link,
   spoolId: string,
-  { keyId, rows, greedyDay, warned, windowsOf }: SpooledKey,
+  { keyId, rows, terms, warnAt }: SpooledKey,
   usageDays: number,
 ): Promise<boolean> {
   const days = [...new Set(rows.map((row) => dayNumberOf(row.day)))];
@@ -146,38 +129,29 @@ export async function takeSpool(
   for (const day of days) names.push(ledgerName(keyId, day), spoolName(keyId, day));
   // Where its days are entered.
   if (customerId !== null) names.push(keyName(keyId));
-  const args = [
+  const { day: ofDay = 'unlimited', month: ofMonth = 'unlimited' } = terms?.limits ?? {};
+  const args: (string | number)[] = [
     spoolId,
-    ((usageDays + 1) * 86_400).toString(),
-    greedyDay === null ? '' : `${greedyDay.limit} ${greedyDay.level}`,
-    ...warnedArgs(warned, keyId),
+    (usageDays + 1) * 86_400,
+    terms?.refill === 'greedy' && ofDay !== 'unlimited' ? ofDay : '',
+    String.fromCharCode(...(warnAt ?? [])),
+    luaLimit(ofDay),
+    luaLimit(ofMonth),
+    terms?.plan ?? '',
+    keyName(keyId),
   ];
   for (const { day: name, plan, operation, requests, units, limited, banned, failed } of rows) {
     const day = dayNumberOf(name);
-    const place = 2 + 2 * days.indexOf(day);
-    args.push(
-      place.toString(),
-      day.toString(),
-      `${plan}|${operation}`,
-      requests.toString(),
-      limited.toString(),
-      banned.toString(),
-      failed.toString(),
-      (units - requests).toString(),
-      windowsOf(operation).join(' '),
-    );
+    args.push(2 + 2 * days.indexOf(day), day, `${plan}|${operation}`);
+    args.push(requests, limited, banned, failed, units - requests, ownWindows(terms, operation).join(' '));
   }
-  return (await link.run(TAKE, names, args)).toString() === '2';
+  return (await link.run(TAKE, names, args.map(String))).toString() === '2';
 }
 
-function warnedArgs(warned: Warned | undefined, keyId: string): readonly string[] {
-  if (warned === undefined) return ['', '-1', '-1', '', ''];
-  const { at, plan, limits } = warned;
-  return [
-    String.fromCharCode(...at),
-    luaLimit(limits.day),
-    luaLimit(limits.month ?? 'unlimited'),
-    plan,
-    keyName(keyId),
-  ].map(String);
+/** The operation's own windows per day and month that its requests take from; those that trickle left out. */
+function ownWindows(terms: Terms | undefined, operation: string): readonly string[] {
+  if (terms?.operations === undefined) return [];
+  return windowsOf(terms, operation)
+    .filter(({ name, per }) => name !== 'month' && per !== 'minute' && refillOf(per, terms.refill) === 'interval')
+    .map(({ name }) => name);
 }

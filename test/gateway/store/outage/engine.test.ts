@@ -59,7 +59,7 @@ t.test('while Redis is away the door asks for bans, limits and scopes as it does
 t.test('a process that never met a key keeps to what another of the same gateway saw of it', async (t) => {
   const server = await durableRedis(t);
   const met = openGateway(t, server);
-  const other = openGateway(t, server, { folder: met.folder, keeps: false }).engine;
+  const other = openGateway(t, server, { folder: met.folder, isPrimary: false }).engine;
   const key = await newKey(met.engine, 'free');
   t.equal(count(await askMany(met.engine, key, 40, now()), 'admitted'), 40);
   await learnt(other, key);
@@ -260,7 +260,7 @@ t.test('a copy that is older than a day is none', async (t) => {
   const { now: clock } = Date;
   t.teardown(() => (Date.now = clock));
   Date.now = () => clock() + 86_400_000;
-  t.equal(engine.cachedKey(key.id), undefined);
+  t.equal(engine.cached(key.id), undefined);
   await t.rejects(ask(engine, key, now()), { name: 'StoreUnavailable' });
   Date.now = clock;
 });

@@ -51,7 +51,7 @@ export function openGateway(
     plans: PLANS,
     gateways: 1,
     deadlineMs: DEADLINE_MS,
-    keeps: true,
+    isPrimary: true,
     events: true,
     ...options,
   });
@@ -62,7 +62,7 @@ export function openGateway(
 /** Waits until every key has a copy as it was last written: it is good then while Redis is away. */
 export async function learnt(engine: FailoverEngine, ...keys: readonly Actor[]): Promise<void> {
   for (const { id, record } of keys)
-    await until(`key ${id} is copied`, () => engine.cachedKey(id)?.record.version === record.version);
+    await until(`key ${id} is copied`, () => engine.cached(id)?.record.version === record.version);
 }
 
 export function isAway(engine: FailoverEngine): boolean {

@@ -12,7 +12,7 @@ t.test(
   async (t) => {
     const server = await durableRedis(t);
     const here = openGateway(t, server);
-    const there = openGateway(t, server, { keeps: false });
+    const there = openGateway(t, server, { isPrimary: false });
     const keys: Actor[] = [];
     while (keys.length < KEYS)
       keys.push(...(await Promise.all(Array.from({ length: 20 }, () => newKey(there.engine, 'free')))));
@@ -30,7 +30,7 @@ t.test(
     await server.command('ZADD', CHANGES, ...keys.flatMap(({ id }) => [atMs, id]));
     const again = openGateway(t, server, { folder: here.folder });
     await until('every copy says revoked', () =>
-      keys.every(({ id }) => again.engine.cachedKey(id)?.record.status === 'revoked'),
+      keys.every(({ id }) => again.engine.cached(id)?.record.status === 'revoked'),
     );
     t.pass();
   },

@@ -31,7 +31,7 @@ t.test('while Redis is away what is granted is shared like the limit, and comes 
   const owned = await keyOf(engine, customer.id);
   for (const key of [lone, owned]) t.equal(count(await askMany(engine, key, 4, now()), 'admitted'), 4);
   await learnt(engine, lone, owned);
-  await until('the customer is copied', () => engine.cachedCustomer(customer.id)?.version === 1);
+  await until('the customer is copied', () => engine.cached(customer.id)?.record.version === 1);
   await server.kill();
   await away(engine);
   for (const key of [lone, owned]) {
@@ -68,7 +68,7 @@ t.test('a grant that ends while Redis is away leaves what its limit leaves', asy
 t.test('copies hold no names, and follow what is granted elsewhere', async (t: Test) => {
   const server = await durableRedis(t);
   const here = openGateway(t, server);
-  const there = openGateway(t, server, { keeps: false });
+  const there = openGateway(t, server, { isPrimary: false });
   const customer = await newCustomer(there.engine, 'free', { name: 'Ada', reference: 'A-1', note: 'Ada' });
   const keys = [
     await newKey(there.engine, 'free', { name: 'Ada', note: 'Ada' }),
@@ -77,9 +77,9 @@ t.test('copies hold no names, and follow what is granted elsewhere', async (t: T
   for (const key of keys) await ask(here.engine, key, now());
   await learnt(here.engine, ...keys);
   await change(there.engine, keys[0]!, { grants: [grant('day', 5, now() + HOUR_MS)] });
-  await until('the grant is copied', () => here.engine.cachedKey(keys[0]!.id)?.record.grants?.length === 1);
-  await until('the customer is copied', () => here.engine.cachedCustomer(customer.id)?.version === 1);
-  const copies = [...keys.map(({ id }) => here.engine.cachedKey(id)), here.engine.cachedCustomer(customer.id)];
+  await until('the grant is copied', () => here.engine.cached(keys[0]!.id)?.record.grants?.length === 1);
+  await until('the customer is copied', () => here.engine.cached(customer.id)?.record.version === 1);
+  const copies = [...keys.map(({ id }) => here.engine.cached(id)), here.engine.cached(customer.id)];
   t.notMatch(JSON.stringify(copies), /(?:Ada|A-1)["\\]/);
   await server.kill();
   await away(here.engine);

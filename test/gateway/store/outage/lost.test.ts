@@ -12,7 +12,7 @@ t.test('a key that is good here and gone in Redis is neither good nor unknown', 
   await server.command('DEL', `petgate:{${key.id}}:key`);
   for (let n = 0; n < 3; n += 1) await t.rejects(ask(engine, key, nowMs), /has lost a key/);
   t.equal(isAway(engine), false, 'other keys are decided by Redis');
-  t.equal(engine.cachedKey(key.id)?.record.version, key.record.version, 'its copy stays');
+  t.equal(engine.cached(key.id)?.record.version, key.record.version, 'its copy stays');
 });
 
 t.test('a secret that was taken from a key is unknown at once', async (t) => {

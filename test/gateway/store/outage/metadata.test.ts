@@ -10,8 +10,11 @@ t.test('values and the id are those of the store, whoever opens it', async (t) =
   t.equal(one.read('day'), undefined);
   await one.write('day', '2026-11-21');
   t.equal(other.read('day'), '2026-11-21');
-  t.match(one.spoolId(), /^[\w-]{16}$/);
-  t.equal(other.spoolId(), one.spoolId());
+  t.match(one.id(), /^[\w-]{16}$/);
+  t.equal(other.id(), one.id());
+  const before = one.id();
+  t.not(one.begin(), before, 'who starts is another');
+  t.strictSame(other.former(), [before]);
 });
 
 t.test('more gateways are believed at once, fewer only after half a minute', async (t) => {

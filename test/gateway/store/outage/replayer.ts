@@ -12,7 +12,7 @@ const engine = openFailoverEngine({
   plans: PLANS,
   gateways: 1,
   deadlineMs: 500,
-  keeps: true,
+  isPrimary: true,
 });
 await engine.check();
 process.send?.('ready');

@@ -1,8 +1,9 @@
 import t from 'tap';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
+import { termsOf } from '../../../../src/gateway/admission/plan.js';
 import { EVERY_OPERATION } from '../../../../src/gateway/admission/windows.js';
-import { ask, askMany, change, count, limited, newKey, requestOf, standing } from '../../../conformance/cast.js';
+import { ask, askMany, change, count, limited, newKey, PLANS, requestOf, standing } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
@@ -82,8 +83,7 @@ t.test('a spool is taken once: units, and the windows of day and month', async (
   const take = (requests: number): Promise<void> =>
     redis.fleet.take('spool', {
       keyId: key.id,
-      greedyDay: null,
-      windowsOf: () => ['month', 'createPet-day'],
+      terms: termsOf(PLANS, 'priced', null),
       rows: [
         {
           ...{ key: key.id, plan: 'priced', operation: 'createPet', day: new Date().toISOString().slice(0, 10) },

@@ -73,8 +73,6 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.equal(await engine.days.giveUp('gateway'), false);
   await engine.fleet.take('spool', {
     keyId: key.id,
-    greedyDay: null,
-    windowsOf: () => [],
     rows: [
       {
         key: key.id,

@@ -135,8 +135,6 @@ t.test('what comes late of an archived day stays in the store, and is in every r
   const take = (days: number, requests: number) =>
     (engine as RedisEngine).fleet.take('a spool', {
       keyId: key!.id,
-      greedyDay: null,
-      windowsOf: () => [],
       rows: [
         {
           key: key!.id,

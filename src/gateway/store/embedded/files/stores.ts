@@ -42,6 +42,8 @@ export class Stores {
   #broken: string | null = null;
   #reopening: Promise<void> | undefined;
   #closed = false;
+  /** Stands behind each operation in the ledger: tells those apart who count here. Empty where nobody asks. */
+  counter = '';
   /** How often the files failed and were opened anew. */
   reopenings = 0;
 

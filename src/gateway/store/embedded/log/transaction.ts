@@ -88,7 +88,8 @@ export class Transaction {
   /** Adds one for the ledger to a key's counts, on the day of `atMs`; gives them. */
   count(entry: KeyEntry, plan: string, operation: string, atMs: number, field: keyof UsageCounts): Counts {
     this.change(entry);
-    const slot = this.#stores.memtable.slot(entry, labelOf(atMs, plan, operation), this.#today);
+    const { memtable, counter } = this.#stores;
+    const slot = memtable.slot(entry, labelOf(atMs, plan, operation + counter), this.#today);
     slot.counts[field] += 1;
     slot.changedBy = this.#id;
     return slot.counts;

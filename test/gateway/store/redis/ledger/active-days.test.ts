@@ -46,8 +46,6 @@ async function use(engine: RedisEngine, keys: readonly Actor[]): Promise<void> {
       else if (way === 3)
         await engine.fleet.take(`spool ${n}`, {
           keyId: key.id,
-          greedyDay: null,
-          windowsOf: () => [],
           rows: [
             {
               ...counted,

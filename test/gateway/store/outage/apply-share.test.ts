@@ -5,8 +5,8 @@ import { decide, freshState } from '../../../../src/gateway/admission/decide.js'
 import type { SubjectState } from '../../../../src/gateway/admission/decide.js';
 import type { CachedKey } from '../../../../src/gateway/store/outage/key-cache.js';
 import type { LastVerdict } from '../../../../src/gateway/store/outage/last-verdicts.js';
-import { restrainBan, restrainBuckets } from '../../../../src/gateway/store/outage/restrain.js';
-import { shareOf } from '../../../../src/gateway/store/outage/shares.js';
+import { applyBan, applyShare } from '../../../../src/gateway/store/outage/apply-share.js';
+import { shareOfTerms } from '../../../../src/gateway/store/outage/shares.js';
 import type { Terms } from '../../../../src/gateway/admission/plan.js';
 import { NOON_MS } from '../../../conformance/cast.js';
 import { NO_BAN } from '../../admission/ban.js';
@@ -22,7 +22,7 @@ const key: CachedKey = {
 };
 
 /** Of a key that has its own buckets. */
-function restrain(
+function apply(
   state: SubjectState,
   terms: Terms,
   last: LastVerdict | undefined,
@@ -30,8 +30,8 @@ function restrain(
   gateways: number,
   nowMs: number,
 ): void {
-  restrainBuckets(state, terms, last, gateways, nowMs);
-  restrainBan(state, last, cached, nowMs);
+  applyShare(state, terms, last, gateways, nowMs);
+  applyBan(state, last, cached, nowMs);
 }
 
 for (const refill of ['interval', 'greedy'] as const) {
@@ -46,14 +46,14 @@ for (const refill of ['interval', 'greedy'] as const) {
         [100, 30, 29, 1],
       ] as const) {
         const whole = termsOf({ minute, day }, refill);
-        const share = termsOf(shareOf(whole.limits, gateways), refill);
+        const share = shareOfTerms(whole, undefined, gateways);
         const redis = freshState();
         let verdict = decide(redis, whole, KEY, true, 'listPets', 0, NOON_MS);
         for (let n = 0; n < spent; n += 1) verdict = decide(redis, whole, KEY, true, 'listPets', 1, NOON_MS);
         let given = 0;
         for (let gateway = 0; gateway < gateways; gateway += 1) {
           const local = freshState();
-          restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0, more: null }, key, gateways, NOON_MS);
+          apply(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0, more: null }, key, gateways, NOON_MS);
           for (let n = 0; n < minute; n += 1)
             if (decide(local, share, KEY, true, 'listPets', 1, NOON_MS).outcome === 'admitted') given += 1;
         }
@@ -64,20 +64,6 @@ for (const refill of ['interval', 'greedy'] as const) {
     },
   );
 }
-
-t.test('greedy: what was spent above the limit is owed here too', (t) => {
-  const whole = termsOf({ minute: 6, day: 10 }, 'greedy');
-  const share = termsOf(shareOf(whole.limits, 2), 'greedy');
-  const owing = freshState();
-  Object.assign(owing.day, { level: 35 * 86_400_000, atMs: NOON_MS });
-  const verdict = decide(owing, whole, null, true, 'listPets', 0, NOON_MS);
-  const local = freshState();
-  restrain(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0, more: null }, key, 2, NOON_MS);
-  const here = decide(local, share, null, true, 'listPets', 0, NOON_MS);
-  t.equal(here.day.resetAtMs, verdict.day.resetAtMs, 'whole no sooner than there');
-  t.equal(here.outcome, 'limited');
-  t.end();
-});
 
 t.test('it only takes: what is spent here stays, and a window that is over says nothing', (t) => {
   const terms = termsOf({ minute: 30, day: 500 }, 'interval');
@@ -93,7 +79,7 @@ t.test('it only takes: what is spent here stays, and a window that is over says 
     1,
     NOON_MS - 120_000,
   );
-  restrain(state, terms, { verdict: whole, atMs: NOON_MS, dueAtMs: 0, more: null }, key, 2, NOON_MS);
+  apply(state, terms, { verdict: whole, atMs: NOON_MS, dueAtMs: 0, more: null }, key, 2, NOON_MS);
   t.strictSame(state.minute, before.minute);
   t.equal(figuresOf(state.day, SHAPES.day, 500, 'interval').remaining, 475);
   t.end();
@@ -111,12 +97,12 @@ t.test('the newest that was seen of a ban counts', (t) => {
     NOON_MS,
   );
   const fresh = freshState();
-  restrain(fresh, terms, { verdict: banned, atMs: NOON_MS, dueAtMs: 0, more: null }, key, 1, NOON_MS);
+  apply(fresh, terms, { verdict: banned, atMs: NOON_MS, dueAtMs: 0, more: null }, key, 1, NOON_MS);
   t.match(fresh, { bannedUntilMs: NOON_MS + 5_000, banLevel: 3 });
   const lifted = freshState();
-  restrain(lifted, terms, { verdict: banned, atMs: NOON_MS - 2_000, dueAtMs: 0, more: null }, key, 1, NOON_MS);
+  apply(lifted, terms, { verdict: banned, atMs: NOON_MS - 2_000, dueAtMs: 0, more: null }, key, 1, NOON_MS);
   t.equal(lifted.bannedUntilMs, 0, 'the copy is newer, and knows of none');
-  restrain(lifted, terms, undefined, { ...key, ban: { untilMs: NOON_MS + 9_000, level: 1 } }, 1, NOON_MS);
+  apply(lifted, terms, undefined, { ...key, ban: { untilMs: NOON_MS + 9_000, level: 1 } }, 1, NOON_MS);
   t.match(lifted, { bannedUntilMs: NOON_MS + 9_000, banLevel: 1 });
   t.end();
 });

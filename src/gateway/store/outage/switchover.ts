@@ -3,7 +3,7 @@ import type { RedisEngine } from '../redis/engine.js';
 /** Before what was counted here is sent again. */
 const AGAIN_MS = 500;
 
-interface OutageParts {
+interface SwitchoverParts {
   readonly redis: Pick<RedisEngine, 'away' | 'watch'>;
   readonly began: (reason: string) => void;
   /** Redis answers, and is about to be asked again. A rejection means that it is not yet. */
@@ -13,23 +13,22 @@ interface OutageParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** The time in which this process decides by itself: it begins when Redis is away, and ends when it answers and has what was counted here. */
-export class Outage {
-  readonly #parts: OutageParts;
+/** Who decides: this process does from when Redis is away until it answers and has what was counted here. */
+export class Switchover {
+  readonly #parts: SwitchoverParts;
   #reason: string | null = null;
   #beganAtMs = 0;
-  #ending = Promise.resolve();
-  #isEnding = false;
+  #ending: Promise<void> | undefined;
   #pause: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(parts: OutageParts) {
+  constructor(parts: SwitchoverParts) {
     this.#parts = parts;
-    parts.redis.watch(() => this.#look());
-    this.#look();
+    parts.redis.watch(() => this.#watch());
+    this.#watch();
   }
 
-  /** Why there is one; null while Redis decides. */
+  /** Why this process decides; null while Redis does. */
   get reason(): string | null {
     return this.#reason === null ? null : (this.#parts.redis.away ?? this.#reason).replace(/^the store is away: /, '');
   }
@@ -41,7 +40,7 @@ export class Outage {
     await this.#ending;
   }
 
-  #look(): void {
+  #watch(): void {
     if (this.#stopped) return;
     const { away } = this.#parts.redis;
     if (away !== null && this.#reason === null) {
@@ -49,12 +48,11 @@ export class Outage {
       this.#beganAtMs = performance.now();
       this.#parts.began(this.reason!);
     }
-    if (away === null && this.#reason !== null && !this.#isEnding) this.#ending = this.#end();
+    if (away === null && this.#reason !== null) this.#ending ??= this.#end();
   }
 
   async #end(): Promise<void> {
     const { beforeEnd, ended, onError } = this.#parts;
-    this.#isEnding = true;
     try {
       await beforeEnd();
       this.#reason = null;
@@ -62,8 +60,8 @@ export class Outage {
     } catch (error) {
       onError(error);
     }
-    this.#isEnding = false;
-    if (this.#reason === null) this.#look();
-    else if (!this.#stopped) this.#pause = setTimeout(() => this.#look(), AGAIN_MS).unref();
+    this.#ending = undefined;
+    // What became of Redis meanwhile; while it lacks what was counted here, a little later.
+    this.#pause = setTimeout(() => this.#watch(), this.#reason === null ? 0 : AGAIN_MS).unref();
   }
 }
