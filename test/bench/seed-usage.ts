@@ -4,14 +4,7 @@ import { connect } from 'node:net';
 import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/store/embedded/files/rows.js';
 import { openStores } from '../../src/gateway/store/embedded/files/stores.js';
 import { packCounts } from '../../src/gateway/store/embedded/log/key-entry.js';
-import {
-  dayNumberOf,
-  GATEWAY_DAYS,
-  KEY_INDEX,
-  keyName,
-  usageField,
-  ledgerName,
-} from '../../src/gateway/store/redis/names.js';
+import { dayNumberOf, KEY_INDEX, keyName, usageField, ledgerName } from '../../src/gateway/store/redis/names.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 
 /**
@@ -78,8 +71,8 @@ export async function seedEmbedded(folder: string, keys: number, days: number): 
   await stores.close();
 }
 
-/** @param idle so many keys more, which were never used @param entered whether days are entered as gateways of this version do */
-export async function seedRedis(url: string, keys: number, days: number, idle = 0, entered = true): Promise<void> {
+/** @param idle so many keys more, which were never used */
+export async function seedRedis(url: string, keys: number, days: number, idle = 0): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
@@ -95,7 +88,6 @@ export async function seedRedis(url: string, keys: number, days: number, idle = 
   send('CLIENT', 'REPLY', 'OFF');
   const numbers = seedDays(days).map(dayNumberOf);
   const entries = Buffer.concat(numbers.slice(-31).map((day) => Buffer.of(day & 255, day >> 8)));
-  if (entered) send('HSET', GATEWAY_DAYS, 'days entered from', '0|-9000000000000000|told|');
   for (const [place, id] of seedIds(keys + idle).entries()) {
     // Idle ones stand between the others.
     const isIdle = Math.floor(((place + 1) * idle) / (keys + idle)) > Math.floor((place * idle) / (keys + idle));
@@ -128,7 +120,7 @@ export async function seedRedis(url: string, keys: number, days: number, idle = 
       1,
     );
     if (isIdle) continue;
-    if (entered) send('HSET', keyName(id), 'days', entries.toString('latin1'));
+    send('HSET', keyName(id), 'days', entries.toString('latin1'));
     for (const [n, day] of numbers.entries()) {
       send(
         'HSET',

@@ -17,11 +17,10 @@ import { OPERATIONS, seedDays, seedEmbedded, seedRedis } from './seed-usage.js';
  * What a report over a large ledger costs: rows per second, memory, first byte, and p99 of the requests
  * served meanwhile.
  *
- *     node dist/test/bench/usage-report.js <embedded | redis> [keys] [days] [rounds] [what the report of the rounds is grouped by] [shared | apart] [idle keys, Redis] [entered | before]
+ *     node dist/test/bench/usage-report.js <embedded | redis> [keys] [days] [rounds] [what the report of the rounds is grouped by] [shared | apart] [idle keys, Redis]
  *
  * `apart` gives gateway, store, service and clients one processor, and the report with its reader another: on
  * a machine of two, `shared` measures above all how the load itself gets by with one when the report has the other.
- * `before`: no key says on which days it was active, as gateways of earlier versions left it.
  */
 const [
   engine = 'embedded',
@@ -31,7 +30,6 @@ const [
   byInRounds = 'key,day',
   processors = 'shared',
   idle = '0',
-  entered = 'entered',
 ] = process.argv.slice(2);
 const REQUESTS_PER_SECOND = 300;
 const ROUND_MS = 4_000;
@@ -156,7 +154,7 @@ async function main(): Promise<void> {
     stage.teardown(() => redis.stop());
     storePids.push(redis.pid);
     environment['REDIS_URL'] = redis.url;
-    await seedRedis(redis.url, Number(keys), Number(days), Number(idle), entered === 'entered');
+    await seedRedis(redis.url, Number(keys), Number(days), Number(idle));
   } else if (!ready) {
     await seedEmbedded(join(dataFolder, 'admission'), Number(keys), Number(days));
   }

@@ -30,7 +30,6 @@ import type { KeyEntry } from './log/key-entry.js';
 import type { Transaction } from './log/transaction.js';
 import { attempt } from './files/errors.js';
 import { Maintenance } from './maintenance.js';
-import { beginMonths } from './ledger/months.js';
 import { usageOf } from './ledger/rows.js';
 
 export interface EmbeddedOptions extends StoreOptions {
@@ -57,7 +56,6 @@ const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' 
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);
-  beginMonths(stores, new Checkpoint(stores));
   return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays, options.events);
 }
 

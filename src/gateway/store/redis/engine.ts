@@ -6,7 +6,6 @@ import { StoreUnavailable } from '../../admission/port.js';
 import type { AdmissionEngine, StoreTrust } from '../port.js';
 import { knownIdInMemory } from '../known-id.js';
 import type { KnownId } from '../known-id.js';
-import { beginEntering } from './ledger/active-days.js';
 import { admit, editionOf, probeOf } from './admit.js';
 import { believed, isUnknown } from './trust/doubt.js';
 import { banStore, noteStarted } from './records/bans.js';
@@ -20,7 +19,6 @@ import { outboxOf } from './outbox/store.js';
 import { beat, dayStore, leave, report } from './gateways.js';
 import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
-import { monthsBeginner } from './ledger/months.js';
 import { subjectName } from './names.js';
 import { Replicas } from './link/replicas.js';
 import type { ReplicaOptions } from './link/replicas.js';
@@ -110,8 +108,6 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   let edition = editionOf(options.plans, usageDays, onNoted);
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
   const customers = customerStore(link, replicas);
-  const noteEntering = once(() => beginEntering(link, keptMs));
-  const months = monthsBeginner(link);
   const checked = subjectName({ kind: 'address', address: 'check' });
   return {
     name: 'redis',
@@ -136,8 +132,6 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       await link.check(checked);
       await eviction.look();
       await replicas.look(checked);
-      await noteEntering();
-      void months();
     },
     close: async () => {
       pending.close();
@@ -157,10 +151,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     fleet: {
       changedSince: (sinceMs) => changedSince(link, sinceMs),
       beat: (gatewayId) => beat(link, gatewayId, false),
-      report: async (gatewayId, openDay) => {
-        await noteEntering();
-        await report(link, gatewayId, openDay, keptMs);
-      },
+      report: (gatewayId, openDay) => report(link, gatewayId, openDay, keptMs),
       leave: (gatewayId) => leave(link, gatewayId),
       take: async (spoolId, spooled) => {
         if (await takeSpool(link, spoolId, spooled, usageDays)) pending.add([spooled.keyId]);
@@ -171,15 +162,5 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       const next = probeOf(editionOf(plans, usageDays, onNoted));
       return next.script.sha === edition.script.sha ? null : link.tryOut(next, checked);
     },
-  };
-}
-
-/** Does `work` until it went well, and then no more. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  let isDone = false;
-  return async () => {
-    if (isDone) return;
-    await work();
-    isDone = true;
   };
 }

@@ -4,7 +4,6 @@ import { finalityOf } from '../finality.js';
 import type { GatewayReport } from '../finality.js';
 import type { DayStore } from '../port.js';
 import type { Link } from './link/link.js';
-import { ENTERS_DAYS } from './ledger/active-days.js';
 import { GATEWAY_DAYS, GATEWAYS } from './names.js';
 import { scriptOf } from './link/script.js';
 
@@ -50,7 +49,7 @@ return pack('<d', clock) .. '1'
 
 /** Says that the gateway has no counts of days before `openDay` (days since 1970-01-01) that the ledger lacks. */
 export async function report(link: Link, gatewayId: string, openDay: number, keptMs: number): Promise<void> {
-  await link.run(REPORT, [GATEWAY_DAYS], [gatewayId, openDay.toString(), hostname() + ENTERS_DAYS, keptMs.toString()]);
+  await link.run(REPORT, [GATEWAY_DAYS], [gatewayId, openDay.toString(), hostname(), keptMs.toString()]);
 }
 
 /** Says that the gateway has no counts at all that the ledger lacks, and leaves. */

@@ -28,7 +28,6 @@
  *     petgate:{events}:dead       ids of events nobody tries any more, by since when (sorted set) no TTL
  *     petgate:{events}:collecting somebody looks for what nobody entered (outbox/pending.ts) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
- *     petgate:months              the month since which every key's is counted (months.ts) no TTL
  *     petgate:archive             id of the archive that days were moved to  no TTL
  *     petgate:archive:days        days that it may have (sorted set) no TTL
  *     petgate:gateways:days       of which days each may bring counts (hash) TTL
@@ -66,7 +65,6 @@ export const EVENTS_COLLECTING = 'petgate:{events}:collecting';
 export const GATEWAYS = 'petgate:gateways';
 export const GATEWAY_DAYS = 'petgate:gateways:days';
 export const ARCHIVE = 'petgate:archive';
-export const MONTHS = 'petgate:months';
 export const ARCHIVED_DAYS = 'petgate:archive:days';
 
 /** Name of one of the marks of a Cluster (link/identity.ts). */

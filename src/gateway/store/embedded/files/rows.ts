@@ -12,7 +12,7 @@
  * delivered, with an entry of its id in `y` (`C` of a copy for a customer) by when it was made, and by when it is due in `d`
  * until it stands in a queue, then in `O` (the operators') or `D` (a customer's); or in `z` by since when it is dead. `R` has
  * the customers with a queue by when it is due, `S` each one's row there, `E` what admissions told of that has no entry
- * yet. `M` says that months are counted. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
+ * yet. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
  * its metadata.
  */
 export const SEPARATOR = '\u001f';
@@ -60,9 +60,6 @@ export const usageRow = (keyId: string, label: string): string =>
 export const FORMAT = 'F';
 /** Versions before kept here the id of the archive that days were moved to. */
 export const ARCHIVE = 'x';
-
-/** There once months are counted of every key. */
-export const MONTHS = 'M';
 
 export const banNoteRow = (keyId: string): string => `b${keyId}`;
 export const tokenRow = (tokenId: string): string => `t${tokenId}`;

@@ -1,7 +1,6 @@
-import { DAY_MS } from '../../../admission/bucket.js';
 import type { Link } from '../link/link.js';
 import { scriptOf } from '../link/script.js';
-import { GATEWAY_DAYS, KEY_INDEX, keyName } from '../names.js';
+import { keyName } from '../names.js';
 
 /**
  * On which days a key was active stands beside its record, as the field `days`: numbers of UTC days, two bytes each,
@@ -83,46 +82,4 @@ export async function activeDays(link: Link, ids: readonly string[]): Promise<re
 
 function daysIn(bytes: Buffer, at: number, count: number): ActiveDays {
   return new ActiveDays(Array.from({ length: count }, (_, n) => bytes.readUInt16LE(at + n * DAY_BYTES)));
-}
-
-/**
- * Gateways of earlier versions count and enter nothing. So it is noted, in the gateways' reports, from which day
- * on all enter: two days after the last was heard that doesn't say it does, for one that is cut off admits for a day.
- * Those of earlier versions pass over the note, because it looks like a gateway not heard for long.
- */
-const NOTE = 'days entered from';
-const LONG_AGO_MS = -9e15;
-/** Stands at the end of the report of a gateway that enters days. */
-export const ENTERS_DAYS = '|enters days';
-
-/** KEYS[1]: the gateways' reports. ARGV: `1` in a store without keys, ms that it is kept. Answers nothing of interest. */
-const BEGIN = scriptOf(`
-local note, from = call('HGET', KEYS[1], '${NOTE}'), ARGV[2] == '1' and 0 or floor(clock / ${DAY_MS}) + 2
-if note then from = tonumber(string.match(note, '^%d+')) end
-local reports = call('HGETALL', KEYS[1])
-for n = 2, #reports, 2 do
-  local seen = not string.find(reports[n], '${ENTERS_DAYS}', 1, true) and string.match(reports[n], '^%-?%d+|(%d+)')
-  if seen then from = math.max(from, floor(seen / ${DAY_MS}) + 2) end
-end
-call('HSET', KEYS[1], '${NOTE}', string.format('%.0f|${LONG_AGO_MS}|told|', from))
-call('PEXPIRE', KEYS[1], ARGV[3])
-return pack('<d', clock) .. '1'
-`);
-
-/** Notes that this gateway enters days; before its first report, so that that of its earlier version is seen. */
-export async function beginEntering(link: Link, keptMs: number): Promise<void> {
-  const isNew = (await link.command('exists', KEY_INDEX)) === 0;
-  await link.run(BEGIN, [GATEWAY_DAYS], [isNew ? '1' : '0', keptMs.toString()]);
-}
-
-/** From which day on a day that isn't entered has no ledger; Infinity while nobody noted it. */
-export async function enteredFrom(link: Link): Promise<number> {
-  const reports = await link.hash(GATEWAY_DAYS);
-  const note = reports.get(NOTE);
-  if (note === undefined) return Infinity;
-  let from = Number.parseInt(note, 10);
-  for (const [gateway, text] of reports)
-    if (gateway !== NOTE && !text.endsWith(ENTERS_DAYS))
-      from = Math.max(from, Math.floor(Number(text.split('|')[1]) / DAY_MS) + 2);
-  return from;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
 import type { StoredPart, StoredRow } from '../../ledger.js';
-import { activeDays, enteredFrom } from './active-days.js';
+import { activeDays } from './active-days.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import { dayName, dayNumberOf, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../names.js';
@@ -80,7 +80,6 @@ async function* allRows(
   asked: (id: string) => readonly Ledger[],
   after: string | null,
 ): AsyncGenerator<readonly StoredRow[]> {
-  const entered = await enteredFrom(link);
   for await (const ids of idsIn(link, KEY_INDEX, after, KEYS_AT_ONCE)) {
     const beganMs = performance.now();
     const active = await activeDays(link, ids);
@@ -89,7 +88,7 @@ async function* allRows(
     for (const [place, id] of ids.entries()) {
       for (const ledger of asked(id)) {
         const state = active[place]!.on(ledger.day);
-        if (state === 'idle' && ledger.day >= entered) continue;
+        if (state === 'idle') continue;
         ledgers.push(ledger);
         if (state === 'active') isActive += 1;
       }

@@ -3,7 +3,6 @@ import type { Test } from 'tap';
 import { DAY_MS } from '../../../../../src/gateway/admission/bucket.js';
 import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { dayNumber, GATEWAY_DAYS, ledgerName } from '../../../../../src/gateway/store/redis/names.js';
 import { createTeller } from '../../../../../src/gateway/store/failures.js';
 import type { UsageRow } from '../../../../../src/gateway/store/port.js';
 import { ask, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../../../conformance/cast.js';
@@ -106,35 +105,6 @@ t.test('of days on which a key was idle nothing is read', async (t) => {
     rows.map(({ key, day }) => [key, day]),
     [2, 5].map((day) => [keys[7]!.id, dayName(dayMs(day))]),
   );
-  t.equal((await callsOf(server, 'hgetall')) - before.hgetall, 3, 'two ledgers, and what gateways told');
+  t.equal((await callsOf(server, 'hgetall')) - before.hgetall, 2, 'two ledgers');
   t.equal((await callsOf(server, 'hget')) - before.hget, 300, 'one field of each key');
-});
-
-t.test('counts of a gateway that enters no days are in every report', async (t) => {
-  const server = await startRedis();
-  t.teardown(() => server.stop());
-  const engine = open(t, server.url);
-  const key = await newKey(engine, 'open');
-  const today = dayNumber(Date.now());
-  /** As a version before entered days does it. */
-  const countAsBefore = (day: number) =>
-    server.command('HINCRBY', ledgerName(key.id, day), 'open|listPets|requests', 7);
-  const reportAsBefore = (gateway: string, seenDay: number) =>
-    server.command('HSET', GATEWAY_DAYS, gateway, `${seenDay}|${seenDay * DAY_MS}|told|host`);
-  const daysFound = async (): Promise<readonly number[]> =>
-    (await rowsOf(engine, dayName((today - 40) * DAY_MS), dayName((today + 40) * DAY_MS))).map(
-      ({ day }) => dayNumber(Date.parse(day)) - today,
-    );
-
-  for (const day of [-30, -1, 0, 1, 2, 9]) await countAsBefore(today + day);
-  t.same(await daysFound(), [-30, -1, 0, 1, 2, 9], 'nobody has noted anything');
-  await engine.check();
-  t.same(await daysFound(), [-30, -1, 0, 1], 'there was a key before the first that enters: two days for the others');
-  await reportAsBefore('other', today + 1);
-  t.same(await daysFound(), [-30, -1, 0, 1, 2], 'one was heard later');
-  await reportAsBefore('other', today + 8);
-  await open(t, server.url).check();
-  await engine.fleet.report('other', today + 8);
-  t.same(await daysFound(), [-30, -1, 0, 1, 2, 9], 'also once it was replaced by one that enters, under its id');
-  t.match(await engine.days.finality(Date.now()), { waitingFor: [], without: [] }, 'the note is no gateway');
 });
