@@ -19,5 +19,6 @@ export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
     'test/conformance/keys.ts and test/gateway/accounts, which run on this engine',
   ],
   ['src/gateway/store/embedded/outbox', 'test/conformance/outbox.ts'],
+  ['src/gateway/store/embedded/ledger', 'test/conformance/ledger.ts'],
   ['src/gateway/store/records', 'test/conformance and test/gateway/accounts'],
 ]);
