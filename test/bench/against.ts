@@ -54,12 +54,12 @@ export async function compare(scenario: Scenario, options: AgainstOptions): Prom
 }
 
 async function compareCase(one: Case, options: AgainstOptions): Promise<Comparison> {
-  const { pairs, folder, say } = options;
+  const { pairs, say } = options;
   const name = nameOf(one);
   const ratios: Cost[] = [];
   let comparison: Comparison;
   do {
-    ratios.push(await ratioOfPair(one, join(folder, `${name} ${ratios.length}`), options));
+    ratios.push(await ratioOfPair(one, ratios.length, options));
     comparison = {
       name,
       gateway: intervalOf(ratios.map(({ gateway }) => gateway)),
@@ -70,17 +70,23 @@ async function compareCase(one: Case, options: AgainstOptions): Promise<Comparis
   return comparison;
 }
 
-/** Of two processes that are new. */
-async function ratioOfPair(one: Case, folder: string, { against, rounds }: AgainstOptions): Promise<Cost> {
+/** Of two new processes, of which now one and now the other started first. */
+async function ratioOfPair(one: Case, pair: number, { against, rounds, folder }: AgainstOptions): Promise<Cost> {
   const keys = new Keys();
   const fleets: Fleet[] = [];
   try {
-    const start = async (name: string, root?: string): Promise<Loaded> => {
-      const fleet = await Fleet.start(new Set([one.subject]), false, join(folder, name), root);
+    const start = async (root?: string): Promise<Loaded> => {
+      const own = join(folder, `${nameOf(one)} ${pair} ${fleets.length}`);
+      const fleet = await Fleet.start(new Set([one.subject]), false, own, root);
       fleets.push(fleet);
       return Loaded.start(fleet, one, keys, rounds > 1 ? WARM_UP_S : 0);
     };
-    const [ours, theirs] = [await start('ours'), await start('theirs', against)];
+    const isOursFirst = pair % 2 === 0;
+    const [first, second] = [
+      await start(isOursFirst ? undefined : against),
+      await start(isOursFirst ? against : undefined),
+    ];
+    const [ours, theirs] = isOursFirst ? [first, second] : [second, first];
     const ratios: Cost[] = [];
     for (let turn = 0; turn < rounds; turn += 1) {
       const costs = new Map<Loaded, Cost>();

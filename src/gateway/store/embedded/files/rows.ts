@@ -32,6 +32,9 @@ export const pendingRow = (transaction: number, place: number): string =>
 export const marksRow = (subjectId: string): string => `T${subjectId}`;
 /** The keys that one transaction changed, waiting for the checkpoint. */
 export const logRow = (transaction: number): string => `l${String(transaction).padStart(16, '0')}`;
+/** A row of its copy: `copy` is the transaction on `durable` that wrote it, since several may copy up to the same one. */
+export const copiedRow = (transaction: number, copy: number): string =>
+  `${logRow(transaction)}${SEPARATOR}${String(copy).padStart(16, '0')}`;
 /** The transaction of a row of `logRow`. */
 export const transactionOf = (row: string): number => Number(row.slice(1));
 /** The last transaction whose row in the log is gone, as a double: what it changed stands in `durable`. */

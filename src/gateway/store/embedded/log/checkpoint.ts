@@ -4,15 +4,18 @@ import type { KeyEntry } from './key-entry.js';
 import { markCopied, readCopied, saveEntry } from './copy.js';
 import { packRow } from './row.js';
 import { forgetPending, isAnyPending, takePending } from './pending.js';
-import { FORGOTTEN_MARK, logRow, rangeOf } from '../files/rows.js';
+import { copiedRow, FORGOTTEN_MARK, logRow, rangeOf } from '../files/rows.js';
 import { doubleIn, putDouble } from '../files/store.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { attempt, translated } from '../files/errors.js';
 
-/** Keys merged, and rows of the log removed, per transaction: bounds how long files stay locked and the event loop waits. */
-const KEYS_AT_ONCE = 250;
+/** Of one transaction, bounding how long files stay locked and the event loop waits: keys copied, keys merged, rows of the log removed. */
+const COPIED_AT_ONCE = 1_000;
+const MERGED_AT_ONCE = 250;
 const ROWS_AT_ONCE = 250;
+/** Keys put in order before the event loop has a turn. */
+const ORDERED_AT_ONCE = 5_000;
 /** Between two slices of a merge, for admissions. */
 const PAUSE_MS = 1;
 
@@ -27,6 +30,8 @@ export class Checkpoint {
   #running: Promise<void> | undefined;
   #waiting: Promise<void> | undefined;
   #mergeIsAsked = false;
+  /** What the last transaction took for the copy. */
+  #taken: readonly KeyEntry[] = [];
 
   constructor(stores: Stores) {
     this.#stores = stores;
@@ -36,9 +41,7 @@ export class Checkpoint {
   isDue(): boolean {
     const { memtable } = this.#stores;
     memtable.refresh();
-    const copied = readCopied(this.#stores);
-    memtable.copied(copied);
-    return memtable.applied > copied;
+    return memtable.uncopiedCount > 0 || memtable.applied > readCopied(this.#stores);
   }
 
   /**
@@ -73,50 +76,72 @@ export class Checkpoint {
   }
 
   async #round(merges: boolean): Promise<void> {
-    const { durable, memtable } = this.#stores;
+    const { memtable } = this.#stores;
     try {
-      if (!merges) {
-        const copied = await durable.transaction(() => this.#copy());
-        memtable.copied(copied);
-        await this.#forgetPending(copied);
-        return;
-      }
-      const merge = new Merge();
-      while (!(await this.#stores.durable.transaction(() => this.#step(merge)))) await later(PAUSE_MS);
-      await this.#forgetPending(merge.upTo);
-      await memtable.merged(merge.upTo, dayOf(Date.now()), () => later(PAUSE_MS));
-      while (!this.#forget(merge.upTo)) await later(PAUSE_MS);
+      await this.#copyAll();
+      if (!merges) return;
+      // What it began with may have to be read anew, and is a copy then.
+      while (!(await this.#merge(memtable.epoch))) await this.#copyAll();
     } catch (error) {
+      memtable.putBack(this.#taken);
       throw await translated(this.#stores, error);
     }
   }
 
-  async #forgetPending(upTo: number): Promise<void> {
-    while (!forgetPending(this.#stores.recent, upTo)) await later(PAUSE_MS);
+  async #copyAll(): Promise<void> {
+    let [copied, target] = [0, Infinity];
+    while (copied < target) {
+      const { durable, memtable, recent } = this.#stores;
+      copied = await durable.transaction(() => this.#copy([]));
+      while (!forgetPending(recent, copied)) await later(PAUSE_MS);
+      target = Math.min(target, memtable.applied);
+    }
   }
 
-  /** Copies what is new of the log. It is read after the lock on `durable` is ours, so that nothing is copied that was merged. */
-  #copy(): number {
+  /**
+   * Copies some of what is new of the log, of `entries` all. It is read after the lock on `durable` is ours, so that
+   * nothing is copied that was merged. Gives the transaction up to which the copy has everything.
+   */
+  #copy(entries: readonly KeyEntry[]): number {
     const { recent, durable, durableCapacity, memtable } = this.#stores;
+    this.#taken = [];
     durableCapacity.claim();
     memtable.refresh();
-    const copied = readCopied(this.#stores);
-    const changed = memtable.changedAfter(copied);
-    if (changed.length > 0) {
-      durable.putSync(logRow(memtable.applied), packRow(changed, copied));
-      takePending(recent, durable, copied);
-      markCopied(this.#stores, memtable.applied);
+    const before = readCopied(this.#stores);
+    this.#taken = memtable.takeUncopied(COPIED_AT_ONCE, entries);
+    // Another process may have copied some.
+    const changed = this.#taken.filter(({ changedBy }) => changedBy > before);
+    const copied = Math.max(before, memtable.takenTo);
+    if (changed.length > 0)
+      durable.putSync(copiedRow(memtable.applied, durable.getWriteTxnId()), packRow(changed, before));
+    if (copied > before) {
+      takePending(recent, durable, before, copied);
+      markCopied(this.#stores, copied);
     }
-    return memtable.applied;
+    return copied;
   }
 
-  /** Merges some keys, in their newest state: no other process's older one can land on it, under the lock. True when the log is gone from `durable`. */
-  #step(merge: Merge): boolean {
-    const { memtable, durable } = this.#stores;
-    const copied = this.#copy();
-    if (merge.epoch !== memtable.epoch) merge.begin(memtable.epoch, copied, memtable.unmerged());
-    for (const entry of merge.next()) saveEntry(durable, entry, memtable.mergedTo);
-    return merge.isDone && removeLog(durable, merge.upTo);
+  /** False when the memtable was emptied meanwhile: then nothing is known of what is left to merge. */
+  async #merge(epoch: number): Promise<boolean> {
+    const { durable, memtable } = this.#stores;
+    const upTo = memtable.takenTo;
+    for await (const entries of inOrder(memtable.beginMerge())) {
+      if (!(await durable.transaction(() => this.#mergeSome(entries, epoch)))) return false;
+      await later(PAUSE_MS);
+    }
+    while (!(await durable.transaction(() => removeLog(durable, upTo)))) await later(PAUSE_MS);
+    await memtable.merged(upTo, dayOf(Date.now()), () => later(PAUSE_MS));
+    while (!this.#forget(upTo)) await later(PAUSE_MS);
+    return true;
+  }
+
+  /** In their newest state, which the copy of the log has too: no other process's older one can land on it, under the lock. */
+  #mergeSome(entries: readonly KeyEntry[], epoch: number): boolean {
+    const { durable, memtable } = this.#stores;
+    this.#copy(entries);
+    if (memtable.epoch !== epoch) return false;
+    for (const entry of entries) saveEntry(durable, entry, memtable.mergedTo);
+    return true;
   }
 
   /** Only after all is on disk; a kill before this only means that it is merged once more. True when nothing is left. */
@@ -129,39 +154,17 @@ export class Checkpoint {
   }
 }
 
-/** How far one merge has come. */
-class Merge {
-  epoch = -1;
-  /** All that transactions up to this one changed is in it. */
-  upTo = 0;
-  /** By how their ids begin: to sort all of them at once would hold up the event loop. */
-  #groups: KeyEntry[][] = [];
-  #sorted: readonly KeyEntry[] = [];
-  #at = 0;
-
-  begin(epoch: number, upTo: number, entries: Iterable<KeyEntry>): void {
-    this.epoch = epoch;
-    this.upTo = upTo;
-    const groups: KeyEntry[][] = [];
-    for (const entry of entries) (groups[entry.id.charCodeAt(0)] ??= []).push(entry);
-    this.#groups = Object.values(groups);
-    this.#sorted = [];
-    this.#at = 0;
+/** Some at a time, in the order of their rows in `durable`; to sort all of them at once would hold up the event loop. */
+async function* inOrder(entries: ReadonlySet<KeyEntry>): AsyncGenerator<readonly KeyEntry[]> {
+  const groups: KeyEntry[][] = [];
+  let count = 0;
+  for (const entry of entries) {
+    (groups[entry.id.charCodeAt(0)] ??= []).push(entry);
+    if (++count % ORDERED_AT_ONCE === 0) await later(PAUSE_MS);
   }
-
-  /** In the order of their rows in `durable`. */
-  next(): readonly KeyEntry[] {
-    if (this.#at >= this.#sorted.length) {
-      this.#sorted = (this.#groups.shift() ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
-      this.#at = 0;
-    }
-    const start = this.#at;
-    this.#at += KEYS_AT_ONCE;
-    return this.#sorted.slice(start, this.#at);
-  }
-
-  get isDone(): boolean {
-    return this.#groups.length === 0 && this.#at >= this.#sorted.length;
+  for (const group of Object.values(groups)) {
+    group.sort((a, b) => (a.id < b.id ? -1 : 1));
+    for (let at = 0; at < group.length; at += MERGED_AT_ONCE) yield group.slice(at, at + MERGED_AT_ONCE);
   }
 }
 

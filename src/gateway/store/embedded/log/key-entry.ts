@@ -32,6 +32,8 @@ export class KeyEntry {
   readonly slots: Slot[] = [];
   /** Id of the transaction on `recent` that changed it last; 0 for none. */
   changedBy = 0;
+  /** While it waits for the copy of the log: id of the first transaction that changed it since. */
+  uncopiedSince = 0;
 
   constructor(id: string, state: SubjectState) {
     this.id = id;

@@ -26,9 +26,11 @@ export class Memtable {
   readonly #recent: Store;
   readonly #durable: Store;
   readonly #entries = new Map<string, KeyEntry>();
-  /** What the log alone knows: changed since the log was copied, and before that. */
+  /** What the copy of the log may not know, in the order of the first change that it lacks. */
   readonly #uncopied = new Set<KeyEntry>();
+  /** What the log and its copy alone know; and of that, what a merge is writing to its rows. */
   #unmerged = new Set<KeyEntry>();
+  #merging = new Set<KeyEntry>();
   #applied = 0;
   /** No transaction up to this one has to be looked for in the log. */
   #seen = 0;
@@ -52,7 +54,18 @@ export class Memtable {
 
   /** How many keys the log alone knows. */
   get unmergedCount(): number {
-    return this.#unmerged.size + this.#uncopied.size;
+    return this.#unmerged.size + this.#uncopied.size + this.#merging.size;
+  }
+
+  /** How many wait for the copy of the log. */
+  get uncopiedCount(): number {
+    return this.#uncopied.size;
+  }
+
+  /** All that transactions up to this one changed was taken for the copy, here or by another process. */
+  get takenTo(): number {
+    const [first] = this.#uncopied;
+    return first === undefined ? this.#applied : first.uncopiedSince - 1;
   }
 
   /** What transactions up to this one changed stands in the rows of `durable`. */
@@ -81,7 +94,7 @@ export class Memtable {
   committed(transaction: number, changed: readonly KeyEntry[]): void {
     this.#seen = transaction;
     this.#applied = transaction;
-    for (const entry of changed) this.#uncopied.add(entry);
+    for (const entry of changed) this.#await(entry);
   }
 
   /** What is known of a key, or of a customer by its id. A new entry is kept. */
@@ -113,31 +126,51 @@ export class Memtable {
     return entry.put(label, bytes === undefined ? noCounts() : unpackCounts(bytes), 0);
   }
 
-  /** Entries that changed after the transaction `after`, which the copy of the log has. */
-  changedAfter(after: number): readonly KeyEntry[] {
-    return [...this.#uncopied].filter(({ changedBy }) => changedBy > after);
+  /** For the copy of the log: those of `entries` that wait for it, and `count` others, those first that wait longest. */
+  takeUncopied(count: number, entries: readonly KeyEntry[]): readonly KeyEntry[] {
+    const taken = entries.filter((entry) => this.#uncopied.delete(entry));
+    const end = taken.length + count;
+    for (const entry of this.#uncopied) {
+      if (taken.length === end) break;
+      this.#uncopied.delete(entry);
+      taken.push(entry);
+    }
+    for (const entry of taken) this.#unmerged.add(entry);
+    return taken;
   }
 
-  /** The copy of the log has what transactions up to `transaction` changed. */
-  copied(transaction: number): void {
-    for (const entry of this.#uncopied) {
-      this.#unmerged.add(entry);
-      if (entry.changedBy <= transaction) this.#uncopied.delete(entry);
+  /** What was taken did not get to the copy: it waits again, as if nothing of it had ever been copied. */
+  putBack(entries: readonly KeyEntry[]): void {
+    const waiting = [...this.#uncopied];
+    this.#uncopied.clear();
+    for (const entry of entries) {
+      // Emptied meanwhile, it has another entry for the key, or none.
+      if (this.#entries.get(entry.id) !== entry) continue;
+      entry.uncopiedSince = 1;
+      this.#uncopied.add(entry);
     }
+    for (const entry of waiting) this.#uncopied.add(entry);
   }
 
   /** Entries that the log alone knows. */
   unmerged(): ReadonlySet<KeyEntry> {
-    return new Set([...this.#unmerged, ...this.#uncopied]);
+    return new Set([...this.#merging, ...this.#unmerged, ...this.#uncopied]);
   }
 
-  /** All that transactions up to `transaction` changed stands in the rows of `durable`. */
+  /** For a merge: all that transactions up to `takenTo` changed, and is not in the rows of `durable`. */
+  beginMerge(): ReadonlySet<KeyEntry> {
+    // A merge may have failed.
+    for (const entry of this.#merging) this.#unmerged.add(entry);
+    this.#merging = this.#unmerged;
+    this.#unmerged = new Set();
+    return this.#merging;
+  }
+
+  /** What `beginMerge` gave stands in the rows of `durable`: all that transactions up to `transaction` changed. */
   async merged(transaction: number, today: string, giveWay: () => Promise<void>): Promise<void> {
     this.#mergedTo = Math.max(this.#mergedTo, transaction);
-    const merged = this.#unmerged;
-    // Whatever changed since is among the uncopied, or comes from there.
-    this.#unmerged = new Set();
-    for (const entry of this.#uncopied) if (entry.changedBy <= transaction) this.#uncopied.delete(entry);
+    const merged = this.#merging;
+    this.#merging = new Set();
     let count = 0;
     for (const entry of merged) {
       if (entry.changedBy <= transaction) entry.forgetSlots(transaction, today);
@@ -148,6 +181,7 @@ export class Memtable {
   /** Forgets everything: a transaction failed that had changed entries. */
   reset(): void {
     this.#entries.clear();
+    this.#merging.clear();
     this.#unmerged.clear();
     this.#uncopied.clear();
     this.#applied = 0;
@@ -182,6 +216,13 @@ export class Memtable {
     entry.changedBy = this.#applied;
     for (const { label, counts } of slots) entry.put(label, counts, this.#applied);
     this.#entries.set(id, entry);
+    this.#await(entry);
+  }
+
+  /** It changed by the last transaction that was applied. */
+  #await(entry: KeyEntry): void {
+    if (this.#uncopied.has(entry)) return;
+    entry.uncopiedSince = this.#applied;
     this.#uncopied.add(entry);
   }
 

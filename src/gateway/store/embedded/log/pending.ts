@@ -26,10 +26,10 @@ export function appendPending(durable: Store, events: readonly Pending[]): void 
   if (events.length > 0) writePending(durable, nextNumber(durable), events);
 }
 
-/** In a transaction on `durable`: takes there what transactions after `after` wrote. */
-export function takePending(recent: Store, durable: Store, after: number): void {
+/** In a transaction on `durable`: takes there what transactions after `after` wrote, up to `upTo`. */
+export function takePending(recent: Store, durable: Store, after: number, upTo: number): void {
   let number = nextNumber(durable);
-  for (const { value } of recent.getRange({ start: pendingRow(after + 1, 0), end: rangeOf('E').end }))
+  for (const { value } of recent.getRange({ start: pendingRow(after + 1, 0), end: pendingRow(upTo + 1, 0) }))
     durable.putSync(pendingRow(number++, 0), value);
 }
 
