@@ -16,7 +16,7 @@ export type Connect = () => Promise<AdminClient>;
 const SILENCE_MS = 30_000;
 /** A report over a large ledger is worked out before its first row can be sent. */
 const REPORT_SILENCE_MS = 900_000;
-/** After the last line of a long import the gateway has still to put a million keys in their place. */
+/** After the last line of an import the gateway has still to write those on their way. */
 const IMPORT_SILENCE_MS = 600_000;
 
 /** Asks the admin API. Whatever isn't a success becomes a CommandError with the gateway's own words. */

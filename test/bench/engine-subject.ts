@@ -49,18 +49,14 @@ async function openEngine(): Promise<Admit> {
   return (requests) => engine.admit(requests);
 }
 
-async function fill({ keys: { imports } }: EmbeddedEngine): Promise<void> {
-  await imports.open('bench');
+async function fill({ keys }: EmbeddedEngine): Promise<void> {
   for (let from = 0; from < ids.length; from += IMPORTED_AT_ONCE) {
-    await imports.stage(
-      'bench',
+    await keys.add(
       ids
         .slice(from, from + IMPORTED_AT_ONCE)
         .map((id) => ({ record: recordOf(id), entry: { atMs: 1, action: 'imported' as const, changed: {} } })),
     );
   }
-  await imports.commit('bench');
-  await imports.settle('bench');
 }
 
 function recordOf(id: string): KeyRecord {

@@ -3,7 +3,6 @@ import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
 import { startCluster } from '../servers/redis.js';
 import { PLANS } from './cast.js';
 import { conformance } from './engine.js';
-import { IMPORT_LEASE_MS } from './imports.js';
 
 const cluster = await startCluster();
 t.teardown(() => cluster.stop());
@@ -15,7 +14,6 @@ await conformance(t, 'Redis Cluster of three masters', () =>
       plans: PLANS,
       usageDays: 400,
       events: true,
-      importLeaseMs: IMPORT_LEASE_MS,
     }),
   ),
 );

@@ -3,7 +3,6 @@ import { openEmbeddedEngine } from '../../src/gateway/store/embedded/engine.js';
 import { tempFolder } from '../gateway/store/embedded/fixture.js';
 import { PLANS } from './cast.js';
 import { conformance } from './engine.js';
-import { IMPORT_LEASE_MS } from './imports.js';
 
 await conformance(t, 'embedded', () =>
   Promise.resolve(
@@ -12,7 +11,6 @@ await conformance(t, 'embedded', () =>
       plans: PLANS,
       usageDays: 400,
       events: true,
-      importLeaseMs: IMPORT_LEASE_MS,
       mapBytes: 64 * 1_048_576,
     }),
   ),

@@ -6,7 +6,6 @@ import { ask, freshId, newKey, NOON_MS } from './cast.js';
 import { doors } from './doors.js';
 import { customers } from './customers.js';
 import { grants } from './grants.js';
-import { imports } from './imports.js';
 import { outbox } from './outbox.js';
 import { personal } from './personal.js';
 import { told } from './told.js';
@@ -36,7 +35,6 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
       customers,
       grants,
       personal,
-      imports,
       tokens,
       outbox,
       told,

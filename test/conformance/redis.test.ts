@@ -3,7 +3,6 @@ import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
 import { startRedis } from '../servers/redis.js';
 import { PLANS } from './cast.js';
 import { conformance } from './engine.js';
-import { IMPORT_LEASE_MS } from './imports.js';
 
 const server = await startRedis();
 t.teardown(() => server.stop());
@@ -15,7 +14,6 @@ await conformance(t, 'redis', () =>
       plans: PLANS,
       usageDays: 400,
       events: true,
-      importLeaseMs: IMPORT_LEASE_MS,
     }),
   ),
 );

@@ -8,7 +8,8 @@ import { VersionConflict } from '../../src/gateway/store/port.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
 import type { AdmissionEngine, UsageCounts, UsageRow } from '../../src/gateway/store/port.js';
 import type { UnknownReason, Verdict } from '../../src/gateway/admission/verdict.js';
-import type { AuditEntry, KeyRecord } from '../../src/gateway/store/records/key.js';
+import type { KeyRecord } from '../../src/gateway/store/records/key.js';
+import type { AuditEntry } from '../../src/gateway/store/records/record.js';
 import type { GatewayEvent } from '../../src/gateway/store/outbox/event.js';
 import { decideExactly, freshExact } from './exact.js';
 import type { ExactCrossing, ExactPlan, ExactState } from './exact.js';
@@ -178,11 +179,14 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
             .slice(0, count),
         ),
       history: (id) => Promise.resolve(histories.get(id) ?? []),
-      get imports(): never {
-        throw new Error('random stories bring nothing in: test/conformance/imports.ts does');
+      get add(): never {
+        throw new Error('random stories bring nothing in: test/conformance/keys.ts does');
       },
     },
     customers: {
+      get add(): never {
+        throw new Error('random stories bring no customers in');
+      },
       read: (id) => Promise.resolve(customers.get(id)),
       write: (record) =>
         later(() => {

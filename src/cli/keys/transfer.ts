@@ -3,41 +3,48 @@ import { open, rename, rm } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
-import type { Connect } from '../client.js';
+import type { AdminClient, Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { say, sayJson } from '../output.js';
 import { pathOf } from './fields.js';
 import { progressOn } from '../progress.js';
 
-/** `petgate keys import`: a whole file of keys, or none of it. */
+/** `petgate keys import`: a file of keys, each of which is there afterwards. */
 export function importCommand(connect: Connect): Command {
   return new Command('import')
-    .description('bring in keys that exist elsewhere, by their hashes: all of the file, or nothing')
+    .description('bring in keys that exist elsewhere, by their hashes; run again, it goes on')
     .argument('<file>', 'JSON lines; - reads standard input')
     .option('--json', 'print JSON')
     .addHelpText('after', IMPORT_HELP)
     .action(async (file: string, { json }: { json?: true }) => {
-      const { lines, bytes } = openLines(file);
       const client = await connect();
       const startMs = performance.now();
-      const progress = progressOn(process.stderr);
-      let doneBytes = 0;
-      const counter = new Transform({
-        transform: (chunk: Buffer, _encoding, done) => {
-          doneBytes += chunk.length;
-          progress.show(bytes === undefined ? 0 : Math.min(doneBytes / bytes, 1), `${(doneBytes / 1e6).toFixed(1)} MB`);
-          done(null, chunk);
-        },
-      });
-      lines.on('error', (error) => counter.destroy(unreadable(file, error)));
-      const answer = await client.upload('/admin/v1/keys/import', lines.pipe(counter)).finally(() => {
-        progress.end();
-        // Refused early: what is still to come, of a terminal perhaps, would keep us waiting.
-        lines.destroy();
-      });
+      // What comes by standard input comes once.
+      if (file !== '-') await upload(client, file, 'checking', '?check=true');
+      const answer = await upload(client, file, 'importing');
       if (json === true) sayJson(answer);
       else say(summaryOf(answer, performance.now() - startMs));
     });
+}
+
+async function upload(client: AdminClient, file: string, doing: string, query = ''): Promise<Json> {
+  const { lines, bytes } = openLines(file);
+  const progress = progressOn(process.stderr);
+  let doneBytes = 0;
+  const counter = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      doneBytes += chunk.length;
+      const fraction = bytes === undefined ? 0 : Math.min(doneBytes / bytes, 1);
+      progress.show(fraction, `${doing}, ${(doneBytes / 1e6).toFixed(1)} MB`);
+      done(null, chunk);
+    },
+  });
+  lines.on('error', (error) => counter.destroy(unreadable(file, error)));
+  return client.upload(`/admin/v1/keys/import${query}`, lines.pipe(counter)).finally(() => {
+    progress.end();
+    // Refused early: what is still to come, of a terminal perhaps, would keep us waiting.
+    lines.destroy();
+  });
 }
 
 /** `petgate keys export`: every key as JSON lines, or all that is stored about one. */
@@ -122,8 +129,10 @@ hashes  instead, up to two during a rotation, the newest first: ["…", {"hash":
 id      for keys that Petgate made; a key of any other form gets its id from its hash
 Also: note, status (enabled, disabled, revoked), scopes, limits, created, expires.
 
-Every line is checked before anything counts, and every bad one is named. Then all keys
-are good at once, on every gateway. Cut off at any point, just run it again.
+A file is checked to its end before anything is imported, and every invalid line is named;
+of standard input the valid lines are imported as they come. A key that is here already, just
+as its line says, is left alone: cut off at any point, just run it again. One that differs is
+named and not changed.
 Keys of another form need keys.accept_imported: true in the configuration.
 
 Examples:

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CustomerStore } from '../store/records/customer.js';
-import type { AuditEntry, KeyRecord } from '../store/records/key.js';
+import type { KeyRecord } from '../store/records/key.js';
+import type { AuditEntry } from '../store/records/record.js';
 import { ChangeUncertain, VersionConflict } from '../store/port.js';
 import { readCustomer } from './customers/of-key.js';
 import { isoOrNull, untilWritten } from './edits.js';

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../store/records/key.js';
+import type { AuditEntry } from '../store/records/record.js';
 import { VersionConflict } from '../store/port.js';
 import { KeyRefused } from './refused.js';
 

@@ -19,7 +19,8 @@ import type { ImportLine, ImportResult } from './import/import.js';
 import { lineFields } from './import/line.js';
 import { scanKeys } from './listing.js';
 import type { KeyFilter, KeyPage } from './listing.js';
-import type { AuditEntry, KeyRecord } from '../store/records/key.js';
+import type { KeyRecord } from '../store/records/key.js';
+import type { AuditEntry } from '../store/records/record.js';
 import { withTerms } from './customers/of-key.js';
 import { PlanRegistry } from './plans/uses.js';
 import { KeyRefused } from './refused.js';
@@ -92,7 +93,6 @@ export class KeyRegistry {
 
   /** Keys by id, a page at a time. */
   async list(filter: KeyFilter, cursor: string | null, count: number): Promise<KeyPage> {
-    if (cursor === null) await this.#finishImport();
     return scanKeys(this.#store, this.#parts.engine.customers, filter, cursor, count);
   }
 
@@ -180,16 +180,14 @@ export class KeyRegistry {
   }
 
   /**
-   * Brings in many keys as one step: all or none (import.ts).
-   * Rejects with KeyRefused, every problem with its line, and ImportLost.
+   * Brings in many keys (import.ts), or with `check` says what would come of it.
+   * Rejects with ImportRefused, every problem with its line.
    */
-  async import(lines: AsyncIterable<ImportLine>, actor = ANYBODY): Promise<ImportResult> {
+  async import(lines: AsyncIterable<ImportLine>, actor = ANYBODY, check = false): Promise<ImportResult> {
     const { acceptImported } = this.#parts;
     const rules = await this.#rules();
-    return importKeys(
-      { store: this.#store, rules: { ...rules, acceptImported, fields: lineFields(rules) }, actor },
-      lines,
-    );
+    const lineRules = { ...rules, acceptImported, fields: lineFields(rules) };
+    return importKeys({ store: this.#store, rules: lineRules, actor, check }, lines);
   }
 
   /** The event of a ban that begins by hand now; undefined where nothing is told. */
@@ -205,12 +203,6 @@ export class KeyRegistry {
 
   nowMs(): Promise<number> {
     return this.#clock();
-  }
-
-  /** Lists are of what is in its place: keys of an import that was left behind after its commit go there first. */
-  async #finishImport(): Promise<void> {
-    const there = await this.#store.imports.read();
-    if (there?.phase === 'committed') await this.#store.imports.settle(there.id);
   }
 
   async #rules(): Promise<FieldRules & Prices> {

@@ -1,4 +1,5 @@
-import type { AuditEntry, KeyRecord, SecretHash } from '../store/records/key.js';
+import type { KeyRecord, SecretHash } from '../store/records/key.js';
+import type { AuditEntry } from '../store/records/record.js';
 import type { Change } from './edits.js';
 import { KeyRefused } from './refused.js';
 

@@ -1,7 +1,8 @@
 import { parseDurationMs } from '../config/schema/quantity.js';
 import { unknownFields } from '../accounts/fields.js';
 import { customerOf } from '../store/records/customer-id.js';
-import type { AuditEntry, KeyRecord } from '../store/records/key.js';
+import type { KeyRecord } from '../store/records/key.js';
+import type { AuditEntry } from '../store/records/record.js';
 import { KeyRefused } from '../accounts/refused.js';
 import type { Answer } from './answer.js';
 import { grantsView } from './grants.js';

@@ -1,4 +1,3 @@
-import { ImportLost } from '../store/port.js';
 import { ImportRefused } from '../accounts/import/import.js';
 import type { KeyFilter } from '../accounts/listing.js';
 import { isCustomerId } from '../accounts/token.js';
@@ -18,8 +17,9 @@ export const TRANSFER_ROUTES: readonly Route[] = [
   {
     method: 'POST',
     path: '/admin/v1/keys/import',
-    summary: 'Imports keys by their hashes, as JSON lines: all or none',
+    summary: 'Imports keys by their hashes, as JSON lines; those that are here already are left alone',
     role: 'keys',
+    query: ['check'],
     streams: true,
     gives: [200, 'ImportResult'],
     handle: importAll,
@@ -50,14 +50,16 @@ export function readFilter(query: Query): KeyFilter {
   };
 }
 
-async function importAll({ parts, bytes, actor }: Call): Promise<Answer> {
+async function importAll({ parts, query, bytes, actor }: Call): Promise<Answer> {
+  const check = readChoice(query, 'check', ['true', 'false']) === 'true';
   try {
-    return { json: await parts.registry.import(readLines(bytes), actor) };
+    return { json: await parts.registry.import(readLines(bytes), actor, check) };
   } catch (error) {
-    if (error instanceof ImportRefused)
-      throw new AdminRefusal(400, 'invalid_import', `Nothing was imported.\n${error.message}`);
-    if (error instanceof ImportLost) throw new AdminRefusal(409, 'import_lost', error.message);
-    throw error;
+    if (!(error instanceof ImportRefused)) throw error;
+    const { imported, unchanged } = error.result;
+    const sums = `${imported} keys were imported, ${unchanged} were here already; correct these lines and import again`;
+    const head = check ? 'Nothing was imported; correct these lines' : sums;
+    throw new AdminRefusal(400, 'invalid_import', `${head}:\n${error.message}`);
   }
 }
 

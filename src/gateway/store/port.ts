@@ -1,7 +1,8 @@
 import type { TokenStore } from './records/admin-token.js';
 import type { CustomerStore } from './records/customer.js';
 import type { GatewayEvent, Outbox, OutboxChange } from './outbox/event.js';
-import type { AuditEntry, KeyRecord } from './records/key.js';
+import type { KeyRecord } from './records/key.js';
+import type { RecordStore } from './records/record.js';
 import type { Finality } from './finality.js';
 import type { Decider } from '../admission/port.js';
 
@@ -69,66 +70,8 @@ export class VersionConflict extends Error {
   override readonly name = 'VersionConflict';
 }
 
-/** The import was silent for so long that somebody else dropped it. None of its keys is or ever will be good. */
-export class ImportLost extends Error {
-  override readonly name = 'ImportLost';
-}
-
-/** Key records. A write rejects with ChangeUncertain when no replica confirmed it. Every change holds on the next admission of every gateway, and is durable when the promise ends. */
-export interface KeyStore {
-  read(id: string): Promise<KeyRecord | undefined>;
-  /** Ends when what is stored of the key is as certain as after `write`: for a change that finds itself made already. */
-  confirm(id: string): Promise<void>;
-  /** Writes `record`, its audit entry and what it means for the outbox in one step if the stored version is `record.version - 1` (0: absent). */
-  write(record: KeyRecord, entry: AuditEntry, told?: OutboxChange): Promise<void>;
-  /**
-   * Writes `record` as `write` does, puts `history` in place of all its history (one entry more than there is), and
-   * forgets what an operator said of a ban.
-   */
-  rewrite(record: KeyRecord, history: readonly AuditEntry[]): Promise<void>;
-  /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */
-  page(afterId: string | null, count: number): Promise<readonly KeyRecord[]>;
-  history(id: string): Promise<readonly AuditEntry[]>;
-  readonly imports: ImportStore;
-}
-
-/** A key that is to be there, with the first line of its history. Its version is 1. */
-export interface IncomingKey {
-  readonly record: KeyRecord;
-  readonly entry: AuditEntry;
-}
-
-/** `present`: a key has this id. `repeated`: this import brought the id before. Neither changes anything. */
-export type Staging = 'staged' | 'present' | 'repeated';
-
-/** The one import there is. `abandoned`: whoever ran it was silent for long. */
-export interface ImportUnderWay {
-  readonly id: string;
-  readonly phase: 'staging' | 'committed' | 'dropping';
-  readonly abandoned: boolean;
-}
-
-/** How long an import may be silent. Nothing it sent before can take effect later than this. */
-export const IMPORT_LEASE_MS = 10_000;
-
-/**
- * Many keys brought in as one step. They are staged where neither an admission nor a reader sees them;
- * `commit` is a single write, and with it all are good on the next admission of every gateway. Moving
- * them to their final place comes after and changes nothing: anybody may do it, any number of times.
- */
-export interface ImportStore {
-  read(): Promise<ImportUnderWay | undefined>;
-  /** Begins the import `importId`. When there is another, it stays, and is the answer. */
-  open(importId: string): Promise<ImportUnderWay | undefined>;
-  /** Rejects with ImportLost. */
-  stage(importId: string, keys: readonly IncomingKey[]): Promise<readonly Staging[]>;
-  /** Rejects with ImportLost. */
-  commit(importId: string): Promise<void>;
-  /** Moves the keys of a committed import to their place and ends it. Does nothing for any other. */
-  settle(importId: string): Promise<void>;
-  /** Forgets all of an import that isn't committed: one's own, or an abandoned one. Does nothing for any other. */
-  drop(importId: string, whose: 'own' | 'abandoned'): Promise<void>;
-}
+/** Of a key: what a change means for the outbox is written in the same step. */
+export type KeyStore = RecordStore<KeyRecord, OutboxChange>;
 
 /** How many bans are in force. */
 export interface BansInForce {

@@ -49,12 +49,14 @@ t.test('a file is imported, exported with hashes, and imported again without a c
 });
 
 t.test(
-  'one bad line among many: exit code 1, that line is named on a line of its own, nothing is imported',
+  'one invalid line among many: exit code 1, it is named on a line of its own; of a file nothing is imported',
   async (t: Test) => {
-    const { run } = await operator(t);
+    const { folder, run } = await operator(t);
     const lines = fileOf(1_200).split('\n');
     lines[700] = '{"hash":"abc","plan":"por","name":"x"}';
-    const { code, stdout, stderr } = await run(['keys', 'import', '-'], lines.join('\n'));
+    const file = join(folder, 'bad.jsonl');
+    writeFileSync(file, lines.join('\n'));
+    const { code, stdout, stderr } = await run(['keys', 'import', file]);
     t.same([code, stdout], [1, '']);
     t.same(
       stderr
@@ -65,6 +67,8 @@ t.test(
     );
     t.match(stderr, 'Nothing was imported');
     t.match((await run(['keys', 'list'])).stdout, 'No keys.');
+    const piped = await run(['keys', 'import', '-'], lines.join('\n'));
+    t.match(piped, { code: 1, stdout: '', stderr: /1199 keys were imported, 0 were here already; [^\n]*\nline 701:/ });
   },
 );
 

@@ -2,9 +2,8 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { slotOf } from '../../../src/gateway/store/redis/link/slot.js';
-import { IMPORT_MARK } from '../../../src/gateway/store/redis/names.js';
 import { PLANS } from '../../conformance/cast.js';
-import { incoming } from '../../conformance/imports.js';
+import { incoming } from '../../conformance/keys.js';
 import { startGateway } from '../../servers/gateway.js';
 import type { Gateway } from '../../servers/gateway.js';
 import { startCluster, startRedis } from '../../servers/redis.js';
@@ -101,7 +100,7 @@ t.test('a replica that was there and is gone is still waited for', async (t) => 
 });
 
 t.test(
-  'an import into a Cluster is good only when the replicas of all nodes that hold its keys have them',
+  'keys brought into a Cluster are certain only when the replicas of all nodes that hold them have them',
   async (t) => {
     const cluster = await startCluster();
     t.teardown(() => cluster.stop());
@@ -116,25 +115,14 @@ t.test(
     await until('the engine decides', async () => (await engine.check(), true));
     const slots = [0, 5_461, 10_923, 16_384];
     const nodeOf = (key: string): number => slots.findIndex((bound) => slotOf(key) < bound) - 1;
-    const marked = nodeOf(IMPORT_MARK);
-    await followedBy(t, cluster.masters[marked]!);
+    await followedBy(t, cluster.masters[0]!);
     const keys = Array.from({ length: 300 }, () => incoming());
     const held = (on: (node: number) => boolean) => keys.filter(({ id }) => on(nodeOf(`{${id}}`))).slice(0, 5);
-    for (const [name, some] of [
-      ['there', held((node) => node === marked)],
-      ['elsewhere', held((node) => node !== marked)],
-    ] as const) {
-      await engine.keys.imports.open(name);
-      await engine.keys.imports.stage(name, some);
-      const outcome = await engine.keys.imports.commit(name).then(
-        () => 'committed',
-        (error: unknown) => (error as Error).name,
-      );
-      t.equal(outcome, name === 'there' ? 'committed' : 'ChangeUncertain', name);
-      const ask = await engine.admit([{ subject: some[0]!.subject, operation: 'listPets', scope: null, cost: 0 }]);
-      t.equal(ask[0]?.outcome, name === 'there' ? 'admitted' : 'unknown_key', `${name}: good or not as was said`);
-      await engine.keys.imports.settle(name);
-    }
+    const [followed, alone] = [held((node) => node === 0), held((node) => node !== 0)];
+    t.ok((await engine.keys.add(followed)).every(Boolean));
+    await t.rejects(engine.keys.add(alone), { name: 'ChangeUncertain' });
+    await t.rejects(engine.keys.add([...followed, ...alone]), { name: 'ChangeUncertain' }, 'nor once more');
+    t.ok((await engine.keys.add(followed)).every((isNew) => !isNew));
   },
 );
 

@@ -5,7 +5,6 @@ import { startSentinel } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { ask, newKey, NOON_MS, PLANS, standing } from '../../conformance/cast.js';
 import { conformance } from '../../conformance/engine.js';
-import { IMPORT_LEASE_MS } from '../../conformance/imports.js';
 
 const sentinel = await startSentinel();
 t.teardown(() => sentinel.stop());
@@ -16,7 +15,6 @@ const open = () =>
     plans: PLANS,
     usageDays: 400,
     events: true,
-    importLeaseMs: IMPORT_LEASE_MS,
   });
 await conformance(t, 'Redis behind a Sentinel', () => Promise.resolve(open()));
 

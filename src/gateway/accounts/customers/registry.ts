@@ -2,7 +2,7 @@ import { ChangeUncertain } from '../../store/port.js';
 import type { AdmissionEngine } from '../../store/port.js';
 import type { CustomerRecord, CustomerStore } from '../../store/records/customer.js';
 import type { Webhook } from '../../store/records/webhook.js';
-import type { AuditEntry } from '../../store/records/key.js';
+import type { AuditEntry } from '../../store/records/record.js';
 import type { Plans } from '../../admission/plan.js';
 import type { Clock } from '../clock.js';
 import { differences, untilWritten } from '../edits.js';

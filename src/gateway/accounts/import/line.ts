@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { IncomingKey } from '../../store/port.js';
+import type { NewRecord } from '../../store/records/record.js';
 import { limits, limitsOn, name, note, parseMoment, planIn, readFields, scopesIn, unknownFields } from '../fields.js';
 import type { Body, FieldRules, Prices } from '../fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../store/records/key.js';
@@ -38,7 +38,7 @@ export function readIncoming(
   body: Body,
   rules: ImportRules,
   actor: string,
-): IncomingKey | { readonly problems: readonly string[] } {
+): NewRecord<KeyRecord> | { readonly problems: readonly string[] } {
   const problems: string[] = [];
   const fields = readFields(body, rules.fields, problems);
   const { plan: planName = '', name = '', note = '', scopes = null } = fields;
@@ -76,7 +76,7 @@ export function readIncoming(
 }
 
 /** Whether `stored` is what a line with `record` brings; when it was created doesn't matter. */
-export function sameKey(record: KeyRecord, stored: KeyRecord | undefined): boolean {
+export function sameKey(record: KeyRecord, stored: KeyRecord): boolean {
   const essence = ({ plan, name, note, status, expiresAtMs, scopes, limits, secrets }: KeyRecord): string =>
     JSON.stringify([
       plan,
@@ -90,7 +90,7 @@ export function sameKey(record: KeyRecord, stored: KeyRecord | undefined): boole
       limits?.month,
       secrets.map(({ hash, endsAtMs }) => [hash, endsAtMs]),
     ]);
-  return stored !== undefined && essence(record) === essence(stored);
+  return essence(record) === essence(stored);
 }
 
 function readStatus(value: unknown, problems: string[]): KeyStatus {

@@ -12,6 +12,7 @@ export const PARAMETERS = {
   name: { description: 'Only keys whose name begins with this', schema: { type: 'string' } },
   customer: { description: 'Only of this customer: its id, of a report its reference too', schema: { type: 'string' } },
   reference: { description: 'Only customers of this very reference', schema: { type: 'string', minLength: 1 } },
+  check: { description: 'Writes nothing, and says what would come of it', schema: { enum: ['true', 'false'] } },
   hashes: { description: 'With hashes the lines can be imported', schema: { enum: ['true', 'false'] } },
   from: { description: 'First UTC day; the first of the month when left out', schema: DAY },
   to: { description: 'Last UTC day; today when left out', schema: DAY },

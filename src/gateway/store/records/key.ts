@@ -1,5 +1,6 @@
 import type { Limits } from '../../admission/bucket.js';
 import type { Grant } from './grant.js';
+import type { StoredRecord } from './record.js';
 
 export type KeyStatus = 'enabled' | 'disabled' | 'revoked';
 
@@ -10,8 +11,7 @@ export interface SecretHash {
 }
 
 /** All that is known of a key. The key itself is nowhere: only hashes of its secrets. */
-export interface KeyRecord {
-  readonly id: string;
+export interface KeyRecord extends StoredRecord {
   /** Empty on a customer's key: plan and limits are the customer's. */
   readonly plan: string;
   readonly name: string;
@@ -27,29 +27,4 @@ export interface KeyRecord {
   readonly grants?: readonly Grant[];
   /** One secret, or two during a rotation; none when revoked. */
   readonly secrets: readonly SecretHash[];
-  /** Grows by one with each change: a change names the version it saw, and loses when another came first. */
-  readonly version: number;
-}
-
-/**
- * One line of the history of a key or a customer. `changed` holds what the change set, never a secret or its hash;
- * in a change of what was there before, `{from, to}` by field.
- */
-export interface AuditEntry {
-  readonly atMs: number;
-  /** Who did it: `admin-api`, or the name the caller gave. */
-  readonly actor?: string;
-  readonly action:
-    | 'created'
-    | 'imported'
-    | 'changed'
-    | 'rotated'
-    | 'revoked'
-    | 'banned'
-    | 'lifted'
-    | 'closed'
-    | 'granted'
-    | 'withdrawn'
-    | 'erased';
-  readonly changed: Readonly<Record<string, unknown>>;
 }

@@ -8,7 +8,6 @@ import type { Call, Section } from './scripts/call.js';
 import { admissionScript, DAY_BYTES } from './scripts/script.js';
 import { AnswerReader, planTable, unknownAnswers } from './scripts/answers.js';
 import type { PlanTable } from './scripts/answers.js';
-import { arrive } from './records/imports.js';
 import { Unanswered } from './link/errors.js';
 import type { Link } from './link/link.js';
 import type { Probe } from './link/probe.js';
@@ -50,30 +49,14 @@ export async function admit(
   requests: readonly AdmissionRequest[],
 ): Promise<readonly Verdict[]> {
   const verdicts = new Array<Verdict | undefined>(requests.length).fill(undefined);
-  const staged = await decide(link, edition, requests, verdicts, callsOf(requests, link.cluster));
-  if (staged.length > 0) await decideImported(link, edition, requests, verdicts, staged);
-  return verdicts as Verdict[];
-}
-
-/** Fills in verdicts; answers the places of keys that an import holds, about which nothing was decided. */
-async function decide(
-  link: Link,
-  edition: Edition,
-  requests: readonly AdmissionRequest[],
-  verdicts: (Verdict | undefined)[],
-  calls: readonly Call[],
-): Promise<readonly number[]> {
-  const staged: number[] = [];
+  const calls = callsOf(requests, link.cluster);
   const run = async (call: Call): Promise<void> => {
     const answers = await ask(link, edition, requests, call);
-    read(edition, requests, call, answers, (place, answer) => {
-      if (answer === 'staged') staged.push(place);
-      else verdicts[place] = answer;
-    });
+    read(edition, requests, call, answers, (place, verdict) => (verdicts[place] = verdict));
   };
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
-  if (failed === undefined) return staged;
+  if (failed === undefined) return verdicts as Verdict[];
   // Who decided, and had no chance to say so, may have noted something.
   edition.onNoted?.(
     calls.flatMap((call, n) => (runs[n]?.status === 'fulfilled' || hadNoEffect(runs[n]) ? [] : keysOf(requests, call))),
@@ -96,7 +79,7 @@ function read(
   requests: readonly AdmissionRequest[],
   call: Call,
   answers: Buffer,
-  take: (place: number, answer: Verdict | 'staged') => void,
+  take: (place: number, verdict: Verdict) => void,
 ): void {
   const reader = new AnswerReader(answers, edition.table);
   for (const place of placesOf(call)) take(place, reader.next(requests[place]!));
@@ -115,9 +98,7 @@ function listen(
   const over = unanswered.answer().then((answers) => {
     if (typeof answers === 'string') return answers;
     if (answers.length !== DAY_BYTES)
-      read(edition, requests, call, answers, (place, answer) => {
-        heard.set(place, answer === 'staged' ? 'undone' : answer);
-      });
+      read(edition, requests, call, answers, (place, verdict) => heard.set(place, verdict));
     return 'undone';
   });
   for (const place of placesOf(call))
@@ -141,33 +122,6 @@ async function ask(link: Link, edition: Edition, requests: readonly AdmissionReq
     if (answer.length !== DAY_BYTES) return answer;
     if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock jumps from day to day", { noEffect: true });
     day = answer.readDoubleLE(0);
-  }
-}
-
-/** The first request after an import was committed puts its key in place, and is then decided like any other. */
-async function decideImported(
-  link: Link,
-  edition: Edition,
-  requests: readonly AdmissionRequest[],
-  verdicts: (Verdict | undefined)[],
-  staged: readonly number[],
-): Promise<void> {
-  const waiting = staged.flatMap((place) => requests[place] ?? []);
-  const ids = new Set(waiting.flatMap(({ subject }) => (subject.kind === 'key' ? subject.id : [])));
-  const decided = new Array<Verdict | undefined>(waiting.length).fill(undefined);
-  try {
-    const isThere = await arrive(link, [...ids]);
-    // Staged once more: another import holds it by now, and that one isn't committed.
-    const still = isThere
-      ? await decide(link, edition, waiting, decided, callsOf(waiting, link.cluster))
-      : staged.keys();
-    for (const n of still) decided[n] = { outcome: 'unknown_key', reason: 'unknown' };
-  } catch (error) {
-    const late: (Promise<Late> | undefined)[] = [];
-    if (error instanceof StoreUnavailable) for (const [n, place] of staged.entries()) late[place] = error.late[n];
-    throw withDecided(error, verdicts, [], late);
-  } finally {
-    staged.forEach((place, n) => (verdicts[place] = decided[n]));
   }
 }
 

@@ -51,8 +51,6 @@ interface RedisEngineOptions {
   readonly replicas?: ReplicaOptions;
   /** Whether crossings and bans are told as events; left out, they are not. */
   readonly events?: boolean;
-  /** Tests only: instead of IMPORT_LEASE_MS. */
-  readonly importLeaseMs?: number;
 }
 
 export interface RedisEngine extends AdmissionEngine {
@@ -120,7 +118,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       return verdicts.some(isUnknown) ? believed(link, requests, verdicts) : verdicts;
     },
     fail: (credits) => fail(link, credits, usageDays),
-    keys: keyStore(link, replicas, pending, options.importLeaseMs),
+    keys: keyStore(link, replicas, pending),
     customers,
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),

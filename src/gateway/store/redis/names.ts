@@ -16,8 +16,6 @@
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:customers           ids of all customers (sorted set)  no TTL
  *     petgate:tokens              admin tokens by id (hash)          no TTL
- *     petgate:import              the import under way (hash)        no TTL
- *     petgate:import:<import>     ids it staged (sorted set)         no TTL
  *     petgate:changes             ids of keys and customers changed lately (sorted set) TTL
  *     petgate:{events}:waiting    ids of events for the operators, by when they were made (sorted set) no TTL
  *     petgate:{events}:copies     ids of copies for customers, by when they were made (sorted set) no TTL
@@ -37,8 +35,7 @@
  *
  * Beside the record (record.ts) the hash of a key has the fields `state` and `windows` (state.ts), `summary`
  * (admission/summary.ts), `days` (ledger/active-days.ts), `ban` (what an operator said of a ban), and where events are
- * told `told`, `telling` and `tell-…`, as the hash of a customer has (outbox/pending.ts). With a field
- * `import` it is staged: nobody takes it for a key yet.
+ * told `told`, `telling` and `tell-…`, as the hash of a customer has (outbox/pending.ts).
  *
  * Every script gets all names it touches, and as few as can be: while a Cluster moves a slot, Redis
  * runs a script only where all of its names are, and one that isn't there yet may be on its way.
@@ -53,7 +50,6 @@ export const STORE = 'petgate:store';
 export const KEY_INDEX = 'petgate:keys';
 export const CUSTOMER_INDEX = 'petgate:customers';
 export const TOKENS = 'petgate:tokens';
-export const IMPORT_MARK = 'petgate:import';
 export const CHANGES = 'petgate:changes';
 export const EVENTS_WAITING = 'petgate:{events}:waiting';
 export const EVENTS_DUE = 'petgate:{events}:due';
@@ -70,11 +66,6 @@ export const ARCHIVED_DAYS = 'petgate:archive:days';
 /** Name of one of the marks of a Cluster (link/identity.ts). */
 export function storeMark(n: number): string {
   return `petgate:{${n}}:store`;
-}
-
-/** Name of the set of ids that an import staged. */
-export function importIds(importId: string): string {
-  return `${IMPORT_MARK}:${importId}`;
 }
 
 /** An id with the hash tag in it. */

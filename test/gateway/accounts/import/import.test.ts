@@ -5,7 +5,6 @@ import type { EmbeddedEngine } from '../../../../src/gateway/store/embedded/engi
 import type { Body } from '../../../../src/gateway/accounts/fields.js';
 import { ImportRefused } from '../../../../src/gateway/accounts/import/import.js';
 import type { ImportLine } from '../../../../src/gateway/accounts/import/import.js';
-import { KeyRefused } from '../../../../src/gateway/accounts/refused.js';
 import { makeToken, parseToken } from '../../../../src/gateway/accounts/token.js';
 import { openRegistry, openStore } from '../store.js';
 
@@ -95,7 +94,7 @@ t.test(
 );
 
 t.test(
-  'one bad line among many: nothing is imported, and each bad line is named with all that is wrong',
+  'a check names each invalid line with all that is wrong and writes nothing; an import leaves these lines out',
   async (t: Test) => {
     const { engine } = openStore(t);
     const registry = openRegistry(engine, { acceptImported: true });
@@ -118,10 +117,10 @@ t.test(
       [{ hash: hashOf('y'), plan: 'free', name: 'x', status: 'on' }, 'status: must be'],
       [{ hash: hashOf('y'), plan: 'free', name: 'x', created: 'yesterday' }, 'created: must be a date'],
       [{ hash: hashOf('y'), plan: 'enterprise', name: 'x' }, 'limits: plan "enterprise" has none of its own'],
-      [good[7]!, 'is on an earlier line'],
       [{ id: there.id, hash: hashOf('y'), plan: 'free', name: 'There' }, 'is here already'],
     ];
-    const problems = await problemsOf(registry.import(linesOf([...good, ...bad.map(([body]) => body)])));
+    const bodies = [...good, ...bad.map(([body]) => body)];
+    const problems = await problemsOf(registry.import(linesOf(bodies), 'Zoë', true));
     for (const [index, [body, ...expected]] of bad.entries()) {
       const line = `line ${good.length + index + 1}: `;
       const told = problems.filter((problem) => problem.startsWith(line));
@@ -139,7 +138,9 @@ t.test(
       [there.id],
       'nothing came of it',
     );
-    t.equal((await registry.import(linesOf(good))).imported, 1_200, 'and nothing of it is in the way');
+    t.same(await problemsOf(registry.import(linesOf(bodies))), problems);
+    t.same(await registry.import(linesOf(good)), { imported: 0, unchanged: 1_200 }, 'all valid ones were imported');
+    t.equal(await outcome(engine, tokens.at(-1)!), 'admitted');
   },
 );
 
@@ -169,43 +170,44 @@ t.test(
   },
 );
 
-t.test('while one import runs another is refused, and the first is none the worse', async (t: Test) => {
+t.test('of two lines with one id the first counts, wherever the second stands', async (t: Test) => {
   const registry = openRegistry(openStore(t).engine);
-  const { id, secretHash } = makeToken('staging');
-  const interrupted = async function* (): AsyncGenerator<ImportLine> {
-    yield { line: 1, body: { id, hash: secretHash, plan: 'free', name: 'App' } };
-    const second = await registry.import(linesOf([])).catch((error: unknown) => error);
-    t.ok(second instanceof KeyRefused && second.kind === 'conflict' && second.message.includes('another import'));
-  };
-  t.equal((await registry.import(interrupted())).imported, 1);
+  const [twice, ...others] = Array.from({ length: 150 }, () => makeToken('staging'));
+  const bodyOf = ({ id, secretHash }: typeof twice & object, name: string): Body => ({
+    id,
+    hash: secretHash,
+    plan: 'free',
+    name,
+  });
+  const bodies = [bodyOf(twice!, 'App'), bodyOf(twice!, 'Other'), ...others.map((made) => bodyOf(made, 'App'))];
+  const problems = await problemsOf(registry.import(linesOf([...bodies, bodyOf(twice!, 'Last')])));
+  t.match(problems, [/^line 2: .*is not as this line says/, /^line 152: /]);
+  t.equal((await registry.get(twice!.id)).name, 'App');
+  t.equal((await registry.list({}, null, 200)).keys.length, 150);
 });
 
-t.test('a source that breaks off leaves nothing', async (t: Test) => {
+t.test('a source that breaks off: what came before it is there, and run again the import goes on', async (t: Test) => {
   const { engine } = openStore(t);
   const registry = openRegistry(engine);
-  const { id, secretHash, token } = makeToken('staging');
+  const tokens = Array.from({ length: 250 }, () => makeToken('staging'));
+  const bodies = tokens.map(({ id, secretHash }) => ({ id, hash: secretHash, plan: 'free', name: 'App' }));
   const broken = async function* (): AsyncGenerator<ImportLine> {
-    yield await Promise.resolve({ line: 1, body: { id, hash: secretHash, plan: 'free', name: 'App' } });
+    yield* linesOf(bodies.slice(0, 220));
     throw new Error('the client went away');
   };
   await t.rejects(registry.import(broken()), { message: 'the client went away' });
-  t.equal(await outcome(engine, token), 'unknown');
-  t.equal(await engine.keys.imports.read(), undefined);
+  const there = (await registry.list({}, null, 300)).keys.length;
+  t.ok(there > 0 && there < 250, `${there} are there`);
+  t.same(await registry.import(linesOf(bodies)), { imported: 250 - there, unchanged: there });
+  for (const { token } of [tokens[0]!, tokens[249]!]) t.equal(await outcome(engine, token), 'admitted');
+  for (const { id } of tokens) t.equal((await registry.history(id)).length, 1, 'each was imported once');
 });
 
-t.test('what is listed first brings an import home that was left behind after its commit', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine);
-  const { record } = await registry.create({ plan: 'free', name: 'Model' });
-  const { imports } = engine.keys;
-  await imports.open('left-behind');
-  await imports.stage('left-behind', [
-    { record: { ...record, id: 'zzzzzzzzzzzz', name: 'Late' }, entry: { atMs: 1, action: 'imported', changed: {} } },
-  ]);
-  await imports.commit('left-behind');
-  t.same(
-    (await registry.list({}, null, 10)).keys.map(({ name }) => name),
-    ['Model', 'Late'],
-  );
-  t.equal(await imports.read(), undefined);
+t.test('two imports of one file at once bring in each key once', async (t: Test) => {
+  const registry = openRegistry(openStore(t).engine);
+  const tokens = Array.from({ length: 250 }, () => makeToken('staging'));
+  const bodies = tokens.map(({ id, secretHash }) => ({ id, hash: secretHash, plan: 'free', name: 'App' }));
+  const results = await Promise.all([registry.import(linesOf(bodies)), registry.import(linesOf(bodies))]);
+  const sumOf = (field: 'imported' | 'unchanged'): number => results.reduce((sum, one) => sum + one[field], 0);
+  t.same([sumOf('imported'), sumOf('unchanged')], [250, 250]);
 });

@@ -7,7 +7,8 @@ import type { EmbeddedEngine, EmbeddedOptions } from '../../../../src/gateway/st
 import type { Plan, Plans } from '../../../../src/gateway/admission/plan.js';
 import type { AdmissionRequest } from '../../../../src/gateway/admission/port.js';
 import type { UsageRow } from '../../../../src/gateway/store/port.js';
-import type { AuditEntry, KeyRecord } from '../../../../src/gateway/store/records/key.js';
+import type { KeyRecord } from '../../../../src/gateway/store/records/key.js';
+import type { AuditEntry } from '../../../../src/gateway/store/records/record.js';
 import { BAN } from '../../admission/ban.js';
 import { keyRecord } from '../../admission/key-record.js';
 

@@ -16,7 +16,6 @@ import {
 } from '../../../conformance/cast.js';
 import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { packageRoot } from '../../../../src/shared/package-root.js';
-import { IMPORT_LEASE_MS, imports } from '../../../conformance/imports.js';
 import { outbox } from '../../../conformance/outbox.js';
 import { told } from '../../../conformance/told.js';
 import { startRedis } from '../../../servers/redis.js';
@@ -40,7 +39,6 @@ t.test('a Redis user with these rights and no others is enough for everything', 
     plans: PLANS,
     usageDays: 400,
     events: true,
-    importLeaseMs: IMPORT_LEASE_MS,
   });
   t.teardown(async () => {
     await engine.close();
@@ -55,6 +53,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.equal((await engine.bans.read(key.id))?.untilMs, NOON_MS);
   t.equal(await engine.bans.lift(key.id), true);
   t.equal((await engine.keys.page(null, 10)).length, 1);
+  t.same(await engine.keys.add([{ record: key.record, entry: { atMs: 0, action: 'imported', changed: {} } }]), [false]);
   const customer = await newCustomer(engine, 'monthly');
   const own = await keyOf(engine, customer.id);
   t.equal((await ask(engine, own, NOON_MS)).outcome, 'admitted');
@@ -95,10 +94,6 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   await t.test('events too', (t) => {
     outbox(t, engine);
     told(t, engine);
-    t.end();
-  });
-  await t.test('imports too', (t) => {
-    imports(t, engine);
     t.end();
   });
 });

@@ -2,6 +2,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import { StoreUnavailable } from '../../../admission/port.js';
 import { VersionConflict } from '../../port.js';
 import { isDamage } from './damage.js';
+import type { Store } from './store.js';
 import type { Stores } from './stores.js';
 
 /** A full disk shows as either, depending on which write found it. */
@@ -15,6 +16,14 @@ export async function attempt<Result>(stores: Stores, work: () => Result): Promi
   } catch (error) {
     throw await translated(stores, error);
   }
+}
+
+/** Reads what `durable` holds now. */
+export function reading<Result>(stores: Stores, work: (durable: Store) => Result): Promise<Result> {
+  return attempt(stores, () => {
+    stores.durable.resetReadTxn();
+    return work(stores.durable);
+  });
 }
 
 /** Runs work in a transaction on `durable`, on disk when the promise ends; rejects as `attempt` does. */

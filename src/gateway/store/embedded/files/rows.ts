@@ -7,8 +7,7 @@
  * names of those that were not saved.
  * `K` stands for customers, in `durable`, `W` for where they are told of events; their state is an `s`, their history an `h`, as a key's.
  * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
- * all records, `b` what an operator said of a ban, `i` a key that an import has staged, `m` the mark of that
- * import, `t` an admin token, `e` an event that is not
+ * all records, `b` what an operator said of a ban, `t` an admin token, `e` an event that is not
  * delivered, with an entry of its id in `y` (`C` of a copy for a customer) by when it was made, and by when it is due in `d`
  * until it stands in a queue, then in `O` (the operators') or `D` (a customer's); or in `z` by since when it is dead. `R` has
  * the customers with a queue by when it is due, `S` each one's row there, `E` what admissions told of that has no entry
@@ -77,8 +76,6 @@ export const listedIn = (row: string): string => row.slice(row.lastIndexOf(SEPAR
 /** Holds the row of a customer in `R`. */
 export const dueRow = (customerId: string): string => `S${customerId}`;
 
-export const stagedRow = (keyId: string): string => `i${keyId}`;
-export const IMPORT_MARK = 'm';
 /** Differs after each change of any record, of a key or a customer, as a double. */
 export const RECORDS_VERSION = 'v';
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { open } from 'lmdb';
 import { StoreUnavailable } from '../../../admission/port.js';
-import { IMPORT_LEASE_MS } from '../../port.js';
 import { Memtable } from '../log/memtable.js';
 import { recover, saveEntry } from '../log/copy.js';
 import { Capacity } from './capacity.js';
@@ -34,7 +33,6 @@ const RETRY_MS = 1_000;
 export class Stores {
   readonly folder: string;
   readonly mapBytes: number;
-  readonly importLeaseMs: number;
   readonly #recentName: string;
   readonly #log: Log | undefined;
   #files: Files;
@@ -48,10 +46,9 @@ export class Stores {
   reopenings = 0;
 
   /** Throws what opening throws. */
-  constructor({ folder, mapBytes, bootId = bootIdOf(), importLeaseMs = IMPORT_LEASE_MS, log }: StoreOptions) {
+  constructor({ folder, mapBytes, bootId = bootIdOf(), log }: StoreOptions) {
     this.folder = folder;
     this.mapBytes = mapBytes;
-    this.importLeaseMs = importLeaseMs;
     this.#recentName = `recent-${bootId}.mdb`;
     this.#log = log;
     mkdirSync(folder, { recursive: true });
@@ -191,8 +188,6 @@ export interface StoreOptions {
   readonly mapBytes: number;
   /** Tests only: pretends another boot of the machine. */
   readonly bootId?: string;
-  /** Tests only: instead of IMPORT_LEASE_MS. */
-  readonly importLeaseMs?: number;
   /** Where it is said that the files failed. */
   readonly log?: Log | undefined;
 }

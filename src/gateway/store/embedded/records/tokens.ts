@@ -1,5 +1,5 @@
 import type { AdminToken, TokenStore } from '../../records/admin-token.js';
-import { attempt, inTransaction } from '../files/errors.js';
+import { inTransaction, reading } from '../files/errors.js';
 import { rangeOf, tokenRow } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
 
@@ -7,19 +7,11 @@ import type { Stores } from '../files/stores.js';
 export function tokensOf(stores: Stores): TokenStore {
   return {
     read: (id) =>
-      attempt(stores, () => {
-        stores.durable.resetReadTxn();
-        const bytes = stores.durable.getBinary(tokenRow(id));
-        return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as AdminToken);
+      reading(stores, (durable) => {
+        const bytes = durable.getBinary(tokenRow(id));
+        return bytes && tokenOf(bytes);
       }),
-    list: () =>
-      attempt(stores, () => {
-        stores.durable.resetReadTxn();
-        const tokens: AdminToken[] = [];
-        for (const { value } of stores.durable.getRange(rangeOf('t')))
-          tokens.push(JSON.parse(value.toString()) as AdminToken);
-        return tokens;
-      }),
+    list: () => reading(stores, (durable) => [...durable.getRange(rangeOf('t'))].map(({ value }) => tokenOf(value))),
     add: (token) =>
       inTransaction(stores, () => {
         stores.durableCapacity.claim();
@@ -27,4 +19,8 @@ export function tokensOf(stores: Stores): TokenStore {
       }),
     remove: (id) => inTransaction(stores, () => stores.durable.removeSync(tokenRow(id))),
   };
+}
+
+function tokenOf(bytes: Buffer): AdminToken {
+  return JSON.parse(bytes.toString()) as AdminToken;
 }

@@ -7,7 +7,6 @@ import type { Plans, Terms } from '../../../admission/plan.js';
 import type { AdmissionRequest } from '../../../admission/port.js';
 import type { UnknownReason } from '../../../admission/verdict.js';
 import { customerRow, recordRow, RECORDS_VERSION } from '../files/rows.js';
-import { committedBytes } from './staged.js';
 import { doubleIn } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 
@@ -112,8 +111,7 @@ export class StoredKeyVerifier implements KeyVerifier {
   }
 
   #read(id: string): Decoded | undefined {
-    const { durable } = this.#stores;
-    const stored = durable.getBinaryFast(recordRow(id)) ?? committedBytes(durable, id);
+    const stored = this.#stores.durable.getBinaryFast(recordRow(id));
     return this.#decode(this.#decoded, id, stored, (bytes, version) => {
       const record = JSON.parse(bytes.toString()) as KeyRecord;
       const terms = customerOf(id) === null ? termsOf(this.#plans, record.plan, record.limits) : undefined;

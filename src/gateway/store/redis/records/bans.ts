@@ -17,10 +17,10 @@ import { packedState, readStateOf } from '../state.js';
  */
 const SET_BAN = scriptOf(`
 local name, events, untilMs, at = KEYS[1], KEYS[2], tonumber(ARGV[2]), 4
-local found = call('HMGET', name, 'secrets', 'import', 'state')
-local raw = found[3]
+local found = call('HMGET', name, 'secrets', 'state')
+local raw = found[2]
 ${readStateOf('raw')}
-if found[1] and not found[2] and (raw or untilMs > 0) then
+if found[1] and (raw or untilMs > 0) then
   call('HSET', name, 'state', ${packedState('m', 'mAt', 'd', 'dAt', '0', 'untilMs > 0 and 1 or 0', '0', 'untilMs', 'used', 'usedOf')}, 'ban', untilMs > clock and ARGV[3] or '')
   if events then
     ${WRITE_PENDING}

@@ -1,89 +1,95 @@
-import { VersionConflict } from '../../port.js';
+import type { Limit, Limits } from '../../../admission/bucket.js';
 import type { KeyStore } from '../../port.js';
-import type { KeyRecord } from '../../records/key.js';
-import type { OutboxChange } from '../../outbox/event.js';
-import { announceChange } from './changes.js';
-import { pendingArgs, pendingField, WRITE_PENDING } from '../outbox/fields.js';
-import type { PendingEvents } from '../outbox/pending.js';
-import { pageOf } from '../link/ids.js';
-import { arrive, importStore } from './imports.js';
+import type { Grant } from '../../records/grant.js';
+import type { KeyRecord, KeyStatus, SecretHash } from '../../records/key.js';
 import type { Link } from '../link/link.js';
-import { eventsName, historyName, KEY_INDEX, keyName } from '../names.js';
 import type { Replicas } from '../link/replicas.js';
-import { fieldsOf, isPlaced, recordOf } from './key-fields.js';
-import { readHistory, rewrite } from './history.js';
-import { scriptOf } from '../link/script.js';
+import { KEY_INDEX, keyName } from '../names.js';
+import type { PendingEvents } from '../outbox/pending.js';
+import { grantsText } from '../scripts/grants.js';
+import { recordsOf } from './records.js';
+import type { RecordType } from './records.js';
 
-/**
- * KEYS: the key, its history, and where there are events, the key's events. ARGV: version to be replaced (0: absent),
- * audit entry, how many events are withdrawn and how many written, of each its field, id, and entry (outbox/fields.ts),
- * then fields and values of the record.
- * Answers `1`, or `0` when the stored version is another.
- */
-const WRITE = scriptOf(`
-local name, events, at = KEYS[1], KEYS[3], 6
-local there = call('HMGET', name, 'version', 'import')
-if there[2] or (there[1] or '0') ~= ARGV[2] then return pack('<d', clock) .. '0' end
-for _ = 1, ARGV[4] do
-  call('HDEL', name, ARGV[at])
-  call('HDEL', events, ARGV[at + 1])
-  at = at + 2
-end
-for _ = 1, ARGV[5] do
-  ${WRITE_PENDING}
-  at = at + 3
-end
-call('HSET', name, spread(ARGV, at))
-call('RPUSH', KEYS[2], ARGV[3])
-return pack('<d', clock) .. '1'
-`);
-
-const NO_EVENTS: OutboxChange = { emit: [], withdraw: [] };
-
-export function keyStore(link: Link, replicas: Replicas, pending: PendingEvents, importLeaseMs?: number): KeyStore {
-  const readPlaced = async (id: string): Promise<KeyRecord | undefined> => {
+const KEYS: RecordType<KeyRecord> = {
+  index: KEY_INDEX,
+  nameOf: keyName,
+  async read(link, id) {
     const fields = await link.hash(keyName(id));
-    return isPlaced(fields) ? recordOf(id, fields) : undefined;
-  };
-  /** Puts the key in its place when a committed import holds it; true when it did. */
-  const fetch = async (id: string): Promise<boolean> =>
-    (await link.command('hget', keyName(id), 'import')) !== null && arrive(link, [id]);
+    return fields.has('version') ? recordOf(id, fields) : undefined;
+  },
+  fieldsOf,
+  erased: ['ban', ''],
+};
+
+export function keyStore(link: Link, replicas: Replicas, pending: PendingEvents): KeyStore {
+  const records = recordsOf(link, replicas, KEYS);
   return {
-    read: async (id) => (await readPlaced(id)) ?? ((await fetch(id)) ? readPlaced(id) : undefined),
-    async write(record, entry, { emit, withdraw } = NO_EVENTS) {
-      const { id, version } = record;
-      // First the index: a name without a record is skipped, a record without a name would be lost from the list.
-      if (version === 1) await link.command('zadd', KEY_INDEX, '0', id);
-      else await announceChange(link, id);
-      const names = [keyName(id), historyName(id), ...(emit.length + withdraw.length === 0 ? [] : [eventsName(id)])];
-      const args = [
-        (version - 1).toString(),
-        JSON.stringify(entry),
-        withdraw.length.toString(),
-        emit.length.toString(),
-        ...withdraw.flatMap((event) => [pendingField(event), event]),
-        ...emit.flatMap(pendingArgs),
-        ...fieldsOf(record),
-      ];
-      const isWritten = async (): Promise<boolean> => (await link.run(WRITE, names, args)).toString() === '1';
-      const change = async (): Promise<boolean> => (await isWritten()) || ((await fetch(id)) && isWritten());
-      const written = await replicas.confirmed(keyName(id), change).finally(() => {
-        if (emit.length > 0) pending.add([id]);
-      });
-      if (!written) throw new VersionConflict(`key ${id} was changed by somebody else, or exists already`);
-    },
-    async rewrite(record, history) {
-      const { id, version } = record;
-      await announceChange(link, id);
-      const written = await replicas.confirmed(keyName(id), () =>
-        rewrite(link, [keyName(id), historyName(id)], version, fieldsOf(record), history),
-      );
-      if (!written) throw new VersionConflict(`key ${id} was changed by somebody else`);
-    },
-    // Redis alone says what its files still hold.
-    confirm: (id) => replicas.confirmed(keyName(id), () => Promise.resolve()),
-    page: (afterId, count) => pageOf(link, KEY_INDEX, afterId, count, readPlaced),
-    history: (id) => readHistory(link, id),
-    imports: importStore(link, replicas, importLeaseMs),
+    ...records,
+    write: (record, entry, events) =>
+      records.write(record, entry, { events }).finally(() => {
+        if (events !== undefined && events.emit.length > 0) pending.add([record.id]);
+      }),
   };
+}
+
+/** Fields and values of the hash. Those that the admission script reads are in the form it reads. */
+function fieldsOf(record: KeyRecord): readonly string[] {
+  const { plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, grants, secrets, version } = record;
+  const fields = {
+    plan,
+    name,
+    note,
+    status,
+    created: createdAtMs.toString(),
+    expires: expiresAtMs?.toString() ?? '',
+    scopes: scopes === null ? '*' : ` ${scopes.map((scope) => `${scope} `).join('')}`,
+    minute: limits?.minute.toString() ?? '',
+    day: limits?.day.toString() ?? '',
+    // Without limits nobody looks at it, and most keys have none.
+    ...(limits === null ? {} : { month: limits.month?.toString() ?? '' }),
+    // Few keys ever have any. Once there were some, the fields stay.
+    ...(grants === undefined ? {} : { grants: JSON.stringify(grants), more: grantsText(grants) }),
+    secrets: secrets.map(({ hash, endsAtMs }) => ` ${hash}:${endsAtMs ?? ''}`).join(''),
+    version: version.toString(),
+  };
+  return Object.entries(fields).flat();
+}
+
+/** The record that `fieldsOf` made these fields of. */
+function recordOf(id: string, fields: ReadonlyMap<string, string>): KeyRecord {
+  const field = (name: string): string => fields.get(name) ?? '';
+  return {
+    id,
+    plan: field('plan'),
+    name: field('name'),
+    note: field('note'),
+    status: field('status') as KeyStatus,
+    createdAtMs: Number(field('created')),
+    expiresAtMs: field('expires') === '' ? null : Number(field('expires')),
+    scopes: field('scopes') === '*' ? null : words(field('scopes')),
+    limits: limitsOf(field('minute'), field('day'), field('month')),
+    ...(fields.has('grants') ? { grants: JSON.parse(field('grants')) as readonly Grant[] } : {}),
+    secrets: words(field('secrets')).map(secretOf),
+    version: Number(field('version')),
+  };
+}
+
+function words(text: string): readonly string[] {
+  return text.split(' ').filter((word) => word !== '');
+}
+
+function secretOf(text: string): SecretHash {
+  const colon = text.lastIndexOf(':');
+  const ends = text.slice(colon + 1);
+  return { hash: text.slice(0, colon), endsAtMs: ends === '' ? null : Number(ends) };
+}
+
+function limitsOf(minute: string, day: string, month: string): Limits | null {
+  if (minute === '' || day === '') return null;
+  const limits = { minute: limitOf(minute), day: limitOf(day) };
+  return month === '' ? limits : { ...limits, month: limitOf(month) };
+}
+
+function limitOf(text: string): Limit {
+  return text === 'unlimited' ? 'unlimited' : Number(text);
 }

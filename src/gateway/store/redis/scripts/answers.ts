@@ -34,8 +34,8 @@ export class AnswerReader {
     this.#table = table;
   }
 
-  /** The answer about the next request. `staged`: an import holds its key, so that nothing is decided yet. */
-  next(request: AdmissionRequest): Verdict | 'staged' {
+  /** The answer about the next request. */
+  next(request: AdmissionRequest): Verdict {
     const first = this.#answers.readUInt8(this.#at);
     const code = CODES[first % OWN_MONTH_FLAG];
     if ((first & NOTED_FLAG) !== 0 && request.subject.kind === 'key') this.noted.push(request.subject.id);
@@ -49,9 +49,6 @@ export class AnswerReader {
       case 'no_plan':
         this.#at += ANSWER_BYTES;
         return { outcome: 'unknown_key', reason: code };
-      case 'staged':
-        this.#at += ANSWER_BYTES;
-        return code;
       case 'admitted':
       case 'limited':
       case 'banned':

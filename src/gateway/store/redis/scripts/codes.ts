@@ -10,7 +10,6 @@ export const CODES = [
   'expired',
   'revoked',
   'no_plan',
-  'staged',
 ] as const;
 
 /** Added to the code of an answer in which, before its windows, the month limit of the key's own stands. */

@@ -19,8 +19,6 @@ const FORMAT = '<BI4di4i4s';
  * other; whoever writes records need not know of it, a gateway of an earlier version for one. The first
  * admission after a change makes it anew. With one secret and a few scopes no field is longer than 64 bytes,
  * so that Redis keeps the hash in its compact form (a listpack).
- *
- * A staged key never has one: it has seen no admission.
  */
 export const SUMMARY = `
     local found = call('HMGET', name, 'version', 'secrets', 'summary', 'state')
@@ -31,17 +29,17 @@ export const SUMMARY = `
       local stored = tonumber(found[1])
       if summary then status, version, expires, minuteLimit, dayLimit, plan, scopesAt = unpack('${FORMAT}', summary) end
       if version ~= stored then
-        local record = call('HMGET', name, 'plan', 'status', 'expires', 'scopes', 'minute', 'day', 'import', 'month', 'more')
+        local record = call('HMGET', name, 'plan', 'status', 'expires', 'scopes', 'minute', 'day', 'month', 'more')
         version, plan, status = stored, record[1], 0
-        if record[7] then status = ${CODE.staged} elseif record[2] == 'disabled' then status = ${CODE.disabled} elseif record[2] == 'revoked' then status = ${CODE.revoked} end
+        if record[2] == 'disabled' then status = ${CODE.disabled} elseif record[2] == 'revoked' then status = ${CODE.revoked} end
         expires = tonumber(record[3]) or ${Number.MAX_SAFE_INTEGER}
         minuteLimit = record[5] == 'unlimited' and -1 or tonumber(record[5]) or ${NO_LIMIT_OF_ITS_OWN}
         dayLimit = record[6] == 'unlimited' and -1 or tonumber(record[6]) or ${NO_LIMIT_OF_ITS_OWN}
         summary = pack('${FORMAT}', status, version, expires, minuteLimit, dayLimit, plan)
         scopesAt = #summary + 1
         summary, hasNewSummary = summary .. record[4], true
-        if record[8] == 'unlimited' then summary = summary .. '\\0-1' elseif record[8] and record[8] ~= '' then summary = summary .. '\\0' .. record[8] end
-        if record[9] and record[9] ~= '' then summary = summary .. '\\0' .. record[9] end
+        if record[7] == 'unlimited' then summary = summary .. '\\0-1' elseif record[7] and record[7] ~= '' then summary = summary .. '\\0' .. record[7] end
+        if record[8] and record[8] ~= '' then summary = summary .. '\\0' .. record[8] end
       end
     end`;
 

@@ -1,0 +1,129 @@
+import type { OutboxChange } from '../../outbox/event.js';
+import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
+import type { KeyRecord } from '../../records/key.js';
+import type { AuditEntry } from '../../records/record.js';
+import type { RecordStore, StoredRecord } from '../../records/record.js';
+import type { Webhook } from '../../records/webhook.js';
+import { VersionConflict } from '../../port.js';
+import type { KeyStore } from '../../port.js';
+import { inTransaction, reading } from '../files/errors.js';
+import {
+  AFTER_ALL,
+  banNoteRow,
+  customerRow,
+  historyRange,
+  historyRow,
+  recordRow,
+  RECORDS_VERSION,
+  webhookRow,
+} from '../files/rows.js';
+import { putDouble } from '../files/store.js';
+import type { Store } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
+import { appendPending } from '../log/pending.js';
+
+/** What differs between keys and customers. Both live in `durable` alone, synced before a change is acknowledged. */
+interface RecordType<Beside> {
+  readonly row: (id: string) => string;
+  /** In a transaction: writes what comes with a change. */
+  readonly putBeside: (durable: Store, id: string, beside: Beside) => void;
+  /** The row beside the record that erasing takes away. */
+  readonly erased: (id: string) => string;
+}
+
+const KEYS: RecordType<OutboxChange> = {
+  row: recordRow,
+  putBeside(durable, _id, { emit, withdraw }) {
+    appendPending(durable, [...withdraw, ...emit]);
+  },
+  erased: banNoteRow,
+};
+
+const CUSTOMERS: RecordType<Webhook | null> = {
+  row: customerRow,
+  putBeside(durable, id, webhook) {
+    if (webhook === null) durable.removeSync(webhookRow(id));
+    else durable.putSync(webhookRow(id), bytesOf(webhook));
+  },
+  erased: webhookRow,
+};
+
+export function keysOf(stores: Stores): KeyStore {
+  return recordsOf<KeyRecord, OutboxChange>(stores, KEYS);
+}
+
+export function customersOf(stores: Stores): CustomerStore {
+  return {
+    ...recordsOf<CustomerRecord, Webhook | null>(stores, CUSTOMERS),
+    webhook: (id) => reading(stores, (durable) => jsonIn(durable, webhookRow(id)) as Webhook | undefined),
+    keyCount: (id) =>
+      reading(stores, (durable) => durable.getKeysCount({ start: recordRow(id), end: recordRow(id + AFTER_ALL) })),
+  };
+}
+
+function recordsOf<R extends StoredRecord, Beside>(stores: Stores, type: RecordType<Beside>): RecordStore<R, Beside> {
+  const { row } = type;
+  /** In a transaction: the record in place of the version before. */
+  const put = ({ durable, durableCapacity }: Stores, record: R): void => {
+    durableCapacity.claim();
+    const version = (jsonIn(durable, row(record.id)) as R | undefined)?.version ?? 0;
+    if (version !== record.version - 1) throw new VersionConflict(`${record.id} is at version ${version}`);
+    durable.putSync(row(record.id), bytesOf(record));
+    // Whoever keeps a decoded record reads it again.
+    putDouble(durable, RECORDS_VERSION, durable.getWriteTxnId());
+  };
+  const putEntry = (record: R, entry: AuditEntry): void => {
+    stores.durable.putSync(historyRow(record.id, record.version), bytesOf(entry));
+  };
+  return {
+    read: (id) => reading(stores, (durable) => jsonIn(durable, row(id)) as R | undefined),
+    // What can be read here is on the disk.
+    confirm: () => Promise.resolve(),
+    write: (record, entry, beside) =>
+      inTransaction(stores, () => {
+        put(stores, record);
+        putEntry(record, entry);
+        if (beside !== undefined) type.putBeside(stores.durable, record.id, beside);
+      }),
+    rewrite: (record, history) =>
+      inTransaction(stores, () => {
+        put(stores, record);
+        replaceHistory(stores.durable, record, history);
+        stores.durable.removeSync(type.erased(record.id));
+      }),
+    add: (records) =>
+      inTransaction(stores, () =>
+        records.map(({ record, entry }) => {
+          if (stores.durable.doesExist(row(record.id))) return false;
+          put(stores, record);
+          putEntry(record, entry);
+          return true;
+        }),
+      ),
+    page: (afterId, limit) =>
+      reading(stores, (durable) => {
+        const range = { start: row(afterId ?? ''), end: row(AFTER_ALL), limit, exclusiveStart: true };
+        return [...durable.getRange(range)].map(({ value }) => JSON.parse(value.toString()) as R);
+      }),
+    history: (id) =>
+      reading(stores, (durable) =>
+        [...durable.getRange(historyRange(id))].map(({ value }) => JSON.parse(value.toString()) as AuditEntry),
+      ),
+  };
+}
+
+/** In a transaction: the history is this from now on, its last entry that of the record's version. */
+function replaceHistory(durable: Store, { id, version }: StoredRecord, history: readonly AuditEntry[]): void {
+  const rows = [...durable.getKeys(historyRange(id))];
+  for (const [index, entry] of history.entries())
+    durable.putSync(rows[index] ?? historyRow(id, version), bytesOf(entry));
+}
+
+function jsonIn(durable: Store, row: string): unknown {
+  const bytes = durable.getBinary(row);
+  return bytes && JSON.parse(bytes.toString());
+}
+
+function bytesOf(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

@@ -1,0 +1,59 @@
+/** What keys and customers have in common. */
+export interface StoredRecord {
+  readonly id: string;
+  /** Grows by one with each change: a change names the version it saw, and loses when another came first. */
+  readonly version: number;
+}
+
+/** A record of version 1, with the first line of its history. */
+export interface NewRecord<R extends StoredRecord> {
+  readonly record: R;
+  readonly entry: AuditEntry;
+}
+
+/**
+ * Records of one type, `Beside` being what is written in one step with them. Every change holds on the next admission
+ * of every gateway, and is durable when the promise ends. Writes reject with ChangeUncertain when no replica confirmed
+ * them, `write` and `rewrite` with VersionConflict.
+ */
+export interface RecordStore<R extends StoredRecord, Beside> {
+  read(id: string): Promise<R | undefined>;
+  /** Ends when what is stored is as certain as after `write`: for a change that finds itself made already. */
+  confirm(id: string): Promise<void>;
+  /** Writes `record` and its audit entry in one step if the stored version is `record.version - 1` (0: absent). */
+  write(record: R, entry: AuditEntry, beside?: Beside): Promise<void>;
+  /**
+   * Writes `record` as `write` does, puts `history` in place of all its history (one entry more than there is), and
+   * forgets what stands beside it: of a key the note of a ban, of a customer its webhook.
+   */
+  rewrite(record: R, history: readonly AuditEntry[]): Promise<void>;
+  /** Writes those of `records` whose id is new and says which these were. All are then as certain as after `write`. */
+  add(records: readonly NewRecord<R>[]): Promise<readonly boolean[]>;
+  /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */
+  page(afterId: string | null, count: number): Promise<readonly R[]>;
+  /** In the order in which it happened. */
+  history(id: string): Promise<readonly AuditEntry[]>;
+}
+
+/**
+ * One line of the history of a key or a customer. `changed` holds what the change set, never a secret or its hash;
+ * in a change of what was there before, `{from, to}` by field.
+ */
+export interface AuditEntry {
+  readonly atMs: number;
+  /** Who did it: `admin-api`, or the name the caller gave. */
+  readonly actor?: string;
+  readonly action:
+    | 'created'
+    | 'imported'
+    | 'changed'
+    | 'rotated'
+    | 'revoked'
+    | 'banned'
+    | 'lifted'
+    | 'closed'
+    | 'granted'
+    | 'withdrawn'
+    | 'erased';
+  readonly changed: Readonly<Record<string, unknown>>;
+}
