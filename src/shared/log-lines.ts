@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs';
+import { onceATurn } from './once-a-turn.js';
 import { prettyLine } from './pretty.js';
 
 /** A write of up to this size to a pipe stays in one piece (POSIX, PIPE_BUF), also when other processes write to it. */
@@ -56,17 +57,17 @@ export function openLines(named: string): void {
 
 /** Adds one whole JSON line, its end included, to those of this turn. */
 export function writeLine(line: string | LazyLine): void {
-  if (lines.length === 0) setImmediate(writeTurn);
   lines.push(line);
+  writeSoon();
 }
 
 /** A line that waits has its text: an exchange holds many times as much. */
-function writeTurn(): void {
+const writeSoon = onceATurn(() => {
   const turn = lines;
   lines = [];
   for (const line of turn) keep(line);
   if (!writing) writeNext();
-}
+});
 
 /** Of an access line that is dropped not even the text is made. */
 function keep(line: string | LazyLine): void {

@@ -1,8 +1,10 @@
+import { collectTurn } from '../../shared/once-a-turn.js';
 import { StoreUnavailable } from './port.js';
 import type { AdmissionRequest, Decider } from './port.js';
 import type { Verdict } from './verdict.js';
 
 interface Waiting {
+  readonly request: AdmissionRequest;
   readonly resolve: (verdict: Verdict) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -16,26 +18,13 @@ export interface Admission {
 
 /**
  * Collects the requests of one event-loop turn into one store call: one round trip and one script
- * run for all of them. `setImmediate` runs after all sockets that were ready in this turn were read.
+ * run for all of them.
  * @param onBatch called with the size of each batch
  */
 export function batchAdmission(engine: Decider, onBatch: (size: number) => void): Admission {
-  let requests: AdmissionRequest[] = [];
-  let waiting: Waiting[] = [];
-
-  const flush = (): void => {
-    const batch = requests;
-    const answers = waiting;
-    requests = [];
-    waiting = [];
-    for (let from = 0; from < batch.length; from += MAX_BATCH) {
-      decideBatch(batch.slice(from, from + MAX_BATCH), answers.slice(from, from + MAX_BATCH));
-    }
-  };
-
-  const decideBatch = (batch: AdmissionRequest[], answers: Waiting[]): void => {
-    onBatch(batch.length);
-    engine.admit(batch).then(
+  const decideBatch = (answers: readonly Waiting[]): void => {
+    onBatch(answers.length);
+    engine.admit(answers.map(({ request }) => request)).then(
       (verdicts) => {
         for (let index = 0; index < answers.length; index += 1) answers[index]!.resolve(verdicts[index]!);
       },
@@ -50,12 +39,9 @@ export function batchAdmission(engine: Decider, onBatch: (size: number) => void)
     );
   };
 
-  return {
-    admit: (request) =>
-      new Promise((resolve, reject) => {
-        if (requests.length === 0) setImmediate(flush);
-        requests.push(request);
-        waiting.push({ resolve, reject });
-      }),
-  };
+  const decideSoon = collectTurn<Waiting>((waiting) => {
+    for (let from = 0; from < waiting.length; from += MAX_BATCH) decideBatch(waiting.slice(from, from + MAX_BATCH));
+  });
+
+  return { admit: (request) => new Promise((resolve, reject) => decideSoon({ request, resolve, reject })) };
 }

@@ -1,3 +1,4 @@
+import { onceATurn } from '../../shared/once-a-turn.js';
 import type { Place } from '../exchange.js';
 import type { Address } from './address.js';
 
@@ -31,11 +32,9 @@ export class Places {
   readonly #all: Count = { promised: 0 };
   readonly #byOperation = new Map<string, Count>();
   #waiting: Waiting[] = [];
-  #isDue = false;
+  readonly #askSoon = onceATurn(() => this.#again());
   readonly #onFree = (): void => {
-    if (this.#waiting.length === 0 || this.#isDue) return;
-    this.#isDue = true;
-    setImmediate(() => this.#again());
+    if (this.#waiting.length > 0) this.#askSoon();
   };
 
   constructor(addresses: readonly Address[], bounds: Bounds) {
@@ -69,7 +68,6 @@ export class Places {
 
   /** Something is promised as long as somebody waits: so this comes again, until nobody does. */
   #again(): void {
-    this.#isDue = false;
     const waiting = this.#waiting;
     this.#waiting = [];
     const tooLongMs = performance.now() - MOST_WAIT_MS;

@@ -1,5 +1,6 @@
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
+import { onceATurn } from '../../shared/once-a-turn.js';
 import { letOthersOpen, openInTurn } from '../../shared/opening.js';
 import type { NewPet, Pet, PetStatus } from '../pet.js';
 import { StoreUnavailable } from './port.js';
@@ -49,6 +50,7 @@ class EmbeddedStore implements PetStore {
   readonly #byStatus: Database<string, Buffer>;
 
   readonly #waiting: Waiting[] = [];
+  readonly #commitSoon = onceATurn(() => this.#commit());
   readonly #stopLetting: () => void;
 
   constructor(root: RootDatabase, folder: string) {
@@ -62,8 +64,8 @@ class EmbeddedStore implements PetStore {
 
   add(pet: NewPet): Promise<Pet> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.#commit());
       this.#waiting.push({ pet, resolve, reject });
+      this.#commitSoon();
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { onceATurn } from '../../../shared/once-a-turn.js';
 import type { Controller, OutgoingRequest, ResponseHandler, Transport } from '../transport.js';
 import { Connection } from './connection.js';
 import type { Owner } from './connection.js';
@@ -35,10 +36,9 @@ export class Pool implements Transport, Owner {
   /** The one used last is used next: those that are not needed expire. */
   readonly #idle: Connection[] = [];
   readonly #queue: UpstreamRequest[] = [];
-  readonly #hand = (): void => this.#handOut();
+  readonly #handSoon = onceATurn(() => this.#handOut());
   readonly #unqueue = (request: UpstreamRequest): void => remove(this.#queue, request);
   #dialling = 0;
-  #handing = false;
   #sweep: NodeJS.Timeout | null = null;
   #closing = false;
   #onClosed: (() => void) | null = null;
@@ -95,14 +95,7 @@ export class Pool implements Transport, Owner {
     this.#handSoon();
   }
 
-  #handSoon(): void {
-    if (this.#handing) return;
-    this.#handing = true;
-    setImmediate(this.#hand);
-  }
-
   #handOut(): void {
-    this.#handing = false;
     const nowMs = performance.now();
     while (this.#queue.length > 0 && this.#idle.length > 0) {
       const connection = this.#idle.pop()!;
