@@ -46,7 +46,7 @@ export interface RegistryParts {
   readonly clock?: Clock;
 }
 
-const EXPORTED_AT_ONCE = 500;
+const EXPORTED_AT_ONCE = 250;
 /** Who did it when nobody gave a name. */
 const ANYBODY = 'admin-api';
 

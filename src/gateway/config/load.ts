@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
@@ -54,16 +55,33 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
  * @param need whether a certificate that is no good is a reason to throw like any other, or is reported beside the
  *   settings; `unread`: as `loadSettings`
  */
-export function loadSources(
-  environment: NodeJS.ProcessEnv,
-  need: 'required' | 'wanted' | 'unread' = 'required',
-): Sources {
+export function loadSources(environment: NodeJS.ProcessEnv, need: CertificateNeed = 'required'): Sources {
+  const steps = readSources(environment, need);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+/** The same for a gateway that serves meanwhile: no step holds up the event loop for long. */
+export async function loadInTurns(environment: NodeJS.ProcessEnv, need: CertificateNeed): Promise<Sources> {
+  const steps = readSources(environment, need);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    await nextTurn();
+  }
+}
+
+type CertificateNeed = 'required' | 'wanted' | 'unread';
+
+function* readSources(environment: NodeJS.ProcessEnv, need: CertificateNeed): Generator<undefined, Sources> {
   const problems: Problem[] = need === 'unread' ? [] : [...misspeltVariables(environment)];
   const faults: Problem[] = [];
   const gateway = collect(problems, () => readGateway(environment));
+  yield;
   const file = gateway && check(problems, gateway, gatewayFile);
+  yield;
   const plans = gateway && collect(problems, () => readPlans(gateway));
+  yield;
   const planFile = plans && check(problems, plans, plansFile);
+  yield;
   if (gateway && file) problems.push(...contradictions(gateway, file, need !== 'unread'));
   const tls = gateway ? tlsSettings(gateway) : null;
   const certificate = need === 'unread' ? null : openCertificate(faults, gateway, tls);

@@ -1,7 +1,7 @@
 import type { Log } from '../../shared/log.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { Certificate } from './certificate.js';
-import { loadSources } from './load.js';
+import { loadInTurns } from './load.js';
 import type { Sources } from './load.js';
 import { ConfigError } from './files/problem.js';
 import type { Problem } from './files/problem.js';
@@ -105,7 +105,7 @@ export function createReloader(
   let [turn, again]: [Promise<void>, NodeJS.Timeout | undefined] = [Promise.resolve(), undefined];
 
   const take = async (): Promise<void> => {
-    const sources = loadSources(environment, 'wanted');
+    const sources = await loadInTurns(environment, 'wanted');
     await check(sources, current);
     files = sources.files;
     const waiting = waitingFor(sources.settings, first.settings);

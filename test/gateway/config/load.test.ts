@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { explainSettings } from '../../../src/gateway/config/explain.js';
-import { loadSettings, loadSources } from '../../../src/gateway/config/load.js';
+import { loadInTurns, loadSettings, loadSources } from '../../../src/gateway/config/load.js';
 import type { Settings } from '../../../src/gateway/config/settings.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 
@@ -236,4 +236,18 @@ t.test('every setting tells who said it, and passwords stay unseen', (t) => {
   t.match(row('data'), { value: join(packageRoot, 'data'), source: 'default' });
   t.match(row('plans.free.limits.minute'), { value: 60, source: /plans\.yaml:\d+$/ });
   t.end();
+});
+
+t.test('a gateway that serves reads them in steps, other work between', async (t) => {
+  let turns = 0;
+  let isDone = false;
+  const other = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(other);
+  };
+  setImmediate(other);
+  const { settings } = await loadInTurns({}, 'wanted');
+  isDone = true;
+  t.strictSame(settings, loadSources({}).settings);
+  t.ok(turns >= 4, `the event loop had ${turns} turns meanwhile`);
 });

@@ -1,6 +1,7 @@
 import { happened, receiverOf } from '../../outbox/event.js';
 import type { Outbox, OutboxEntry, OutboxState } from '../../outbox/event.js';
 import { attempt, inTransaction } from '../files/errors.js';
+import { countRows } from '../files/count-rows.js';
 import { AFTER_ALL, listedIn, listedRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
@@ -89,13 +90,12 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
     },
     async figures() {
       await enterPending(1);
-      return look(() => {
-        const waiting =
-          stores.durable.getKeysCount(rangeOfList('y', 'waiting')) + stores.durable.getKeysCount(rangeOf('C'));
-        const [oldest] = stores.durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 });
-        const oldestMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Number(oldest.slice(1, 17)));
-        return { waiting, dead: stores.durable.getKeysCount(rangeOf('z')), oldestMs };
-      });
+      const { durable } = stores;
+      const [oldest] = await look(() => [...durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 })]);
+      const waiting =
+        (await countRows(durable, rangeOfList('y', 'waiting'))) + (await countRows(durable, rangeOf('C')));
+      const oldestMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Number(oldest.slice(1, 17)));
+      return { waiting, dead: await countRows(durable, rangeOf('z')), oldestMs };
     },
     forgetDead: (keptMs) =>
       inTransaction(stores, () => {
