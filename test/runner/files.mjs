@@ -6,7 +6,7 @@ export const LONG = [
   'e2e/certificate',
   'cli/keys/grants',
   'gateway/usage/archive/move',
-  'gateway/admin/ledger/archive',
+  'gateway/admin/handlers/archive',
   'e2e/customers',
   'gateway/edge/websocket/tunnel',
   'gateway/edge/proxy-protocol/listener',

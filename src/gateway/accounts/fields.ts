@@ -7,6 +7,7 @@ import { whole, wholeError } from '../config/schema/values.js';
 import { suggestion } from '../../shared/names/nearest.js';
 import { dearestOn, tooSmallFor } from './plans/price.js';
 import type { Costs } from './plans/price.js';
+import { KeyRefused } from './refused.js';
 import { IMPORTED_MIN_LENGTH } from './token.js';
 
 /** What fields are measured by. */
@@ -27,6 +28,10 @@ export interface Prices {
 export type Body = Readonly<Record<string, unknown>>;
 /** The fields of a body: what is read, how it is refused and what OpenAPI says of it, all from here. */
 export type Shape = Readonly<Record<string, z.ZodType>>;
+/** What is read of them. */
+export type Checked<Fields extends Shape> = {
+  readonly [Name in keyof Fields as undefined extends z.output<Fields[Name]> ? never : Name]: z.output<Fields[Name]>;
+} & { readonly [Name in keyof Fields]?: Exclude<z.output<Fields[Name]>, undefined> };
 type Values<Fields extends Shape> = { -readonly [Name in keyof Fields]?: Exclude<z.output<Fields[Name]>, undefined> };
 
 const LIMITS_EXAMPLE = '{"minute":5000,"day":"unlimited"}';
@@ -37,9 +42,14 @@ const ISO_DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z
 export const NO_RULES: FieldRules = { plans: new Map(), scopes: [], nowMs: 0 };
 
 /** The fields of `body` that are valid; every problem with another goes to `problems`, by its name. */
-export function readFields<Fields extends Shape>(body: Body, fields: Fields, problems: string[]): Values<Fields> {
+export function readFields<Fields extends Shape>(
+  body: Body,
+  fields: Fields,
+  problems: string[],
+  kind = 'field',
+): Values<Fields> {
   const values: Record<string, unknown> = {};
-  problems.push(...unknownFields(body, Object.keys(fields)));
+  problems.push(...unknownFields(body, Object.keys(fields), kind));
   for (const [field, schema] of Object.entries(fields)) {
     const parsed = schema.safeParse(Object.hasOwn(body, field) ? body[field] : undefined);
     if (!parsed.success) problems.push(`${field}: ${messageOf(parsed.error.issues[0]!)}`);
@@ -48,10 +58,18 @@ export function readFields<Fields extends Shape>(body: Body, fields: Fields, pro
   return values as Values<Fields>;
 }
 
+/** All of `body`, by these fields. Throws KeyRefused. */
+export function required<Fields extends Shape>(body: Body, fields: Fields): Checked<Fields> {
+  const problems: string[] = [];
+  const values = readFields(body, fields, problems);
+  if (problems.length > 0) throw new KeyRefused('invalid', problems);
+  return values as Checked<Fields>;
+}
+
 /** A problem for each field of `body` that isn't in `allowed`. */
-export function unknownFields(body: Body, allowed: readonly string[]): readonly string[] {
+export function unknownFields(body: Body, allowed: readonly string[], kind = 'field'): readonly string[] {
   const strangers = Object.keys(body).filter((field) => !allowed.includes(field));
-  return strangers.map((field) => `unknown field ${quote(field)}: ${suggestion(field.slice(0, 64), allowed)}`);
+  return strangers.map((field) => `unknown ${kind} ${quote(field)}: ${suggestion(field.slice(0, 64), allowed)}`);
 }
 
 /** A problem where a change says nothing. */
@@ -83,7 +101,7 @@ export const orMissing =
     input === undefined ? 'is required' : message;
 
 /** A text for people. It is shown in lists and logs, where a key or a token must never stand. */
-function text(length: number, form = `must be a text of at most ${length} characters`): z.ZodString {
+export function text(length: number, form = `must be a text of at most ${length} characters`): z.ZodString {
   const tooLong = ({ input }: { readonly input?: unknown }): string =>
     `at most ${length} characters, this has ${String(input).length}`;
   return z

@@ -1,6 +1,7 @@
+import type { z } from 'zod';
 import type { AdmissionEngine } from '../store/port.js';
 import type { ArchiveTask } from '../usage/archive/task.js';
-import type { Body } from '../accounts/fields.js';
+import type { Body, Checked, Shape } from '../accounts/fields.js';
 import type { KeyRegistry } from '../accounts/registry.js';
 import type { Readiness } from '../health.js';
 import type { Log } from '../../shared/log.js';
@@ -10,9 +11,6 @@ import type { Access } from './access/roles.js';
 import type { AdminTokens } from './access/tokens.js';
 import { AdminRefusal } from './answer.js';
 import type { Answer } from './answer.js';
-import type { ParameterName } from './openapi/parameters.js';
-import type { SchemaName } from './openapi/schemas.js';
-import type { Query } from './input/query.js';
 
 export interface AdminParts {
   readonly registry: KeyRegistry;
@@ -34,50 +32,71 @@ export interface AdminParts {
 }
 
 /** One request as its handler sees it. */
-export interface Call {
+export interface Call<Query extends Shape = Shape> {
   readonly parts: AdminParts;
   readonly tokens: AdminTokens;
   /** What stands at `{id}` in the path, empty where there is none. */
   readonly id: string;
   /** The same of `{grant}`. */
   readonly grant: string;
-  readonly query: Query;
-  /** `{}` where the route takes none, or reads the bytes itself. */
+  readonly query: Checked<Query>;
+  /** One JSON object; `{}` where the route takes none, or reads the bytes itself. */
   readonly body: Body;
   /** The body's bytes, for a route that streams; already read for any other. */
   readonly bytes: AsyncIterable<Buffer>;
-  /** Who asks, for the keys' history. */
+  /** Who asks, for the history. */
   readonly actor: string;
 }
 
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With at most one `{id}` and one `{grant}`. */
-  readonly path: string;
-  /** What it does, in one line of the description. */
-  readonly summary: string;
-  /** The least role that may ask. */
-  readonly role: Access;
+/** What answers a route, with the forms of what goes in and out: requests are read by them, and OpenAPI shows them. */
+interface Handler<Query extends Shape = Shape> {
+  /** The query parameters it knows. */
+  readonly query?: Query;
+  /** The form of its JSON body; one without it takes none. */
+  readonly takes?: z.ZodType;
+  /** True: the body is as long as it wants to be, and is read by the handler. */
+  readonly streams?: boolean;
   /** True: a browser may ask, with the token as the password of HTTP Basic. For what only reads. */
   readonly browser?: boolean;
-  /** The query parameters it knows. */
-  readonly query?: readonly ParameterName[];
-  /** The form of its JSON body; a route without one takes none. */
-  readonly takes?: SchemaName;
-  /** True: the body is as long as it wants to be, and is read by the route. */
-  readonly streams?: boolean;
-  /** The status of its success, and the form of its JSON or the other types of its body. */
-  readonly gives: readonly [status: 200 | 201 | 204, body?: SchemaName | readonly string[]];
-  readonly handle: (call: Call) => Answer | Promise<Answer>;
+  /** The form of the JSON it answers with, or the other types of its body; left out: 204. */
+  readonly gives?: z.ZodType | readonly string[];
+  /** The status of its success; left out: 200, or 204 where it gives nothing. */
+  readonly status?: 201;
+  handle(call: Call<Query>): Answer | Promise<Answer> | Promise<void>;
+}
+
+/** Infers the types of the query for `handle`. */
+export function handler<const Query extends Shape>(one: Handler<Query>): Handler<Query> {
+  return one;
+}
+
+export interface Route extends Handler {
+  readonly method: string;
+  /** With at most one `{id}` and one `{grant}`. */
+  readonly path: string;
+  /** The least role that may ask. */
+  readonly role: Access;
+  /** What it does, in one line of the description. */
+  readonly summary: string;
+}
+
+/** @param line method and path */
+export function route<Query extends Shape>(line: string, role: Access, summary: string, one: Handler<Query>): Route {
+  const [method = '', path = ''] = line.split(' ');
+  return { ...one, method, path, role, summary };
+}
+
+export function statusOf({ status, gives }: Pick<Handler, 'status' | 'gives'>): number {
+  return status ?? (gives === undefined ? 204 : 200);
 }
 
 /** Why there is no route: 405 where the path knows other methods, else 404. */
 export function unmatched(routes: readonly Route[], method: string, url: string): AdminRefusal {
   const [path = ''] = url.split('?', 1);
-  const onPath = routes.filter((route) => patternOf(route.path).test(path));
-  const exact = onPath.filter((route) => route.path === path);
-  const methods = (exact.length > 0 ? exact : onPath).flatMap((route) =>
-    route.method === 'GET' ? ['GET', 'HEAD'] : [route.method],
+  const onPath = routes.filter((one) => patternOf(one.path).test(path));
+  const exact = onPath.filter((one) => one.path === path);
+  const methods = (exact.length > 0 ? exact : onPath).flatMap((one) =>
+    one.method === 'GET' ? ['GET', 'HEAD'] : [one.method],
   );
   const allow = methods.join(', ');
   // With a method that the path knows it is the path that could not be read.

@@ -12,11 +12,12 @@ import { createAuthorize } from './access/authorize.js';
 import type { Caller } from './access/authorize.js';
 import { createHostCheck } from './access/host.js';
 import { AdminTokens } from './access/tokens.js';
-import { readActor } from './actor.js';
+import { readActor } from './access/actor.js';
+import type { Answer } from './answer.js';
 import { AdminRefusal, nameOf, send, sendRefusal } from './answer.js';
 import { bytesOf, PATIENCE_MS, readBody } from './input/body.js';
 import { readQuery } from './input/query.js';
-import { unmatched } from './route.js';
+import { statusOf, unmatched } from './route.js';
 import type { AdminParts, Route } from './route.js';
 import { ROUTES } from './routes.js';
 
@@ -110,11 +111,11 @@ function serve(app: FastifyInstance, route: Route, parts: AdminParts, tokens: Ad
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
     config: { route },
     handler: async ({ raw, url, method, params: { id = '', grant = '' }, body, caller }, reply) => {
-      const query = readQuery(searchOf(url), route.query ?? []);
+      const query = readQuery(searchOf(url), route.query ?? {});
       const actor = readActor(raw, caller);
       const call = { parts, tokens, id, grant, query, actor, body: readBody(body), bytes: bytesOf(raw) };
-      const answer = await route.handle(call);
-      reply.code((answer !== undefined && 'json' in answer ? answer.status : undefined) ?? route.gives[0]);
+      const answer = (await route.handle(call)) as Answer;
+      reply.code((answer !== undefined && 'json' in answer ? answer.status : undefined) ?? statusOf(route));
       // What changed is in the keys' history; the log says that something was. The path may hold a key by mistake.
       if (route.method !== 'GET')
         parts.log.info(

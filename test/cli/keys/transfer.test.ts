@@ -87,7 +87,7 @@ t.test('a file that is not there, and one that cannot be written, are told in a 
   t.match(await run(['keys', 'import', '--help']), { code: 0, stdout: /One key per line/ });
   t.match(await run(['keys', 'export', '--status', 'gone', '--output', join(folder, 'x')]), {
     code: 1,
-    stderr: /status must be one of/,
+    stderr: /status: must be one of/,
   });
   t.same(
     readdirSync(folder).filter((name) => name.includes('x')),

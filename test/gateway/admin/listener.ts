@@ -3,11 +3,15 @@ import { request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
 import type { Test } from 'tap';
+import { ZodType } from 'zod';
 import type { EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
 import { createAdmin } from '../../../src/gateway/admin/server.js';
-import type { AdminParts } from '../../../src/gateway/admin/route.js';
+import { ErrorBody } from '../../../src/gateway/admin/openapi/schemas.js';
+import type { AdminParts, Route } from '../../../src/gateway/admin/route.js';
+import { ROUTES } from '../../../src/gateway/admin/routes.js';
 import type { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
 import type { RegistryParts } from '../../../src/gateway/accounts/registry.js';
 import { openRegistry, openStore } from '../accounts/store.js';
@@ -68,9 +72,24 @@ export async function listen(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const ask: Listener['ask'] = (method, path, body, headers = { authorization: `Bearer ${ADMIN_TOKEN}` }) =>
-    send(port, method, path, body, headers);
+  const ask: Listener['ask'] = async (method, path, body, headers = { authorization: `Bearer ${ADMIN_TOKEN}` }) => {
+    const reply = await send(port, method, path, body, headers);
+    holdToDescription(t, method, path, reply);
+    return reply;
+  };
   return { engine, registry, folder, port, logged: () => logged, ask };
+}
+
+/** A JSON answer is as OpenAPI says: every field that is promised, and none that isn't. */
+function holdToDescription(t: Test, method: string, path: string, { status, json }: Reply): void {
+  const [plain = ''] = path.split('?');
+  const fits = (one: Route): boolean => new RegExp(`^${one.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(plain);
+  const { gives } = ROUTES.find((one) => one.method === method && (one.path === plain || fits(one))) ?? {};
+  const form = status >= 400 ? ErrorBody : gives instanceof ZodType ? gives : null;
+  if (form === null || method === 'HEAD' || Object.hasOwn(json, 'ready')) return;
+  const parsed = form.safeParse(json);
+  if (!parsed.success || !isDeepStrictEqual(parsed.data, json))
+    t.fail(`${method} ${plain} is not as described`, { json, issues: parsed.error?.issues });
 }
 
 function send(

@@ -1,68 +1,96 @@
+import { z } from 'zod';
+import { checked, quote, readFields, reference } from '../../accounts/fields.js';
+import type { Checked, Shape } from '../../accounts/fields.js';
+import { isCustomerId } from '../../accounts/token.js';
+import { OUTBOX_STATES } from '../../store/outbox/event.js';
+import { DIMENSIONS } from '../../usage/range.js';
+import type { Dimension } from '../../usage/range.js';
+import type { Format } from '../../usage/write.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { suggestion } from '../../../shared/names/nearest.js';
-import { quote, reference as referenceField } from '../../accounts/fields.js';
-import { isKeyId } from '../../accounts/token.js';
 import { AdminRefusal } from '../answer.js';
-
-/** The query of one request: only known parameters, each at most once. */
-export type Query = ReadonlyMap<string, string>;
 
 const PAGE_DEFAULT = 100;
 const PAGE_MAX = 1_000;
 
-/** Throws AdminRefusal 400 for a parameter that is not in `known` or comes twice. */
-export function readQuery(search: URLSearchParams, known: readonly string[]): Query {
-  const query = new Map<string, string>();
-  for (const [name, value] of search) {
-    if (!known.includes(name)) {
-      throw invalidQuery(`Unknown query parameter ${quote(name)}: ${suggestion(name.slice(0, 64), known)}`);
-    }
-    if (query.has(name)) throw invalidQuery(`The query parameter "${name}" comes twice.`);
-    query.set(name, value);
-  }
-  return query;
-}
-
-/** `limit` (1 to 1000, default 100) and `cursor` (from the page before), which is an id. */
-export function readPaging(
-  query: Query,
-  isId: (text: string) => boolean = isKeyId,
-): { readonly count: number; readonly cursor: string | null } {
-  const limit = query.get('limit') ?? String(PAGE_DEFAULT);
-  const count = /^[0-9]{1,4}$/.test(limit) ? Number(limit) : 0;
-  if (count < 1 || count > PAGE_MAX) throw invalidQuery(`limit must be a whole number from 1 to ${PAGE_MAX}.`);
-  const cursor = query.get('cursor') ?? null;
-  if (cursor !== null && !isId(cursor)) throw invalidQuery('cursor must be the one that came with the page before.');
-  return { count, cursor };
-}
-
-/** The value of `name` if it is one of `values`; undefined when it isn't sent. */
-export function readChoice<T extends string>(query: Query, name: string, values: readonly T[]): T | undefined {
-  const value = query.get(name);
-  const choice = values.find((one) => one === value);
-  if (value !== undefined && choice === undefined) throw invalidQuery(`${name} must be one of ${values.join(', ')}.`);
-  return choice;
-}
-
-/** A UTC day such as 2026-11-21; undefined when it isn't sent. */
-export function readDay(query: Query, name: string): string | undefined {
-  const day = query.get(name);
-  if (day === undefined) return undefined;
-  if (!isDay(day)) throw invalidQuery(`${name} must be a day such as 2026-11-21.`);
-  return day;
-}
-
-/** What may be the reference of a customer; undefined when it isn't sent. */
-export function readReference(query: Query, name: string): string | undefined {
-  const reference = query.get(name);
-  if (reference === undefined) return undefined;
-  // Customers without one have it empty: asked for, it is a slip.
-  const problem =
-    reference === '' ? 'must not be empty' : referenceField.safeParse(reference).error?.issues[0]?.message;
-  if (problem !== undefined) throw invalidQuery(`${name}: ${problem}.`);
-  return reference;
+/** The values of a query: only known parameters, each at most once. Throws AdminRefusal 400. */
+export function readQuery<Query extends Shape>(search: URLSearchParams, known: Query): Checked<Query> {
+  const problems: string[] = [];
+  const given = Object.fromEntries(search);
+  for (const name of Object.keys(given))
+    if (search.getAll(name).length > 1) problems.push(`the query parameter ${quote(name)} comes twice`);
+  const values = readFields(given, known, problems, 'query parameter');
+  if (problems.length > 0) throw invalidQuery(`${problems.join('; ')}.`);
+  return values as Checked<Query>;
 }
 
 export function invalidQuery(message: string): AdminRefusal {
   return new AdminRefusal(400, 'invalid_query', message);
+}
+
+/** @param isCursor whether a page can begin behind it */
+export const paging = (isCursor: (text: string) => boolean) => ({
+  limit: z
+    .string()
+    .default(String(PAGE_DEFAULT))
+    .refine((text) => /^[0-9]{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= PAGE_MAX, {
+      error: `must be a whole number from 1 to ${PAGE_MAX}`,
+    })
+    .transform(Number)
+    .meta({ description: 'How many at most', type: 'integer', minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT }),
+  cursor: z
+    .string()
+    .refine(isCursor, 'must be the one that came with the page before')
+    .nullable()
+    .default(null)
+    .meta({ description: 'From the page before', type: 'string' }),
+});
+
+const choice = <const Values extends readonly string[]>(values: Values) =>
+  z.enum(values, `must be one of ${values.join(', ')}`);
+
+export const ofKeys = {
+  plan: z.string().optional().describe('Only keys on this plan'),
+  status: choice(['enabled', 'disabled', 'revoked']).optional().describe('Only keys of this status'),
+  name: z.string().optional().describe('Only keys whose name begins with this'),
+};
+export const ofCustomer = {
+  customer: z.string().refine(isCustomerId, "must be a customer's id").optional().describe('Only of this customer'),
+};
+// Customers without one have it empty: asked for, it is a slip.
+const wholeReference = reference.min(1, 'must not be empty').optional();
+export const ofReference = { reference: wholeReference.describe('Only customers of this very reference') };
+const flag = choice(['true', 'false']).optional();
+export const withCheck = { check: flag.describe('Writes nothing, and says what would come of it') };
+export const withHashes = {
+  hashes: flag.describe('With hashes the lines can be imported'),
+};
+export const inState = { state: choice(OUTBOX_STATES).default('waiting').describe('Which events') };
+
+const day = z.string().refine(isDay, 'must be a day such as 2026-11-21').meta({ format: 'date' }).optional();
+export const days = { from: day.describe('First UTC day'), to: day.describe('Last UTC day') };
+
+const FORMATS: readonly Format[] = ['json', 'csv', 'html'];
+export const inFormat = { format: choice(FORMATS).default('json').describe('How the report is written') };
+export const ofReport = {
+  from: day.describe('First UTC day; the first of the month when left out'),
+  to: day.describe('Last UTC day; today when left out'),
+  by: checked(z.string(), dimensionProblem)
+    .default('plan')
+    .transform((by) => by.split(',') as readonly Dimension[])
+    .meta({ description: `One or more of ${DIMENSIONS.join(', ')}`, type: 'string', default: 'plan' }),
+  key: z.string().optional().describe('Only the usage of this key'),
+  customer: wholeReference.describe('Only of this customer: its id or its reference'),
+};
+
+function dimensionProblem(by: string): string | null {
+  const names = by.split(',');
+  const stranger = names.find((name) => !DIMENSIONS.some((one) => one === name));
+  if (stranger !== undefined) return `there is no ${quote(stranger)}; ${suggestion(stranger.slice(0, 64), DIMENSIONS)}`;
+  return new Set(names).size < names.length ? 'names something twice' : null;
+}
+
+/** Throws AdminRefusal. */
+export function checkOrder({ from, to }: { readonly from?: string; readonly to?: string }): void {
+  if (from !== undefined && to !== undefined && from > to) throw invalidQuery('from must not lie after to.');
 }

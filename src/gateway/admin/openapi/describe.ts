@@ -1,12 +1,13 @@
+import { z } from 'zod';
 import { rolesFor } from '../access/roles.js';
+import { statusOf } from '../route.js';
 import type { Route } from '../route.js';
-import { PARAMETERS } from './parameters.js';
-import { SCHEMAS } from './schemas.js';
+import { ErrorBody, NAMED } from './schemas.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const JSON_TYPE = 'application/json';
-const ERROR = { description: 'An error that says what to do', content: contentOf('Error') };
+const ERROR = { description: 'An error that says what to do', content: contentOf(ErrorBody) };
 
 /** The OpenAPI 3.1 description of the admin API, made from its table of routes. */
 export function describe(routes: readonly Route[]): Json {
@@ -23,17 +24,18 @@ export function describe(routes: readonly Route[]): Json {
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: SCHEMAS,
+      schemas: schemas(),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, basic: { type: 'http', scheme: 'basic' } },
     },
   };
 }
 
-function operationOf({ method, path, summary, role, browser, query = [], takes, streams, gives }: Route): Json {
-  const [status, body = []] = gives;
+function operationOf(one: Route): Json {
+  const { method, path, summary, role, browser, query = {}, takes, streams, gives } = one;
+  const status = statusOf(one);
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: STRING })),
-    ...query.map((name) => ({ name, in: 'query', ...PARAMETERS[name] })),
+    ...Object.entries(query).map(([name, schema]) => parameterOf(name, schema)),
     ...(method === 'GET' ? [] : [ACTOR]),
   ];
   const content =
@@ -46,7 +48,7 @@ function operationOf({ method, path, summary, role, browser, query = [], takes, 
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(content === undefined ? {} : { requestBody: { content } }),
     responses: {
-      [status]: { description: summary, ...(status === 204 ? {} : { content: contentOf(body) }) },
+      [status]: { description: summary, ...(status === 204 ? {} : { content: contentOf(gives ?? []) }) },
       '4XX': ERROR,
       '5XX': ERROR,
     },
@@ -68,7 +70,30 @@ const ACTOR = {
   schema: { type: 'string', maxLength: 64 },
 };
 
-function contentOf(body: keyof typeof SCHEMAS | readonly string[]): Json {
-  if (typeof body !== 'string') return Object.fromEntries(body.map((type) => [type, {}]));
-  return { [JSON_TYPE]: { schema: { $ref: `#/components/schemas/${body}` } } };
+function parameterOf(name: string, given: z.ZodType): Json {
+  const { description, ...schema } = jsonSchema(given);
+  return { name, in: 'query', description, schema };
+}
+
+function contentOf(body: z.ZodType | readonly string[]): Json {
+  if (!(body instanceof z.ZodType)) return Object.fromEntries(body.map((type) => [type, {}]));
+  return { [JSON_TYPE]: { schema: { $ref: refTo(NAMED.get(body)!.id) } } };
+}
+
+function schemas(): Json {
+  const made = z.toJSONSchema(NAMED, { io: 'input', uri: refTo }).schemas;
+  return Object.fromEntries(Object.entries(made).map(([name, schema]) => [name, plain(schema)]));
+}
+
+function jsonSchema(schema: z.ZodType): Json {
+  return plain(z.toJSONSchema(schema, { io: 'input' }));
+}
+
+/** Without `$id` and `$schema`, which stand in the document itself. */
+function plain(schema: object): Json {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => !key.startsWith('$')));
+}
+
+function refTo(name: string): string {
+  return `#/components/schemas/${name}`;
 }

@@ -3,192 +3,158 @@ import { keyChange } from '../../accounts/change.js';
 import { newKey } from '../../accounts/create.js';
 import { customerChange, newCustomer } from '../../accounts/customers/registry.js';
 import { newWebhook } from '../../accounts/customers/webhooks.js';
-import { NO_RULES } from '../../accounts/fields.js';
+import { limits, NO_RULES } from '../../accounts/fields.js';
 import type { Shape } from '../../accounts/fields.js';
 import { newGrant } from '../../accounts/grants.js';
-import { newToken } from '../access/tokens.js';
-import { ROLES } from '../../store/records/admin-token.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
+import { ROLES } from '../../store/records/admin-token.js';
+import { newToken } from '../access/tokens.js';
+import { newBan, rotation } from '../input/bodies.js';
 
-/** A JSON Schema. */
-type Schema = Readonly<Record<string, unknown>>;
+/** All that OpenAPI names. */
+export const NAMED = z.registry<{ readonly id: string }>();
 
-const TEXT = { type: 'string' };
-const FLAG = { type: 'boolean' };
-const COUNT = { type: 'integer', minimum: 0 };
-const MOMENT = { type: 'string', format: 'date-time' };
-const DAY = { type: 'string', format: 'date' };
-const DURATION = { type: 'string', examples: ['24h'] };
-const LIMIT = { oneOf: [{ type: 'integer', minimum: 1 }, { const: 'unlimited' }] };
-const LIMITS = orNull(object({ minute: LIMIT, day: LIMIT }, { month: LIMIT }));
-const SCOPES = orNull(listOf(TEXT));
-const CURSOR = { ...orNull(TEXT), description: 'Null after the last page' };
-const MISSING = object({
-  gateway: TEXT,
-  host: TEXT,
-  from: DAY,
-  to: DAY,
-  lastSeen: MOMENT,
-  finalAt: orNull(MOMENT),
+const named = <Schema extends z.ZodType>(id: string, schema: Schema): Schema => {
+  NAMED.add(schema, { id });
+  return schema;
+};
+/** What an answer holds. */
+const answer = <Fields extends Shape>(id: string, fields: Fields) => named(id, z.object(fields));
+/** What a body may hold: the very fields that it is read by. */
+const body = <Fields extends Shape>(id: string, fields: Fields) => named(id, z.strictObject(fields));
+
+const TEXT = z.string();
+const COUNT = z.int().min(0);
+const MOMENT = TEXT.meta({ format: 'date-time' });
+const DAY = TEXT.meta({ format: 'date' });
+const CURSOR = TEXT.nullable().describe('Null after the last page');
+const SECRETS = z.array(z.object({ ends: MOMENT.nullable() }));
+
+export const ErrorBody = answer('Error', { code: TEXT, message: TEXT, status: z.int() });
+export const Liveness = answer('Liveness', { alive: z.boolean() });
+const PART = z.object({ ok: z.boolean(), degraded: z.boolean().optional(), detail: TEXT.optional() });
+export const Ready = answer('Readiness', { ready: z.boolean(), parts: z.record(TEXT, PART) });
+export const AcceptedStore = answer('AcceptedStore', {
+  id: TEXT,
+  accepted: z.boolean().describe('False where there was nothing to accept'),
 });
 
-const GRANT = {
-  id: { ...COUNT, description: 'What the grant is withdrawn by' },
-  window: { enum: ['minute', 'day', 'month'] },
-  units: { type: 'integer', minimum: 1 },
+export const NewGrant = body('NewGrant', newGrant(0));
+export const Grant = answer('Grant', {
+  id: COUNT.describe('What the grant is withdrawn by'),
+  window: NewGrant.shape.window,
+  units: NewGrant.shape.units,
   until: MOMENT,
   note: TEXT,
   by: TEXT,
   at: MOMENT,
-};
-const GRANTS = { ...listOf(object(GRANT)), description: 'What is granted beyond the limits for now' };
+});
+const GRANTS = z.array(Grant).describe('What is granted beyond the limits for now');
+export const GrantList = answer('GrantList', { grants: GRANTS });
 
+export const NewKey = body('NewKey', newKey(NO_RULES));
+export const KeyChange = body('KeyChange', keyChange(NO_RULES));
+export const Rotation = body('Rotation', rotation);
 const KEY = {
   id: TEXT,
   name: TEXT,
-  customer: { ...orNull(TEXT), description: "Whose key it is: then plan and limits are the customer's" },
+  customer: TEXT.nullable().describe("Whose key it is: then plan and limits are the customer's"),
   plan: TEXT,
-  status: { enum: ['enabled', 'disabled', 'revoked'] },
-  limits: LIMITS,
+  status: z.enum(['enabled', 'disabled', 'revoked']),
+  limits,
   grants: GRANTS,
-  scopes: SCOPES,
+  scopes: z.array(TEXT).nullable(),
   note: TEXT,
   created: MOMENT,
-  expires: orNull(MOMENT),
-  secrets: listOf(object({ ends: orNull(MOMENT) })),
+  expires: MOMENT.nullable(),
+  secrets: SECRETS,
 };
-const CUSTOMER = {
+export const Key = answer('Key', KEY);
+export const IssuedKey = answer('IssuedKey', { ...KEY, key: TEXT.describe('The token, shown this once') });
+export const KeyPage = answer('KeyPage', { keys: z.array(Key), cursor: CURSOR });
+const CHANGED = z.record(TEXT, z.unknown());
+const ENTRY = z.object({ at: MOMENT, actor: TEXT.nullable(), action: TEXT, changed: CHANGED });
+export const History = answer('History', { history: z.array(ENTRY) });
+export const ImportResult = answer('ImportResult', { imported: COUNT, unchanged: COUNT });
+
+export const NewCustomer = body('NewCustomer', newCustomer(NO_RULES));
+export const CustomerChange = body('CustomerChange', customerChange(NO_RULES));
+export const Customer = answer('Customer', {
   id: TEXT,
   name: TEXT,
-  reference: { ...TEXT, description: 'Its id in the billing system; may be empty' },
+  reference: NewCustomer.shape.reference.unwrap(),
   plan: TEXT,
-  status: { enum: ['enabled', 'disabled', 'closed'] },
-  limits: LIMITS,
+  status: z.enum(['enabled', 'disabled', 'closed']),
+  limits,
   grants: GRANTS,
   note: TEXT,
   created: MOMENT,
-};
+});
+export const CustomerPage = answer('CustomerPage', { customers: z.array(Customer), cursor: CURSOR });
 
-const WEBHOOK = { receiver: TEXT, secrets: listOf(object({ ends: orNull(MOMENT) })) };
+export const NewWebhook = body('NewWebhook', newWebhook([]));
+export const Webhook = answer('Webhook', { receiver: TEXT, secrets: SECRETS });
+export const IssuedWebhook = answer('IssuedWebhook', {
+  ...Webhook.shape,
+  secret: TEXT.nullable().describe('What events are signed with, shown this once; null where it stays'),
+});
 
+export const NewBan = body('NewBan', newBan);
+export const Ban = answer('Ban', { key: TEXT, until: MOMENT, level: COUNT, reason: TEXT.nullable(), by: TEXT });
+export const BanList = answer('BanList', { bans: z.array(Ban) });
+export const BanPage = answer('BanPage', { bans: z.array(Ban), cursor: CURSOR });
+
+const PLAN = z.object({
+  name: TEXT,
+  state: z.enum(['in_force', 'retired', 'gone']),
+  limits: z.union([limits, z.literal('custom')]).describe('Null of a plan that is gone'),
+  keys: COUNT.describe('With a plan of their own'),
+  customers: COUNT,
+});
+export const PlanList = answer('PlanList', { plans: z.array(PLAN) });
+export const PlanFile = named('PlanFile', z.record(TEXT, z.unknown()).describe('The plans file, as JSON'));
+export const PlanCheck = answer('PlanCheck', { problems: z.array(TEXT), warnings: z.array(TEXT) });
+
+export const Event = answer('Event', {
+  id: TEXT,
+  type: TEXT,
+  time: MOMENT,
+  data: z.record(TEXT, z.unknown()),
+  state: z.enum(OUTBOX_STATES),
+  attempts: COUNT,
+  failure: TEXT.nullable(),
+  due: MOMENT.nullable(),
+  dead: MOMENT.nullable(),
+});
+export const EventPage = answer('EventPage', {
+  events: z.array(Event),
+  cursor: CURSOR,
+  enabled: z.boolean().describe('False: no webhook is set, and nothing is kept'),
+});
+
+export const NewToken = body('NewToken', newToken(0));
 const TOKEN = {
   id: TEXT,
   name: TEXT,
-  role: { enum: ROLES },
-  state: { enum: ['good', 'expired'] },
+  role: z.enum(ROLES),
+  state: z.enum(['good', 'expired']),
   created: MOMENT,
   by: TEXT,
-  expires: orNull(MOMENT),
+  expires: MOMENT.nullable(),
 };
+export const Token = answer('Token', TOKEN);
+export const IssuedToken = answer('IssuedToken', { ...TOKEN, token: TEXT.describe('Shown this once') });
+export const TokenList = answer('TokenList', { tokens: z.array(Token) });
 
-/** The forms of bodies, for readers: what is refused, and in which words, is the registry's to say. */
-export const SCHEMAS = {
-  Error: object({ code: TEXT, message: TEXT, status: { type: 'integer' } }),
-  Liveness: object({ alive: FLAG }),
-  AcceptedStore: object({
-    id: TEXT,
-    accepted: { ...FLAG, description: 'False where there was nothing to accept' },
-  }),
-  Readiness: object({
-    ready: FLAG,
-    parts: { type: 'object', additionalProperties: object({ ok: FLAG }, { degraded: FLAG, detail: TEXT }) },
-  }),
-  Key: object(KEY),
-  IssuedKey: object({ ...KEY, key: { ...TEXT, description: 'The token, shown this once' } }),
-  KeyPage: object({ keys: listOf(object(KEY)), cursor: CURSOR }),
-  NewKey: bodyOf(newKey(NO_RULES)),
-  KeyChange: bodyOf(keyChange(NO_RULES)),
-  Rotation: object({}, { overlap: DURATION }),
-  History: object({
-    history: listOf(object({ at: MOMENT, actor: orNull(TEXT), action: TEXT, changed: { type: 'object' } })),
-  }),
-  ImportResult: object({ imported: COUNT, unchanged: COUNT }),
-  Customer: object(CUSTOMER),
-  CustomerPage: object({ customers: listOf(object(CUSTOMER)), cursor: CURSOR }),
-  NewCustomer: bodyOf(newCustomer(NO_RULES)),
-  CustomerChange: bodyOf(customerChange(NO_RULES)),
-  Grant: object(GRANT),
-  GrantList: object({ grants: GRANTS }),
-  NewGrant: bodyOf(newGrant(0)),
-  Webhook: object(WEBHOOK),
-  IssuedWebhook: object({
-    ...WEBHOOK,
-    secret: { ...orNull(TEXT), description: 'What events are signed with, shown this once; null where it stays' },
-  }),
-  NewWebhook: bodyOf(newWebhook([])),
-  NewBan: object({ for: DURATION }, { reason: orNull(TEXT) }),
-  Ban: banned(),
-  BanList: object({ bans: listOf(banned()) }),
-  BanPage: object({ bans: listOf(banned()), cursor: CURSOR }),
-  PlanList: object({
-    plans: listOf(
-      object({
-        name: TEXT,
-        state: { enum: ['in_force', 'retired', 'gone'] },
-        limits: { ...orNull({ oneOf: [LIMITS, { const: 'custom' }] }), description: 'Null of a plan that is gone' },
-        keys: { ...COUNT, description: 'With a plan of their own' },
-        customers: COUNT,
-      }),
-    ),
-  }),
-  PlanFile: { type: 'object', description: 'The plans file, as JSON' },
-  PlanCheck: object({ problems: listOf(TEXT), warnings: listOf(TEXT) }),
-  Event: told(),
-  EventPage: object({
-    events: listOf(told()),
-    cursor: CURSOR,
-    enabled: { ...FLAG, description: 'False: no webhook is set, and nothing is kept' },
-  }),
-  Token: object(TOKEN),
-  IssuedToken: object({ ...TOKEN, token: { ...TEXT, description: 'Shown this once' } }),
-  TokenList: object({ tokens: listOf(object(TOKEN)) }),
-  NewToken: bodyOf(newToken(0)),
-  Finality: object({ openFrom: DAY, waitingFor: listOf(MISSING), without: listOf(MISSING) }),
-  ArchiveStatus: object({
-    days: COUNT,
-    first: orNull(DAY),
-    last: orNull(DAY),
-    dueBefore: DAY,
-    waiting: listOf(DAY),
-    pausedUntil: orNull(MOMENT),
-  }),
-} satisfies Readonly<Record<string, Schema>>;
-
-export type SchemaName = keyof typeof SCHEMAS;
-
-function banned(): Schema {
-  return object({ key: TEXT, until: MOMENT, level: COUNT, reason: orNull(TEXT), by: TEXT });
-}
-
-function told(): Schema {
-  const state = { enum: OUTBOX_STATES };
-  const due = orNull(MOMENT);
-  return object({
-    id: TEXT,
-    type: TEXT,
-    time: MOMENT,
-    data: { type: 'object' },
-    state,
-    attempts: COUNT,
-    failure: orNull(TEXT),
-    due,
-    dead: due,
-  });
-}
-
-/** Of a body, as it is read. */
-function bodyOf(fields: Shape): Schema {
-  return z.toJSONSchema(z.strictObject(fields), { io: 'input' });
-}
-
-function object(required: Schema, optional: Schema = {}): Schema {
-  return { type: 'object', required: Object.keys(required), properties: { ...required, ...optional } };
-}
-
-function listOf(items: Schema): Schema {
-  return { type: 'array', items };
-}
-
-function orNull(schema: Schema): Schema {
-  return { oneOf: [schema, { type: 'null' }] };
-}
+const MISSING = z.array(
+  z.object({ gateway: TEXT, host: TEXT, from: DAY, to: DAY, lastSeen: MOMENT, finalAt: MOMENT.nullable() }),
+);
+export const Finality = answer('Finality', { openFrom: DAY, waitingFor: MISSING, without: MISSING });
+export const ArchiveStatus = answer('ArchiveStatus', {
+  days: COUNT,
+  first: DAY.nullable(),
+  last: DAY.nullable(),
+  dueBefore: DAY,
+  waiting: z.array(DAY),
+  pausedUntil: MOMENT.nullable(),
+});

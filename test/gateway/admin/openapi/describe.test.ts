@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import type { Test } from 'tap';
+import { z } from 'zod';
+import { statusOf } from '../../../../src/gateway/admin/route.js';
 import { ROUTES } from '../../../../src/gateway/admin/routes.js';
 import { packageRoot } from '../../../../src/shared/package-root.js';
 import { listen } from '../listener.js';
@@ -51,16 +53,69 @@ t.test('it tells of every route what the table knows of it, and of no other', as
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
   t.same(told.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
-  for (const { method, path, role, browser, query = [], takes, streams, gives } of ROUTES) {
+  for (const one of ROUTES) {
+    const { method, path, role, browser, query = {}, takes, streams } = one;
     const operation = paths[path]![method.toLowerCase()]!;
     t.same(
       operation.parameters?.filter((one) => one.in === 'query').map(({ name }) => name) ?? [],
-      query,
+      Object.keys(query),
       `${method} ${path}`,
     );
-    t.ok(Object.hasOwn(operation.responses, String(gives[0])));
+    t.ok(Object.hasOwn(operation.responses, String(statusOf(one))));
     t.equal(operation.requestBody !== undefined, takes !== undefined || streams === true);
     const schemes = role === 'open' ? [] : browser === true ? [{ bearer: [] }, { basic: [] }] : undefined;
     t.same(operation.security, schemes);
   }
+});
+
+t.test('each body is read by the fields that are described, and each query by its parameters', async (t: Test) => {
+  const { ask, registry } = await listen(t, {}, { events: { customerNetworks: [] } });
+  const { record } = await registry.create({ plan: 'free', name: 'x' });
+  const { id: customer } = await registry.customers.create({ plan: 'free', name: 'x' }, 'x');
+  for (const { method, path, query, takes } of ROUTES) {
+    const at = path.replace('{id}', path.includes('customers') ? customer : record.id);
+    const slips: readonly string[] = [
+      ...(takes instanceof z.ZodObject ? Object.keys(takes.shape).map((field) => `${field}x`) : []),
+      'strange_fiield',
+    ];
+    if (takes instanceof z.ZodObject) {
+      const refused = await ask(method, at, Object.fromEntries(slips.map((field) => [field, 1])));
+      t.match(refused, { status: 400, json: { code: 'invalid_fields' } }, `${method} ${at}`);
+      for (const field of slips) t.match(refused.json['message'], `unknown field "${field}"`);
+      for (const field of Object.keys(takes.shape)) t.match(refused.json['message'], `did you mean "${field}"`);
+    }
+    if (query === undefined) continue;
+    const refused = await ask(
+      method,
+      `${at}?${Object.keys(query)
+        .map((name) => `${name}x=1`)
+        .join('&')}`,
+    );
+    t.match(refused, { status: 400, json: { code: 'invalid_query' } }, `${method} ${at}`);
+    for (const name of Object.keys(query)) t.match(refused.json['message'], `did you mean "${name}"`);
+  }
+});
+
+t.test('what each field may hold is described, as it is refused', async (t: Test) => {
+  const { ask } = await listen(t);
+  const { components, paths } = (await ask('GET', '/admin/v1/openapi.json')).json as unknown as {
+    readonly components: { readonly schemas: Readonly<Record<string, { readonly properties: unknown }>> };
+    readonly paths: Readonly<Record<string, { readonly get?: { readonly parameters?: readonly object[] } }>>;
+  };
+  const { schemas } = components;
+  t.match(schemas['NewKey'], {
+    required: ['name'],
+    additionalProperties: false,
+    properties: { name: { type: 'string', maxLength: 100 }, note: { maxLength: 1_000 } },
+  });
+  t.match(schemas['NewGrant'], {
+    required: ['window', 'units', 'until'],
+    properties: { window: { enum: ['minute', 'day', 'month'] }, units: { minimum: 1, maximum: 100_000_000 } },
+  });
+  t.match(schemas['NewToken']?.properties, { role: { enum: ['read', 'billing', 'keys', 'operator'] } });
+  t.match(schemas['NewBan'], { required: ['for'], properties: { for: { pattern: String } } });
+  t.match(schemas['KeyPage']?.properties, { keys: { items: { $ref: '#/components/schemas/Key' } } });
+  const limit = { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 } };
+  const status = { name: 'status', schema: { enum: ['enabled', 'disabled', 'revoked'] } };
+  t.match(paths['/admin/v1/keys']?.get?.parameters, [limit, { name: 'cursor' }, { name: 'plan' }, status]);
 });

@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
-import { parseToken } from '../../../src/gateway/accounts/token.js';
-import { ADMIN_TOKEN, listen } from './listener.js';
-import { createTeller } from '../../../src/gateway/store/failures.js';
+import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
+import { parseToken } from '../../../../src/gateway/accounts/token.js';
+import { ADMIN_TOKEN, listen } from '../listener.js';
+import { createTeller } from '../../../../src/gateway/store/failures.js';
 
 const creditsOf = createTeller();
 

@@ -5,12 +5,12 @@ import type { OutboxEntry } from '../../store/outbox/event.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MOST_DAYS } from '../../usage/range.js';
-import { viewOf as banView } from '../bans.js';
-import { viewOf as customerView } from '../customers/routes.js';
-import { viewOf as eventView } from '../events.js';
-import { entryView, viewOf as keyView } from '../keys.js';
+import { viewOf as banView } from './bans.js';
+import { viewOf as customerView } from './customers.js';
+import { viewOf as eventView } from './events.js';
+import { entryView, viewOf as keyView } from './keys.js';
 import type { AdminParts } from '../route.js';
-import { reportOf } from '../usage.js';
+import { reportOf } from './usage.js';
 
 const PAGE_ENTRIES = 1_000;
 

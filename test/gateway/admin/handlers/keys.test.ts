@@ -2,8 +2,8 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseToken } from '../../../src/gateway/accounts/token.js';
-import { ADMIN_TOKEN, listen } from './listener.js';
+import { parseToken } from '../../../../src/gateway/accounts/token.js';
+import { ADMIN_TOKEN, listen } from '../listener.js';
 
 t.test('201: a key is created, shown once, and its record reads back without it', async (t: Test) => {
   const { ask } = await listen(t);

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { claimNew } from '../../conformance/outbox.js';
+import { claimNew } from '../../../conformance/outbox.js';
 import type { Test } from 'tap';
-import { listen } from './listener.js';
-import type { Listener, Reply } from './listener.js';
+import { listen } from '../listener.js';
+import type { Listener, Reply } from '../listener.js';
 
 type Event = Readonly<Record<string, unknown>>;
 
@@ -67,9 +67,9 @@ t.test('wrong questions are told', async (t) => {
   const { ask } = await withEvents(t, 0);
   t.same((await ask('GET', '/admin/v1/events')).json, { events: [], cursor: null, enabled: true });
   for (const [path, words] of [
-    ['/admin/v1/events?state=delivered', 'state must be one of waiting, scheduled, dead'],
-    ['/admin/v1/events?limit=0', 'limit must be a whole number'],
-    ['/admin/v1/events?cursor=abcdefghijkl', 'cursor must be the one'],
+    ['/admin/v1/events?state=delivered', 'state: must be one of waiting, scheduled, dead'],
+    ['/admin/v1/events?limit=0', 'limit: must be a whole number'],
+    ['/admin/v1/events?cursor=abcdefghijkl', 'cursor: must be the one'],
   ] as const)
     t.match(await ask('GET', path), { status: 400, json: { code: 'invalid_query', message: words } }, path);
   for (const id of ['abcdefghijkl-ABCDEFGHIJKL', 'abcdefghijkl', 'x', 'abcdefghijkl-ABCDEFGHIJK%1f']) {

@@ -1,0 +1,39 @@
+import { isoOrNull } from '../../accounts/edits.js';
+import { hasExpired } from '../../store/records/admin-token.js';
+import type { AdminToken } from '../../store/records/admin-token.js';
+import { IssuedToken, NewToken, Token, TokenList } from '../openapi/schemas.js';
+import { handler } from '../route.js';
+
+export const list = handler({
+  gives: TokenList,
+  handle: async ({ parts, tokens }) => {
+    const [records, nowMs] = [await tokens.list(), await parts.registry.nowMs()];
+    return { json: { tokens: records.map((record) => viewOf(record, nowMs)) } };
+  },
+});
+
+export const create = handler({
+  takes: NewToken,
+  status: 201,
+  gives: IssuedToken,
+  handle: async ({ parts, tokens, body, actor }) => {
+    const { record, token } = await tokens.create(body, actor);
+    return { json: { token, ...viewOf(record, await parts.registry.nowMs()) } };
+  },
+});
+
+export const show = handler({
+  gives: Token,
+  handle: async ({ parts, tokens, id }) => ({ json: viewOf(await tokens.get(id), await parts.registry.nowMs()) }),
+});
+
+export const revoke = handler({
+  handle: ({ tokens, id }) => tokens.revoke(id),
+});
+
+/** A token as operators see it: never itself nor its hash. */
+function viewOf(record: AdminToken, nowMs: number): object {
+  const { id, name, role, createdAtMs, createdBy: by, expiresAtMs } = record;
+  const [created, expires] = [createdAtMs, expiresAtMs].map(isoOrNull);
+  return { id, name, role, state: hasExpired(record, nowMs) ? 'expired' : 'good', created, by, expires };
+}

@@ -1,0 +1,134 @@
+import type { Checked } from '../../accounts/fields.js';
+import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
+import { rowsOfCustomer } from '../../usage/of-customer.js';
+import { MOST_DAYS, viewOf } from '../../usage/range.js';
+import type { ReportRange } from '../../usage/range.js';
+import { CONTENT_SECURITY_POLICY } from '../../usage/style.js';
+import { writeReport } from '../../usage/write.js';
+import type { Format } from '../../usage/write.js';
+import { AdminRefusal } from '../answer.js';
+import type { Answer, Headers } from '../answer.js';
+import { checkOrder, inFormat, invalidQuery, ofReport } from '../input/query.js';
+import { Finality } from '../openapi/schemas.js';
+import { handler } from '../route.js';
+import type { AdminParts } from '../route.js';
+
+type Asked = Checked<typeof ofReport>;
+
+const TYPES: Readonly<Record<Format, string>> = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8; header=present',
+  html: 'text/html; charset=utf-8',
+};
+/** No younger day is ever archived (`store.archive_after`). */
+const STORED_DAYS = 31;
+/** Reports over all keys. */
+const MOST_AT_ONCE = 4;
+
+export const report = handler({
+  query: { ...ofReport, ...inFormat },
+  browser: true,
+  gives: ['application/json', 'text/csv', 'text/html'],
+  handle: ({ parts, query: { format, ...query } }) => reported(parts, query, format),
+});
+
+export const page = handler({
+  query: ofReport,
+  browser: true,
+  gives: ['text/html'],
+  handle: ({ parts, query }) => reported(parts, query, 'html'),
+});
+
+/** Up to which day all is there, and the gateways that decide it. */
+export const gateways = handler({
+  browser: true,
+  gives: Finality,
+  handle: async ({ parts }) => {
+    const { openFrom, waitingFor, without } = await parts.engine.days.finality(await parts.registry.nowMs());
+    return { json: { openFrom, waitingFor: waitingFor.map(viewOf), without: without.map(viewOf) } };
+  },
+});
+
+export const giveUp = handler({
+  handle: async ({ parts, id }) => {
+    if (await parts.engine.days.giveUp(id)) return undefined;
+    throw new AdminRefusal(
+      404,
+      'gateway_not_found',
+      'No gateway of this id holds a day open. See GET /admin/v1/usage/gateways.',
+    );
+  },
+});
+
+async function reported(parts: AdminParts, query: Asked, format: Format): Promise<Answer> {
+  const nowMs = await parts.registry.nowMs();
+  const whose = await whoseOf(parts, query);
+  const range = { ...rangeOf(query, nowMs), ...whose, ...(await parts.engine.days.finality(nowMs)) };
+  return { type: TYPES[format], headers: headersOf(format, range), chunks: reportOf(parts, format, range, nowMs) };
+}
+
+/** One that isn't there is a slip, not somebody without traffic. */
+async function whoseOf(
+  { registry }: AdminParts,
+  { key, customer }: Asked,
+): Promise<Pick<ReportRange, 'key'> | Pick<ReportRange, 'customer'>> {
+  if (key !== undefined && customer !== undefined) throw invalidQuery('Give key or customer, not both.');
+  if (key !== undefined) return { key: (await registry.get(key)).id };
+  return customer === undefined ? {} : { customer: (await registry.customers.find(customer)).id };
+}
+
+/** A report; over Redis and archive in a process of its own. Of one key the days that are certainly in the store are read at once, here. */
+export function reportOf(
+  { report: made, engine }: AdminParts,
+  format: Format,
+  range: ReportRange,
+  nowMs: number,
+): AsyncIterable<string | Buffer> {
+  const { from, to, key, customer } = range;
+  if (made !== undefined && (key === undefined || from < dayOf(nowMs - STORED_DAYS * DAY_MS)))
+    return limited(made(format, range));
+  // Ids of a customer's keys begin with its own.
+  const rows = engine.usage.rows(from, to, key, customer);
+  const asked = customer === undefined ? rows : rowsOfCustomer(rows, customer);
+  const written = writeReport(format, range, asked, (after, count) => engine.customers.page(after, count));
+  return key === undefined ? limited(written) : written;
+}
+
+function headersOf(format: Format, { from, to }: ReportRange): Headers {
+  switch (format) {
+    case 'json':
+      return {};
+    case 'csv':
+      return { 'Content-Disposition': `attachment; filename="usage-${from}-${to}.csv"` };
+    case 'html':
+      return { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' };
+  }
+}
+
+let running = 0;
+
+/** Counts the reports under way, and refuses one too many: each takes memory and a processor. */
+async function* limited<Piece>(report: AsyncGenerator<Piece, void>): AsyncGenerator<Piece, void> {
+  if (running >= MOST_AT_ONCE)
+    throw new AdminRefusal(
+      503,
+      'busy',
+      `${MOST_AT_ONCE} reports are being made already. Wait for one to end, then try again.`,
+      { 'Retry-After': '5' },
+    );
+  running += 1;
+  try {
+    yield* report;
+  } finally {
+    running -= 1;
+  }
+}
+
+/** From the first of this month to today, where nothing else is said. */
+function rangeOf(query: Asked, nowMs: number): Pick<ReportRange, 'from' | 'to' | 'by'> {
+  const { to = dayOf(nowMs), from = `${to.slice(0, 8)}01`, by } = query;
+  checkOrder({ from, to });
+  if (Date.parse(to) - Date.parse(from) >= MOST_DAYS * DAY_MS)
+    throw invalidQuery(`from and to must span at most ${MOST_DAYS} days.`);
+  return { from, to, by };
+}
