@@ -8,7 +8,7 @@ import type { AdminAddress } from './admin-address.js';
 import { CommandError } from './command-error.js';
 
 export type Json = Readonly<Record<string, unknown>>;
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Opens the admin API for a command's options; later, because help needs no gateway. */
 export type Connect = () => Promise<AdminClient>;
@@ -33,17 +33,17 @@ export class AdminClient {
     return text === '' ? {} : readJson(text);
   }
 
-  /** A paged listing, page after page: all of it, or the first `most`. */
-  async askAll(path: string, query: URLSearchParams, list: string, most = Infinity): Promise<readonly Json[]> {
+  /** A paged listing, page after page, as one page: all of it, or the first `most`. */
+  async askAll(path: string, query: URLSearchParams, list: string, most = Infinity): Promise<Json> {
     const items: Json[] = [];
-    for (let cursor: unknown = ''; typeof cursor === 'string' && items.length < most;) {
+    let page: Json = {};
+    for (let cursor: unknown = ''; typeof cursor === 'string' && items.length < most; { cursor } = page) {
       query.set('limit', String(Math.min(most - items.length, 1_000)));
       if (cursor !== '') query.set('cursor', cursor);
-      const page = await this.ask('GET', `${path}?${query.toString()}`);
+      page = await this.ask('GET', `${path}?${query.toString()}`);
       items.push(...listIn(page, list));
-      ({ cursor } = page);
     }
-    return items;
+    return { ...page, [list]: items };
   }
 
   /** Copies the answer to `out` as it comes. */

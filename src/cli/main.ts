@@ -5,18 +5,18 @@ import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../shared/package-root.js';
 import { exitWithParent } from '../shared/exit.js';
 import { findAdmin } from './admin-address.js';
-import { bansCommand } from './keys/bans.js';
 import { AdminClient } from './client.js';
-import { eventsCommand } from './keys/events.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { CommandError } from './command-error.js';
-import { keysCommand } from './keys/command.js';
-import { customersCommand } from './keys/customers.js';
-import { storeCommand } from './store.js';
-import { tokensCommand } from './keys/tokens.js';
 import { styled } from './output.js';
-import { plansCommand } from './plans/command.js';
+import { bansCommand } from './rest/bans.js';
+import { customersCommand } from './rest/customers.js';
+import { eventsCommand } from './rest/events.js';
+import { keysCommand } from './rest/keys.js';
+import { plansCommand } from './rest/plans.js';
+import { storeCommand } from './rest/store.js';
+import { tokensCommand } from './rest/tokens.js';
 import { usageCommand } from './usage/command.js';
 
 function createProgram(): Command {

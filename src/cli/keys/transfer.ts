@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import type { AdminClient, Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { say, sayJson } from '../output.js';
-import { pathOf } from './fields.js';
+import { segment } from '../rest/command.js';
 import { progressOn } from '../progress.js';
 
 /** `petgate keys import`: a file of keys, each of which is there afterwards. */
@@ -75,7 +75,7 @@ function exportPath({ hashes, ...filter }: ExportOptions): string {
 function ofOne(id: string, options: ExportOptions): string {
   if (Object.keys(options).length > 0)
     throw new CommandError('Of one key all is printed but its hashes: leave out the options, except --output.', 2);
-  return `${pathOf(id)}/export`;
+  return `/admin/v1/keys/${segment(id)}/export`;
 }
 
 /** Copies an answer to standard output, or into a file. */

@@ -3,7 +3,9 @@ import { Command } from 'commander';
 import type { IncomingMessage } from 'node:http';
 import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
-import { cell, say, sayJson, styled } from '../output.js';
+import { cell, say, styled } from '../output.js';
+import { group } from '../rest/command.js';
+import type { Rows } from '../rest/command.js';
 
 interface RangeOptions {
   readonly from?: string;
@@ -13,9 +15,7 @@ interface RangeOptions {
 
 /** `petgate usage archive …` */
 export function archiveCommand(connect: Connect): Command {
-  return new Command('archive')
-    .description('what became of days of the ledger that are over')
-    .addCommand(statusCommand(connect))
+  return group(connect, 'archive', 'what became of days of the ledger that are over', ROWS, EXAMPLES)
     .addCommand(
       linesCommand(
         connect,
@@ -42,25 +42,20 @@ export function archiveCommand(connect: Connect): Command {
         'move the days that are due now, as the gateway does once a day',
         (line) => `${cell(line['moved'])} days moved, ${cell(line['rows'])} rows; ${waitingOf(line)}`,
       ),
-    )
-    .addHelpText('after', EXAMPLES);
+    );
 }
 
-function statusCommand(connect: Connect): Command {
-  return new Command('status')
-    .description('show which days are in the archive, and which wait')
-    .option('--json', 'print JSON')
-    .action(async ({ json }: { readonly json?: true }) => {
-      const status = await (await connect()).ask('GET', '/admin/v1/usage/archive');
-      if (json === true) {
-        sayJson(status);
-        return;
-      }
-      const { days, first, last, dueBefore, pausedUntil } = status;
-      say(`Archive: ${Number(days) === 0 ? 'no days yet' : `${cell(days)} days, ${cell(first)} to ${cell(last)}`}`);
-      say(`Days before ${cell(dueBefore)} (UTC) belong there: ${waitingOf(status)}.`);
-      if (pausedUntil !== null) say(`Days were brought back: nothing is moved until ${cell(pausedUntil)}.`);
-    });
+const ROWS: Rows = {
+  status: ['show which days are in the archive, and which wait', 'GET usage/archive', { text: statusOf }],
+};
+
+function statusOf(status: Json): string {
+  const { days, first, last, dueBefore, pausedUntil } = status;
+  return [
+    `Archive: ${Number(days) === 0 ? 'no days yet' : `${cell(days)} days, ${cell(first)} to ${cell(last)}`}`,
+    `Days before ${cell(dueBefore)} (UTC) belong there: ${waitingOf(status)}.`,
+    ...(pausedUntil === null ? [] : [`Days were brought back: nothing is moved until ${cell(pausedUntil)}.`]),
+  ].join('\n');
 }
 
 function waitingOf(status: Json): string {

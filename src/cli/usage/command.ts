@@ -1,22 +1,22 @@
 import { Command } from 'commander';
 import type { Connect } from '../client.js';
+import { commandsOf } from '../rest/command.js';
 import { archiveCommand } from './archive.js';
-import { gatewaysCommand, giveUpCommand } from './gateways.js';
+import { GATEWAYS } from './gateways.js';
 import { pushCommand } from './push/command.js';
 import { reconcileCommand } from './reconcile.js';
 import { reportCommand } from './report.js';
 
 /** `petgate usage`: without a further word it reports. */
 export function usageCommand(connect: Connect): Command {
-  return new Command('usage')
+  const usage = new Command('usage')
     .description('report, prove and hand over what the ledger holds')
     .addCommand(reportCommand(connect), { isDefault: true })
     .addCommand(reconcileCommand(connect))
     .addCommand(pushCommand(connect))
-    .addCommand(gatewaysCommand(connect))
-    .addCommand(giveUpCommand(connect))
-    .addCommand(archiveCommand(connect))
     .addHelpText('after', EXAMPLES);
+  for (const command of commandsOf(connect, GATEWAYS)) usage.addCommand(command);
+  return usage.addCommand(archiveCommand(connect));
 }
 
 const EXAMPLES = `

@@ -2,9 +2,9 @@ import { Command, Option } from 'commander';
 import { listIn } from '../client.js';
 import type { Json } from '../client.js';
 import type { Connect } from '../client.js';
-import { pathOf } from '../keys/fields.js';
+import { segment } from '../rest/command.js';
 import { cell, say, styled, table } from '../output.js';
-import { showMissing } from './gateways.js';
+import { missingIn } from './gateways.js';
 
 interface ReportOptions {
   readonly from?: string;
@@ -32,7 +32,7 @@ export function reportCommand(connect: Connect): Command {
     .option('--json', 'the same as --format json')
     .addHelpText('after', EXAMPLES)
     .action(async ({ format, json, ...asked }: ReportOptions) => {
-      for (const id of [asked.key, asked.customer]) if (id !== undefined) pathOf(id);
+      for (const id of [asked.key, asked.customer]) if (id !== undefined) segment(id);
       const query = new URLSearchParams({ ...asked });
       const client = await connect();
       // All but the table goes through as it comes: it may be larger than memory.
@@ -69,7 +69,7 @@ function showReport(report: Json, by: readonly string[]): void {
     `Usage from ${cell(report['from'])} to ${cell(report['to'])} (UTC)${report['final'] === true ? ', final' : styled('dim', ', still growing')}\n`,
   );
   say(table([...by, ...COUNTS, ...(hasDay ? ['final'] : [])], [...rows, totals]));
-  showMissing(report);
+  for (const line of missingIn(report)) say(line);
 }
 
 function rowOf(labels: readonly string[], counts: Json): readonly (string | number)[] {

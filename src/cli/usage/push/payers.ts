@@ -1,3 +1,4 @@
+import { listIn } from '../../client.js';
 import type { AdminClient } from '../../client.js';
 
 /** Who pays for a key. `customer` is the id, null of a key without one. */
@@ -12,7 +13,9 @@ export async function payersOf(client: AdminClient): Promise<PayerOf> {
   // Only here: the image of pets has this command line and no gateway.
   const { customerOf } = await import('../../../gateway/store/records/customer-id.js');
   const customers = await client.askAll('/admin/v1/customers', new URLSearchParams(), 'customers');
-  const references = new Map(customers.map(({ id, reference }) => [String(id), String(reference)]));
+  const references = new Map(
+    listIn(customers, 'customers').map(({ id, reference }) => [String(id), String(reference)]),
+  );
   return (keyId) => {
     const customer = customerOf(keyId);
     return { customer, subject: customer === null ? keyId : references.get(customer) || customer };

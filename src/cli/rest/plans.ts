@@ -1,27 +1,42 @@
 import { Command } from 'commander';
 import type { PlanUse } from '../../gateway/accounts/plans/uses.js';
-import { listIn } from '../client.js';
 import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
-import { cell, say, sayJson, styled, table } from '../output.js';
+import { cell, say, sayJson, styled } from '../output.js';
+import { group } from './command.js';
+import type { Rows } from './command.js';
+import { list } from './show.js';
 
-const COLUMNS = ['plan', 'state', 'minute', 'day', 'month', 'keys', 'customers'];
+/** A plan may have one word for all of its limits. */
+const WINDOWS = (['minute', 'day', 'month'] as const).map((window) => {
+  const limitOf = (row: Json): unknown => {
+    const { limits } = row as unknown as PlanUse;
+    if (limits !== 'custom' && limits !== null) return cell(limits[window]);
+    return window === 'month' ? null : limits;
+  };
+  return [window, limitOf] as const;
+});
+
+const ROWS: Rows = {
+  list: [
+    'list the plans, with the number of keys and customers on each',
+    'GET plans',
+    list('plans', [['plan', ({ name }) => name], ['state', stateOf], ...WINDOWS, 'keys', 'customers'], 'No plans.'),
+  ],
+};
 
 export function plansCommand(connect: Connect): Command {
-  const plans = new Command('plans')
-    .description('see who has which plan, and check a file of plans')
-    .addHelpText('after', EXAMPLES);
-  plans
-    .command('list')
-    .description('list the plans, with the number of keys and customers on each')
-    .option('--json', 'print JSON')
-    .action(async ({ json }: { json?: true }) => {
-      const found = listIn(await (await connect()).ask('GET', '/admin/v1/plans'), 'plans');
-      if (json === true) sayJson({ plans: found });
-      else say(table(COLUMNS, (found as readonly unknown[] as readonly PlanUse[]).map(rowOf)));
-    });
-  plans
-    .command('check <file>')
+  const plans = group(connect, 'plans', 'see who has which plan, and check a file of plans', ROWS, EXAMPLES);
+  return plans.addCommand(checkCommand(connect));
+}
+
+function stateOf({ state }: Json): string {
+  return String(state).replace('_', ' ');
+}
+
+function checkCommand(connect: Connect): Command {
+  return new Command('check')
+    .argument('<file>')
     .description('tell what a file of plans would take from keys and customers in the store; exit code 1 if anything')
     .option('--json', 'print JSON')
     .action(async (file: string, { json }: { json?: true }) => {
@@ -34,12 +49,6 @@ export function plansCommand(connect: Connect): Command {
       if (problems.length > 0) throw new CommandError(problems.join('\n'));
       if (json !== true) say(`${styled('green', 'The plans fit')}: nobody in the store loses by them.`);
     });
-  return plans;
-}
-
-function rowOf({ name, state, limits, keys, customers }: PlanUse): readonly (string | number)[] {
-  const { minute, day, month } = limits === 'custom' || limits === null ? { minute: limits, day: limits } : limits;
-  return [name, state.replace('_', ' '), cell(minute), cell(day), cell(month), keys, customers];
 }
 
 function linesIn(said: Json, name: string): readonly string[] {

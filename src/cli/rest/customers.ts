@@ -1,0 +1,94 @@
+import { Command } from 'commander';
+import type { Connect } from '../client.js';
+import { pourTo } from '../keys/transfer.js';
+import { group, segment } from './command.js';
+import type { Rows } from './command.js';
+import { grants } from './grants.js';
+import { dayIn, done, HISTORY, pages, record } from './show.js';
+
+const COLUMNS = ['id', 'name', 'reference', 'plan', 'status', dayIn('created')];
+
+const ROWS: Rows = {
+  create: [
+    'make a customer; then make keys for it with petgate keys create --customer',
+    'POST customers',
+    record(),
+    'name! plan! minute day month reference note',
+  ],
+  list: [
+    'list customers, by id, or those of one reference',
+    'GET customers',
+    pages('customers', COLUMNS, (_, { reference }) =>
+      reference === undefined ? 'No customers.' : 'No customer has this reference.',
+    ),
+    'reference limit',
+  ],
+  'show <id>': ['show one customer', 'GET customers/{id}', record()],
+  'change <id>': [
+    'change a customer; holds on the very next request of each of its keys',
+    'PATCH customers/{id}',
+    record(),
+    'name plan status minute day month reference note',
+  ],
+  'close <id>': [
+    'end a customer with all its keys for ever',
+    'DELETE customers/{id}',
+    done('Customer {id} is closed.'),
+  ],
+  'erase <id>': [
+    'forget name, reference and notes of a closed customer and of its keys for ever; ids and usage stay',
+    'POST customers/{id}/erase',
+    done('Name, reference and notes of customer {id} and of its keys are erased.'),
+  ],
+  'history <id>': ['what happened to a customer', 'GET customers/{id}/history', HISTORY],
+  ...grants('customers', 'a customer'),
+};
+
+const WEBHOOK: Rows = {
+  'show <id>': ['show the webhook of a customer, without its secret', 'GET customers/{id}/webhook', record()],
+  'set <id>': [
+    'set its address; the first prints the secret that events are signed with, this once',
+    'PUT customers/{id}/webhook',
+    record(),
+    'url!',
+  ],
+  'rotate <id>': [
+    'print a new secret, this once; the old one signs too for the overlap',
+    'POST customers/{id}/webhook/rotate',
+    record(),
+    'overlap',
+  ],
+  'remove <id>': [
+    'send nothing to it any more',
+    'DELETE customers/{id}/webhook',
+    done('Customer {id} has no webhook any more.'),
+  ],
+};
+
+export function customersCommand(connect: Connect): Command {
+  const about = 'create, find, change and close customers, whose keys share a plan';
+  return group(connect, 'customers', about, ROWS, EXAMPLES)
+    .addCommand(group(connect, 'webhook', 'where a customer is told of its keys and limits', WEBHOOK))
+    .addCommand(exportCommand(connect));
+}
+
+function exportCommand(connect: Connect): Command {
+  return new Command('export')
+    .description('print all that is stored about a customer and its keys, as JSON')
+    .argument('<id>')
+    .option('--output <file>', 'write to this file instead, readable by you alone, there when it is whole')
+    .action(async (id: string, { output }: { output?: string }) =>
+      pourTo(connect, `/admin/v1/customers/${segment(id)}/export`, output),
+    );
+}
+
+const EXAMPLES = `
+Examples:
+  petgate customers create --name "Big shop" --plan pro --reference C-1042
+  petgate customers list --reference C-1042
+  petgate keys create --customer 8hK2mQ0z --name "Their web shop"
+  petgate customers change 8hK2mQ0z --plan business
+  petgate customers grant 8hK2mQ0z --day 500 --until 2027-01-31
+  petgate usage report --by customer --format csv
+  petgate customers webhook set 8hK2mQ0z --url https://hooks.shop.example/petgate
+  petgate customers close 8hK2mQ0z`;

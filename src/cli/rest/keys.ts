@@ -1,0 +1,83 @@
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { Connect, Json } from '../client.js';
+import { CommandError } from '../command-error.js';
+import { exportCommand, importCommand } from '../keys/transfer.js';
+import { cell } from '../output.js';
+import { group } from './command.js';
+import type { Row, Rows } from './command.js';
+import { grants } from './grants.js';
+import { dayIn, done, HISTORY, issued, pages, record, recordOf } from './show.js';
+
+const COLUMNS = ['id', 'name', 'plan', 'status', dayIn('created'), dayIn('expires')];
+const ROTATED = issued('New secret made.', 'key', (key) => `${recordOf(key)}\n\n${oldSecretIn(key)}`);
+
+const ROWS: Rows = {
+  create: [
+    'make a key; it is shown once',
+    'POST keys',
+    issued('Key created.', 'key', recordOf),
+    'plan customer name! minute day month note scope expires import',
+    { send: withKey },
+  ],
+  list: ['list keys, by id', 'GET keys', pages('keys', COLUMNS, 'No keys.'), 'plan status name customer limit'],
+  'show <id>': ['show one key', 'GET keys/{id}', record()],
+  'change <id>': [
+    'change a key; holds on its very next request',
+    'PATCH keys/{id}',
+    record(),
+    'plan name minute day month note scope expires allScopes',
+  ],
+  'rotate <id>': [
+    'give a key a new secret; the old one stays good for the overlap',
+    'POST keys/{id}/rotate',
+    ROTATED,
+    'overlap',
+  ],
+  'enable <id>': status('enable', 'enabled'),
+  'disable <id>': status('disable', 'disabled'),
+  'revoke <id>': ['end a key for ever', 'DELETE keys/{id}', done('Key {id} is revoked.')],
+  'erase <id>': [
+    'forget name and notes of a revoked key for ever; its id and usage stay',
+    'POST keys/{id}/erase',
+    done('Name and notes of key {id} are erased.'),
+  ],
+  'history <id>': ['what happened to a key', 'GET keys/{id}/history', HISTORY],
+  ...grants('keys', 'a key'),
+};
+
+export function keysCommand(connect: Connect): Command {
+  const keys = group(connect, 'keys', 'create, find, change and end API keys', ROWS, EXAMPLES);
+  return keys.addCommand(importCommand(connect)).addCommand(exportCommand(connect));
+}
+
+function status(word: string, status: string): Row {
+  return [`${word} a key`, 'PATCH keys/{id}', done(`Key {id} is ${status}.`), '', { send: () => ({ status }) }];
+}
+
+async function withKey({ import: isImported, ...fields }: Json): Promise<Json> {
+  if (fields['plan'] === undefined && fields['customer'] === undefined)
+    throw new CommandError('Say --plan, or --customer for a key that shares the plan of a customer.', 2);
+  return isImported === undefined ? fields : { ...fields, key: (await text(process.stdin)).trim() };
+}
+
+/** What became of the secret before: the second one of the answer's `secrets`. */
+function oldSecretIn({ secrets }: Json): string {
+  const [, old] = secrets as readonly Json[];
+  return old === undefined
+    ? 'No other secret is good any more.'
+    : `The secret before is good until ${cell(old['ends'])}; any other has ended.`;
+}
+
+const EXAMPLES = `
+Examples:
+  petgate keys create --plan free --name "My app" --expires 90d
+  petgate keys create --plan enterprise --name "Big shop" --minute 5000 --day unlimited
+  petgate keys create --customer 8hK2mQ0z --name "Their batch job"
+  petgate keys list --plan pro --json
+  petgate keys change 3hT9sQ0aZk1B --plan pro
+  petgate keys rotate 3hT9sQ0aZk1B --overlap 24h
+  petgate keys grant 3hT9sQ0aZk1B --day 500 --until 2027-01-31 --note "launch"
+  petgate keys create --plan free --name "Old app" --import < key.txt
+  petgate keys import old-keys.jsonl
+  petgate keys export --hashes --output keys.jsonl`;

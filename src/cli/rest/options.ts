@@ -1,0 +1,91 @@
+import type { Json } from '../client.js';
+import { CommandError } from '../command-error.js';
+import { DAY_MS } from '../../shared/utc-day.js';
+import type { Role } from '../../gateway/store/records/admin-token.js';
+
+/** Listed here, because the image of pets has this command line and no gateway. */
+const ROLES = Object.keys({ read: true, billing: true, keys: true, operator: true } satisfies Record<Role, true>);
+
+/** Every option of the commands that are requests: its value, what it says, and its fields of the request. */
+interface OptionSpec {
+  readonly value?: string;
+  readonly about: string;
+  readonly choices?: readonly string[];
+  readonly fallback?: string;
+  /** One of the option's own name unless said. */
+  readonly fields?: (value: string) => Json;
+}
+
+export const OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  allScopes: { about: 'may do everything', fields: () => ({ scopes: null }) },
+  customer: { value: '<id>', about: 'a customer, whose keys share its plan, limits and buckets' },
+  day: { value: '<units>', about: 'the same per day', fields: limitOf('day') },
+  dead: { about: 'those that nobody tries any more' },
+  expires: {
+    value: '<date>',
+    about: '2027-01-31, 2027-01-31T12:00:00Z, 90d (from now), or never',
+    fields: (text) => ({ expires: text === 'never' ? null : dateOf(text) }),
+  },
+  for: { value: '<duration>', about: 'such as 10m, 1h, 7d' },
+  import: { about: 'bring in a key of another form, read from standard input' },
+  limit: { value: '<count>', about: 'the first so many', fields: checkCount },
+  minute: {
+    value: '<units>',
+    about: 'units per minute; "unlimited" where a plan has custom limits',
+    fields: limitOf('minute'),
+  },
+  month: { value: '<units>', about: 'the same per calendar month', fields: limitOf('month') },
+  name: { value: '<name>', about: 'whose it is; of a list: how it begins' },
+  note: { value: '<text>', about: 'for operators' },
+  overlap: {
+    value: '<duration>',
+    about: 'such as 30m, 24h, 7d; 0s ends the old one at once. An end that is set is never moved further away',
+    fallback: '24h',
+  },
+  plan: { value: '<plan>', about: 'free, pro, business, enterprise' },
+  reason: { value: '<text>', about: "kept with the ban and in the key's history" },
+  reference: { value: '<text>', about: 'its id in the billing system' },
+  role: { value: '<role>', about: 'what it may do', choices: ROLES },
+  scheduled: { about: 'those that are sent when they happen: keys that end' },
+  scope: {
+    value: '<scope...>',
+    about: 'what it may do: pets:read, pets:write (everything unless said)',
+    fields: (scopes: unknown) => ({ scopes }),
+  },
+  status: { value: '<status>', about: 'enabled or disabled; a list also has revoked keys' },
+  until: {
+    value: '<date>',
+    about: '2027-01-31, 2027-01-31T12:00:00Z, or 90d (from now); it ends then by itself',
+    fields: (text) => ({ until: dateOf(text) }),
+  },
+  url: { value: '<url>', about: 'such as https://hooks.shop.example/petgate' },
+};
+
+/** What the given options say, together. */
+export function fieldsIn(names: readonly string[], values: Readonly<Record<string, unknown>>): Json {
+  const all: Record<string, unknown> = {};
+  for (const name of names) {
+    const value = values[name] as string | undefined;
+    if (value === undefined) continue;
+    const { limits, ...fields } = OPTIONS[name]!.fields?.(value) ?? { [name]: value };
+    Object.assign(all, fields);
+    if (limits !== undefined) all['limits'] = { ...(all['limits'] as Json | undefined), ...(limits as Json) };
+  }
+  return all;
+}
+
+/** A date as the gateway takes it. What is none goes as it is: the gateway says why not. */
+function dateOf(text: string): string {
+  const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
+  return days === undefined ? text : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
+}
+
+/** A figure as a number; anything else goes as it is. */
+function limitOf(window: string): (text: string) => Json {
+  return (text) => ({ limits: { [window]: /^[0-9]{1,15}$/.test(text) ? Number(text) : text } });
+}
+
+function checkCount(text: string): Json {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return {};
+  throw new CommandError('--limit must be a whole number from 1.', 2);
+}
