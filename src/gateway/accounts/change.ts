@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { customerOf } from '../store/records/customer-id.js';
 import type { KeyRecord } from '../store/records/key.js';
 import { problemsOfChange } from './customers/of-key.js';
-import { differences, isoOrNull } from './edits.js';
+import { changeTo, differences, isoOrNull } from './edits.js';
 import type { Change } from './edits.js';
 import {
   expiresAfter,
@@ -50,18 +50,13 @@ export function changed(record: KeyRecord, body: Body, rules: FieldRules & Price
   const own = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, rules, problems);
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
   const next = { ...record, ...fields, expiresAtMs, limits: own };
-  const what = changesOf(record, next);
-  return Object.keys(what).length === 0 ? null : { next, action: 'changed', changed: what };
+  return changeTo(next, 'changed', changesOf(record, next));
 }
 
 /** The record revoked; null when it is already. */
 export function revoked(record: KeyRecord): Change<KeyRecord> | null {
-  if (record.status === 'revoked') return null;
-  return {
-    next: { ...record, status: 'revoked', secrets: [] },
-    action: 'revoked',
-    changed: { status: { from: record.status, to: 'revoked' } },
-  };
+  const next: KeyRecord = { ...record, status: 'revoked', secrets: [] };
+  return changeTo(next, 'revoked', differences(record, next, ['status']));
 }
 
 /** Throws KeyRefused. */

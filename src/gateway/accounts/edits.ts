@@ -3,10 +3,18 @@ import { VersionConflict } from '../store/port.js';
 import { KeyRefused } from './refused.js';
 
 const ATTEMPTS = 8;
+export const NO_FREE_ID = 'no free id was found; try again';
 
 /** A record with its change, for the history. */
-export interface Change<R> extends Pick<AuditEntry, 'action' | 'changed'> {
+export interface Change<R, Beside = never> extends Pick<AuditEntry, 'action' | 'changed'> {
   readonly next: R;
+  /** What is written with it; left out, that stays. */
+  readonly beside?: Beside;
+}
+
+/** The change to `next`; null where nothing changed. */
+export function changeTo<R>(next: R, action: AuditEntry['action'], changed: AuditEntry['changed']): Change<R> | null {
+  return Object.keys(changed).length === 0 ? null : { next, action, changed };
 }
 
 /**

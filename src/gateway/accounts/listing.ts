@@ -1,8 +1,5 @@
 import { customerOf } from '../store/records/customer-id.js';
-import type { CustomerStore } from '../store/records/customer.js';
-import type { KeyStore } from '../store/port.js';
 import type { KeyRecord, KeyStatus } from '../store/records/key.js';
-import { withTerms } from './customers/of-key.js';
 
 /** Which keys to list; what is left out doesn't matter. */
 export interface KeyFilter {
@@ -15,8 +12,8 @@ export interface KeyFilter {
 }
 
 /** `cursor` is null after the last page. A page may be short, even empty, and not be the last. */
-export interface KeyPage {
-  readonly keys: readonly KeyRecord[];
+export interface Page<R> {
+  readonly records: readonly R[];
   readonly cursor: string | null;
 }
 
@@ -28,39 +25,18 @@ export interface KeyPage {
 const SCAN_COUNT = 10_000;
 const BATCH_COUNT = 500;
 
-/** Up to `count` keys with an id after `cursor` that pass `filter`, by id, with plan and limits as they hold. */
-export async function scanKeys(
-  store: KeyStore,
-  customers: CustomerStore,
-  filter: KeyFilter,
-  cursor: string | null,
-  count: number,
-): Promise<KeyPage> {
-  const { customer = '' } = filter;
-  const read = async (afterId: string | null, most: number): Promise<readonly KeyRecord[]> => {
-    const batch = await store.page(afterId, most);
-    return withTerms(
-      customers,
-      batch.filter(({ id }) => id.startsWith(customer)),
-    );
-  };
-  const isWanted = Object.keys(filter).length === 0 ? null : (record: KeyRecord): boolean => passes(record, filter);
-  const { records, cursor: next } = await scan(read, isWanted, cursor ?? filter.customer ?? null, count);
-  return { keys: records, cursor: next };
-}
-
 /**
  * Up to `count` records after `cursor` that are wanted, by id.
  * @param read the next ones behind an id; fewer than `most` are the last
  * @param isWanted null: all of them
  */
-export async function scan<Kind extends { readonly id: string }>(
-  read: (afterId: string | null, most: number) => Promise<readonly Kind[]>,
-  isWanted: ((record: Kind) => boolean) | null,
+export async function scan<R extends { readonly id: string }>(
+  read: (afterId: string | null, most: number) => Promise<readonly R[]>,
+  isWanted: ((record: R) => boolean) | null,
   cursor: string | null,
   count: number,
-): Promise<{ readonly records: readonly Kind[]; readonly cursor: string | null }> {
-  const records: Kind[] = [];
+): Promise<Page<R>> {
+  const records: R[] = [];
   let afterId = cursor;
   const batchCount = isWanted === null ? count : BATCH_COUNT;
   for (let scanned = 0; scanned < SCAN_COUNT; scanned += batchCount) {
@@ -74,7 +50,8 @@ export async function scan<Kind extends { readonly id: string }>(
   return { records, cursor: afterId };
 }
 
-function passes(record: KeyRecord, filter: KeyFilter): boolean {
+/** Of a record with plan and limits as they hold. */
+export function passes(record: KeyRecord, filter: KeyFilter): boolean {
   return (
     (filter.customer === undefined || customerOf(record.id) === filter.customer) &&
     (filter.plan === undefined || record.plan === filter.plan) &&

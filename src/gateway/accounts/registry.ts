@@ -1,31 +1,27 @@
-import { patiently } from '../store/retry.js';
 import { ChangeUncertain } from '../store/port.js';
-import type { GatewayEvent } from '../store/outbox/event.js';
-import type { AdmissionEngine, KeyStore } from '../store/port.js';
+import type { GatewayEvent, OutboxChange } from '../store/outbox/event.js';
+import type { AdmissionEngine } from '../store/port.js';
 import type { Plans } from '../admission/plan.js';
 import { banByHand, outboxChange } from './announce.js';
 import { changed, refuseCustomers, refuseRevoked, revoked } from './change.js';
 import { storeClock } from './clock.js';
 import type { Clock } from './clock.js';
-import { createKey } from './create.js';
-import type { IssuedKey } from './create.js';
+import { asHistoryShows, readNewKey } from './create.js';
 import { CustomerRegistry } from './customers/registry.js';
-import { untilWritten } from './edits.js';
-import type { Change } from './edits.js';
+import { NO_FREE_ID } from './edits.js';
 import type { Body, FieldRules, Prices } from './fields.js';
-import { granted, withdrawn, withoutPast } from './grants.js';
 import { importKeys } from './import/import.js';
 import type { ImportLine, ImportResult } from './import/import.js';
 import { lineFields } from './import/line.js';
-import { scanKeys } from './listing.js';
-import type { KeyFilter, KeyPage } from './listing.js';
+import { passes } from './listing.js';
+import type { KeyFilter } from './listing.js';
 import type { KeyRecord } from '../store/records/key.js';
 import type { AuditEntry } from '../store/records/record.js';
 import { withTerms } from './customers/of-key.js';
 import { PlanRegistry } from './plans/uses.js';
-import { KeyRefused } from './refused.js';
+import { ANYBODY, RecordRegistry } from './record-registry.js';
 import { checkOverlap, rotated } from './rotation.js';
-import { isKeyId, looksLikeToken, makeToken } from './token.js';
+import { isKeyId, makeToken, newKeyId, parseToken } from './token.js';
 import { WebhookRegistry } from './customers/webhooks.js';
 
 export interface RegistryParts {
@@ -46,54 +42,59 @@ export interface RegistryParts {
   readonly clock?: Clock;
 }
 
-const EXPORTED_AT_ONCE = 250;
-/** Who did it when nobody gave a name. */
-const ANYBODY = 'admin-api';
+/** A key with its token, which is shown this once and then nowhere. */
+interface IssuedKey {
+  readonly record: KeyRecord;
+  readonly token: string;
+}
 
-/** A change worked out on one version of a record; null when there is nothing to change. */
-type Edit = (record: KeyRecord, nowMs: number) => Change<KeyRecord> | null;
-
-/**
- * The life of keys: create, find, change, rotate, revoke. Every change is checked whole before
- * anything is written, and lands in the key's history.
- * All methods reject with KeyRefused for what the caller can put right, StoreUnavailable when the store is away.
- */
-export class KeyRegistry {
-  readonly #store: KeyStore;
-  readonly #clock: Clock;
+/** The life of keys: create, find, change, rotate, revoke. */
+export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChange> {
   readonly customers: CustomerRegistry;
   readonly planUse: PlanRegistry;
   readonly webhooks: WebhookRegistry;
   readonly #parts: RegistryParts;
 
   constructor(parts: RegistryParts) {
-    this.#store = parts.engine.keys;
-    this.#clock = parts.clock ?? storeClock(parts.engine);
+    const { engine, plans, clock = storeClock(engine), costs, events = null } = parts;
+    super(
+      { store: engine.keys, clock, plans },
+      {
+        name: 'key',
+        isId: isKeyId,
+        missing: 'not_found',
+        idInToken: "give its id, the 12 characters after the environment (14 of a customer's key)",
+      },
+    );
     this.#parts = parts;
-    this.planUse = new PlanRegistry(parts.engine, parts.plans, parts.costs);
-    this.customers = new CustomerRegistry({ ...parts, clock: this.#clock });
-    this.webhooks = new WebhookRegistry(this.customers, parts.events ?? null);
+    this.planUse = new PlanRegistry(engine, plans, costs);
+    this.customers = new CustomerRegistry({ store: engine.customers, clock, plans, costs });
+    this.webhooks = new WebhookRegistry(this.customers, events);
   }
 
-  /** @param body as createKey says */
+  /**
+   * @param body `{plan, name, note?, limits?, scopes?, expires?, key?}`; `key` brings in a token of another form.
+   * Of a customer `{customer, name, note?, scopes?, expires?}`
+   */
   async create(body: Body, actor = ANYBODY): Promise<IssuedKey> {
     const { environment, acceptImported, engine } = this.#parts;
-    const rules = { ...(await this.#rules()), environment, acceptImported, customers: engine.customers };
-    return createKey(body, rules, actor, (record, entry) => this.#write(undefined, record, entry));
-  }
-
-  async get(id: string): Promise<KeyRecord> {
-    const record = isKeyId(id) ? await this.#store.read(id) : undefined;
-    if (record !== undefined) return record;
-    const hint = looksLikeToken(id)
-      ? "a whole key was given: give its id, the 12 characters after the environment (14 of a customer's key)"
-      : 'no key has this id';
-    throw new KeyRefused('not_found', [hint]);
-  }
-
-  /** Keys by id, a page at a time. */
-  async list(filter: KeyFilter, cursor: string | null, count: number): Promise<KeyPage> {
-    return scanKeys(this.#store, this.#parts.engine.customers, filter, cursor, count);
+    const rules = { ...(await this.#rules()), acceptImported, customers: engine.customers };
+    const asked = await readNewKey(body, rules);
+    const { imported, customer, ...fields } = asked;
+    const { nowMs: atMs } = rules;
+    let token = imported ?? '';
+    const make = (): KeyRecord => {
+      const made = imported === null ? makeToken(environment, newKeyId(customer)) : null;
+      token = made?.token ?? token;
+      const { id, secretHash } = made ?? parseToken(token, environment, true)!;
+      const secrets = [{ hash: secretHash, endsAtMs: null }];
+      return { ...fields, id, status: 'enabled', createdAtMs: atMs, secrets, version: 1 };
+    };
+    const action = imported === null ? 'created' : 'imported';
+    const taken = imported === null ? NO_FREE_ID : 'key: this key is here already, or was until it was revoked';
+    const entry: AuditEntry = { atMs, actor, action, changed: asHistoryShows(asked) };
+    const record = await this.insert(make, entry, ', whose secret is not shown: revoke it, and create another.', taken);
+    return { record, token };
   }
 
   /** The record with plan and limits of its customer, where it has one. */
@@ -109,15 +110,9 @@ export class KeyRegistry {
     return keys;
   }
 
-  /** What happened to the key, in the store's order. */
-  async history(id: string): Promise<readonly AuditEntry[]> {
-    const { id: known } = await this.get(id);
-    return this.#store.history(known);
-  }
-
   /** @param body some of `{plan, name, note, limits, scopes, expires, status}` */
   async change(id: string, body: Body, actor = ANYBODY): Promise<KeyRecord> {
-    return this.#edit(id, actor, (record, nowMs) => changed(record, body, this.#rulesAt(nowMs)));
+    return this.edit(id, actor, (record, nowMs) => changed(record, body, this.#rulesAt(nowMs)));
   }
 
   /**
@@ -128,7 +123,7 @@ export class KeyRegistry {
   async rotate(id: string, overlapMs: number, actor = ANYBODY): Promise<IssuedKey> {
     checkOverlap(overlapMs);
     let token = '';
-    const record = await this.#edit(id, actor, (record, nowMs) => {
+    const record = await this.edit(id, actor, (record, nowMs) => {
       refuseRevoked(record);
       const made = makeToken(this.#parts.environment, record.id);
       token = made.token;
@@ -143,40 +138,12 @@ export class KeyRegistry {
 
   /** Ends the key for ever; the record stays, because the ledger names it. Revoking twice is no error. */
   async revoke(id: string, actor = ANYBODY): Promise<KeyRecord> {
-    return this.#edit(id, actor, revoked);
-  }
-
-  /** More of one window for a while. @param body `{window, units, until, note?}` */
-  async grant(id: string, body: Body, actor = ANYBODY): Promise<KeyRecord> {
-    return this.#edit(id, actor, (record, nowMs) => {
-      refuseRevoked(record);
-      refuseCustomers(record);
-      return granted(record, body, this.#parts.plans(), nowMs, actor);
-    });
-  }
-
-  /** Ends a grant now. */
-  async withdraw(id: string, grant: string, actor = ANYBODY): Promise<void> {
-    await this.#edit(id, actor, (record, nowMs) => {
-      refuseCustomers(record);
-      return withdrawn(record, grant, nowMs);
-    });
+    return this.edit(id, actor, revoked);
   }
 
   /** Writes into the key's history what happened to it elsewhere: a ban started or lifted by hand. */
   async note(id: string, action: 'banned' | 'lifted', changed: AuditEntry['changed'], actor = ANYBODY): Promise<void> {
-    await this.#edit(id, actor, (record) => ({ next: record, action, changed }));
-  }
-
-  /** Every key that passes `filter`, by id, some at a time. */
-  async *all(filter: KeyFilter): AsyncGenerator<readonly KeyRecord[], void> {
-    let cursor: string | null = null;
-    do {
-      const from = cursor;
-      const page: KeyPage = await patiently(() => this.list(filter, from, EXPORTED_AT_ONCE));
-      if (page.keys.length > 0) yield page.keys;
-      ({ cursor } = page);
-    } while (cursor !== null);
+    await this.edit(id, actor, (record) => ({ next: record, action, changed }));
   }
 
   /**
@@ -187,13 +154,13 @@ export class KeyRegistry {
     const { acceptImported } = this.#parts;
     const rules = await this.#rules();
     const lineRules = { ...rules, acceptImported, fields: lineFields(rules) };
-    return importKeys({ store: this.#store, rules: lineRules, actor, check }, lines);
+    return importKeys({ store: this.store, rules: lineRules, actor, check }, lines);
   }
 
   /** The event of a ban that begins by hand now; undefined where nothing is told. */
   async eventOfBan(record: KeyRecord, untilMs: number, reason: string | null): Promise<GatewayEvent | undefined> {
     if (!this.tellsEvents) return undefined;
-    return banByHand(await this.asItHolds(record), untilMs, reason, await this.#clock());
+    return banByHand(await this.asItHolds(record), untilMs, reason, await this.clock());
   }
 
   /** Whether changes are told as events. */
@@ -201,36 +168,40 @@ export class KeyRegistry {
     return (this.#parts.events ?? null) !== null;
   }
 
-  nowMs(): Promise<number> {
-    return this.#clock();
+  /** Plan and limits are filtered as they hold. */
+  protected override async page(
+    afterId: string | null,
+    count: number,
+    { customer = '' }: KeyFilter,
+  ): Promise<readonly KeyRecord[]> {
+    const records = await this.store.page(afterId ?? (customer === '' ? null : customer), count);
+    const own = records.filter(({ id }) => id.startsWith(customer));
+    return withTerms(this.#parts.engine.customers, own);
+  }
+
+  protected override passes(record: KeyRecord, filter: KeyFilter): boolean {
+    return passes(record, filter);
+  }
+
+  protected override refuseEnded(record: KeyRecord): void {
+    refuseRevoked(record);
+  }
+
+  protected override refuseShared(record: KeyRecord): void {
+    refuseCustomers(record);
+  }
+
+  protected override async write(before: KeyRecord | undefined, record: KeyRecord, entry: AuditEntry): Promise<void> {
+    const events = this.tellsEvents ? outboxChange(before, await this.asItHolds(record), entry) : undefined;
+    return this.store.write(record, entry, events);
   }
 
   async #rules(): Promise<FieldRules & Prices> {
-    return this.#rulesAt(await this.#clock());
+    return this.#rulesAt(await this.clock());
   }
 
   #rulesAt(nowMs: number): FieldRules & Prices {
     const { plans, scopes, costs } = this.#parts;
     return { plans: plans(), scopes, costs, nowMs };
-  }
-
-  async #write(before: KeyRecord | undefined, record: KeyRecord, entry: AuditEntry): Promise<void> {
-    const told = this.tellsEvents ? outboxChange(before, await this.asItHolds(record), entry) : undefined;
-    return this.#store.write(record, entry, told);
-  }
-
-  async #edit(id: string, actor: string, edit: Edit): Promise<KeyRecord> {
-    return untilWritten(async () => {
-      const record = await this.get(id);
-      const nowMs = await this.#clock();
-      const edited = edit(record, nowMs);
-      if (edited === null) {
-        await this.#store.confirm(record.id);
-        return record;
-      }
-      const next = { ...withoutPast(edited.next, nowMs), version: record.version + 1 };
-      await this.#write(record, next, { atMs: nowMs, actor, action: edited.action, changed: edited.changed });
-      return next;
-    }, 'the key is being changed by somebody else; try again');
   }
 }

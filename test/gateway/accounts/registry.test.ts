@@ -355,16 +355,16 @@ t.test('a listing visits every key once, page by page, and filters', async (t: T
   let cursor: string | null = null;
   do {
     const page = await registry.list({}, cursor, 7);
-    seen.push(...page.keys.map(({ id }) => id));
+    seen.push(...page.records.map(({ id }) => id));
     ({ cursor } = page);
   } while (cursor !== null);
   t.same(seen, [...made].sort());
-  t.equal((await registry.list({ plan: 'pro' }, null, 100)).keys.length, 5);
+  t.equal((await registry.list({ plan: 'pro' }, null, 100)).records.length, 5);
   t.same(
-    (await registry.list({ status: 'revoked' }, null, 100)).keys.map(({ id }) => id),
+    (await registry.list({ status: 'revoked' }, null, 100)).records.map(({ id }) => id),
     [made[1]],
   );
-  t.equal((await registry.list({ namePrefix: 'app 1' }, null, 100)).keys.length, 11);
+  t.equal((await registry.list({ namePrefix: 'app 1' }, null, 100)).records.length, 11);
 });
 
 t.test('an unknown id is not found, and a whole key is never repeated', async (t: Test) => {

@@ -28,9 +28,9 @@ export const list = handler({
     let next = cursor;
     for (let scanned = 0; scanned < SCAN_COUNT; scanned += BATCH_COUNT) {
       const page = await parts.registry.list({}, next, BATCH_COUNT);
-      const found = await Promise.all(page.keys.map(({ id }) => parts.engine.bans.read(id)));
+      const found = await Promise.all(page.records.map(({ id }) => parts.engine.bans.read(id)));
       for (const [index, ban] of found.entries()) {
-        if (ban !== undefined && bans.push(ban) === limit) return listed(bans, page.keys[index]!.id);
+        if (ban !== undefined && bans.push(ban) === limit) return listed(bans, page.records[index]!.id);
       }
       next = page.cursor;
       if (next === null) break;

@@ -12,9 +12,9 @@ export const list = handler({
   query: { ...ofReference, ...paging(isCustomerId) },
   gives: CustomerPage,
   handle: async ({ parts: { registry }, query: { limit, cursor: after, ...filter } }) => {
-    const { customers, cursor } = await registry.customers.list(filter, after, limit);
+    const { records, cursor } = await registry.customers.list(filter, after, limit);
     const nowMs = await registry.nowMs();
-    return { json: { customers: customers.map((record) => viewOf(record, nowMs)), cursor } };
+    return { json: { customers: records.map((record) => viewOf(record, nowMs)), cursor } };
   },
 });
 

@@ -17,7 +17,7 @@ export const list = handler({
   handle: async ({ parts: { registry }, query: { limit, cursor, name: namePrefix, ...filter } }) => {
     const page = await registry.list({ ...filter, ...(namePrefix === undefined ? {} : { namePrefix }) }, cursor, limit);
     const nowMs = await registry.nowMs();
-    return { json: { keys: page.keys.map((record) => viewOf(record, nowMs)), cursor: page.cursor } };
+    return { json: { keys: page.records.map((record) => viewOf(record, nowMs)), cursor: page.cursor } };
   },
 });
 

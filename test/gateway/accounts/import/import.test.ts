@@ -134,7 +134,7 @@ t.test(
     t.notMatch(problems.join(), hashOf('y'));
     t.equal(await outcome(engine, tokens[0]!), 'unknown');
     t.same(
-      (await registry.list({}, null, 100)).keys.map(({ id }) => id),
+      (await registry.list({}, null, 100)).records.map(({ id }) => id),
       [there.id],
       'nothing came of it',
     );
@@ -183,7 +183,7 @@ t.test('of two lines with one id the first counts, wherever the second stands', 
   const problems = await problemsOf(registry.import(linesOf([...bodies, bodyOf(twice!, 'Last')])));
   t.match(problems, [/^line 2: .*is not as this line says/, /^line 152: /]);
   t.equal((await registry.get(twice!.id)).name, 'App');
-  t.equal((await registry.list({}, null, 200)).keys.length, 150);
+  t.equal((await registry.list({}, null, 200)).records.length, 150);
 });
 
 t.test('a source that breaks off: what came before it is there, and run again the import goes on', async (t: Test) => {
@@ -196,7 +196,7 @@ t.test('a source that breaks off: what came before it is there, and run again th
     throw new Error('the client went away');
   };
   await t.rejects(registry.import(broken()), { message: 'the client went away' });
-  const there = (await registry.list({}, null, 300)).keys.length;
+  const there = (await registry.list({}, null, 300)).records.length;
   t.ok(there > 0 && there < 250, `${there} are there`);
   t.same(await registry.import(linesOf(bodies)), { imported: 250 - there, unchanged: there });
   for (const { token } of [tokens[0]!, tokens[249]!]) t.equal(await outcome(engine, token), 'admitted');

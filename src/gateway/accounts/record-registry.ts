@@ -1,0 +1,162 @@
+import { patiently } from '../store/retry.js';
+import { ChangeUncertain } from '../store/port.js';
+import type { Limits } from '../admission/bucket.js';
+import type { Plans } from '../admission/plan.js';
+import type { Grant } from '../store/records/grant.js';
+import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
+import type { Clock } from './clock.js';
+import { untilWritten } from './edits.js';
+import type { Change } from './edits.js';
+import type { Body } from './fields.js';
+import { granted, withdrawn, withoutPast } from './grants.js';
+import { scan } from './listing.js';
+import type { Page } from './listing.js';
+import { KeyRefused } from './refused.js';
+import type { KeyRefusedKind } from './refused.js';
+import { looksLikeToken } from './token.js';
+
+/** A key or a customer. */
+interface Account extends StoredRecord {
+  readonly plan: string;
+  readonly limits: Limits | null;
+  readonly grants?: readonly Grant[];
+}
+
+interface RecordParts<R extends Account, Beside> {
+  readonly store: RecordStore<R, Beside>;
+  readonly clock: Clock;
+  /** Asked each time: a reload may change them. */
+  readonly plans: () => Plans;
+}
+
+/** What is said of a type of records. */
+interface RecordType {
+  readonly name: 'key' | 'customer';
+  readonly isId: (text: string) => boolean;
+  readonly missing: KeyRefusedKind;
+  /** Where its id stands in a key that was given instead. */
+  readonly idInToken: string;
+}
+
+/** A change worked out on one version of a record; null when there is nothing to change. */
+type Edit<R, Beside> = (record: R, nowMs: number) => Change<R, Beside> | null | Promise<Change<R, Beside> | null>;
+
+const EXPORTED_AT_ONCE = 250;
+/** Who did it when nobody gave a name. */
+export const ANYBODY = 'admin-api';
+
+/**
+ * What the lives of keys and customers have in common. Every change is checked whole before anything is written, and
+ * lands in the history. All methods reject with KeyRefused for what the caller can put right, StoreUnavailable when
+ * the store is away, ChangeUncertain when no replica confirmed a change.
+ */
+export abstract class RecordRegistry<R extends Account, Filter extends object, Beside> {
+  protected readonly store: RecordStore<R, Beside>;
+  protected readonly clock: Clock;
+  protected readonly plans: () => Plans;
+  readonly #type: RecordType;
+
+  protected constructor({ store, clock, plans }: RecordParts<R, Beside>, type: RecordType) {
+    this.store = store;
+    this.clock = clock;
+    this.plans = plans;
+    this.#type = type;
+  }
+
+  protected abstract passes(record: R, filter: Filter): boolean;
+
+  /** Throws KeyRefused for what has ended for ever. */
+  protected abstract refuseEnded(record: R): void;
+
+  /** Throws KeyRefused for what has no limits of its own. */
+  protected abstract refuseShared(record: R): void;
+
+  async get(id: string): Promise<R> {
+    const { name, isId, missing, idInToken } = this.#type;
+    const record = isId(id) ? await this.store.read(id) : undefined;
+    if (record !== undefined) return record;
+    const hint = looksLikeToken(id) ? `a whole key was given: ${idInToken}` : `no ${name} has this id`;
+    throw new KeyRefused(missing, [hint]);
+  }
+
+  /** By id, a page at a time. */
+  list(filter: Filter, cursor: string | null, count: number): Promise<Page<R>> {
+    const isWanted = Object.keys(filter).length === 0 ? null : (record: R): boolean => this.passes(record, filter);
+    return scan((afterId, some) => this.page(afterId, some, filter), isWanted, cursor, count);
+  }
+
+  /** All that pass `filter`, by id, some at a time. */
+  async *all(filter: Filter): AsyncGenerator<readonly R[], void> {
+    let cursor: string | null = null;
+    do {
+      const from = cursor;
+      const page: Page<R> = await patiently(() => this.list(filter, from, EXPORTED_AT_ONCE));
+      if (page.records.length > 0) yield page.records;
+      ({ cursor } = page);
+    } while (cursor !== null);
+  }
+
+  /** What happened, in the store's order. */
+  async history(id: string): Promise<readonly AuditEntry[]> {
+    const { id: known } = await this.get(id);
+    return this.store.history(known);
+  }
+
+  /** More of one window for a while. @param body `{window, units, until, note?}` */
+  async grant(id: string, body: Body, actor = ANYBODY): Promise<R> {
+    return this.edit(id, actor, (record, nowMs) => {
+      this.refuseEnded(record);
+      this.refuseShared(record);
+      return granted(record, body, this.plans(), nowMs, actor);
+    });
+  }
+
+  /** Ends a grant now. */
+  async withdraw(id: string, grant: string, actor = ANYBODY): Promise<void> {
+    await this.edit(id, actor, (record, nowMs) => {
+      this.refuseShared(record);
+      return withdrawn(record, grant, nowMs);
+    });
+  }
+
+  nowMs(): Promise<number> {
+    return this.clock();
+  }
+
+  protected page(afterId: string | null, count: number, _filter: Filter): Promise<readonly R[]> {
+    return this.store.page(afterId, count);
+  }
+
+  protected write(_before: R | undefined, record: R, entry: AuditEntry, beside?: Beside): Promise<void> {
+    return this.store.write(record, entry, beside);
+  }
+
+  /** Writes a new record. @param make gives it, each time with another id @param advice for where it is uncertain */
+  protected insert(make: () => R, entry: AuditEntry, advice: string, taken: string): Promise<R> {
+    return untilWritten(async () => {
+      const record = make();
+      await this.write(undefined, record, entry).catch((error: unknown) => {
+        throw error instanceof ChangeUncertain
+          ? new ChangeUncertain(`${error.message} This made the ${this.#type.name} ${record.id}${advice}`)
+          : error;
+      });
+      return record;
+    }, taken);
+  }
+
+  protected edit(id: string, actor: string, edit: Edit<R, Beside>): Promise<R> {
+    return untilWritten(async () => {
+      const record = await this.get(id);
+      const nowMs = await this.clock();
+      const edited = await edit(record, nowMs);
+      if (edited === null) {
+        await this.store.confirm(record.id);
+        return record;
+      }
+      const { next: changed, action, changed: what, beside } = edited;
+      const next = { ...withoutPast(changed, nowMs), version: record.version + 1 };
+      await this.write(record, next, { atMs: nowMs, actor, action, changed: what }, beside);
+      return next;
+    }, `the ${this.#type.name} is being changed by somebody else; try again`);
+  }
+}
