@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { at, TSC } from './files.mjs';
 import { ensureInstalled } from './install.mjs';
 import { run } from './run.mjs';
@@ -15,12 +17,21 @@ const CHECKS = {
   contract: [installed('@redocly', 'cli', 'bin', 'cli.js'), 'lint', 'config/openapi.yaml'],
 };
 
+/** Debian's lua-check, where it is installed. */
+const LUACHECK = (process.env.PATH ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'luacheck'))
+  .find(existsSync);
+
 /** Runs every check, also after one failed, and says which did. */
 export async function lint() {
   await ensureInstalled();
-  for (const [name, args] of Object.entries(CHECKS)) {
+  const checks = Object.entries(CHECKS).map(([name, args]) => [name, process.execPath, args]);
+  if (LUACHECK === undefined) say('skipped lua: luacheck is not installed (Debian: apt-get install lua-check)');
+  else checks.push(['lua', LUACHECK, ['src', '--quiet', '--no-color']]);
+  for (const [name, program, args] of checks) {
     const beganMs = performance.now();
-    const { code, output } = await run(process.execPath, args, {
+    const { code, output } = await run(program, args, {
       ...process.env,
       REDOCLY_TELEMETRY: 'off',
       REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',

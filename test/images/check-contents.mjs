@@ -5,7 +5,10 @@ const MB = 1_000_000;
 /** What a container's own tools write into it: names and addresses of the machine. */
 const OF_THE_TOOL = /^\/(etc\/(hosts|resolv\.conf|hostname)|run\/|proc\/|sys\/|dev\/)/;
 /** What only one of the two programs has. */
-const OWN = { gateway: /^\/app\/(dist\/src\/gateway|config)\//, pets: /^\/app\/dist\/src\/pets\// };
+const OWN = {
+  gateway: /^\/app\/(dist\/src\/gateway|src\/gateway\/store\/redis\/scripts|config)\//,
+  pets: /^\/app\/dist\/src\/pets\//,
+};
 const SECRET_NAME = /token|password|secret|npm_config/i;
 
 /** What is in an image on top of its base. */

@@ -13,6 +13,7 @@ const NEEDS = [
   { program: 'curl', package: 'curl' },
   { program: 'haproxy', package: 'haproxy' },
   { program: 'testssl', package: 'testssl.sh' },
+  { program: 'luacheck', package: 'lua-check' },
 ];
 const POSTGRES = '/usr/lib/postgresql';
 const POLICY = '/usr/sbin/policy-rc.d';

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../admission/port.js';
 import type { AdmissionEngine, StoreTrust } from '../port.js';
 import { knownIdInMemory } from '../known-id.js';
 import type { KnownId } from '../known-id.js';
-import { admit, editionOf, probeOf } from './admit.js';
+import { admit, editionOf, probeOf } from './admit/admit.js';
 import { believed, isUnknown } from './trust/doubt.js';
 import { banStore, noteStarted } from './records/bans.js';
 import { changedSince } from './records/changes.js';

@@ -1,22 +1,16 @@
 import { hostname } from 'node:os';
-import { DAY_MS, SETTLE_MS } from '../../admission/bucket.js';
+import { SETTLE_MS } from '../../admission/bucket.js';
 import { finalityOf } from '../finality.js';
 import type { GatewayReport } from '../finality.js';
 import type { DayStore } from '../port.js';
 import type { Link } from './link/link.js';
 import { GATEWAY_DAYS, GATEWAYS } from './names.js';
-import { scriptOf } from './link/script.js';
+import { loadScript } from './link/script.js';
 
 /** A gateway that was silent for so long is gone. */
 const SILENT_MS = 15_000;
 
-/** KEYS[1]: the set of gateways. ARGV: id of one, how long it may be silent, `1` to stay and `0` to leave. Answers how many there are. */
-const BEAT = scriptOf(`
-call('ZREMRANGEBYSCORE', KEYS[1], '-inf', clock - ARGV[3])
-if ARGV[4] == '1' then call('ZADD', KEYS[1], clock, ARGV[2]) else call('ZREM', KEYS[1], ARGV[2]) end
-call('PEXPIRE', KEYS[1], ARGV[3])
-return pack('<d', clock) .. string.format('%.0f', call('ZCOUNT', KEYS[1], '-inf', '+inf'))
-`);
+const BEAT = loadScript('gateways/beat');
 
 /** Says that the gateway is there (or leaves), and gives how many are. */
 export async function beat(link: Link, gatewayId: string, isLeaving: boolean): Promise<number> {
@@ -25,27 +19,9 @@ export async function beat(link: Link, gatewayId: string, isLeaving: boolean): P
   );
 }
 
-/**
- * A gateway's report of the days of which it may still bring counts: a day of the store's clock is never reported to
- * be done before its last exchanges are. KEYS[1]: the gateways' reports. ARGV: id, its first open day, name of its
- * host, ms that it is kept.
- */
-const REPORT = scriptOf(`
-local settled = floor((clock - ${SETTLE_MS}) / ${DAY_MS})
-local open = tonumber(ARGV[3])
-if open > settled then open = settled end
-call('HSET', KEYS[1], ARGV[2], string.format('%.0f|%.0f|told|', open, clock) .. ARGV[4])
-call('PEXPIRE', KEYS[1], ARGV[5])
-return pack('<d', clock) .. '1'
-`);
+const REPORT = loadScript('gateways/report', { SETTLE_MS });
 
-/** KEYS[1]: the gateways' reports. ARGV: id. Answers 0 when there is none of that id. */
-const GIVE_UP = scriptOf(`
-local report = call('HGET', KEYS[1], ARGV[2])
-if not report then return pack('<d', clock) .. '0' end
-call('HSET', KEYS[1], ARGV[2], (report:gsub('|told|', '|given up|', 1)))
-return pack('<d', clock) .. '1'
-`);
+const GIVE_UP = loadScript('gateways/give-up');
 
 /** Says that the gateway has no counts of days before `openDay` (days since 1970-01-01) that the ledger lacks. */
 export async function report(link: Link, gatewayId: string, openDay: number, keptMs: number): Promise<void> {

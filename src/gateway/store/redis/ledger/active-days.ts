@@ -1,46 +1,17 @@
 import type { Link } from '../link/link.js';
-import { scriptOf } from '../link/script.js';
+import { loadScript } from '../link/script.js';
 import { keyName } from '../names.js';
 
 /**
  * On which days a key was active stands beside its record, as the field `days`: numbers of UTC days, two bytes each,
  * in no order. The count of a day and its entry are one step on one node, so that there is never a count without
- * one; an entry whose ledger is gone costs a look. With `MOST_DAYS` entries (62 bytes: Redis keeps hashes with
+ * one; an entry whose ledger is gone costs a look. With `MAX_DAYS` entries (62 bytes: Redis keeps hashes with
  * longer fields in a larger form) the earliest gives way, and says nothing of the days before those that are left.
  */
-const MOST_DAYS = 31;
+export const MAX_DAYS = 31;
 const DAY_BYTES = 2;
 
-/** Lua: enters the day of the ledger named by `ledger` (an expression) with its key, unless it is there. */
-export function enterDay(ledger: string): string {
-  return `
-  local owner, day = string.match(${ledger}, '^(.*)usage:(%d+)$')
-  owner, day = owner .. 'key', pack('<H', tonumber(day))
-  local days, isThere = call('HGET', owner, 'days') or '', false
-  for at = 1, #days, ${DAY_BYTES} do isThere = isThere or string.sub(days, at, at + 1) == day end
-  if not isThere and call('EXISTS', owner) == 1 then
-    days = days .. day
-    if #days > ${MOST_DAYS * DAY_BYTES} then
-      local least, leastAt = 65536
-      for at = 1, #days, ${DAY_BYTES} do
-        local one = unpack('<H', days, at)
-        if one < least then least, leastAt = one, at end
-      end
-      days = string.sub(days, 1, leastAt - 1) .. string.sub(days, leastAt + 2)
-    end
-    call('HSET', owner, 'days', days)
-  end`;
-}
-
-/** KEYS: keys. Answers for each how many days it has entered, in one byte, and these. */
-const LOOK = scriptOf(`
-local found = { pack('<d', clock) }
-for k = 1, #KEYS do
-  local days = call('HGET', KEYS[k], 'days') or ''
-  found[#found + 1] = pack('<B', #days / ${DAY_BYTES}) .. days
-end
-return table.concat(found)
-`);
+const LOOK = loadScript('ledger/read-active-days');
 
 /** The days entered with a key. */
 class ActiveDays {
@@ -50,7 +21,7 @@ class ActiveDays {
 
   constructor(days: readonly number[]) {
     this.#days = new Set(days);
-    this.#from = days.length < MOST_DAYS ? -Infinity : Math.min(...days);
+    this.#from = days.length < MAX_DAYS ? -Infinity : Math.min(...days);
   }
 
   /** `unknown`: the ledger of this day may be there all the same. */

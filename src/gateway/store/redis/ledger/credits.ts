@@ -2,30 +2,14 @@ import { DAY_MS } from '../../../admission/bucket.js';
 import { StoreUnavailable } from '../../../admission/port.js';
 import type { Credit } from '../../port.js';
 import type { Link } from '../link/link.js';
-import { enterDay } from './active-days.js';
+import { MAX_DAYS } from './active-days.js';
 import { creditsName, keyName, ledgerName, usageField } from '../names.js';
-import { scriptOf } from '../link/script.js';
+import { loadScript } from '../link/script.js';
 
 /** How long after a day's last credit it is remembered which were taken: longer than any is offered (failures.ts). */
 const REMEMBERED_MS = 2 * DAY_MS;
 
-/**
- * Counts one credit, unless it was counted before: of each teller the number of the day's last one is remembered.
- *
- * KEYS: the key's `credits` of the day, its ledger and the key. ARGV: seconds a ledger is kept, teller, number, ms the
- * number is remembered, then fields and how many of each.
- */
-const FAIL = scriptOf(`
-local counted = call('HGET', KEYS[1], ARGV[3])
-if not counted or tonumber(counted) < tonumber(ARGV[4]) then
-  for n = 6, #ARGV, 2 do call('HINCRBY', KEYS[2], ARGV[n], ARGV[n + 1]) end
-  if call('TTL', KEYS[2]) < 0 then call('EXPIRE', KEYS[2], ARGV[2]) end
-  ${enterDay('KEYS[2]')}
-  call('HSET', KEYS[1], ARGV[3], ARGV[4])
-  call('PEXPIRE', KEYS[1], ARGV[5])
-end
-return pack('<d', clock) .. '1'
-`);
+const FAIL = loadScript('ledger/credit', { MAX_DAYS });
 
 /**
  * Counts credits, each in one step. When some may not be counted, the error's `taken` are those that are, and

@@ -2,80 +2,24 @@ import { COUNTS } from '../../counts.js';
 import type { CustomerStore } from '../../records/customer.js';
 import type { ArchivedLedger } from '../../ledger.js';
 import type { DayStore, UsageRow } from '../../port.js';
-import { enterDay } from './active-days.js';
+import { MAX_DAYS } from './active-days.js';
 import type { Link } from '../link/link.js';
-import { scriptOf } from '../link/script.js';
-import { ARCHIVE, ARCHIVED_DAYS, dayNumberOf, EXCESS, GATEWAY_DAYS, ledgerName, ON_TOP, usageField } from '../names.js';
+import { loadScript } from '../link/script.js';
+import { ARCHIVE, ARCHIVED_DAYS, dayNumberOf, EXCESS, GATEWAY_DAYS, ledgerName, usageField } from '../names.js';
 import { dayRows, storedRows } from './rows.js';
 
 /** Calls under way at once: few enough that each keeps its deadline. */
 const SENT_AT_ONCE = 32;
 
-/**
- * KEYS: ledgers, on a single Redis many. ARGV: seconds that a mark is kept, and the sum of all counts that each had
- * when it was archived. Counts only grow, so that an equal sum is the same ledger: the mark takes its place. Answers the
- * places of those that have more. One with the mark is done.
- */
-const REMOVE = scriptOf(`
-local more = {}
-for k = 1, #KEYS do
-  local ledger, sum, isDone = call('HGETALL', KEYS[k]), 0, false
-  for n = 1, #ledger, 2 do
-    if ledger[n] == '${ON_TOP}' then isDone = true else sum = sum + ledger[n + 1] end
-  end
-  if not isDone and (#ledger == 0 or sum == tonumber(ARGV[k + 2])) then
-    call('DEL', KEYS[k])
-    call('HSET', KEYS[k], '${ON_TOP}', '1')
-    call('EXPIRE', KEYS[k], ARGV[2])
-  elseif not isDone then
-    more[#more + 1] = k - 1
-  end
-end
-return pack('<d', clock) .. ' ' .. table.concat(more, ' ')
-`);
+const REMOVE = loadScript('ledger/remove');
 
-/** KEYS[1]: a ledger. ARGV: fields and counts that were archived. What it has more stays beside the mark, for ever. */
-const SUBTRACT = scriptOf(`
-if call('HEXISTS', KEYS[1], '${ON_TOP}') == 0 then
-  local archived, ledger = {}, call('HGETALL', KEYS[1])
-  for n = 2, #ARGV, 2 do archived[ARGV[n]] = tonumber(ARGV[n + 1]) end
-  call('DEL', KEYS[1])
-  for n = 1, #ledger, 2 do
-    local more = ledger[n + 1] - (archived[ledger[n]] or 0)
-    if more > 0 then call('HSET', KEYS[1], ledger[n], string.format('%.0f', more)) end
-  end
-  call('HSET', KEYS[1], '${ON_TOP}', '1')
-end
-return pack('<d', clock) .. '1'
-`);
+const SUBTRACT = loadScript('ledger/subtract');
 
-/** KEYS: ledgers. ARGV: seconds that a mark is kept. */
-const MARK = scriptOf(`
-for k = 1, #KEYS do
-  call('HSET', KEYS[k], '${ON_TOP}', '1')
-  call('EXPIRE', KEYS[k], ARGV[2])
-end
-return pack('<d', clock) .. '1'
-`);
+const MARK = loadScript('ledger/mark');
 
-/** KEYS: ledgers. What is on top of the archive stays for ever, as the archive does. */
-const UNMARK = scriptOf(`
-for k = 1, #KEYS do
-  call('HDEL', KEYS[k], '${ON_TOP}')
-  call('PERSIST', KEYS[k])
-end
-return pack('<d', clock) .. '1'
-`);
+const UNMARK = loadScript('ledger/unmark');
 
-/** KEYS: a ledger and its key. ARGV: seconds it is kept, fields and counts, added unless they are in it. */
-const RESTORE = scriptOf(`
-if call('HDEL', KEYS[1], '${ON_TOP}') == 1 then
-  for n = 3, #ARGV, 2 do call('HINCRBY', KEYS[1], ARGV[n], ARGV[n + 1]) end
-  call('EXPIRE', KEYS[1], ARGV[2])
-  ${enterDay('KEYS[1]')}
-end
-return pack('<d', clock) .. '1'
-`);
+const RESTORE = loadScript('ledger/restore', { MAX_DAYS });
 
 export function ledgerStore(
   link: Link,

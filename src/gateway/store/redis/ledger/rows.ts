@@ -5,8 +5,7 @@ import { activeDays } from './active-days.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import { dayName, dayNumberOf, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../names.js';
-import { scriptOf } from '../link/script.js';
-import type { Script } from '../link/script.js';
+import { loadScript } from '../link/script.js';
 
 /** Day ledgers found by one script run, and names looked up for them: keeps Redis busy for some 0.1 ms. */
 const FOUND_AT_ONCE = 32;
@@ -19,16 +18,7 @@ const REST_FACTOR = 5;
 const COMMANDS_AT_ONCE = 128;
 const FIELD_END = '\u001f';
 
-/** KEYS: day ledgers. Answers how many names it came to, then one line for each ledger there is: its place, then fields and counts. */
-const READ: Script = scriptOf(`
-local lines, k = {}, 0
-while k < #KEYS and #lines < ${FOUND_AT_ONCE} do
-  k = k + 1
-  local ledger = call('HGETALL', KEYS[k])
-  if #ledger > 0 then lines[#lines + 1] = (k - 1) .. '\\31' .. table.concat(ledger, '\\31') .. '\\n' end
-end
-return pack('<d', clock) .. k .. '\\n' .. table.concat(lines)
-`);
+const READ = loadScript('ledger/read', { FOUND_AT_ONCE });
 
 export function usageStore(link: Link): UsageStore {
   return {

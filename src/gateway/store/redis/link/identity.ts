@@ -4,7 +4,7 @@ import { STORE, storeMark } from '../names.js';
 import { NotOurs, redirectionOf, wordOf } from './errors.js';
 import type { Healths } from './healths.js';
 import type { Nodes } from './nodes.js';
-import { ANY_TIME, CLOCK_BYTES, scriptOf } from './script.js';
+import { ANY_TIME, CLOCK_BYTES, loadScript } from './script.js';
 import { slotOf } from './slot.js';
 
 interface IdentityParts {
@@ -22,22 +22,7 @@ const SLOTS = 16_384;
 /** Of a Cluster: names in slots that are evenly spread, so that whoever has 512 in a row has one. They move with their slots. */
 let marks: readonly string[] | undefined;
 
-/**
- * KEYS[1]: a mark. ARGV: the id it gets where it has none, and one that is to be known by it too, or nothing.
- * Answers the id that it has.
- */
-const MARK = scriptOf(`
-local id, also = spread(call('HMGET', KEYS[1], 'id', 'also'))
-if not id then
-  id = ARGV[2]
-  call('HSET', KEYS[1], 'id', id)
-end
-also = also or ''
-if ARGV[3] ~= '' and ARGV[3] ~= id and not string.find(also, ARGV[3], 1, true) then
-  call('HSET', KEYS[1], 'also', also .. ' ' .. ARGV[3])
-end
-return pack('<d', clock) .. id
-`);
+const MARK = loadScript('gateways/mark-store');
 
 /** What the first mark says of the whole store. */
 interface Home {

@@ -1,4 +1,9 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../../../shared/package-root.js';
+import { DAY_MS, MAX_LIMIT } from '../../../admission/bucket.js';
+import { STATE_MARK } from '../../state.js';
 
 /** A Lua script and the name Redis keeps it under. */
 export interface Script {
@@ -6,34 +11,51 @@ export interface Script {
   readonly sha: string;
 }
 
+/** What names in capitals stand for. */
+type Figures = Readonly<Record<string, number | boolean | string>>;
+
 /** Of the clock that every answer begins with. */
 export const CLOCK_BYTES = 8;
 /** Until when a script may run that does no harm when it comes late. */
 export const ANY_TIME = '9000000000000000';
 
-/**
- * What every script begins with.
- *
- * `#!lua` without flags lets Redis (7.0 or newer) refuse the whole script up front when it could not
- * write: out of memory, replica, failing disk. So no half decision can stay.
- *
- * ARGV[1] is the store time in ms until which the call may take effect. A call that was held up, in
- * a socket of a Redis that stood still, finds its caller gone and does nothing: it answers with the
- * clock alone. Every other answer is the clock (a double) followed by at least one byte.
- */
-const PRELUDE = `#!lua
-local call, floor, spread, pack, unpack = redis.call, math.floor, unpack, struct.pack, struct.unpack
-local time = call('TIME')
-local clock = time[1] * 1000 + floor(time[2] / 1000)
-if clock > tonumber(ARGV[1]) then return pack('<d', clock) end
-`;
+const FOLDER = join(packageRoot, 'src/gateway/store/redis/scripts');
+/** What more than one script names. Binary, because formatting and reading numbers as text costs more than the decision. */
+const FIGURES: Figures = { DAY_MS, MAX_LIMIT, STATE_FORMAT: '<ddddI3I3HddI4I4', STATE_MARK };
 
 /** The answer without the clock; undefined when it is the clock alone, for the call came too late and did nothing. */
 export function doneIn(answer: Buffer): Buffer | undefined {
   return answer.length > CLOCK_BYTES ? answer.subarray(CLOCK_BYTES) : undefined;
 }
 
-export function scriptOf(body: string): Script {
-  const text = PRELUDE + body;
+/**
+ * The script `scripts/<name>.lua`, with the figures that it names in capitals put in, and what it includes: functions of
+ * `scripts/include`, which stand after `return` there, and these texts.
+ */
+export function loadScript(name: string, figures: Figures = {}, texts: Readonly<Record<string, string>> = {}): Script {
+  const all = { ...FIGURES, ...figures };
+  const fill = (text: string): string =>
+    text.replaceAll(/include\('([\w-]+)'\)|'[^'\n]*'|\b(?!KEYS|ARGV)[A-Z][A-Z_]+\b/g, (word, part?: string) => {
+      if (part !== undefined) return texts[part] ?? fill(read(`include/${part}`).replace('return ', '').trimEnd());
+      if (word.startsWith("'")) return word;
+      const value = all[word];
+      if (value === undefined) throw new Error(`scripts/${name}.lua names ${word}: give loadScript its figure`);
+      return typeof value === 'string' ? luaString(value) : value.toString();
+    });
+  const text = fill(read('include/prelude') + read(name));
   return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+/** Without the lines that are comments. */
+function read(name: string): string {
+  return readFileSync(join(FOLDER, `${name}.lua`), 'utf8').replaceAll(/^ *--.*\n/gm, '');
+}
+
+/** Whatever is no plain letter is escaped: no name can end the string. */
+export function luaString(text: string): string {
+  const bytes = [...Buffer.from(text)].map((byte) => {
+    const letter = String.fromCharCode(byte);
+    return /[\w-]/.test(letter) ? letter : `\\${byte.toString().padStart(3, '0')}`;
+  });
+  return `'${bytes.join('')}'`;
 }

@@ -1,21 +1,12 @@
 import { receiverOf, subjectOf } from '../../outbox/event.js';
 import type { GatewayEvent, OutboxEntry } from '../../outbox/event.js';
 import type { Link } from '../link/link.js';
-import { scriptOf } from '../link/script.js';
+import { loadScript } from '../link/script.js';
 import { EVENTS_COPIES, EVENTS_CUSTOMERS, EVENTS_DUE, EVENTS_WAITING, eventsName, queueName } from '../names.js';
 
-/** KEYS: the waiting and the due events. ARGV: id, when it happens, in how many ms it is due at the soonest. */
-const INDEX = scriptOf(`
-call('ZADD', KEYS[1], ARGV[3], ARGV[2])
-call('ZADD', KEYS[2], math.max(clock + ARGV[4], tonumber(ARGV[3])), ARGV[2])
-return pack('<d', clock) .. '1'
-`);
+const INDEX = loadScript('outbox/index');
 
-/** KEYS[1]: the events of a subject. ARGV: id and entry. What is there stays: it may have been tried already. */
-const PUT = scriptOf(`
-if call('HEXISTS', KEYS[1], ARGV[2]) == 0 then call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
-return pack('<d', clock) .. '1'
-`);
+const PUT = loadScript('outbox/put');
 
 /** What stands in the hash of a subject's events when the event has just come. */
 export function newEntry(event: GatewayEvent): OutboxEntry {

@@ -10,15 +10,10 @@ import { newEntry } from './entries.js';
  */
 export const PENDING = 'tell-';
 
-/** ARGV of `WRITE_PENDING`. */
+/** A pending event in ARGV of the scripts that change a key: its field, its id, and its entry. */
 export function pendingArgs(event: GatewayEvent): readonly string[] {
   return [pendingField(event.id), event.id, JSON.stringify(newEntry(event))];
 }
-
-/** Lua: writes a pending event of the key `name`, given in ARGV from `at` on, with its entry into `events`. */
-export const WRITE_PENDING = `
-  call('HSET', name, ARGV[at], '', 'telling', '1')
-  call('HSET', events, ARGV[at + 1], ARGV[at + 2])`;
 
 export function pendingField(eventId: string): string {
   return PENDING + eventId.slice(subjectOf(eventId).length + 1);

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../../admission/port.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
-import { scriptOf } from '../link/script.js';
+import { loadScript } from '../link/script.js';
 import {
   CUSTOMER_INDEX,
   customerName,
@@ -39,34 +39,9 @@ const MOVED_AT_ONCE = 16;
 const BATCHES_AWAITED = 64;
 const DONE = 'done';
 
-/**
- * KEYS: the hash of a key or a customer, and the entries of its events. ARGV: of each event its field, id and entry,
- * empty where it has one. What is there as an entry stays: it may have been tried already.
- */
-const MOVE = scriptOf(`
-for n = 2, #ARGV, 3 do
-  if call('HDEL', KEYS[1], ARGV[n]) == 1 and ARGV[n + 2] ~= '' and call('HEXISTS', KEYS[2], ARGV[n + 1]) == 0 then
-    call('HSET', KEYS[2], ARGV[n + 1], ARGV[n + 2])
-  end
-end
-local fields = call('HGETALL', KEYS[1])
-for n = 1, #fields, 2 do
-  if string.sub(fields[n], 1, ${PENDING.length}) == '${PENDING}' then return pack('<d', clock) .. '1' end
-end
-call('HDEL', KEYS[1], 'telling')
-return pack('<d', clock) .. '1'
-`);
+const MOVE = loadScript('outbox/move');
 
-/**
- * KEYS[1]: who looks. ARGV: for how long, ms, and whether to look anew. Answers `1` when it is ours
- * to look, and `done` when that was done lately.
- */
-const COLLECT = scriptOf(`
-local there = call('GET', KEYS[1])
-if there and not (there == '${DONE}' and ARGV[3] == '1') then return pack('<d', clock) .. (there == '${DONE}' and there or '0') end
-call('SET', KEYS[1], '1', 'PX', ARGV[2])
-return pack('<d', clock) .. '1'
-`);
+const COLLECT = loadScript('outbox/collect');
 
 /** Moves pending events to the outbox. */
 export class PendingEvents {

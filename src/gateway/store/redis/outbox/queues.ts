@@ -1,30 +1,13 @@
 import { LOOK_AGAIN_MS } from '../../outbox/event.js';
 import type { Outbox, OutboxEntry } from '../../outbox/event.js';
 import type { Link } from '../link/link.js';
-import { scriptOf } from '../link/script.js';
+import { loadScript } from '../link/script.js';
 import { EVENTS_CUSTOMERS, EVENTS_DUE, EVENTS_OPERATORS, queueName } from '../names.js';
 import { enterCopy, readEntry, withdraw } from './entries.js';
 
-/** KEYS[1]: a queue. ARGV: how many, lease in ms. Answers what is due in it. */
-const CLAIM = scriptOf(`
-local ids = call('ZRANGEBYSCORE', KEYS[1], '-inf', clock, 'LIMIT', 0, ARGV[2])
-for _, id in ipairs(ids) do call('ZADD', KEYS[1], clock + ARGV[3], id) end
-return pack('<d', clock) .. ' ' .. table.concat(ids, ' ')
-`);
+const CLAIM = loadScript('outbox/claim');
 
-/**
- * KEYS: the customers and the queue of one. ARGV: the customer, in how many ms it is due at the soonest, and at the
- * latest.
- */
-const RELEASE = scriptOf(`
-local head = call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
-if head[2] then
-  call('ZADD', KEYS[1], math.max(math.min(head[2], clock + ARGV[4]), clock + ARGV[3]), ARGV[2])
-else
-  call('ZREM', KEYS[1], ARGV[2])
-end
-return pack('<d', clock) .. '1'
-`);
+const RELEASE = loadScript('outbox/release');
 
 /** From an event's arrival to the queues of its receivers, and out of these. */
 export function queuesOf(link: Link): Pick<Outbox, 'arrivals' | 'distribute' | 'claim' | 'claimCustomers' | 'release'> {

@@ -1,7 +1,7 @@
 import { happened, receiverOf, subjectOf } from '../../outbox/event.js';
 import type { Outbox, OutboxEntry, OutboxState } from '../../outbox/event.js';
 import type { Link } from '../link/link.js';
-import { scriptOf } from '../link/script.js';
+import { loadScript } from '../link/script.js';
 import { newEntry, readEntry, withdraw } from './entries.js';
 import type { PendingEvents } from './pending.js';
 import { queuesOf, wordsOf } from './queues.js';
@@ -18,37 +18,9 @@ import {
 /** Bounds how many dead events one call forgets. */
 const FORGOTTEN_AT_ONCE = 100;
 
-/**
- * KEYS[1]: a sorted set. ARGV: score and id of the last of the page before, how many, and of which list. Answers the
- * next, by score and id. What has happened and what hasn't yet are one set.
- */
-const PAGE = scriptOf(`
-local score, last, count, most = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), 1 / 0
-if ARGV[5] == 'waiting' then most = clock end
-if ARGV[5] == 'scheduled' and score <= clock then score, last = clock + 1, '' end
-local at, page = call('ZCOUNT', KEYS[1], '-inf', '(' .. score), {}
-while #page < 2 * count do
-  local found = call('ZRANGE', KEYS[1], at, at + count - 1, 'WITHSCORES')
-  if #found == 0 then break end
-  at = at + count
-  for n = 1, #found, 2 do
-    if tonumber(found[n + 1]) > most then count = #page / 2 end
-    if #page < 2 * count and (tonumber(found[n + 1]) > score or found[n] > last) then
-      page[#page + 1], page[#page + 2] = found[n], found[n + 1]
-    end
-  end
-end
-return pack('<d', clock) .. ' ' .. table.concat(page, ' ')
-`);
+const PAGE = loadScript('outbox/page');
 
-/**
- * KEYS[1]: the events of a subject. ARGV: id and entry. Only what is there: another deliverer may have been quicker.
- */
-const KEEP = scriptOf(`
-if call('HEXISTS', KEYS[1], ARGV[2]) == 0 then return pack('<d', clock) .. '0' end
-call('HSET', KEYS[1], ARGV[2], ARGV[3])
-return pack('<d', clock) .. '1'
-`);
+const KEEP = loadScript('outbox/keep');
 
 const SETS: Readonly<Record<OutboxState, readonly string[]>> = {
   waiting: [EVENTS_WAITING, EVENTS_COPIES],

@@ -3,57 +3,23 @@ import type { AdmissionRequest, Subject } from '../../../admission/port.js';
 import type { BanNote, BansInForce, BanStore } from '../../port.js';
 import type { Verdict } from '../../../admission/verdict.js';
 import type { Link } from '../link/link.js';
-import { pendingArgs, WRITE_PENDING } from '../outbox/fields.js';
+import { pendingArgs } from '../outbox/fields.js';
 import type { PendingEvents } from '../outbox/pending.js';
 import { eventsName, keyName } from '../names.js';
 import type { Replicas } from '../link/replicas.js';
-import { scriptOf } from '../link/script.js';
+import { loadScript } from '../link/script.js';
 import { readState, STATE_BYTES, viewOf } from '../../state.js';
-import { packedState, readStateOf } from '../state.js';
 
-/**
- * KEYS: the key, and where the ban is an event, the key's events. ARGV: end of the ban, ms (0 lifts it), its note or
- * nothing, and the event (outbox/fields.ts). Answers `1` when a ban was in force before, else `0`.
- */
-const SET_BAN = scriptOf(`
-local name, events, untilMs, at = KEYS[1], KEYS[2], tonumber(ARGV[2]), 4
-local found = call('HMGET', name, 'secrets', 'state')
-local raw = found[2]
-${readStateOf('raw')}
-if found[1] and (raw or untilMs > 0) then
-  call('HSET', name, 'state', ${packedState('m', 'mAt', 'd', 'dAt', '0', 'untilMs > 0 and 1 or 0', '0', 'untilMs', 'used', 'usedOf')}, 'ban', untilMs > clock and ARGV[3] or '')
-  if events then
-    ${WRITE_PENDING}
-  end
-end
-return pack('<d', clock) .. (banned > clock and '1' or '0')
-`);
+const SET_BAN = loadScript('records/set-ban');
 
-/** KEYS[1]: the key. Reads clock, state and note in one step; the clock alone when there is no state. */
-const READ_BAN = scriptOf(`
-local found = call('HMGET', KEYS[1], 'state', 'ban')
-return pack('<d', clock) .. pack('<d', clock) .. (found[1] or '') .. (found[1] and found[2] or '')
-`);
+const READ_BAN = loadScript('records/read-ban');
 
 /** Names of the sorted sets of who is banned, each with the end of the ban, ms. */
 const INDEX: Readonly<Record<Subject['kind'], string>> = { key: 'petgate:bans:key', address: 'petgate:bans:address' };
 
-/** KEYS[1]: the index. ARGV: who, and the end of the ban; 0 takes it out. */
-const NOTE = scriptOf(`
-local name, untilMs = KEYS[1], tonumber(ARGV[3])
-call('ZREMRANGEBYSCORE', name, '-inf', clock)
-if untilMs > clock then
-  call('ZADD', name, untilMs, ARGV[2])
-  if call('PTTL', name) < untilMs - clock then call('PEXPIRE', name, untilMs - clock) end
-else
-  call('ZREM', name, ARGV[2])
-end
-return pack('<d', clock) .. '1'
-`);
+const NOTE = loadScript('records/note-ban');
 
-const COUNT = scriptOf(`
-return pack('<d', clock) .. call('ZCOUNT', KEYS[1], '(' .. clock, '+inf')
-`);
+const COUNT = loadScript('records/count-bans');
 
 export function banStore(link: Link, replicas: Replicas, pending: PendingEvents): BanStore {
   const set = (keyId: string, untilMs: number, note: string, event?: GatewayEvent): Promise<Buffer> => {

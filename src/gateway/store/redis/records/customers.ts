@@ -5,8 +5,8 @@ import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { CUSTOMER_INDEX, customerName, KEY_INDEX } from '../names.js';
-import { grantsText } from '../scripts/grants.js';
-import { NO_LIMIT_OF_ITS_OWN } from '../scripts/summary.js';
+import { grantsText } from '../admit/grants.js';
+import { NO_LIMIT } from '../admit/codes.js';
 import { recordsOf } from './records.js';
 import type { RecordType } from './records.js';
 
@@ -67,6 +67,6 @@ function termsText({ status, limits, grants = [], plan }: CustomerRecord): strin
 }
 
 function ownLimit(limit: Limit | undefined): number {
-  if (limit === undefined) return NO_LIMIT_OF_ITS_OWN;
+  if (limit === undefined) return NO_LIMIT;
   return limit === 'unlimited' ? -1 : limit;
 }

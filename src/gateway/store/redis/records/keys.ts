@@ -6,7 +6,7 @@ import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { KEY_INDEX, keyName } from '../names.js';
 import type { PendingEvents } from '../outbox/pending.js';
-import { grantsText } from '../scripts/grants.js';
+import { grantsText } from '../admit/grants.js';
 import { recordsOf } from './records.js';
 import type { RecordType } from './records.js';
 

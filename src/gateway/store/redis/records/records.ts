@@ -5,37 +5,12 @@ import type { NewRecord, RecordStore, StoredRecord } from '../../records/record.
 import { pageOf } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
-import { scriptOf } from '../link/script.js';
+import { loadScript } from '../link/script.js';
 import { eventsName, historyName } from '../names.js';
-import { pendingArgs, pendingField, WRITE_PENDING } from '../outbox/fields.js';
+import { pendingArgs, pendingField } from '../outbox/fields.js';
 import { announceChange } from './changes.js';
 
-/**
- * KEYS: a key or a customer, its history, and where there are events, those of the key. ARGV: version to be replaced
- * (0: absent), whether history is replaced too, how many audit entries, withdrawn and new events there are, these one
- * after the other (of events field, id, and entry: outbox/fields.ts), then fields and values of the record.
- * Answers `1`, or `0` when the stored version is another.
- */
-const WRITE = scriptOf(`
-local name, history, events, at = KEYS[1], KEYS[2], KEYS[3], 7
-if (call('HGET', name, 'version') or '0') ~= ARGV[2] then return pack('<d', clock) .. '0' end
-if ARGV[3] == '1' then call('DEL', history) end
-for _ = 1, ARGV[4] do
-  call('RPUSH', history, ARGV[at])
-  at = at + 1
-end
-for _ = 1, ARGV[5] do
-  call('HDEL', name, ARGV[at])
-  call('HDEL', events, ARGV[at + 1])
-  at = at + 2
-end
-for _ = 1, ARGV[6] do
-  ${WRITE_PENDING}
-  at = at + 3
-end
-call('HSET', name, spread(ARGV, at))
-return pack('<d', clock) .. '1'
-`);
+const WRITE = loadScript('records/write');
 
 /** What differs between keys and customers. */
 export interface RecordType<R> {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { editionOf, probeOf } from '../../../../../src/gateway/store/redis/admit.js';
+import { editionOf, probeOf } from '../../../../../src/gateway/store/redis/admit/admit.js';
 import { connect } from '../../../../../src/gateway/store/redis/link/connect.js';
 import { knownIdInMemory } from '../../../../../src/gateway/store/known-id.js';
 import { Link } from '../../../../../src/gateway/store/redis/link/link.js';

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { editionOf, probeOf } from '../../../../../src/gateway/store/redis/admit.js';
+import { editionOf, probeOf } from '../../../../../src/gateway/store/redis/admit/admit.js';
 import { knownIdInMemory } from '../../../../../src/gateway/store/known-id.js';
 import { connect } from '../../../../../src/gateway/store/redis/link/connect.js';
 import { Link } from '../../../../../src/gateway/store/redis/link/link.js';

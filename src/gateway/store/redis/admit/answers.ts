@@ -9,10 +9,9 @@ import type { AdmissionRequest } from '../../../admission/port.js';
 import type { Verdict } from '../../../admission/verdict.js';
 import { costOf, hasMore, refillOf, windowsOf } from '../../../admission/windows.js';
 import type { HeldWindow } from '../../../admission/windows.js';
-import { ANSWER_BYTES, HEAD_BYTES } from './script.js';
-import { CODES, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
-import { readState, viewOf } from '../../state.js';
-import { GRANTS_FLAG, grantsIn } from './grants.js';
+import { CODES, GRANTS_FLAG, HEAD_BYTES, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
+import { readState, STATE_BYTES, viewOf } from '../../state.js';
+import { grantsIn } from './grants.js';
 
 /** The plans as the script numbers them. */
 export type PlanTable = readonly { readonly plan: Plan; readonly terms: Terms | undefined }[];
@@ -21,7 +20,10 @@ export function planTable(plans: Plans): PlanTable {
   return [...plans.values()].map((plan) => ({ plan, terms: termsOf(plans, plan.name, null) }));
 }
 
-/** Reads the answers of one run (script.ts), one after the other. */
+/** Of an answer without grants, month limit of its own, and windows. */
+const ANSWER_BYTES = HEAD_BYTES + STATE_BYTES;
+
+/** Reads the answers of one run, one after the other. */
 export class AnswerReader {
   readonly #answers: Buffer;
   readonly #table: PlanTable;

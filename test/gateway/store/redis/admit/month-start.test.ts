@@ -1,15 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { MONTH_START } from '../../../../../src/gateway/store/redis/scripts/windows.js';
+import { packageRoot } from '../../../../../src/shared/package-root.js';
 import { DAY_MS } from '../../../../../src/shared/utc-day.js';
 import { monthStartMs } from '../../../../../src/shared/utc-month.js';
 import { startRedis } from '../../../../servers/redis.js';
 
+const FILE = join(packageRoot, 'src/gateway/store/redis/scripts/include/month-start.lua');
 const SCRIPT = `
 local floor, starts = math.floor, {}
+${readFileSync(FILE, 'utf8').replace(/^return function/m, 'local monthStart = function')}
 for n = 1, #ARGV do
-  local now, month = tonumber(ARGV[n])
-  ${MONTH_START}
-  starts[n] = string.format('%.0f', month * 86400000)
+  starts[n] = string.format('%.0f', monthStart(floor(ARGV[n] / ${DAY_MS})) * ${DAY_MS})
 end
 return starts`;
 

@@ -1,19 +1,21 @@
-import { customerOf } from '../records/customer-id.js';
-import type { Plans } from '../../admission/plan.js';
-import { StoreUnavailable } from '../../admission/port.js';
-import type { AdmissionRequest, Late } from '../../admission/port.js';
-import type { Verdict } from '../../admission/verdict.js';
-import { PROBE, writtenOut } from './scripts/call.js';
-import type { Call, Section } from './scripts/call.js';
-import { admissionScript, DAY_BYTES } from './scripts/script.js';
-import { AnswerReader, planTable, unknownAnswers } from './scripts/answers.js';
-import type { PlanTable } from './scripts/answers.js';
-import { Unanswered } from './link/errors.js';
-import type { Link } from './link/link.js';
-import type { Probe } from './link/probe.js';
-import { dayNumber, subjectName } from './names.js';
-import type { Script } from './link/script.js';
+import { customerOf } from '../../records/customer-id.js';
+import type { Plans } from '../../../admission/plan.js';
+import { StoreUnavailable } from '../../../admission/port.js';
+import type { AdmissionRequest, Late } from '../../../admission/port.js';
+import type { Verdict } from '../../../admission/verdict.js';
+import { PROBE, writtenOut } from './call.js';
+import type { Call, Section } from './call.js';
+import { admissionScript } from './plans.js';
+import { AnswerReader, planTable, unknownAnswers } from './answers.js';
+import type { PlanTable } from './answers.js';
+import { Unanswered } from '../link/errors.js';
+import type { Link } from '../link/link.js';
+import type { Probe } from '../link/probe.js';
+import { dayNumber, subjectName } from '../names.js';
+import type { Script } from '../link/script.js';
 
+/** The answer that names another day is shorter than any other. */
+const DAY_BYTES = 8;
 /** Requests per script run, so that Redis is never busy with one for long (some 2 ms). */
 const MAX_BATCH = 256;
 

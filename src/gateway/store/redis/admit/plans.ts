@@ -1,0 +1,86 @@
+import { MINUTE_MS, SHAPES } from '../../../admission/bucket.js';
+import type { Limit } from '../../../admission/bucket.js';
+import { ANONYMOUS_PLAN, BAN_MEMORY_MS, WARN_AT } from '../../../admission/plan.js';
+import type { Plan, Plans } from '../../../admission/plan.js';
+import type { OperationTerms, OperationsTerms } from '../../../admission/windows.js';
+import { STATE_BYTES } from '../../state.js';
+import { MAX_DAYS } from '../ledger/active-days.js';
+import { loadScript, luaString } from '../link/script.js';
+import type { Script } from '../link/script.js';
+import { CODES, GRANTS_FLAG, HEAD_FORMAT, NO_LIMIT, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
+import { GRANTS_END } from './grants.js';
+
+/** How far the clock may step back without opening again, for an address, a window that was over. */
+const GRACE_MS = 10_000;
+/** Lua: what a branch sets, as the script names it. */
+const TERMS = 'place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt';
+/** With more plans than this the branch is looked for by the last letter of the name first. */
+const FEW_PLANS = 32;
+
+/**
+ * The admission (scripts/admission.lua) with these plans, which are part of its text, so that no batch decodes them.
+ * @param emits whether crossings and bans that begin are noted (outbox/pending.ts); the answer's code says so
+ */
+export function admissionScript(plans: Plans, usageDays: number, emits: boolean): Script {
+  const figures = {
+    ...Object.fromEntries(CODES.map((code, place) => [code.toUpperCase(), place])),
+    ...{ OWN_MONTH_FLAG, GRANTS_FLAG, NOTED_FLAG, OUT_OF_SCOPE_FLAG, NO_LIMIT, HEAD_FORMAT, STATE_BYTES, GRANTS_END },
+    ...{ MINUTE_MS, BAN_MEMORY_MS, GRACE_MS, MAX_DAYS, ANONYMOUS: ANONYMOUS_PLAN, NEVER: Number.MAX_SAFE_INTEGER },
+    EMITS: emits,
+    LEDGER_SECONDS: (usageDays + 1) * 86_400,
+  };
+  return loadScript('admission', figures, { plans: `nil\n${branchesOf([...plans.values()], emits)}` });
+}
+
+/** Lua: sets what the plan says, where there is one of the name `plan`. */
+function branchesOf(plans: readonly Plan[], emits: boolean): string {
+  const branches = plans.map((plan, place) => planBranch(plan, place, emits));
+  if (plans.length <= FEW_PLANS) return chainOf(branches);
+  const byLetter = new Map<number, string[]>();
+  for (const [place, { name }] of plans.entries()) {
+    const letter = name.charCodeAt(name.length - 1);
+    byLetter.set(letter, [...(byLetter.get(letter) ?? []), branches[place]!]);
+  }
+  const groups = [...byLetter].map(([letter, its]) => `if letter == ${letter} then\n${chainOf(its)}\n`);
+  return `local letter = plan and byte(plan, -1)\n${chainOf(groups)}`;
+}
+
+function chainOf(branches: readonly string[]): string {
+  return branches.length === 0 ? '' : `${branches.join('else')}end`;
+}
+
+/** Limits are nil where those of the key or its customer hold. */
+function planBranch({ name, limits, refill, ban, operations, warnAt }: Plan, place: number, emits: boolean): string {
+  const { after, withinMs, forMs, factor, capMs } = ban;
+  const shares = emits && name !== ANONYMOUS_PLAN ? (warnAt ?? WARN_AT) : [];
+  const values = [
+    ...[place, refill === 'greedy', after, withinMs, forMs, factor, capMs],
+    ...(limits === 'custom' ? ['nil', 'nil', 'nil'] : [luaLimit(limits.minute), luaLimit(limits.day)]),
+    ...(limits === 'custom' ? [] : [limits.month === undefined ? 'nil' : luaLimit(limits.month)]),
+    operations === undefined ? 'nil' : operationsFunction(operations),
+    shares.length === 0 ? 'nil' : luaString(String.fromCharCode(...shares)),
+  ];
+  return `if plan == ${luaString(name)} then\n${TERMS} = ${values.join(', ')}\n`;
+}
+
+/**
+ * Lua: from an operation and its cost to its own windows on this plan and what it costs there. A function in the branch
+ * of the plan: made only for keys on it, and what it says doesn't lengthen the branch, which Lua bounds.
+ */
+function operationsFunction(operations: OperationsTerms): string {
+  const named = [...operations].map(([operation, terms]) => {
+    const charged = terms.cost === null ? 'cost' : `cost > 0 and ${terms.cost} or cost`;
+    return `if asked == ${luaString(operation)} then return ${luaWindows(terms)}, ${charged} end `;
+  });
+  return `function(asked, cost) ${named.join('')}return {}, cost end`;
+}
+
+/** Name, parts of a token and limit of each. */
+function luaWindows({ windows }: OperationTerms): string {
+  return `{ ${windows.map(({ name, per, limit }) => `${luaString(name)}, ${SHAPES[per].parts}, ${luaLimit(limit)}`).join(', ')} }`;
+}
+
+/** A limit as scripts have it. */
+export function luaLimit(limit: Limit): number {
+  return limit === 'unlimited' ? -1 : limit;
+}

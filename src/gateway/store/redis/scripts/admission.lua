@@ -1,0 +1,497 @@
+-- The admission: `rule()` of admission/decide.ts for a batch of requests, with the reading and writing around it.
+--
+-- KEYS: for each subject where its state stands; of a customer's key then the customer; for a key then its ledgers of
+-- the days first to last. Each subject comes once, but keys of a customer in the order in which they were asked.
+-- ARGV[2…]: the day that it is with its place in the month (0: whichever it is), the requests (admit/call.ts), and in
+-- pairs the operations and scopes that they name by place.
+--
+-- Answers for each request a head and the state (admit/answers.ts), then grants, month limit and windows where there
+-- are any. When it is another day, the number of that day as one double: then nothing was done.
+--
+-- Limits: -1 is unlimited, NO_LIMIT none at all. Redis runs the text anew at each call, and makes each function that
+-- it comes to: so there are few, and those for rare cases stand in their branches. Minute, day and month, which every
+-- key has, are locals and no list: as one they cost 7 % more (docs/decisions/0018-the-admission-script.md).
+
+local byte, find = string.byte, string.find
+local today = floor(clock / DAY_MS)
+local expected = tonumber(ARGV[2])
+local dayOfMonth = expected % 32
+expected = (expected - dayOfMonth) / 32
+if expected ~= today and expected ~= 0 then return pack('<dd', clock, today) end
+
+-- `settle()` of admission/bucket.ts: the window as it is now, where one that opens now begins at `start`, and one that
+-- began before `earliest` is over. `rate` is what trickles back in a millisecond, below 0 where nothing does.
+local function settle(level, at, rate, now, start, earliest)
+  if rate >= 0 then
+    local refilled = now > at and rate * (now - at) or 0
+    return refilled < level and level - refilled or 0, now
+  end
+  if at < earliest then level = 0 end
+  if level == 0 or at > now then at = start end
+  return level, at
+end
+
+-- `banLengthMs()` of admission/decide.ts.
+local function banLength(level, length, factor, cap)
+  for _ = 2, level do
+    if length >= cap then break end
+    length = floor(length * factor)
+  end
+  return min(length, cap)
+end
+
+-- What is to be written: in fives a state, in threes a count. Of each customer in this batch its terms, its windows
+-- as the requests before left them, and in `keys` strikes and ban of those of its keys that changed: so its keys may
+-- follow each other in any order, also the same one twice.
+local KEYS, ARGV, requests = KEYS, ARGV, ARGV[3]
+local answers, answered = { pack('<d', clock) }, 1
+local states, stateCount, counts, countCount = {}, 0, {}, 0
+local customers, notes
+local k, at, last = 1, 1, #KEYS
+
+while k <= last do
+  local name, todaysLedger, firstDay, ledgers, owner = KEYS[k], k + 1, today, 0
+  local many, low, kind
+  many, low, kind = byte(requests, at, at + 2)
+  many, at = many * 128 + low, at + 3
+  if kind > 2 then
+    kind, k = kind - 2, k + 1
+    owner, todaysLedger = KEYS[k], k + 1
+  end
+  if kind == 1 then
+    ledgers = 1
+  elseif kind == 2 then
+    local high, middle, moreLedgers
+    high, middle, low, moreLedgers, ledgers, at = unpack('<BBBBB', requests, at)
+    firstDay, ledgers = (high * 128 + middle) * 128 + low, moreLedgers * 128 + ledgers
+    todaysLedger = todaysLedger + today - firstDay
+  end
+
+  -- The record. The field `summary` is what this script itself remembers of it in a form that is read at once: status
+  -- (0: valid, else the code of the answer), version of the record, end, own minute and day limit, plan. Its scopes
+  -- follow, which end with a space or `*`; after a zero its month limit, if it has one; after a zero its grants, if
+  -- it has some, which end with `+`. It holds for the version that it names and no other; the first admission after a
+  -- change makes it anew. With one secret and a few scopes no field is longer than 64 bytes, so that Redis keeps the
+  -- hash in its compact form.
+  local raw, secrets, summary, hasNewSummary, status, version, expires, minuteLimit, dayLimit, plan, scopesAt
+  if kind > 0 then
+    local found = call('HMGET', name, 'version', 'secrets', 'summary', 'state')
+    secrets, summary, raw = found[2], found[3], found[4]
+    if not found[1] or not secrets then
+      status = UNKNOWN
+    else
+      local stored = tonumber(found[1])
+      if summary then
+        status, version, expires, minuteLimit, dayLimit, plan, scopesAt = unpack('<BI4di4i4s', summary)
+      end
+      if version ~= stored then
+        local record = call('HMGET', name, 'plan', 'status', 'expires', 'scopes', 'minute', 'day', 'month', 'more')
+        local word, ownMonth, grants = record[2], record[7], record[8]
+        version, plan, status = stored, record[1], 0
+        if word == 'disabled' then status = DISABLED elseif word == 'revoked' then status = REVOKED end
+        expires = tonumber(record[3]) or NEVER
+        minuteLimit = record[5] == 'unlimited' and -1 or tonumber(record[5]) or NO_LIMIT
+        dayLimit = record[6] == 'unlimited' and -1 or tonumber(record[6]) or NO_LIMIT
+        summary = pack('<BI4di4i4s', status, version, expires, minuteLimit, dayLimit, plan)
+        scopesAt = #summary + 1
+        summary, hasNewSummary = summary .. record[4], true
+        if ownMonth == 'unlimited' then ownMonth = '-1' end
+        if ownMonth and ownMonth ~= '' then summary = summary .. '\0' .. ownMonth end
+        if grants and grants ~= '' then summary = summary .. '\0' .. grants end
+      end
+    end
+  else
+    raw, status, version, expires, plan = call('GET', name), 0, 0, NEVER, ANONYMOUS
+  end
+  local minute, minuteAt, day, dayAt, month, monthOf, strikes, level, since, banned, mark = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+  if raw then
+    minute, minuteAt, day, dayAt, strikes, level, mark, since, banned, month, monthOf = unpack(STATE_FORMAT, raw)
+    if mark ~= STATE_MARK then
+      local readState = include('read-state')
+      minute, minuteAt, day, dayAt, month, monthOf, strikes, level, since, banned = readState(raw)
+    end
+  end
+
+  -- The customer of the key (docs/decisions/0024-customers.md): its terms and windows; strikes and ban stay the key's.
+  local customer
+  if owner then
+    customers = customers or {}
+    customer = customers[owner]
+    if not customer then
+      local readState = include('read-state')
+      local found = call('HMGET', owner, 'terms', 'state')
+      local word, ofMinute, ofDay, ofMonth, itsGrants, itsPlan =
+        string.match(found[1] or '', '^(%l+) (%-?%d+) (%-?%d+) (%-?%d+);?(%S*) (.+)$')
+      customer = { keys = {}, plan = itsPlan, minuteLimit = tonumber(ofMinute), dayLimit = tonumber(ofDay) }
+      customer.status = word == 'enabled' and 0 or word == 'disabled' and DISABLED or word and CLOSED or UNKNOWN
+      customer.monthLimit = tonumber(ofMonth)
+      if customer.monthLimit == NO_LIMIT then customer.monthLimit = nil end
+      if itsGrants ~= '' then customer.grants = itsGrants end
+      customer.minute, customer.minuteAt, customer.day, customer.dayAt, customer.month, customer.monthOf =
+        readState(found[2])
+      customers[owner] = customer
+    end
+    minute, minuteAt, day, dayAt = customer.minute, customer.minuteAt, customer.day, customer.dayAt
+    month, monthOf, plan = customer.month, customer.monthOf, customer.plan
+    minuteLimit, dayLimit = customer.minuteLimit, customer.dayLimit
+    if customer.keys[name] then strikes, level, since, banned = spread(customer.keys[name]) end
+  end
+
+  -- Grants of the key or of its customer, nil where there are none, and what stands before them in the summary.
+  local own, grants = summary, nil
+  if customer then
+    grants = customer.grants
+  elseif own and byte(own, -1) == GRANTS_END then
+    own, grants = string.match(own, '^(.*)%z([^%z]+)$')
+  end
+
+  -- The plan. What is put in is nil, and a branch for each plan that sets these (admit/plans.ts): its place, its
+  -- refill, its ban rule, its limits (nil where those of the key or its customer hold), prices and windows of
+  -- operations, shares to warn at.
+  local place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt =
+    include('plans')
+  local ownMonth
+  if planMinute then
+    minuteLimit, dayLimit = planMinute, planDay
+  elseif place then
+    if customer then
+      ownMonth = customer.monthLimit
+    elseif own and byte(own, -1) >= 48 then
+      ownMonth = tonumber(string.match(own, '%z(%-?%d+)$'))
+    end
+    monthLimit = ownMonth
+  else
+    minuteLimit = NO_LIMIT
+  end
+  monthLimit = monthLimit or -1
+  local minuteBase, dayBase, monthBase = minuteLimit, dayLimit, monthLimit
+
+  -- The level of the day above which there may be something to note.
+  local dayWarn, marks
+  if warnAt and kind > 0 then
+    if dayLimit >= 0 then dayWarn = (math.ceil(dayLimit * byte(warnAt) / 100) - 1) * DAY_MS end
+    marks = customer and customer.marks
+  end
+
+  -- Operations' own windows, by their names; few plans have any.
+  local levels, ats, hasNewWindows
+  if operations and customer and customer.levels then
+    levels, ats = customer.levels, customer.ats
+  elseif operations then
+    local readWindows = include('read-windows')
+    levels, ats = readWindows(call('HGET', owner or name, 'windows'))
+    if customer then customer.levels, customer.ats = levels, ats end
+  end
+
+  local stored, storedAt, isStruck, countedAt, countedLedger, countedField, excessAt, excessField
+  for _ = 1, many do
+    local operation, mode, secret
+    operation, low, mode, secret, at = unpack('<BBBBc0', requests, at)
+    operation = operation * 128 + low
+    local now, ledger, thisMonth, cost, code = clock, todaysLedger, today - dayOfMonth, mode % 2
+    if mode > 1 then
+      if mode % 4 > 1 then
+        local monthStart = include('month-start')
+        now, at = unpack('<Bc0', requests, at)
+        now = tonumber(now)
+        thisMonth = monthStart(floor(now / DAY_MS))
+        ledger = todaysLedger + floor(now / DAY_MS) - today
+      end
+      if mode > 3 then
+        local high, middle
+        high, middle, low, at = unpack('<BBB', requests, at)
+        cost = (high * 128 + middle) * 128 + low
+      end
+    end
+
+    -- Why the key is not valid, into `code`.
+    if status > 0 then
+      code = status
+    elseif kind > 0 and secrets ~= secret then
+      -- Several secrets, one that ends, or another one.
+      local _, colon = find(secrets, secret, 1, true)
+      local ends = colon and string.match(secrets, '^%d+', colon + 1)
+      if not colon then code = UNKNOWN elseif ends and now >= tonumber(ends) then code = EXPIRED end
+    end
+    if not code then
+      if now >= expires then
+        code = EXPIRED
+      elseif customer and customer.status > 0 then
+        code = customer.status
+      elseif minuteLimit == NO_LIMIT or dayLimit == NO_LIMIT then
+        code = NO_PLAN
+      end
+    end
+
+    if code then
+      answers[answered + 1] = pack(HEAD_FORMAT, code, 0, now, 0, 0, 0)
+      answers[answered + 2] = string.rep('\0', STATE_BYTES)
+    else
+      -- `withGrants()` of grant.ts; and for `settlePast()` what came back by grants that are over.
+      local newMinute, newDay = minute, day
+      if grants then
+        minuteLimit, dayLimit, monthLimit = minuteBase, dayBase, monthBase
+        for window, units, untilMs in string.gmatch(grants, '(%l+):(%d+):(%d+)%+') do
+          units, untilMs = tonumber(units), tonumber(untilMs)
+          if window == 'month' then
+            if monthBase >= 0 and now < untilMs then monthLimit = min(monthLimit + units, MAX_LIMIT) end
+          elseif window == 'day' then
+            if dayBase >= 0 and now < untilMs then
+              dayLimit = min(dayLimit + units, MAX_LIMIT)
+            elseif dayBase >= 0 and greedy and untilMs > dayAt then
+              newDay = max(0, newDay - units * (untilMs - dayAt))
+            end
+          elseif minuteBase >= 0 and now < untilMs then
+            minuteLimit = min(minuteLimit + units, MAX_LIMIT)
+          elseif minuteBase >= 0 and greedy and untilMs > minuteAt then
+            newMinute = max(0, newMinute - units * (untilMs - minuteAt))
+          end
+        end
+        if dayWarn then dayWarn = (math.ceil(dayLimit * byte(warnAt) / 100) - 1) * DAY_MS end
+      end
+
+      -- The operation's own windows on this plan, in threes: name, parts of a token, limit. What they hold stands at
+      -- the same places of `newLevels` and `newAts`.
+      local windows, newLevels, newAts
+      if operations then windows, cost = operations(ARGV[operation], cost) end
+      local charge = cost > 0
+      local tokens, fits = charge and cost or 1, true
+
+      -- All windows, brought up to now.
+      local newMinuteAt, newDayAt
+      local midnight = now - now % DAY_MS
+      newMinute, newMinuteAt = settle(newMinute, minuteAt, greedy and minuteLimit or -1, now, now, now - MINUTE_MS + 1)
+      newDay, newDayAt = settle(newDay, dayAt, greedy and dayLimit or -1, now, midnight, midnight)
+      local newMonth = monthOf < thisMonth and 0 or month
+      if windows then
+        newLevels, newAts = {}, {}
+        for n = 1, #windows, 3 do
+          local window, parts, limit = windows[n], windows[n + 1], windows[n + 2]
+          local itsLevel, itsAt = levels[window] or 0, ats[window] or 0
+          local rate, start, earliest = greedy and limit or -1, now, now - MINUTE_MS + 1
+          if parts == DAY_MS then
+            start, earliest = midnight, midnight
+          elseif parts == 1 then
+            rate, start, earliest = -1, thisMonth * DAY_MS, thisMonth * DAY_MS
+          end
+          -- One that was not asked for a whole period is whole, also one that trickles.
+          if parts > 1 and now - itsAt >= parts then itsLevel = 0 end
+          itsLevel, itsAt = settle(itsLevel, itsAt, rate, now, start, earliest)
+          newLevels[n], newAts[n] = itsLevel, itsAt
+          if limit >= 0 and itsLevel + tokens * parts > limit * parts then fits = false end
+        end
+      end
+
+      -- The decision.
+      local newStrikes, newSince, newBanned, newLevel, outcome, isNoted = strikes, since, banned, level
+      if now < newBanned then
+        code, outcome = BANNED, '|banned'
+        if newSince > 0 then newBanned = min(newBanned, now + banLength(newLevel, length, factor, cap)) end
+      elseif
+        fits
+        and (minuteLimit < 0 or newMinute + tokens * MINUTE_MS <= minuteLimit * MINUTE_MS)
+        and (dayLimit < 0 or newDay + tokens * DAY_MS <= dayLimit * DAY_MS)
+        and (monthLimit < 0 or newMonth + tokens <= monthLimit)
+      then
+        code, outcome = ADMITTED, '|requests'
+        if charge then
+          newMinute = newMinute + cost * MINUTE_MS
+          if newMinute > MAX_LIMIT * MINUTE_MS then newMinute = MAX_LIMIT * MINUTE_MS end
+          newDay = newDay + cost * DAY_MS
+          if newDay > MAX_LIMIT * DAY_MS then newDay = MAX_LIMIT * DAY_MS end
+          newMonth = newMonth + cost
+          if newMonth > MAX_LIMIT then newMonth = MAX_LIMIT end
+          if windows then
+            for n = 1, #windows, 3 do
+              local parts = windows[n + 1]
+              newLevels[n] = min(newLevels[n] + cost * parts, MAX_LIMIT * parts)
+            end
+          end
+          local crossesDay = dayWarn and newDay > dayWarn
+          local crossesMonth =
+            warnAt and monthLimit >= 0 and newMonth >= math.ceil(monthLimit * byte(warnAt) / 100)
+          if crossesDay or crossesMonth then
+            local noteCrossings = include('note-crossings')
+            local payer, isAlso = owner or name
+            notes = notes or {}
+            if crossesDay then
+              local before, began = newDay - cost * DAY_MS, floor(now / DAY_MS)
+              marks, isNoted = noteCrossings(
+                notes, marks, payer, warnAt, 'day', 1, before, newDay, DAY_MS, dayLimit, began, now, plan, name
+              )
+            end
+            if crossesMonth then
+              local before = newMonth - cost
+              marks, isAlso = noteCrossings(
+                notes, marks, payer, warnAt, 'month', 2, before, newMonth, 1, monthLimit, thisMonth, now, plan, name
+              )
+              isNoted = isNoted or isAlso
+            end
+          end
+        end
+      else
+        code, outcome = LIMITED, '|limited'
+        local isStrike = charge
+          and (minuteLimit < 0 or tokens <= minuteLimit)
+          and (dayLimit < 0 or tokens <= dayLimit)
+          and (monthLimit < 0 or tokens <= monthLimit)
+        if windows then
+          for n = 3, #windows, 3 do
+            if windows[n] >= 0 and tokens > windows[n] then isStrike = false end
+          end
+        end
+        if isStrike then
+          if newStrikes == 0 or now - newSince >= within then newStrikes, newSince = 0, now end
+          if newSince > now then newSince = now end
+          newStrikes = newStrikes + 1
+          if newStrikes >= after then
+            newLevel = newLevel > 0 and now - newBanned < BAN_MEMORY_MS and newLevel + 1 or 1
+            code, outcome, newStrikes = BAN_STARTED, '|banned', 0
+            newBanned = now + banLength(newLevel, length, factor, cap)
+            if EMITS and kind > 0 then
+              notes, isNoted = notes or {}, true
+              local noted = #notes
+              notes[noted + 1], notes[noted + 2] = name, 'tell-ban-' .. string.format('%.0f', newBanned)
+              notes[noted + 3] = newLevel .. ' ' .. string.format('%.0f', now) .. ' ' .. plan
+            end
+          end
+        end
+      end
+
+      -- A ban in force takes nothing and remembers nothing, unless its end is another now.
+      local state = pack(
+        STATE_FORMAT, newMinute, newMinuteAt, newDay, newDayAt, newStrikes, newLevel, STATE_MARK, newSince, newBanned,
+        newMonth, thisMonth
+      )
+      if charge and (code ~= BANNED or newBanned ~= banned) then
+        isStruck = isStruck or newStrikes ~= strikes or newSince ~= since or newBanned ~= banned or newLevel ~= level
+        minute, minuteAt, day, dayAt, month, monthOf = newMinute, newMinuteAt, newDay, newDayAt, newMonth, thisMonth
+        strikes, since, banned, level = newStrikes, newSince, newBanned, newLevel
+        stored, storedAt = state, now
+        if windows then
+          -- Those that are over are forgotten: `closeWindows()` of admission/windows.ts. The last letter of a name says
+          -- what it counts per.
+          for n = 1, #windows, 3 do levels[windows[n]], ats[windows[n]] = newLevels[n], newAts[n] end
+          for window, itsLevel in pairs(levels) do
+            local itsAt, ending = ats[window], string.sub(window, -1)
+            local isOver = now - itsAt >= (ending == 'e' and MINUTE_MS or DAY_MS)
+            if ending == 'h' then isOver = itsAt < thisMonth * DAY_MS end
+            if itsLevel == 0 or isOver then levels[window] = nil end
+          end
+          hasNewWindows = true
+        end
+      end
+
+      -- For the ledger: what follows each other is one count.
+      if charge and kind > 0 then
+        local field = plan .. '|' .. ARGV[operation] .. outcome
+        if ledger == countedLedger and field == countedField then
+          counts[countedAt] = counts[countedAt] + 1
+        else
+          if ledger ~= countedLedger then excessField = nil end
+          countedLedger, countedField, countedAt = ledger, field, countCount + 3
+          counts[countCount + 1], counts[countCount + 2], counts[countedAt] = KEYS[ledger], field, 1
+          countCount = countedAt
+        end
+        if cost > 1 and code == ADMITTED then
+          field = plan .. '|' .. ARGV[operation] .. '|excess'
+          if field == excessField then
+            counts[excessAt] = counts[excessAt] + cost - 1
+          else
+            excessField, excessAt = field, countCount + 3
+            counts[countCount + 1], counts[countCount + 2], counts[excessAt] = KEYS[ledger], field, cost - 1
+            countCount = excessAt
+          end
+        end
+      end
+
+      local scope = ARGV[operation + 1]
+      if kind > 0 and scope ~= '' and not find(summary, scope, scopesAt, true) then
+        if byte(summary, scopesAt) ~= 42 then code = code + OUT_OF_SCOPE_FLAG end
+      end
+      if grants then code, state = code + GRANTS_FLAG, state .. pack('<I2', #grants) .. grants end
+      if ownMonth then code, state = code + OWN_MONTH_FLAG, state .. pack('<d', ownMonth) end
+      if windows then
+        for n = 1, #windows, 3 do state = state .. pack('<dd', newLevels[n], newAts[n]) end
+      end
+      if isNoted then code = code + NOTED_FLAG end
+      answers[answered + 1] = pack(HEAD_FORMAT, code, place, now, version, minuteBase, dayBase)
+      answers[answered + 2] = state
+    end
+    answered = answered + 2
+  end
+
+  -- What the requests left behind. Of a customer's key only strikes and ban are its own: it is written where they
+  -- changed.
+  local written, endsAt, windowsText = stored, false, false
+  if stored and customer then
+    customer.minute, customer.minuteAt, customer.day, customer.dayAt = minute, minuteAt, day, dayAt
+    customer.month, customer.monthOf, customer.marks, customer.isChanged = month, monthOf, marks, true
+    customer.hasNewWindows = customer.hasNewWindows or hasNewWindows
+    written = false
+    if isStruck or hasNewSummary then
+      customer.keys[name] = { strikes, level, since, banned }
+      written = pack(STATE_FORMAT, 0, 0, 0, 0, strikes, level, STATE_MARK, since, banned, 0, 0)
+    end
+  elseif stored and kind == 0 then
+    -- When the state of an address says no more than none would. Unlimited windows have nothing to remember.
+    local ends = 0
+    if minute > 0 and minuteLimit >= 0 then
+      ends = minuteAt + (greedy and minuteLimit > 0 and math.ceil(minute / minuteLimit) or MINUTE_MS)
+    end
+    if day > 0 and dayLimit >= 0 then
+      ends = max(ends, greedy and dayLimit > 0 and dayAt + math.ceil(day / dayLimit) or dayAt - dayAt % DAY_MS + DAY_MS)
+    end
+    if strikes > 0 then ends = max(ends, since + within) end
+    if level > 0 then ends = max(ends, banned + BAN_MEMORY_MS) end
+    endsAt = ends - storedAt
+  elseif hasNewWindows then
+    local writeWindows = include('write-windows')
+    windowsText = writeWindows(levels, ats)
+  end
+  if written then
+    states[stateCount + 1], states[stateCount + 2], states[stateCount + 3] = name, written, hasNewSummary and summary
+    states[stateCount + 4], states[stateCount + 5] = endsAt, windowsText
+    stateCount = stateCount + 5
+  end
+  k = todaysLedger + firstDay - today + ledgers
+end
+
+-- All is decided: from here on it is only written.
+for n = 1, stateCount, 5 do
+  if states[n + 4] then call('HSET', states[n], 'windows', states[n + 4]) end
+  if states[n + 3] then
+    -- The clock may step back so far without opening again, for an address, a window that was over.
+    call('SET', states[n], states[n + 1], 'PX', max(states[n + 3], 0) + GRACE_MS)
+  elseif states[n + 2] then
+    call('HSET', states[n], 'state', states[n + 1], 'summary', states[n + 2])
+  else
+    call('HSET', states[n], 'state', states[n + 1])
+  end
+end
+if customers then
+  local writeWindows = include('write-windows')
+  for owner, its in pairs(customers) do
+    if its.isChanged then
+      local state = pack(
+        STATE_FORMAT, its.minute, its.minuteAt, its.day, its.dayAt, 0, 0, STATE_MARK, 0, 0, its.month, its.monthOf
+      )
+      call('HSET', owner, 'state', state)
+      if its.hasNewWindows then call('HSET', owner, 'windows', writeWindows(its.levels, its.ats)) end
+    end
+  end
+end
+if notes then
+  local writeNotes = include('write-notes')
+  writeNotes(notes)
+end
+for n = 1, countCount, 3 do
+  -- A field that is new may be the first of its day. As text, for Redis formats a number at length.
+  local count = counts[n + 2]
+  if call('HINCRBY', counts[n], counts[n + 1], count == 1 and '1' or count) == count then
+    local enterDay = include('enter-day')
+    call('EXPIRE', counts[n], LEDGER_SECONDS)
+    enterDay(counts[n])
+  end
+end
+return table.concat(answers)

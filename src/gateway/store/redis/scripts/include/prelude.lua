@@ -1,0 +1,14 @@
+#!lua
+-- What every script begins with.
+--
+-- `#!lua` without flags lets Redis (7.0 or newer) refuse the whole script up front when it could not write: out of
+-- memory, replica, failing disk. So no half decision can stay.
+--
+-- ARGV[1] is the store time in ms until which the call may take effect. A call that was held up, in a socket of a Redis
+-- that stood still, finds its caller gone and does nothing: it answers with the clock alone. Every other answer is the
+-- clock (a double) followed by at least one byte.
+local call, pack, unpack, spread = redis.call, struct.pack, struct.unpack, unpack
+local floor, max, min = math.floor, math.max, math.min
+local time = call('TIME')
+local clock = time[1] * 1000 + floor(time[2] / 1000)
+if clock > tonumber(ARGV[1]) then return pack('<d', clock) end

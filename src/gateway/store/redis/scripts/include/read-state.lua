@@ -1,0 +1,10 @@
+-- The state of a subject (store/state.ts) from its bytes; of the month what is spent, and the day on which it began.
+return function(raw)
+  if not raw then return 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 end
+  local minute, minuteAt, day, dayAt, strikes, level, mark, since, banned, month, monthOf = unpack(STATE_FORMAT, raw)
+  if mark ~= STATE_MARK then
+    minute, minuteAt, day, dayAt, strikes, since, banned, level = unpack('<dddddddd', raw)
+    month, monthOf = 0, 0
+  end
+  return minute, minuteAt, day, dayAt, month, monthOf, strikes, level, since, banned
+end

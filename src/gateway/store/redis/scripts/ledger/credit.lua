@@ -1,0 +1,14 @@
+-- Counts one credit, unless it was counted before: of each teller the number of the day's last one is remembered.
+--
+-- KEYS: the key's `credits` of the day, its ledger and the key. ARGV: seconds a ledger is kept, teller, number, ms the
+-- number is remembered, then fields and how many of each.
+local enterDay = include('enter-day')
+local counted = call('HGET', KEYS[1], ARGV[3])
+if not counted or tonumber(counted) < tonumber(ARGV[4]) then
+  for n = 6, #ARGV, 2 do call('HINCRBY', KEYS[2], ARGV[n], ARGV[n + 1]) end
+  if call('TTL', KEYS[2]) < 0 then call('EXPIRE', KEYS[2], ARGV[2]) end
+  enterDay(KEYS[2])
+  call('HSET', KEYS[1], ARGV[3], ARGV[4])
+  call('PEXPIRE', KEYS[1], ARGV[5])
+end
+return pack('<d', clock) .. '1'

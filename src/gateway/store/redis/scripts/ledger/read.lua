@@ -1,0 +1,9 @@
+-- KEYS: day ledgers. Answers how many names it came to, then one line for each ledger there is: its place, then
+-- fields and counts.
+local lines, k = {}, 0
+while k < #KEYS and #lines < FOUND_AT_ONCE do
+  k = k + 1
+  local ledger = call('HGETALL', KEYS[k])
+  if #ledger > 0 then lines[#lines + 1] = (k - 1) .. '\31' .. table.concat(ledger, '\31') .. '\n' end
+end
+return pack('<d', clock) .. k .. '\n' .. table.concat(lines)

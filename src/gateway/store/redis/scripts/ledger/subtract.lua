@@ -1,0 +1,12 @@
+-- KEYS[1]: a ledger. ARGV: fields and counts that were archived. What it has more stays beside the mark, for ever.
+if call('HEXISTS', KEYS[1], 'on top') == 0 then
+  local archived, ledger = {}, call('HGETALL', KEYS[1])
+  for n = 2, #ARGV, 2 do archived[ARGV[n]] = tonumber(ARGV[n + 1]) end
+  call('DEL', KEYS[1])
+  for n = 1, #ledger, 2 do
+    local more = ledger[n + 1] - (archived[ledger[n]] or 0)
+    if more > 0 then call('HSET', KEYS[1], ledger[n], string.format('%.0f', more)) end
+  end
+  call('HSET', KEYS[1], 'on top', '1')
+end
+return pack('<d', clock) .. '1'

@@ -1,0 +1,100 @@
+-- Takes over what a gateway counted while Redis was away. The counts are absolute: what was taken before is
+-- remembered by day under the spool's id and subtracted, so that the call may be repeated at will. Units of today are
+-- spent from the day's window too, those of this month from its own; it may go below empty. A day that refills
+-- greedily knows no days: all are spent from it, until it is empty. Other windows of today and of this month are those
+-- that the row names. Where there are shares to warn at, what this
+-- crosses of day and month is noted (outbox/pending.ts); it answers `2` then.
+--
+-- KEYS: the key, or its customer, then for each day the ledger and what was taken of it; of a customer's key that
+-- last. ARGV: spool id, seconds the ledger is kept, the day's limit where it refills greedily, shares to warn at
+-- (percent, a byte each), the limits of day and month (-1: none), plan and name of the key, then for each row the
+-- place of its ledger in KEYS, number of the day, plan and operation, requests, limited, banned, failed, units beyond
+-- one for each request, names of windows with spaces.
+local enterDay = include('enter-day')
+local monthStart = include('month-start')
+local noteCrossings = include('note-crossings')
+local readState = include('read-state')
+local readWindows = include('read-windows')
+local writeNotes = include('write-notes')
+local writeWindows = include('write-windows')
+
+local today = floor(clock / DAY_MS)
+local thisMonth = monthStart(today)
+local greedy = tonumber(ARGV[4])
+local warnAt, dayLimit, monthLimit, plan, name = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], ARGV[9]
+local names = { 'requests', 'limited', 'banned', 'failed', 'excess' }
+local spentOfDay, spentOfMonth, spentOf, notes = 0, 0, {}, {}
+
+local function isOfMonth(window)
+  return string.sub(window, -1) == 'h'
+end
+
+for n = 10, #ARGV, 9 do
+  local at = tonumber(ARGV[n])
+  local ledger, taken, day = KEYS[at], KEYS[at + 1], tonumber(ARGV[n + 1])
+  for index = 1, 5 do
+    local field, total = ARGV[n + 2] .. '|' .. names[index], ARGV[n + 2 + index]
+    local mark = ARGV[2] .. '|' .. field
+    local more = total ~= '0' and tonumber(total) - tonumber(call('HGET', taken, mark) or '0') or 0
+    if more > 0 then
+      call('HINCRBY', ledger, field, more)
+      call('HSET', taken, mark, total)
+      if index == 1 or index == 5 then
+        if greedy or day == today then spentOfDay = spentOfDay + more end
+        if day >= thisMonth then spentOfMonth = spentOfMonth + more end
+        for window in string.gmatch(ARGV[n + 8], '%S+') do
+          if day == today or isOfMonth(window) and day >= thisMonth then
+            spentOf[window] = (spentOf[window] or 0) + more * (isOfMonth(window) and 1 or DAY_MS)
+          end
+        end
+      end
+    end
+  end
+  -- What comes so late may be of a day that is in the archive: beside that it stays for ever.
+  if today - day > 30 then
+    call('PERSIST', ledger)
+  elseif call('TTL', ledger) < 0 then
+    call('EXPIRE', ledger, ARGV[3])
+  end
+  enterDay(ledger)
+  if call('TTL', taken) < 0 then call('EXPIRE', taken, ARGV[3]) end
+end
+
+local found = (spentOfDay > 0 or spentOfMonth > 0) and call('HMGET', KEYS[1], 'version', 'state', 'windows')
+if found and found[1] then
+  local minute, minuteAt, day, dayAt, month, monthOf, strikes, level, since, banned = readState(found[2])
+  if greedy then
+    if clock > dayAt then day = max(0, day - greedy * (clock - dayAt)) end
+    dayAt = clock
+  elseif floor(dayAt / DAY_MS) < today then
+    day, dayAt = 0, today * DAY_MS
+  end
+  local before, marks = day, nil
+  day = max(day, min(day + spentOfDay * DAY_MS, (greedy or MAX_LIMIT) * DAY_MS))
+  if dayLimit >= 0 then
+    marks = noteCrossings(
+      notes, nil, KEYS[1], warnAt, 'day', 1, before, day, DAY_MS, dayLimit, today, clock, plan, name
+    )
+  end
+  before = monthOf < thisMonth and 0 or month
+  month = min(before + spentOfMonth, MAX_LIMIT)
+  if monthLimit >= 0 then
+    noteCrossings(
+      notes, marks, KEYS[1], warnAt, 'month', 2, before, month, 1, monthLimit, thisMonth, clock, plan, name
+    )
+  end
+  local state =
+    pack(STATE_FORMAT, minute, minuteAt, day, dayAt, strikes, level, STATE_MARK, since, banned, month, thisMonth)
+  call('HSET', KEYS[1], 'state', state)
+  if next(spentOf) then
+    local levels, ats = readWindows(found[3])
+    for window, spent in pairs(spentOf) do
+      local start = (isOfMonth(window) and thisMonth or today) * DAY_MS
+      if (ats[window] or 0) < start then levels[window], ats[window] = 0, start end
+      levels[window] = min(levels[window] + spent, MAX_LIMIT * (isOfMonth(window) and 1 or DAY_MS))
+    end
+    call('HSET', KEYS[1], 'windows', writeWindows(levels, ats))
+  end
+end
+writeNotes(notes)
+return pack('<d', clock) .. (#notes > 0 and '2' or '1')

@@ -1,0 +1,10 @@
+-- KEYS[1]: the index. ARGV: who, and the end of the ban; 0 takes it out.
+local name, untilMs = KEYS[1], tonumber(ARGV[3])
+call('ZREMRANGEBYSCORE', name, '-inf', clock)
+if untilMs > clock then
+  call('ZADD', name, untilMs, ARGV[2])
+  if call('PTTL', name) < untilMs - clock then call('PEXPIRE', name, untilMs - clock) end
+else
+  call('ZREM', name, ARGV[2])
+end
+return pack('<d', clock) .. '1'

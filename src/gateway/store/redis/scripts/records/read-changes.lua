@@ -1,0 +1,13 @@
+-- KEYS[1]: the log. ARGV: since when, store ms; about how many. Answers `1` or `0` (there may be more, or not),
+-- the time up to which it was read, and ids. A page never ends within a moment, because the next begins after it:
+-- it takes all entries of its last one, of which there are no more than Redis can make in a millisecond.
+local found = call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[3])
+local ids, more, untilMs = {}, #found == 2 * ARGV[3], string.format('%.0f', clock)
+if more then untilMs = found[#found] end
+for n = 1, #found, 2 do
+  if not more or found[n + 1] ~= untilMs then ids[#ids + 1] = found[n] end
+end
+if more then
+  for _, id in ipairs(call('ZRANGEBYSCORE', KEYS[1], untilMs, untilMs)) do ids[#ids + 1] = id end
+end
+return pack('<d', clock) .. (more and '1 ' or '0 ') .. untilMs .. ' ' .. table.concat(ids, ' ')
