@@ -21,6 +21,8 @@ export interface RedisServer {
   readonly port: number;
   readonly url: string;
   readonly pid: number;
+  /** Where it keeps its data. */
+  readonly folder: string;
   /** Any command, over a connection of its own that waits for the server. */
   command(name: string, ...args: readonly (string | number)[]): Promise<unknown>;
   /** SIGSTOP: the port stays open and nothing answers. */
@@ -76,6 +78,7 @@ async function startOn(port: number, folder: string, options: RedisOptions): Pro
   };
   return {
     port,
+    folder,
     url: `redis://127.0.0.1:${port}`,
     get pid() {
       return child.pid ?? 0;

@@ -8,7 +8,7 @@ import { checkLedger, survive, TIMEOUT_MS } from './survive.js';
 t.setTimeout(TIMEOUT_MS);
 
 t.test(`the embedded store: whatever happens, no count is lost and none is made up (${repeat})`, async (t) => {
-  const fleet = new Fleet(t, null, await startUpstream(t));
+  const fleet = new Fleet(t, { settings: { store: { usage: '40d' } } }, await startUpstream(t));
   await survive(t, fleet, 1, EVENTS);
   t.notOk(fleet.tally.has('store_unavailable'), 'the store was always there');
   await checkLedger(t, fleet);

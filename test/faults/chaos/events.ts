@@ -1,6 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stringify } from 'yaml';
 import type { Gateway } from '../../servers/gateway.js';
 import { childrenOf } from '../../servers/program.js';
+import { until } from '../../servers/until.js';
+import { figure } from '../fleet.js';
+import { PLANS } from './fleet.js';
 import type { Fleet, Holder } from './fleet.js';
 import { pick } from './random.js';
 import type { Random } from './random.js';
@@ -10,6 +16,9 @@ export type Event = (fleet: Fleet, random: Random) => Promise<void>;
 export type Events = Readonly<Record<string, Event>>;
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Requests whose lines are more than a pipe holds. */
+const UNREAD = 1_000;
 /** Longer than it takes all processes to see a step, and the requests under way to be answered. */
 const SEEN_MS = 150;
 
@@ -23,6 +32,26 @@ async function changePlan({ admin }: Gateway, holder: Holder, plan: string): Pro
 async function rotate({ admin }: Gateway, holder: Holder): Promise<void> {
   const { status, body } = await admin('POST', `/admin/v1/keys/${holder.id}/rotate`, {});
   if (status < 300) holder.key = (body as { key: string }).key;
+}
+
+/** The clock of one gateway is another for a moment. */
+async function step({ seats }: Fleet, random: Random, ...steps: readonly number[]): Promise<void> {
+  const seat = pick(seats, random);
+  seat.isStepped = true;
+  for (const byMs of steps) {
+    seat.clock.step(byMs);
+    await sleep(SEEN_MS + random() * 1_000);
+  }
+  seat.clock.step(0);
+  await sleep(SEEN_MS);
+  seat.isStepped = false;
+}
+
+/** Has a gateway read these plans, and waits until it says of them what it must. */
+async function readPlans(gateway: Gateway, plans: Readonly<Record<string, unknown>>, isGood: boolean): Promise<void> {
+  writeFileSync(join(gateway.dataFolder, 'config/plans.yaml'), stringify(plans, { aliasDuplicateObjects: false }));
+  process.kill(gateway.program.pid, 'SIGHUP');
+  await until('the plans are read', async () => (await figure(gateway, 'petgate_config_ok')) === Number(isGood));
 }
 
 /** With any store. */
@@ -52,15 +81,27 @@ export const EVENTS: Events = {
   'a report is asked for': async ({ seats }, random) => {
     await pick(seats, random).gateway.admin('GET', '/admin/v1/usage?by=key,plan,day');
   },
-  'the clock of a gateway steps': async ({ seats }, random) => {
-    const seat = pick(seats, random);
-    seat.isStepped = true;
-    seat.clock.step(Math.round((random() * 6 - 3) * HOUR_MS));
-    await sleep(SEEN_MS + random() * 1_000);
-    seat.clock.step(0);
-    await sleep(SEEN_MS);
-    seat.isStepped = false;
+  'the plans are edited': async ({ seats }, random) => {
+    const { gateway } = pick(seats, random);
+    const { anonymous, roomy } = PLANS;
+    // What all keys are on is gone: refused. Then another plan beside them, and at last those of the beginning.
+    await readPlans(gateway, { anonymous, other: roomy }, false);
+    await sleep(random() * 300);
+    await readPlans(gateway, { ...PLANS, other: roomy }, true);
+    await readPlans(gateway, PLANS, true);
   },
+  'nobody reads the log': async ({ seats }, random) => {
+    const seat = pick(seats, random);
+    const { stdout } = seat.gateway.program.child;
+    stdout!.pause();
+    const before = seat.served;
+    await until('it serves all the same', () => seat.served >= before + UNREAD, 60_000);
+    stdout!.resume();
+  },
+  'the clock of a gateway steps': (fleet, random) => step(fleet, random, Math.round((random() * 6 - 3) * HOUR_MS)),
+  // A day of the ledger that is long past, and a clock by which it is to be forgotten.
+  'the clock of a gateway is 10 days behind, and 41 ahead': (fleet, random) =>
+    step(fleet, random, -10 * DAY_MS, 41 * DAY_MS, 41 * DAY_MS),
   'the upstream breaks off': async ({ upstream }) => {
     const well = upstream.handle;
     upstream.handle = (seen, response) => {

@@ -18,7 +18,7 @@ import { createKey } from '../fleet.js';
 const KEYS = 6;
 const EACH = 2;
 const ROOMY = { limits: { minute: 1_000_000, day: 1_000_000 }, ban: NO_BAN };
-const PLANS = { roomy: ROOMY, roomier: ROOMY, anonymous: ROOMY };
+export const PLANS = { roomy: ROOMY, roomier: ROOMY, anonymous: ROOMY };
 /** Answers of a request whose admission nobody knows: Redis may have counted it and not been heard. */
 const UNKNOWN = new Set(['store_unavailable', 'overloaded', 'internal_error']);
 const HONEST_EVERY = 300;
@@ -33,6 +33,8 @@ export interface Holder {
   failed: number;
   /** Of the admitted, those that Redis may lose: answered while its replica heard nothing. */
   atRisk: number;
+  /** What the ledger had when counting began. */
+  before: number;
   /** As acknowledged last; null while nobody knows whether a change of it holds. */
   plan: string | null;
 }
@@ -52,7 +54,8 @@ interface Seat {
 /** What a store adds to the gateways' settings and environment. */
 interface StoreOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
-  readonly environment: Readonly<Record<string, string>>;
+  /** Left out: the embedded engine. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Gateways, and clients that ask them all the time and write down what they are told. */
@@ -64,12 +67,13 @@ export class Fleet {
   /** While it is true the store may lose what it acknowledges. */
   atRisk = false;
   readonly #t: Test;
-  readonly #store: StoreOptions | null;
+  readonly #store: StoreOptions;
   #stopped = false;
+  #isPaused = false;
+  #underWay = 0;
   #askers: Promise<void>[] = [];
 
-  /** @param store null: the embedded engine */
-  constructor(t: Test, store: StoreOptions | null, upstream: Upstream) {
+  constructor(t: Test, store: StoreOptions, upstream: Upstream) {
     this.#t = t;
     this.#store = store;
     this.upstream = upstream;
@@ -91,12 +95,12 @@ export class Fleet {
     }
     for (let n = 0; n < KEYS; n += 1) {
       const made = await createKey(this.seats[0]!.gateway, 'roomy');
-      this.holders.push({ ...made, admitted: 0, unknown: 0, failed: 0, atRisk: 0, plan: 'roomy' });
+      this.holders.push({ ...made, admitted: 0, unknown: 0, failed: 0, atRisk: 0, before: 0, plan: 'roomy' });
     }
     this.#askers = this.seats.flatMap((seat) =>
       this.holders.flatMap((holder) => Array.from({ length: EACH }, () => this.#ask(seat, holder))),
     );
-    if (this.#store !== null)
+    if (this.#store.environment !== undefined)
       for (const { gateway } of this.seats)
         await learnt(
           gateway,
@@ -110,11 +114,12 @@ export class Fleet {
       dataFolder,
       config: {
         workers: 2,
-        log: { access: false },
+        // Half of the lines: enough to fill a pipe that nobody reads.
+        log: { sampled: 0.5 },
         upstreams: { pets: { addresses: [this.upstream.url] } },
-        ...this.#store?.settings,
+        ...this.#store.settings,
       },
-      environment: { PORT: port.toString(), ...clock.environment, ...this.#store?.environment },
+      environment: { PORT: port.toString(), ...clock.environment, ...this.#store.environment },
     });
   }
 
@@ -129,7 +134,13 @@ export class Fleet {
 
   async #ask(seat: Seat, holder: Holder): Promise<void> {
     while (!this.#stopped) {
+      if (this.#isPaused) {
+        await sleep(5);
+        continue;
+      }
+      this.#underWay += 1;
       const kind = await this.#askOnce(seat, holder);
+      this.#underWay -= 1;
       const count = (this.tally.get(kind) ?? 0) + 1;
       this.tally.set(kind, count);
       if (kind === 'refused' || kind === 'broken') await sleep(5);
@@ -158,6 +169,16 @@ export class Fleet {
       holder.unknown += 1;
       return 'broken';
     }
+  }
+
+  /** Nobody asks until `resume`. */
+  async pause(): Promise<void> {
+    this.#isPaused = true;
+    await until('all are answered', () => this.#underWay === 0);
+  }
+
+  resume(): void {
+    this.#isPaused = false;
   }
 
   /** Every gateway serves. */

@@ -1,11 +1,12 @@
-/** `PETGATE_CHAOS=<seed>,<events>` repeats a run, or makes it longer. */
-export const [seed = Math.floor(Math.random() * 1_000_000), events = 10] = (process.env['PETGATE_CHAOS'] ?? '')
-  .split(',')
-  .filter(Boolean)
-  .map(Number);
+const [asked = '', many = '', part = ''] = (process.env['PETGATE_CHAOS'] ?? '').split(',');
+
+/** `PETGATE_CHAOS=<seed>,<events>` repeats a run, or makes it longer; with a third part only what has that in its name happens. */
+export const seed = asked === '' ? Math.floor(Math.random() * 1_000_000) : Number(asked);
+export const events = many === '' ? 10 : Number(many);
+export const only = part;
 
 /** How to see the same run again. */
-export const repeat = `PETGATE_CHAOS=${seed},${events}`;
+export const repeat = `PETGATE_CHAOS=${seed},${events}${only === '' ? '' : `,${only}`}`;
 
 /** Gives numbers from 0 to 1 that a seed decides (mulberry32). */
 export type Random = () => number;
