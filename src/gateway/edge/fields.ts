@@ -44,6 +44,17 @@ export function connectionOptions(value: string): readonly string[] {
     .map((option) => option.trim());
 }
 
+/** The names that the Connection fields list, beside what they mostly say. Null when there are none. */
+export function namedByConnection(headers: readonly string[]): readonly string[] | null {
+  let named: readonly string[] | null = null;
+  for (let index = 0; index < headers.length; index += 2) {
+    if (lowerName(headers[index]!) !== 'connection') continue;
+    const value = headers[index + 1]!;
+    if (value !== 'keep-alive' && value !== 'close') named = [...(named ?? []), ...connectionOptions(value)];
+  }
+  return named;
+}
+
 /** The value of a field that came exactly once: two of a kind are nobody's. Flat `[name, value, …]`. */
 export function onlyValueOf(headers: readonly string[], wanted: string): string | null {
   let value: string | null = null;

@@ -6,7 +6,7 @@ import type { Refusal } from '../refusal.js';
 import type { EdgeLimits } from '../config/settings.js';
 import { bucketOf } from './client-address.js';
 import type { AddressReader } from './client-address.js';
-import { lowerName } from './fields.js';
+import { lowerName, remembered } from './fields.js';
 import { AUTHORITY, parseTarget } from './target.js';
 
 /** The head of a request, whichever HTTP it came by. */
@@ -27,22 +27,24 @@ export function headOf({ method = '', url = '', httpVersion, rawHeaders, socket 
   return { method, target: url, version: httpVersion, fields: rawHeaders, remote: socket.remoteAddress, goesOn: null };
 }
 
-/** The fields that framing, identity and tracing hang on, with how often each came. */
-interface Seen {
-  host: string | null;
-  hosts: number;
-  authorization: string | null;
-  authorizations: number;
-  transferEncoding: string | null;
-  transferEncodings: number;
-  contentLength: string | null;
-  contentLengths: number;
-  expect: string | null;
-  forwardedFor: string | null;
-  requestId: string | null;
-  traceparent: string | null;
-  traceparents: number;
-}
+/** The fields that framing, identity and tracing hang on. */
+const WATCHED = [
+  'host',
+  'authorization',
+  'transfer-encoding',
+  'content-length',
+  'expect',
+  'x-forwarded-for',
+  'x-request-id',
+  'traceparent',
+] as const;
+type Watched = (typeof WATCHED)[number];
+
+/** How a field is watched: by its name, as each spells it. */
+const watchedAs = remembered((name) => WATCHED.find((watched) => watched === lowerName(name)) ?? null);
+
+/** Their values, the last one where a field came more than once, and all of X-Forwarded-For; and which did. */
+type Seen = Record<Watched, string | null> & { doubled: Watched[] | null };
 
 const DIGITS = /^\d{1,15}$/;
 
@@ -61,11 +63,12 @@ export function open(
 ): Exchange {
   const { method, version, fields } = head;
   const seen = readFields(fields);
+  const length = seen['content-length'];
   const target = parseTarget(head.target, method);
-  const address = addresses.read(head.remote, seen.forwardedFor);
-  const { traceparent, continued } = nextTraceparent(seen.traceparents === 1 ? seen.traceparent : null);
+  const address = addresses.read(head.remote, seen['x-forwarded-for']);
+  const { traceparent, continued } = nextTraceparent(isDoubled(seen, 'traceparent') ? null : seen.traceparent);
   return {
-    id: requestIdOf(seen.requestId),
+    id: requestIdOf(seen['x-request-id']),
     traceparent,
     traceContinued: continued,
     version,
@@ -74,12 +77,9 @@ export function open(
     query: target?.query ?? '',
     headers: fields,
     // Two credentials count as none: readers differ in which one they pick.
-    authorization: seen.authorizations > 1 ? '' : seen.authorization,
-    hasBody:
-      head.goesOn === null
-        ? seen.transferEncoding !== null || declaresBody(seen)
-        : head.goesOn && seen.contentLength !== '0',
-    contentLength: seen.contentLength === null ? null : Number(seen.contentLength),
+    authorization: isDoubled(seen, 'authorization') ? '' : seen.authorization,
+    hasBody: (head.goesOn ?? (seen['transfer-encoding'] !== null || length !== null)) && length !== '0',
+    contentLength: length === null ? null : Number(length),
     address,
     addressBucket: bucketOf(address),
     startedMs: performance.now(),
@@ -111,59 +111,27 @@ export function newLogEntry(): ExchangeLog {
 function readFields(raw: readonly string[]): Seen {
   const seen: Seen = {
     host: null,
-    hosts: 0,
     authorization: null,
-    authorizations: 0,
-    transferEncoding: null,
-    transferEncodings: 0,
-    contentLength: null,
-    contentLengths: 0,
+    'transfer-encoding': null,
+    'content-length': null,
     expect: null,
-    forwardedFor: null,
-    requestId: null,
+    'x-forwarded-for': null,
+    'x-request-id': null,
     traceparent: null,
-    traceparents: 0,
+    doubled: null,
   };
   for (let index = 0; index < raw.length; index += 2) {
-    const value = raw[index + 1]!;
-    switch (lowerName(raw[index]!)) {
-      case 'host':
-        seen.host = value;
-        seen.hosts += 1;
-        break;
-      case 'authorization':
-        seen.authorization = value;
-        seen.authorizations += 1;
-        break;
-      case 'transfer-encoding':
-        seen.transferEncoding = value;
-        seen.transferEncodings += 1;
-        break;
-      case 'content-length':
-        seen.contentLength = value;
-        seen.contentLengths += 1;
-        break;
-      case 'expect':
-        seen.expect = value;
-        break;
-      case 'x-forwarded-for':
-        seen.forwardedFor = seen.forwardedFor === null ? value : `${seen.forwardedFor},${value}`;
-        break;
-      case 'x-request-id':
-        seen.requestId = value;
-        break;
-      case 'traceparent':
-        seen.traceparent = value;
-        seen.traceparents += 1;
-        break;
-      default:
-    }
+    const name = watchedAs(raw[index]!);
+    if (name === null) continue;
+    const [value, before] = [raw[index + 1]!, seen[name]];
+    if (before !== null) (seen.doubled ??= []).push(name);
+    seen[name] = before !== null && name === 'x-forwarded-for' ? `${before},${value}` : value;
   }
   return seen;
 }
 
-function declaresBody({ contentLength }: Seen): boolean {
-  return contentLength !== null && contentLength !== '0';
+function isDoubled({ doubled }: Seen, name: Watched): boolean {
+  return doubled !== null && doubled.includes(name);
 }
 
 function faultOf(
@@ -182,19 +150,13 @@ function faultOf(
 
 /** Exactly one Host, at most one on HTTP/1.0 (RFC 9112 §3.2). */
 function hostValid(seen: Seen, version: string): boolean {
-  if (seen.hosts === 0) return version === '1.0';
-  return seen.hosts === 1 && AUTHORITY.test(seen.host!);
+  return seen.host === null ? version === '1.0' : !isDoubled(seen, 'host') && AUTHORITY.test(seen.host);
 }
 
 /** One framing or none: exactly `chunked`, never on 1.0, never beside Content-Length (RFC 9112 §6). */
 function framingValid(seen: Seen, version: string): boolean {
-  if (seen.transferEncodings > 0) {
-    return (
-      seen.transferEncodings === 1 &&
-      seen.contentLengths === 0 &&
-      version === '1.1' &&
-      seen.transferEncoding!.toLowerCase() === 'chunked'
-    );
-  }
-  return seen.contentLengths === 0 || (seen.contentLengths === 1 && DIGITS.test(seen.contentLength!));
+  const { 'transfer-encoding': coding, 'content-length': length } = seen;
+  if (isDoubled(seen, 'transfer-encoding') || isDoubled(seen, 'content-length')) return false;
+  if (coding !== null) return length === null && version === '1.1' && coding.toLowerCase() === 'chunked';
+  return length === null || DIGITS.test(length);
 }

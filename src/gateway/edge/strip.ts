@@ -1,6 +1,6 @@
 import { toStripped } from '../exchange.js';
 import type { Exchange, Stripped } from '../exchange.js';
-import { connectionOptions, HOP_BY_HOP, lowerName, ODD_VALUE, remembered } from './fields.js';
+import { HOP_BY_HOP, lowerName, namedByConnection, ODD_VALUE, remembered } from './fields.js';
 
 /** Fields only the gateway may say to the upstream, and those its own framing replaces. */
 const OWN: ReadonlySet<string> = new Set([
@@ -38,21 +38,9 @@ export function strip(exchange: Exchange): Stripped {
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index]!;
     const value = raw[index + 1]!;
-    if (!travels(name) || ODD_VALUE.test(value) || named?.has(lowerName(name)) === true) continue;
+    if (!travels(name) || ODD_VALUE.test(value) || named?.includes(lowerName(name)) === true) continue;
     if (!exchange.traceContinued && lowerName(name) === 'tracestate') continue;
     kept.push(name, value);
   }
   return toStripped(exchange, kept);
-}
-
-function namedByConnection(raw: readonly string[]): ReadonlySet<string> | null {
-  let named: Set<string> | null = null;
-  for (let index = 0; index < raw.length; index += 2) {
-    if (lowerName(raw[index]!) !== 'connection') continue;
-    const value = raw[index + 1]!;
-    if (value === 'keep-alive' || value === 'close') continue;
-    named ??= new Set();
-    for (const option of connectionOptions(value)) named.add(option);
-  }
-  return named;
 }

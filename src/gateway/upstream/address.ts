@@ -4,7 +4,6 @@ import { Breaker } from './breaker.js';
 import type { BreakerChange } from './breaker.js';
 import type { Place } from './http1/dial.js';
 import { Pool } from './http1/pool.js';
-import type { Transport } from './transport.js';
 import { Share } from './share.js';
 
 /** Idle connections are dropped well before a server drops them, or a request meets a dying one. */
@@ -13,7 +12,7 @@ const IDLE_MS = 4000;
 /** One address of an upstream. */
 export interface Address {
   readonly url: string;
-  readonly pool: Transport;
+  readonly pool: Pool;
   /** Tunnels open to it; they are no load of the pool. */
   tunnels: number;
   /** Whether the last attempt got a connection; true before the first. */

@@ -1,4 +1,4 @@
-import { addVary, connectionOptions, HOP_BY_HOP, ODD_VALUE, onlyValueOf, remembered } from '../edge/fields.js';
+import { addVary, HOP_BY_HOP, namedByConnection, ODD_VALUE, onlyValueOf, remembered } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 
 /** Fields of an upstream's answer that are the gateway's to say, or nobody's. */
@@ -60,16 +60,6 @@ export function appendResponseHeaders(
     appendField(target, name, received[index + 1]!);
   }
   if (status === 503) target.push('Retry-After', String(retryAfterS(onlyValueOf(received, 'retry-after'))));
-}
-
-function namedByConnection(received: readonly string[]): readonly string[] | null {
-  let named: readonly string[] | null = null;
-  for (let index = 0; index < received.length; index += 2) {
-    if (received[index] !== 'connection') continue;
-    const value = received[index + 1]!;
-    if (value !== 'keep-alive') named = [...(named ?? []), ...connectionOptions(value)];
-  }
-  return named;
 }
 
 /** Whole seconds a 503 of the upstream asks to wait, as it said them (RFC 9110 §10.2.3), at least 1. */

@@ -3,7 +3,7 @@ import type { Place } from '../exchange.js';
 import type { Address } from './address.js';
 
 /** Who waits longer has none: as long as a store may take to decide, and it decides many at once. */
-const MOST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 1_000;
 
 /** What is full, of all requests to an address and of one operation. */
 interface Bounds {
@@ -33,9 +33,6 @@ export class Places {
   readonly #byOperation = new Map<string, Count>();
   #waiting: Waiting[] = [];
   readonly #askSoon = onceATurn(() => this.#again());
-  readonly #onFree = (): void => {
-    if (this.#waiting.length > 0) this.#askSoon();
-  };
 
   constructor(addresses: readonly Address[], bounds: Bounds) {
     this.#addresses = addresses;
@@ -63,39 +60,31 @@ export class Places {
     let own = this.#byOperation.get(operation);
     if (own === undefined) this.#byOperation.set(operation, (own = { promised: 0 }));
     if (this.#all.promised >= free || own.promised >= open) return 'promised';
-    return new Promised(this.#all, own, this.#onFree);
+    return this.#promise(own);
+  }
+
+  #promise(own: Count): Place {
+    this.#all.promised += 1;
+    own.promised += 1;
+    return {
+      free: () => {
+        this.#all.promised -= 1;
+        own.promised -= 1;
+        if (this.#waiting.length > 0) this.#askSoon();
+      },
+    };
   }
 
   /** Something is promised as long as somebody waits: so this comes again, until nobody does. */
   #again(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    const tooLongMs = performance.now() - MOST_WAIT_MS;
+    const tooLongMs = performance.now() - MAX_WAIT_MS;
     for (const each of waiting) {
       const place = this.#take(each.operation);
       if (place !== 'promised') each.resolve(place);
       else if (each.sinceMs < tooLongMs) each.resolve(null);
       else this.#waiting.push(each);
     }
-  }
-}
-
-class Promised implements Place {
-  readonly #all: Count;
-  readonly #own: Count;
-  readonly #onFree: () => void;
-
-  constructor(all: Count, own: Count, onFree: () => void) {
-    this.#all = all;
-    this.#own = own;
-    this.#onFree = onFree;
-    all.promised += 1;
-    own.promised += 1;
-  }
-
-  free(): void {
-    this.#all.promised -= 1;
-    this.#own.promised -= 1;
-    this.#onFree();
   }
 }

@@ -85,20 +85,6 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
     if (breaker.isOpen) return breaker.dueMs <= nowMs;
     return evenFull || (underWay.size < full && shareOf(operation).size < shareFull);
   };
-  const bestOf = (
-    operation: string,
-    after: Address | null,
-    forTunnel: boolean,
-    nowMs: number,
-    evenFull: boolean,
-  ): Address | null => {
-    let best: Address | null = null;
-    for (const address of addresses) {
-      if (address === after || !takesMore(address, operation, nowMs, evenFull)) continue;
-      if (best === null || preferred(address, best, forTunnel)) best = address;
-    }
-    return best;
-  };
   const places = new Places(addresses, { all: full, operation: shareFull });
   const { health } = settings;
   const watches = health === null ? [] : addresses.map((address) => watchAddress(address, health, settings.connectMs));
@@ -112,9 +98,16 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
     reserve: (operation) => places.take(operation),
     pick(operation, after, forTunnel = false) {
       const nowMs = performance.now();
-      const best = bestOf(operation, after, forTunnel, nowMs, false);
+      const bestOf = (evenFull: boolean): Address | null => {
+        let best: Address | null = null;
+        for (const one of addresses)
+          if (one !== after && takesMore(one, operation, nowMs, evenFull))
+            best = best === null || preferred(one, best, forTunnel) ? one : best;
+        return best;
+      };
+      const best = bestOf(false);
       if (best !== null) return best;
-      if (after === null) return bestOf(operation, null, forTunnel, nowMs, true);
+      if (after === null) return bestOf(true);
       return takesMore(after, operation, nowMs, false) ? after : null;
     },
     waitMs: () =>

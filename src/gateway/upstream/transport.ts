@@ -32,14 +32,3 @@ export interface ResponseHandler {
   /** `onResponseEnd` threw: a fault of ours. */
   onFault(error: unknown): void;
 }
-
-/** Connections to one address. */
-export interface Transport {
-  readonly stats: { readonly connected: number; readonly queued: number };
-  /** Never calls the handler before it returns. */
-  dispatch(request: OutgoingRequest, handler: ResponseHandler): Controller;
-  /** Takes no more requests; resolves when those it has have ended. */
-  close(): Promise<void>;
-  /** Closes every connection at once. */
-  destroy(): void;
-}

@@ -19,7 +19,7 @@ export function onClientError(error: ParserError, socket: Socket, handler: Handl
   // Whoever never sent a byte asked for nothing: a first request on its way would take an answer for its own.
   const isSilent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
   if (isSilent || error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
-  else giveUp(socket, refusalOf(error.code), handler, error.rawPacket);
+  else giveUp(socket, REFUSED_AS.get(error.code ?? '') ?? REFUSALS.malformed_request, handler, error.rawPacket);
 }
 
 /**
@@ -41,20 +41,12 @@ export function stopReading(socket: Socket, refusal: Refusal, handler: Handler):
   giveUp(socket, refusal, handler);
 }
 
-function refusalOf(code: string | undefined): Refusal {
-  switch (code) {
-    case undefined:
-      return REFUSALS.malformed_request;
-    case 'HPE_HEADER_OVERFLOW':
-      return REFUSALS.headers_too_large;
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return REFUSALS.body_too_large;
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return REFUSALS.request_timeout;
-    default:
-      return REFUSALS.malformed_request;
-  }
-}
+/** What other codes of the parser's errors stand for than a malformed request. */
+const REFUSED_AS = new Map([
+  ['HPE_HEADER_OVERFLOW', REFUSALS.headers_too_large],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', REFUSALS.body_too_large],
+  ['ERR_HTTP_REQUEST_TIMEOUT', REFUSALS.request_timeout],
+]);
 
 /** An answer past Node's HTTP server, with all that every answer carries. */
 function answerRaw(socket: Socket, refusal: Refusal, handler: Handler, packet?: Buffer): void {

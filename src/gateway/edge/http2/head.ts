@@ -15,13 +15,6 @@ interface StreamHead {
   readonly fault: Refusal | null;
 }
 
-interface Pseudo {
-  method: string;
-  scheme: string;
-  authority: string | null;
-  path: string;
-}
-
 /**
  * Says in the words of HTTP/1.1 what came over HTTP/2 (RFC 9113 §8.3.1): the pseudo-fields as method, target and
  * Host, several cookie fields as one (§8.2.3). nghttp2 has reset the stream already over pseudo-fields that are missing,
@@ -37,61 +30,31 @@ export function readStreamHead(
   remote: string | undefined,
   limits: EdgeLimits,
 ): StreamHead {
-  const pseudo: Pseudo = { method: '', scheme: '', authority: null, path: '' };
+  const pseudo = new Map<string, string>();
   const fields: string[] = [];
   const cookies: string[] = [];
   let host: string | null = null;
   let bytes = 0;
+  const headOf = (target: string, headFields: readonly string[]): Head => {
+    const method = pseudo.get(':method') ?? '';
+    const known = KNOWN_METHODS.has(method) ? method : '';
+    return { method: known, target, version: '2', fields: headFields, remote, goesOn };
+  };
   for (let index = 0; index < raw.length; index += 2) {
     const [name, value] = [raw[index]!, raw[index + 1]!];
     bytes += name.length + value.length + FIELD_OVERHEAD_BYTES;
-    if (bytes > limits.headerBytes || fields.length / 2 > limits.headerFields) return unread(pseudo, remote, goesOn);
-    if (name === 'host') host = value;
+    if (bytes > limits.headerBytes || fields.length / 2 > limits.headerFields)
+      return { head: headOf('/', ['host', 'unread']), fault: REFUSALS.headers_too_large };
+    if (name.startsWith(':')) pseudo.set(name, value);
+    else if (name === 'host') host = value;
     else if (name === 'cookie') cookies.push(value);
-    else if (!readPseudo(pseudo, name, value)) fields.push(name, value);
+    else fields.push(name, value);
   }
   if (cookies.length > 0) fields.push('cookie', cookies.join('; '));
-  const { method, scheme, authority, path } = pseudo;
+  const authority = pseudo.get(':authority') ?? null;
   const agree = host === null || authority === null || host.toLowerCase() === authority.toLowerCase();
   fields.push('host', authority ?? host ?? '');
-  const good = agree && scheme === 'https' && KNOWN_METHODS.has(method);
-  return {
-    head: { method: KNOWN_METHODS.has(method) ? method : '', target: path, version: '2', fields, remote, goesOn },
-    fault: good ? null : REFUSALS.malformed_request,
-  };
-}
-
-/** Stands for a head that is too large. */
-function unread({ method }: Pseudo, remote: string | undefined, goesOn: boolean): StreamHead {
-  return {
-    head: {
-      method: KNOWN_METHODS.has(method) ? method : '',
-      target: '/',
-      version: '2',
-      fields: ['host', 'unread'],
-      remote,
-      goesOn,
-    },
-    fault: REFUSALS.headers_too_large,
-  };
-}
-
-/** False of a plain field. */
-function readPseudo(pseudo: Pseudo, name: string, value: string): boolean {
-  switch (name) {
-    case ':method':
-      pseudo.method = value;
-      return true;
-    case ':scheme':
-      pseudo.scheme = value;
-      return true;
-    case ':authority':
-      pseudo.authority = value;
-      return true;
-    case ':path':
-      pseudo.path = value;
-      return true;
-    default:
-      return name.startsWith(':');
-  }
+  const head = headOf(pseudo.get(':path') ?? '', fields);
+  const isValid = agree && pseudo.get(':scheme') === 'https' && head.method !== '';
+  return { head, fault: isValid ? null : REFUSALS.malformed_request };
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { onceATurn } from '../../../shared/once-a-turn.js';
-import type { Controller, OutgoingRequest, ResponseHandler, Transport } from '../transport.js';
+import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.js';
 import { Connection } from './connection.js';
 import type { Owner } from './connection.js';
 import { dial } from './dial.js';
@@ -29,7 +29,7 @@ export interface PoolSettings {
  * They are handed out once in a turn of the event loop, after sockets were read: what came unasked on
  * an idle connection is seen before a request could take it for its answer.
  */
-export class Pool implements Transport, Owner {
+export class Pool implements Owner {
   readonly fixedLines: string;
   readonly #settings: PoolSettings;
   readonly #sockets = new Set<Socket>();
@@ -52,6 +52,7 @@ export class Pool implements Transport, Owner {
     return { connected: this.#sockets.size - this.#dialling, queued: this.#queue.length };
   }
 
+  /** Never calls the handler before it returns. */
   dispatch(outgoing: OutgoingRequest, handler: ResponseHandler): Controller {
     const request = new UpstreamRequest(outgoing, handler, this.#unqueue);
     if (this.#closing) setImmediate(() => request.fail());
@@ -62,6 +63,7 @@ export class Pool implements Transport, Owner {
     return request;
   }
 
+  /** Takes no more requests; resolves when those it has have ended. */
   close(): Promise<void> {
     this.#closing = true;
     for (const connection of this.#idle) connection.destroy();
@@ -71,6 +73,7 @@ export class Pool implements Transport, Owner {
     });
   }
 
+  /** Closes every connection at once. */
   destroy(): void {
     this.#closing = true;
     for (const socket of this.#sockets) socket.destroy();
