@@ -49,7 +49,7 @@ function reportOf(): ScenarioReport {
     cases: caseReports(SCENARIO, SAMPLES),
     bars: barReports(SCENARIO, SAMPLES),
     leftOut: [{ name: 'express', why: 'not installed' }],
-    longestBlocksMs: { embedded: 3.25 },
+    longestTurnsMs: { embedded: 3.25 },
   };
 }
 
@@ -84,9 +84,9 @@ t.test('one short round runs Petgate and a bare proxy, and writes JSON and a plo
     ['bare', 'embedded', 'redis'],
   );
   t.strictSame(list?.leftOut, []);
-  t.strictSame(Object.keys(list?.longestBlocksMs ?? {}).sort(), ['embedded', 'redis']);
+  t.strictSame(Object.keys(list?.longestTurnsMs ?? {}).sort(), ['embedded', 'redis']);
   t.ok(
-    Object.values(list?.longestBlocksMs ?? {}).every((ms) => ms >= 0),
+    Object.values(list?.longestTurnsMs ?? {}).every((ms) => ms > 0 && ms < 10_000),
     'both say how long their loops were blocked',
   );
   t.equal(list?.cases[0]?.ratios['bare']?.median, 1);

@@ -28,7 +28,13 @@ async function runScenario(
   const wanted = new Set(scenario.cases.map(({ subject }) => subject).filter((subject) => subjects.has(subject)));
   const fleet = await Fleet.start(wanted, scenario.tls === true, join(folder, scenario.name));
   try {
-    const { samples, rate } = await runRounds(scenario, fleet, new Keys(), { rounds, seconds, folder, load, say });
+    const { samples, rate, longestTurnsMs } = await runRounds(scenario, fleet, new Keys(), {
+      rounds,
+      seconds,
+      folder,
+      load,
+      say,
+    });
     const { name, title } = scenario;
     return {
       name,
@@ -39,7 +45,7 @@ async function runScenario(
       cases: caseReports(scenario, samples),
       bars: barReports(scenario, samples),
       leftOut: fleet.leftOut,
-      longestBlocksMs: await fleet.longestBlocksMs(),
+      longestTurnsMs,
     };
   } finally {
     await fleet.stop();

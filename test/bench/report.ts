@@ -32,8 +32,8 @@ export interface ScenarioReport {
   readonly cases: readonly CaseReport[];
   readonly bars: readonly BarReport[];
   readonly leftOut: readonly LeftOut[];
-  /** How late the event loops of Petgate's gateways came at worst in the last minute, ms. */
-  readonly longestBlocksMs: Readonly<Record<string, number>>;
+  /** The longest turn of the event loop of each of Petgate's gateways in one more round, ms of CPU time. */
+  readonly longestTurnsMs: Readonly<Record<string, number>>;
 }
 
 type Samples = ReadonlyMap<string, readonly Sample[]>;
@@ -89,13 +89,13 @@ export function barReports({ bars }: Scenario, samples: Samples): readonly BarRe
 
 /** For people: figures, then bars. */
 export function textOf(report: ScenarioReport): string {
-  const { title, rounds, seconds, rate, cases, bars, leftOut, longestBlocksMs } = report;
+  const { title, rounds, seconds, rate, cases, bars, leftOut, longestTurnsMs } = report;
   return [
     `${title} (${rounds} rounds of ${seconds} s${rate === undefined ? '' : `, ${rate} requests/s`})`,
     tableOf([COLUMNS.map(({ head }) => head), ...cases.map((one) => COLUMNS.map(({ text }) => text(one) ?? ''))]),
     ...(bars.length === 0 ? [] : ['', tableOf([BAR_HEADS, ...bars.map(barRow)])]),
-    ...Object.entries(longestBlocksMs).map(
-      ([name, ms]) => `  longest block of the event loop, ${name}: ${ms.toFixed(1)} ms`,
+    ...Object.entries(longestTurnsMs).map(
+      ([name, ms]) => `  longest block of the event loop, ${name}: ${ms.toFixed(1)} ms of CPU`,
     ),
     ...leftOut.map(({ name, why }) => `left out: ${name} (${why})`),
     '',

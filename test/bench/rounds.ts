@@ -10,6 +10,7 @@ import type { Fleet } from './subjects/fleet.js';
 import type { Keys } from './subjects/keys.js';
 import { usesRedis } from './subjects/subject.js';
 import type { Aim } from './traffic.js';
+import { longestTurnMs } from './turns.js';
 
 interface RoundOptions {
   readonly rounds: number;
@@ -27,6 +28,8 @@ interface Outcome {
   readonly samples: ReadonlyMap<string, readonly Sample[]>;
   /** Requests per second, where they came at a constant rate. */
   readonly rate: number | undefined;
+  /** The longest turn of the event loop, ms of CPU time, of Petgate's cases. */
+  readonly longestTurnsMs: Readonly<Record<string, number>>;
 }
 
 /** Compilers have work with the first so many requests. */
@@ -58,7 +61,26 @@ export async function runRounds(scenario: Scenario, fleet: Fleet, keys: Keys, op
     const shown = cases.map((one) => `${nameOf(one)} ${samples.get(nameOf(one))!.at(-1)!.gatewayUs.toFixed(1)}`);
     options.say(`  ${scenario.name} ${round}/${options.rounds}: ${shown.join('  ')}`);
   }
-  return { samples, rate };
+  return { samples, rate, longestTurnsMs: await longestTurns(scenario, cases, fleet, keys, { ...options, rate }) };
+}
+
+/** In a round more, since watching costs a little. */
+async function longestTurns(
+  scenario: Scenario,
+  cases: readonly Case[],
+  fleet: Fleet,
+  keys: Keys,
+  { rate, ...options }: RoundOptions & { readonly rate: number | undefined },
+): Promise<Readonly<Record<string, number>>> {
+  const longestMs: Record<string, number> = {};
+  for (const one of cases) {
+    const started = fleet.subjects.get(one.subject)!;
+    if (!('register' in started)) continue;
+    await longestTurnMs(started.child);
+    await measure(one, scenario, fleet, keys, options, rate);
+    longestMs[nameOf(one)] = await longestTurnMs(started.child);
+  }
+  return longestMs;
 }
 
 async function warmUp(one: Case, scenario: Scenario, fleet: Fleet, keys: Keys, options: RoundOptions): Promise<void> {

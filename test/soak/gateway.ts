@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { packageRoot } from '../../src/shared/package-root.js';
+import { WATCH_TURNS } from '../bench/turns.js';
 import { LogReader } from './log-reader.js';
 import type { SoakOptions } from './options.js';
 
@@ -61,6 +62,7 @@ export class SoakGateway {
     this.child = spawn(file, args, {
       env: {
         PATH: process.env['PATH'],
+        ...WATCH_TURNS,
         HOST: '127.0.0.1',
         PORT: '0',
         ADMIN_PORT: '0',

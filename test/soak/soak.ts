@@ -31,7 +31,7 @@ export async function soak(
   const watch = new Watch(fleet.gateway);
   const beside = new Beside();
   const fromDay = dayOf(Date.now());
-  say('    s     ok   429   5xx broken     p50     p99  longest ms   MiB  files   loop ms');
+  say('    s     ok   429   5xx broken     p50     p99  longest ms   MiB  files   loop ms  CPU ms');
   watch.start();
   beside.start(fleet.gateway, fleet.firstDay, options.store === 'redis', fleet);
   const minutes = await underLoad(options, fleet, watch, say);
@@ -80,7 +80,7 @@ function startLoad(cpus: number): ChildProcess {
   return fork(script, { execPath: 'taskset', execArgv: ['-c', '1', process.execPath] });
 }
 
-function textOf({ load, memoryMiB, filesMiB, loopMs, notReady }: Minute, second: number): string {
+function textOf({ load, memoryMiB, filesMiB, loopMs, turnMs, notReady }: Minute, second: number): string {
   const { statuses, p50Ms, p99Ms, longestMs } = load;
   const figures = [
     [second.toFixed(0), 5],
@@ -94,6 +94,7 @@ function textOf({ load, memoryMiB, filesMiB, loopMs, notReady }: Minute, second:
     [memoryMiB.toFixed(0), 6],
     [filesMiB.toFixed(0), 7],
     [loopMs.toFixed(0), 10],
+    [turnMs.toFixed(1), 8],
   ] as const;
   const ready = notReady.length === 0 ? '' : `  not ready ${notReady.length} times: ${notReady[0]!.slice(0, 300)}`;
   return figures.map(([text, width]) => text.padStart(width)).join('') + ready;

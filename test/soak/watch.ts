@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { rssMiB } from '../bench/cpu.js';
+import { longestTurnMs } from '../bench/turns.js';
 import type { SoakGateway } from './gateway.js';
 
 const MIB = 1_048_576;
@@ -11,7 +12,10 @@ const LOOP_MAX = /^petgate_event_loop_delay_max_seconds(?:\{[^}]*\})? (\S+)$/m;
 export interface Seen {
   readonly memoryMiB: number;
   readonly filesMiB: number;
+  /** How late the event loop came, by the clock: what else the machine does counts too. */
   readonly loopMs: number;
+  /** The longest turn of the event loop, CPU time. */
+  readonly turnMs: number;
   readonly notReady: readonly string[];
 }
 
@@ -21,6 +25,7 @@ export class Watch {
   #memoryMiB = 0;
   #filesMiB = 0;
   #loopMs = 0;
+  #turnMs = 0;
   #notReady: string[] = [];
   #stopped = false;
   #running: Promise<void> = Promise.resolve();
@@ -44,9 +49,10 @@ export class Watch {
       memoryMiB: this.#memoryMiB,
       filesMiB: this.#filesMiB,
       loopMs: this.#loopMs,
+      turnMs: this.#turnMs,
       notReady: this.#notReady,
     };
-    this.#memoryMiB = this.#filesMiB = this.#loopMs = 0;
+    this.#memoryMiB = this.#filesMiB = this.#loopMs = this.#turnMs = 0;
     this.#notReady = [];
     return seen;
   }
@@ -61,6 +67,7 @@ export class Watch {
   }
 
   async #ask(second: number): Promise<void> {
+    this.#turnMs = Math.max(this.#turnMs, await longestTurnMs(this.#gateway.child));
     const ready = await this.#gateway.admin('GET', '/readyz');
     if (!(JSON.parse(ready) as { ready: boolean }).ready) this.#notReady.push(ready);
     if (second % 10 !== 9) return;

@@ -90,13 +90,6 @@ export class Fleet {
     }
   }
 
-  async longestBlocksMs(): Promise<Readonly<Record<string, number>>> {
-    const blocks: Record<string, number> = {};
-    for (const [name, started] of this.subjects)
-      if ('longestBlockMs' in started) blocks[name] = await started.longestBlockMs();
-    return blocks;
-  }
-
   async stop(): Promise<void> {
     for (const { child } of [...this.subjects.values(), this.#upstream]) child.kill();
     await this.redis.stop();

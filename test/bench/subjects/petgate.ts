@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { until } from '../../servers/until.js';
+import { WATCH_TURNS } from '../turns.js';
 import { PLANS } from './keys.js';
 import type { BenchKey, KeyKind } from './keys.js';
 import type { Place, Started } from './subject.js';
@@ -18,8 +19,6 @@ interface PetgateOptions {
 
 export interface Petgate extends Started {
   register(keys: readonly BenchKey[], kind: KeyKind): Promise<void>;
-  /** How late its event loop came at worst within the last minute, ms. */
-  longestBlockMs(): Promise<number>;
 }
 
 /** A real gateway, all features on. It ends with this process. */
@@ -48,6 +47,7 @@ export async function startPetgate(
   const child = spawn(process.execPath, [join(root, 'dist/src/cli/main.js'), 'gateway'], {
     env: {
       PATH: process.env['PATH'],
+      ...WATCH_TURNS,
       HOST: '127.0.0.1',
       PORT: '0',
       ADMIN_PORT: '0',
@@ -66,10 +66,6 @@ export async function startPetgate(
     child,
     port: Number(serving.public.split(':')[1]),
     register: (keys, kind) => importKeys(serving.admin, keys, kind),
-    longestBlockMs: async () => {
-      const text = await (await fetch(`http://${serving.admin}/metrics`)).text();
-      return 1000 * Number(/^petgate_event_loop_delay_max_seconds (\S+)$/m.exec(text)?.[1] ?? Number.NaN);
-    },
   };
 }
 
