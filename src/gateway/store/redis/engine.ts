@@ -136,15 +136,15 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       await link.close();
     },
     get away() {
-      return link.away;
+      return link.healths.away;
     },
     trust: {
-      replaced: () => link.distrust,
+      replaced: () => link.healths.distrust,
       accept: () => link.accept(),
       evicts: () => eviction.reason,
       evictedKeys: () => eviction.evictedKeys,
     },
-    watch: (watcher) => link.watch(watcher),
+    watch: (watcher) => void (link.healths.watcher = watcher),
     cluster: link.cluster,
     fleet: {
       changedSince: (sinceMs) => changedSince(link, sinceMs),

@@ -10,9 +10,8 @@ import { AnswerReader, planTable, unknownAnswers } from './answers.js';
 import type { PlanTable } from './answers.js';
 import { Unanswered } from '../link/errors.js';
 import type { Link } from '../link/link.js';
-import type { Probe } from '../link/probe.js';
 import { dayNumber, subjectName } from '../names.js';
-import type { Script } from '../link/script.js';
+import type { Probe, Script } from '../link/script.js';
 
 /** The answer that names another day is shorter than any other. */
 const DAY_BYTES = 8;

@@ -49,9 +49,9 @@ export class Healths {
     return null;
   }
 
-  /** Those that answer, with their names. */
-  *answering(): Generator<readonly [string, NodeHealth]> {
-    for (const one of this.#all) if (one[1].answers) yield one;
+  /** Names of those that answer. */
+  *answering(): Generator<string> {
+    for (const [name, { answers }] of this.#all) if (answers) yield name;
   }
 
   /** Waits until each of them answers, as long as `untilMs` allows each. Rejects with StoreUnavailable. */

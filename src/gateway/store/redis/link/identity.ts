@@ -2,18 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { KnownId } from '../../known-id.js';
 import { STORE, storeMark } from '../names.js';
 import { NotOurs, redirectionOf, wordOf } from './errors.js';
-import type { Healths } from './healths.js';
 import type { Nodes } from './nodes.js';
 import { ANY_TIME, CLOCK_BYTES, loadScript } from './script.js';
 import { slotOf } from './slot.js';
-
-interface IdentityParts {
-  readonly nodes: Nodes;
-  readonly healths: Healths;
-  readonly cluster: boolean;
-  /** Until when a call that begins now may take. */
-  readonly untilMs: () => number;
-}
 
 /** What this version writes, and the only form it knows: it says so in the store, and one of 0.2 says nothing. */
 const OWN_FORMAT = '1';
@@ -39,13 +30,16 @@ interface Home {
  * A Redis that comes back empty, or another one, answers like one that never knew a key; only this tells.
  */
 export class Identity {
-  readonly #parts: IdentityParts;
+  readonly #nodes: Nodes;
   readonly #known: KnownId;
+  readonly #sent: <T>(node: string, call: Promise<T>) => Promise<T>;
   #id: string | null = null;
 
-  constructor(parts: IdentityParts, known: KnownId) {
-    this.#parts = parts;
+  /** @param sent ends a call to a node in time, also to one that does not count as answering */
+  constructor(nodes: Nodes, known: KnownId, sent: <T>(node: string, call: Promise<T>) => Promise<T>) {
+    this.#nodes = nodes;
     this.#known = known;
+    this.#sent = sent;
   }
 
   /** Asks the node whether it is ours. Rejects with NotOurs, and with whatever a call rejects with. */
@@ -104,7 +98,7 @@ export class Identity {
   }
 
   async #marked(): Promise<void> {
-    if (this.#parts.cluster) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'marked', '1');
+    if (this.#nodes.client.isCluster) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'marked', '1');
   }
 
   async #home(): Promise<Home | null> {
@@ -117,7 +111,7 @@ export class Identity {
       throw new NotOurs(
         `its data has format ${format}, which this version of Petgate does not know: start the version that wrote it, or a later one`,
       );
-    return { id, also: (also ?? '').split(' '), isMarked: !this.#parts.cluster || marked === '1', format };
+    return { id, also: (also ?? '').split(' '), isMarked: !this.#nodes.client.isCluster || marked === '1', format };
   }
 
   async #idAt(node: string, mark: string): Promise<string | null> {
@@ -126,17 +120,12 @@ export class Identity {
 
   async #mark(mark: string, id: string, also: string): Promise<string> {
     const name = this.#ownerOf(mark);
-    const run = this.#parts.nodes.run({ name, asking: false }, MARK, [mark], ANY_TIME, [id, also]);
+    const run = this.#nodes.run({ name, asking: false }, MARK, [mark], ANY_TIME, [id, also]);
     return (await this.#sent(name, run)).toString('utf8', CLOCK_BYTES);
   }
 
   #command(name: string, command: string, ...args: string[]): Promise<unknown> {
-    return this.#sent(name, this.#parts.nodes.send({ name, asking: false }, command, args));
-  }
-
-  /** Also of nodes that don't count as answering. */
-  #sent<T>(name: string, call: Promise<T>): Promise<T> {
-    return this.#parts.healths.of(name).sent(call, this.#parts.untilMs());
+    return this.#sent(name, this.#nodes.send({ name, asking: false }, command, args));
   }
 
   #remember(id: string): void {
@@ -146,16 +135,16 @@ export class Identity {
   }
 
   #ownerOf(mark: string): string {
-    return this.#parts.nodes.ownerOf(mark);
+    return this.#nodes.ownerOf(mark);
   }
 
   /** A mark that the node has; undefined where it has so few slots that there is none. */
   #markOn(node: string): string | undefined {
-    return this.#parts.cluster ? this.#marks().find((mark) => this.#ownerOf(mark) === node) : STORE;
+    return this.#nodes.client.isCluster ? this.#marks().find((mark) => this.#ownerOf(mark) === node) : STORE;
   }
 
   #marks(): readonly string[] {
-    return this.#parts.cluster ? (marks ??= spreadMarks()) : [];
+    return this.#nodes.client.isCluster ? (marks ??= spreadMarks()) : [];
   }
 }
 

@@ -23,10 +23,8 @@ import { Healths } from './healths.js';
 import { Identity } from './identity.js';
 import { Nodes } from './nodes.js';
 import type { Argument, Node } from './nodes.js';
-import { doneIn } from './script.js';
-import type { Script } from './script.js';
-import { askProbe } from './probe.js';
-import type { Probe } from './probe.js';
+import { ANY_TIME, doneIn } from './script.js';
+import type { Probe, Script } from './script.js';
 
 /** Before a call that had no effect is made again. */
 const RETRY_MS = 10;
@@ -41,9 +39,10 @@ const IDENTIFY_EVERY_MS = 1_000;
  * Every method rejects with StoreUnavailable and nothing else.
  */
 export class Link {
+  /** How each node fares that was asked so far. */
+  readonly healths: Healths;
   readonly #deadlineMs: number;
   readonly #probe: () => Probe;
-  readonly #healths: Healths;
   readonly #nodes: Nodes;
   readonly #identity: Identity;
   readonly #stopIdentifying: () => Promise<void>;
@@ -53,41 +52,26 @@ export class Link {
   constructor(client: Client, deadlineMs: number, probe: () => Probe, known: KnownId, log: Log | undefined) {
     this.#deadlineMs = deadlineMs;
     this.#probe = probe;
-    this.#healths = new Healths(deadlineMs, (name, health) => this.#runProbe(name, health), log);
-    const remember = (error: unknown): void => void (this.#trouble = codeOf(error));
-    this.#nodes = new Nodes(
-      client,
-      remember,
-      () => (this.#trouble = undefined),
-      (name) => this.#healths.known(name)?.answers ?? false,
+    this.healths = new Healths(deadlineMs, (name, health) => this.#runProbe(name, health), log);
+    this.#nodes = new Nodes(client, {
+      onError: (error) => (this.#trouble = codeOf(error)),
+      onReady: () => (this.#trouble = undefined),
+      isUp: (name) => this.healths.known(name)?.answers ?? false,
       // Who answers the next call may have lost its data, or be another.
-      (name) => this.#healths.known(name)?.failed(reasonOf(new Unsent(), this.#trouble), true),
-      (name) => this.#healths.forget(name),
+      onLost: (name) => this.healths.known(name)?.failed(reasonOf(new Unsent(), this.#trouble), true),
+      onGone: (name) => this.healths.forget(name),
+    });
+    this.#identity = new Identity(this.#nodes, known, (name, call) =>
+      this.healths.of(name).sent(call, this.#untilMs()),
     );
-    const untilMs = (): number => this.#untilMs();
-    const parts = { nodes: this.#nodes, healths: this.#healths, cluster: client.isCluster, untilMs };
-    this.#identity = new Identity(parts, known);
-    this.#stopIdentifying = repeat(
-      IDENTIFY_EVERY_MS,
-      async () => {
-        await Promise.all([...this.#healths.answering()].map((node) => this.#identify(...node)));
-      },
-      () => undefined,
-    );
+    const identifyAll = async (): Promise<void> => {
+      await Promise.all([...this.healths.answering()].map((name) => this.#identify(name)));
+    };
+    this.#stopIdentifying = repeat(IDENTIFY_EVERY_MS, identifyAll, () => undefined);
   }
 
   get cluster(): boolean {
     return this.#nodes.client.isCluster;
-  }
-
-  /** Why one of the nodes asked so far is away; null while none is. */
-  get away(): string | null {
-    return this.#healths.away;
-  }
-
-  /** Why what Redis says is not believed, and what to do; null while nothing speaks against it. */
-  get distrust(): string | null {
-    return this.#healths.distrust;
   }
 
   /** Takes the store as it is. Rejects with StoreUnavailable. */
@@ -101,13 +85,7 @@ export class Link {
 
   /** Asks the node of `key` whether it is what it was. Rejects with StoreUnavailable when it is not, or can't be asked. */
   async identify(key: string): Promise<void> {
-    const name = this.#nodes.ownerOf(key);
-    await this.#identify(name, this.#healths.of(name));
-  }
-
-  /** `watcher` is called for each node that goes away or comes back. */
-  watch(watcher: () => void): void {
-    this.#healths.watcher = watcher;
+    await this.#identify(this.#nodes.ownerOf(key));
   }
 
   /**
@@ -115,14 +93,12 @@ export class Link {
    * @param ifAbsent the answer where keys[0] does not exist, for a Cluster that refuses the script while it moves the slot
    */
   run(script: Script, keys: readonly string[], args: readonly Argument[], ifAbsent?: IfAbsent): Promise<Buffer> {
-    return this.#call(keys[0] ?? '', (node, health, untilMs) =>
-      this.#evaluate(node, health, script, keys, args, untilMs, ifAbsent),
-    );
+    return this.#call(keys[0] ?? '', (node, untilMs) => this.#evaluate(node, script, keys, args, untilMs, ifAbsent));
   }
 
   /** What the clock of the node of `key` shows, ms; ours as long as its own is not known. */
   storeMs(key: string): number {
-    return this.#healths.known(this.#nodes.ownerOf(key))?.storeClock.at(performance.now()) ?? Date.now();
+    return this.healths.known(this.#nodes.ownerOf(key))?.storeClock.at(performance.now()) ?? Date.now();
   }
 
   /** Which node has `key` now; always the same one outside of a Cluster. */
@@ -132,19 +108,15 @@ export class Link {
 
   /** What each node says of itself (INFO) that answers now. */
   async info(...sections: readonly string[]): Promise<readonly string[]> {
-    const answers = this.#nodes.masters().map((name) => {
-      const call = this.#nodes.send({ name, asking: false }, 'info', [...sections]);
-      return this.#healths.of(name).sent(call, this.#untilMs());
-    });
-    const ended = await Promise.allSettled(answers);
+    const untilMs = this.#untilMs();
+    const nodes = this.#nodes.masters().map((name) => ({ name, asking: false }));
+    const ended = await Promise.allSettled(nodes.map((node) => this.#send(node, 'info', sections, untilMs)));
     return ended.flatMap((answer) => (answer.status === 'fulfilled' ? String(answer.value) : []));
   }
 
   /** What the node of `key` says of its replication (INFO). */
   replication(key: string): Promise<unknown> {
-    return this.#call(key, (node, health, untilMs) =>
-      health.sent(this.#nodes.send(node, 'info', ['replication']), untilMs),
-    );
+    return this.#call(key, (node, untilMs) => this.#send(node, 'info', ['replication'], untilMs));
   }
 
   /** A connection of its own to the node of `key`, not dialled yet and never dialled again; undefined while there is none to copy. */
@@ -163,34 +135,32 @@ export class Link {
 
   /** A plain command on the node of `key`. */
   command(name: string, key: string, ...args: readonly Argument[]): Promise<unknown> {
-    return this.#call(key, (node, health, untilMs) =>
-      health.sent(this.#nodes.send(node, name, [key, ...args]), untilMs),
-    );
+    return this.#call(key, (node, untilMs) => this.#send(node, name, [key, ...args], untilMs));
   }
 
   /** Runs the probe on the node of `key`, and asks that every node known so far answers. */
   async check(key: string): Promise<void> {
-    await this.#call(key, (node, health, untilMs) => askProbe(this.#nodes, node.name, health, untilMs, this.#probe()));
-    await this.#healths.ready(() => this.#untilMs());
+    await this.#call(key, (node, untilMs) => this.#ask(node.name, this.#probe(), untilMs));
+    await this.healths.ready(() => this.#untilMs());
   }
 
   /** Runs another script as a probe on the node of `key`. Why Redis won't have it; null when it will. */
   tryOut(probe: Probe, key: string): Promise<string | null> {
-    return this.#call(key, async (node, health, untilMs) => {
-      try {
-        await askProbe(this.#nodes, node.name, health, untilMs, probe);
-        return null;
-      } catch (error) {
-        const refusal = refusalOf(error);
-        if (refusal === undefined) throw error;
-        return refusal;
-      }
-    });
+    return this.#call(key, (node, untilMs) =>
+      this.#ask(node.name, probe, untilMs).then(
+        () => null,
+        (error: unknown) => {
+          const refusal = refusalOf(error);
+          if (refusal === undefined) throw error;
+          return refusal;
+        },
+      ),
+    );
   }
 
   async close(): Promise<void> {
     await this.#stopIdentifying();
-    this.#healths.close();
+    this.healths.close();
     const { client } = this.#nodes;
     if (client.status === 'ready')
       await Promise.race([client.quit().catch(() => undefined), sleep(this.#deadlineMs, undefined, { ref: false })]);
@@ -198,7 +168,7 @@ export class Link {
   }
 
   #untilMs(): number {
-    return this.#healths.clock.nowMs + this.#deadlineMs;
+    return this.healths.clock.nowMs + this.#deadlineMs;
   }
 
   /**
@@ -209,23 +179,23 @@ export class Link {
    */
   async #call<T>(
     key: string,
-    make: (node: Node, health: NodeHealth, untilMs: number) => Promise<T | undefined>,
+    make: (node: Node, untilMs: number) => Promise<T | undefined>,
     untilMs = this.#untilMs(),
   ): Promise<T> {
-    this.#healths.clock.start();
+    this.healths.clock.start();
     for (let sentTo: Node | undefined; ;) {
       const node = sentTo ?? { name: this.#nodes.ownerOf(key), asking: false };
-      const health = this.#healths.of(node.name);
+      const health = this.healths.of(node.name);
       if (!health.answers) {
         await health.ready(untilMs);
         // Only now it may be known who has the key.
         continue;
       }
       try {
-        const answer = await make(node, health, untilMs);
+        const answer = await make(node, untilMs);
         health.answered();
         if (answer !== undefined) return answer;
-        if (this.#healths.clock.nowMs >= untilMs)
+        if (this.healths.clock.nowMs >= untilMs)
           throw new StoreUnavailable('the call reached Redis too late', { noEffect: true });
       } catch (error) {
         sentTo = await this.#afterError(error, node.name, health, untilMs);
@@ -238,7 +208,7 @@ export class Link {
     if (error instanceof StoreUnavailable) throw error;
     this.#learn(error, health);
     const noEffect = hadNoEffect(error);
-    if (!noEffect || this.#healths.clock.nowMs + SPARE_MS >= untilMs)
+    if (!noEffect || this.healths.clock.nowMs + SPARE_MS >= untilMs)
       throw noEffect
         ? new StoreUnavailable(reasonOf(error, this.#trouble), { noEffect })
         : new Unanswered(reasonOf(error, this.#trouble), error instanceof Overdue ? error.call : null);
@@ -249,7 +219,8 @@ export class Link {
     return undefined;
   }
 
-  async #identify(name: string, health: NodeHealth): Promise<void> {
+  async #identify(name: string): Promise<void> {
+    const health = this.healths.of(name);
     try {
       await this.#identity.check(name);
     } catch (error) {
@@ -267,14 +238,14 @@ export class Link {
   /** undefined: the call came too late and did nothing. */
   async #evaluate(
     node: Node,
-    health: NodeHealth,
     script: Script,
     keys: readonly string[],
     args: readonly Argument[],
     untilMs: number,
     ifAbsent?: IfAbsent,
   ): Promise<Buffer | undefined> {
-    const guard = health.storeClock.at(this.#healths.clock.earliest(untilMs));
+    const health = this.healths.of(node.name);
+    const guard = health.storeClock.at(this.healths.clock.earliest(untilMs));
     if (guard === undefined) throw new Unsent();
     let answer: Buffer;
     try {
@@ -294,17 +265,31 @@ export class Link {
    * several: the old node sends on to the new one what it does not have, and nothing new begins on the old one.
    */
   async #isAbsent(key: string, untilMs: number): Promise<boolean> {
-    try {
-      return (
-        (await this.#call(
-          key,
-          (node, health) => health.sent(this.#nodes.send(node, 'exists', [key]), untilMs),
-          untilMs,
-        )) === 0
-      );
-    } catch {
-      return false;
-    }
+    const exists = this.#call(key, (node) => this.#send(node, 'exists', [key], untilMs), untilMs);
+    return exists.then(
+      (count) => count === 0,
+      () => false,
+    );
+  }
+
+  /** Runs a probe about a name that the node has; about none when it has none, or when that one is moving too. */
+  async #ask(name: string, { script, args }: Probe, untilMs: number): Promise<true> {
+    const health = this.healths.of(name);
+    const key = this.#nodes.nameOn(name);
+    const ask = async (keys: readonly string[]): Promise<true> => {
+      const run = this.#nodes.run({ name, asking: false }, script, keys, ANY_TIME, args);
+      const answer = await health.sent(run, untilMs);
+      health.storeClock.note(answer.readDoubleLE(0), performance.now());
+      return true;
+    };
+    return ask(key === undefined ? [] : [key]).catch((error: unknown) => {
+      if (redirectionOf(error) === undefined) throw error;
+      return ask([]);
+    });
+  }
+
+  #send(node: Node, command: string, args: readonly Argument[], untilMs: number): Promise<unknown> {
+    return this.healths.of(node.name).sent(this.#nodes.send(node, command, args), untilMs);
   }
 
   async #runProbe(name: string, health: NodeHealth): Promise<void> {
@@ -312,7 +297,7 @@ export class Link {
     try {
       // First, because a good probe tells the store's clock, and with that it may be believed.
       await this.#identity.check(name);
-      await askProbe(this.#nodes, name, health, this.#untilMs(), this.#probe());
+      await this.#ask(name, this.#probe(), this.#untilMs());
       this.#nodes.heard(name);
     } catch (error) {
       this.#learn(error, health);

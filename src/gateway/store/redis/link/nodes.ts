@@ -25,6 +25,16 @@ export interface Node {
   readonly asking: boolean;
 }
 
+interface Listeners {
+  readonly onError: (error: unknown) => void;
+  readonly onReady: () => void;
+  /** The connection to a node is lost. */
+  readonly onLost: (name: string) => void;
+  /** A node is no part of the Cluster any more. */
+  readonly onGone: (name: string) => void;
+  readonly isUp: (name: string) => boolean;
+}
+
 /**
  * Which node has a key, and the connection to it. Nodes are named `host:port`; a single Redis is ''.
  * In a Cluster the client of ioredis finds out who has which slot, and nothing is sent through it: it
@@ -39,30 +49,15 @@ export class Nodes {
   readonly #mute = new Map<string, number>();
   /** Connections that nothing is sent on any more, and whose answers may still come. */
   readonly #retired = new Set<Redis>();
-  readonly #onError: (error: unknown) => void;
-  readonly #onReady: () => void;
-  readonly #onLost: (name: string) => void;
+  readonly #on: Listeners;
   #refreshedMs = -Infinity;
   #closed = false;
 
-  /**
-   * @param onLost called when the connection to a node is lost
-   * @param onGone called for nodes that are no part of the Cluster any more
-   */
-  constructor(
-    client: Client,
-    onError: (error: unknown) => void,
-    onReady: () => void,
-    isUp: (name: string) => boolean,
-    onLost: (name: string) => void,
-    onGone: (name: string) => void,
-  ) {
+  constructor(client: Client, on: Listeners) {
     this.#client = client;
-    this.#onError = onError;
-    this.#onLost = onLost;
-    this.#onReady = onReady;
+    this.#on = on;
     this.#listen(client);
-    if (isCluster(client)) client.on('refresh', () => this.#letGo(client, isUp, onGone));
+    if (isCluster(client)) client.on('refresh', () => this.#letGo(client));
   }
 
   /** Of a single Redis its connection; of a Cluster what knows its nodes. */
@@ -92,7 +87,7 @@ export class Nodes {
     const known = this.#dialled.get(name);
     if (known !== undefined) return known;
     const connection = dialNode(this.#client, name);
-    connection.on('error', this.#onError).on('close', () => this.#lost(name, connection));
+    connection.on('error', this.#on.onError).on('close', () => this.#lost(name, connection));
     this.#dialled.set(name, connection);
     return connection;
   }
@@ -107,11 +102,13 @@ export class Nodes {
   }
 
   /** Sends a command. Rejects with Unsent while there is no connection. */
-  send({ name, asking }: Node, command: string, args: Argument[]): Promise<unknown> {
+  send({ name, asking }: Node, command: string, args: readonly Argument[]): Promise<unknown> {
     const connection = this.connectionTo(name);
     if (connection?.status !== 'ready') return Promise.reject(new Unsent());
-    if (!asking) return connection.callBuffer(command, args);
-    return Promise.all([connection.call('asking'), connection.callBuffer(command, args)]).then(([, answer]) => answer);
+    if (!asking) return connection.callBuffer(command, [...args]);
+    return Promise.all([connection.call('asking'), connection.callBuffer(command, [...args])]).then(
+      ([, answer]) => answer,
+    );
   }
 
   /** Runs a script, which may take effect until `guard`, store ms. */
@@ -175,9 +172,8 @@ export class Nodes {
   }
 
   #listen(client: Client): void {
-    client.on('error', this.#onError);
-    client.on('node error', this.#onError);
-    client.on('ready', this.#onReady);
+    const { onError, onReady } = this.#on;
+    client.on('error', onError).on('node error', onError).on('ready', onReady);
     if (!isCluster(client)) client.on('close', () => this.#lost('', client));
     // ioredis gives up for good when a failover is announced while it is dialling.
     client.on('end', () => setTimeout(() => this.#redial(client), REDIAL_MS));
@@ -185,7 +181,7 @@ export class Nodes {
 
   /** One that was retired says nothing of the node any more. */
   #lost(name: string, connection: Redis): void {
-    if (!this.#retired.has(connection)) this.#onLost(name);
+    if (!this.#retired.has(connection)) this.#on.onLost(name);
   }
 
   #redial(client: Client): void {
@@ -196,7 +192,7 @@ export class Nodes {
     if (isCluster(this.#client)) this.#dialled.delete(name);
     else this.#listen((this.#client = connection.duplicate()));
     this.#retire(connection);
-    this.#onLost(name);
+    this.#on.onLost(name);
   }
 
   /** Sends nothing more on a connection, and reads what it still says. */
@@ -222,7 +218,7 @@ export class Nodes {
     this.refresh();
   }
 
-  #letGo(cluster: Cluster, isUp: (name: string) => boolean, onGone: (name: string) => void): void {
+  #letGo(cluster: Cluster): void {
     const owners = new Set(cluster.slots.map((names) => names[0]));
     const nowMs = performance.now();
     for (const [name, connection] of this.#dialled) {
@@ -232,10 +228,10 @@ export class Nodes {
       }
       const sinceMs = this.#idle.get(name) ?? nowMs;
       this.#idle.set(name, sinceMs);
-      if (isUp(name) && nowMs - sinceMs < IDLE_MS) continue;
+      if (this.#on.isUp(name) && nowMs - sinceMs < IDLE_MS) continue;
       this.#idle.delete(name);
       this.#dialled.delete(name);
-      onGone(name);
+      this.#on.onGone(name);
       this.#retire(connection);
     }
   }

@@ -11,6 +11,12 @@ export interface Script {
   readonly sha: string;
 }
 
+/** A script that proves a node can decide, and the arguments of a run that changes nothing. */
+export interface Probe {
+  readonly script: Script;
+  readonly args: readonly string[];
+}
+
 /** What names in capitals stand for. */
 type Figures = Readonly<Record<string, number | boolean | string>>;
 
