@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import type { Settings } from '../gateway/config/settings.js';
+import type { Sources } from '../gateway/config/load.js';
+import type { Operation } from '../gateway/contract/operation.js';
 import { CommandError } from './command-error.js';
 import { cell, keyValues, say, sayJson, styled, table } from './output.js';
 
@@ -10,7 +11,7 @@ export function configCommand(): Command {
     .description(
       'read everything the gateway would read, its tokens and secrets too, say what would run, start nothing',
     )
-    .option('--store', 'ask the store too, and write nothing to it')
+    .option('--store', 'ask the stores too, and which plans are in use, and write nothing to them')
     .option('--json', 'print it as JSON')
     .action(async ({ json, store }: { json?: true; store?: true }) => {
       const { settings, operations, summary, warnings } = await checkAll(store === true);
@@ -21,7 +22,7 @@ export function configCommand(): Command {
       for (const warning of warnings) say(`${styled('yellow', 'warning:')} ${warning}`);
       say(keyValues(Object.entries(summary)));
       say(`${styled('green', 'The configuration is valid')}: ${settings} settings, ${operations} operations.`);
-      if (store === true) say('The store answers, and nothing speaks against it.');
+      if (store === true) say('The stores answer, and nothing speaks against them.');
     });
   config
     .command('show')
@@ -68,20 +69,34 @@ async function checkAll(withStore: boolean): Promise<Checked> {
     const { settings } = sources;
     const { operations } = loadContract(settings.contract, settings.upstreams).routes;
     const warnings = checkPrices(sources, operations);
-    return { operations: operations.length, warnings, summary: summaryOf(settings, operations.length) };
+    return { list: operations, warnings, summary: summaryOf(settings, operations.length) };
   });
   collect(problems, REFUSALS, () => checkSecrets(process.env, sources?.settings ?? null));
-  if (withStore && sources !== undefined) problems.push(...(await problemsOfStore(sources.settings)));
+  if (withStore && sources !== undefined) problems.push(...(await problemsOfStores(sources, checked?.list ?? [])));
   if (checked === undefined || problems.length > 0) throw new CommandError(problems.join('\n'));
-  return { settings: explainSettings(process.env).length, ...checked };
+  const { list, warnings, summary } = checked;
+  return { settings: explainSettings(process.env).length, operations: list.length, warnings, summary };
 }
 
-async function problemsOfStore(settings: Settings): Promise<readonly string[]> {
-  const { askStore } = await import('../gateway/config/ask-store.js');
-  return askStore(settings).catch((error: unknown) => {
-    if (!(error instanceof Error) || error.name !== 'StoreUnavailable') throw error;
-    return [`the store does not answer: ${error.message}`];
-  });
+/** Of Redis or the data folder, of the plans that keys there are on, and of each PostgreSQL. */
+async function problemsOfStores(sources: Sources, operations: readonly Operation[]): Promise<readonly string[]> {
+  const { askPostgres, askStore } = await import('../gateway/config/ask-store.js');
+  const { unservedInStore } = await import('../gateway/accounts/plans/in-store.js');
+  const { renderProblem } = await import('../gateway/config/files/problem.js');
+  const { settings } = sources;
+  const ofStore = async (): Promise<readonly string[]> => {
+    const { problems, holdsKeys } = await askStore(settings);
+    return holdsKeys ? [...problems, ...(await unservedInStore(sources, operations)).map(renderProblem)] : problems;
+  };
+  const asked = await Promise.all([
+    ofStore().catch((error: unknown) => {
+      if (!(error instanceof Error) || error.name !== 'StoreUnavailable') throw error;
+      return [`the store does not answer: ${error.message}`];
+    }),
+    askPostgres('LEDGER_URL', settings.store.archive),
+    askPostgres('DATABASE_URL', process.env['DATABASE_URL'] || null),
+  ]);
+  return asked.flat();
 }
 
 /** Of variables that pets reads: LOG_LEVEL is the gateway's too, which names it. */

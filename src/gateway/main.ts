@@ -10,7 +10,7 @@ import { createReloader } from './config/reload.js';
 import type { Reloader } from './config/reload.js';
 import { loadContract } from './contract/load.js';
 import { checkPrices } from './contract/prices.js';
-import { takenBy } from './accounts/plans/losses.js';
+import { takeAway, takenBy } from './accounts/plans/losses.js';
 import { watchProcess } from './observe/process.js';
 import { oversee } from './oversee.js';
 import { drain, listen } from './server.js';
@@ -40,6 +40,7 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
   const sources = loadSources(environment);
   const contract = loadContract(sources.settings.contract, sources.settings.upstreams);
   const { operations } = contract.routes;
+  const costs = new Map(operations.map(({ id, cost }) => [id, cost]));
   const warnings = checkPrices(sources, operations);
   const base = openBase(environment, { ...sources, contract });
   warn(base, warnings);
@@ -51,6 +52,7 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
       if (problems.length > 0) throw new ConfigError(problems, read.files);
       warn(base, warned);
     },
+    narrows: (next, inForce) => takeAway(inForce.plans, next.plans, costs),
     unserved: (inForce) => takenBy(base.engine, inForce, null, operations),
     apply: (settings, certificate) => applySettings(base, settings, certificate),
   });

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
+import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
+import { keyRecord } from '../gateway/admission/key-record.js';
+import { until } from '../servers/until.js';
 import { startRedis } from '../servers/redis.js';
 import { begin, dataFolder, petgate, surroundings } from './programs.js';
 
@@ -111,12 +114,40 @@ t.test('config check prints what would run, and --store asks the store', async (
   const asked = (more: NodeJS.ProcessEnv): ReturnType<typeof petgate> =>
     petgate(['config', 'check', '--store'], surroundings(folder, more));
   const url = { REDIS_URL: redis.url };
-  t.match(await asked(url), { code: 0, stdout: /The store answers/ });
+  t.match(await asked(url), { code: 0, stdout: /The stores answer/ });
   await redis.command('CONFIG', 'SET', 'maxmemory', '100mb');
   await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'volatile-lru');
   t.match(await asked(url), { code: 1, stderr: /maxmemory-policy is volatile-lru/ });
   t.equal(await redis.command('DBSIZE'), 0, 'and nothing was written');
   await redis.kill();
   t.match(await asked(url), { code: 1, stderr: /the store does not answer/ });
-  t.match(await asked({}), { code: 0, stdout: /The store answers/ }, 'the embedded one');
+  t.match(await asked({}), { code: 0, stdout: /The stores answer/ }, 'the embedded one');
 });
+
+t.test(
+  'config check --store names keys that the plans would not serve, and a PostgreSQL that can not be used',
+  async (t) => {
+    const folder = dataFolder(t);
+    const redis = await startRedis();
+    t.teardown(() => redis.stop());
+    const engine = openRedisEngine({ url: redis.url, deadlineMs: 5_000, plans: new Map(), usageDays: 400 });
+    const record = keyRecord('abcdefghijkl', { plan: 'golden' });
+    await until('the key is there', async () =>
+      engine.keys.write(record, { atMs: 0, action: 'created', changed: {} }).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await engine.close();
+    const asked = (more: NodeJS.ProcessEnv): ReturnType<typeof petgate> =>
+      petgate(['config', 'check', '--store'], surroundings(folder, { REDIS_URL: redis.url, ...more }));
+    const before = await redis.command('DBSIZE');
+    t.match(await asked({}), { code: 1, stderr: /golden: the plan golden is gone.*: 1 key on it \(abcdefghijkl\)/ });
+    const nobody = 'postgres://me:hunter2@127.0.0.1:1/x';
+    const refused = await asked({ LEDGER_URL: nobody, DATABASE_URL: nobody });
+    t.match(refused, { code: 1, stderr: /PostgreSQL at LEDGER_URL can't be used: .*ECONNREFUSED/ });
+    t.match(refused.stderr, /PostgreSQL at DATABASE_URL can't be used/);
+    t.notMatch(refused.stderr, 'hunter2');
+    t.equal(await redis.command('DBSIZE'), before, 'and nothing was written');
+  },
+);

@@ -1,16 +1,50 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { evictionAt } from '../store/redis/trust/eviction.js';
+import pg from 'pg';
+import { stateOf } from '../store/redis/trust/eviction.js';
 import type { Settings } from './settings.js';
 
-/**
- * What is wrong with the store that the settings name, a line each. Writes nothing.
- * Rejects with StoreUnavailable where it does not answer.
- */
-export async function askStore({ store, dataFolder }: Settings): Promise<readonly string[]> {
-  if (store.redisUrl === null) return folderProblems(dataFolder);
-  const reason = await evictionAt(store.redisUrl, store.deadlineMs);
-  return reason === null || store.eviction === 'accept' ? [] : [`Redis can't be relied on: ${reason}`];
+/** The oldest that is supported. */
+const POSTGRES = 13;
+const CONNECT_MS = 5_000;
+
+/** What was found of the store that the settings name, without writing anything. */
+interface AskedStore {
+  /** What is wrong, a line each. */
+  readonly problems: readonly string[];
+  /** Whether keys may be in it already, which other gateways share. */
+  readonly holdsKeys: boolean;
+}
+
+/** Rejects with StoreUnavailable where it does not answer. */
+export async function askStore({ store, dataFolder }: Settings): Promise<AskedStore> {
+  if (store.redisUrl === null) return { problems: folderProblems(dataFolder), holdsKeys: false };
+  const { evicts, isUsed } = await stateOf(store.redisUrl, store.deadlineMs);
+  const problems = evicts === null || store.eviction === 'accept' ? [] : [`Redis can't be relied on: ${evicts}`];
+  return { problems, holdsKeys: isUsed };
+}
+
+/** What is wrong with the PostgreSQL at `url`, which `variable` names; a line, or none. Repeats nothing of the address. */
+export async function askPostgres(variable: string, url: string | null): Promise<readonly string[]> {
+  if (url === null) return [];
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: CONNECT_MS,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ server_version: string }>('show server_version');
+    const version = rows[0]?.server_version ?? 'of no version';
+    if (Number.parseInt(version, 10) >= POSTGRES) return [];
+    return [`PostgreSQL at ${variable} is ${version}: ${POSTGRES} or newer is needed`];
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return [`PostgreSQL at ${variable} can't be used: ${message === '' ? (code ?? 'no answer') : message}`];
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 function folderProblems(folder: string): readonly string[] {

@@ -79,6 +79,8 @@ interface ReloadSteps {
    * @param inForce the settings before
    */
   readonly check: (sources: Sources, inForce: Settings) => Promise<void>;
+  /** Whether the plans of `next` may take something from somebody. */
+  readonly narrows: (next: Settings, inForce: Settings) => boolean;
   /** Who is not served by the plans of `sources`, whatever was before. Rejects with StoreUnavailable. */
   readonly unserved: (sources: Sources) => Promise<readonly Problem[]>;
   /** Puts checked settings into force; resolves when they are, in every process, in the order of the calls. */
@@ -96,7 +98,7 @@ export function createReloader(
   environment: NodeJS.ProcessEnv,
   first: Sources,
   log: Log,
-  { check, unserved, apply }: ReloadSteps,
+  { check, narrows, unserved, apply }: ReloadSteps,
 ): Reloader {
   let { settings: current, certificate, files } = first;
   let inForce = first;
@@ -110,7 +112,7 @@ export function createReloader(
     files = sources.files;
     const waiting = waitingFor(sources.settings, first.settings);
     inForce = sources;
-    served.lookAgain();
+    served.lookAgain(narrows(sources.settings, current));
     current = withFixed(sources.settings, first.settings);
     // Whether there is TLS at all was decided at the start.
     if (first.settings.tls !== null) certificate = sources.certificate ?? certificate;

@@ -7,12 +7,15 @@ const LOOK_MS = 1_000;
 /** While somebody is not served, whether that is still so: reads every key. */
 const LOOK_AGAIN_MS = 60_000;
 
+/** A key made while the new plans were being checked is written by then, on the plans before. */
+const SETTLE_MS = 2_000;
+
 /** Keeps an eye on keys and customers that the plans in force don't serve. They keep nobody else from being served. */
 interface Unserved {
   /** Who is not served, for people; null where everybody is, as far as is known. */
   detail(): string | null;
-  /** Other plans are in force. */
-  lookAgain(): void;
+  /** Other plans are in force. @param narrowed whether somebody may have lost by it */
+  lookAgain(narrowed: boolean): void;
   stop(): void;
 }
 
@@ -39,8 +42,8 @@ export function watchUnserved(find: () => Promise<readonly Problem[]>, log: Log)
   });
   return {
     detail: () => (problems.length === 0 ? null : `the plans in force do not serve everybody: ${problems.join('; ')}`),
-    lookAgain: () => {
-      if (problems.length > 0) dueMs = 0;
+    lookAgain: (narrowed) => {
+      if (narrowed || problems.length > 0) dueMs = performance.now() + SETTLE_MS;
     },
     stop: () => void stop(),
   };

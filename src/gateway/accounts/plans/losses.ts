@@ -31,7 +31,7 @@ export async function lossesOf(
   next: Plans,
   costs: Costs,
 ): Promise<readonly Loss[]> {
-  if (before !== null && [...before.values()].every((plan) => !isNarrowed(plan, next.get(plan.name), costs))) return [];
+  if (before !== null && !takeAway(before, next, costs)) return [];
   const reasonOf = reasonsIn(before, next, costs);
   const losses = new Map<string, Loss>();
   for await (const holder of holdersIn(holders)) {
@@ -77,6 +77,11 @@ function countOf(count: number, what: string): string {
 function withOne(loss: Loss, { kind, id }: Holder): Loss {
   const ids = loss.ids.length < FEW ? [...loss.ids, id] : loss.ids;
   return kind === 'key' ? { ...loss, ids, keys: loss.keys + 1 } : { ...loss, ids, customers: loss.customers + 1 };
+}
+
+/** Whether a plan went or was narrowed. */
+export function takeAway(before: Plans, next: Plans, costs: Costs): boolean {
+  return [...before.values()].some((plan) => isNarrowed(plan, next.get(plan.name), costs));
 }
 
 /** Whether somebody on `plan` may be worse off with `next` in its place; more than limits that are lower. */

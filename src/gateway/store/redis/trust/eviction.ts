@@ -5,6 +5,7 @@ import { connect, isCluster } from '../link/connect.js';
 import { codeOf, reasonOf } from '../link/errors.js';
 import type { Link } from '../link/link.js';
 import { parseRedisUrl } from '../link/url.js';
+import { STORE } from '../names.js';
 
 /** How often Redis is asked. */
 const LOOK_EVERY_MS = 2_000;
@@ -54,8 +55,16 @@ export class Eviction {
   }
 }
 
-/** Asks a Redis once, and writes nothing. Why data may go; null where it stays. Rejects with StoreUnavailable. */
-export async function evictionAt(url: string, deadlineMs: number): Promise<string | null> {
+/** What a Redis that is asked once says of itself. */
+interface RedisState {
+  /** Why data may go; null where it stays. */
+  readonly evicts: string | null;
+  /** Whether a gateway has used it: then it has an id. */
+  readonly isUsed: boolean;
+}
+
+/** Asks a Redis once, and writes nothing. Rejects with StoreUnavailable. */
+export async function stateOf(url: string, deadlineMs: number): Promise<RedisState> {
   const client = connect(parseRedisUrl(url), deadlineMs);
   let trouble: string | undefined;
   client.on('error', (error: unknown) => (trouble = codeOf(error)));
@@ -63,7 +72,8 @@ export async function evictionAt(url: string, deadlineMs: number): Promise<strin
     await once(client, 'ready', { signal: AbortSignal.timeout(PATIENCE_MS) });
     const nodes = isCluster(client) ? client.nodes('master') : [client];
     const infos = await Promise.all(nodes.map((node) => node.call('info', 'memory', 'stats')));
-    return infos.map((info) => reasonIn(String(info))).find((reason) => reason !== null) ?? null;
+    const evicts = infos.map((info) => reasonIn(String(info))).find((reason) => reason !== null) ?? null;
+    return { evicts, isUsed: (await client.hmget(STORE, 'id'))[0] !== null };
   } catch (error) {
     throw new StoreUnavailable(reasonOf(error, trouble));
   } finally {
