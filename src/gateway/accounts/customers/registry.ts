@@ -43,7 +43,7 @@ type EditWebhook = (
 ) => { readonly webhook: Webhook | null; readonly changed: AuditEntry['changed'] } | null;
 
 /** Which customers to list; what is left out doesn't matter. */
-export interface CustomerFilter {
+interface CustomerFilter {
   /** The whole of it. */
   readonly reference?: string;
 }
