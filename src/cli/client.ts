@@ -1,6 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { userInfo } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
@@ -141,6 +142,19 @@ export function listIn(page: Json, name: string): readonly Json[] {
   if (!Array.isArray(list))
     throw new CommandError(`The admin API's answer has no ${name}. Is --admin-url the address of a Petgate gateway?`);
   return list as readonly Json[];
+}
+
+/** The lines of an answer that comes as a stream. Throws CommandError when it is cut short. */
+export async function* linesIn(response: IncomingMessage): AsyncGenerator<string, void> {
+  const lines = createInterface({ input: response, crlfDelay: Infinity });
+  const broken: Error[] = [];
+  // Readline would wait for ever for the end of a stream that broke.
+  response.on('error', (error) => {
+    broken.push(error);
+    lines.close();
+  });
+  for await (const line of lines) if (line !== '') yield line;
+  if (broken.length > 0) throw new CommandError('The gateway cut the answer short. Look at its log, then try again.');
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

@@ -124,26 +124,27 @@ function refusalOf(error: unknown, request: FastifyRequest, log: Log): Refusal {
   return new Refusal('internal_error', 'The service failed. Try again; if it goes on, tell its operators.');
 }
 
-/** Answers what HTTP parsing refused. Where an answer is under way already, only the connection is ended. */
+/** What HTTP parsing refused, by Node's code, as whole answers. */
+const BROKEN: ReadonlyMap<string | undefined, string> = new Map([
+  [
+    'HPE_HEADER_OVERFLOW',
+    rawAnswer(
+      new Refusal('headers_too_large', 'The request line and headers are too long.'),
+      'Request Header Fields Too Large',
+    ),
+  ],
+  [
+    'ERR_HTTP_REQUEST_TIMEOUT',
+    rawAnswer(new Refusal('request_timeout', 'The request took too long to arrive.'), 'Request Timeout'),
+  ],
+]);
+const UNREADABLE = rawAnswer(
+  new Refusal('malformed_request', 'This is not a request the service can read. Send HTTP/1.1.'),
+  'Bad Request',
+);
+
+/** Where an answer is under way already, only the connection is ended. */
 function answerBrokenRequest(code: string | undefined, socket: Socket & { _httpMessage?: unknown }): void {
-  if (!socket.writable || socket._httpMessage) {
-    socket.destroy();
-    return;
-  }
-  if (code === 'HPE_HEADER_OVERFLOW')
-    socket.end(
-      rawAnswer(
-        new Refusal('headers_too_large', 'The request line and headers are too long.'),
-        'Request Header Fields Too Large',
-      ),
-    );
-  else if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    socket.end(rawAnswer(new Refusal('request_timeout', 'The request took too long to arrive.'), 'Request Timeout'));
-  else
-    socket.end(
-      rawAnswer(
-        new Refusal('malformed_request', 'This is not a request the service can read. Send HTTP/1.1.'),
-        'Bad Request',
-      ),
-    );
+  if (!socket.writable || socket._httpMessage) socket.destroy();
+  else socket.end(BROKEN.get(code) ?? UNREADABLE);
 }

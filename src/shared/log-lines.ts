@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { onceATurn } from './once-a-turn.js';
-import { prettyLine } from './pretty.js';
+import { styleText } from 'node:util';
 
 /** A write of up to this size to a pipe stays in one piece (POSIX, PIPE_BUF), also when other processes write to it. */
 const PIPE_PIECE_BYTES = 4096;
@@ -122,4 +122,29 @@ function tell(): void {
 function textOf(line: string | LazyLine): string {
   const text = line.toString();
   return process.stdout.isTTY ? prettyLine(text) : text;
+}
+
+const SHOWN_ELSEWHERE = new Set(['level', 'time', 'program', 'pid', 'msg']);
+const STYLES = { trace: 'dim', debug: 'dim', info: 'green', warn: 'yellow', error: 'red', fatal: 'red' } as const;
+
+/** A JSON log line as a person likes it on a terminal: time, level, program, message, then the rest that says something. */
+export function prettyLine(line: string): string {
+  const fields = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  const { level = 'info', time = '', program = '', msg = '' } = fields as Readonly<Record<string, string>>;
+  const style = level in STYLES ? STYLES[level as keyof typeof STYLES] : 'dim';
+  const rest = Object.entries(fields)
+    .filter(([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null)
+    .map(
+      ([name, value]) =>
+        `${styleText('dim', `${name}=`)}${plain(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    );
+  return (
+    `${styleText('dim', time.slice(11, 23))} ${styleText(style, level.padEnd(5))} ${program} ${plain(msg)} ${rest.join(' ')}`.trimEnd() +
+    '\n'
+  );
+}
+
+/** Without control characters: what strangers sent must not steer the terminal. */
+function plain(text: string): string {
+  return text.replace(/\p{Cc}/gu, '?');
 }

@@ -25,24 +25,13 @@ export interface LoggedDay {
   readonly first: string | null;
 }
 
-interface Line {
-  readonly msg?: unknown;
-  readonly time?: unknown;
-  readonly counted?: unknown;
-  /** Left out by gateways of versions in which every request cost one. */
-  readonly units?: unknown;
-  readonly admittedAt?: unknown;
-  readonly key?: unknown;
-  readonly plan?: unknown;
-  readonly operation?: unknown;
-  /** Stands in every line of a log that leaves some out. */
-  readonly sampled?: unknown;
-}
+/** Fields of a line, whatever they hold. */
+type Line = Readonly<Record<string, unknown>>;
 
 const LINE_BYTES = 1_048_576;
-/** In every line that matters; saves reading the others as JSON. */
 const COUNTED = '"counted":true';
-const UNANSWERED = '"counted":null';
+/** One of them is in every line that matters: saves reading the others as JSON. */
+const MARKS = [COUNTED, '"counted":null', LINES_DROPPED];
 
 /** What ledger and log are compared by. */
 export function nameOf(key: string, plan: string, operation: string): string {
@@ -59,36 +48,72 @@ export function askedOf(key: string, operation: string): string {
  * or `-` for standard input. Reads as a stream. Throws CommandError for a file that can't be read.
  */
 export async function readLogs(files: readonly string[], day: string): Promise<LoggedDay> {
-  const total = { requests: 0, units: 0 };
-  const [counts, unanswered] = [new Map<string, Admitted>(), new Map<string, number>()];
-  const tally = { counts, total, unanswered, unreadable: 0, dropped: 0, first: null as string | null };
+  const tally: Tally = {
+    counts: new Map(),
+    total: { requests: 0, units: 0 },
+    unanswered: new Map(),
+    unreadable: 0,
+    dropped: 0,
+    first: null,
+  };
   const seen = new Set<string>();
   for (const file of files) {
     const path = file === '-' ? '-' : realPathOf(file);
     if (seen.has(path)) throw new CommandError(`${file} is named twice: its lines would count twice.`, 2);
     seen.add(path);
     try {
-      for await (const line of linesOf(open(path))) {
-        if (line.includes(LINES_DROPPED)) tally.dropped += droppedIn(line, day);
-        if (line.includes(UNANSWERED)) noteUnanswered(unanswered, line, day);
-        if (!line.includes(COUNTED)) continue;
-        const admitted = readLine(line);
-        if (admitted === undefined) tally.unreadable += 1;
-        else if (admitted.at.startsWith(day)) {
-          const counts = tally.counts.get(admitted.name) ?? { requests: 0, units: 0 };
-          tally.counts.set(admitted.name, counts);
-          for (const sum of [counts, total]) {
-            sum.requests += 1;
-            sum.units += admitted.units;
-          }
-          if (tally.first === null || admitted.at < tally.first) tally.first = admitted.at;
-        }
-      }
+      for await (const text of linesOf(open(path)))
+        if (MARKS.some((mark) => text.includes(mark))) addLine(tally, text, day);
     } catch (error) {
       throw error instanceof CommandError ? error : unreadable(file, error);
     }
   }
   return tally;
+}
+
+type Tally = { -readonly [Name in keyof LoggedDay]: LoggedDay[Name] };
+
+function addLine(tally: Tally, text: string, day: string): void {
+  const line = lineIn(text);
+  const { msg, counted, time } = line;
+  if (msg === LINES_DROPPED) tally.dropped += droppedIn(line, day);
+  else if (msg === 'exchange' && counted === null) {
+    if (!String(time).startsWith(day)) return;
+    const name = askedOf(String(line['key']), String(line['operation']));
+    tally.unanswered.set(name, (tally.unanswered.get(name) ?? 0) + 1);
+  } else if (text.includes(COUNTED)) addAdmitted(tally, line, day);
+}
+
+function addAdmitted(tally: Tally, line: Line, day: string): void {
+  const { msg, counted, units, admittedAt, sampled } = line;
+  if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') {
+    tally.unreadable += 1;
+    return;
+  }
+  // Stands in every line of a log that leaves some out.
+  if (sampled !== undefined)
+    throw new CommandError(
+      `The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`,
+    );
+  if (!admittedAt.startsWith(day)) return;
+  const name = nameOf(String(line['key']), String(line['plan']), String(line['operation']));
+  const counts = tally.counts.get(name) ?? { requests: 0, units: 0 };
+  tally.counts.set(name, counts);
+  for (const sum of [counts, tally.total]) {
+    sum.requests += 1;
+    // Left out by gateways of versions in which every request cost one.
+    sum.units += typeof units === 'number' ? units : 1;
+  }
+  if (tally.first === null || admittedAt < tally.first) tally.first = admittedAt;
+}
+
+/** Without any field where the line was cut by a kill, or is no JSON. */
+function lineIn(text: string): Line {
+  try {
+    return (JSON.parse(text) as Line | null) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 function open(path: string): Readable {
@@ -114,42 +139,9 @@ async function* linesOf(input: Readable): AsyncGenerator<string, void> {
   if (rest !== '') yield rest;
 }
 
-function noteUnanswered(unanswered: Map<string, number>, line: string, day: string): void {
-  try {
-    const { msg, counted, time, key, operation } = JSON.parse(line) as Line;
-    if (msg !== 'exchange' || counted !== null || !String(time).startsWith(day)) return;
-    const name = askedOf(String(key), String(operation));
-    unanswered.set(name, (unanswered.get(name) ?? 0) + 1);
-  } catch {
-    // Cut by a kill: it explains nothing.
-  }
-}
-
-function readLine(line: string): { readonly name: string; readonly at: string; readonly units: number } | undefined {
-  try {
-    const { msg, counted, units, admittedAt, key, plan, operation, sampled } = JSON.parse(line) as Line;
-    if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') return undefined;
-    if (sampled !== undefined)
-      throw new CommandError(
-        `The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`,
-      );
-    const name = nameOf(String(key), String(plan), String(operation));
-    return { name, at: admittedAt, units: typeof units === 'number' ? units : 1 };
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    return undefined;
-  }
-}
-
 /** Of access lines, between two times of which one may be of another day. */
-function droppedIn(text: string, day: string): number {
-  try {
-    const { msg, accessLines, since, time } = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    const isOfDay = String(since).slice(0, 10) <= day && day <= String(time).slice(0, 10);
-    return msg === LINES_DROPPED && isOfDay ? Number(accessLines) : 0;
-  } catch {
-    return 0;
-  }
+function droppedIn({ accessLines, since, time }: Line, day: string): number {
+  return String(since).slice(0, 10) <= day && day <= String(time).slice(0, 10) ? Number(accessLines) : 0;
 }
 
 function realPathOf(file: string): string {

@@ -1,6 +1,5 @@
-import { createInterface } from 'node:readline';
 import { Command } from 'commander';
-import type { IncomingMessage } from 'node:http';
+import { linesIn } from '../client.js';
 import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { cell, say, styled } from '../output.js';
@@ -79,26 +78,14 @@ function linesCommand(
     const path = `/admin/v1/usage/archive/${name}?${new URLSearchParams({ ...range }).toString()}`;
     const response = await (await connect()).open(path, name === 'verify' ? 'GET' : 'POST');
     let bad = 0;
-    for await (const line of linesIn(response)) {
+    for await (const text of linesIn(response)) {
+      const line = JSON.parse(text) as Json;
       if (line['ok'] === false) bad += 1;
       if (json === true) process.stdout.write(`${JSON.stringify(line)}\n`);
       else say(textOf(line));
     }
     if (bad > 0) throw new CommandError(`${bad} days of the archive are damaged. Bring them back from a backup.`);
   });
-}
-
-async function* linesIn(response: IncomingMessage): AsyncGenerator<Json> {
-  const lines = createInterface({ input: response, crlfDelay: Infinity });
-  const broken: Error[] = [];
-  // Readline would wait for ever for the end of a stream that broke.
-  response.on('error', (error) => {
-    broken.push(error);
-    lines.close();
-  });
-  for await (const line of lines) if (line !== '') yield JSON.parse(line) as Json;
-  if (broken.length > 0)
-    throw new CommandError('The gateway ended in the middle of it. Look at its log, then try again.');
 }
 
 const EXAMPLES = `

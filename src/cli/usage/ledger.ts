@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline';
+import { linesIn } from '../client.js';
 import type { AdminClient } from '../client.js';
 import { CommandError } from '../command-error.js';
 
@@ -15,26 +15,17 @@ export async function* readLedger(
   query: Readonly<Record<string, string>>,
 ): AsyncGenerator<LedgerRow, void> {
   const response = await client.open(`/admin/v1/usage?${new URLSearchParams({ ...query, format: 'csv' }).toString()}`);
-  const lines = createInterface({ input: response, crlfDelay: Infinity });
-  let broken = '';
-  // Readline would wait for ever for the end of a stream that broke.
-  response.on('error', (error) => {
-    broken = ` (${error.message})`;
-    lines.close();
-  });
   let columns: readonly string[] | undefined;
   try {
-    for await (const line of lines) {
+    for await (const line of linesIn(response)) {
       // Plans, keys, operations and days are plain words: nothing in this report is ever quoted.
       const fields = line.split(',');
       if (columns === undefined) columns = fields;
       else if (fields[0] === 'total') return;
-      else yield new Map(columns.map((column, place) => [column, fields[place] ?? '']));
+      else yield new Map(columns.map((column, n) => [column, fields[n] ?? '']));
     }
   } finally {
     response.destroy();
   }
-  throw new CommandError(
-    `The ledger was cut short while it was read${broken}. Try again; the gateway's log says more.`,
-  );
+  throw new CommandError("The ledger was cut short while it was read. Try again; the gateway's log says more.");
 }

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 import { CommandError } from '../command-error.js';
-import type { AdminClient } from '../client.js';
-import type { Connect } from '../client.js';
-import { cell, say, sayJson, styled, table } from '../output.js';
+import type { AdminClient, Connect, Json } from '../client.js';
+import { cell, say, sayJson, styled } from '../output.js';
+import { rowsOf } from '../rest/show.js';
 import { readCounter } from './counter.js';
 import type { Counter } from './counter.js';
 import { readLedger } from './ledger.js';
 import { askedOf, nameOf, readLogs } from './access-log.js';
-import type { LoggedDay } from './access-log.js';
+import type { Admitted, LoggedDay } from './access-log.js';
 import { dayOf } from '../../shared/utc-day.js';
 
 interface ReconcileOptions {
@@ -17,32 +17,8 @@ interface ReconcileOptions {
   readonly json?: true;
 }
 
-/** One place where two of the three disagree. */
-interface Difference {
-  readonly key: string;
-  readonly plan: string;
-  readonly operation: string;
-  readonly ledger: number;
-  readonly accessLog: number;
-  /** The same in units. */
-  readonly ledgerUnits: number;
-  readonly accessLogUnits: number;
-}
-interface CounterDifference {
-  readonly plan: string;
-  readonly operation: string;
-  readonly ledger: number;
-  readonly counter: number;
-}
-
-/** What the ledger has, and nobody could say: the store's connection died before it answered. Its client got a 503. */
-interface Unanswered {
-  readonly key: string;
-  readonly plan: string;
-  readonly operation: string;
-  readonly requests: number;
-  readonly units: number;
-}
+/** Where ledger and log, or ledger and counter, disagree; or what the ledger has and nobody could say. */
+type Row = Readonly<Record<string, string | number>>;
 
 interface Proof {
   readonly day: string;
@@ -54,9 +30,10 @@ interface Proof {
     readonly ledgerUnits: number;
     readonly accessLogUnits: number;
   };
-  readonly differences: readonly Difference[];
-  readonly counterDifferences: readonly CounterDifference[];
-  readonly unanswered: readonly Unanswered[];
+  readonly differences: readonly Row[];
+  readonly counterDifferences: readonly Row[];
+  /** The store's connection died before it answered: their clients got a 503. */
+  readonly unanswered: readonly Row[];
   /** Why the counter was not compared; null when it was. */
   readonly counterLeftOut: string | null;
   readonly unreadableLines: number;
@@ -65,7 +42,7 @@ interface Proof {
 }
 
 /** More are left to --json. */
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 export function reconcileCommand(connect: Connect): Command {
   return new Command('reconcile')
@@ -86,49 +63,14 @@ export function reconcileCommand(connect: Connect): Command {
 }
 
 async function prove(client: AdminClient, day: string, logged: LoggedDay, metrics: readonly string[]): Promise<Proof> {
-  const differences: Difference[] = [];
-  const unanswered: Unanswered[] = [];
-  const byOperation = new Map<string, number>();
-  let [total, totalUnits] = [0, 0];
-  for await (const row of readLedger(client, { from: day, to: day, by: 'key,plan,operation' })) {
-    const [key, plan, operation] = [row.get('key')!, row.get('plan')!, row.get('operation')!];
-    const [requests, units] = [Number(row.get('requests')), Number(row.get('units'))];
-    total += requests;
-    totalUnits += units;
-    byOperation.set(`${plan}\t${operation}`, (byOperation.get(`${plan}\t${operation}`) ?? 0) + requests);
-    const log = logged.counts.get(nameOf(key, plan, operation)) ?? { requests: 0, units: 0 };
-    logged.counts.delete(nameOf(key, plan, operation));
-    const more = { requests: requests - log.requests, units: units - log.units };
-    if (more.requests === 0 && more.units === 0) continue;
-    if (more.requests > 0 && takeUnanswered(logged, key, operation, more.requests))
-      unanswered.push({ key, plan, operation, ...more });
-    else
-      differences.push({
-        ...{ key, plan, operation, ledger: requests, accessLog: log.requests },
-        ...{ ledgerUnits: units, accessLogUnits: log.units },
-      });
-  }
-  // What is left was logged and stands in no ledger.
-  for (const [name, { requests: accessLog, units: accessLogUnits }] of logged.counts) {
-    const [key = '', plan = '', operation = ''] = name.split('\t');
-    differences.push({ key, plan, operation, ledger: 0, accessLog, ledgerUnits: 0, accessLogUnits });
-  }
-  for (const { plan, operation, requests } of unanswered) {
-    const name = `${plan}\t${operation}`;
-    byOperation.set(name, (byOperation.get(name) ?? 0) - requests);
-  }
+  const { differences, unanswered, byOperation, ledger, ledgerUnits } = await compareLog(client, day, logged);
   const { counter, counterLeftOut } = await counterOf(client, day, logged, metrics);
   const counterDifferences = counter === null || counterLeftOut !== null ? [] : compareCounter(byOperation, counter);
+  const { requests: accessLog, units: accessLogUnits } = logged.total;
   return {
     day,
     equal: differences.length === 0 && counterDifferences.length === 0,
-    totals: {
-      ledger: total,
-      accessLog: logged.total.requests,
-      counter: counter?.total ?? null,
-      ledgerUnits: totalUnits,
-      accessLogUnits: logged.total.units,
-    },
+    totals: { ledger, accessLog, counter: counter?.total ?? null, ledgerUnits, accessLogUnits },
     differences,
     counterDifferences,
     unanswered,
@@ -136,6 +78,36 @@ async function prove(client: AdminClient, day: string, logged: LoggedDay, metric
     unreadableLines: logged.unreadable,
     droppedLines: logged.dropped,
   };
+}
+
+async function compareLog(client: AdminClient, day: string, logged: LoggedDay) {
+  const [differences, unanswered, byOperation] = [[] as Row[], [] as Row[], new Map<string, number>()];
+  let [ledger, ledgerUnits] = [0, 0];
+  for await (const row of readLedger(client, { from: day, to: day, by: 'key,plan,operation' })) {
+    const [key, plan, operation] = [row.get('key')!, row.get('plan')!, row.get('operation')!];
+    const [requests, units] = [Number(row.get('requests')), Number(row.get('units'))];
+    ledger += requests;
+    ledgerUnits += units;
+    const name = nameOf(key, plan, operation);
+    const log = logged.counts.get(name) ?? { requests: 0, units: 0 };
+    logged.counts.delete(name);
+    const more = { requests: requests - log.requests, units: units - log.units };
+    const isUnanswered = more.requests > 0 && takeUnanswered(logged, key, operation, more.requests);
+    const counted = `${plan}\t${operation}`;
+    byOperation.set(counted, (byOperation.get(counted) ?? 0) + (isUnanswered ? log.requests : requests));
+    if (isUnanswered) unanswered.push({ key, plan, operation, ...more });
+    else if (more.requests !== 0 || more.units !== 0)
+      differences.push(differenceOf([key, plan, operation], { requests, units }, log));
+  }
+  // What is left was logged and stands in no ledger.
+  for (const [name, log] of logged.counts)
+    differences.push(differenceOf(name.split('\t'), { requests: 0, units: 0 }, log));
+  return { differences, unanswered, byOperation, ledger, ledgerUnits };
+}
+
+function differenceOf([key = '', plan = '', operation = '']: readonly string[], ledger: Admitted, log: Admitted): Row {
+  const requests = { ledger: ledger.requests, accessLog: log.requests };
+  return { key, plan, operation, ...requests, ledgerUnits: ledger.units, accessLogUnits: log.units };
 }
 
 /** Whether the log names so many requests of which nobody knows whether they were admitted; each explains one. */
@@ -170,7 +142,7 @@ function leftOut({ sinceMs }: Counter, day: string, logged: LoggedDay): string |
   return null;
 }
 
-function compareCounter(ledger: ReadonlyMap<string, number>, { counts }: Counter): readonly CounterDifference[] {
+function compareCounter(ledger: ReadonlyMap<string, number>, { counts }: Counter): readonly Row[] {
   return [...new Set([...ledger.keys(), ...counts.keys()])].sort().flatMap((name) => {
     const [plan = '', operation = ''] = name.split('\t');
     const row = { plan, operation, ledger: ledger.get(name) ?? 0, counter: counts.get(name) ?? 0 };
@@ -178,17 +150,8 @@ function compareCounter(ledger: ReadonlyMap<string, number>, { counts }: Counter
   });
 }
 
-function show({
-  day,
-  equal,
-  totals,
-  differences,
-  counterDifferences,
-  unanswered,
-  counterLeftOut,
-  ...lines
-}: Proof): void {
-  const { unreadableLines, droppedLines } = lines;
+function show(proof: Proof): void {
+  const { day, equal, totals, counterLeftOut, unreadableLines, droppedLines } = proof;
   say(`${day} (UTC): ledger ${totals.ledger}, access log ${totals.accessLog}, counter ${totals.counter ?? '-'}`);
   if (totals.ledgerUnits !== totals.ledger || totals.accessLogUnits !== totals.accessLog)
     say(`In units: ledger ${totals.ledgerUnits}, access log ${totals.accessLogUnits}`);
@@ -196,58 +159,28 @@ function show({
   if (unreadableLines > 0)
     say(`${unreadableLines} lines of admitted requests could not be read: no JSON, or without admittedAt.`);
   if (droppedLines > 0) say(`${droppedLines} access lines were dropped by gateways whose log nobody read.`);
-  if (differences.length > 0) {
-    say();
-    say(
-      table(
-        ['key', 'plan', 'operation', 'ledger', 'access log', 'difference', 'in units'],
-        differences
-          .slice(0, MOST_SHOWN)
-          .map((row) => [
-            cell(row.key),
-            cell(row.plan),
-            cell(row.operation),
-            row.ledger,
-            row.accessLog,
-            row.ledger - row.accessLog,
-            row.ledgerUnits - row.accessLogUnits,
-          ]),
-      ),
-    );
-    if (differences.length > MOST_SHOWN) say(`and ${differences.length - MOST_SHOWN} more: --json names all`);
-  }
-  if (counterDifferences.length > 0) {
-    say();
-    say(
-      table(
-        ['plan', 'operation', 'ledger', 'counter', 'difference'],
-        counterDifferences.map((row) => [
-          cell(row.plan),
-          cell(row.operation),
-          row.ledger,
-          row.counter,
-          row.ledger - row.counter,
-        ]),
-      ),
-    );
-    say('With several gateways name the /metrics of each with --metrics.');
-  }
-  if (unanswered.length > 0) showUnanswered(unanswered);
+  const names = ['key', 'plan', 'operation'];
+  const difference = ['difference', (row: Json) => Number(row['ledger']) - Number(row['accessLog'])] as const;
+  const inUnits = ['in units', (row: Json) => Number(row['ledgerUnits']) - Number(row['accessLogUnits'])] as const;
+  const log = ['access log', (row: Json) => row['accessLog']] as const;
+  showRows(proof.differences, [...names, 'ledger', log, difference, inUnits], '');
+  const ofCounter = ['difference', (row: Json) => Number(row['ledger']) - Number(row['counter'])] as const;
+  const hint = 'With several gateways name the /metrics of each with --metrics.';
+  showRows(proof.counterDifferences, ['plan', 'operation', 'ledger', 'counter', ofCounter], hint);
+  const lost = [
+    ['unanswered', (row: Json) => row['requests']] as const,
+    ['in units', (row: Json) => row['units']] as const,
+  ];
+  const why = 'These are in the ledger, and their clients got a 503: the connection to Redis died before it answered.';
+  showRows(proof.unanswered, [...names, ...lost], why);
   say(equal ? styled('green', 'They agree.') : styled('red', 'They differ.'));
 }
 
-function showUnanswered(unanswered: readonly Unanswered[]): void {
-  say();
-  say(
-    table(
-      ['key', 'plan', 'operation', 'unanswered', 'in units'],
-      unanswered
-        .slice(0, MOST_SHOWN)
-        .map(({ key, plan, operation, requests, units }) => [cell(key), cell(plan), cell(operation), requests, units]),
-    ),
-  );
-  if (unanswered.length > MOST_SHOWN) say(`and ${unanswered.length - MOST_SHOWN} more: --json names all`);
-  say('These are in the ledger, and their clients got a 503: the connection to Redis died before it answered.');
+function showRows(rows: readonly Row[], columns: Parameters<typeof rowsOf>[0], note: string): void {
+  if (rows.length === 0) return;
+  say(`\n${rowsOf(columns, rows.slice(0, MAX_SHOWN))}`);
+  if (rows.length > MAX_SHOWN) say(`and ${rows.length - MAX_SHOWN} more: --json names all`);
+  if (note !== '') say(note);
 }
 
 const EXAMPLES = `
@@ -255,4 +188,5 @@ A day that is not over may differ by what is under way. The counter is compared 
 on that day, before its first request.
 Examples:
   petgate usage reconcile --day 2026-11-21 --access-log gateway-1.log gateway-2.log.gz
-  kubectl logs -l app=gateway --tail=-1 | petgate usage reconcile --day 2026-11-21 --access-log - --json`;
+  kubectl logs -l app=petgate-gateway --tail=-1 | petgate usage reconcile --day 2026-11-21 --access-log - \\
+    --metrics http://10.0.0.2:9090/metrics http://10.0.0.3:9090/metrics`;

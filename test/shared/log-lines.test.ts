@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import t from 'tap';
-import { prettyLine } from '../../src/shared/pretty.js';
+import { prettyLine } from '../../src/shared/log-lines.js';
 
 t.test('a line on a terminal has time, level, program and message first, and nothing that says nothing', (t) => {
   const line = JSON.stringify({
