@@ -89,13 +89,14 @@ export class Checkpoint {
   }
 
   async #copyAll(): Promise<void> {
-    let [copied, target] = [0, Infinity];
-    while (copied < target) {
+    let target = Infinity;
+    do {
       const { durable, memtable, recent } = this.#stores;
-      copied = await durable.transaction(() => this.#copy([]));
+      const copied = await durable.transaction(() => this.#copy([]));
       while (!forgetPending(recent, copied)) await later(PAUSE_MS);
       target = Math.min(target, memtable.applied);
-    }
+      // Not what the copy has: another process may have put it there, and a merge here needs it taken here.
+    } while (this.#stores.memtable.takenTo < target);
   }
 
   /**

@@ -139,3 +139,13 @@ t.test('a merge takes some keys at a time, and keeps what changes meanwhile for 
   t.equal(after.get('k9'), 1 + transactions);
   t.equal(after.get('k1'), 1);
 });
+
+t.test('a merge has all that another process changed and saved', async (t) => {
+  const folder = tempFolder(t);
+  const [first, second] = [storesOn(t, folder), storesOn(t, folder)];
+  admit(first, IDS);
+  await new Checkpoint(first).save();
+  await new Checkpoint(second).merge();
+  t.equal(second.memtable.unmergedCount, 0);
+  t.equal(second.durable.getKeysCount(rangeOf('u')), IDS.length, 'in the ledger');
+});
