@@ -38,7 +38,7 @@ module.exports = {
     arrow(
       'folders-know-no-composition',
       { path: '^src/gateway/[^/]+/' },
-      { path: '^src/gateway/(app|base|main|oversee|server|pipeline)\\.ts$' },
+      { path: '^src/gateway/(app|base|handler|main|oversee|server|pipeline)\\.ts$' },
       'What is put together does not know the whole.',
     ),
     arrow('no-cycle', {}, { circular: true }, 'Files that import each other have no first one to read.'),
@@ -77,7 +77,7 @@ module.exports = {
       'admission-sees-plain-data',
       { path: '^src/gateway/(admission|store)/', pathNot: '^src/gateway/admission/admit' },
       {
-        path: '^(node:)?(http|http2|net|tls)$|^src/gateway/(app|base|main|oversee|pipeline|exchange|refusal|upstream|observe|admin)',
+        path: '^(node:)?(http|http2|net|tls)$|^src/gateway/(app|base|handler|main|oversee|pipeline|exchange|refusal|upstream|observe|admin)',
       },
       'Admission and store see plain data; only the step, admit.ts, knows of exchanges.',
     ),

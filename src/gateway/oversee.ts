@@ -33,20 +33,14 @@ interface PublicSide {
 
 /** The process that reads the files, checks the store and serves the operators. */
 export async function oversee(base: Base, reloader: Reloader, side: PublicSide): Promise<void> {
-  const { settings, log, engine } = base;
+  const { log, engine } = base;
   base.apply = side.apply;
   const health = watchHealth(engine, side.upstreams, () => reloader.state());
   watchInfo(side.registry, () => reloader.settings(), base.contract.document);
   watchProcess(side.registry, engine);
   watchGateway(side.registry, engine, health, () => reloader.state());
-  watchUnarchived(side.registry, settings.store.unarchived);
-  if (settings.store.unarchived)
-    log.warn(
-      'nothing of the usage ledger is archived: Redis keeps it in memory for store.usage, then it is lost; set LEDGER_URL, or store.archive to off',
-    );
-  const keeper = settings.store.archive === null ? undefined : keepArchive(settings, log);
-  if (keeper !== undefined) watchArchive(side.registry, () => keeper.state());
-  const deliverer = await beginEvents(base, side.registry);
+  const archive = beginArchive(base, side.registry);
+  const events = await beginEvents(base, side.registry);
   const admin = await openAdmin(base, reloader, side.metrics, () => health.readiness());
   announce(base, await side.listen(), admin);
   health.serving();
@@ -54,12 +48,27 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
     health.drain();
     await side.drain();
     health.stop();
-    keeper?.stop();
+    archive?.stop();
     await closeAdmin(admin);
-    await deliverer?.stop();
+    await events?.stop();
     await engine.close();
     log.info('stopped');
   });
+}
+
+/** Days of the ledger that are over go to the archive; without one, a Redis forgets them. */
+function beginArchive({ settings, log }: Base, registry: Registry): ReturnType<typeof keepArchive> | undefined {
+  const { archive, unarchived } = settings.store;
+  watchUnarchived(registry, unarchived);
+  if (unarchived)
+    log.warn(
+      'nothing of the usage ledger is archived: Redis keeps it in memory for store.usage, then it is lost; ' +
+        'set LEDGER_URL, or store.archive to off',
+    );
+  if (archive === null) return undefined;
+  const keeper = keepArchive(settings, log);
+  watchArchive(registry, () => keeper.state());
+  return keeper;
 }
 
 async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | undefined> {

@@ -28,49 +28,36 @@ export interface Reloader {
   close(): void;
 }
 
-/** What only a new process can change: names as in the file, and how to read each. */
-const FIXED = {
-  listen: ({ listen }: Settings) => listen,
-  // Whether there is TLS at all; its files may change.
-  tls: ({ tls }: Settings) => tls !== null,
-  'tls.http2': ({ http2 }: Settings) => http2,
-  admin: ({ admin }: Settings) => admin,
-  workers: ({ workers }: Settings) => workers,
-  data: ({ dataFolder }: Settings) => dataFolder,
-  contract: ({ contract }: Settings) => contract,
-  environment: ({ environment }: Settings) => environment,
-  store: ({ store }: Settings) => store,
-  keys: ({ keys }: Settings) => keys,
-  events: ({ events }: Settings) => events,
-  'limits.header_size': ({ limits }: Settings) => limits.headerBytes,
-} as const satisfies Record<string, (settings: Settings) => unknown>;
+/** What only a new process can change; `dataFolder` is `data` in the file. */
+const FIXED = [
+  'listen',
+  'http2',
+  'admin',
+  'workers',
+  'dataFolder',
+  'contract',
+  'environment',
+  'store',
+  'keys',
+  'events',
+] as const satisfies readonly (keyof Settings)[];
+const NAMES: Readonly<Partial<Record<keyof Settings, string>>> = { http2: 'tls.http2', dataFolder: 'data' };
 
 /** Names of what only a new process can change, and `next` says otherwise. */
 function waitingFor(next: Settings, first: Settings): readonly string[] {
-  return Object.entries(FIXED)
-    .filter(([, pick]) => JSON.stringify(pick(first)) !== JSON.stringify(pick(next)))
-    .map(([name]) => name);
+  return [
+    ...FIXED.filter((name) => JSON.stringify(first[name]) !== JSON.stringify(next[name])).map((n) => NAMES[n] ?? n),
+    // Whether there is TLS at all; its files may change.
+    ...((first.tls === null) === (next.tls === null) ? [] : ['tls']),
+    ...(first.limits.headerBytes === next.limits.headerBytes ? [] : ['limits.header_size']),
+  ];
 }
 
 /** `next`, with what only a new process can change as it was at the start. */
 function withFixed(next: Settings, first: Settings): Settings {
-  const { listen, http2, admin, workers, dataFolder, contract, environment, store, keys, events } = first;
+  const fixed = Object.fromEntries(FIXED.map((name) => [name, first[name]])) as Pick<Settings, (typeof FIXED)[number]>;
   const tls = first.tls === null ? null : (next.tls ?? first.tls);
-  return {
-    ...next,
-    listen,
-    tls,
-    http2,
-    admin,
-    workers,
-    dataFolder,
-    contract,
-    environment,
-    store,
-    keys,
-    events,
-    limits: { ...next.limits, headerBytes: first.limits.headerBytes },
-  };
+  return { ...next, ...fixed, tls, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
 }
 
 interface ReloadSteps {

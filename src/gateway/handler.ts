@@ -1,0 +1,122 @@
+import { createAdmit } from './admission/admit.js';
+import type { Admission } from './admission/batch.js';
+import type { Failures } from './store/failures.js';
+import type { Settings } from './config/settings.js';
+import { createDocumentAnswer, createOptionsAnswer } from './contract/answers.js';
+import type { Contract } from './contract/load.js';
+import type { Operation } from './contract/operation.js';
+import { createRoute, MALFORMED, OWN_USAGE } from './contract/route.js';
+import { createDocsAnswers } from './docs/answer.js';
+import { createAddressReader } from './edge/client-address.js';
+import { createCors } from './edge/cors.js';
+import type { Handler } from './edge/handler.js';
+import { strip } from './edge/strip.js';
+import type { Exchange, Identified } from './exchange.js';
+import { createIdentify } from './accounts/identify.js';
+import type { Metrics } from './observe/metrics.js';
+import { createFinish, createTunnelOpened } from './observe/finish.js';
+import { pipeline } from './pipeline.js';
+import type { OnReplaced } from './upstream/attempt.js';
+import { createForward, createReserve } from './upstream/forward.js';
+import type { OwnAnswer } from './upstream/forward.js';
+import type { Upstreams } from './upstream/pools.js';
+import type { Log } from '../shared/log.js';
+import { writeLine } from '../shared/log-lines.js';
+
+/** What outlives a change of the settings. */
+export interface Lasting {
+  readonly contract: Contract;
+  readonly internalToken: string;
+  readonly log: Log;
+  /** Unix ms, for sunset dates; the real clock when left out. */
+  readonly now?: () => number;
+  readonly metrics: Metrics;
+  readonly admission: Admission;
+  readonly failures: Failures;
+  readonly ownUsage: OwnAnswer;
+  readonly onReplaced: OnReplaced;
+}
+
+/** A handler with the upstreams that it forwards to. */
+interface Built {
+  readonly handler: Handler;
+  readonly upstreams: Upstreams;
+}
+
+/** All that a request meets under these settings, step by step. */
+export function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams): Built {
+  const { contract, log, metrics, admission, failures } = parts;
+  const cors = settings.cors === null ? null : createCors(settings.cors);
+  const ownAnswers = new Map<string, OwnAnswer>([
+    ['options', createOptionsAnswer(cors)],
+    ['getOpenapi', createDocumentAnswer(contract.document)],
+    ...createDocsAnswers(contract, settings.plans),
+    [OWN_USAGE, parts.ownUsage],
+  ]);
+  const isServed = ({ id, upstream }: Operation): boolean =>
+    upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream);
+
+  const run = pipeline({
+    strip,
+    route: createRoute(contract.routes, isServed, parts.now ?? Date.now),
+    identify: createIdentify(settings.environment, settings.keys.acceptImported),
+    admit: createAdmit(
+      admission,
+      settings.realm,
+      metrics.verdict,
+      createReserve(upstreams, settings.limits.bodyBytes, metrics.upstreamFailed),
+    ),
+    forward: createForward(
+      upstreams,
+      ownAnswers,
+      parts.internalToken,
+      settings.limits.bodyBytes,
+      metrics.upstreamFailed,
+      parts.onReplaced,
+    ),
+  });
+  const access =
+    settings.log.access && log.isLevelEnabled('info') ? { write: writeLine, sampled: settings.log.sampled } : null;
+  const finish = createFinish(metrics, access, (failure) => failures.add(failure));
+  const handler: Handler = {
+    limits: settings.limits,
+    addresses: createAddressReader(settings.trustedProxies),
+    cors,
+    run,
+    readVerdict: (exchange) => readVerdict(admission, exchange),
+    allowsTunnel: (path) => allowsTunnel(contract, path),
+    tunnelOpened: createTunnelOpened(metrics),
+    mayKeepTunnel: (exchange) => mayKeepTunnel(admission, exchange as Identified),
+    finish,
+    onBug: (error, exchange) =>
+      log.error(
+        { err: error, request: exchange.id, operation: exchange.logEntry.operation },
+        'a request met a fault of the gateway',
+      ),
+  };
+  return { handler, upstreams };
+}
+
+/** For what Node refused before a request could be read: the figures of the address, without a token. */
+async function readVerdict(admission: Admission, exchange: Exchange): Promise<void> {
+  const subject = { kind: 'address', address: exchange.addressBucket } as const;
+  const verdict = await admission.admit({ subject, operation: MALFORMED, scope: null, cost: 0 }).catch(() => null);
+  if (verdict === null || verdict.outcome === 'unknown_key') return;
+  exchange.logEntry.verdict = verdict;
+  exchange.logEntry.decidedMs = performance.now();
+}
+
+function allowsTunnel({ routes }: Contract, path: string): boolean {
+  const match = routes.match('GET', path);
+  return match.kind === 'operation' && match.operation.websocket;
+}
+
+/** Whether the key that opened a tunnel could open it now, asked without a token. While the store is away nothing speaks against it. */
+async function mayKeepTunnel(
+  admission: Admission,
+  { subject, requirements: { operation, scope } }: Identified,
+): Promise<boolean> {
+  const verdict = await admission.admit({ subject, operation, scope, cost: 0 }).catch(() => null);
+  if (verdict === null) return true;
+  return verdict.outcome !== 'unknown_key' && verdict.outcome !== 'banned' && verdict.inScope;
+}
