@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { patiently } from '../store/retry.js';
 import { ChangeUncertain } from '../store/port.js';
 import type { Limits } from '../admission/bucket.js';
@@ -92,6 +93,8 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
       const from = cursor;
       const page: Page<R> = await patiently(() => this.list(filter, from, EXPORTED_AT_ONCE));
       if (page.records.length > 0) yield page.records;
+      // The embedded store answers at once: all pages would be one turn of the event loop.
+      await nextTurn();
       ({ cursor } = page);
     } while (cursor !== null);
   }

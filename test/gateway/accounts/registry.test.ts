@@ -326,6 +326,30 @@ t.test('changes at the same time all land', async (t: Test) => {
   t.equal((await registry.get(id)).secrets.length, 2);
 });
 
+t.test('all keys are read some at a time, with other work between', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine);
+  await Promise.all(
+    Array.from({ length: 600 }, (_, n) => {
+      const id = makeToken('staging').id;
+      return engine.keys.write(keyRecord(id), { atMs: n, action: 'created', changed: {} });
+    }),
+  );
+  let turns = 0;
+  let seen = 0;
+  setImmediate(function other() {
+    turns += 1;
+    setImmediate(other).unref();
+  });
+  for await (const records of registry.all({})) {
+    if (records.length > 250) t.fail(`${records.length} at once`);
+    if (seen > 0 && turns === 0) t.fail('in one turn');
+    turns = 0;
+    seen += records.length;
+  }
+  t.equal(seen, 600);
+});
+
 t.test('history says what changed and holds no secret', async (t: Test) => {
   const registry = openRegistry(openStore(t).engine);
   const { id, token } = await free(registry);
