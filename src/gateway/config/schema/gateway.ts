@@ -4,7 +4,7 @@ import { events } from './events.js';
 import { limits } from './limits.js';
 import { store } from './store.js';
 import { upstream } from './upstream.js';
-import { bool, duration, mapping, network, share, text, whole } from './values.js';
+import { bool, choice, duration, mapping, network, share, text, whole } from './values.js';
 
 const HOST = /^(?:[0-9A-Fa-f:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})?)$/;
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
@@ -15,8 +15,7 @@ const path = text('must be a path', /^[^\0]+$/);
 /** `gateway.yaml` and the files that extend it. Its input form is `config/schema/gateway.schema.json`. */
 export const gatewayFile = mapping({
   extends: path.optional().describe('A file whose values hold where this one is silent; relative to this file.'),
-  environment: z
-    .enum(['development', 'staging', 'production'], { error: 'must be development, staging or production' })
+  environment: choice('development', 'staging', 'production')
     .prefault('development')
     .describe('Stands in each key; a key of one environment is refused in another.'),
   listen: mapping({
@@ -91,11 +90,7 @@ export const gatewayFile = mapping({
     .optional()
     .describe('A webhook that is told of changed keys. Left out: nobody is, and nothing is kept.'),
   log: mapping({
-    level: z
-      .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
-        error: 'must be trace, debug, info, warn, error or silent',
-      })
-      .prefault('info'),
+    level: choice('trace', 'debug', 'info', 'warn', 'error', 'silent').prefault('info'),
     access: bool.prefault(true).describe('One line per exchange.'),
     sampled: share
       .prefault(1)

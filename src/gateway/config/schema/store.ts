@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { redisUrlProblem } from '../../store/redis/link/url.js';
-import { duration, mapping, size, text, whole } from './values.js';
+import { choice, duration, mapping, size, text, whole } from './values.js';
 
 // Neither the whole of a Redis address nor a part of it stands in a message: it may hold a password.
 const REDIS = /^rediss?(?:\+cluster|\+sentinel)?:\/\/[^\s/]+(?:\/\S*)?$/;
@@ -21,8 +21,7 @@ export const isOff = (where: string | undefined): where is 'off' | undefined => 
 
 /** `store` of gateway.yaml. */
 export const store = mapping({
-  engine: z
-    .enum(['redis', 'embedded'], { error: 'must be redis or embedded' })
+  engine: choice('redis', 'embedded')
     .optional()
     .describe(
       'What keeps keys and counts. Left out: Redis where its address is set, else embedded; production must say embedded.',
@@ -54,8 +53,7 @@ export const store = mapping({
   map_size: size('16MiB', '1TiB')
     .prefault('16GiB')
     .describe('Upper bound of the embedded store; takes disk only as it fills.'),
-  on_failure: z
-    .enum(['local', 'refuse'], { error: 'must be local or refuse' })
+  on_failure: choice('local', 'refuse')
     .prefault('local')
     .describe(
       'While Redis is away: decide here, about keys seen within 24 hours and from a share of each limit, or refuse with 503.',
@@ -66,8 +64,7 @@ export const store = mapping({
     })
     .prefault('auto')
     .describe('How many gateways share each limit while Redis is away; auto is as many as were seen last.'),
-  eviction: z
-    .enum(['refuse', 'accept'], { error: 'must be refuse or accept' })
+  eviction: choice('refuse', 'accept')
     .prefault('refuse')
     .describe(
       'Of a Redis whose maxmemory-policy drops data when its memory is full: a gateway that starts on it is not ready, or is.',

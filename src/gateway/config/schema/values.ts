@@ -56,6 +56,10 @@ export function text(error: string, pattern: RegExp) {
   return z.string({ error }).regex(pattern, error);
 }
 
+/** One of a few words. */
+export const choice = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
+  z.enum(words, { error: `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });
+
 export const bool = z.boolean({ error: 'must be true or false' });
 
 export const share = z

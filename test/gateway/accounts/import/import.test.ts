@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import type { Test } from 'tap';
+import type { Plan } from '../../../../src/gateway/admission/plan.js';
 import type { EmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
 import type { Body } from '../../../../src/gateway/accounts/fields.js';
 import { ImportRefused } from '../../../../src/gateway/accounts/import/import.js';
 import type { ImportLine } from '../../../../src/gateway/accounts/import/import.js';
 import { makeToken, parseToken } from '../../../../src/gateway/accounts/token.js';
+import { BAN } from '../../admission/ban.js';
 import { openRegistry, openStore } from '../store.js';
 
 const PAST = '2020-01-31T00:00:00.000Z';
@@ -210,4 +212,18 @@ t.test('two imports of one file at once bring in each key once', async (t: Test)
   const results = await Promise.all([registry.import(linesOf(bodies)), registry.import(linesOf(bodies))]);
   const sumOf = (field: 'imported' | 'unchanged'): number => results.reduce((sum, one) => sum + one[field], 0);
   t.same([sumOf('imported'), sumOf('unchanged')], [250, 250]);
+});
+
+t.test('keys on a retired plan are refused, by line and with what to do', async (t: Test) => {
+  const { engine } = openStore(t);
+  const open = { name: 'free', limits: { minute: 60, day: 1_000 }, refill: 'interval', ban: BAN } as const;
+  const plans = new Map<string, Plan>([
+    ['free', open],
+    ['old', { ...open, name: 'old', retired: true }],
+  ]);
+  const registry = openRegistry(engine, { acceptImported: true, plans: () => plans });
+  const bodies = ['free', 'old'].map((plan) => ({ plan, name: plan, hash: hashOf(`sk-live-0123456789-${plan}`) }));
+  t.same(await problemsOf(registry.import(linesOf(bodies))), [
+    'line 2: plan: plan "old" is retired: who has it keeps it, and nobody else gets it; choose one of free',
+  ]);
 });
