@@ -41,7 +41,7 @@ export class Checkpoint {
   isDue(): boolean {
     const { memtable } = this.#stores;
     memtable.refresh();
-    return memtable.uncopiedCount > 0 || memtable.applied > readCopied(this.#stores);
+    return Math.min(memtable.takenTo, readCopied(this.#stores)) < memtable.applied;
   }
 
   /**

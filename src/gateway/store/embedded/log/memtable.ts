@@ -57,11 +57,6 @@ export class Memtable {
     return this.#unmerged.size + this.#uncopied.size + this.#merging.size;
   }
 
-  /** How many wait for the copy of the log. */
-  get uncopiedCount(): number {
-    return this.#uncopied.size;
-  }
-
   /** All that transactions up to this one changed was taken for the copy, here or by another process. */
   get takenTo(): number {
     const [first] = this.#uncopied;
