@@ -64,6 +64,9 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
     this.#type = type;
   }
 
+  /** Up to `count` records with an id after `afterId`, by id; those that `filter` doesn't want may be left out at the end. */
+  protected abstract page(afterId: string | null, count: number, filter: Filter): Promise<readonly R[]>;
+
   protected abstract passes(record: R, filter: Filter): boolean;
 
   /** Throws KeyRefused for what has ended for ever. */
@@ -124,10 +127,6 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
 
   nowMs(): Promise<number> {
     return this.clock();
-  }
-
-  protected page(afterId: string | null, count: number, _filter: Filter): Promise<readonly R[]> {
-    return this.store.page(afterId, count);
   }
 
   protected write(_before: R | undefined, record: R, entry: AuditEntry, beside?: Beside): Promise<void> {

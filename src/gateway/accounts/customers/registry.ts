@@ -146,6 +146,10 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     });
   }
 
+  protected override page(afterId: string | null, count: number): Promise<readonly CustomerRecord[]> {
+    return this.store.page(afterId, count);
+  }
+
   protected override passes(record: CustomerRecord, { reference }: CustomerFilter): boolean {
     return record.reference === reference;
   }
