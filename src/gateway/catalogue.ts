@@ -182,7 +182,7 @@ export const CATALOGUE = {
     message:
       'The gateway has more requests than it can serve. Wait as long as Retry-After says, then send the request again.',
     meaning:
-      "more exchanges than `limits.exchanges`, more tunnels than `limits.tunnels`, or the upstream's queue is full, or the operation's part of it",
+      "more exchanges than `limits.exchanges`, more tunnels than `limits.tunnels`, no place (`limits.waiting`) or room (`limits.bodies_size`) for a body, or the upstream's queue is full, or the operation's part of it",
     remedy: 'add workers or gateways; find out what hangs',
     retryAfterS: 1,
   },
