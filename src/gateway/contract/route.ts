@@ -15,8 +15,6 @@ export const OPTIONS = 'options';
 /** What tells a key of all its windows. */
 export const OWN_USAGE = 'getOwnUsage';
 
-const FREE = { scope: null, cost: 0, secured: false } as const;
-
 /**
  * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
  * @param isServed false for what the contract announces but nobody answers yet
@@ -27,15 +25,6 @@ export function createRoute(
   isServed: (operation: Operation) => boolean,
   now: () => number,
 ): (exchange: Stripped) => Routed {
-  const unmatched = (match: Match, refusal: Refusal): RouteRequirements => ({
-    operation: UNMATCHED,
-    shows: UNMATCHED,
-    scope: null,
-    cost: 1,
-    secured: true,
-    match,
-    refusal,
-  });
   const byOperation = new Map<Operation, RouteRequirements>(
     table.operations.map((operation) => [
       operation,
@@ -53,16 +42,15 @@ export function createRoute(
   const fits = new Map(table.operations.map((operation) => [operation, createFits(operation.parameters)]));
 
   const requirementsOf = (exchange: Stripped): RouteRequirements => {
-    if (exchange.fault !== null)
-      return { ...FREE, operation: MALFORMED, shows: MALFORMED, match: null, refusal: exchange.fault };
+    if (exchange.fault !== null) return requirementsWithout(MALFORMED, null, exchange.fault);
     const match = table.match(exchange.method, exchange.path);
     switch (match.kind) {
       case 'not_found':
-        return unmatched(match, REFUSALS.not_found);
+        return requirementsWithout(UNMATCHED, match, REFUSALS.not_found);
       case 'method_not_allowed':
-        return unmatched(match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
+        return requirementsWithout(UNMATCHED, match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
       case 'options':
-        return { ...FREE, operation: OPTIONS, shows: OPTIONS, match, refusal: null };
+        return requirementsWithout(OPTIONS, match, null);
       case 'operation':
         return operationRequirements(exchange, match.operation);
     }
@@ -83,4 +71,10 @@ export function createRoute(
   };
 
   return (exchange) => toRouted(exchange, requirementsOf(exchange));
+}
+
+/** Of what is none of the contract's operations: only one that it has no name for costs, and wants a key. */
+function requirementsWithout(operation: string, match: Match | null, refusal: Refusal | null): RouteRequirements {
+  const secured = operation === UNMATCHED;
+  return { operation, shows: operation, scope: null, cost: Number(secured), secured, match, refusal };
 }

@@ -10,7 +10,7 @@ import type { Controller, ResponseHandler } from './transport.js';
 /** Answers up to this size are held until complete: if the upstream breaks, they can still become a 502. */
 const HELD_BYTES = LONGEST_ERROR;
 /** Pieces that may be held: as Buffers of their own, small ones would take a hundred times their length. */
-const MOST_HELD = 64;
+const MAX_HELD = 64;
 /** Bodies up to this size are sent in one piece. */
 const JOINED_BYTES = 16 * 1024;
 
@@ -87,7 +87,7 @@ export class Attempt implements ResponseHandler {
     if (this.#ended) return;
     if (!this.#streaming && this.#heldBytes + chunk.length <= HELD_BYTES) {
       this.#held.push(chunk);
-      if (this.#held.length > MOST_HELD) this.#held = [Buffer.concat(this.#held)];
+      if (this.#held.length > MAX_HELD) this.#held = [Buffer.concat(this.#held)];
       this.#heldBytes += chunk.length;
       return;
     }

@@ -1,18 +1,18 @@
 /** What each request adds: so many retries are there for a hundred requests. */
 const PER_REQUEST = 0.2;
 /** What is there at first, and after a quiet time: enough for a service that restarts. */
-const MOST = 50;
+const MAX = 50;
 
 /**
  * How many requests to an upstream may be sent a second time. Without a bound a service that is in
  * trouble gets twice the load at the worst moment.
  */
 export class Retries {
-  #left = MOST;
+  #left = MAX;
 
   /** A request is sent the first time. */
   earn(): void {
-    this.#left = Math.min(MOST, this.#left + PER_REQUEST);
+    this.#left = Math.min(MAX, this.#left + PER_REQUEST);
   }
 
   /** Takes one retry; false when there is none left. */

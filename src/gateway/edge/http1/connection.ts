@@ -15,7 +15,7 @@ const LINGER_BYTES = 64 * 1024 * 1024;
 
 /** Requests that may wait on one connection before it is read no further; and at most, as one read may bring more. */
 const PAUSED_AT = 16;
-const MOST_WAITING = 64;
+const MAX_WAITING = 64;
 
 /** The exchange on a connection, as far as the connection cares. */
 export interface Ongoing {
@@ -74,7 +74,7 @@ export function queue(socket: Socket, begin: () => void): void {
 /** Whether no further request may wait on this connection. */
 export function isFull(socket: Socket, { pipelined }: EdgeLimits): boolean {
   const { current, waiting, traffic } = connectionOf(socket);
-  return current !== null && (waiting.length >= MOST_WAITING || traffic.pipelined >= pipelined);
+  return current !== null && (waiting.length >= MAX_WAITING || traffic.pipelined >= pipelined);
 }
 
 /** Of a head with more fields than are read, Node leaves some out: one of those may be a second Host. */

@@ -30,7 +30,7 @@ const INVALID_FRAMES = 100;
  * Requests given up on one connection at which it is cut, and how many are forgotten with each check: a client
  * that opens and resets streams has a request of each for the price of a frame. nghttp2 itself stops at 1000, and hangs on.
  */
-const MOST_GIVEN_UP = 100;
+const MAX_GIVEN_UP = 100;
 const FORGOTTEN = 10;
 
 /** Those of a listener's connections that chose HTTP/2. */
@@ -156,7 +156,7 @@ function closed(connection: Http2Connection, { left }: StreamClient): void {
 
 function giveUp(connection: Http2Connection): void {
   connection.givenUp += 1;
-  if (connection.givenUp < MOST_GIVEN_UP) return;
+  if (connection.givenUp < MAX_GIVEN_UP) return;
   connection.session.destroy(new Error('too many requests given up'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
 }
 

@@ -3,7 +3,7 @@ const READ_BYTES = 64 * 1024;
 /** A shorter piece is copied into memory of its own. */
 const KEPT_BYTES = 16 * 1024;
 /** Blocks that may lie idle: 4 MiB. */
-const MOST_FREE = 64;
+const MAX_FREE = 64;
 
 /** What every connection reads into that isn't in the middle of an answer. Holds nothing from one read to the next. */
 export const SHARED = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -26,7 +26,7 @@ function take(): Block {
 
 function drop(block: Block): void {
   block.holders -= 1;
-  if (block.holders === 0 && FREE.length < MOST_FREE) FREE.push(block);
+  if (block.holders === 0 && FREE.length < MAX_FREE) FREE.push(block);
 }
 
 /**
