@@ -3,8 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { AdminParts } from './admin/route.js';
-import { keepArchive } from './usage/archive/keeper.js';
-import { runArchiveTask } from './usage/archive/task.js';
+import { maintainArchive } from './usage/archive/maintenance.js';
 import type { Base } from './base.js';
 import type { Reloader } from './config/reload.js';
 import type { Deliverer } from './events/deliverer.js';
@@ -57,7 +56,7 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
 }
 
 /** Days of the ledger that are over go to the archive; without one, a Redis forgets them. */
-function beginArchive({ settings, log }: Base, registry: Registry): ReturnType<typeof keepArchive> | undefined {
+function beginArchive({ settings, log }: Base, registry: Registry): ReturnType<typeof maintainArchive> | undefined {
   const { archive, unarchived } = settings.store;
   watchUnarchived(registry, unarchived);
   if (unarchived)
@@ -66,9 +65,9 @@ function beginArchive({ settings, log }: Base, registry: Registry): ReturnType<t
         'set LEDGER_URL, or store.archive to off',
     );
   if (archive === null) return undefined;
-  const keeper = keepArchive(settings, log);
-  watchArchive(registry, () => keeper.state());
-  return keeper;
+  const maintenance = maintainArchive(settings, log);
+  watchArchive(registry, () => maintenance.state());
+  return maintenance;
 }
 
 async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | undefined> {
@@ -104,8 +103,10 @@ async function openAdmin(
   const ledger = { dataFolder: settings.dataFolder, store: settings.store };
   // The embedded store is read by the gateway alone, which gives way to requests.
   const report: Pick<AdminParts, 'report'> =
-    engine.name === 'embedded' ? {} : { report: (format, range) => runTask({ format, range, settings: ledger }) };
-  const archive: AdminParts['archive'] = (task) => runArchiveTask({ ...task, settings: ledger });
+    engine.name === 'embedded'
+      ? {}
+      : { report: (format, range) => runTask({ kind: 'report', format, range, settings: ledger }) };
+  const archive: AdminParts['archive'] = (task) => runTask({ ...task, settings: ledger });
   // Only here: workers have no such listener, and fastify takes 19 MB.
   const { createAdmin } = await import('./admin/server.js');
   const hosts = [settings.admin.host, ...settings.admin.hosts];

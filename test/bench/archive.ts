@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ArchivedLedger } from '../../src/gateway/store/ledger.js';
+import type { LedgerStore } from '../../src/gateway/store/ledger.js';
 import type { UsageRow } from '../../src/gateway/store/port.js';
 import type { Archive } from '../../src/gateway/usage/archive/port.js';
 import { openPostgresArchive } from '../../src/gateway/usage/archive/postgres/postgres.js';
-import { ledgerRows } from '../../src/gateway/usage/archive/rows.js';
+import { ledgerRows } from '../../src/gateway/usage/ledger.js';
 import { startPostgres } from '../servers/postgres.js';
 import { startRedis } from '../servers/redis.js';
 import { OPERATIONS, seedDays, seedIds, seedRedis } from './seed-usage.js';
@@ -21,7 +21,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const ids = seedIds(Number(keys));
 
 /** Nothing is left in the store. */
-const emptyOf = ({ id }: Archive): Pick<ArchivedLedger, 'rows' | 'archive'> => ({
+const emptyOf = ({ id }: Archive): Pick<LedgerStore, 'rows' | 'archive'> => ({
   archive: () => Promise.resolve({ id, days: new Set() }),
   rows: async function* () {
     await Promise.resolve();
@@ -49,7 +49,7 @@ async function measure(archive: Archive): Promise<void> {
   const wroteMs = performance.now() - beganMs;
   beganMs = performance.now();
   let [firstMs, found, most] = [0, 0, 0];
-  for await (const some of ledgerRows(emptyOf(archive) as ArchivedLedger, () => Promise.resolve(archive), {
+  for await (const some of ledgerRows(emptyOf(archive) as LedgerStore, () => Promise.resolve(archive), {
     from: names[0]!,
     to: names.at(-1)!,
   })) {

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { AdmissionEngine } from '../store/port.js';
-import type { ArchiveTask } from '../usage/archive/task.js';
+import type { ArchiveTask } from '../usage/task.js';
 import type { Body, Checked, Shape } from '../accounts/fields.js';
 import type { KeyRegistry } from '../accounts/registry.js';
 import type { Readiness } from '../health.js';
 import type { Log } from '../../shared/log.js';
 import type { ReportRange } from '../usage/range.js';
-import type { Format } from '../usage/write.js';
+import type { Format } from '../usage/report.js';
 import type { Access } from './access/roles.js';
 import type { AdminTokens } from './access/tokens.js';
 import { AdminRefusal } from './answer.js';

@@ -3,14 +3,14 @@ import type { Finality } from './finality.js';
 import type { UsageRow } from './port.js';
 
 /** Which rows are asked for. */
-interface LedgerPart {
+export interface Part {
   /** Only of this key. */
   readonly keyId?: string | undefined;
   /** Only of keys behind this one. */
   readonly after?: string | null;
 }
 
-export interface StoredPart extends LedgerPart {
+export interface StoredPart extends Part {
   /** Days that are being moved: rows may have what the archive has too. */
   readonly held?: ReadonlySet<string>;
 }
@@ -20,23 +20,17 @@ export interface StoredRow extends UsageRow {
   readonly isWhole?: true;
 }
 
-/** The ledger as reports read it, for a process that does nothing else. Rejects with StoreUnavailable. */
-export interface LedgerStore {
-  /** As `UsageStore.rows`. */
-  rows(from: string, to: string, part: LedgerPart): AsyncIterable<readonly UsageRow[]>;
-  /** As `CustomerStore.page`; may be handed on by itself. */
-  readonly customers: CustomerStore['page'];
-  close(): Promise<void>;
-}
-
 /** Which archive days were moved to, and those that it may have; without any named, nobody knows which. */
 export interface ArchiveNote {
   readonly id: string;
   readonly days: ReadonlySet<string>;
 }
 
-/** A ledger that is moved into an archive. What changes it may break off anywhere, and be repeated. */
-export interface ArchivedLedger extends Omit<LedgerStore, 'rows'> {
+/**
+ * The ledger of a shared store, for a process that does nothing else: to be read, and to be moved into an archive. What
+ * changes it may break off anywhere, and be repeated. Rejects with StoreUnavailable.
+ */
+export interface LedgerStore {
   /** Rows of these days: keys in the order of their ids. */
   rows(days: readonly string[], part: StoredPart): AsyncIterable<readonly StoredRow[]>;
   /** All that was counted of a day, whoever did: keys in the order of their ids, a key's rows by plan and operation. */
@@ -57,4 +51,7 @@ export interface ArchivedLedger extends Omit<LedgerStore, 'rows'> {
   unbind(day: string): Promise<void>;
   nowMs(): Promise<number>;
   finality(nowMs: number): Promise<Finality>;
+  /** As `CustomerStore.page`; may be handed on by itself. */
+  readonly customers: CustomerStore['page'];
+  close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Log } from '../../shared/log.js';
 import type { Plans } from '../admission/plan.js';
-import type { ArchivedLedger } from './ledger.js';
+import type { LedgerStore } from './ledger.js';
 import type { AdmissionEngine } from './port.js';
 import { openFailoverEngine } from './outage/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
@@ -86,7 +86,7 @@ export function openEngine(settings: EngineSettings, log: Log, isPrimary: boolea
 }
 
 /** The ledger in Redis, for a process that does nothing else. Throws StoreUnavailable where it can't be opened. */
-export function openRedisLedger({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>): ArchivedLedger {
+export function openRedisLedger({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>): LedgerStore {
   const { redisUrl, deadlineMs, usageDays, finalAfterMs } = store;
   const known = knownIdIn(dataFolder);
   return openRedisEngine({ url: redisUrl ?? '', deadlineMs, plans: new Map(), usageDays, finalAfterMs, known }).ledger;

@@ -6,6 +6,9 @@ import type { Missing } from '../store/finality.js';
 import type { UsageCounts, UsageRow } from '../store/port.js';
 import type { Dimension, ReportRange } from './range.js';
 
+/** The ledger's rows of a range, as `UsageStore.rows` gives them. */
+export type Ledger = AsyncIterable<readonly UsageRow[]>;
+
 /** One row of a report: the dimensions it is grouped by (the others are undefined), with `customer` its reference, the counts, and with `day` whether that day is final, and the gateways whose counts of it may be missing. */
 export type ReportRow = { readonly [Name in Dimension]?: string | undefined } & UsageCounts & {
     readonly reference?: string | undefined;

@@ -1,25 +1,22 @@
 import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { openLedger } from './archive/open.js';
-import { reasonOf } from './archive/task.js';
-import { rowsOfCustomer } from './of-customer.js';
-import type { Task } from './task.js';
-import { writeReport } from './write.js';
+import { runArchiveTask } from './archive/tasks.js';
+import { openLedger } from './ledger.js';
+import { writeReport } from './report.js';
+import { reasonOf } from './task.js';
+import type { ReportTask, Task } from './task.js';
 
-/**
- * A process of its own for one report: takes a Task on standard input, because no command line may hold
- * REDIS_URL, and writes the report to standard output. The gateway's own event loop and memory carry none of it.
- */
-const { format, range, settings } = (await json(process.stdin)) as Task;
+/** A process of its own for one report, or for something about the archive (task.ts). */
+const task = (await json(process.stdin)) as Task;
 try {
-  const ledger = openLedger(settings);
-  const { from, to, key: keyId, customer } = range;
-  // Ids of a customer's keys begin with its own.
-  const rows = ledger.rows({ from, to, keyId, after: customer });
-  const asked = customer === undefined ? rows : rowsOfCustomer(rows, customer);
-  await pipeline(writeReport(format, range, asked, ledger.customers), process.stdout);
-  await ledger.close();
+  await (task.kind === 'report' ? report(task) : runArchiveTask(task));
 } catch (error) {
   // Whoever asked may have gone; else the gateway reports it.
   process.stderr.write(reasonOf(error), () => process.exit(1));
+}
+
+async function report({ format, range, settings }: ReportTask): Promise<void> {
+  const ledger = openLedger(settings);
+  await pipeline(writeReport(format, range, ledger, ledger.customers), process.stdout);
+  await ledger.close();
 }

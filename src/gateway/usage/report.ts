@@ -1,16 +1,63 @@
 import { COUNTS } from '../store/counts.js';
-import type { UsageRow } from '../store/port.js';
+import { CUSTOMER_ID_LENGTH, customerOf } from '../store/records/customer-id.js';
+import type { UsageRow, UsageStore } from '../store/port.js';
 import { Groups } from './groups.js';
-import type { ReportRow } from './groups.js';
+import type { Ledger, ReportRow } from './groups.js';
+import { reportAsPage } from './page.js';
 import { isFinal, labelsOf, missingIn, viewOf } from './range.js';
 import type { ReportRange } from './range.js';
-import type { References } from './references.js';
+import { References } from './references.js';
+import type { CustomerPages } from './references.js';
 
-/** The ledger's rows of a range, as `UsageStore.rows` gives them. */
-export type Ledger = AsyncIterable<readonly UsageRow[]>;
+/** What a report can be written as. */
+export type Format = 'json' | 'csv' | 'html';
+
+/** Characters sent at once. */
+const PIECE_CHARACTERS = 65_536;
 
 /** First cell of the CSV's last line. */
 const TOTAL = 'total';
+
+/**
+ * The report in `format`, piece by piece.
+ * @param customers to look up references; left out, they are empty
+ */
+export function writeReport(
+  format: Format,
+  range: ReportRange,
+  usage: UsageStore,
+  customers?: CustomerPages,
+): AsyncGenerator<string, void> {
+  const { from, to, key, customer } = range;
+  // Ids of a customer's keys begin with its own.
+  const rows = usage.rows(from, to, key, customer);
+  const ledger = customer === undefined ? rows : rowsOfCustomer(rows, customer);
+  const references = customers && range.by.includes('customer') ? new References(customers) : undefined;
+  return gathered(WRITERS[format](range, ledger, references));
+}
+
+/** The rows of a customer's keys, of rows with keys in the order of their ids. Nothing behind them is read. */
+export async function* rowsOfCustomer(rows: Ledger, customer: string): AsyncGenerator<readonly UsageRow[], void> {
+  for await (const batch of rows) {
+    const own = batch.filter(({ key }) => customerOf(key) === customer);
+    if (own.length > 0) yield own;
+    if ((batch.at(-1)?.key ?? '').slice(0, CUSTOMER_ID_LENGTH) > customer) return;
+  }
+}
+
+/** The first piece at once, so that whoever asked sees it begin; then few large ones: each wakes the gateway and the reader. */
+async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string, void> {
+  let text = '';
+  let wanted = 1;
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length < wanted) continue;
+    yield text;
+    text = '';
+    wanted = PIECE_CHARACTERS;
+  }
+  if (text !== '') yield text;
+}
 
 /** The report as JSON text, piece by piece: `{from, to, by, final, waitingFor, without, rows, totals}`. */
 export async function* reportAsJson(
@@ -99,3 +146,5 @@ export function csvField(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
+
+const WRITERS = { json: reportAsJson, csv: reportAsCsv, html: reportAsPage };

@@ -1,19 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { runProgram } from './archive/task.js';
-import type { ArchiveSettings } from './archive/open.js';
+import { StoreUnavailable } from '../admission/port.js';
+import { ArchiveUnavailable } from './archive/errors.js';
+import type { LedgerSettings } from './ledger.js';
 import type { ReportRange } from './range.js';
-import type { Format } from './write.js';
+import type { Format } from './report.js';
 
-/** One report for a process of its own. */
-export interface Task {
+/** What a process of its own does; its event loop and memory are not the gateway's. */
+export type Task = ReportTask | ArchiveTask;
+
+/** Writes a report. */
+export interface ReportTask {
+  readonly kind: 'report';
   readonly format: Format;
   readonly range: ReportRange;
-  readonly settings: ArchiveSettings;
+  readonly settings: LedgerSettings;
 }
 
-const PROGRAM = fileURLToPath(new URL('./process.js', import.meta.url));
+/** Does something with the archive; it answers in JSON, a line for each day or one for all. */
+export interface ArchiveTask {
+  readonly kind: 'status' | 'move' | 'verify' | 'restore';
+  /** UTC days, both included; all where they are left out. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly settings: LedgerSettings;
+}
 
-/** The report as bytes, over store and archive. Rejects with StoreUnavailable or ArchiveUnavailable. A reader that stops early ends it. */
-export function runTask(task: Task): AsyncGenerator<Buffer, void> {
-  return runProgram(PROGRAM, task);
+/**
+ * It may hold a processor that the gateway wants only for moments: no threads that collect its garbage
+ * beside it, and little of it at a time.
+ */
+const NODE_FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2', '--max-old-space-size=128'];
+const PROGRAM = fileURLToPath(new URL('./process.js', import.meta.url));
+const REASON_CHARACTERS = 500;
+/** How the program tells that the archive is at fault, not the store. */
+const ARCHIVE_FAULT = 'archive: ';
+
+/**
+ * What the process writes, which ends with the task; it is given that on its standard input, because no command line may
+ * hold an address with a password. Rejects with StoreUnavailable or ArchiveUnavailable when it fails. A reader that
+ * stops early ends it.
+ */
+export async function* runTask(task: Task): AsyncGenerator<Buffer, void> {
+  const child = spawn(process.execPath, [...NODE_FLAGS, PROGRAM], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: childEnvironment(),
+  });
+  // From its first moment on, so that all its threads have it: the gateway goes first on every processor.
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  const ended = once(child, 'close') as Promise<[code: number | null]>;
+  // Reported by `ended`, which rejects as well when there is no such process.
+  ended.catch(() => undefined);
+  let reason = '';
+  child.stderr.on('data', (chunk: Buffer) => (reason = (reason + chunk.toString()).slice(0, REASON_CHARACTERS)));
+  child.stdin.on('error', () => undefined).end(JSON.stringify(task));
+  try {
+    for await (const chunk of child.stdout as AsyncIterable<Buffer>) yield chunk;
+    const [code] = await ended;
+    if (code !== 0) throw failureOf(reason === '' ? `the process ended with ${code ?? 'a signal'}` : reason);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+function failureOf(reason: string): Error {
+  return reason.startsWith(ARCHIVE_FAULT)
+    ? new ArchiveUnavailable(reason.slice(ARCHIVE_FAULT.length))
+    : new StoreUnavailable(reason);
+}
+
+/** What the program writes for `failureOf`. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.name.startsWith('Archive') ? `${ARCHIVE_FAULT}${error.message}` : error.message;
+}
+
+/** No secret of the gateway, only what TLS to Redis and PostgreSQL may need. */
+function childEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'].flatMap((name) =>
+      process.env[name] === undefined ? [] : [[name, process.env[name]]],
+    ),
+  );
 }

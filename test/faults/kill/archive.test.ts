@@ -4,14 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { moveDays } from '../../../src/gateway/usage/archive/move.js';
-import type { ArchiveTask } from '../../../src/gateway/usage/archive/task.js';
+import type { ArchiveTask } from '../../../src/gateway/usage/task.js';
 import { startPostgres } from '../../servers/postgres.js';
 import { startRedis } from '../../servers/redis.js';
 import { ago, allRows, archiveOf, openStage, use } from '../../gateway/usage/archive/stage.js';
 import type { Stage } from '../../gateway/usage/archive/stage.js';
 
 t.setTimeout(170_000);
-const PROGRAM = fileURLToPath(new URL('../../../src/gateway/usage/archive/process.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../src/gateway/usage/process.js', import.meta.url));
 const KILLS = 20;
 const DAYS_AGO = Array.from({ length: 8 }, (_, n) => 41 + n * 3);
 

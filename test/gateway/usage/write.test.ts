@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { UsageRow } from '../../../src/gateway/store/port.js';
-import { writeReport } from '../../../src/gateway/usage/write.js';
+import { writeReport } from '../../../src/gateway/usage/report.js';
 
 t.test('the head goes out with the first answer of the store, the rest in few pieces', async (t) => {
   const KEYS = 10_000;
@@ -26,7 +26,7 @@ t.test('the head goes out with the first answer of the store, the rest in few pi
   for await (const piece of writeReport(
     'csv',
     { from: '2026-01-01', to: '2026-01-01', by: ['key'], openFrom: '2026-01-02' },
-    ledger(),
+    { rows: ledger },
   ))
     pieces.push(piece);
   t.equal(pieces[0], 'key,requests,units,limited,banned,failed\r\n');

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import type { ArchiveTask } from '../../usage/archive/task.js';
+import type { ArchiveTask } from '../../usage/task.js';
 import { AdminRefusal } from '../answer.js';
 import { checkOrder, days } from '../input/query.js';
 import { ArchiveStatus } from '../openapi/schemas.js';

@@ -1,11 +1,10 @@
 import type { Checked } from '../../accounts/fields.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import { rowsOfCustomer } from '../../usage/of-customer.js';
 import { MOST_DAYS, viewOf } from '../../usage/range.js';
 import type { ReportRange } from '../../usage/range.js';
 import { CONTENT_SECURITY_POLICY } from '../../usage/style.js';
-import { writeReport } from '../../usage/write.js';
-import type { Format } from '../../usage/write.js';
+import { writeReport } from '../../usage/report.js';
+import type { Format } from '../../usage/report.js';
 import { AdminRefusal } from '../answer.js';
 import type { Answer, Headers } from '../answer.js';
 import { checkOrder, inFormat, invalidQuery, ofReport } from '../input/query.js';
@@ -84,13 +83,10 @@ export function reportOf(
   range: ReportRange,
   nowMs: number,
 ): AsyncIterable<string | Buffer> {
-  const { from, to, key, customer } = range;
+  const { from, key } = range;
   if (made !== undefined && (key === undefined || from < dayOf(nowMs - STORED_DAYS * DAY_MS)))
     return limited(made(format, range));
-  // Ids of a customer's keys begin with its own.
-  const rows = engine.usage.rows(from, to, key, customer);
-  const asked = customer === undefined ? rows : rowsOfCustomer(rows, customer);
-  const written = writeReport(format, range, asked, (after, count) => engine.customers.page(after, count));
+  const written = writeReport(format, range, engine.usage, (after, count) => engine.customers.page(after, count));
   return key === undefined ? limited(written) : written;
 }
 

@@ -1,6 +1,6 @@
 import type { Log } from '../../../shared/log.js';
 import { DAY_MS } from '../../admission/bucket.js';
-import type { ArchivedLedger } from '../ledger.js';
+import type { LedgerStore } from '../ledger.js';
 import type { Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import type { AdmissionEngine, StoreTrust } from '../port.js';
@@ -56,7 +56,7 @@ interface RedisEngineOptions {
 export interface RedisEngine extends AdmissionEngine {
   readonly trust: StoreTrust;
   /** The ledger as it is moved into the archive. */
-  readonly ledger: ArchivedLedger;
+  readonly ledger: LedgerStore;
   /** Puts other plans in force from the next batch on. */
   setPlans(plans: Plans): void;
   /** Why Redis won't have these plans; null when it will. */

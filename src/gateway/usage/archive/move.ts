@@ -1,12 +1,12 @@
-import type { ArchivedLedger } from '../../store/ledger.js';
+import type { LedgerStore } from '../../store/ledger.js';
 import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
 import type { Archive, DayState } from './port.js';
-import { ownArchive } from './rows.js';
+import { ownArchive } from '../ledger.js';
 
 /** Days whose rows are looked for at once. */
 const WINDOW_DAYS = 31;
 
-interface MoveSettings {
+export interface MoveSettings {
   /** Days that the store keeps a day at most. */
   readonly usageDays: number;
   /** Days that stay in the store. */
@@ -18,7 +18,7 @@ type OnMoved = (day: string, rows: number) => void;
 
 /** Days before this one are to be in the archive: they are old by the store's clock and by our own, for either may be wrong. */
 export async function dueBefore(
-  store: ArchivedLedger,
+  store: LedgerStore,
   { archiveAfterDays }: MoveSettings,
   ownMs: number,
 ): Promise<string> {
@@ -34,7 +34,7 @@ export async function dueBefore(
  * Rejects with StoreUnavailable, ArchiveUnavailable or ArchiveDamaged.
  */
 export async function moveDays(
-  store: ArchivedLedger,
+  store: LedgerStore,
   archive: Archive,
   settings: MoveSettings,
   onMoved: OnMoved,
@@ -58,7 +58,7 @@ export async function moveDays(
 }
 
 /** The archive has the day, for good: the store need not. */
-async function endMove(store: ArchivedLedger, archive: Archive, day: string, onMoved: OnMoved): Promise<void> {
+async function endMove(store: LedgerStore, archive: Archive, day: string, onMoved: OnMoved): Promise<void> {
   const { rows } = await archive.verify(day);
   await store.remove(day, archive.rows([day], {}));
   await archive.setState(day, 'moved');
@@ -69,7 +69,7 @@ async function endMove(store: ArchivedLedger, archive: Archive, day: string, onM
 
 /** Days before `before` of which the store has rows and the archive none, oldest first. */
 export async function* waitingDays(
-  store: ArchivedLedger,
+  store: LedgerStore,
   archive: Archive,
   before: string,
   usageDays: number,

@@ -1,13 +1,6 @@
 import type { UsageRow } from '../../store/port.js';
-import type { Seal } from './seal.js';
-
-/** Which part of the rows is asked for. */
-export interface Part {
-  /** Only of this key. */
-  readonly keyId?: string | undefined;
-  /** Only of keys behind this one. */
-  readonly after?: string | null;
-}
+import type { Part } from '../../store/ledger.js';
+import type { Checksum } from './checksum.js';
 
 /** `held`: the store may still have rows of the day; `moved`: it let go of them. */
 export type DayState = 'held' | 'moved';
@@ -26,7 +19,7 @@ export interface Archive {
   add(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean>;
   setState(day: string, state: DayState): Promise<void>;
   /** Reads a day to its end. Rejects with ArchiveDamaged. */
-  verify(day: string): Promise<Seal>;
+  verify(day: string): Promise<Checksum>;
   /** Forgets a day. */
   drop(day: string): Promise<void>;
   /** Until when nothing is moved, unix ms; 0 where nothing was said. */

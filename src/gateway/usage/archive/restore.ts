@@ -1,11 +1,11 @@
 import { addCounts, COUNTS, noCounts } from '../../store/counts.js';
 import type { Counts } from '../../store/counts.js';
-import type { ArchivedLedger } from '../../store/ledger.js';
+import type { LedgerStore } from '../../store/ledger.js';
 import type { UsageRow } from '../../store/port.js';
 import type { Archive } from './port.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 import { mergeByKey } from './merge.js';
-import { ownArchive } from './rows.js';
+import { ownArchive } from '../ledger.js';
 
 /** How long nothing is moved after days were brought back: until then the settings should name another archive. */
 const PAUSE_MS = 86_400_000;
@@ -15,7 +15,7 @@ const PAUSE_MS = 86_400_000;
  * repeated. When the archive has no day left the store is free for another one.
  */
 export async function restoreDays(
-  store: ArchivedLedger,
+  store: LedgerStore,
   archive: Archive,
   days: readonly string[],
   onRestored: (day: string, rows: number) => void,

@@ -9,8 +9,8 @@ import type { UsageRow } from '../../../../src/gateway/store/port.js';
 import { moveDays } from '../../../../src/gateway/usage/archive/move.js';
 import type { Archive } from '../../../../src/gateway/usage/archive/port.js';
 import { restoreDays } from '../../../../src/gateway/usage/archive/restore.js';
-import { ledgerRows } from '../../../../src/gateway/usage/archive/rows.js';
-import { runArchiveTask } from '../../../../src/gateway/usage/archive/task.js';
+import { ledgerRows } from '../../../../src/gateway/usage/ledger.js';
+import { runTask } from '../../../../src/gateway/usage/task.js';
 import { daysFrom } from '../../../../src/shared/utc-day.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { startCluster, startRedis } from '../../../servers/redis.js';
@@ -113,7 +113,7 @@ t.test('a report that is under way while days are moved has every row once', asy
   for await (const rows of ledgerRows(stage.store, () => Promise.resolve(archive), { from: ago(80), to: ago(0) })) {
     // The first rows are out, and others read already, when all days but one go.
     if (found.length === 0)
-      t.match(JSON.parse(await text(runArchiveTask({ kind: 'move', settings: stage.settings }))), { moved: 5 });
+      t.match(JSON.parse(await text(runTask({ kind: 'move', settings: stage.settings }))), { moved: 5 });
     found.push(...rows);
   }
   const placeOf = ({ key, day, operation }: UsageRow): string => `${key} ${day} ${operation}`;

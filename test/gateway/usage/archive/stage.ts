@@ -2,13 +2,13 @@ import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { COUNTS, noCounts } from '../../../../src/gateway/store/counts.js';
 import { openRedisLedger } from '../../../../src/gateway/store/open.js';
-import type { ArchivedLedger } from '../../../../src/gateway/store/ledger.js';
+import type { LedgerStore } from '../../../../src/gateway/store/ledger.js';
 import type { AdmissionEngine, UsageRow } from '../../../../src/gateway/store/port.js';
-import { openArchive } from '../../../../src/gateway/usage/archive/open.js';
-import type { ArchiveSettings } from '../../../../src/gateway/usage/archive/open.js';
+import { openArchive } from '../../../../src/gateway/usage/ledger.js';
+import type { LedgerSettings } from '../../../../src/gateway/usage/ledger.js';
 import type { Archive } from '../../../../src/gateway/usage/archive/port.js';
-import { ledgerRows } from '../../../../src/gateway/usage/archive/rows.js';
-import { rowsOfCustomer } from '../../../../src/gateway/usage/of-customer.js';
+import { ledgerRows } from '../../../../src/gateway/usage/ledger.js';
+import { rowsOfCustomer } from '../../../../src/gateway/usage/report.js';
 import type { ReportRange } from '../../../../src/gateway/usage/range.js';
 import { dayName, keyOf, newCustomer, newKey } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
@@ -23,8 +23,8 @@ export const ago = (days: number): string => dayName(agoMs(days));
 /** A store with an engine that counts, and the settings that name both. */
 export interface Stage {
   readonly engine: AdmissionEngine;
-  readonly settings: ArchiveSettings;
-  readonly store: ArchivedLedger;
+  readonly settings: LedgerSettings;
+  readonly store: LedgerStore;
 }
 
 /** @param archive a PostgreSQL address */
@@ -37,7 +37,7 @@ export async function openStage(t: Test, redisUrl: string, archive: string): Pro
   return { engine, settings, store };
 }
 
-function settingsOf(dataFolder: string, redisUrl: string, archive: string): ArchiveSettings {
+function settingsOf(dataFolder: string, redisUrl: string, archive: string): LedgerSettings {
   return {
     dataFolder,
     store: {
@@ -57,11 +57,11 @@ function settingsOf(dataFolder: string, redisUrl: string, archive: string): Arch
   };
 }
 
-export function withArchive(settings: ArchiveSettings, archive: string): ArchiveSettings {
+export function withArchive(settings: LedgerSettings, archive: string): LedgerSettings {
   return { ...settings, store: { ...settings.store, archive } };
 }
 
-export async function archiveOf(t: Test, settings: ArchiveSettings): Promise<Archive> {
+export async function archiveOf(t: Test, settings: LedgerSettings): Promise<Archive> {
   const archive = await openArchive(settings);
   if (archive === null) throw new Error('no archive is set');
   t.teardown(() => archive.close());
@@ -109,7 +109,7 @@ export async function gathered(rows: AsyncIterable<readonly UsageRow[]>): Promis
 
 /** All rows of a range, of store and archive, a row for each key, day, plan and operation. */
 export async function allRows(
-  store: ArchivedLedger,
+  store: LedgerStore,
   archive: Archive | null,
   from = ago(399),
   { key: keyId, customer }: Pick<ReportRange, 'key' | 'customer'> = {},

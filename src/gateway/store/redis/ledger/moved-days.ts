@@ -1,6 +1,6 @@
 import { COUNTS } from '../../counts.js';
 import type { CustomerStore } from '../../records/customer.js';
-import type { ArchivedLedger } from '../../ledger.js';
+import type { LedgerStore } from '../../ledger.js';
 import type { DayStore, UsageRow } from '../../port.js';
 import { MAX_DAYS } from './active-days.js';
 import type { Link } from '../link/link.js';
@@ -27,7 +27,7 @@ export function ledgerStore(
   usageDays: number,
   customers: CustomerStore,
   close: () => Promise<void>,
-): ArchivedLedger {
+): LedgerStore {
   const seconds = ((usageDays + 1) * 86_400).toString();
   /** Ledgers of the keys of these rows, some at a time; in a Cluster each script has one. */
   const each = async (

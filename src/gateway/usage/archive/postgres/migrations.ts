@@ -1,5 +1,4 @@
 import type { Client } from 'pg';
-import { COUNTS } from '../../../store/counts.js';
 import { ArchiveUnavailable } from '../errors.js';
 
 /** One step each, in order, never changed once released: the number of those applied is the schema's version. */
@@ -19,6 +18,11 @@ const MIGRATIONS: readonly string[] = [
      key text collate "C" not null,
      plan text collate "C" not null,
      operation text collate "C" not null,
+     requests bigint,
+     units bigint,
+     limited bigint,
+     banned bigint,
+     failed bigint,
      primary key (day, key, plan, operation)
    ) partition by range (day);
    create table ledger_settings (name text primary key, value text not null);
@@ -29,7 +33,7 @@ const MIGRATIONS: readonly string[] = [
 export const LOCK = 0x6c656467;
 const LOCK_MS = 30_000;
 
-/** Brings the schema up to date, all or nothing; each count has a column of its own. Gateways that start together take turns. */
+/** Brings the schema up to date, all or nothing. Gateways that start together take turns. */
 export async function migrate(client: Client): Promise<void> {
   await client.query('begin');
   try {
@@ -51,22 +55,12 @@ export async function migrate(client: Client): Promise<void> {
       await client.query(sql);
       await client.query('insert into ledger_migrations (version) values ($1)', [index + 1]);
     }
-    for (const count of COUNTS) await addColumn(client, count);
     await client.query('commit');
   } catch (error) {
     // The failure is worth more than what the rollback on a broken connection says.
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
-}
-
-/** Asked first: adding a column, also one that is there, waits for every reader. */
-async function addColumn(client: Client, count: string): Promise<void> {
-  const { rowCount } = await client.query(
-    "select 1 from pg_attribute where attrelid = 'ledger_rows'::regclass and attname = $1 and not attisdropped",
-    [count],
-  );
-  if (rowCount === 0) await client.query(`alter table ledger_rows add column ${client.escapeIdentifier(count)} bigint`);
 }
 
 /** The partition of a day's month is there afterwards. */

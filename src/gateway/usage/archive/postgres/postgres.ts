@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import type { UsageRow } from '../../../store/port.js';
 import { ArchiveDamaged } from '../errors.js';
-import type { Archive, DayState, Part } from '../port.js';
-import { COLUMNS, headOf, lineOf, Sealer } from '../seal.js';
-import type { Seal } from '../seal.js';
+import type { Part } from '../../../store/ledger.js';
+import type { Archive, DayState } from '../port.js';
+import { COLUMNS, DayChecksum } from '../checksum.js';
+import type { Checksum } from '../checksum.js';
 import { connectTo, inTransaction, unavailable } from './connect.js';
 import type { Connect } from './connect.js';
 import { addMonth, LOCK, migrate } from './migrations.js';
@@ -82,13 +83,13 @@ class PostgresArchive implements Archive {
       await addMonth(client, day);
       await client.query('delete from ledger_rows where day = $1', [day]);
       await client.query('delete from ledger_days where day = $1', [day]);
-      const sealer = new Sealer(headOf(day));
+      const checksum = new DayChecksum(day);
       for await (const batch of rows) {
-        for (const row of batch) sealer.add(row, lineOf(row));
+        for (const row of batch) checksum.add(row);
         for (let at = 0; at < batch.length; at += INSERT_ROWS)
           await insertRows(client, day, batch.slice(at, at + INSERT_ROWS));
       }
-      const { rows: count, totals, sha256 } = sealer.seal();
+      const { rows: count, totals, sha256 } = checksum.result;
       await client.query('insert into ledger_days (day, columns, rows, totals, sha256) values ($1, $2, $3, $4, $5)', [
         day,
         COLUMNS,
@@ -106,23 +107,21 @@ class PostgresArchive implements Archive {
     );
   }
 
-  verify(day: string): Promise<Seal> {
+  verify(day: string): Promise<Checksum> {
     return this.#attempt(() => this.#check(day));
   }
 
-  async #check(day: string): Promise<Seal> {
-    const { rows } = await this.#client.query<{ columns: string[]; rows: string; sha256: string }>(
-      'select columns, rows, sha256 from ledger_days where day = $1',
+  async #check(day: string): Promise<Checksum> {
+    const { rows } = await this.#client.query<{ rows: string; sha256: string }>(
+      'select rows, sha256 from ledger_days where day = $1',
       [day],
     );
-    const [told] = rows;
-    if (told === undefined) throw new ArchiveDamaged(`The archive has no day ${day}.`);
-    const sealer = new Sealer(headOf(day, told.columns));
-    // The columns are those that the day was written with, also where there are more by now.
-    for await (const batch of this.rows([day], {}))
-      for (const row of batch) sealer.add(row, lineWith(told.columns, row));
-    const found = sealer.seal();
-    if (found.sha256 !== told.sha256 || found.rows !== Number(told.rows))
+    const [written] = rows;
+    if (written === undefined) throw new ArchiveDamaged(`The archive has no day ${day}.`);
+    const checksum = new DayChecksum(day);
+    for await (const batch of this.rows([day], {})) for (const row of batch) checksum.add(row);
+    const found = checksum.result;
+    if (found.sha256 !== written.sha256 || found.rows !== Number(written.rows))
       throw new ArchiveDamaged(`The rows of ${day} in PostgreSQL are not those that were written.`);
     return found;
   }
@@ -180,8 +179,3 @@ class PostgresArchive implements Archive {
 }
 
 const NEXT_VERSION = "update ledger_settings set value = (value::bigint + 1)::text where name = 'version'";
-
-function lineWith(columns: readonly string[], row: UsageRow): string {
-  const fields: Readonly<Record<string, unknown>> = { ...row };
-  return `${columns.map((column) => String(fields[column])).join('\t')}\n`;
-}

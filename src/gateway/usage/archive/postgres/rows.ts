@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { COUNTS } from '../../../store/counts.js';
+import { COUNTS, noCounts } from '../../../store/counts.js';
 import type { UsageRow } from '../../../store/port.js';
 import { mergeByKey } from '../merge.js';
-import type { Part } from '../port.js';
-import { COLUMNS, countsReader } from '../seal.js';
+import type { Part } from '../../../store/ledger.js';
+import { COLUMNS } from '../checksum.js';
 
 /** Rows of a day fetched at once. */
 const FETCH_ROWS = 500;
@@ -36,12 +36,10 @@ async function rowsOfDay(
   day: string,
   only: string,
 ): Promise<AsyncIterable<readonly UsageRow[]>> {
-  const { rows } = await client.query<{ columns: string[] }>('select columns from ledger_days where day = $1', [day]);
-  const columns = rows[0]?.columns ?? COLUMNS;
-  const read = countsReader(columns);
   const name = client.escapeIdentifier(`day ${day}`);
+  const columns = COLUMNS.map((column) => client.escapeIdentifier(column)).join(', ');
   await client.query(
-    `declare ${name} no scroll cursor for select ${columns.map((column) => client.escapeIdentifier(column)).join(', ')}
+    `declare ${name} no scroll cursor for select ${columns}
      from ledger_rows where day = ${client.escapeLiteral(day)} ${only} order by key, plan, operation`,
   );
   return (async function* () {
@@ -49,11 +47,17 @@ async function rowsOfDay(
       const { rows: fetched } = await turns.take(() =>
         client.query<(string | null)[]>({ text: `fetch ${FETCH_ROWS} from ${name}`, rowMode: 'array' }),
       );
-      if (fetched.length > 0)
-        yield fetched.map((row) => ({ key: row[0]!, plan: row[1]!, operation: row[2]!, day, ...read(row) }));
+      if (fetched.length > 0) yield fetched.map((row) => rowOf(day, row));
       if (fetched.length < FETCH_ROWS) return;
     }
   })();
+}
+
+/** Its fields are those of COLUMNS. */
+function rowOf(day: string, [key, plan, operation, ...fields]: readonly (string | null)[]): UsageRow {
+  const counts = noCounts();
+  for (const [n, count] of COUNTS.entries()) counts[count] = Number(fields[n]);
+  return { key: key!, plan: plan!, operation: operation!, day, ...counts };
 }
 
 /** One query at a time: a connection takes no more. */

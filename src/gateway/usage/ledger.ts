@@ -1,12 +1,37 @@
-import type { ArchivedLedger, ArchiveNote, StoredRow } from '../../store/ledger.js';
-import type { UsageRow } from '../../store/port.js';
-import { daysFrom } from '../../../shared/utc-day.js';
-import { mergeByKey } from './merge.js';
-import { ArchiveUnavailable } from './errors.js';
-import type { Archive, DayState } from './port.js';
+import { openRedisLedger } from '../store/open.js';
+import type { ArchiveNote, LedgerStore, StoredRow } from '../store/ledger.js';
+import type { UsageRow, UsageStore } from '../store/port.js';
+import type { Settings } from '../config/settings.js';
+import { daysFrom } from '../../shared/utc-day.js';
+import { mergeByKey } from './archive/merge.js';
+import { ArchiveUnavailable } from './archive/errors.js';
+import type { Archive, DayState } from './archive/port.js';
+
+export type LedgerSettings = Pick<Settings, 'dataFolder' | 'store'>;
+
+/** The ledger as reports read it, store and archive as one. Throws StoreUnavailable; reading rejects with that or ArchiveUnavailable. */
+export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerStore, 'customers' | 'close'> {
+  const store = openRedisLedger(settings);
+  let opened: Promise<Archive | null> | undefined;
+  const archive = (): Promise<Archive | null> => (opened ??= openArchive(settings));
+  return {
+    rows: (from, to, keyId, after) => ledgerRows(store, archive, { from, to, keyId, after }),
+    customers: store.customers,
+    close: async () => {
+      await Promise.all([store.close(), (await opened)?.close()]);
+    },
+  };
+}
+
+/** The archive that the settings name; null where there is none. Rejects with ArchiveUnavailable. */
+export async function openArchive({ store: { archive } }: Pick<LedgerSettings, 'store'>): Promise<Archive | null> {
+  if (archive === null) return null;
+  const { openPostgresArchive } = await import('./archive/postgres/postgres.js');
+  return openPostgresArchive(archive);
+}
 
 /** What is asked of store and archive together. */
-export interface Asked {
+interface Asked {
   /** UTC days, both included: `2026-11-21`. */
   readonly from: string;
   readonly to: string;
@@ -31,7 +56,7 @@ interface View {
  * @param open the archive, asked for only where days were moved to it; null where none is set
  */
 export async function* ledgerRows(
-  store: ArchivedLedger,
+  store: LedgerStore,
   open: () => Promise<Archive | null>,
   asked: Asked,
 ): AsyncGenerator<readonly UsageRow[]> {
@@ -51,11 +76,7 @@ export async function* ledgerRows(
   }
 }
 
-async function viewOf(
-  store: ArchivedLedger,
-  open: () => Promise<Archive | null>,
-  days: readonly string[],
-): Promise<View> {
+async function viewOf(store: LedgerStore, open: () => Promise<Archive | null>, days: readonly string[]): Promise<View> {
   const note = await store.archive();
   if (note === null || (note.days.size > 0 && !days.some((day) => note.days.has(day))))
     return { version: 'the store alone', archive: null, archived: new Map() };
@@ -66,7 +87,7 @@ async function viewOf(
 }
 
 async function* bothRows(
-  store: ArchivedLedger,
+  store: LedgerStore,
   { archive, archived }: View,
   days: readonly string[],
   keyId: string | undefined,

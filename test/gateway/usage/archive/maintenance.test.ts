@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import t from 'tap';
-import { keepArchive } from '../../../../src/gateway/usage/archive/keeper.js';
+import { maintainArchive } from '../../../../src/gateway/usage/archive/maintenance.js';
 import { watchArchive } from '../../../../src/gateway/usage/archive/metrics.js';
 import { createLog } from '../../../../src/shared/log.js';
 import { startPostgres } from '../../../servers/postgres.js';
@@ -16,15 +16,15 @@ t.test('days are moved by themselves; metrics tell when they are not', async (t)
   // There is no such database yet.
   const { engine, settings } = await openStage(t, redis.url, postgres.url.replace(/postgres$/, 'ledger'));
   await use(engine, 5, [60, 50, 41, 1]);
-  const keeper = keepArchive(settings, createLog('gateway', 'silent'), 50);
-  t.teardown(() => keeper.stop());
+  const archiving = maintainArchive(settings, createLog('gateway', 'silent'), 50);
+  t.teardown(() => archiving.stop());
   const registry = new Registry();
-  watchArchive(registry, () => keeper.state());
+  watchArchive(registry, () => archiving.state());
   t.match(await registry.metrics(), /petgate_ledger_archive_up 1/, 'nothing failed yet');
-  await until('it failed', () => keeper.state().ok === false, 60_000);
+  await until('it failed', () => archiving.state().ok === false, 60_000);
   t.match(await registry.metrics(), /petgate_ledger_archive_up 0/);
   await postgres.createDatabase('ledger');
-  await until('it moved them', () => keeper.state().ok === true, 60_000);
+  await until('it moved them', () => archiving.state().ok === true, 60_000);
   const metrics = await registry.metrics();
   t.match(metrics, /petgate_ledger_archive_up 1/);
   t.match(metrics, /petgate_ledger_archived 3/);

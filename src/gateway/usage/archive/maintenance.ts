@@ -2,8 +2,8 @@ import { text } from 'node:stream/consumers';
 import { repeat } from '../../../shared/repeat.js';
 import type { Log } from '../../../shared/log.js';
 import { dayOf } from '../../../shared/utc-day.js';
-import type { ArchiveSettings } from './open.js';
-import { runArchiveTask } from './task.js';
+import type { LedgerSettings } from '../ledger.js';
+import { runTask } from '../task.js';
 
 /** How often it is looked whether there is anything to do … */
 const EVERY_MS = 60_000;
@@ -19,14 +19,18 @@ export interface ArchiveState {
   readonly days: number;
 }
 
-interface ArchiveKeeper {
+interface ArchiveMaintenance {
   state(): ArchiveState;
   /** The process under way, if any, is left to end by itself: it may be ended anywhere. */
   stop(): void;
 }
 
 /** Moves what is due, once each UTC day and a minute after the start, in a process of its own. @param everyMs tests only */
-export function keepArchive({ dataFolder, store }: ArchiveSettings, log: Log, everyMs = EVERY_MS): ArchiveKeeper {
+export function maintainArchive(
+  { dataFolder, store }: LedgerSettings,
+  log: Log,
+  everyMs = EVERY_MS,
+): ArchiveMaintenance {
   let state: ArchiveState = { ok: null, waiting: 0, days: 0 };
   let doneOn = '';
   let notBeforeMs = performance.now() + everyMs;
@@ -34,9 +38,7 @@ export function keepArchive({ dataFolder, store }: ArchiveSettings, log: Log, ev
     if (performance.now() < notBeforeMs || doneOn === dayOf(Date.now())) return;
     const today = dayOf(Date.now());
     notBeforeMs = performance.now() + Math.min(RETRY_MS, 10 * everyMs);
-    const result = JSON.parse(
-      await text(runArchiveTask({ kind: 'move', settings: { dataFolder, store } })),
-    ) as MoveResult;
+    const result = JSON.parse(await text(runTask({ kind: 'move', settings: { dataFolder, store } }))) as MoveResult;
     state = { ok: true, waiting: result.waiting.length, days: result.days };
     if (result.moved > 0) log.info({ days: result.moved, rows: result.rows }, 'days of the ledger were archived');
     if (result.waiting.length === 0) doneOn = today;

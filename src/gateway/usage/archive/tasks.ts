@@ -1,0 +1,80 @@
+import type { LedgerStore } from '../../store/ledger.js';
+import { openRedisLedger } from '../../store/open.js';
+import { openArchive, ownArchive } from '../ledger.js';
+import type { ArchiveTask } from '../task.js';
+import { dueBefore, moveDays, waitingDays } from './move.js';
+import type { MoveSettings } from './move.js';
+import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
+import type { Archive } from './port.js';
+import { restoreDays } from './restore.js';
+
+/** Who reads the answer takes a long silence for an end: an empty line now and then. */
+const SIGN_OF_LIFE_MS = 10_000;
+
+export async function runArchiveTask(task: ArchiveTask): Promise<void> {
+  setInterval(() => process.stdout.write('\n'), SIGN_OF_LIFE_MS).unref();
+  const archive = await openArchive(task.settings);
+  if (archive === null) throw new ArchiveUnavailable('There is no archive: set LEDGER_URL.');
+  const store = openRedisLedger(task.settings);
+  await run(task, archive, store).finally(() => Promise.all([archive.close(), store.close()]));
+}
+
+function say(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+async function run(task: ArchiveTask, archive: Archive, store: LedgerStore): Promise<void> {
+  const { store: settings } = task.settings;
+  switch (task.kind) {
+    case 'status':
+      say(await statusOf(settings, archive, store));
+      return;
+    case 'move': {
+      let [days, rows] = [0, 0];
+      const done = await moveDays(store, archive, settings, (_day, its) => {
+        [days, rows] = [days + 1, rows + its];
+      });
+      say({ moved: days, rows, done, ...(await statusOf(settings, archive, store)) });
+      return;
+    }
+    case 'verify':
+      for (const day of await daysAsked(task, archive)) say(await verified(archive, day));
+      return;
+    case 'restore':
+      await restoreDays(store, archive, await daysAsked(task, archive), (day, rows) => say({ day, rows }));
+  }
+}
+
+/** What stands where: `waiting` are days that are due and still in the store alone. */
+async function statusOf(settings: MoveSettings, archive: Archive, store: LedgerStore): Promise<object> {
+  ownArchive(await store.archive(), archive);
+  const days = await archive.days();
+  const names = [...days.keys()];
+  const before = await dueBefore(store, settings, Date.now());
+  const waiting: string[] = [];
+  for await (const day of waitingDays(store, archive, before, settings.usageDays)) waiting.push(day);
+  for (const [day, state] of days) if (state === 'held') waiting.push(day);
+  const pausedUntilMs = await archive.pausedUntilMs();
+  return {
+    days: names.length,
+    first: names[0] ?? null,
+    last: names.at(-1) ?? null,
+    dueBefore: before,
+    waiting: waiting.sort(),
+    pausedUntil: pausedUntilMs > Date.now() ? new Date(pausedUntilMs).toISOString() : null,
+  };
+}
+
+async function daysAsked({ from = '', to = '9999-12-31' }: ArchiveTask, archive: Archive): Promise<readonly string[]> {
+  return [...(await archive.days()).keys()].filter((day) => day >= from && day <= to);
+}
+
+/** A day that is damaged is told, and the others are looked at all the same. */
+async function verified(archive: Archive, day: string): Promise<object> {
+  try {
+    return { day, ok: true, ...(await archive.verify(day)) };
+  } catch (error) {
+    if (!(error instanceof ArchiveDamaged)) throw error;
+    return { day, ok: false, problem: error.message };
+  }
+}
