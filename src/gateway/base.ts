@@ -7,6 +7,7 @@ import type { Sources } from './config/load.js';
 import type { Settings } from './config/settings.js';
 import { readSecrets } from './secrets.js';
 import type { Secrets } from './secrets.js';
+import { archivedStore } from './usage/ledger.js';
 import type { InForce } from './workers/message.js';
 import { createLog } from '../shared/log.js';
 import type { Log } from '../shared/log.js';
@@ -32,7 +33,7 @@ export function openBase(environment: NodeJS.ProcessEnv, { settings, certificate
     apply: () => undefined,
     contract,
     log,
-    engine: openEngine(settings, log, cluster.isPrimary),
+    engine: openEngine(settings, log, cluster.isPrimary, archivedStore(settings)),
   };
 }
 

@@ -6,10 +6,14 @@ export interface KnownId {
   /** null: none yet. */
   read(): string | null;
   write(id: string): void;
+  /** The id of the store whose days are in the archive; null where it knows none. Rejects while it can't be asked. */
+  archived(): Promise<string | null>;
 }
 
+const NO_ARCHIVE = (): Promise<null> => Promise.resolve(null);
+
 /** In the data folder, for all processes of the machine. */
-export function knownIdIn(folder: string): KnownId {
+export function knownIdIn(folder: string, archived: KnownId['archived'] = NO_ARCHIVE): KnownId {
   const file = join(folder, 'store-id');
   return {
     read: () => {
@@ -27,11 +31,12 @@ export function knownIdIn(folder: string): KnownId {
       writeFileSync(draft, `${id}\n`, { flush: true });
       renameSync(draft, file);
     },
+    archived,
   };
 }
 
 /** For as long as the process lives. */
 export function knownIdInMemory(): KnownId {
   let known: string | null = null;
-  return { read: () => known, write: (id) => void (known = id) };
+  return { read: () => known, write: (id) => void (known = id), archived: NO_ARCHIVE };
 }

@@ -43,6 +43,8 @@ export interface LedgerStore {
   unmark(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
   /** Adds rows to those of their key and day, and takes the mark away in the same step; does nothing where there is none. */
   restore(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
+  /** Its id, and others that an operator let it be taken for. */
+  ids(): Promise<readonly string[]>;
   /** null before the first day was moved. */
   archive(): Promise<ArchiveNote | null>;
   /** Names the archive, unless another one is named, and the days that it has or is to have. Gives the one that is named. */

@@ -6,6 +6,7 @@ import type { AdmissionEngine } from './port.js';
 import { openFailoverEngine } from './outage/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
 import { knownIdIn } from './known-id.js';
+import type { KnownId } from './known-id.js';
 import { openRedisEngine } from './redis/engine.js';
 
 interface StoreSettings {
@@ -52,7 +53,12 @@ export type Engine = AdmissionEngine & {
  * The engine the settings name: Redis when there is a URL, else LMDB in the data folder.
  * @param isPrimary true in one process of each gateway
  */
-export function openEngine(settings: EngineSettings, log: Log, isPrimary: boolean): Engine {
+export function openEngine(
+  settings: EngineSettings,
+  log: Log,
+  isPrimary: boolean,
+  archived?: KnownId['archived'],
+): Engine {
   const { store, plans, dataFolder } = settings;
   const events = settings.events !== null;
   const { deadlineMs, usageDays, finalAfterMs, mapBytes, gateways, eviction, replicas } = store;
@@ -60,7 +66,7 @@ export function openEngine(settings: EngineSettings, log: Log, isPrimary: boolea
     const redis = openRedisEngine({
       url: store.redisUrl,
       ...{ deadlineMs, plans, usageDays, finalAfterMs, log, eviction, replicas, events },
-      known: knownIdIn(dataFolder),
+      known: knownIdIn(dataFolder, archived),
     });
     if (store.onFailure === 'refuse') return redis;
     return openFailoverEngine({
@@ -86,9 +92,12 @@ export function openEngine(settings: EngineSettings, log: Log, isPrimary: boolea
 }
 
 /** The ledger in Redis, for a process that does nothing else. Throws StoreUnavailable where it can't be opened. */
-export function openRedisLedger({ dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>): LedgerStore {
+export function openRedisLedger(
+  { dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>,
+  archived?: KnownId['archived'],
+): LedgerStore {
   const { redisUrl, deadlineMs, usageDays, finalAfterMs } = store;
-  const known = knownIdIn(dataFolder);
+  const known = knownIdIn(dataFolder, archived);
   return openRedisEngine({ url: redisUrl ?? '', deadlineMs, plans: new Map(), usageDays, finalAfterMs, known }).ledger;
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openRedisLedger } from '../store/open.js';
 import type { ArchiveNote, LedgerStore, StoredRow } from '../store/ledger.js';
 import type { UsageRow, UsageStore } from '../store/port.js';
@@ -7,11 +8,14 @@ import { mergeByKey } from './archive/merge.js';
 import { ArchiveUnavailable } from './archive/errors.js';
 import type { Archive, DayState } from './archive/port.js';
 
+/** How long the archive may take to say which store it is of. */
+const ASK_MS = 2_000;
+
 export type LedgerSettings = Pick<Settings, 'dataFolder' | 'store'>;
 
 /** The ledger as reports read it, store and archive as one. Throws StoreUnavailable; reading rejects with that or ArchiveUnavailable. */
 export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerStore, 'customers' | 'close'> {
-  const store = openRedisLedger(settings);
+  const store = openRedisLedger(settings, archivedStore(settings));
   let opened: Promise<Archive | null> | undefined;
   const archive = (): Promise<Archive | null> => (opened ??= openArchive(settings));
   return {
@@ -21,6 +25,23 @@ export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerSt
       await Promise.all([store.close(), (await opened)?.close()]);
     },
   };
+}
+
+/**
+ * Asks the archive which store its days are of: null where there is no archive, or it has none yet. Rejects with
+ * ArchiveUnavailable, soon: somebody waits for it.
+ */
+export function archivedStore(settings: Pick<LedgerSettings, 'store'>): () => Promise<string | null> {
+  let asking: Promise<string | null> | undefined;
+  const ask = async (): Promise<string | null> => {
+    const archive = await openArchive(settings);
+    return archive === null ? null : archive.storeId().finally(() => archive.close());
+  };
+  const late = async (): Promise<never> => {
+    await sleep(ASK_MS, undefined, { ref: false });
+    throw new ArchiveUnavailable('The archive of the ledger, PostgreSQL at LEDGER_URL, does not answer.');
+  };
+  return () => Promise.race([(asking ??= ask().finally(() => (asking = undefined))), late()]);
 }
 
 /** The archive that the settings name; null where there is none. Rejects with ArchiveUnavailable. */

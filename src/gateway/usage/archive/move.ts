@@ -43,6 +43,7 @@ export async function moveDays(
   if ((await archive.pausedUntilMs()) > Date.now()) return false;
   const done = await archive.alone(async () => {
     ownArchive(await store.archive(), archive);
+    await archive.bind(await store.ids());
     const before = await dueBefore(store, settings, ownMs);
     for (const [day, state] of await archive.days()) if (state === 'held') await endMove(store, archive, day, onMoved);
     for await (const day of waitingDays(store, archive, before, settings.usageDays)) {

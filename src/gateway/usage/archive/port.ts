@@ -9,6 +9,10 @@ export type DayState = 'held' | 'moved';
 export interface Archive {
   /** Tells this archive from any other. */
   readonly id: string;
+  /** The store that it has days of, or is to have; null before the first move. */
+  storeId(): Promise<string | null>;
+  /** Takes the days of the store with these ids, the first its own, and of no other. Rejects with ArchiveUnavailable. */
+  bind(storeIds: readonly string[]): Promise<void>;
   /** Another one after each change of what days there are. */
   version(): Promise<string>;
   /** All days that are there: `2026-11-21`. */

@@ -1,6 +1,6 @@
 import type { LedgerStore } from '../../store/ledger.js';
 import { openRedisLedger } from '../../store/open.js';
-import { openArchive, ownArchive } from '../ledger.js';
+import { archivedStore, openArchive, ownArchive } from '../ledger.js';
 import type { ArchiveTask } from '../task.js';
 import { dueBefore, moveDays, waitingDays } from './move.js';
 import type { MoveSettings } from './move.js';
@@ -15,7 +15,7 @@ export async function runArchiveTask(task: ArchiveTask): Promise<void> {
   setInterval(() => process.stdout.write('\n'), SIGN_OF_LIFE_MS).unref();
   const archive = await openArchive(task.settings);
   if (archive === null) throw new ArchiveUnavailable('There is no archive: set LEDGER_URL.');
-  const store = openRedisLedger(task.settings);
+  const store = openRedisLedger(task.settings, archivedStore(task.settings));
   await run(task, archive, store).finally(() => Promise.all([archive.close(), store.close()]));
 }
 

@@ -9,9 +9,12 @@ import type { UsageRow } from '../../../../src/gateway/store/port.js';
 import { moveDays } from '../../../../src/gateway/usage/archive/move.js';
 import type { Archive } from '../../../../src/gateway/usage/archive/port.js';
 import { restoreDays } from '../../../../src/gateway/usage/archive/restore.js';
-import { ledgerRows } from '../../../../src/gateway/usage/ledger.js';
+import { openRedisLedger } from '../../../../src/gateway/store/open.js';
+import { archivedStore, ledgerRows } from '../../../../src/gateway/usage/ledger.js';
 import { runTask } from '../../../../src/gateway/usage/task.js';
 import { daysFrom } from '../../../../src/shared/utc-day.js';
+import { temporaryFolder } from '../../../servers/program.js';
+import { until } from '../../../servers/until.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { startCluster, startRedis } from '../../../servers/redis.js';
 import type { RedisServer } from '../../../servers/redis.js';
@@ -102,6 +105,31 @@ t.test('an archive that is not the one that days were moved to is refused', asyn
   const archive = await archiveOf(t, other.settings);
   await t.rejects(allRows(stage.store, archive), { name: 'ArchiveUnavailable', message: /another archive/ });
   await t.rejects(moved(archive, other), { name: 'ArchiveUnavailable' });
+});
+
+t.test('the archive knows whose days it has: an empty Redis is no first start, and no other store moves there', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const stage = await openStage(t, redis.url, await postgres.createDatabase('whose'));
+  const { settings } = stage;
+  t.equal(await archivedStore(settings)(), null);
+  await moved(await archiveOf(t, settings), stage);
+  const id = await redis.command('HGET', 'petgate:store', 'id');
+  t.equal(await archivedStore(settings)(), id, 'also where no day was due');
+  const other = await staged(t, 'not_whose');
+  const both = { ...other, settings: withArchive(other.settings, settings.store.archive!) };
+  await t.rejects(moved(await archiveOf(t, both.settings), both), { message: /that of another store/ });
+  await redis.command('FLUSHALL');
+  const isRefused = async (): Promise<boolean> => {
+    const store = openRedisLedger({ ...settings, dataFolder: temporaryFolder(t) }, archivedStore(settings));
+    const answer = store.nowMs().then(
+      () => 'served',
+      (error: unknown) => String(error),
+    );
+    return /no id and not/.test(await answer.finally(() => store.close()));
+  };
+  await until('who knows nothing else is told by the archive', isRefused);
+  t.equal(await redis.command('EXISTS', 'petgate:store'), 0, 'and nobody marks it');
 });
 
 t.test('a report that is under way while days are moved has every row once', async (t) => {

@@ -5,7 +5,7 @@ import type { DayStore, UsageRow } from '../../port.js';
 import { MAX_DAYS } from './active-days.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { ARCHIVE, ARCHIVED_DAYS, dayNumberOf, EXCESS, GATEWAY_DAYS, ledgerName, usageField } from '../names.js';
+import { ARCHIVE, ARCHIVED_DAYS, dayNumberOf, EXCESS, GATEWAY_DAYS, ledgerName, STORE, usageField } from '../names.js';
 import { dayRows, storedRows } from './rows.js';
 
 /** Calls under way at once: few enough that each keeps its deadline. */
@@ -67,6 +67,10 @@ export function ledgerStore(
       each(day, rows, 1, ([name = ''], [its = []]) =>
         link.run(RESTORE, [name, name.replace(/usage:\d+$/, 'key')], [seconds, ...fieldsOf(its)]),
       ),
+    async ids() {
+      const [id, also] = (await link.command('hmget', STORE, 'id', 'also')) as readonly (Buffer | null)[];
+      return `${String(id)} ${also?.toString() ?? ''}`.split(' ').filter(Boolean);
+    },
     async archive() {
       const id = (await link.command('get', ARCHIVE)) as Buffer | null;
       if (id === null) return null;

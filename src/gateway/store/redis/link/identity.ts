@@ -10,8 +10,11 @@ import { slotOf } from './slot.js';
 const OWN_FORMAT = '1';
 const MARKS = 64;
 const SLOTS = 16_384;
-/** Of a Cluster: names in slots that are evenly spread, so that whoever has 512 in a row has one. They move with their slots. */
-let marks: readonly string[] | undefined;
+/**
+ * The first mark, and names in slots that are evenly spread, so that whoever has 512 in a row has one. They move with their
+ * slots. One that was evicted is known by the others of its node.
+ */
+const ALL_MARKS = [STORE, ...spreadMarks()];
 
 const MARK = loadScript('gateways/mark-store');
 
@@ -20,7 +23,7 @@ interface Home {
   readonly id: string;
   /** Other ids that an operator let it be taken for. */
   readonly also: readonly string[];
-  /** Whether every mark of a Cluster was written. */
+  /** Whether every mark was written. */
   readonly isMarked: boolean;
   readonly format: string | null;
 }
@@ -58,9 +61,9 @@ export class Identity {
 
   /** Takes the store as it is from now on, and marks all of it. Other gateways that knew what we knew follow. Gives its id. */
   async accept(): Promise<string> {
-    const known = this.#known.read();
+    const known = this.#known.read() ?? (await this.#known.archived().catch(() => null));
     const id = await this.#mark(STORE, known ?? newId(), known ?? '');
-    await Promise.all(this.#marks().map((mark) => this.#command(this.#ownerOf(mark), 'hset', mark, 'id', id)));
+    await Promise.all(ALL_MARKS.map((mark) => this.#command(this.#ownerOf(mark), 'hset', mark, 'id', id)));
     await this.#marked();
     this.#remember(id);
     return id;
@@ -70,12 +73,13 @@ export class Identity {
   async #compare(node: string, mark: string, found: string | null): Promise<void> {
     // Another process of the machine may have learnt it, or accepted another.
     const known = this.#known.read() ?? (await this.#firstId());
+    if (await this.#isAt(this.#ownerOf(STORE), known)) await this.#mark(STORE, known, '');
     const home = await this.#home();
     if (home !== null && (home.id === known || home.also.includes(known))) {
       if (home.format === null) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'format', OWN_FORMAT);
       this.#remember(home.id);
-      // Whoever began to mark the nodes of a Cluster may have died, or be at it.
-      if (!home.isMarked) await this.#markAll(home.id);
+      // Whoever began to mark the nodes may have died, or be at it.
+      if (!home.isMarked || (await this.#isAt(node, home.id))) await this.#markAll(home.id);
       if ((await this.#idAt(node, mark)) === home.id) return;
     }
     throw new NotOurs(
@@ -83,22 +87,40 @@ export class Identity {
     );
   }
 
-  /** The id of a store of which nothing is known here: the one it has, else a new one. */
+  /** The id of a store of which nothing is known here: the one it has, or had by the archive, else a new one. */
   async #firstId(): Promise<string> {
     const home = await this.#home();
     if (home !== null) return home.id;
     // A Cluster may have lost the first mark and no other.
-    const others = await Promise.all(this.#marks().map((mark) => this.#idAt(this.#ownerOf(mark), mark)));
-    return others.find((id) => id !== null) ?? this.#mark(STORE, newId(), '');
+    const others = await Promise.all(ALL_MARKS.map((mark) => this.#idAt(this.#ownerOf(mark), mark)));
+    const archived = others.find((id) => id !== null) ?? (await this.#archived());
+    return archived ?? this.#mark(STORE, newId(), '');
+  }
+
+  async #archived(): Promise<string | null> {
+    try {
+      return await this.#known.archived();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new NotOurs(
+        `it has no id, and whether it is a new one or has lost its data only the archive knows: ${reason}`,
+      );
+    }
+  }
+
+  /** Whether any mark on the node has this id. */
+  async #isAt(node: string, id: string): Promise<boolean> {
+    const its = ALL_MARKS.filter((mark) => this.#ownerOf(mark) === node);
+    return (await Promise.all(its.map((mark) => this.#idAt(node, mark)))).includes(id);
   }
 
   async #markAll(id: string): Promise<void> {
-    await Promise.all(this.#marks().map((mark) => this.#mark(mark, id, '')));
+    await Promise.all(ALL_MARKS.map((mark) => this.#mark(mark, id, '')));
     await this.#marked();
   }
 
   async #marked(): Promise<void> {
-    if (this.#nodes.client.isCluster) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'marked', '1');
+    await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'marked', '1');
   }
 
   async #home(): Promise<Home | null> {
@@ -111,7 +133,7 @@ export class Identity {
       throw new NotOurs(
         `its data has format ${format}, which this version of Petgate does not know: start the version that wrote it, or a later one`,
       );
-    return { id, also: (also ?? '').split(' '), isMarked: !this.#nodes.client.isCluster || marked === '1', format };
+    return { id, also: (also ?? '').split(' '), isMarked: marked === '1', format };
   }
 
   async #idAt(node: string, mark: string): Promise<string | null> {
@@ -138,13 +160,13 @@ export class Identity {
     return this.#nodes.ownerOf(mark);
   }
 
-  /** A mark that the node has; undefined where it has so few slots that there is none. */
+  /**
+   * A mark that the node has, another each time: one that was evicted is to be met before the others are. Undefined where
+   * the node has so few slots that there is none.
+   */
   #markOn(node: string): string | undefined {
-    return this.#nodes.client.isCluster ? this.#marks().find((mark) => this.#ownerOf(mark) === node) : STORE;
-  }
-
-  #marks(): readonly string[] {
-    return this.#nodes.client.isCluster ? (marks ??= spreadMarks()) : [];
+    const from = Math.floor(Math.random() * ALL_MARKS.length);
+    return [...ALL_MARKS.slice(from), ...ALL_MARKS.slice(0, from)].find((mark) => this.#ownerOf(mark) === node);
   }
 }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { UsageRow } from '../../../store/port.js';
-import { ArchiveDamaged } from '../errors.js';
+import { ArchiveDamaged, ArchiveUnavailable } from '../errors.js';
 import type { Part } from '../../../store/ledger.js';
 import type { Archive, DayState } from '../port.js';
 import { COLUMNS, DayChecksum } from '../checksum.js';
@@ -38,6 +38,20 @@ class PostgresArchive implements Archive {
     this.#client = client;
     this.#connect = connect;
     this.id = id;
+  }
+
+  async storeId(): Promise<string | null> {
+    return (await this.#attempt(() => settingIn(this.#client, 'store'))) || null;
+  }
+
+  async bind(storeIds: readonly string[]): Promise<void> {
+    const insert = "insert into ledger_settings values ('store', $1) on conflict (name) do nothing";
+    await this.#attempt(() => this.#client.query(insert, [storeIds[0]]));
+    const bound = await this.storeId();
+    if (bound === null || storeIds.includes(bound)) return;
+    throw new ArchiveUnavailable(
+      `The archive at LEDGER_URL is that of another store, ${bound}, and this one is ${storeIds[0]}: give each store a database or schema of its own.`,
+    );
   }
 
   version(): Promise<string> {

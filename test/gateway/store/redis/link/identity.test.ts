@@ -16,8 +16,14 @@ async function redisOf(t: Test, config: readonly string[] = []): Promise<RedisSe
 }
 
 /** A gateway's engine that knows what stands in `folder`. */
-function engineOn(t: Test, { url }: { readonly url: string }, folder = tempFolder(t)): RedisEngine {
-  const engine = openRedisEngine({ url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, known: knownIdIn(folder) });
+function engineOn(
+  t: Test,
+  { url }: { readonly url: string },
+  folder = tempFolder(t),
+  archived?: () => Promise<string | null>,
+): RedisEngine {
+  const known = knownIdIn(folder, archived);
+  const engine = openRedisEngine({ url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, known });
   t.teardown(() => engine.close());
   return engine;
 }
@@ -73,6 +79,49 @@ t.test('an empty one gets the old id by acceptance, so that nobody else notices'
   await Promise.all(engines.map(doubted));
   t.equal(await engines[0]!.trust.accept(), id);
   await Promise.all(engines.map(believed));
+});
+
+t.test('an empty one is no first start where the archive knows a store, or does not say whether it does', async (t) => {
+  const server = await redisOf(t);
+  const known = 'a'.repeat(24);
+  const folder = tempFolder(t);
+  let archived = (): Promise<string | null> => Promise.reject(new Error('no route to the archive'));
+  const engine = engineOn(t, server, folder, () => archived());
+  await doubted(engine);
+  t.match(engine.trust.replaced(), /no route to the archive/);
+  archived = () => Promise.resolve(known);
+  await until('it is known', async () => {
+    await engine.check().catch(() => undefined);
+    return engine.trust.replaced()?.includes(`not ${known}`) === true;
+  });
+  t.equal(await server.command('EXISTS', 'petgate:store'), 0);
+  t.equal(await engine.trust.accept(), known, 'accepted it is that store');
+  await believed(engine);
+  // One that has data is believed without the archive: a new gateway does not wait for PostgreSQL.
+  archived = () => Promise.reject(new Error('no route to the archive'));
+  await believed(engineOn(t, server, tempFolder(t), () => archived()));
+});
+
+t.test('a mark that was evicted is set again, as long as others of its node are there', async (t) => {
+  const server = await redisOf(t);
+  const folder = tempFolder(t);
+  const engine = engineOn(t, server, folder);
+  await engine.check();
+  const id = knownIdIn(folder).read();
+  const marks = (await server.command('KEYS', 'petgate:{*}:store')) as string[];
+  t.equal(marks.length, 64);
+  for (const evicted of [marks.slice(0, 60), ['petgate:store', ...marks.slice(1)]]) {
+    await server.command('DEL', ...evicted);
+    for (const other of [engine, engineOn(t, server, folder)])
+      await until('all are there again', async () => {
+        await other.check();
+        t.equal(other.trust.replaced(), null);
+        return Number(await server.command('EXISTS', 'petgate:store', ...marks)) === 65;
+      });
+  }
+  t.equal(await server.command('HGET', 'petgate:store', 'id'), id);
+  await server.command('DEL', 'petgate:store', ...marks);
+  await doubted(engine);
 });
 
 t.test('a lost connection is reason to ask: no call reaches a Redis that lost its data meanwhile', async (t) => {
