@@ -5,7 +5,7 @@ import { isCustomerId } from '../../accounts/token.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
 import { DIMENSIONS } from '../../usage/range.js';
 import type { Dimension } from '../../usage/range.js';
-import type { Format } from '../../usage/write.js';
+import type { Format } from '../../usage/report.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { suggestion } from '../../../shared/names/nearest.js';
 import { AdminRefusal } from '../answer.js';
