@@ -70,33 +70,7 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
         return { ...fresh(happened(event, Date.now())), queued };
       });
     },
-    async read(id) {
-      await enterPending(Infinity);
-      return look(() => {
-        const there = readEntry(stores.durable, id);
-        return there && shown(there);
-      });
-    },
-    async list(state, cursor, count) {
-      await enterPending(Infinity);
-      return look(() => {
-        const places = LISTS[state].flatMap((list) => pageOf(stores.durable, list, state, cursor, count)).sort();
-        const page = places.slice(0, count);
-        const entries = page
-          .map((place) => readEntry(stores.durable, listedIn(place)))
-          .filter((entry) => entry !== undefined);
-        return { entries: entries.map(shown), cursor: page.length < count ? null : page.at(-1)! };
-      });
-    },
-    async figures() {
-      await enterPending(1);
-      const { durable } = stores;
-      const [oldest] = await look(() => [...durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 })]);
-      const waiting =
-        (await countRows(durable, rangeOfList('y', 'waiting'))) + (await countRows(durable, rangeOf('C')));
-      const oldestMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Number(oldest.slice(1, 17)));
-      return { waiting, dead: await countRows(durable, rangeOf('z')), oldestMs };
-    },
+    ...listingOf(stores, look, enterPending),
     forgetDead: (keptMs) =>
       inTransaction(stores, () => {
         const end = listedRow('z', Date.now() - keptMs, '');
@@ -106,6 +80,40 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
       }),
     // What any process committed is taken over with every look for arrivals.
     collect: () => Promise.resolve(true),
+  };
+}
+
+/** What operators are shown: each look brings in what is pending first. */
+function listingOf(
+  { durable }: Stores,
+  look: <Result>(work: () => Result) => Promise<Result>,
+  enterPending: (transactions: number) => Promise<void>,
+): Pick<Outbox, 'read' | 'list' | 'figures'> {
+  return {
+    async read(id) {
+      await enterPending(Infinity);
+      return look(() => {
+        const there = readEntry(durable, id);
+        return there && shown(there);
+      });
+    },
+    async list(state, cursor, count) {
+      await enterPending(Infinity);
+      return look(() => {
+        const places = LISTS[state].flatMap((list) => pageOf(durable, list, state, cursor, count)).sort();
+        const page = places.slice(0, count);
+        const entries = page.map((place) => readEntry(durable, listedIn(place))).filter((entry) => entry !== undefined);
+        return { entries: entries.map(shown), cursor: page.length < count ? null : page.at(-1)! };
+      });
+    },
+    async figures() {
+      await enterPending(1);
+      const [oldest] = await look(() => [...durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 })]);
+      const waiting =
+        (await countRows(durable, rangeOfList('y', 'waiting'))) + (await countRows(durable, rangeOf('C')));
+      const oldestMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Number(oldest.slice(1, 17)));
+      return { waiting, dead: await countRows(durable, rangeOf('z')), oldestMs };
+    },
   };
 }
 
