@@ -33,7 +33,7 @@ export const limitsAndBans: readonly Row[] = [
       ),
       figure(
         {
-          title: 'Without a good key',
+          title: 'Without a valid key',
           unit: 'percentunit',
           description: 'Share of all requests over the time shown that showed no key or a bad one.',
         },
@@ -151,7 +151,8 @@ export const limitsAndBans: readonly Row[] = [
           title: 'Decided without Redis',
           unit: 'short',
           max: 1,
-          description: '1 while a gateway decides by itself, from its share of each limit, because Redis is away.',
+          description:
+            '1 while a gateway decides by itself, from its share of each limit, because Redis is unavailable.',
         },
         { '{{instance}}': 'petgate_store_degraded' },
       ),
@@ -160,7 +161,7 @@ export const limitsAndBans: readonly Row[] = [
           title: 'Not in the ledger yet',
           unit: 'short',
           description:
-            'Requests admitted while Redis was away that stand in the data folder of a gateway alone. They go into the ledger when Redis is back.',
+            'Requests admitted while Redis was unavailable that stand in the data folder of a gateway alone. They go into the ledger when Redis is back.',
         },
         { '{{instance}}': 'petgate_spool_requests' },
       ),
@@ -169,7 +170,7 @@ export const limitsAndBans: readonly Row[] = [
           title: 'Gateways that share',
           unit: 'short',
           description:
-            'How many gateways a limit would be divided by if Redis went away now, or is divided by while it is away.',
+            'How many gateways a limit would be divided by if Redis went away now, or is divided by while it is unavailable.',
         },
         { '{{instance}}': 'petgate_failover_gateways' },
       ),

@@ -41,7 +41,7 @@ export const usageAndBilling: readonly Row[] = [
           title: 'Failed',
           unit: 'short',
           description:
-            'Requests over the time shown that ended in a 5xx. Those of them that were charged stand as failed in the ledger, for a credit.',
+            'Requests over the time shown that ended in a 5xx. Those of them that were charged stand as failed in the ledger, for a failure report.',
         },
         { failed: total('petgate_requests_total{class="5xx",operation!="malformed"}') },
       ),

@@ -34,12 +34,12 @@ export class AdminClient {
     return text === '' ? {} : readJson(text);
   }
 
-  /** A paged listing, page after page, as one page: all of it, or the first `most`. */
-  async askAll(path: string, query: URLSearchParams, list: string, most = Infinity): Promise<Json> {
+  /** A paged listing, page after page, as one page: all of it, or the first `max`. */
+  async askAll(path: string, query: URLSearchParams, list: string, max = Infinity): Promise<Json> {
     const items: Json[] = [];
     let page: Json = {};
-    for (let cursor: unknown = ''; typeof cursor === 'string' && items.length < most; { cursor } = page) {
-      query.set('limit', String(Math.min(most - items.length, 1_000)));
+    for (let cursor: unknown = ''; typeof cursor === 'string' && items.length < max; { cursor } = page) {
+      query.set('limit', String(Math.min(max - items.length, 1_000)));
       if (cursor !== '') query.set('cursor', cursor);
       page = await this.ask('GET', `${path}?${query.toString()}`);
       items.push(...listIn(page, list));

@@ -54,7 +54,7 @@ export function createApp(parts: AppParts): App {
   });
   const admission = batchAdmission(engine, (size) => metrics.batch(size));
   const failures = collectFailures(engine, (count) =>
-    log.error({ count }, 'credits for failed requests were dropped: the store was away too long'),
+    log.error({ count }, 'reports of failed requests were dropped: the store was unavailable too long'),
   );
   const lasting: Lasting = {
     ...parts,
@@ -91,7 +91,7 @@ export function createApp(parts: AppParts): App {
     },
     close: async () => {
       const lost = await failures.flush();
-      if (lost > 0) log.error({ count: lost }, 'credits for failed requests were lost: the store is away');
+      if (lost > 0) log.error({ count: lost }, 'reports of failed requests were lost: the store is unavailable');
       for (const upstream of built.upstreams.values()) upstream.close();
     },
   };

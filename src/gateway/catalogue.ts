@@ -132,7 +132,7 @@ export const CATALOGUE = {
     status: 429,
     message:
       'Requests without a valid API key are banned from this address for a while. Wait as long as Retry-After says, or use a valid key.',
-    meaning: 'as above, for requests without a good key',
+    meaning: 'as above, for requests without a valid key',
     remedy: 'use a valid key',
   },
   headers_too_large: {

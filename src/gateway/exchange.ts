@@ -107,7 +107,7 @@ export interface Exchange {
 /** What metrics and the access log know of an exchange when it ends. */
 export interface ExchangeLog {
   operation: string;
-  /** The verdict whose figures the answer shows; null while none was reached or the store is away. */
+  /** The verdict whose figures the answer shows; null while none was reached or the store is unavailable. */
   verdict: StandingVerdict | null;
   /** `performance.now()` when the verdict came. */
   decidedMs: number;
@@ -152,11 +152,11 @@ export type Admitted = Identified & {
   readonly operation: Operation;
   readonly verdict: StandingVerdict;
   /** Held for it at its upstream; null where the gateway answers itself. */
-  readonly place: Place | null;
+  readonly slot: Slot | null;
 };
 
 /** A place at an upstream, held for a request while it is asked whether that may pass. */
-export interface Place {
+export interface Slot {
   /** Once: it was refused, or is being sent. */
   free(): void;
 }
@@ -168,7 +168,7 @@ export interface RouteRequirements {
   /** What the ledger counts under. */
   readonly operation: string;
   /** The operation whose windows hold, and are shown: the same, or `EVERY_OPERATION` of what tells of all. */
-  readonly shows: string;
+  readonly reportsAs: string;
   readonly scope: string | null;
   /** Units, unless the key's plan says otherwise; 0 shows the figures alone. */
   readonly cost: number;
@@ -219,11 +219,11 @@ export function toAdmitted(
   exchange: Identified,
   operation: Operation,
   verdict: StandingVerdict,
-  place: Place | null,
+  slot: Slot | null,
 ): Admitted {
   const next = exchange as unknown as Mutable<Admitted>;
   next.operation = operation;
   next.verdict = verdict;
-  next.place = place;
+  next.slot = slot;
   return next;
 }

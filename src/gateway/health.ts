@@ -33,7 +33,7 @@ const CHECK_MS = 1000;
 export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams, config: () => ReloadState): Health {
   let storeOk = false;
   let storeDetail = 'not checked yet';
-  /** Once a store was seen that keeps its data: one that begins to drop it later is told of, and served on. */
+  /** Once a store was seen that keeps its data: one that begins to drop it later is notified of, and served on. */
   let keepsData = false;
   let serving = false;
   let draining = false;
@@ -86,7 +86,7 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
 }
 
 /**
- * Admission works. Degraded: the shared store is away, and this gateway decides by itself; one that knows
+ * Admission works. Degraded: the shared store is unavailable, and this gateway decides by itself; one that knows
  * no key can't, and must not replace others that do, as in a roll-out with a wrong password.
  */
 function decides({ name, failover }: AdmissionEngine): { ok: boolean; degraded?: true; detail: string } {
@@ -96,11 +96,11 @@ function decides({ name, failover }: AdmissionEngine): { ok: boolean; degraded?:
     return {
       ok: false,
       degraded: true,
-      detail: `${name} is away (${reason}), and this gateway has met no key yet: it refuses them all`,
+      detail: `${name} is unavailable (${reason}), and this gateway has met no key yet: it refuses them all`,
     };
   return {
     ok: true,
     degraded: true,
-    detail: `${name} is away (${reason}); decided here, with 1/${failover.gateways()} of each limit`,
+    detail: `${name} is unavailable (${reason}); decided here, with 1/${failover.gateways()} of each limit`,
   };
 }

@@ -10,7 +10,7 @@ import { createReloader } from './config/reload.js';
 import type { Reloader } from './config/reload.js';
 import { loadContract } from './contract/load.js';
 import { checkPrices } from './contract/prices.js';
-import { takeAway, takenBy } from './accounts/plans/losses.js';
+import { narrows, planProblems } from './accounts/plans/losses.js';
 import { watchProcess } from './observe/process.js';
 import { oversee } from './oversee.js';
 import { drain, listen } from './server.js';
@@ -48,16 +48,16 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     check: async (read, { plans }) => {
       const warned = checkPrices(read, operations);
       await askStore(base, read);
-      const problems = await takenBy(base.engine, read, plans, operations);
+      const problems = await planProblems(base.engine, read, plans, operations);
       if (problems.length > 0) throw new ConfigError(problems, read.files);
       warn(base, warned);
     },
-    narrows: (next, inForce) => takeAway(inForce.plans, next.plans, costs),
-    unserved: (inForce) => takenBy(base.engine, inForce, null, operations),
+    narrows: (next, inForce) => narrows(inForce.plans, next.plans, costs),
+    unserved: (inForce) => planProblems(base.engine, inForce, null, operations),
     apply: (settings, certificate) => applySettings(base, settings, certificate),
   });
   process.on('SIGHUP', () => void reloader.reload());
-  await (base.settings.workers === 1 ? runAlone(base, reloader) : runPrimary(base, reloader));
+  await (base.settings.workers === 1 ? runSingleProcess(base, reloader) : runPrimary(base, reloader));
 }
 
 function warn({ log }: Base, problems: readonly string[]): void {
@@ -65,7 +65,7 @@ function warn({ log }: Base, problems: readonly string[]): void {
 }
 
 /** One process serves both listeners. */
-function runAlone(base: Base, reloader: Reloader): Promise<void> {
+function runSingleProcess(base: Base, reloader: Reloader): Promise<void> {
   const app = createApp(base);
   const { registry } = app.metrics;
   const { listen: address, shutdownMs } = base.settings;

@@ -1,6 +1,6 @@
 import type { Settings } from './config/settings.js';
 import { readEventSecrets } from './events/secrets.js';
-import { BadSecret, findSecret, givenSecret, readSecret } from '../shared/secret-file.js';
+import { InvalidSecret, findSecret, givenSecret, readSecret } from '../shared/secret-file.js';
 
 /** What the gateway keeps to itself. */
 export interface Secrets {
@@ -13,9 +13,9 @@ export interface Secrets {
 }
 
 /** What says where they are, and which are needed. */
-type Asked = Pick<Settings, 'dataFolder' | 'events'>;
+type SecretSettings = Pick<Settings, 'dataFolder' | 'events'>;
 
-const BAD = ['BadSecret'];
+const INVALID = ['BadSecret'];
 const INTERNAL = 'PETGATE_INTERNAL_TOKEN';
 const ADMIN = 'PETGATE_ADMIN_TOKEN';
 const SAME = `${ADMIN} and ${INTERNAL} are the same, so that pets, and whoever reads its environment, could do everything with the admin API. Set another of them, such as the output of "openssl rand -hex 32".`;
@@ -24,7 +24,7 @@ const SAME = `${ADMIN} and ${INTERNAL} are the same, so that pets, and whoever r
  * The secrets of the environment, else of the data folder; a token that is in neither is made.
  * @throws BadSecret with everything that is wrong, a line each, and nothing of the secrets
  */
-export function readSecrets(environment: NodeJS.ProcessEnv, asked: Asked): Secrets {
+export function readSecrets(environment: NodeJS.ProcessEnv, asked: SecretSettings): Secrets {
   return gather(environment, asked, readSecret);
 }
 
@@ -32,23 +32,25 @@ export function readSecrets(environment: NodeJS.ProcessEnv, asked: Asked): Secre
  * Throws as `readSecrets`, and makes nothing.
  * @param asked null where it is not known: then the environment alone is looked at
  */
-export function checkSecrets(environment: NodeJS.ProcessEnv, asked: Asked | null): void {
+export function checkSecrets(environment: NodeJS.ProcessEnv, asked: SecretSettings | null): void {
   if (asked === null) gather(environment, { dataFolder: '', events: null }, givenSecret);
   else gather(environment, asked, findSecret);
 }
 
 function gather<Token extends string | null>(
   environment: NodeJS.ProcessEnv,
-  { dataFolder, events }: Asked,
+  { dataFolder, events }: SecretSettings,
   tokenOf: (environment: NodeJS.ProcessEnv, variable: string, folder: string, file: string) => Token,
 ): { readonly internalToken: Token; readonly adminToken: Token; readonly eventKeys: readonly Buffer[] } {
   const problems: string[] = [];
-  const internalToken = collect(problems, BAD, () => tokenOf(environment, INTERNAL, dataFolder, 'internal-token'));
-  const adminToken = collect(problems, BAD, () => tokenOf(environment, ADMIN, dataFolder, 'admin-token'));
-  const eventKeys = collect(problems, BAD, () => (events === null ? [] : readEventSecrets(environment, dataFolder)));
+  const internalToken = collect(problems, INVALID, () => tokenOf(environment, INTERNAL, dataFolder, 'internal-token'));
+  const adminToken = collect(problems, INVALID, () => tokenOf(environment, ADMIN, dataFolder, 'admin-token'));
+  const eventKeys = collect(problems, INVALID, () =>
+    events === null ? [] : readEventSecrets(environment, dataFolder),
+  );
   if (typeof adminToken === 'string' && adminToken === internalToken) problems.push(SAME);
   if (internalToken === undefined || adminToken === undefined || eventKeys === undefined || problems.length > 0)
-    throw new BadSecret(problems.join('\n'));
+    throw new InvalidSecret(problems.join('\n'));
   return { internalToken, adminToken, eventKeys };
 }
 

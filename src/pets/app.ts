@@ -37,7 +37,7 @@ export function buildPetsApp(parts: PetsParts): FastifyInstance {
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error.code, socket),
     frameworkErrors: (_error, request, reply) => {
-      refuse(reply, isCaller(request) ? new Refusal('malformed_request', badPath(request.url)) : unauthorized());
+      refuse(reply, isCaller(request) ? new Refusal('malformed_request', invalidPath(request.url)) : unauthorized());
     },
   });
 
@@ -93,7 +93,7 @@ function tokenCheck(internalToken: string): (request: FastifyRequest) => boolean
 }
 
 /** What is wrong with a path that cannot be decoded. */
-function badPath(url: string): string {
+function invalidPath(url: string): string {
   const [path = ''] = url.split('?', 1);
   if (/%(?![0-9a-f]{2})/i.test(path)) return 'The path has a broken percent escape. Send % followed by two hex digits.';
   return 'The percent escapes of the path are not UTF-8. Encode the bytes of the text in UTF-8, as encodeURIComponent does.';

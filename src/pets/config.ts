@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { misspelt, readVariable } from '../shared/names/variables.js';
-import { BadSecret, readSecret } from '../shared/secret-file.js';
+import { InvalidSecret, readSecret } from '../shared/secret-file.js';
 
 export interface PetsConfig {
   readonly host: string;
@@ -41,9 +41,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
 /** What is wrong with the variables of pets, a line each; of the token and of names nothing. */
 export function mistakesIn(environment: NodeJS.ProcessEnv): readonly string[] {
   const mistakes: string[] = [];
-  const check = (name: string, isGood: (value: string) => boolean, mistake: string): void => {
+  const check = (name: string, isValid: (value: string) => boolean, mistake: string): void => {
     const value = readVariable(environment, name);
-    if (value !== '' && !isGood(value)) mistakes.push(`${name} ${mistake}`);
+    if (value !== '' && !isValid(value)) mistakes.push(`${name} ${mistake}`);
   };
   const isPort = (text: string): boolean => /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535;
   check('PETS_PORT', isPort, 'must be a number from 0 to 65535');
@@ -63,7 +63,7 @@ function tokenIn(environment: NodeJS.ProcessEnv, dataFolder: string, mistakes: s
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown reason';
     mistakes.push(
-      error instanceof BadSecret
+      error instanceof InvalidSecret
         ? reason
         : `cannot keep the internal token in ${dataFolder} (${reason}): make PETGATE_DATA a folder that can be written to, or set PETGATE_INTERNAL_TOKEN`,
     );

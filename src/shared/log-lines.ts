@@ -14,8 +14,8 @@ interface LazyLine {
 }
 
 /** What waits at most for a reader that stands still: access lines up to here, others up to here. */
-const MOST_ACCESS_BYTES = 8 * 1024 * 1024;
-const MOST_BYTES = 9 * 1024 * 1024;
+const MAX_ACCESS_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 9 * 1024 * 1024;
 /** What the log says once it goes on, with how many and since when. */
 export const LINES_DROPPED = 'lines of this log were dropped: nobody read it';
 
@@ -48,7 +48,7 @@ export function openLines(named: string): void {
   if (fstatSync(1).isFile()) pieceBytes = FILE_PIECE_BYTES;
   process.on('exit', () => {
     for (const line of lines) keep(line);
-    tell();
+    notifyWaiting();
     process.stdout.write(pieces.map(({ text }) => text).join(''));
   });
   // Whoever read the log is gone: that is no reason to stop serving.
@@ -72,7 +72,7 @@ const writeSoon = onceATurn(() => {
 /** Of an access line that is dropped not even the text is made. */
 function keep(line: string | LazyLine): void {
   const isAccess = typeof line !== 'string';
-  if (waitingBytes < (isAccess ? MOST_ACCESS_BYTES : MOST_BYTES)) {
+  if (waitingBytes < (isAccess ? MAX_ACCESS_BYTES : MAX_BYTES)) {
     append(textOf(line));
     return;
   }
@@ -102,13 +102,13 @@ function writeNext(): void {
   process.stdout.write(piece.text, () => {
     waitingBytes -= piece.bytes;
     if (piece === notice) notice = null;
-    if (notice === null) tell();
+    if (notice === null) notifyWaiting();
     writeNext();
   });
 }
 
 /** Says in the log how many lines are missing. */
-function tell(): void {
+function notifyWaiting(): void {
   const { accessLines, otherLines } = dropped;
   if (accessLines + otherLines === 0) return;
   const fields = { time: new Date().toISOString(), program, pid: process.pid, ...dropped, msg: LINES_DROPPED };

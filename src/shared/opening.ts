@@ -39,16 +39,16 @@ export function openInTurn<Result>(folder: string, open: () => Result): Result {
 export function letOthersOpen(folder: string, isIdle: () => boolean): () => void {
   const place = placeIn(folder);
   let timer: NodeJS.Timeout | undefined;
-  const look = (): void => {
+  const poll = (): void => {
     clearTimeout(timer);
-    if (!isAsked(place)) return;
+    if (!isRequested(place)) return;
     if (isIdle()) standStill(place);
-    else timer = setTimeout(look, STEP_MS);
+    else timer = setTimeout(poll, STEP_MS);
   };
-  const watcher = watch(place, { persistent: false }, look);
+  const watcher = watch(place, { persistent: false }, poll);
   watcher.on('error', () => watcher.close());
   // Somebody may have asked before.
-  look();
+  poll();
   return () => {
     clearTimeout(timer);
     watcher.close();
@@ -99,7 +99,7 @@ function askerIn(place: string): number | undefined {
   }
 }
 
-function isAsked(place: string): boolean {
+function isRequested(place: string): boolean {
   const asker = askerIn(place);
   return asker !== undefined && asker !== process.pid && !hasEnded(asker);
 }
@@ -116,7 +116,7 @@ function standStill(place: string): void {
   const still = stillOf(place, process.pid);
   writeFileSync(still, '', { mode: 0o600 });
   try {
-    waitUntil(() => !isAsked(place), STILL_MS);
+    waitUntil(() => !isRequested(place), STILL_MS);
   } finally {
     rmSync(still, { force: true });
   }

@@ -7,7 +7,7 @@ const LEAST_CHARACTERS = 16;
 const DRAFT_BYTES = 6;
 
 /** A secret that would let in too many. The message says what to do, and nothing of the secret. */
-export class BadSecret extends Error {
+export class InvalidSecret extends Error {
   override readonly name = 'BadSecret';
 }
 
@@ -48,7 +48,7 @@ export function readSecretFile(folder: string, file: string, variable: string): 
     return read(join(folder, file));
   } catch (error) {
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
-    throw new BadSecret(
+    throw new InvalidSecret(
       `the file ${file} in ${folder} can't be read (${code}). Make it, and the folder (PETGATE_DATA), readable for the user that runs this, or set ${variable}.`,
     );
   }
@@ -72,7 +72,7 @@ function checked(secret: string, what: string, advice: string): string {
         : secret.length < LEAST_CHARACTERS
           ? `must have ${LEAST_CHARACTERS} characters or more`
           : undefined;
-  if (complaint !== undefined) throw new BadSecret(`${what} ${complaint}. ${advice}`);
+  if (complaint !== undefined) throw new InvalidSecret(`${what} ${complaint}. ${advice}`);
   return secret;
 }
 

@@ -223,7 +223,7 @@ t.test('open to everybody, every answer says so, and varies by nothing', async (
   }
 });
 
-t.test('while the store is away a page still reads why', async (t) => {
+t.test('while the store is unavailable a page still reads why', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const gateway = await startGateway(t, {

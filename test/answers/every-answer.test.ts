@@ -10,7 +10,7 @@ import { startUpstream } from '../servers/upstream.js';
 import { checkHonest, codeOf } from './honest.js';
 import { PLANS } from './plans.js';
 
-/** Codes given by other tests: they need a store that is away, a full gateway, another clock or another contract. */
+/** Codes given by other tests: they need a store that is unavailable, a full gateway, another clock or another contract. */
 const ELSEWHERE = new Set([
   'store_unavailable',
   'plan_unavailable',
@@ -86,7 +86,7 @@ for (const over of ['plain HTTP', 'TLS'])
     );
     check('no key', await send(gateway, request('GET /v1/pets')), 401, 'missing_api_key');
     check(
-      'bad key',
+      'invalid key',
       await send(gateway, request('GET /v1/pets', 'Authorization: Bearer nonsense')),
       401,
       'invalid_api_key',

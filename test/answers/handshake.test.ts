@@ -29,7 +29,7 @@ t.test(
       await until(`${name}: the connection is closed`, closed);
     };
     await check('no key', await front.open(), 401, 'missing_api_key');
-    await check('a bad key', await front.open('Authorization: Bearer nonsense'), 401, 'invalid_api_key');
+    await check('a invalid key', await front.open('Authorization: Bearer nonsense'), 401, 'invalid_api_key');
     await check('no scope', await front.open(`Authorization: Bearer ${writer.key}`), 403, 'insufficient_scope');
     t.equal((await front.open(tinyKey)).answer.status, 101);
     await check('one too many', await front.open(tinyKey), 429, 'rate_limited');
@@ -69,7 +69,7 @@ t.test('an unknown path and a path without GET answer a handshake 404 and 405', 
   }
 });
 
-t.test('a service that is away, silent or full of nonsense is 503, 504 and 502', async (t) => {
+t.test('a service that is unavailable, silent or full of nonsense is 503, 504 and 502', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const front = await startTunnelFront(t, { addresses: [upstream.url], pets: { deadline: '300ms', breaker: 'off' } });
   const refused = async (name: string, status: number, code: string): Promise<void> => {

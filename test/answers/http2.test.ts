@@ -84,7 +84,7 @@ t.test(
     await check('a body on GET', { key, body: '{}', method: 'GET' }, 400, 'unexpected_body');
     await check('no key', {}, 401, 'missing_api_key');
     await check('no key, with a body', { method: 'POST', body: 'x'.repeat(500_000) }, 401, 'missing_api_key');
-    await check('bad key', { key: 'Bearer nonsense' }, 401, 'invalid_api_key');
+    await check('invalid key', { key: 'Bearer nonsense' }, 401, 'invalid_api_key');
     await check(
       'no scope',
       { key: await keyOn({ plan: 'wide', scopes: ['pets:read'] }), method: 'POST', body: '{}' },

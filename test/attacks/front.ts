@@ -17,12 +17,12 @@ const AMPLE = { minute: 1_000_000, day: 1_000_000 };
 /** Plans that never refuse: what these tests see refused is refused for another reason. */
 export const AMPLE_PLANS = { free: { limits: AMPLE, ban: NO_BAN }, anonymous: { limits: AMPLE, ban: NO_BAN } };
 
-/** A gateway with a good key before one upstream. */
+/** A gateway with a valid key before one upstream. */
 export interface Front {
   readonly gateway: Gateway;
   readonly port: number;
   readonly target: Target;
-  /** `Authorization: Bearer <good key>` */
+  /** `Authorization: Bearer <valid key>` */
   readonly key: string;
   readonly keyId: string;
   /** The first answer to these bytes. */

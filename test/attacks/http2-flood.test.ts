@@ -13,7 +13,7 @@ import { startHttp2Front } from './front.js';
 import type { Front } from './front.js';
 
 /** Memory that no flood may cost; what garbage waits to be collected is in it. */
-const MOST_BYTES = 150 * 1024 * 1024;
+const MAX_BYTES = 150 * 1024 * 1024;
 
 let upstream: Upstream;
 let front: Front;
@@ -50,7 +50,7 @@ async function flood(
   else client.socket.destroy();
   await front.idle();
   const grown = (await memoryBytes()) - before;
-  t.ok(grown < MOST_BYTES, `${name}: ${(grown / 1024 / 1024).toFixed(0)} MiB more`);
+  t.ok(grown < MAX_BYTES, `${name}: ${(grown / 1024 / 1024).toFixed(0)} MiB more`);
   other.session.destroy();
   return client;
 }

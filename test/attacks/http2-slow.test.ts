@@ -213,7 +213,7 @@ t.test(
   },
 );
 
-t.test('a client that resets a stream, or leaves, aborts its request behind; each is told of once', async (t) => {
+t.test('a client that resets a stream, or leaves, aborts its request behind; each is notified of once', async (t) => {
   const { front, upstream } = await start(t, {});
   let aborted = 0;
   upstream.handle = (_seen, response) => {

@@ -107,7 +107,7 @@ t.test('X-Forwarded-For is believed from trusted proxies only', async (t) => {
   for (let n = 0; n < 5; n += 1)
     statuses.push((await strangers.send(request('GET /v1/pets', `X-Forwarded-For: 192.0.2.${n}`))).status);
   t.same(statuses, [401, 401, 401, 429, 429], 'one bucket, whatever it says');
-  t.equal(await strangers.good(), 200, 'a good key from the same address is not affected');
+  t.equal(await strangers.good(), 200, 'a valid key from the same address is not affected');
 
   const trusting = await startFront(t, upstream.url, {
     plans,

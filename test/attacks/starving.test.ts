@@ -97,9 +97,9 @@ async function recovers(t: Test, { gateway, pets, ask }: Pick<Stage, 'gateway' |
   const toldMs = 1000 * Number(last.headers.get('retry-after') ?? 0);
   t.equal(last.status, 503);
   await until('it is served', async () => {
-    const askedMs = performance.now();
+    const requestedMs = performance.now();
     const { status } = await ask('/v1/pets');
-    if (status !== 200 && askedMs > endMs + toldMs) t.fail('whoever asks when Retry-After said is served');
+    if (status !== 200 && requestedMs > endMs + toldMs) t.fail('whoever asks when Retry-After said is served');
     return status === 200;
   });
   const servedMs = performance.now();

@@ -13,7 +13,7 @@ interface Finding {
 }
 
 /** Longer than on a machine with ten times its work; shorter than a test file may take. */
-const MOST_MS = 170_000;
+const MAX_MS = 170_000;
 /** Nothing to worry about; `WARN` speaks of the tool itself. */
 const FINE = new Set(['OK', 'INFO', 'WARN', 'DEBUG']);
 /** Protocols, cipher lists, forward secrecy, order, renegotiation, and the attacks that read ciphers: what does not depend on the certificate. */
@@ -37,7 +37,7 @@ async function inspect(port: number, folder: string): Promise<readonly Finding[]
   ];
   // Its exit code counts findings; what it found stands in the file, which is whole once it has ended.
   const said = await new Promise<string>((resolve) =>
-    execFile('testssl', args, { timeout: MOST_MS, maxBuffer: 16 * 1024 * 1024 }, (error, stdout) =>
+    execFile('testssl', args, { timeout: MAX_MS, maxBuffer: 16 * 1024 * 1024 }, (error, stdout) =>
       resolve(error?.killed === true ? `killed: ${stdout}` : stdout),
     ),
   );

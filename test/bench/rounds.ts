@@ -37,7 +37,7 @@ const WARM_UP_REQUESTS = 15_000;
 const WARM_UP_RUNS = 3;
 /** On a machine that is busy with something else what a process does by itself would weigh on few requests: it goes on. */
 const LEAST_REQUESTS = 1_000;
-const MOST_RUNS = 5;
+const MAX_RUNS = 5;
 
 /** Measures every case once per round, one after the other, in an order that is new each round. */
 export async function runRounds(scenario: Scenario, fleet: Fleet, keys: Keys, options: RoundOptions): Promise<Outcome> {
@@ -139,7 +139,7 @@ async function sampleOf(
   const [gatewayBefore, storeBefore] = [cpuUs(pid), cpuUs(fleet.redis.pid)];
   const latenciesMs: number[] = [];
   let requests = 0;
-  for (let run = 0; run < MOST_RUNS && requests < LEAST_REQUESTS; run += 1) {
+  for (let run = 0; run < MAX_RUNS && requests < LEAST_REQUESTS; run += 1) {
     if (rate === undefined && load === 'wrk') requests += await send();
     else latenciesMs.push(...(await drive(aim, seconds, rate)).latenciesMs);
     requests = Math.max(requests, latenciesMs.length);

@@ -15,7 +15,7 @@ export interface Traffic {
   readonly status: number;
 }
 
-/** GET of the list with a good key. */
+/** GET of the list with a valid key. */
 export const LIST: Traffic = {
   method: 'GET',
   target: '/v1/pets?limit=20',

@@ -98,7 +98,7 @@ t.test('config check prints what would run, and --store asks the store', async (
   t.equal(code, 0);
   for (const line of [
     /^environment +development$/m,
-    /^store +redis:\/\/\*\*\*@127\.0\.0\.1:\d+; while it is away decided here/m,
+    /^store +redis:\/\/\*\*\*@127\.0\.0\.1:\d+; while it is unavailable decided here/m,
     /^archive +off$/m,
     /^public +http:\/\/0\.0\.0\.0:0$/m,
     /^admin +http:\/\/127\.0\.0\.1:0$/m,

@@ -184,7 +184,7 @@ export async function askMany(
 }
 
 export function standing(verdict: Verdict): StandingVerdict {
-  if (verdict.outcome === 'unknown_key') throw new Error(`the key is not good: ${verdict.reason}`);
+  if (verdict.outcome === 'unknown_key') throw new Error(`the key is not valid: ${verdict.reason}`);
   return verdict;
 }
 export function limited(verdict: Verdict): LimitedVerdict {

@@ -72,7 +72,7 @@ async function judge(engine: AdmissionEngine, subject: Subject, asked: Asked, se
     ...{ stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [] },
   };
   const requirements = {
-    ...{ operation: id, shows: id, scope: operation.scope, cost, secured, refusal: null },
+    ...{ operation: id, reportsAs: id, scope: operation.scope, cost, secured, refusal: null },
     match: { kind: 'operation', operation } as const,
   };
   const { exchange } = makeExchange(subject.kind === 'address' ? { addressBucket: subject.address } : {});

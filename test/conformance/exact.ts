@@ -62,8 +62,8 @@ export function decideExactly(
   const cost = priceOf(plan, request);
   const now = BigInt(nowMs);
   const rules = rulesOf(plan, record, request.operation, now);
-  const isLook = cost === 0 || (now < state.bannedUntilMs && banEnd(state, plan.ban, now) === state.bannedUntilMs);
-  const scratch: ExactState = isLook ? structuredClone(state) : state;
+  const isPeek = cost === 0 || (now < state.bannedUntilMs && banEnd(state, plan.ban, now) === state.bannedUntilMs);
+  const scratch: ExactState = isPeek ? structuredClone(state) : state;
   const spent = rules.map((rule) => settled(scratch, rule, now));
   const ruling = rule(scratch, plan.ban, rules, spent, cost, now);
   if (ruling === 'admitted' && record !== undefined)

@@ -2,9 +2,9 @@ import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
 import type { AdmissionEngine, UsageRow } from '../../src/gateway/store/port.js';
 import { ask, askMany, change, count, dayName, DAY_START_MS, freshId, newKey, NOON_MS, rowsOf } from './cast.js';
-import { createTeller } from '../../src/gateway/store/failures.js';
+import { createReporter } from '../../src/gateway/store/failures.js';
 
-const creditsOf = createTeller();
+const reportsOf = createReporter();
 
 const TODAY = dayName(NOON_MS);
 const TOMORROW = dayName(NOON_MS + DAY_MS);
@@ -120,9 +120,9 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'free');
     await askMany(engine, key, 5, NOON_MS);
     const failure = { keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS };
-    await engine.fail(creditsOf([failure, failure, { ...failure, admittedAtMs: NOON_MS + DAY_MS }]));
-    await engine.fail(creditsOf([failure, { ...failure, operation: 'getPet' }]));
-    await engine.fail(creditsOf([]));
+    await engine.fail(reportsOf([failure, failure, { ...failure, admittedAtMs: NOON_MS + DAY_MS }]));
+    await engine.fail(reportsOf([failure, { ...failure, operation: 'getPet' }]));
+    await engine.fail(reportsOf([]));
     t.same(await rowsOf(engine, TODAY, TOMORROW, key.id), [
       row(key.id, { operation: 'getPet', failed: 1 }),
       row(key.id, { requests: 5, failed: 3 }),

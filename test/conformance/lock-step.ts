@@ -13,14 +13,14 @@ import { dayName, freshCustomerId, freshId, NOON_MS, rowsOf } from './cast.js';
 import type { SteeredEngine } from './reference.js';
 import { EDITIONS, initialRecord, KEYS, LONE_KEYS, longRecords, longStory, story, SUBJECTS } from './sequence.js';
 import type { Event, Request } from './sequence.js';
-import { createTeller } from '../../src/gateway/store/failures.js';
+import { createReporter } from '../../src/gateway/store/failures.js';
 
-const creditsOf = createTeller();
+const reportsOf = createReporter();
 
 /** PETGATE_LONG=1 takes more. */
 const STORIES = process.env['PETGATE_LONG'] === '1' ? 1_000 : 400;
 /** A story tells of fewer. */
-const TOLD_MOST = 1_000;
+const MAX_TOLD = 1_000;
 /** On a busy machine stories end here, and these are enough of them; whoever asked for a number gets all. */
 const ENOUGH_MS = 90_000;
 const ENOUGH = 25;
@@ -149,7 +149,7 @@ class Story {
       case 'fail':
         return this.#all((engine) =>
           engine.fail(
-            creditsOf([
+            reportsOf([
               {
                 keyId: this.#idOf(event.who),
                 plan: 'wave',
@@ -186,8 +186,8 @@ class Story {
     const events = await this.#same(async (engine) => {
       const found = new Map<string, unknown>();
       for (const state of ['waiting', 'scheduled'] as const)
-        for (const { event } of (await engine.outbox.list(state, null, TOLD_MOST)).entries) found.set(event.id, event);
-      assert.ok(found.size < TOLD_MOST);
+        for (const { event } of (await engine.outbox.list(state, null, MAX_TOLD)).entries) found.set(event.id, event);
+      assert.ok(found.size < MAX_TOLD);
       for (const id of found.keys()) await engine.outbox.delivered(id);
       return [...found].filter(([id]) => ours.some((each) => id.startsWith(each))).sort(([a], [b]) => (a < b ? -1 : 1));
     });

@@ -23,7 +23,7 @@ function eventFor(key: string, type: EventType = 'petgate.key.created'): Gateway
 
 const only = (event: GatewayEvent): OutboxChange => ({ emit: [event], withdraw: [] });
 
-/** A new key that is told of. */
+/** A new key that is notified of. */
 async function tell(engine: AdmissionEngine): Promise<GatewayEvent> {
   const id = freshId();
   const event = eventFor(id);

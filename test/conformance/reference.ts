@@ -67,14 +67,14 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     };
     ledger.set(name, { ...row, units: row.units + units, [count]: row[count] + 1 });
   };
-  /** What binds who asks, or why the key is not good. */
+  /** What binds who asks, or why the key is not valid. */
   const termsOf = (subject: Subject, nowMs: number): UnknownReason | Binding => {
     if (subject.kind === 'address') {
       const plan = plans.get(ANONYMOUS_PLAN);
       return plan === undefined ? 'no_plan' : { plan, record: undefined, customerId: null };
     }
     const record = records.get(subject.id);
-    const unfit = unfitness(record, subject.secretHash, nowMs);
+    const unfit = whyInvalid(record, subject.secretHash, nowMs);
     if (record === undefined || unfit !== undefined) return unfit ?? 'unknown';
     const customerId = customerOf(subject.id);
     const payer = customerId === null ? record : customers.get(customerId);
@@ -250,7 +250,7 @@ function unused(): never {
   throw new Error('random stories only read events and forget them: test/conformance/outbox.ts does more');
 }
 
-function unfitness(record: KeyRecord | undefined, secretHash: string, nowMs: number): UnknownReason | undefined {
+function whyInvalid(record: KeyRecord | undefined, secretHash: string, nowMs: number): UnknownReason | undefined {
   if (record === undefined) return 'unknown';
   if (record.status !== 'enabled') return record.status;
   const secret = record.secrets.find((each) => each.hash === secretHash);

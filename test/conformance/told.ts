@@ -111,7 +111,7 @@ export function told(t: Test, engine: AdmissionEngine): void {
     t.same(await crossingsOf(engine, open.id), []);
   });
 
-  t.test('a day that trickles crosses a share often, and is told of it once a day', async (t) => {
+  t.test('a day that trickles crosses a share often, and is notified of it once a day', async (t) => {
     const key = await newKey(engine, 'trickle');
     const third = DAY_MS / 3;
     await askMany(engine, key, 3, DAY_START_MS);
@@ -184,7 +184,7 @@ export function told(t: Test, engine: AdmissionEngine): void {
     }
     const address = { kind: 'address', address: `told-${freshId()}` } as const;
     await askMany(engine, address, 30, NOON_MS);
-    t.same(await toldOf(engine, address.address), [], 'nobody is told of an address');
+    t.same(await toldOf(engine, address.address), [], 'nobody is notified of an address');
   });
 
   t.test('a ban by hand is told when its event comes with it', async (t) => {

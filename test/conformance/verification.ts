@@ -3,7 +3,7 @@ import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { ask, change, dayName, freshId, newKey, NOON_MS, rowsOf, standing } from './cast.js';
 
-/** Which keys are good. */
+/** Which keys are valid. */
 export function verification(t: Test, engine: AdmissionEngine): void {
   t.test('a key nobody made, or another secret, is unknown', async (t) => {
     const key = await newKey(engine, 'free');

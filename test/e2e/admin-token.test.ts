@@ -65,7 +65,7 @@ t.test('a token made or revoked on gateway A is good or bad on the very next req
   t.match(stored, 'reader');
   t.notMatch(stored, token.slice(-32), 'Redis has its hash alone');
   await redis.stop();
-  await until('the store is away', async () => (await statusOf(a, token)) === 503);
+  await until('the store is unavailable', async () => (await statusOf(a, token)) === 503);
   t.equal((await a.admin('GET', '/admin/v1/openapi.json')).status, 200, 'the token of the environment needs no store');
 });
 

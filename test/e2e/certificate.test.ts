@@ -141,7 +141,7 @@ for (const workers of ['1', '2']) {
       t.match(outdated.code, /PROTOCOL_VERSION/, 'and the rules hold on');
 
       put(served, 'cert', third.cert);
-      await until('the bad pair is told of', async () => !(await configPart(gateway)).ok);
+      await until('the bad pair is notified of', async () => !(await configPart(gateway)).ok);
       t.match(
         (await configPart(gateway)).detail,
         /tls\.key: .*tls\.key: this key does not belong to the certificate in .*tls\.crt/,
@@ -244,13 +244,13 @@ t.test('a link swapped as Kubernetes does, one further up, a folder made anew: a
   await until('the link further up is followed', () => serves(gateway, third));
 
   rmSync(join(folder, 'v2'), { recursive: true });
-  await until('gone files are told of', async () => /no such file/.test((await configPart(gateway)).detail));
+  await until('gone files are notified of', async () => /no such file/.test((await configPart(gateway)).detail));
   t.ok(await serves(gateway, third), 'what they held is still served');
   version('v2', fourth);
   await until('the folder made anew is followed', () => serves(gateway, fourth));
 
   writeFileSync(config, named(join(folder, 'v9')));
-  await until('files not there yet are told of', async () =>
+  await until('files not there yet are notified of', async () =>
     /v9.*no such file/.test((await configPart(gateway)).detail),
   );
   version('v9', first);
@@ -265,7 +265,7 @@ for (const workers of ['1', '2'])
     const limit = async (): Promise<string | undefined> => (await client.send(key)).headers.get('x-ratelimit-limit');
     t.equal(await limit(), String(AMPLE_PLANS.free.limits.minute));
     renew(served, ended);
-    await until('it is told of', async () => /tls\.cert: .*ended on/.test((await configPart(gateway)).detail));
+    await until('it is notified of', async () => /tls\.cert: .*ended on/.test((await configPart(gateway)).detail));
 
     writeFileSync(
       join(gateway.dataFolder, 'config/plans.yaml'),

@@ -22,7 +22,7 @@ const PLANS = {
   daily: { limits: { minute: 500, day: 137 }, ban },
   anonymous: { limits: { minute: 300, day: 10_000 }, ban },
 };
-/** The machine may be busy: a verdict that comes late must not look like a store that is away. */
+/** The machine may be busy: a verdict that comes late must not look like a store that is unavailable. */
 const PATIENT = { deadline: '10s' };
 
 interface Front {

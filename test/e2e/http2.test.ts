@@ -196,7 +196,7 @@ t.test('a renewed certificate, and settings: connections of before go on, new on
     session.destroy();
     return settings.maxConcurrentStreams === 7;
   };
-  await until('new connections are told of fewer streams', limited);
+  await until('new connections are notified of fewer streams', limited);
   before.session.destroy();
   await until(
     'connections are counted right',

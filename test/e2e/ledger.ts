@@ -8,7 +8,7 @@ export interface Counts {
   readonly failed: number;
 }
 
-/** What billing is told of one key: yesterday and today, so that a midnight in the test changes nothing. */
+/** What billing is notified of one key: yesterday and today, so that a midnight in the test changes nothing. */
 export async function ledgerOf(gateway: Gateway, keyId: string): Promise<Counts> {
   const [from, to] = [day(Date.now() - 86_400_000), day(Date.now())];
   const { status, body } = await gateway.admin('GET', `/admin/v1/usage?from=${from}&to=${to}&by=key&key=${keyId}`);

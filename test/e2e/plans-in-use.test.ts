@@ -137,7 +137,7 @@ for (const engine of ['embedded', 'redis'] as const) {
     await first.program.stop();
     const plans = { ...PLANS, own: { ...PLANS.own, operations: { createPet: { cost: 8 } } } };
     const gateway = await start(t, { environment: store, plans, dataFolder: first.dataFolder });
-    await until('the start tells of it', async () =>
+    await until('the start mentions it', async () =>
       /costs more than their own/.test((await configPart(gateway)).detail),
     );
     for (let n = 0; n < 20; n += 1) {
@@ -149,7 +149,7 @@ for (const engine of ['embedded', 'redis'] as const) {
   });
 }
 
-t.test('while the store is away a reload that narrows waits, and is decided when it is back', async (t) => {
+t.test('while the store is unavailable a reload that narrows waits, and is decided when it is back', async (t) => {
   const redis = await redisFor(t);
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {

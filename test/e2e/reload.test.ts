@@ -59,7 +59,7 @@ for (const workers of ['1', '2']) {
       await until('a file written in place holds too', () => settled(2500));
 
       replaceFile(plans, 'free: { limits: { minute: many } }\n');
-      await until('the bad file is told of', async () => !(await configPart(gateway)).ok);
+      await until('the bad file is notified of', async () => !(await configPart(gateway)).ok);
       t.match((await configPart(gateway)).detail, /plans\.yaml:1.*minute/, 'with file and line');
       t.equal((await gateway.admin('GET', '/readyz')).status, 200, 'the gateway stays in service');
       t.ok(await settled(2500), 'the old plan stays');
@@ -92,7 +92,7 @@ t.test('plans that Redis refuses to load, or is not there to load, are no settin
 
   await redis.command('ACL', 'SETUSER', 'default', '-eval');
   replaceFile(plans, textOf(2000));
-  await until('it is told of', async () => !(await configPart(gateway)).ok);
+  await until('it is notified of', async () => !(await configPart(gateway)).ok);
   t.match((await configPart(gateway)).detail, /plans\.yaml: Redis refuses the admission script of these plans: NOPERM/);
   t.match(await (await fetch(`${gateway.adminUrl}/metrics`)).text(), /^petgate_config_ok 0$/m);
   t.equal((await gateway.admin('GET', '/readyz')).status, 200);

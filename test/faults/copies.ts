@@ -4,7 +4,7 @@ import { cachedKeyRow } from '../../src/gateway/store/outage/key-cache.js';
 import type { Gateway } from '../servers/gateway.js';
 import { until } from '../servers/until.js';
 
-/** Waits until the gateway has copies of these keys: it can serve them while Redis is away. */
+/** Waits until the gateway has copies of these keys: it can serve them while Redis is unavailable. */
 export async function learnt({ dataFolder }: Gateway, keyIds: readonly string[]): Promise<void> {
   const store = open<Buffer, string>(join(dataFolder, 'failover/durable.mdb'), {
     encoding: 'binary',

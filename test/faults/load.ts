@@ -5,7 +5,7 @@ import type { Client } from '../e2e/client.js';
 
 /** Headers of every so manieth answer of a kind are looked at: all would be more checking than asking. */
 const LOOK_EVERY = 200;
-/** A gateway that is away refuses connections at once; without a pause nothing else would run. */
+/** A gateway that is unavailable refuses connections at once; without a pause nothing else would run. */
 const AWAY_PAUSE_MS = 5;
 
 export interface Load {

@@ -10,7 +10,7 @@ import { makeExchange } from './exchange.js';
 const [OPERATION] = loadContract().routes.operations;
 const REQUIREMENTS = {
   operation: 'listPets',
-  shows: 'listPets',
+  reportsAs: 'listPets',
   scope: null,
   cost: 1,
   secured: true,

@@ -45,7 +45,7 @@ t.test('only the internal token opens anything but health', async (t) => {
   t.equal((await pets.send('GET', '/v1/pets')).text, '[]', 'nothing was added without it');
 });
 
-/** A store that is away: what it takes to see how the service says so. */
+/** A store that is unavailable: what it takes to see how the service says so. */
 const away: PetStore = {
   add: () => Promise.reject(new StoreUnavailable('away')),
   read: () => Promise.reject(new StoreUnavailable('away')),
@@ -54,7 +54,7 @@ const away: PetStore = {
   close: () => Promise.resolve(),
 };
 
-t.test('a store that is away is 503 with Retry-After, and not ready, but alive', async (t) => {
+t.test('a store that is unavailable is 503 with Retry-After, and not ready, but alive', async (t) => {
   const pets = await serve(t, away);
   for (const answer of [
     await pets.send('GET', '/v1/pets/1'),

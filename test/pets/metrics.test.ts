@@ -41,7 +41,7 @@ t.test('every answer is counted under its operation and status, with its duratio
   t.equal((await pets.send('POST', '/metrics')).status, 405);
 });
 
-t.test('a store that is away is 0, and the scrape goes well', async (t) => {
+t.test('a store that is unavailable is 0, and the scrape goes well', async (t) => {
   const away = (): Promise<never> => Promise.reject(new StoreUnavailable('away'));
   const pets = await serve(t, { add: away, read: away, page: away, check: away, close: () => Promise.resolve() });
   t.equal((await scrape(pets.url)).value('petgate_pets_store_up'), 0);

@@ -194,7 +194,7 @@ export interface RedisSentinel {
   stop(): Promise<void>;
 }
 
-/** A sentinel that takes longer to call a master dead is told of it. */
+/** A sentinel that takes longer to call a master dead is notified of it. */
 const SOON_MS = 1_000;
 
 interface SentinelOptions extends Pick<RedisOptions, 'config'> {

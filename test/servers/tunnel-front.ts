@@ -34,7 +34,7 @@ export const TUNNEL_PLANS = {
 export interface TunnelFront {
   readonly gateway: Gateway;
   readonly port: number;
-  /** `Authorization: Bearer <good key>` */
+  /** `Authorization: Bearer <valid key>` */
   readonly key: string;
   readonly keyId: string;
   open(...fields: readonly string[]): Promise<TunnelClient>;

@@ -3,7 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
-import { BadSecret, readOrCreateSecret, readSecret } from '../../src/shared/secret-file.js';
+import { InvalidSecret, readOrCreateSecret, readSecret } from '../../src/shared/secret-file.js';
 import { temporaryFolder } from '../servers/program.js';
 
 t.test('a secret is made once, kept, and readable by its owner alone', (t) => {
@@ -41,7 +41,7 @@ t.test('an empty variable is not set, and a secret that can be guessed is refuse
   t.equal(read(' \n'), made);
   t.equal(read('sixteen-letters!\n'), 'sixteen-letters!');
   for (const value of ['fifteen-letters', '\u00a0', 'sixteen letters!', '\u00a0'.repeat(20)]) {
-    t.throws(() => read(value), BadSecret, JSON.stringify(value));
+    t.throws(() => read(value), InvalidSecret, JSON.stringify(value));
     t.throws(() => read(value), { message: /^TOKEN must/ });
   }
   for (const text of ['', '\n', 'short\n', '\u00a0\n']) {

@@ -13,7 +13,7 @@ import type { Seen } from './watch.js';
 
 const CONNECTIONS = 64;
 const LONGEST_MS = 500;
-const MOST_FILES_MIB = 200;
+const MAX_FILES_MIB = 200;
 /** What it may take beyond the time of the load, s. */
 const GRACE_S = 120;
 
@@ -142,7 +142,7 @@ function brokenBounds(minutes: readonly Minute[], { store, isTimed }: SoakOption
   if (minutes.at(-1)?.load.ended !== true) problems.push('the load did not end in time: requests wait for answers');
   if (failed > 0) problems.push(`${failed} requests failed or broke`);
   if (isTimed && longestMs > LONGEST_MS) problems.push(`an answer took ${Math.round(longestMs)} ms`);
-  if (store === 'embedded' && filesMiB > MOST_FILES_MIB) problems.push(`the files grew to ${Math.round(filesMiB)} MiB`);
+  if (store === 'embedded' && filesMiB > MAX_FILES_MIB) problems.push(`the files grew to ${Math.round(filesMiB)} MiB`);
   const grown = growthOf(minutes);
   if (grown > 1.5) problems.push(`memory grew to ${grown.toFixed(2)} times what it was after a third of the time`);
   const notReady = minutes.reduce((sum, { notReady: times }) => sum + times.length, 0);

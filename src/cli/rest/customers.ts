@@ -68,7 +68,7 @@ const WEBHOOK: Rows = {
 export function customersCommand(connect: Connect): Command {
   const about = 'create, find, change and close customers, whose keys share a plan';
   return group(connect, 'customers', about, ROWS, EXAMPLES)
-    .addCommand(group(connect, 'webhook', 'where a customer is told of its keys and limits', WEBHOOK))
+    .addCommand(group(connect, 'webhook', 'where a customer is notified of its keys and limits', WEBHOOK))
     .addCommand(exportCommand(connect));
 }
 

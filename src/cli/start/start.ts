@@ -45,7 +45,7 @@ export async function start(environment: NodeJS.ProcessEnv): Promise<number> {
   return stopped.done;
 }
 
-/** A store that is away keeps the gateway from making keys, not from serving: no reason to stop. */
+/** A store that is unavailable keeps the gateway from making keys, not from serving: no reason to stop. */
 async function greet(childEnvironment: NodeJS.ProcessEnv, publicUrl: string): Promise<void> {
   try {
     await welcome(new AdminClient(await findAdmin(childEnvironment, undefined)), publicUrl);

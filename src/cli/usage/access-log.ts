@@ -48,7 +48,7 @@ export function askedOf(key: string, operation: string): string {
  * or `-` for standard input. Reads as a stream. Throws CommandError for a file that can't be read.
  */
 export async function readLogs(files: readonly string[], day: string): Promise<LoggedDay> {
-  const tally: Tally = {
+  const tally: MutableLoggedDay = {
     counts: new Map(),
     total: { requests: 0, units: 0 },
     unanswered: new Map(),
@@ -71,9 +71,9 @@ export async function readLogs(files: readonly string[], day: string): Promise<L
   return tally;
 }
 
-type Tally = { -readonly [Name in keyof LoggedDay]: LoggedDay[Name] };
+type MutableLoggedDay = { -readonly [Name in keyof LoggedDay]: LoggedDay[Name] };
 
-function addLine(tally: Tally, text: string, day: string): void {
+function addLine(tally: MutableLoggedDay, text: string, day: string): void {
   const line = lineIn(text);
   const { msg, counted, time } = line;
   if (msg === LINES_DROPPED) tally.dropped += droppedIn(line, day);
@@ -84,7 +84,7 @@ function addLine(tally: Tally, text: string, day: string): void {
   } else if (text.includes(COUNTED)) addAdmitted(tally, line, day);
 }
 
-function addAdmitted(tally: Tally, line: Line, day: string): void {
+function addAdmitted(tally: MutableLoggedDay, line: Line, day: string): void {
   const { msg, counted, units, admittedAt, sampled } = line;
   if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') {
     tally.unreadable += 1;

@@ -13,14 +13,14 @@ const TYPES: Readonly<Partial<Record<AuditEntry['action'], EventType>>> = {
   withdrawn: 'petgate.key.changed',
   revoked: 'petgate.key.revoked',
 };
-/** What is told of changes whose entry names something else than fields. */
+/** What is notified of changes whose entry names something else than fields. */
 const CHANGED: Readonly<Partial<Record<AuditEntry['action'], readonly string[]>>> = {
   rotated: ['secrets'],
   granted: ['grants'],
   withdrawn: ['grants'],
 };
 const RANDOM_LENGTH = 12;
-/** How long before its end a key is told of. */
+/** How long before its end a key is notified of. */
 const EXPIRING_MS = 7 * 86_400_000;
 
 /**
@@ -30,10 +30,10 @@ const EXPIRING_MS = 7 * 86_400_000;
  */
 export function outboxChange(before: KeyRecord | undefined, held: KeyRecord, entry: AuditEntry): OutboxChange {
   const [then, now] = [endOf(before), endOf(held)];
-  const told = eventOf(held, entry);
+  const event = eventOf(held, entry);
   return {
     emit: [
-      ...(told === undefined ? [] : [told]),
+      ...(event === undefined ? [] : [event]),
       ...(now === null || now === then ? [] : [expiringEvent(held.id, now, entry.atMs)]),
     ],
     withdraw: then === null || now === then ? [] : [expiringId(held.id, then)],

@@ -22,7 +22,7 @@ interface Personal {
 }
 
 /** Where it is kept: the part of both stores that erasing needs. */
-interface Kept<R> {
+interface ErasableStore<R> {
   history(id: string): Promise<readonly AuditEntry[]>;
   rewrite(record: R, history: readonly AuditEntry[]): Promise<void>;
 }
@@ -115,7 +115,7 @@ async function forgetReasons(outbox: Outbox, isErased: (keyId: string) => boolea
 
 /** @param read gives the record as it is, or throws where it may not be erased */
 async function erase<R extends Personal>(
-  store: Kept<R>,
+  store: ErasableStore<R>,
   read: () => Promise<R>,
   atMs: number,
   actor: string,

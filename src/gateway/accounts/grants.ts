@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_LIMIT } from '../admission/bucket.js';
 import type { Limits, Per } from '../admission/bucket.js';
-import { inForce, MOST_GRANTS, withGrants } from '../store/records/grant.js';
+import { inForce, MAX_GRANTS, withGrants } from '../store/records/grant.js';
 import type { Grant } from '../store/records/grant.js';
 import { termsOf } from '../admission/plan.js';
 import type { Plans } from '../admission/plan.js';
@@ -47,9 +47,9 @@ export function granted<R extends Granted>(
   if (problems.length === 0) problems.push(...problemsOn(record, plans, window, units, nowMs));
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
   const held = inForce(record.grants ?? [], nowMs);
-  if (held.length >= MOST_GRANTS)
+  if (held.length >= MAX_GRANTS)
     throw new KeyRefused('conflict', [
-      `there are ${MOST_GRANTS} grants in force, and that is the most: withdraw one, or change the limit itself`,
+      `there are ${MAX_GRANTS} grants in force, and that is the most: withdraw one, or change the limit itself`,
     ]);
   const id = record.version + 1;
   const until = new Date(untilMs).toISOString();

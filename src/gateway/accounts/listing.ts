@@ -27,11 +27,11 @@ const BATCH_COUNT = 500;
 
 /**
  * Up to `count` records after `cursor` that are wanted, by id.
- * @param read the next ones behind an id; fewer than `most` are the last
+ * @param read the next ones behind an id; fewer than `max` are the last
  * @param isWanted null: all of them
  */
 export async function scan<R extends { readonly id: string }>(
-  read: (afterId: string | null, most: number) => Promise<readonly R[]>,
+  read: (afterId: string | null, max: number) => Promise<readonly R[]>,
   isWanted: ((record: R) => boolean) | null,
   cursor: string | null,
   count: number,

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { patiently } from '../store/retry.js';
+import { withRetry } from '../store/retry.js';
 import { ChangeUncertain } from '../store/port.js';
 import type { Limits } from '../admission/bucket.js';
 import type { Plans } from '../admission/plan.js';
@@ -49,7 +49,7 @@ export const ANYBODY = 'admin-api';
 /**
  * What the lives of keys and customers have in common. Every change is checked whole before anything is written, and
  * lands in the history. All methods reject with KeyRefused for what the caller can put right, StoreUnavailable when
- * the store is away, ChangeUncertain when no replica confirmed a change.
+ * the store is unavailable, ChangeUncertain when no replica confirmed a change.
  */
 export abstract class RecordRegistry<R extends Account, Filter extends object, Beside> {
   protected readonly store: RecordStore<R, Beside>;
@@ -94,7 +94,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
     let cursor: string | null = null;
     do {
       const from = cursor;
-      const page: Page<R> = await patiently(() => this.list(filter, from, EXPORTED_AT_ONCE));
+      const page: Page<R> = await withRetry(() => this.list(filter, from, EXPORTED_AT_ONCE));
       if (page.records.length > 0) yield page.records;
       // The embedded store answers at once: all pages would be one turn of the event loop.
       await nextTurn();

@@ -159,12 +159,12 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
 
   /** The event of a ban that begins by hand now; undefined where nothing is told. */
   async eventOfBan(record: KeyRecord, untilMs: number, reason: string | null): Promise<GatewayEvent | undefined> {
-    if (!this.tellsEvents) return undefined;
+    if (!this.emitsEvents) return undefined;
     return banByHand(await this.asItHolds(record), untilMs, reason, await this.clock());
   }
 
   /** Whether changes are told as events. */
-  get tellsEvents(): boolean {
+  get emitsEvents(): boolean {
     return (this.#parts.events ?? null) !== null;
   }
 
@@ -192,7 +192,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
   }
 
   protected override async write(before: KeyRecord | undefined, record: KeyRecord, entry: AuditEntry): Promise<void> {
-    const events = this.tellsEvents ? outboxChange(before, await this.asItHolds(record), entry) : undefined;
+    const events = this.emitsEvents ? outboxChange(before, await this.asItHolds(record), entry) : undefined;
     return this.store.write(record, entry, events);
   }
 

@@ -36,14 +36,14 @@ export function checkOverlap(overlapMs: number): void {
 
 /** Which of `secrets` stays good beside a new one, and until when: never longer than `overlapMs` nor than its own end. */
 export function retire<T extends Secret>(secrets: readonly T[], nowMs: number, overlapMs: number): Retired<T> {
-  const good = secrets.filter((secret) => endOf(secret) > nowMs);
-  const longest = good.reduce<T | undefined>(
+  const valid = secrets.filter((secret) => endOf(secret) > nowMs);
+  const longest = valid.reduce<T | undefined>(
     (best, secret) => (best === undefined || endOf(secret) > endOf(best) ? secret : best),
     undefined,
   );
   const endsAtMs = longest === undefined ? nowMs : Math.min(endOf(longest), nowMs + overlapMs);
   const old = longest === undefined || endsAtMs <= nowMs ? [] : [{ ...longest, endsAtMs }];
-  const others = Math.max(0, good.length - 1);
+  const others = Math.max(0, valid.length - 1);
   const oldSecretEnds = longest === undefined ? null : new Date(endsAtMs).toISOString();
   return { old, changed: { oldSecretEnds, ...(others === 0 ? {} : { othersEndedAtOnce: others }) } };
 }

@@ -1,5 +1,5 @@
 import { toAdmitted } from '../exchange.js';
-import type { Admitted, Identified, ExchangeLog, Place, RouteRequirements } from '../exchange.js';
+import type { Admitted, Identified, ExchangeLog, Slot, RouteRequirements } from '../exchange.js';
 import { isRefusal, REFUSALS, withHeaders } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
@@ -11,7 +11,7 @@ import type { StandingVerdict, Verdict } from './verdict.js';
 export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
 
 /** Holds a place at the upstream until it is clear whether the request may pass; where there is none, `shed`s it. */
-type Reserve = (exchange: Identified) => Place | null | Promise<Place | null>;
+type Reserve = (exchange: Identified) => Slot | null | Promise<Slot | null>;
 
 /** What answers OPTIONS; it stands in no contract. */
 const OPTIONS: Admitted['operation'] = {
@@ -48,7 +48,7 @@ export function createAdmit(
     `Bearer realm="${realm}", error="invalid_token"`,
   );
 
-  const admitAddress = async (exchange: Identified, place: Place | null): Promise<Admitted | Refusal> => {
+  const admitAddress = async (exchange: Identified, slot: Slot | null): Promise<Admitted | Refusal> => {
     const { requirements, credential, logEntry } = exchange;
     const subject = { kind: 'address', address: exchange.addressBucket } as const;
     const request = {
@@ -58,25 +58,25 @@ export function createAdmit(
       cost: requirements.secured ? 1 : 0,
     } as const;
     const verdict = note(logEntry, await admission.admit(request), onVerdict);
-    if (!requirements.secured && verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict, place);
+    if (!requirements.secured && verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict, slot);
     if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
     if (verdict.outcome === 'banned') return REFUSALS.address_banned;
     return credential === 'missing' ? missing : invalid;
   };
 
   return async (exchange) => {
-    const askedMs = performance.now();
+    const requestedMs = performance.now();
     const held = reserve(exchange);
-    const place = held instanceof Promise ? await held : held;
+    const slot = held instanceof Promise ? await held : held;
     const { requirements, subject, logEntry } = exchange;
     let end: Admitted | Refusal | null = null;
     try {
-      // One await on the way of a good key: each costs more than the decision around it.
+      // One await on the way of a valid key: each costs more than the decision around it.
       if (subject.kind === 'key') {
-        const { shows: operation, scope, cost } = requirements;
+        const { reportsAs: operation, scope, cost } = requirements;
         const verdict = note(logEntry, await admission.admit({ subject, operation, scope, cost }), onVerdict);
-        if (verdict.outcome !== 'unknown_key') return (end = pass(exchange, verdict, onVerdict, place));
-        // The key is good: neither its holder nor who else is at this address did anything wrong.
+        if (verdict.outcome !== 'unknown_key') return (end = pass(exchange, verdict, onVerdict, slot));
+        // The key is valid: neither its holder nor who else is at this address did anything wrong.
         if (verdict.reason === 'no_plan' && requirements.secured) {
           logEntry.keyId = subject.id;
           return REFUSALS.plan_unavailable;
@@ -84,13 +84,13 @@ export function createAdmit(
       } else {
         logEntry.credential = exchange.credential;
       }
-      return (end = await admitAddress(exchange, place));
+      return (end = await admitAddress(exchange, slot));
     } catch (error) {
       if (error instanceof StoreUnavailable) return undecided(exchange, error, onVerdict);
       throw error;
     } finally {
-      if (place !== null && (end === null || isRefusal(end))) place.free();
-      logEntry.admissionMs = performance.now() - askedMs;
+      if (slot !== null && (end === null || isRefusal(end))) slot.free();
+      logEntry.admissionMs = performance.now() - requestedMs;
     }
   };
 }
@@ -117,7 +117,7 @@ function undecided(
   onVerdict: OnVerdict,
 ): Refusal {
   logEntry.verdict = null;
-  // Not of the address that pays for a bad key: it has no ledger.
+  // Not of the address that pays for a invalid key: it has no ledger.
   if (late !== undefined && subject.kind === 'key' && logEntry.credential === null && requirements.cost > 0) {
     logEntry.keyId = subject.id;
     logEntry.late = noteLate(logEntry, late, onVerdict);
@@ -137,7 +137,7 @@ function pass(
   exchange: Identified,
   verdict: StandingVerdict,
   onVerdict: OnVerdict,
-  place: Place | null,
+  slot: Slot | null,
 ): Admitted | Refusal {
   const { requirements, logEntry } = exchange;
   const { match, operation } = requirements;
@@ -153,7 +153,7 @@ function pass(
     return verdict.exceeds ? REFUSALS.cost_exceeds_limit : REFUSALS.rate_limited;
   if (!verdict.inScope) return REFUSALS.insufficient_scope;
   if (requirements.refusal !== null) return requirements.refusal;
-  return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict, place);
+  return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict, slot);
 }
 
 /** What the gateway answers itself stays open to who is banned: own usage and documents. */

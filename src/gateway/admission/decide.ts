@@ -82,7 +82,7 @@ function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[],
     state.bannedUntilMs = banEndMs(state, terms.ban, nowMs);
     return 'banned';
   }
-  const tokens = tokensAsked(cost);
+  const tokens = tokensRequested(cost);
   if (
     holds(state.minute, SHAPES.minute, limits.minute, tokens) &&
     holds(state.day, SHAPES.day, limits.day, tokens) &&
@@ -107,7 +107,7 @@ function exceeds({ limits: { minute, day } }: Terms, windows: readonly HeldWindo
 }
 
 /** Whoever only looks is told how a request of the least cost would fare. */
-function tokensAsked(cost: number): number {
+function tokensRequested(cost: number): number {
   return cost === 0 ? 1 : cost;
 }
 
@@ -143,7 +143,7 @@ export function verdictOf(
   const standing = { keyId, recordVersion, plan, minute, day, more, cost, atMs: nowMs, inScope };
   // A refusal took nothing, so the buckets still show what it was about.
   const all = [...everyKeys(state, terms), ...windows];
-  const tokens = tokensAsked(cost);
+  const tokens = tokensRequested(cost);
   const late =
     ends === undefined ? null : foresee(all, ends, tokens, nowMs, ruling === 'limited' ? nowMs : state.bannedUntilMs);
   const last = lastViolated(all, standing, tokens, late);

@@ -32,15 +32,15 @@ export interface Plan {
   readonly operations?: OperationsTerms | undefined;
   /** True: who has it keeps it, and nobody else gets it. */
   readonly retired?: boolean | undefined;
-  /** Shares of day and month, percent, ascending: whoever uses so much of them is told of in an event. `WARN_AT` where it is left out. */
+  /** Shares of day and month, percent, ascending: whoever uses so much of them is notified of in an event. `WARN_AT` where it is left out. */
   readonly warnAt?: readonly number[] | undefined;
 }
 
-/** The plan of whoever shows no good key; its subject is an address. */
+/** The plan of whoever shows no valid key; its subject is an address. */
 export const ANONYMOUS_PLAN = 'anonymous';
 export type Plans = ReadonlyMap<string, Plan>;
 /** They are part of the text of the admission script in Redis. */
-export const MOST_PLANS = 1_000;
+export const MAX_PLANS = 1_000;
 
 /** What binds one subject: its plan with the limits that hold for it. */
 export interface Terms {

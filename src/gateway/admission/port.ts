@@ -10,7 +10,7 @@ export interface AdmissionRequest {
   readonly subject: Subject;
   /** Operation id of the contract, or `unmatched`; what the ledger counts under. Of a look it may be `EVERY_OPERATION`. */
   readonly operation: string;
-  /** The scope the operation asks for; null when any good key will do. */
+  /** The scope the operation asks for; null when any valid key will do. */
   readonly scope: string | null;
   /** Units that the contract asks for, unless the key's plan says otherwise; 0 only shows the figures and changes nothing. */
   readonly cost: number;
@@ -30,8 +30,8 @@ export class StoreUnavailable extends Error {
   readonly notSent: readonly number[];
   /** Of a batch, by place, what may have been decided: what is heard of it later. */
   readonly late: readonly (Promise<Late> | undefined)[];
-  /** Places of a batch of credits that are in the ledger all the same. */
-  readonly taken: readonly number[];
+  /** Places of a batch of failure reports that are in the ledger all the same. */
+  readonly accepted: readonly number[];
   /** The call had no effect and will have none: it never left, or was refused as a whole. */
   readonly noEffect: boolean;
 
@@ -41,7 +41,7 @@ export class StoreUnavailable extends Error {
       readonly decided?: readonly (Verdict | undefined)[];
       readonly notSent?: readonly number[];
       readonly late?: readonly (Promise<Late> | undefined)[];
-      readonly taken?: readonly number[];
+      readonly accepted?: readonly number[];
       readonly noEffect?: boolean;
     } = {},
   ) {
@@ -49,12 +49,12 @@ export class StoreUnavailable extends Error {
     this.decided = options.decided ?? [];
     this.notSent = options.notSent ?? [];
     this.late = options.late ?? [];
-    this.taken = options.taken ?? [];
+    this.accepted = options.accepted ?? [];
     this.noEffect = options.noEffect ?? false;
   }
 }
 
-/** What decides: an engine of the store. Rejects with StoreUnavailable within the deadline when the store is away. */
+/** What decides: an engine of the store. Rejects with StoreUnavailable within the deadline when the store is unavailable. */
 export interface Decider {
   /** Decides a whole batch, in order, each request as one atomic step. Answers in the same order. */
   admit(requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]>;

@@ -20,7 +20,7 @@ export interface Standing {
   /** Units that the request takes of each window, by plan and contract; 0 of one that only shows the figures. */
   readonly cost: number;
   readonly atMs: number;
-  /** False: the key is good, and lacks the operation's scope. It is charged all the same. */
+  /** False: the key is valid, and lacks the operation's scope. It is charged all the same. */
   readonly inScope: boolean;
 }
 
@@ -52,10 +52,10 @@ export interface BannedVerdict extends Standing {
   readonly retryAtMs: number;
 }
 
-/** `closed`: the key's customer is. `unseen`: while Redis is away, of a key, or a secret of it, that is not known here; never leaves the admission. */
+/** `closed`: the key's customer is. `unseen`: while Redis is unavailable, of a key, or a secret of it, that is not known here; never leaves the admission. */
 export type UnknownReason = 'unknown' | 'disabled' | 'expired' | 'revoked' | 'closed' | 'no_plan' | 'unseen';
 
-/** The key is not good; nothing was taken or counted. Ask about the caller's address next. */
+/** The key is not valid; nothing was taken or counted. Ask about the caller's address next. */
 export interface UnknownKeyVerdict {
   readonly outcome: 'unknown_key';
   /** For the log, never for the client. */

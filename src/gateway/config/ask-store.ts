@@ -9,7 +9,7 @@ const POSTGRES = 13;
 const CONNECT_MS = 5_000;
 
 /** What was found of the store that the settings name, without writing anything. */
-interface AskedStore {
+interface StoreAnswer {
   /** What is wrong, a line each. */
   readonly problems: readonly string[];
   /** Whether keys may be in it already, which other gateways share. */
@@ -17,7 +17,7 @@ interface AskedStore {
 }
 
 /** Rejects with StoreUnavailable where it does not answer. */
-export async function askStore({ store, dataFolder }: Settings): Promise<AskedStore> {
+export async function askStore({ store, dataFolder }: Settings): Promise<StoreAnswer> {
   if (store.redisUrl === null) return { problems: folderProblems(dataFolder), holdsKeys: false };
   const { evicts, isUsed } = await stateOf(store.redisUrl, store.deadlineMs);
   const problems = evicts === null || store.eviction === 'accept' ? [] : [`Redis can't be relied on: ${evicts}`];

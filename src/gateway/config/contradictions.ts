@@ -18,10 +18,10 @@ function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] 
     ['listen', 'port'],
   ].filter((path) => gateway.decides(path) !== undefined);
   // A variable is more likely the slip than the line of a file, which says the default.
-  const path = said.find((one) => gateway.place(one, 'value').line === 0) ?? said[0] ?? ['listen', 'port'];
+  const path = said.find((one) => gateway.location(one, 'value').line === 0) ?? said[0] ?? ['listen', 'port'];
   return [
     {
-      ...gateway.place(path, 'value'),
+      ...gateway.location(path, 'value'),
       path: path.join('.'),
       message: `the public listener and that of operators are both on port ${listen.port}; give them different ports`,
     },
@@ -33,7 +33,7 @@ function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: Ga
   if (!listen.proxy_protocol || trusted.length > 0) return [];
   return [
     {
-      ...gateway.place(['listen', 'proxy_protocol'], 'value'),
+      ...gateway.location(['listen', 'proxy_protocol'], 'value'),
       path: 'listen.proxy_protocol',
       message: 'no connection could be served: name the addresses of your load balancers in trusted_proxies',
     },
@@ -43,7 +43,7 @@ function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: Ga
 /** In production the embedded store is a decision: it must not come from a variable that did not arrive. */
 function engineUnsaid(gateway: Layers, { environment, store }: GatewayFile): Problem[] {
   const report = (key: 'engine' | 'redis', message: string): Problem[] => [
-    { ...gateway.place(['store', key], 'value'), path: `store.${key}`, message },
+    { ...gateway.location(['store', key], 'value'), path: `store.${key}`, message },
   ];
   if (store.redis !== undefined && store.engine === 'embedded')
     return report(

@@ -5,7 +5,7 @@ import { at } from './files/layers.js';
 import type { Layers } from './files/layers.js';
 import { loadSources } from './load.js';
 import { plansFile } from './schema/plans.js';
-import { renderPlace } from './files/problem.js';
+import { renderLocation } from './files/problem.js';
 import { gatewayFile } from './schema/gateway.js';
 import type { Path } from './files/yaml-file.js';
 
@@ -38,11 +38,11 @@ export function explainSettings(environment: NodeJS.ProcessEnv): ExplainedSettin
 function explain(layers: Layers, schema: z.ZodType, prefix: string): ExplainedSetting[] {
   return leavesOf(inputSchema(schema), layers.value, []).map(({ path, fallback }) => {
     const said = at(layers.value, path);
-    const place = layers.decides(path)?.locate(path, 'value');
+    const location = layers.decides(path)?.locate(path, 'value');
     return {
       path: prefix + path.map(String).join('.'),
       value: masked(path, said ?? fallback ?? null),
-      source: place === undefined ? 'default' : renderPlace(place),
+      source: location === undefined ? 'default' : renderLocation(location),
     };
   });
 }

@@ -11,7 +11,7 @@ import { problemsOf } from './files/issues.js';
 import { inputSchema, knownKeys } from './schema/json-schema.js';
 import { at, environmentLayers, layOver, plainLayer, readChain, readNamed } from './files/layers.js';
 import type { Layers } from './files/layers.js';
-import { misspeltVariables, placeOf } from './files/environment.js';
+import { misspeltVariables, locationOf } from './files/environment.js';
 import { plansFile, toPlans } from './schema/plans.js';
 import { ConfigError } from './files/problem.js';
 import type { Problem } from './files/problem.js';
@@ -118,7 +118,7 @@ function filesOf(gateway: Layers | undefined, plans: Layers | undefined, tls: Tl
 
 function readGateway(environment: NodeJS.ProcessEnv): Layers {
   const named = readVariable(environment, 'PETGATE_CONFIG');
-  const source = plainLayer({ PETGATE_CONFIG: named }, placeOf('PETGATE_CONFIG'));
+  const source = plainLayer({ PETGATE_CONFIG: named }, locationOf('PETGATE_CONFIG'));
   const path = named === '' ? join(packageRoot, 'config/gateway.yaml') : resolve(named);
   const files = readChain(path, named === '' ? undefined : source, 'PETGATE_CONFIG');
   return layOver([...environmentLayers(environment), ...files, DEFAULTS]);
@@ -148,7 +148,7 @@ function check<T extends z.ZodType>(problems: Problem[], layers: Layers, schema:
   const keys = inputSchema(schema);
   problems.push(
     ...problemsOf(parsed.error.issues, {
-      place: (path, part) => layers.place(path, part),
+      location: (path, part) => layers.location(path, part),
       says: (path) => layers.decides(path) !== undefined,
       known: (path) => knownKeys(keys, path),
     }),
@@ -172,7 +172,11 @@ function openCertificate(
   const faults: CertificateFault[] = [];
   const certificate = readCertificate(tls, faults);
   problems.push(
-    ...faults.map(({ part, message }) => ({ ...gateway.place(['tls', part], 'value'), path: `tls.${part}`, message })),
+    ...faults.map(({ part, message }) => ({
+      ...gateway.location(['tls', part], 'value'),
+      path: `tls.${part}`,
+      message,
+    })),
   );
   return certificate;
 }

@@ -99,7 +99,7 @@ export function createReloader(
     files = sources.files;
     const waiting = waitingFor(sources.settings, first.settings);
     inForce = sources;
-    served.lookAgain(narrows(sources.settings, current));
+    served.recheck(narrows(sources.settings, current));
     current = withFixed(sources.settings, first.settings);
     // Whether there is TLS at all was decided at the start.
     if (first.settings.tls !== null) certificate = sources.certificate ?? certificate;
@@ -108,7 +108,7 @@ export function createReloader(
     state = { ...state, ok: fault === null, detail: detailOf(fault, waiting) };
     void apply(current, certificate).then(() => {
       state = { ...state, loaded: state.loaded + 1, sinceMs: Date.now() };
-      logTaken(log, fault, waiting, tls);
+      logApplied(log, fault, waiting, tls);
     });
   };
   const refuse = (error: unknown): void => {
@@ -159,7 +159,7 @@ function detailOf(fault: ConfigError | null, waiting: readonly string[]): string
   return details.join('; ') || 'as the files say';
 }
 
-function logTaken(log: Log, fault: ConfigError | null, waiting: readonly string[], tls: object): void {
+function logApplied(log: Log, fault: ConfigError | null, waiting: readonly string[], tls: object): void {
   if (fault !== null)
     log.error(
       { ...tls, problems: fault.message.split('\n'), waiting },

@@ -23,8 +23,8 @@ export function summaryOf(settings: Settings, operations: number): Readonly<Reco
 
 function storeOf({ store, dataFolder }: Settings): string {
   if (store.redisUrl === null) return `embedded, in ${dataFolder}`;
-  const away = store.onFailure === 'local' ? `decided here, in ${dataFolder}` : 'refused';
-  return `${maskedAddress(store.redisUrl)}; while it is away ${away}`;
+  const unavailable = store.onFailure === 'local' ? `decided here, in ${dataFolder}` : 'refused';
+  return `${maskedAddress(store.redisUrl)}; while it is unavailable ${unavailable}`;
 }
 
 function hostOf({ host, port }: { readonly host: string; readonly port: number }): string {

@@ -3,9 +3,9 @@ import { repeat } from '../../shared/repeat.js';
 import { renderProblem } from './files/problem.js';
 import type { Problem } from './files/problem.js';
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** While somebody is not served, whether that is still so: reads every key. */
-const LOOK_AGAIN_MS = 60_000;
+const RECHECK_MS = 60_000;
 
 /** A key made while the new plans were being checked is written by then, on the plans before. */
 const SETTLE_MS = 2_000;
@@ -15,21 +15,21 @@ interface Unserved {
   /** Who is not served, for people; null where everybody is, as far as is known. */
   detail(): string | null;
   /** Other plans are in force. @param narrowed whether somebody may have lost by it */
-  lookAgain(narrowed: boolean): void;
+  recheck(narrowed: boolean): void;
   stop(): void;
 }
 
-/** @param find rejects while the store is away: then it is asked again */
+/** @param find rejects while the store is unavailable: then it is asked again */
 export function watchUnserved(find: () => Promise<readonly Problem[]>, log: Log): Unserved {
   let problems: readonly string[] = [];
   let dueMs = 0;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     if (performance.now() < dueMs) return;
     dueMs = Infinity;
     const before = problems;
     problems = (await find()).map(renderProblem);
     if (problems.length > 0) {
-      dueMs = performance.now() + LOOK_AGAIN_MS;
+      dueMs = performance.now() + RECHECK_MS;
       if (problems.join() !== before.join())
         log.error(
           { problems },
@@ -37,12 +37,12 @@ export function watchUnserved(find: () => Promise<readonly Problem[]>, log: Log)
         );
     } else if (before.length > 0) log.info('the plans in force serve everybody again');
   };
-  const stop = repeat(LOOK_MS, look, () => {
+  const stop = repeat(POLL_MS, check, () => {
     dueMs = 0;
   });
   return {
     detail: () => (problems.length === 0 ? null : `the plans in force do not serve everybody: ${problems.join('; ')}`),
-    lookAgain: (narrowed) => {
+    recheck: (narrowed) => {
       if (narrowed || problems.length > 0) dueMs = performance.now() + SETTLE_MS;
     },
     stop: () => void stop(),

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 /** Editors and Kubernetes change several things at once; one look after they are done is enough. */
 const QUIET_MS = 100;
 /** Some changes trigger no watch: a link further up the path was swapped, a folder made anew, a volume without events. */
-const LOOK_MS = 10_000;
+const POLL_MS = 10_000;
 
 /**
  * Calls `onChange` when the content of any of `files` differs from what it was, and waits for it. Watches their
@@ -19,7 +19,7 @@ export function watchFiles(files: () => readonly string[], onChange: () => unkno
   let seen = '';
   let isClosed = false;
 
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const now = contentOf(files());
     if (now === seen) return;
     seen = now;
@@ -27,11 +27,11 @@ export function watchFiles(files: () => readonly string[], onChange: () => unkno
     if (isClosed) return;
     rewatch();
     // Changed again while it was read, or while nobody watched.
-    if (contentOf(files()) !== seen) lookSoon();
+    if (contentOf(files()) !== seen) scheduleCheck();
   };
-  const lookSoon = (): void => {
+  const scheduleCheck = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => void look(), QUIET_MS).unref();
+    timer = setTimeout(() => void check(), QUIET_MS).unref();
   };
   const unwatch = (): void => {
     clearTimeout(timer);
@@ -40,16 +40,16 @@ export function watchFiles(files: () => readonly string[], onChange: () => unkno
   const rewatch = (): void => {
     unwatch();
     watchers = [...new Set(files().map((file) => dirname(file)))].flatMap(
-      (folder) => watchFolder(folder, lookSoon) ?? [],
+      (folder) => watchFolder(folder, scheduleCheck) ?? [],
     );
   };
   seen = contentOf(files());
   rewatch();
-  const looking = setInterval(() => void look(), LOOK_MS).unref();
+  const polling = setInterval(() => void check(), POLL_MS).unref();
   return {
     close: () => {
       isClosed = true;
-      clearInterval(looking);
+      clearInterval(polling);
       unwatch();
     },
   };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
 import { problemsOf } from '../config/files/issues.js';
 import { ConfigError } from '../config/files/problem.js';
-import type { Place, Problem } from '../config/files/problem.js';
+import type { SourceLocation, Problem } from '../config/files/problem.js';
 import type { Path, YamlFile } from '../config/files/yaml-file.js';
 import { documentShape, METHODS } from './document.js';
 import type { ContractDocument, DocumentOperation, Servers } from './document.js';
@@ -19,7 +19,7 @@ export interface Contract {
 }
 
 /** An operation with where it stands, so that a clash can name both places. */
-interface Found {
+interface LoadedOperation {
   readonly operation: Operation;
   readonly path: Path;
 }
@@ -39,7 +39,7 @@ export function loadContract(path = join(packageRoot, 'config/openapi.yaml'), up
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error.issues, checkedOf(file)));
   const problems: Problem[] = [];
   const report = (at: Path, part: 'key' | 'value', message: string): void => {
-    problems.push({ ...placeIn(file, at, part), path: at.join('.'), message });
+    problems.push({ ...locationIn(file, at, part), path: at.join('.'), message });
   };
   const found = findOperations(parsed.data, report);
   checkClashes(found, file, report);
@@ -50,8 +50,8 @@ export function loadContract(path = join(packageRoot, 'config/openapi.yaml'), up
 
 type Report = (at: Path, part: 'key' | 'value', message: string) => void;
 
-function findOperations(document: ContractDocument, report: Report): Found[] {
-  const found: Found[] = [];
+function findOperations(document: ContractDocument, report: Report): LoadedOperation[] {
+  const found: LoadedOperation[] = [];
   for (const [template, item] of Object.entries(document.paths)) {
     const at = ['paths', template];
     checkTemplate(template, at, report);
@@ -116,16 +116,16 @@ function checkWebsocket(
 }
 
 function checkDeadline(
-  { operation: { deadlineMs, upstream }, path }: Found,
+  { operation: { deadlineMs, upstream }, path }: LoadedOperation,
   upstreams: Deadlines,
   report: Report,
 ): void {
   if (deadlineMs === null) return;
   const at = [...path, 'x-petgate', 'deadline'];
-  const most = upstreams[upstream]?.deadlineMs ?? Infinity;
+  const max = upstreams[upstream]?.deadlineMs ?? Infinity;
   if (upstream === 'gateway') report(at, 'value', 'the gateway answers this itself, at once; leave this out');
-  else if (deadlineMs > most)
-    report(at, 'value', `upstreams.${upstream}.deadline is ${most} ms; say no more than that here, or raise it there`);
+  else if (deadlineMs > max)
+    report(at, 'value', `upstreams.${upstream}.deadline is ${max} ms; say no more than that here, or raise it there`);
 }
 
 function checkTemplate(template: string, at: Path, report: Report): void {
@@ -159,10 +159,10 @@ function basePath(servers: Servers, at: Path, report: Report): string {
   return first;
 }
 
-function checkClashes(found: readonly Found[], file: YamlFile, report: Report): void {
+function checkClashes(found: readonly LoadedOperation[], file: YamlFile, report: Report): void {
   found.forEach(({ operation, path }, index) => {
     for (const earlier of found.slice(0, index)) {
-      const line = (): number => placeIn(file, earlier.path, 'key').line;
+      const line = (): number => locationIn(file, earlier.path, 'key').line;
       if (earlier.operation.id === operation.id)
         report(
           [...path, 'operationId'],
@@ -181,15 +181,15 @@ function checkClashes(found: readonly Found[], file: YamlFile, report: Report): 
 
 function checkedOf(file: YamlFile): Parameters<typeof problemsOf>[1] {
   return {
-    place: (path, part) => placeIn(file, path, part),
+    location: (path, part) => locationIn(file, path, part),
     says: (path) => file.locate(path, 'value') !== undefined,
     known: (path) =>
       path.at(-1) === 'x-petgate' ? ['upstream', 'cost', 'scope', 'stability', 'websocket', 'deadline'] : METHODS,
   };
 }
 
-function placeIn(file: YamlFile, path: Path, part: 'key' | 'value'): Place {
-  const place = file.locate(path, part);
-  if (place !== undefined) return place;
-  return path.length === 0 ? { file: file.file, line: 1, column: 1 } : placeIn(file, path.slice(0, -1), 'key');
+function locationIn(file: YamlFile, path: Path, part: 'key' | 'value'): SourceLocation {
+  const location = file.locate(path, part);
+  if (location !== undefined) return location;
+  return path.length === 0 ? { file: file.file, line: 1, column: 1 } : locationIn(file, path.slice(0, -1), 'key');
 }

@@ -90,11 +90,11 @@ function createIntegerCheck(schema: object): SegmentCheck {
   const { format, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = integerSchema.parse(schema);
   const [lowest, highest] = RANGES[format];
   const least = Math.max(Math.ceil(minimum), Math.floor(exclusiveMinimum) + 1);
-  const most = Math.min(Math.floor(maximum), Math.ceil(exclusiveMaximum) - 1);
+  const max = Math.min(Math.floor(maximum), Math.ceil(exclusiveMaximum) - 1);
   return (segment) => {
     if (!INTEGER.test(segment)) return false;
     const value = BigInt(segment);
-    return value >= lowest && value <= highest && value >= least && value <= most;
+    return value >= lowest && value <= highest && value >= least && value <= max;
   };
 }
 

@@ -12,7 +12,7 @@ import { UNMATCHED } from './route.js';
 const PERIODS = ['minute', 'day', 'month'] as const;
 
 /** What says where the file speaks of something. */
-type Places = Pick<Layers, 'place' | 'files'>;
+type PlanLocations = Pick<Layers, 'location' | 'files'>;
 
 /** Units that an operation takes by the contract. */
 type Costs = ReadonlyMap<string, number>;
@@ -25,7 +25,7 @@ type Costs = ReadonlyMap<string, number>;
  * @throws ConfigError with every problem, each with its place in the file of the plans
  */
 export function checkPrices(
-  { settings, plans: file }: { readonly settings: { readonly plans: Plans }; readonly plans: Places },
+  { settings, plans: file }: { readonly settings: { readonly plans: Plans }; readonly plans: PlanLocations },
   operations: readonly Pick<Operation, 'id' | 'cost'>[],
 ): readonly string[] {
   const costs: Costs = new Map([...operations.map(({ id, cost }) => [id, cost] as const), [UNMATCHED, 1]]);
@@ -34,7 +34,7 @@ export function checkPrices(
   const reportTo =
     (list: Problem[]): Report =>
     (path, part, message) =>
-      list.push({ ...file.place(path, part), path: path.map(String).join('.'), message });
+      list.push({ ...file.location(path, part), path: path.map(String).join('.'), message });
   const report = reportTo(problems);
   for (const plan of settings.plans.values()) {
     checkNames(plan, costs, report, reportTo(warnings));

@@ -30,7 +30,7 @@ export function createRoute(
       operation,
       {
         operation: operation.id,
-        shows: operation.id === OWN_USAGE ? EVERY_OPERATION : operation.id,
+        reportsAs: operation.id === OWN_USAGE ? EVERY_OPERATION : operation.id,
         scope: operation.scope,
         cost: operation.cost,
         secured: operation.secured,
@@ -76,5 +76,5 @@ export function createRoute(
 /** Of what is none of the contract's operations: only one that it has no name for costs, and wants a key. */
 function requirementsWithout(operation: string, match: Match | null, refusal: Refusal | null): RouteRequirements {
   const secured = operation === UNMATCHED;
-  return { operation, shows: operation, scope: null, cost: Number(secured), secured, match, refusal };
+  return { operation, reportsAs: operation, scope: null, cost: Number(secured), secured, match, refusal };
 }

@@ -71,8 +71,8 @@ export abstract class ServedClient implements Client, InFlight {
     const isWhole = this.isWhole();
     const bytes = isWhole ? this.#source.readableLength : (declared ?? maxBytes);
     if (bytes > maxBytes) return REFUSALS.body_too_large;
-    const hasPlace = isWhole || this.#traffic.wait(this, this.limits);
-    return hasPlace && this.#traffic.hold(this, bytes, this.limits) ? null : REFUSALS.overloaded;
+    const hasSlot = isWhole || this.#traffic.wait(this, this.limits);
+    return hasSlot && this.#traffic.hold(this, bytes, this.limits) ? null : REFUSALS.overloaded;
   }
 
   readBody(maxBytes: number): Promise<Body> {

@@ -44,7 +44,7 @@ type Watched = (typeof WATCHED)[number];
 const watchedAs = remembered((name) => WATCHED.find((watched) => watched === lowerName(name)) ?? null);
 
 /** Their values, the last one where a field came more than once, and all of X-Forwarded-For; and which did. */
-type Seen = Record<Watched, string | null> & { doubled: Watched[] | null };
+type WatchedFields = Record<Watched, string | null> & { doubled: Watched[] | null };
 
 const DIGITS = /^\d{1,15}$/;
 
@@ -108,8 +108,8 @@ export function newLogEntry(): ExchangeLog {
   };
 }
 
-function readFields(raw: readonly string[]): Seen {
-  const seen: Seen = {
+function readFields(raw: readonly string[]): WatchedFields {
+  const seen: WatchedFields = {
     host: null,
     authorization: null,
     'transfer-encoding': null,
@@ -130,13 +130,13 @@ function readFields(raw: readonly string[]): Seen {
   return seen;
 }
 
-function isDoubled({ doubled }: Seen, name: Watched): boolean {
+function isDoubled({ doubled }: WatchedFields, name: Watched): boolean {
   return doubled !== null && doubled.includes(name);
 }
 
 function faultOf(
   { version, target, fields }: Head,
-  seen: Seen,
+  seen: WatchedFields,
   targetValid: boolean,
   limits: EdgeLimits,
 ): Refusal | null {
@@ -149,12 +149,12 @@ function faultOf(
 }
 
 /** Exactly one Host, at most one on HTTP/1.0 (RFC 9112 §3.2). */
-function hostValid(seen: Seen, version: string): boolean {
+function hostValid(seen: WatchedFields, version: string): boolean {
   return seen.host === null ? version === '1.0' : !isDoubled(seen, 'host') && AUTHORITY.test(seen.host);
 }
 
 /** One framing or none: exactly `chunked`, never on 1.0, never beside Content-Length (RFC 9112 §6). */
-function framingValid(seen: Seen, version: string): boolean {
+function framingValid(seen: WatchedFields, version: string): boolean {
   const { 'transfer-encoding': coding, 'content-length': length } = seen;
   if (isDoubled(seen, 'transfer-encoding') || isDoubled(seen, 'content-length')) return false;
   if (coding !== null) return length === null && version === '1.1' && coding.toLowerCase() === 'chunked';

@@ -56,9 +56,10 @@ export class Traffic {
   hold(exchange: InFlight, bytes: number, limits: EdgeLimits): boolean {
     const share = exchange.state === 'waiting' ? this.#shares.get(exchange.caller)! : null;
     // One whole body has room in any case.
-    const most = Math.max(limits.bodiesBytes, limits.bodyBytes);
-    if (this.#bodyBytes + bytes > most) return false;
-    if (share !== null && share.bodyBytes + bytes > Math.max(limits.callerShare * most, limits.bodyBytes)) return false;
+    const maxBytes = Math.max(limits.bodiesBytes, limits.bodyBytes);
+    if (this.#bodyBytes + bytes > maxBytes) return false;
+    if (share !== null && share.bodyBytes + bytes > Math.max(limits.callerShare * maxBytes, limits.bodyBytes))
+      return false;
     if (share !== null) share.bodyBytes += bytes;
     exchange.bodyBytes += bytes;
     this.#bodyBytes += bytes;

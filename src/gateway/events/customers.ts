@@ -16,7 +16,7 @@ const LONGEST_HOLD_MS = 5 * 60_000;
 /** When all places for those that fail are taken. */
 const NO_PLACE_MS = 2_000;
 /** Of failing ones; beyond it the one that began longest ago counts as new. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** The webhooks of customers: each is served by itself, and waits for no other. */
 export class Customers {
@@ -98,7 +98,7 @@ export class Customers {
   #failed(customer: string): number {
     const failures = (this.#failures.get(customer) ?? 0) + 1;
     const [oldest] = this.#failures.keys();
-    if (this.#failures.size >= MOST_REMEMBERED && oldest !== undefined) this.#failures.delete(oldest);
+    if (this.#failures.size >= MAX_REMEMBERED && oldest !== undefined) this.#failures.delete(oldest);
     this.#failures.set(customer, failures);
     return Math.min(this.#parts.retryMs * 2 ** (failures - 1), LONGEST_HOLD_MS);
   }

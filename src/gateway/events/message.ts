@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { subjectOf, toldId } from '../store/outbox/event.js';
+import { subjectOf, pendingEventId } from '../store/outbox/event.js';
 import type { GatewayEvent } from '../store/outbox/event.js';
 
 /** One attempt, as it goes over the wire. */
@@ -15,7 +15,7 @@ export interface Message {
  */
 export function messageOf(event: GatewayEvent, source: string, keys: readonly Buffer[], nowMs: number): Message {
   const { type, atMs, data } = event;
-  const id = toldId(event);
+  const id = pendingEventId(event);
   const body = JSON.stringify({
     specversion: '1.0',
     id,

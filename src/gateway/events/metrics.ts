@@ -31,7 +31,7 @@ export function watchEvents(
   gaugesOf(
     registry,
     'petgate_events',
-    'Events in the whole store that wait for delivery, or that nobody tries any more; no figure while it is away. Only with events.',
+    'Events in the whole store that wait for delivery, or that nobody tries any more; no figure while it is unavailable. Only with events.',
     'state',
     async () => {
       const now = await figures();

@@ -48,6 +48,6 @@ export class Receivers {
 
 /** What events to a customer are signed with now. */
 function keysOf({ secrets }: Webhook): readonly Buffer[] {
-  const good = secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > Date.now());
-  return good.map(({ secret }) => signingKey(secret)).filter((key) => key !== undefined);
+  const valid = secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > Date.now());
+  return valid.map(({ secret }) => signingKey(secret)).filter((key) => key !== undefined);
 }

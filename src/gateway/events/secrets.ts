@@ -1,9 +1,9 @@
 import { signingKey } from '../accounts/customers/signing-key.js';
-import { BadSecret, readSecretFile } from '../../shared/secret-file.js';
+import { InvalidSecret, readSecretFile } from '../../shared/secret-file.js';
 
 const VARIABLE = 'PETGATE_EVENTS_SECRET';
 const FILE = 'events-secret';
-const MOST_SECRETS = 2;
+const MAX_SECRETS = 2;
 const ADVICE =
   'It is whsec_ and the base64 of 24 to 64 random bytes, such as the output of: echo "whsec_$(openssl rand -base64 32)"; during a rotation two of them, the new one first.';
 
@@ -17,14 +17,16 @@ export function readEventSecrets(environment: NodeJS.ProcessEnv, dataFolder: str
   if (given.length > 0) return keysOf(given, VARIABLE);
   const kept = wordsOf(readSecretFile(dataFolder, FILE, VARIABLE) ?? '');
   if (kept.length > 0) return keysOf(kept, `the file ${FILE} in ${dataFolder}`);
-  throw new BadSecret(`Events are sent signed: set ${VARIABLE}, or write the file ${FILE} in ${dataFolder}. ${ADVICE}`);
+  throw new InvalidSecret(
+    `Events are sent signed: set ${VARIABLE}, or write the file ${FILE} in ${dataFolder}. ${ADVICE}`,
+  );
 }
 
 function keysOf(words: readonly string[], what: string): readonly Buffer[] {
-  if (words.length > MOST_SECRETS) throw new BadSecret(`${what} has more than ${MOST_SECRETS} secrets. ${ADVICE}`);
+  if (words.length > MAX_SECRETS) throw new InvalidSecret(`${what} has more than ${MAX_SECRETS} secrets. ${ADVICE}`);
   return words.map((word) => {
     const key = signingKey(word);
-    if (key === undefined) throw new BadSecret(`${what} holds no secret of the right form. ${ADVICE}`);
+    if (key === undefined) throw new InvalidSecret(`${what} holds no secret of the right form. ${ADVICE}`);
     return key;
   });
 }

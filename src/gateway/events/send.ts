@@ -47,7 +47,7 @@ class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-type Found = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
+type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
 
 /** The operators' own webhook. */
 export function operatorsReach(allowLocal: boolean): Reach {
@@ -74,7 +74,7 @@ function guarded({ reach, timeoutMs, resolve = lookup }: SenderOptions): buildCo
   const dialler = (isTls: boolean): buildConnector.connector =>
     buildConnector({
       timeout: timeoutMs,
-      lookup: (host: string, options: LookupOptions, found: Found) =>
+      lookup: (host: string, options: LookupOptions, found: LookupCallback) =>
         resolve(host, options, (error, address, family) => {
           if (error !== null) {
             found(error, []);

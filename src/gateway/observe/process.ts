@@ -23,7 +23,7 @@ export function watchProcess(
     gaugeOf(
       registry,
       'petgate_store_replaced',
-      '1 while Redis counts as away because it has lost its data or is another one, until an operator accepts it; of all processes the worst.',
+      '1 while Redis counts as unavailable because it has lost its data or is another one, until an operator accepts it; of all processes the worst.',
       () => (trust.replaced() === null ? 0 : 1),
       'max',
     );
@@ -38,7 +38,7 @@ export function watchProcess(
   gaugeOf(
     registry,
     'petgate_store_degraded',
-    '1 while Redis is away and requests are decided here, from a share of each limit; of all processes the worst.',
+    '1 while Redis is unavailable and requests are decided here, from a share of each limit; of all processes the worst.',
     () => (failover.degraded() === null ? 0 : 1),
     'max',
   );
@@ -73,7 +73,7 @@ export function watchGateway(
   gaugesOf(
     registry,
     'petgate_bans_active',
-    'Bans in force, of keys and of addresses, in the whole store; no figure while it is away.',
+    'Bans in force, of keys and of addresses, in the whole store; no figure while it is unavailable.',
     'subject',
     async () => {
       const inForce = await bans.inForce().catch(() => null);
@@ -103,14 +103,14 @@ export function watchGateway(
   gaugeOf(
     registry,
     'petgate_spool_requests',
-    'Requests admitted here while Redis was away that its ledger does not have yet; of the whole gateway, as one process counts them.',
+    'Requests admitted here while Redis was unavailable that its ledger does not have yet; of the whole gateway, as one process counts them.',
     () => failover.spooled(),
     'max',
   );
   gaugeOf(
     registry,
     'petgate_failover_gateways',
-    'Gateways that share each limit while Redis is away.',
+    'Gateways that share each limit while Redis is unavailable.',
     () => failover.gateways(),
     'max',
   );

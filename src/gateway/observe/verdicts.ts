@@ -64,7 +64,7 @@ function countersOn(registry: Registry) {
   const quickCounter = (name: string, help: string) =>
     new QuickCounter({ name, help, labelNames: ['plan', 'operation'], registers });
   return {
-    admitted: quickCounter('petgate_admitted_total', 'Requests of good keys that took a token; equals the ledger.'),
+    admitted: quickCounter('petgate_admitted_total', 'Requests of valid keys that took a token; equals the ledger.'),
     units: quickCounter(
       'petgate_admitted_units_total',
       'Units that these requests took, by what their operation costs; equals the ledger.',

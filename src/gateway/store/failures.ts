@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, SETTLE_MS } from '../admission/bucket.js';
 import { StoreUnavailable } from '../admission/port.js';
-import type { AdmissionEngine, Credit, FailedRequest } from './port.js';
+import type { AdmissionEngine, FailureReport, FailedRequest } from './port.js';
 
-/** How long a credit that the store did not take waits before it is offered again. */
+/** How long a failure report that the store did not take waits before it is offered again. */
 const RETRY_MS = 1000;
-/** Failures kept while the store is away; beyond it the oldest are dropped, and passed to `onDropped`. */
+/** Failures kept while the store is unavailable; beyond it the oldest are dropped, and passed to `onDropped`. */
 const MAX_WAITING = 100_000;
-/** A day is final `SETTLE_MS` after its end: a credit comes before, with room for clocks that differ, or never. */
+/** A day is final `SETTLE_MS` after its end: a failure report comes before, with room for clocks that differ, or never. */
 const ROOM_MS = 300_000;
 
 export interface Failures {
@@ -18,7 +18,7 @@ export interface Failures {
 
 /**
  * Collects the 5xx ends of one event-loop turn into one store call. What the store may not have taken is
- * offered again, under the same name, until it has. A lost one only costs a client its credit.
+ * offered again, under the same name, until it has. A lost one only leaves a failed request on the bill.
  * @param now unix ms
  */
 export function collectFailures(
@@ -26,10 +26,10 @@ export function collectFailures(
   onDropped: (count: number) => void,
   now: () => number = Date.now,
 ): Failures {
-  const creditsOf = createTeller();
+  const reportsOf = createReporter();
   let fresh: FailedRequest[] = [];
   /** Offered and not acknowledged, at most one of a key and day. */
-  let open: readonly Credit[] = [];
+  let open: readonly FailureReport[] = [];
   let scheduled = false;
   let again: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -52,7 +52,7 @@ export function collectFailures(
     drop();
     const busy = new Set(open.map(({ keyId, day }) => `${keyId} ${day}`));
     const isBusy = ({ keyId, admittedAtMs }: FailedRequest): boolean => busy.has(`${keyId} ${dayOf(admittedAtMs)}`);
-    const offered = [...open, ...creditsOf(fresh.filter((failure) => !isBusy(failure)))];
+    const offered = [...open, ...reportsOf(fresh.filter((failure) => !isBusy(failure)))];
     fresh = fresh.filter(isBusy);
     if (offered.length === 0) return;
     open = await refused(engine, offered);
@@ -77,9 +77,9 @@ export function collectFailures(
   };
 }
 
-/** Puts failures into credits, one for each key and day, with the names of one teller. */
-export function createTeller(): (failures: readonly FailedRequest[]) => readonly Credit[] {
-  const teller = randomBytes(9).toString('base64url');
+/** Puts failures into reports, one for each key and day, with the names of one reporter. */
+export function createReporter(): (failures: readonly FailedRequest[]) => readonly FailureReport[] {
+  const reporter = randomBytes(9).toString('base64url');
   let number = 0;
   return (failures) => {
     const groups = new Map<string, FailedRequest[]>();
@@ -90,7 +90,7 @@ export function createTeller(): (failures: readonly FailedRequest[]) => readonly
       else known.push(failure);
     }
     return [...groups.values()].map((its) => ({
-      teller,
+      reporter,
       number: (number += 1),
       keyId: its[0]!.keyId,
       day: dayOf(its[0]!.admittedAtMs),
@@ -103,17 +103,17 @@ function dayOf(atMs: number): number {
   return Math.floor(atMs / DAY_MS);
 }
 
-/** Offers credits; gives those that are to be offered again. */
-async function refused(engine: AdmissionEngine, credits: readonly Credit[]): Promise<readonly Credit[]> {
+/** Offers reports; gives those that are to be offered again. */
+async function refused(engine: AdmissionEngine, reports: readonly FailureReport[]): Promise<readonly FailureReport[]> {
   try {
-    await engine.fail(credits);
+    await engine.fail(reports);
     return [];
   } catch (error) {
-    const taken = new Set(error instanceof StoreUnavailable ? error.taken : []);
-    return credits.filter((_, place) => !taken.has(place));
+    const accepted = new Set(error instanceof StoreUnavailable ? error.accepted : []);
+    return reports.filter((_, place) => !accepted.has(place));
   }
 }
 
-function countOf(credits: readonly Credit[]): number {
-  return credits.reduce((sum, { failures }) => sum + failures.length, 0);
+function countOf(reports: readonly FailureReport[]): number {
+  return reports.reduce((sum, { failures }) => sum + failures.length, 0);
 }

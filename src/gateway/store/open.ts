@@ -24,7 +24,7 @@ interface StoreSettings {
   readonly finalAfterMs: number;
   /** Upper bound of the embedded store's file. */
   readonly mapBytes: number;
-  /** While Redis is away: decide here, from a share of each limit, or refuse. */
+  /** While Redis is unavailable: decide here, from a share of each limit, or refuse. */
   readonly onFailure: 'local' | 'refuse';
   /** How many gateways share each limit meanwhile; `auto`: as many as were seen last. */
   readonly gateways: number | 'auto';

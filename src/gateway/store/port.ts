@@ -15,13 +15,13 @@ export interface FailedRequest {
 }
 
 /**
- * Failures of one key and UTC day, offered under one name until the store has taken them: offering a credit
- * again is harmless. Its content never changes, and the next of the same key, day and teller waits until it is taken.
+ * Failures of one key and UTC day, offered under one name until the store has taken them: offering a failure report
+ * again is harmless. Its content never changes, and the next of the same key, day and reporter waits until it is accepted.
  */
-export interface Credit {
+export interface FailureReport {
   /** Random name of the process that counted. */
-  readonly teller: string;
-  /** Grows with every credit of the teller. */
+  readonly reporter: string;
+  /** Grows with every failure report of the reporter. */
   readonly number: number;
   readonly keyId: string;
   /** Days since 1970-01-01, UTC. */
@@ -108,7 +108,7 @@ export interface DayStore {
 
 /** Whether a shared store is still the one that it was. */
 export interface StoreTrust {
-  /** Why it is not believed, and what to do; null while nothing speaks against it. While it is not, it counts as away. */
+  /** Why it is not believed, and what to do; null while nothing speaks against it. While it is not, it counts as unavailable. */
   replaced(): string | null;
   /** Takes it as it is from now on. Gives its id. */
   accept(): Promise<string>;
@@ -118,9 +118,9 @@ export interface StoreTrust {
   evictedKeys(): number;
 }
 
-/** Local decisions while the shared store is away. */
+/** Local decisions while the shared store is unavailable. */
 export interface Failover {
-  /** Why the shared store is away, for people; null while it decides. */
+  /** Why the shared store is unavailable, for people; null while it decides. */
   degraded(): string | null;
   /** Whether any key can be decided meanwhile: one that was met within 24 hours. */
   knowsKeys(): boolean;
@@ -128,18 +128,18 @@ export interface Failover {
   gateways(): number;
   /** Requests counted here that the shared ledger does not have yet, as last counted. */
   spooled(): number;
-  /** While the shared store is away what was counted here, else the shared ledger. */
+  /** While the shared store is unavailable what was counted here, else the shared ledger. */
   readonly ownUsage: UsageStore;
 }
 
 /**
  * One admission engine. Both engines pass `test/conformance`.
- * Every call rejects with StoreUnavailable within the deadline when the store is away.
+ * Every call rejects with StoreUnavailable within the deadline when the store is unavailable.
  */
 export interface AdmissionEngine extends Decider {
   readonly name: 'redis' | 'embedded';
-  /** Counts 5xx ends of admitted requests, each credit once however often it is offered. When some are not in the ledger, the error's `taken` are those that are. */
-  fail(credits: readonly Credit[]): Promise<void>;
+  /** Counts 5xx ends of admitted requests, each failure report once however often it is offered. When some are not in the ledger, the error's `taken` are those that are. */
+  fail(reports: readonly FailureReport[]): Promise<void>;
   readonly keys: KeyStore;
   readonly customers: CustomerStore;
   readonly tokens: TokenStore;
@@ -147,7 +147,7 @@ export interface AdmissionEngine extends Decider {
   readonly bans: BanStore;
   readonly usage: UsageStore;
   readonly days: DayStore;
-  /** How the engine fares that decides here while the shared store is away; absent where there is none. */
+  /** How the engine fares that decides here while the shared store is unavailable; absent where there is none. */
   readonly failover?: Failover;
   /** Absent where the store is not shared. */
   readonly trust?: StoreTrust;

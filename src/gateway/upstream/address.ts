@@ -2,7 +2,7 @@ import { Bag } from '../../shared/bag.js';
 import type { UpstreamSettings } from '../config/settings.js';
 import { Breaker } from './breaker.js';
 import type { BreakerChange } from './breaker.js';
-import type { Place } from './http1/dial.js';
+import type { Target } from './http1/dial.js';
 import { Pool } from './http1/pool.js';
 import { Share } from './share.js';
 
@@ -52,10 +52,10 @@ export function openAddress(
 }
 
 /** Where the upstream listens, and what Host says there. */
-export function destination(url: string): { readonly place: Place; readonly host: string } {
-  if (url.startsWith('unix:')) return { place: { path: url.slice('unix:'.length) }, host: 'localhost' };
+export function destination(url: string): { readonly target: Target; readonly host: string } {
+  if (url.startsWith('unix:')) return { target: { path: url.slice('unix:'.length) }, host: 'localhost' };
   const { hostname, port, host } = new URL(url);
-  return { place: { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? 80 : Number(port) }, host };
+  return { target: { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? 80 : Number(port) }, host };
 }
 
 /** How undici reaches `http://host:port` or `unix:/path`. */

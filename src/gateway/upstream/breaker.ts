@@ -24,7 +24,7 @@ export class Breaker {
   /** Odd while open. */
   #generation = 0;
   #failures = 0;
-  #goodMs = -Infinity;
+  #healthyMs = -Infinity;
   #openedMs = 0;
   #openMs = 0;
   #dueMs = 0;
@@ -58,17 +58,17 @@ export class Breaker {
     if (this.#settings === null || evidence === null || sent !== this.#generation) return;
     if (evidence === 'good') {
       this.#failures = 0;
-      this.#goodMs = nowMs;
+      this.#healthyMs = nowMs;
       if (this.isOpen) this.#close(nowMs);
     } else if (!this.isOpen) {
       this.#failures += 1;
-      if (this.#failures >= this.#settings.failures && nowMs - this.#goodMs >= FRESH_MS)
+      if (this.#failures >= this.#settings.failures && nowMs - this.#healthyMs >= FRESH_MS)
         this.#open(this.#settings, evidence, nowMs);
     }
   }
 
   /** Somebody knows that it may be well again: the next request is a trial. */
-  hasten(): void {
+  probeNow(): void {
     this.#dueMs = -Infinity;
   }
 

@@ -6,7 +6,7 @@ import type { Evidence } from './breaker.js';
 import { failureOf } from './failure.js';
 import type { OnUpstreamFailure } from './failure.js';
 import type { Address } from './address.js';
-import { noPlace, unavailable } from './pools.js';
+import { noSlot, unavailable } from './pools.js';
 import type { Upstream } from './pools.js';
 
 /** One attempt at one address. */
@@ -52,14 +52,14 @@ export function deliver(
     const send = (after: Address | null): void => {
       const address = upstream.pick(operation.id, after, isTunnel);
       if (address === null) {
-        settle(noPlace(upstream, onFailure));
+        settle(noSlot(upstream, onFailure));
         return;
       }
       const isTrial = address.breaker.isOpen;
       const sent = address.breaker.send(performance.now());
       const share = address.shareOf(operation.id);
       const begun = carry(address, (end) => {
-        address.underWay.remove(place);
+        address.underWay.remove(slot);
         const evidence = evidenceOf(end, exchange, after === null);
         if (evidence !== null) address.reached = evidence !== 'unreachable';
         address.breaker.ended(sent, evidence, performance.now());
@@ -68,7 +68,7 @@ export function deliver(
         ended(address, end);
       });
       attempt = begun;
-      const place = address.underWay.add(begun);
+      const slot = address.underWay.add(begun);
       share.enter(begun, isTrial);
     };
     const ended = (address: Address, end: End): void => {

@@ -1,5 +1,5 @@
 import { shed } from '../exchange.js';
-import type { Admitted, Identified, Place } from '../exchange.js';
+import type { Admitted, Identified, Slot } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import { Attempt } from './attempt.js';
@@ -8,7 +8,7 @@ import { deliver } from './deliver.js';
 import type { Carry } from './deliver.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { requestHeaders } from './headers.js';
-import { noPlace } from './pools.js';
+import { noSlot } from './pools.js';
 import type { Upstream, Upstreams } from './pools.js';
 import type { OutgoingRequest } from './transport.js';
 import { carryHandshake } from './upgrade.js';
@@ -52,7 +52,7 @@ export function createForward(
     const { operation, client, logEntry } = exchange;
     if (operation.upstream === 'gateway') return answerItself(exchange);
     // It is sent in this turn; else its body is still to come, and a slow one must keep nobody out.
-    exchange.place?.free();
+    exchange.slot?.free();
     const upstream = upstreams.get(operation.upstream)!;
     logEntry.upstream = upstream.name;
     if (client.handshake !== undefined) {
@@ -71,7 +71,7 @@ export function createReserve(
   upstreams: Upstreams,
   maxBodyBytes: number,
   onFailure: OnUpstreamFailure,
-): (exchange: Identified) => Place | null | Promise<Place | null> {
+): (exchange: Identified) => Slot | null | Promise<Slot | null> {
   const reserveBody = async ({ client, contentLength }: Identified): Promise<Refusal | null> => {
     if (contentLength !== null && contentLength > maxBodyBytes) return REFUSALS.body_too_large;
     // What came with the head is whole by then, and takes no place of those that are on their way.
@@ -86,13 +86,13 @@ export function createReserve(
     if (secured && exchange.subject.kind === 'address') return null;
     const upstream = upstreams.get(match.operation.upstream);
     if (upstream === undefined) return null;
-    const held = (place: Place | null): Place | null => {
-      if (place === null) shed(exchange, noPlace(upstream, onFailure));
-      return place;
+    const held = (slot: Slot | null): Slot | null => {
+      if (slot === null) shed(exchange, noSlot(upstream, onFailure));
+      return slot;
     };
-    const reserve = (): Place | null | Promise<Place | null> => {
-      const place = upstream.reserve(match.operation.id);
-      return place instanceof Promise ? place.then(held) : held(place);
+    const reserve = (): Slot | null | Promise<Slot | null> => {
+      const slot = upstream.reserve(match.operation.id);
+      return slot instanceof Promise ? slot.then(held) : held(slot);
     };
     if (!exchange.hasBody) return reserve();
     return reserveBody(exchange).then((noRoom) => {

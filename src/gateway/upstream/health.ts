@@ -6,7 +6,7 @@ import { dialOptions } from './address.js';
 import type { Address } from './address.js';
 
 /** One bad answer may be chance; so many in a row are none. */
-const BAD_IN_A_ROW = 2;
+const FAILURES_IN_A_ROW = 2;
 
 /**
  * Asks an address again and again whether it wants requests, over a connection of its own: a pool that
@@ -27,12 +27,12 @@ export function watchAddress(
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  let bad = 0;
+  let failures = 0;
 
   const ask = async (): Promise<void> => {
-    bad = (await isGood(client, path, deadlineMs)) ? 0 : bad + 1;
-    const healthy = bad < BAD_IN_A_ROW;
-    if (healthy && !address.healthy) address.breaker.hasten();
+    failures = (await isHealthy(client, path, deadlineMs)) ? 0 : failures + 1;
+    const healthy = failures < FAILURES_IN_A_ROW;
+    if (healthy && !address.healthy) address.breaker.probeNow();
     address.healthy = healthy;
   };
   const stop = repeat(everyMs, ask, () => undefined);
@@ -42,7 +42,7 @@ export function watchAddress(
   };
 }
 
-async function isGood(client: Undici.Client, path: string, deadlineMs: number): Promise<boolean> {
+async function isHealthy(client: Undici.Client, path: string, deadlineMs: number): Promise<boolean> {
   try {
     const { statusCode, body } = await client.request({ method: 'GET', path, signal: AbortSignal.timeout(deadlineMs) });
     await body.dump();

@@ -1,5 +1,5 @@
 import type { UpstreamSettings } from '../config/settings.js';
-import type { Place } from '../exchange.js';
+import type { Slot } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import { openAddress } from './address.js';
@@ -7,9 +7,9 @@ import type { Address } from './address.js';
 import type { BreakerChange } from './breaker.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { watchAddress } from './health.js';
-import { Places } from './places.js';
+import { Slots } from './slots.js';
 import { Retries } from './retries.js';
-import { mostOf } from './share.js';
+import { maxOf } from './share.js';
 
 /** Requests that may wait for a connection, as a multiple of the connections: the pool itself has no bound. */
 const WAITING_FACTOR = 4;
@@ -21,7 +21,7 @@ export interface Upstream {
   readonly settings: UpstreamSettings;
   readonly retries: Retries;
   /** Holds a place for a request; null when all addresses are full, of this operation or at all, or their breakers open. */
-  reserve(operation: string): Place | null | Promise<Place | null>;
+  reserve(operation: string): Slot | null | Promise<Slot | null>;
   /**
    * The address to ask: a healthy one if there is any, of these one that is due for a trial, else the
    * least loaded; null when all their breakers are open. For a tunnel, tunnels are the load.
@@ -78,14 +78,14 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
     return address;
   });
   const full = settings.connections * (1 + WAITING_FACTOR);
-  const shareFull = mostOf(settings.connections) * (1 + WAITING_FACTOR);
+  const shareFull = maxOf(settings.connections) * (1 + WAITING_FACTOR);
   const takesMore = (address: Address, operation: string, nowMs: number, evenFull: boolean): boolean => {
     const { breaker, underWay, shareOf } = address;
     // A trial is let through however many hang there.
     if (breaker.isOpen) return breaker.dueMs <= nowMs;
     return evenFull || (underWay.size < full && shareOf(operation).size < shareFull);
   };
-  const places = new Places(addresses, { all: full, operation: shareFull });
+  const places = new Slots(addresses, { all: full, operation: shareFull });
   const { health } = settings;
   const watches = health === null ? [] : addresses.map((address) => watchAddress(address, health, settings.connectMs));
   const unwatch = (): void => watches.forEach((stop) => stop());
@@ -135,7 +135,7 @@ function preferred(one: Address, other: Address, forTunnel: boolean): boolean {
 }
 
 /** What is said where an upstream takes no request: it is full, or passed over. */
-export function noPlace(upstream: Upstream, onFailure: OnUpstreamFailure): Refusal {
+export function noSlot(upstream: Upstream, onFailure: OnUpstreamFailure): Refusal {
   const isFull = upstream.waitMs() === null;
   onFailure(upstream.name, isFull ? 'full' : 'open');
   return isFull ? REFUSALS.overloaded : unavailable(upstream);

@@ -8,13 +8,13 @@ interface Startable {
 
 /** The attempts of one operation at one address: some run, further ones wait until one of these ended. */
 export class Share {
-  readonly #most: number;
+  readonly #max: number;
   readonly #waiting: Startable[] = [];
   #running = 0;
 
   /** @param connections of the address */
   constructor(connections: number) {
-    this.#most = mostOf(connections);
+    this.#max = maxOf(connections);
   }
 
   get size(): number {
@@ -27,7 +27,7 @@ export class Share {
 
   /** Starts it, at once or when its turn comes. A trial waits for nobody. */
   enter(attempt: Startable, isTrial: boolean): void {
-    if (this.#running >= this.#most && !isTrial) {
+    if (this.#running >= this.#max && !isTrial) {
       this.#waiting.push(attempt);
       return;
     }
@@ -43,7 +43,7 @@ export class Share {
       return;
     }
     this.#running -= 1;
-    if (this.#running >= this.#most) return;
+    if (this.#running >= this.#max) return;
     const next = this.#waiting.shift();
     if (next === undefined) return;
     this.#running += 1;
@@ -52,6 +52,6 @@ export class Share {
 }
 
 /** Attempts of one operation that run at once: never all connections, where there are two. */
-export function mostOf(connections: number): number {
+export function maxOf(connections: number): number {
   return Math.max(1, Math.floor(connections * PART));
 }

@@ -187,10 +187,10 @@ function targetOf({ url }: Address): {
   port: number;
   socketPath?: string;
 } {
-  const { place } = destination(url);
-  if ('path' in place)
-    return { protocol: 'http:', host: 'localhost', hostname: 'localhost', port: 80, socketPath: place.path };
-  return { protocol: 'http:', host: place.host, hostname: place.host, port: place.port };
+  const { target } = destination(url);
+  if ('path' in target)
+    return { protocol: 'http:', host: 'localhost', hostname: 'localhost', port: 80, socketPath: target.path };
+  return { protocol: 'http:', host: target.host, hostname: target.host, port: target.port };
 }
 
 let loaded: typeof ProxyServer | null = null;

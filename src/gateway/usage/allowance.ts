@@ -10,16 +10,16 @@ interface Bucket {
 }
 
 /**
- * Holds each name to `perSecond`, with a burst of `burst`. Remembers `most` names: beyond that the one
+ * Holds each name to `perSecond`, with a burst of `burst`. Remembers `max` names: beyond that the one
  * that began longest ago is forgotten, and starts afresh.
  */
-export function createAllowance(perSecond: number, burst: number, most: number): Allowance {
+export function createAllowance(perSecond: number, burst: number, max: number): Allowance {
   const buckets = new Map<string, Bucket>();
   const perMs = perSecond / 1000;
   const bucketOf = (name: string, nowMs: number): Bucket => {
     const known = buckets.get(name);
     if (known !== undefined) return known;
-    if (buckets.size >= most) {
+    if (buckets.size >= max) {
       const oldest = buckets.keys().next();
       if (oldest.done !== true) buckets.delete(oldest.value);
     }

@@ -17,15 +17,15 @@ import { dayOf } from '../../shared/utc-day.js';
  */
 const PER_SECOND = 5;
 const BURST = 20;
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /**
  * `GET /v1/usage`: plan, windows, usage and ban of the key that asks; of a customer's key also `customer`, whose
  * the windows are then, while usage and ban stay the key's. Windows and ban are those of the verdict itself: what
- * the gate would decide by. Refuses a flood with 429, and 503 when the store is away.
+ * the gate would decide by. Refuses a flood with 429, and 503 when the store is unavailable.
  */
 export function createOwnUsage(usage: UsageStore): (exchange: Admitted) => Promise<Refusal | undefined> {
-  const allowance = createAllowance(PER_SECOND, BURST, MOST_KEYS);
+  const allowance = createAllowance(PER_SECOND, BURST, MAX_KEYS);
   return async (exchange) => {
     const { verdict, client } = exchange;
     // The operation is secured: whoever comes here has a key.

@@ -11,7 +11,7 @@ import { escapeHtml } from '../../shared/escape-html.js';
 import { daysFrom } from '../../shared/utc-day.js';
 
 /** More rows are left to CSV: nobody reads them on a page. */
-const MOST_ROWS = 1_000;
+const MAX_ROWS = 1_000;
 const CHOICES: readonly (readonly Dimension[])[] = [
   ['plan'],
   ['plan', 'day'],
@@ -38,7 +38,7 @@ export async function* reportAsPage(
   const rows: ReportRow[] = [];
   let left = 0;
   const keep = (done: readonly ReportRow[]): void => {
-    const room = MOST_ROWS - rows.length;
+    const room = MAX_ROWS - rows.length;
     rows.push(...done.slice(0, room));
     left += Math.max(0, done.length - room);
   };

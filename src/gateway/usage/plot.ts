@@ -23,10 +23,10 @@ const COLOURS = 8;
 export function plotOf(days: readonly DayBar[]): string {
   const plans = [...new Set(days.flatMap(({ byPlan }) => [...byPlan.keys()]))].sort();
   const step = stepOf(Math.max(0, ...days.map(sumOf)));
-  const most = step * TICKS;
+  const highest = step * TICKS;
   const slot = (WIDTH - LEFT - RIGHT) / Math.max(days.length, 1);
   const inner = HEIGHT - TOP - BOTTOM;
-  const yOf = (count: number): number => round(TOP + inner * (1 - count / most));
+  const yOf = (count: number): number => round(TOP + inner * (1 - count / highest));
   const grid = Array.from({ length: TICKS + 1 }, (_, n) => {
     const y = yOf(n * step);
     return `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/><text class="tick" x="${LEFT - 8}" y="${y + 4}" text-anchor="end">${shortNumber(n * step)}</text>`;
@@ -65,8 +65,10 @@ function barOf(
     below += count;
     return `<rect class="c${colourOf(place)}" x="${x}" y="${top}" width="${width}" height="${height}"/>`;
   });
-  const told = plans.flatMap((plan) => (bar.byPlan.has(plan) ? [`${plan} ${fullNumber(bar.byPlan.get(plan)!)}`] : []));
-  const title = `${bar.day}: ${fullNumber(sumOf(bar))}${told.length === 0 ? '' : ` (${told.join(', ')})`}${bar.final ? '' : ', not final yet'}`;
+  const plansText = plans.flatMap((plan) =>
+    bar.byPlan.has(plan) ? [`${plan} ${fullNumber(bar.byPlan.get(plan)!)}`] : [],
+  );
+  const title = `${bar.day}: ${fullNumber(sumOf(bar))}${plansText.length === 0 ? '' : ` (${plansText.join(', ')})`}${bar.final ? '' : ', not final yet'}`;
   const whole = `<rect class="hover" x="${round(left)}" y="${TOP}" width="${round(slot)}" height="${HEIGHT - TOP - BOTTOM}"/>`;
   return `<g class="${bar.final ? 'day' : 'day open'}"><title>${escapeHtml(title)}</title>${whole}${parts.join('')}</g>`;
 }
@@ -89,9 +91,9 @@ function sumOf({ byPlan }: DayBar): number {
   return sum;
 }
 
-/** The distance of grid lines: 1, 2, 2.5 or 5 times a power of ten, whole, so that `TICKS` of them hold `most`. */
-function stepOf(most: number): number {
-  const least = Math.max(most / TICKS, 1);
+/** The distance of grid lines: 1, 2, 2.5 or 5 times a power of ten, whole, so that `TICKS` of them hold `highest`. */
+function stepOf(highest: number): number {
+  const least = Math.max(highest / TICKS, 1);
   const power = 10 ** Math.floor(Math.log10(least));
   const factor = [1, 2, 2.5, 5, 10].find((each) => each * power >= least && Number.isInteger(each * power)) ?? 10;
   return factor * power;

@@ -10,7 +10,7 @@ export function labelsOf(by: readonly Dimension[]): readonly (Dimension | 'refer
 }
 
 /** More days are refused: the ledger is rarely kept so long, and each day is looked at. */
-export const MOST_DAYS = 1_000;
+export const MAX_DAYS = 1_000;
 
 /** What a report is about. */
 export interface ReportRange {

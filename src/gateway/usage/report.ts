@@ -120,16 +120,16 @@ async function* piecesOf(
   ledger: Ledger,
   references?: References,
 ): AsyncGenerator<readonly ReportRow[], void> {
-  const told = (rows: readonly ReportRow[]): Promise<readonly ReportRow[]> | readonly ReportRow[] =>
+  const named = (rows: readonly ReportRow[]): Promise<readonly ReportRow[]> | readonly ReportRow[] =>
     references === undefined ? rows : references.added(rows);
   let answered = false;
   for await (const batch of ledger) {
     const rows = groups.take(batch);
-    if (rows.length > 0 || !answered) yield await told(rows);
+    if (rows.length > 0 || !answered) yield await named(rows);
     answered = true;
   }
   const rest = groups.flush();
-  if (rest.length > 0 || !answered) yield await told(rest);
+  if (rest.length > 0 || !answered) yield await named(rest);
 }
 
 function csvLine(columns: readonly (keyof ReportRow)[], row: ReportRow): string {

@@ -13,7 +13,7 @@ export interface BenchKey {
 const NEVER = 100_000_000;
 const LENIENT = { after: 1_000_000, within: '60s', for: '5m' };
 
-/** Plans of Petgate, and limits that the peers' keys have; `anonymous` is for who shows no good key. */
+/** Plans of Petgate, and limits that the peers' keys have; `anonymous` is for who shows no valid key. */
 export const PLANS = {
   roomy: { limits: { minute: NEVER, day: NEVER }, ban: LENIENT },
   tight: { limits: { minute: 1, day: NEVER }, ban: LENIENT },

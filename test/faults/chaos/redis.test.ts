@@ -81,7 +81,7 @@ const outages = (redis: RedisServer): Events => ({
     await sleep(random() * 1_500);
     await redis.restart();
   },
-  'a gateway dies while Redis is away': async (fleet, random) => {
+  'a gateway dies while Redis is unavailable': async (fleet, random) => {
     await redis.kill();
     await sleep(random() * 1_000);
     await fleet.restart(pick(fleet.seats, random), 'SIGKILL');

@@ -27,7 +27,7 @@ export async function survive(t: Test, fleet: Fleet, gateways: number, happening
   await fleet.stop();
   t.comment(JSON.stringify([...fleet.tally]));
   t.notOk(fleet.tally.has('internal_error'), 'no fault of ours');
-  t.notOk(fleet.tally.has('invalid_api_key'), 'a good key is never called a bad one');
+  t.notOk(fleet.tally.has('invalid_api_key'), 'a valid key is never called a bad one');
   t.notOk(fleet.tally.has('plan_unavailable'), 'no key ever loses its plan');
 }
 

@@ -8,7 +8,7 @@ import { ledgerOf } from '../../e2e/ledger.js';
 
 t.setTimeout(120_000);
 t.test(
-  'a gateway killed with -9 while Redis is away, and again while it replays, loses nothing and counts nothing twice',
+  'a gateway killed with -9 while Redis is unavailable, and again while it replays, loses nothing and counts nothing twice',
   async (t) => {
     const { redis, start } = await fleetOf(t);
     const other = await start();
@@ -30,7 +30,7 @@ t.test(
       await gateway.program.stop('SIGKILL');
       gateway = await start({ dataFolder: gateway.dataFolder, workers: 2 });
     };
-    // A busy Redis misses a deadline now and then; a key nobody saw here would be refused while it is away.
+    // A busy Redis misses a deadline now and then; a key nobody saw here would be refused while it is unavailable.
     for (const { id, key } of keys) {
       await until(
         'the key is served',

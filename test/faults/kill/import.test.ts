@@ -54,7 +54,7 @@ async function killAndRepeat(t: Test, options: GatewayOptions): Promise<void> {
   const { imported, unchanged } = await importAll(next);
   t.ok(unchanged > 0 && imported >= 500, 'it goes on where it was killed', { imported, unchanged });
   t.equal(imported + unchanged, tokens.length);
-  t.same([...new Set(await statuses(next.url))], [200], 'all keys are good');
+  t.same([...new Set(await statuses(next.url))], [200], 'all keys are valid');
   const exported = await fetch(`${next.adminUrl}/admin/v1/keys/export?hashes=true`, { headers: AS_OPERATOR.headers });
   const names = (await exported.text())
     .trim()

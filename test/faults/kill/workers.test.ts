@@ -57,7 +57,7 @@ t.test('"settings reloaded" is not logged before a worker that hangs has taken t
     await until('the other worker has them', async () => (await limits(1))[0] === String(minute));
     t.equal(reloads(gateway), index, 'one that hangs has not');
     process.kill(hung, signal);
-    await until(`after ${signal} it is told of`, () => reloads(gateway) === 1 + index);
+    await until(`after ${signal} it is notified of`, () => reloads(gateway) === 1 + index);
     t.strictSame(await limits(16), [String(minute)]);
   }
 });

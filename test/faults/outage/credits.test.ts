@@ -95,44 +95,47 @@ for (const onFailure of ['refuse', 'local']) {
   });
 
   for (const loss of ['mute', 'stall'] as const) {
-    t.test(`${onFailure}: a credit whose ${loss === 'mute' ? 'answer' : 'call'} is lost is counted once`, async (t) => {
-      const redis = await startRedis();
-      t.teardown(() => redis.stop());
-      const proxy = await startProxy(redis.port);
-      t.teardown(() => proxy.stop());
-      const { gateway, arrived, release } = await startFailing(t, `redis://127.0.0.1:${proxy.port}`, onFailure);
-      const { id, key } = await createKey(gateway, 'free');
-      const name = ledgerName(id, dayNumber(Date.now()));
-      const client = openClient(t, gateway.url, 1);
-      // Redis has to know the script: else it asks for it, and that answer would be the one that is lost.
-      const first = client.send(key);
-      await until('a first one is admitted', () => arrived() === 1);
-      release();
-      await first;
-      const countedUp = (count: number) => async (): Promise<boolean> =>
-        ((await redis.command('HVALS', name)) as string[]).every((value) => Number(value) === count);
-      await until('Redis has counted it', async () => (await redis.command('HLEN', name)) === 2);
-      const answer = client.send(key);
-      await until('it is admitted', () => arrived() === 1);
-      if (onFailure === 'local') await learnt(gateway, [id]);
-      proxy.set(loss);
-      release();
-      t.equal((await answer).status, 500);
-      if (loss === 'mute') await until('Redis has counted it', countedUp(2));
-      await until('the gateway knows that Redis is away', async () =>
-        onFailure === 'local'
-          ? (await figure(gateway, 'petgate_store_degraded')) === 1
-          : (await figure(gateway, 'petgate_store_up')) === 0,
-      );
-      proxy.set('refuse');
-      proxy.set('pass');
-      await until(
-        'Redis decides again',
-        async () =>
-          (await figure(gateway, 'petgate_store_up')) === 1 &&
-          (onFailure === 'refuse' || (await figure(gateway, 'petgate_store_degraded')) === 0),
-      );
-      t.same(await ledgerAfter(t, gateway, redis.url, [id]), ['2 2']);
-    });
+    t.test(
+      `${onFailure}: a failure report whose ${loss === 'mute' ? 'answer' : 'call'} is lost is counted once`,
+      async (t) => {
+        const redis = await startRedis();
+        t.teardown(() => redis.stop());
+        const proxy = await startProxy(redis.port);
+        t.teardown(() => proxy.stop());
+        const { gateway, arrived, release } = await startFailing(t, `redis://127.0.0.1:${proxy.port}`, onFailure);
+        const { id, key } = await createKey(gateway, 'free');
+        const name = ledgerName(id, dayNumber(Date.now()));
+        const client = openClient(t, gateway.url, 1);
+        // Redis has to know the script: else it asks for it, and that answer would be the one that is lost.
+        const first = client.send(key);
+        await until('a first one is admitted', () => arrived() === 1);
+        release();
+        await first;
+        const countedUp = (count: number) => async (): Promise<boolean> =>
+          ((await redis.command('HVALS', name)) as string[]).every((value) => Number(value) === count);
+        await until('Redis has counted it', async () => (await redis.command('HLEN', name)) === 2);
+        const answer = client.send(key);
+        await until('it is admitted', () => arrived() === 1);
+        if (onFailure === 'local') await learnt(gateway, [id]);
+        proxy.set(loss);
+        release();
+        t.equal((await answer).status, 500);
+        if (loss === 'mute') await until('Redis has counted it', countedUp(2));
+        await until('the gateway knows that Redis is unavailable', async () =>
+          onFailure === 'local'
+            ? (await figure(gateway, 'petgate_store_degraded')) === 1
+            : (await figure(gateway, 'petgate_store_up')) === 0,
+        );
+        proxy.set('refuse');
+        proxy.set('pass');
+        await until(
+          'Redis decides again',
+          async () =>
+            (await figure(gateway, 'petgate_store_up')) === 1 &&
+            (onFailure === 'refuse' || (await figure(gateway, 'petgate_store_degraded')) === 0),
+        );
+        t.same(await ledgerAfter(t, gateway, redis.url, [id]), ['2 2']);
+      },
+    );
   }
 }

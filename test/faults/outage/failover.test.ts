@@ -77,7 +77,7 @@ t.test(
   },
 );
 
-t.test('while Redis is away each of two gateways admits at most half of a limit', async (t) => {
+t.test('while Redis is unavailable each of two gateways admits at most half of a limit', async (t) => {
   const { redis, start } = await fleetOf(t);
   // Beside two workers their primary, which asks Redis too, if rarely.
   const PROCESSES = [1, 3];
@@ -170,10 +170,13 @@ t.test('a gateway that starts while Redis is down serves the keys it knows, and 
     503,
     'keys are made only in Redis',
   );
-  t.match(await gateway.program.logged('Redis is away: this gateway decides by itself, from its share of each limit'), {
-    level: 'warn',
-    gateways: 1,
-  });
+  t.match(
+    await gateway.program.logged('Redis is unavailable: this gateway decides by itself, from its share of each limit'),
+    {
+      level: 'warn',
+      gateways: 1,
+    },
+  );
 
   await redis.restart();
   t.match(await gateway.program.logged('Redis decides again; what was counted here is in its ledger'), {
@@ -186,11 +189,12 @@ t.test('a gateway that starts while Redis is down serves the keys it knows, and 
   });
 });
 
-/** How many processes of a gateway say that Redis is away, and not since that it is back: a stall on a busy machine may have come before. */
+/** How many processes of a gateway say that Redis is unavailable, and not since that it is back: a stall on a busy machine may have come before. */
 function awayProcesses(gateway: Gateway): number {
-  const isAway = new Map<unknown, boolean>();
+  const isUnavailable = new Map<unknown, boolean>();
   for (const { pid, msg } of gateway.program.lines()) {
-    if (/^Redis (?:is away|decides again)/.test(String(msg))) isAway.set(pid, String(msg).startsWith('Redis is away'));
+    if (/^Redis (?:is unavailable|decides again)/.test(String(msg)))
+      isUnavailable.set(pid, String(msg).startsWith('Redis is unavailable'));
   }
-  return [...isAway.values()].filter(Boolean).length;
+  return [...isUnavailable.values()].filter(Boolean).length;
 }

@@ -63,7 +63,7 @@ export async function startStage(t: Test, finalAfter = '7d'): Promise<Stage> {
   return stage;
 }
 
-/** What was asked of a gateway while Redis was away. */
+/** What was asked of a gateway while Redis was unavailable. */
 export interface Counted {
   readonly keyId: string;
   readonly requests: number;

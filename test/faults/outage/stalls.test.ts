@@ -88,11 +88,11 @@ async function neverAway(t: Test, { gateway, id, load }: Scene): Promise<void> {
   await load.stop();
   t.strictSame(Object.fromEntries(load.tally), { 200: load.count('200') }, 'every answer was 200');
   t.equal((await ledgerOf(gateway, id)).requests, load.count('200'), 'the ledger is what was admitted');
-  t.strictSame(saidAway(gateway), [], 'nobody said that the store is away');
+  t.strictSame(saidAway(gateway), [], 'nobody said that the store is unavailable');
 }
 
 function saidAway({ program }: Gateway): readonly unknown[] {
-  return program.lines().filter(({ msg }) => typeof msg === 'string' && /is away/.test(msg));
+  return program.lines().filter(({ msg }) => typeof msg === 'string' && /is unavailable/.test(msg));
 }
 
 for (const onFailure of ON_FAILURE) {
@@ -154,7 +154,7 @@ for (const onFailure of ON_FAILURE) {
         admitted,
         refused,
       });
-      t.strictSame(saidAway(gateway), [], 'nobody said that the store is away');
+      t.strictSame(saidAway(gateway), [], 'nobody said that the store is unavailable');
     },
   );
 }

@@ -1,7 +1,7 @@
-/** A child process that counts on all keys it is told of, over many days, until it is killed. See active-days.test.ts. */
+/** A child process that counts on all keys it is notified of, over many days, until it is killed. See active-days.test.ts. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
-import { createTeller } from '../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../src/gateway/store/failures.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import type { Subject } from '../../../src/gateway/admission/port.js';
 import { NOON_MS } from '../../conformance/cast.js';
@@ -15,7 +15,7 @@ export interface Orders {
 
 const { url, keys, days } = JSON.parse(process.argv[2] ?? '') as Orders;
 const engine = openEngine({ engine: 'redis', url });
-const creditsOf = createTeller();
+const reportsOf = createReporter();
 process.once('disconnect', () => process.exit());
 await engine.check();
 process.send?.('ready');
@@ -36,7 +36,7 @@ for (;;) {
         nowMs: atMs,
       })),
     ),
-    engine.fail(creditsOf(some.map(({ key, atMs }) => ({ ...counted, keyId: key.id, admittedAtMs: atMs })))),
+    engine.fail(reportsOf(some.map(({ key, atMs }) => ({ ...counted, keyId: key.id, admittedAtMs: atMs })))),
   ]).catch((error: unknown) => {
     // The store was killed too.
     if (!(error instanceof StoreUnavailable)) throw error;

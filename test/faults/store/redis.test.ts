@@ -10,9 +10,9 @@ import { startRedis } from '../../servers/redis.js';
 import type { RedisOptions, RedisServer } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
 import { until } from '../../servers/until.js';
-import { createTeller } from '../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../src/gateway/store/failures.js';
 
-const creditsOf = createTeller();
+const reportsOf = createReporter();
 
 const DEADLINE_MS = 100;
 /** For a Redis that waits for its disk, and a set-up that must not fail. */
@@ -33,7 +33,7 @@ async function setUp(
   return { server, engine };
 }
 
-/** Every call of the port, on a store that is away. */
+/** Every call of the port, on a store that is unavailable. */
 function everyCall(engine: RedisEngine): readonly (readonly [string, () => Promise<unknown>])[] {
   const id = freshId();
   const record = keyRecord(id);
@@ -43,7 +43,7 @@ function everyCall(engine: RedisEngine): readonly (readonly [string, () => Promi
       () =>
         engine.admit([{ subject: { kind: 'key', id, secretHash: 'x' }, operation: 'listPets', scope: null, cost: 1 }]),
     ],
-    ['fail', () => engine.fail(creditsOf([{ keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: 0 }]))],
+    ['fail', () => engine.fail(reportsOf([{ keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: 0 }]))],
     ['keys.read', () => engine.keys.read(id)],
     ['keys.write', () => engine.keys.write(record, { atMs: 0, action: 'created', changed: {} })],
     ['keys.page', () => engine.keys.page(null, 10)],

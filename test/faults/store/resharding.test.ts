@@ -108,7 +108,7 @@ async function settled(t: Test, engine: RedisEngine, tallies: ReadonlyMap<Actor,
     const requests = rows.reduce((sum, row) => sum + row.requests, 0);
     const refused = rows.reduce((sum, row) => sum + row.limited + row.banned, 0);
     const found = JSON.stringify({ ...tally, ledger: { requests, refused } });
-    t.equal(tally.unknown, 0, `the key is good: ${found}`);
+    t.equal(tally.unknown, 0, `the key is valid: ${found}`);
     t.ok(tally.admitted > 0 && tally.admitted <= LIMIT && requests <= LIMIT, `never over the limit: ${found}`);
     const missing = requests + refused - tally.admitted - tally.refused;
     t.ok(missing >= 0 && missing <= tally.unanswered, `the ledger has what was answered: ${found}`);
@@ -205,7 +205,7 @@ t.test(
     });
     t.teardown(() => gateway.close());
     let outages = 0;
-    redis.watch(() => (outages += redis.away === null ? 0 : 1));
+    redis.watch(() => (outages += redis.unavailable === null ? 0 : 1));
     const [moved, stayed, fresh] = [
       await newKey(redis, 'open', { id: movedId! }),
       await newKey(redis, 'open', { id: stayedId! }),

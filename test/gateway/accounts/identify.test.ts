@@ -7,7 +7,7 @@ import { makeExchange } from '../exchange.js';
 
 const REQUIREMENTS = {
   operation: 'listPets',
-  shows: 'listPets',
+  reportsAs: 'listPets',
   scope: null,
   cost: 1,
   secured: true,

@@ -7,7 +7,7 @@ import { makeToken, parseToken } from '../../../src/gateway/accounts/token.js';
 import { keyRecord } from '../admission/key-record.js';
 import { openRegistry, openStore } from './store.js';
 
-/** How the engine judges `token` at `nowMs`: the outcome, or why the key is not good. */
+/** How the engine judges `token` at `nowMs`: the outcome, or why the key is not valid. */
 async function judge(
   engine: EmbeddedEngine,
   token: string,
@@ -39,7 +39,7 @@ async function free(registry: KeyRegistry, name = 'My app'): Promise<{ id: strin
   return { id: record.id, token };
 }
 
-t.test('a created key is good on the very next admission', async (t: Test) => {
+t.test('a created key is valid on the very next admission', async (t: Test) => {
   const { engine } = openStore(t);
   const registry = openRegistry(engine);
   const { record, token } = await registry.create({

@@ -172,7 +172,7 @@ t.test(
     }
     find(
       t,
-      'what the upstream was told of Authorization',
+      'what the upstream was notified of Authorization',
       JSON.stringify(upstream.seen.map(({ headers }) => headers.authorization)),
       secrets,
     );

@@ -70,7 +70,7 @@ t.test('401: everything under /admin, and what is not there, asks for the token'
   );
 });
 
-t.test('503: a store that is away is told as such, with a time to retry', async (t: Test) => {
+t.test('503: a store that is unavailable is told as such, with a time to retry', async (t: Test) => {
   const { engine } = openStore(t);
   const away = () => Promise.reject(new StoreUnavailable('away'));
   const { keys, customers } = engine;

@@ -30,7 +30,7 @@ const OPERATION: Operation = {
 };
 const REQUIREMENTS: RouteRequirements = {
   operation: 'listPets',
-  shows: 'listPets',
+  reportsAs: 'listPets',
   scope: 'pets:read',
   cost: 1,
   secured: true,
@@ -39,7 +39,7 @@ const REQUIREMENTS: RouteRequirements = {
 };
 const OPEN: RouteRequirements = {
   operation: 'options',
-  shows: 'options',
+  reportsAs: 'options',
   scope: null,
   cost: 0,
   secured: false,
@@ -69,7 +69,7 @@ async function judge(
     : { end: `admitted ${result.operation.id}`, refusal: null, exchange, told };
 }
 
-t.test('a good key is let in and counted, until its bucket is empty', async (t) => {
+t.test('a valid key is let in and counted, until its bucket is empty', async (t) => {
   const engine = openScratchEngine(t);
   const key = await newKey(engine, 'tiny');
   const first = await judge(engine, REQUIREMENTS, key, 'key');
@@ -103,7 +103,7 @@ t.test('what is wrong with the request is told to those only who were let in', a
   t.equal((await judge(engine, REQUIREMENTS, reader, 'key')).end, 'insufficient_scope');
 });
 
-t.test('without a good key the address pays, and 401 says why', async (t) => {
+t.test('without a valid key the address pays, and 401 says why', async (t) => {
   const engine = openScratchEngine(t);
   const missing = await judge(engine, REQUIREMENTS, ADDRESS, 'missing');
   t.equal(missing.end, 'missing_api_key');

@@ -19,8 +19,8 @@ t.test('a key that is made on a plan while its removal is being checked is found
   await until('it looked at the start', () => looked === 1);
   t.equal(watching.detail(), null);
   found = [LOST];
-  watching.lookAgain(false);
-  watching.lookAgain(true);
+  watching.recheck(false);
+  watching.recheck(true);
   await until('it looked after the reload', () => watching.detail() !== null);
   t.match(watching.detail(), 'plans.yaml:3:1: pro: the plan pro is gone');
   t.equal(looked, 2);

@@ -18,7 +18,7 @@ t.test('a change that comes while the last one is read is not taken for read', a
   );
   t.teardown(() => watching.close());
   writeFileSync(file, 'two');
-  await until('it is told of the second one as well', () => calls >= 2);
+  await until('it is notified of the second one as well', () => calls >= 2);
   t.equal(calls, 2);
 });
 

@@ -8,13 +8,13 @@ import { until } from '../../servers/until.js';
 const EVENT = { id: 'key-1', type: 'petgate.key.created', atMs: 1, data: { customer: null, key: 'key' } } as const;
 const ENTRY: OutboxEntry = { event: EVENT, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null };
 
-/** Attempts that are always taken, at a store that may be away. */
-function open(store: { isAway: boolean }) {
+/** Attempts that are always taken, at a store that may be unavailable. */
+function open(store: { isUnavailable: boolean }) {
   const [sent, forgotten]: [string[], string[]] = [[], []];
   const attempts = new Attempts({
     outbox: {
       delivered: (id) =>
-        store.isAway ? Promise.reject(new StoreUnavailable('away')) : Promise.resolve(void forgotten.push(id)),
+        store.isUnavailable ? Promise.reject(new StoreUnavailable('away')) : Promise.resolve(void forgotten.push(id)),
       postpone: () => Promise.resolve(),
       deadLetter: () => Promise.resolve(),
     },
@@ -28,21 +28,21 @@ function open(store: { isAway: boolean }) {
 }
 
 t.test(
-  'what was delivered while the store is away is sent no second time, and forgotten when it is back',
+  'what was delivered while the store is unavailable is sent no second time, and forgotten when it is back',
   async (t) => {
-    const store = { isAway: true };
+    const store = { isUnavailable: true };
     const { attempts, sent, forgotten } = open(store);
     const first = attempts.make(ENTRY, Infinity);
     await until('it is sent', () => sent.length === 1);
     t.equal(await attempts.make(ENTRY, Infinity), 'none', 'claimed again meanwhile');
-    store.isAway = false;
+    store.isUnavailable = false;
     t.equal(await first, 'well');
     t.same([sent, forgotten], [['key-1'], ['key-1']]);
   },
 );
 
 t.test('a claim that has grown old is not used: somebody else may have it', async (t) => {
-  const { attempts, sent } = open({ isAway: false });
+  const { attempts, sent } = open({ isUnavailable: false });
   const { leaseMs, untilMs } = attempts.claim();
   t.ok(
     untilMs - performance.now() + 1_000 < leaseMs,

@@ -93,7 +93,7 @@ t.test('created, changed, rotated and revoked are told, each once; what changes 
   t.same(new Set(counted), new Set(told.map(({ type }) => `${type} delivered`)));
 });
 
-t.test('a key that ends is told of a week before, and again when its end is another', async (t) => {
+t.test('a key that ends is notified of a week before, and again when its end is another', async (t) => {
   const { registry, outbox, sent } = begin(t, () => ({ kind: 'delivered' }));
   const inDays = (days: number): string => new Date(Date.now() + days * 24 * HOUR_MS).toISOString();
   const expiring = async (state: 'waiting' | 'scheduled'): Promise<readonly string[]> =>
@@ -128,10 +128,10 @@ t.test('a key that ends is told of a week before, and again when its end is anot
 });
 
 t.test('pauses double from the first to 24 hours, then the event is dead, and may be sent again', async (t) => {
-  let isAway = true;
+  let isUnavailable = true;
   const reason = 'it answered 500';
   const { registry, outbox, sent, counted, pauses, logged } = begin(t, () =>
-    isAway ? { kind: 'failed', reason } : { kind: 'delivered' },
+    isUnavailable ? { kind: 'failed', reason } : { kind: 'delivered' },
   );
   await registry.create({ plan: 'free', name: 'x' });
   await until('it is dead', async () => (await outbox.figures()).dead === 1);
@@ -141,7 +141,7 @@ t.test('pauses double from the first to 24 hours, then the event is dead, and ma
   t.match(await outbox.read(id), { attempts: 17, failure: reason, dueAtMs: null, deadAtMs: Number });
   t.equal(counted.filter((each) => each.endsWith('failed')).length, 17);
   t.match(logged(), '"msg":"an event could not be delivered and is a dead letter"');
-  isAway = false;
+  isUnavailable = false;
   await outbox.redeliver(id);
   await until('it is delivered', () => counted.includes('petgate.key.created delivered'));
   t.equal(new Set(sent).size, 1);

@@ -95,7 +95,7 @@ t.test('an answer that broke after it began is no success', async (t) => {
   t.match(told.metrics, 'petgate_requests_total{operation="listPets",class="5xx"} 1');
 });
 
-t.test('a client that left before its answer is told as such, and costs nobody a credit', async (t) => {
+t.test('a client that left before its answer is told as such, and costs nobody a failure report', async (t) => {
   const told = await finished({ verdict: VERDICT, counted: true }, 200, { gone: true });
   t.equal(told.line['status'], 499);
   t.same(told.failures, []);

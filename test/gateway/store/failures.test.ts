@@ -1,7 +1,7 @@
 import t from 'tap';
 import { collectFailures } from '../../../src/gateway/store/failures.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
-import type { AdmissionEngine, Credit } from '../../../src/gateway/store/port.js';
+import type { AdmissionEngine, FailureReport } from '../../../src/gateway/store/port.js';
 import { until } from '../../servers/until.js';
 import { newKey, openScratchEngine } from '../admission/scratch.js';
 
@@ -22,7 +22,7 @@ function flaky(engine: AdmissionEngine): { engine: AdmissionEngine; calls: numbe
     get: (target, name: keyof AdmissionEngine) =>
       name !== 'fail'
         ? (Reflect.get(target, name) as unknown)
-        : (batch: readonly Credit[]) => {
+        : (batch: readonly FailureReport[]) => {
             state.calls += 1;
             return state.away ? Promise.reject(new StoreUnavailable('away')) : target.fail(batch);
           },
@@ -30,7 +30,7 @@ function flaky(engine: AdmissionEngine): { engine: AdmissionEngine; calls: numbe
   return state;
 }
 
-t.test('credits of one turn are one call, and stand in the ledger', async (t) => {
+t.test('failure reports of one turn are one call, and stand in the ledger', async (t) => {
   const engine = openScratchEngine(t);
   const store = flaky(engine);
   const key = await newKey(engine);
@@ -44,7 +44,7 @@ t.test('credits of one turn are one call, and stand in the ledger', async (t) =>
   t.equal(await failedOf(engine, key.id), 6);
 });
 
-t.test('while the store is away credits wait, and are written once when it is back', async (t) => {
+t.test('while the store is unavailable failure reports wait, and are written once when it is back', async (t) => {
   const engine = openScratchEngine(t);
   const store = flaky(engine);
   const key = await newKey(engine);
@@ -75,14 +75,14 @@ t.test('when the store stays away too long the oldest are dropped, and it is sai
 });
 
 t.test(
-  'a credit that the store may have taken is offered again as it was, and what came meanwhile after it',
+  'a failure report that the store may have taken is offered again as it was, and what came meanwhile after it',
   async (t) => {
-    const offered: (readonly Credit[])[] = [];
-    let answers = [new StoreUnavailable('away', { taken: [1] }), new StoreUnavailable('away')];
+    const offered: (readonly FailureReport[])[] = [];
+    let answers = [new StoreUnavailable('away', { accepted: [1] }), new StoreUnavailable('away')];
     const engine = {
       ...openScratchEngine(t),
-      fail: (credits: readonly Credit[]) => {
-        offered.push(credits);
+      fail: (reports: readonly FailureReport[]) => {
+        offered.push(reports);
         const error = answers.shift();
         return error === undefined ? Promise.resolve() : Promise.reject(error);
       },
@@ -96,14 +96,14 @@ t.test(
     answers = [];
     t.equal(await failures.flush(), 0);
     t.same(
-      offered.map((credits) => credits.map(({ keyId, number, failures: its }) => `${keyId}${number}x${its.length}`)),
+      offered.map((reports) => reports.map(({ keyId, number, failures: its }) => `${keyId}${number}x${its.length}`)),
       [['a1x2', 'b2x1'], ['a1x2', 'c3x1'], ['a1x2', 'c3x1'], ['a4x1']],
     );
-    t.equal(new Set(offered.flat().map(({ teller }) => teller)).size, 1);
+    t.equal(new Set(offered.flat().map(({ reporter }) => reporter)).size, 1);
   },
 );
 
-t.test('a credit that would come after its day is final is dropped, and it is said', async (t) => {
+t.test('a failure report that would come after its day is final is dropped, and it is said', async (t) => {
   const store = flaky(openScratchEngine(t));
   store.away = true;
   let dropped = 0;

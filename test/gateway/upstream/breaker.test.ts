@@ -107,7 +107,7 @@ t.test('what was sent before it opened says nothing of what comes after, be it g
 
 t.test('who knows that it may be well again makes the next request a trial', (t) => {
   const { breaker } = opened();
-  breaker.hasten();
+  breaker.probeNow();
   t.ok(breaker.dueMs < 10_001);
   breaker.ended(breaker.send(10_001), 'good', 10_002);
   t.equal(breaker.isOpen, false);

@@ -27,7 +27,7 @@ function admitted(keyId: string | null): Admitted {
   const { exchange } = makeExchange({ id: 'request-1' });
   const routed = toRouted(toStripped(exchange, ['Accept', 'a/b']), {
     operation: 'listPets',
-    shows: 'listPets',
+    reportsAs: 'listPets',
     scope: null,
     cost: 1,
     secured: true,

@@ -85,11 +85,11 @@ t.test('a full address takes no more, but for one that had a place', async (t) =
   t.equal(upstream.waitMs(), null, 'that is no matter of breakers');
   two!.underWay.remove(last);
   t.equal(upstream.pick('listPets', null), two);
-  const place = await upstream.reserve('listPets');
+  const slot = await upstream.reserve('listPets');
   const next = upstream.reserve('listPets');
   const third = upstream.reserve('listPets');
   t.type(next, Promise, 'it is promised, to whom is not clear');
-  place!.free();
+  slot!.free();
   t.not(await next, null, 'who had it was refused');
   two!.underWay.add({ withdraw: () => undefined });
   (await next)!.free();

@@ -188,7 +188,7 @@ t.test('a service on a Unix socket has tunnels too', async (t) => {
   await until('the echo came', () => client.received().equals(Buffer.from([0x82, 1, 7])));
 });
 
-t.test('tunnels spread over the addresses there are, and pass over one that is away', async (t) => {
+t.test('tunnels spread over the addresses there are, and pass over one that is unavailable', async (t) => {
   const [one, other] = [await startWebSocketUpstream(t), await startWebSocketUpstream(t)];
   const front = await startTunnelFront(t, { addresses: [one.url, 'http://127.0.0.1:1', other.url] });
   for (let index = 0; index < 20; index += 1) t.equal((await front.open(front.key)).answer.status, 101);

@@ -11,9 +11,9 @@ import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { askMany, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { startRedis } from '../../servers/redis.js';
-import { createTeller } from '../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../src/gateway/store/failures.js';
 
-const creditsOf = createTeller();
+const reportsOf = createReporter();
 
 const KEPT_DAYS = 30;
 /** A day goes by the seventh newest day with counts: a clock alone takes none. */
@@ -31,7 +31,7 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
   for (let day = 0; day < KEPT_DAYS + WITNESSES + 5; day += 1) {
     const nowMs = NOON_MS + day * DAY_MS;
     await askMany(engine, key, 3, nowMs);
-    await engine.fail(creditsOf([{ ...failure, admittedAtMs: nowMs }]));
+    await engine.fail(reportsOf([{ ...failure, admittedAtMs: nowMs }]));
     await new Checkpoint(stores).merge();
     await sweep.run(nowMs);
     const rows = await rowsOf(engine, dayName(NOON_MS), dayName(nowMs));
@@ -60,8 +60,8 @@ t.test('redis: every day of the ledger ends by itself after the days kept, whate
     admittedAtMs: NOON_MS + day * DAY_MS,
   });
   await askMany(engine, key, 3, NOON_MS);
-  await engine.fail(creditsOf([failure(1)]));
-  await engine.fail(creditsOf([failure(0)]));
+  await engine.fail(reportsOf([failure(1)]));
+  await engine.fail(reportsOf([failure(0)]));
   await askMany(engine, key, 1, NOON_MS + 2 * DAY_MS);
   await redis.command('EXPIRE', nameOf(2), 1_000);
   await askMany(engine, key, 1, NOON_MS + 2 * DAY_MS + 120_000);
@@ -76,7 +76,8 @@ t.test('redis: every day of the ledger ends by itself after the days kept, whate
   t.ok(Number(await redis.command('TTL', nameOf(2))) <= 1_000, 'later counts do not make a day live longer');
   const lasting = [];
   for (const name of (await redis.command('KEYS', 'petgate:*')) as string[])
-    if (Number(await redis.command('TTL', name)) === -1) lasting.push(name.replace(key.id, 'ID').replace(/\{\d+\}/, '{N}'));
+    if (Number(await redis.command('TTL', name)) === -1)
+      lasting.push(name.replace(key.id, 'ID').replace(/\{\d+\}/, '{N}'));
   t.same(
     [...new Set(lasting)].sort(),
     ['petgate:keys', 'petgate:store', 'petgate:{ID}:history', 'petgate:{ID}:key', 'petgate:{N}:store'],

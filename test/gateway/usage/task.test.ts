@@ -78,7 +78,7 @@ t.test('embedded: a report over all keys is up to date, and starts no process', 
   await report(t, await serving(t, {}));
 });
 
-t.test('redis: the same from a process of its own; 503 while Redis is away', async (t) => {
+t.test('redis: the same from a process of its own; 503 while Redis is unavailable', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const gateway = await serving(t, { REDIS_URL: redis.url });

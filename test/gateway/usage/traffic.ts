@@ -67,7 +67,7 @@ export async function sendTraffic(
       const text = await body.text();
       if (key === caller.key && kind.free !== true)
         note(tally, [caller.id, caller.plan, kind.operation].join('\t'), statusCode, text);
-      else if (kind.free !== true && statusCode !== 401) throw new Error(`a bad key got ${statusCode}`);
+      else if (kind.free !== true && statusCode !== 401) throw new Error(`a invalid key got ${statusCode}`);
     }
   };
   await Promise.all(Array.from({ length: connections * pools.length }, work));
@@ -78,7 +78,7 @@ export async function sendTraffic(
 function note(tally: Tally, name: string, status: number, text: string): void {
   let seen = tally.get(name);
   if (seen === undefined) tally.set(name, (seen = { requests: 0, units: 0, limited: 0, banned: 0, failed: 0 }));
-  if (status === 401) throw new Error('a good key got 401');
+  if (status === 401) throw new Error('a valid key got 401');
   if (status === 429) seen[text.includes('key_banned') ? 'banned' : 'limited'] += 1;
   else {
     seen.requests += 1;

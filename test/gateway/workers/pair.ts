@@ -60,7 +60,7 @@ interface Limited {
   readonly file: (name: string) => string;
   /** Replaces the plans: a minute of `free` allows so much. */
   readonly plan: (minute: number) => void;
-  /** What so many new connections are told of that limit, each different answer once. */
+  /** What so many new connections are notified of that limit, each different answer once. */
   readonly limits: (connections: number) => Promise<readonly string[]>;
 }
 

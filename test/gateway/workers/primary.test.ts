@@ -23,7 +23,7 @@ t.test('"settings reloaded" is logged when every worker has taken them over', as
   const { gateway, plan, limits } = await startLimited(t);
   for (let round = 1; round <= 10; round += 1) {
     plan(1000 + round);
-    await until(`reload ${round} is told of`, () => reloads(gateway) === round);
+    await until(`reload ${round} is notified of`, () => reloads(gateway) === round);
     t.strictSame(await limits(16), [String(1000 + round)], 'whoever comes after it sees them');
   }
 });

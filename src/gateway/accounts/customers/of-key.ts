@@ -5,7 +5,7 @@ import type { Body } from '../fields.js';
 import { isCustomerId } from '../token.js';
 
 /** Keys of one customer, revoked ones included. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 /** What a customer's key has from its customer, or can't have. */
 const NOT_ITS_OWN: Readonly<Record<string, string>> = {
   plan: "is the customer's; leave it out, or change the customer",
@@ -25,8 +25,8 @@ export async function readCustomer(
   const customer = typeof id === 'string' && isCustomerId(id) ? await store.read(id) : undefined;
   if (customer === undefined) problems.push('customer: no customer has this id; petgate customers list shows them');
   else if (customer.status === 'closed') problems.push('customer: is closed, and that is final');
-  else if ((await store.keyCount(customer.id)) >= MOST_KEYS)
-    problems.push(`customer: has ${MOST_KEYS} keys already, revoked ones included, and that is the most`);
+  else if ((await store.keyCount(customer.id)) >= MAX_KEYS)
+    problems.push(`customer: has ${MAX_KEYS} keys already, revoked ones included, and that is the most`);
   return customer ?? null;
 }
 

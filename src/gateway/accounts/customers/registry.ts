@@ -133,7 +133,7 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     });
   }
 
-  /** Where the customer is told of its keys; undefined for nowhere. */
+  /** Where the customer is notified of its keys; undefined for nowhere. */
   async webhook(id: string): Promise<Webhook | undefined> {
     const { id: known } = await this.get(id);
     return this.#store.webhook(known);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 /** Standard Webhooks asks for a key of 24 to 64 bytes. */
-const [LEAST_BYTES, MOST_BYTES] = [24, 64];
+const [LEAST_BYTES, MAX_BYTES] = [24, 64];
 const OWN_BYTES = 32;
 
 /** The key of a secret as Standard Webhooks writes it, `whsec_` and base64; undefined when it has another form. */
@@ -11,7 +11,7 @@ export function signingKey(secret: string): Buffer | undefined {
   const key = Buffer.from(encoded, 'base64');
   // What isn't base64 is passed over by Buffer.
   const isWhole = key.toString('base64').replace(/=+$/, '') === encoded.replace(/=+$/, '');
-  return isWhole && key.length >= LEAST_BYTES && key.length <= MOST_BYTES ? key : undefined;
+  return isWhole && key.length >= LEAST_BYTES && key.length <= MAX_BYTES ? key : undefined;
 }
 
 export function newSigningSecret(): string {

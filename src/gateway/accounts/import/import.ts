@@ -1,4 +1,4 @@
-import { patiently } from '../../store/retry.js';
+import { withRetry } from '../../store/retry.js';
 import type { KeyStore } from '../../store/port.js';
 import type { NewRecord } from '../../store/records/record.js';
 import type { KeyRecord } from '../../store/records/key.js';
@@ -91,10 +91,10 @@ class ImportRun implements ImportResult {
     const page = [...this.#page.values()];
     this.#page = new Map();
     if (page.length === 0) return;
-    const added = check ? [] : await patiently(() => store.add(page));
+    const added = check ? [] : await withRetry(() => store.add(page));
     const rest = page.filter((_, index) => added[index] !== true);
     this.imported += page.length - rest.length;
-    const stored = await patiently(() => Promise.all(rest.map(({ record }) => store.read(record.id))));
+    const stored = await withRetry(() => Promise.all(rest.map(({ record }) => store.read(record.id))));
     rest.forEach(({ line, record }, index) => {
       const there = stored[index];
       if (there === undefined) this.imported += 1;

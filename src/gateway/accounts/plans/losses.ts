@@ -31,7 +31,7 @@ export async function lossesOf(
   next: Plans,
   costs: Costs,
 ): Promise<readonly Loss[]> {
-  if (before !== null && !takeAway(before, next, costs)) return [];
+  if (before !== null && !narrows(before, next, costs)) return [];
   const reasonOf = reasonsIn(before, next, costs);
   const losses = new Map<string, Loss>();
   for await (const holder of holdersIn(holders)) {
@@ -45,7 +45,7 @@ export async function lossesOf(
 }
 
 /** The same as problems of the file of the plans. @param before as of `lossesOf` */
-export async function takenBy(
+export async function planProblems(
   holders: Holders,
   { settings, plans: file }: Pick<Sources, 'settings' | 'plans'>,
   before: Plans | null,
@@ -53,7 +53,7 @@ export async function takenBy(
 ): Promise<readonly Problem[]> {
   const costs = new Map(operations.map(({ id, cost }) => [id, cost]));
   const losses = await lossesOf(holders, before, settings.plans, costs);
-  return losses.map((loss) => ({ ...file.place([loss.plan], 'key'), path: loss.plan, message: messageOf(loss) }));
+  return losses.map((loss) => ({ ...file.location([loss.plan], 'key'), path: loss.plan, message: messageOf(loss) }));
 }
 
 /** What an operator reads of it. */
@@ -80,7 +80,7 @@ function withOne(loss: Loss, { kind, id }: Holder): Loss {
 }
 
 /** Whether a plan went or was narrowed. */
-export function takeAway(before: Plans, next: Plans, costs: Costs): boolean {
+export function narrows(before: Plans, next: Plans, costs: Costs): boolean {
   return [...before.values()].some((plan) => isNarrowed(plan, next.get(plan.name), costs));
 }
 

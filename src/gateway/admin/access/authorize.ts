@@ -17,7 +17,7 @@ const HELP =
 const BURST = 10;
 const PER_SECOND = 0.5;
 /** Beyond it the address that began longest ago is forgotten. */
-const MOST_ADDRESSES = 10_000;
+const MAX_ADDRESSES = 10_000;
 
 /** What one request shows, and what it asks for. */
 export interface Credentials {
@@ -53,14 +53,14 @@ const ROOT: Caller = { name: null, role: 'operator' };
 export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderOf'>, now: () => number): Authorize {
   const rootHash = hashOf(root);
   const peers = createAddressReader([]);
-  const attempts = createAllowance(PER_SECOND, BURST, MOST_ADDRESSES);
+  const attempts = createAllowance(PER_SECOND, BURST, MAX_ADDRESSES);
   return async ({ header, address, browser, access }) => {
     if (header === undefined) throw unauthorized(header, browser ? access : null);
     const sent = tokenIn(header, browser);
     // Hashes have one length: the comparison tells nothing of the token, not even how long it is.
     if (sent !== '' && timingSafeEqual(hashOf(sent), rootHash)) return ROOT;
     const caller = await tokens.holderOf(sent).catch((error: unknown) => {
-      throw error instanceof StoreUnavailable ? storeAway() : error;
+      throw error instanceof StoreUnavailable ? storeUnavailable() : error;
     });
     if (caller === undefined) {
       const waitMs = attempts.take(bucketOf(peers.read(address, null)), now());
@@ -99,7 +99,7 @@ function insufficient(role: Role, access: Access, asksAgain: boolean): AdminRefu
   );
 }
 
-function storeAway(): AdminRefusal {
+function storeUnavailable(): AdminRefusal {
   return new AdminRefusal(
     503,
     'store_unavailable',

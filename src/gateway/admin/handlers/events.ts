@@ -16,7 +16,7 @@ export const list = handler({
   handle: async ({ parts, query: { state, limit, cursor } }) => {
     const page = await parts.engine.outbox.list(state, cursor === null ? null : textOf(cursor), limit);
     const next = page.cursor === null ? null : Buffer.from(page.cursor).toString('base64url');
-    return { json: { events: page.entries.map(viewOf), cursor: next, enabled: parts.registry.tellsEvents } };
+    return { json: { events: page.entries.map(viewOf), cursor: next, enabled: parts.registry.emitsEvents } };
   },
 });
 

@@ -4,7 +4,7 @@ import { OUTBOX_STATES } from '../../store/outbox/event.js';
 import type { OutboxEntry } from '../../store/outbox/event.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import { MOST_DAYS } from '../../usage/range.js';
+import { MAX_DAYS } from '../../usage/range.js';
 import { viewOf as banView } from './bans.js';
 import { viewOf as customerView } from './customers.js';
 import { viewOf as eventView } from './events.js';
@@ -74,8 +74,8 @@ async function usageOf(parts: AdminParts, keyId: string, fromMs: number): Promis
   const nowMs = await parts.registry.nowMs();
   const finality = await parts.engine.days.finality(nowMs);
   const rows: unknown[] = [];
-  for (let startMs = fromMs; dayOf(startMs) <= dayOf(nowMs); startMs += MOST_DAYS * DAY_MS) {
-    const last = Math.min(nowMs, startMs + (MOST_DAYS - 1) * DAY_MS);
+  for (let startMs = fromMs; dayOf(startMs) <= dayOf(nowMs); startMs += MAX_DAYS * DAY_MS) {
+    const last = Math.min(nowMs, startMs + (MAX_DAYS - 1) * DAY_MS);
     const range = { from: dayOf(startMs), to: dayOf(last), by: ['day', 'plan', 'operation'] as const, ...finality };
     const report = await text(reportOf(parts, 'json', { ...range, key: keyId }, nowMs) as AsyncIterable<Buffer>);
     rows.push(...(JSON.parse(report) as { readonly rows: readonly unknown[] }).rows);

@@ -10,7 +10,10 @@ import { handler } from '../route.js';
 /** A thousand plans with prices are a third of it. */
 const FILE_BYTES = 2 ** 20;
 /** Where a body stands, for messages. */
-const IN_BODY: Pick<Layers, 'place' | 'files'> = { place: () => ({ file: 'plans', line: 0, column: 0 }), files: [] };
+const IN_BODY: Pick<Layers, 'location' | 'files'> = {
+  location: () => ({ file: 'plans', line: 0, column: 0 }),
+  files: [],
+};
 
 export const list = handler({
   gives: PlanList,

@@ -1,6 +1,6 @@
 import type { Checked } from '../../accounts/fields.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import { MOST_DAYS, viewOf } from '../../usage/range.js';
+import { MAX_DAYS, viewOf } from '../../usage/range.js';
 import type { ReportRange } from '../../usage/range.js';
 import { CONTENT_SECURITY_POLICY } from '../../usage/style.js';
 import { writeReport } from '../../usage/report.js';
@@ -12,7 +12,7 @@ import { Finality } from '../openapi/schemas.js';
 import { handler } from '../route.js';
 import type { AdminParts } from '../route.js';
 
-type Asked = Checked<typeof ofReport>;
+type ReportQuery = Checked<typeof ofReport>;
 
 const TYPES: Readonly<Record<Format, string>> = {
   json: 'application/json',
@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<Format, string>> = {
 /** No younger day is ever archived (`store.archive_after`). */
 const STORED_DAYS = 31;
 /** Reports over all keys. */
-const MOST_AT_ONCE = 4;
+const MAX_AT_ONCE = 4;
 
 export const report = handler({
   query: { ...ofReport, ...inFormat },
@@ -59,7 +59,7 @@ export const giveUp = handler({
   },
 });
 
-async function reported(parts: AdminParts, query: Asked, format: Format): Promise<Answer> {
+async function reported(parts: AdminParts, query: ReportQuery, format: Format): Promise<Answer> {
   const nowMs = await parts.registry.nowMs();
   const whose = await whoseOf(parts, query);
   const range = { ...rangeOf(query, nowMs), ...whose, ...(await parts.engine.days.finality(nowMs)) };
@@ -69,7 +69,7 @@ async function reported(parts: AdminParts, query: Asked, format: Format): Promis
 /** One that isn't there is a slip, not somebody without traffic. */
 async function whoseOf(
   { registry }: AdminParts,
-  { key, customer }: Asked,
+  { key, customer }: ReportQuery,
 ): Promise<Pick<ReportRange, 'key'> | Pick<ReportRange, 'customer'>> {
   if (key !== undefined && customer !== undefined) throw invalidQuery('Give key or customer, not both.');
   if (key !== undefined) return { key: (await registry.get(key)).id };
@@ -105,11 +105,11 @@ let running = 0;
 
 /** Counts the reports under way, and refuses one too many: each takes memory and a processor. */
 async function* limited<Piece>(report: AsyncGenerator<Piece, void>): AsyncGenerator<Piece, void> {
-  if (running >= MOST_AT_ONCE)
+  if (running >= MAX_AT_ONCE)
     throw new AdminRefusal(
       503,
       'busy',
-      `${MOST_AT_ONCE} reports are being made already. Wait for one to end, then try again.`,
+      `${MAX_AT_ONCE} reports are being made already. Wait for one to end, then try again.`,
       { 'Retry-After': '5' },
     );
   running += 1;
@@ -121,10 +121,10 @@ async function* limited<Piece>(report: AsyncGenerator<Piece, void>): AsyncGenera
 }
 
 /** From the first of this month to today, where nothing else is said. */
-function rangeOf(query: Asked, nowMs: number): Pick<ReportRange, 'from' | 'to' | 'by'> {
+function rangeOf(query: ReportQuery, nowMs: number): Pick<ReportRange, 'from' | 'to' | 'by'> {
   const { to = dayOf(nowMs), from = `${to.slice(0, 8)}01`, by } = query;
   checkOrder({ from, to });
-  if (Date.parse(to) - Date.parse(from) >= MOST_DAYS * DAY_MS)
-    throw invalidQuery(`from and to must span at most ${MOST_DAYS} days.`);
+  if (Date.parse(to) - Date.parse(from) >= MAX_DAYS * DAY_MS)
+    throw invalidQuery(`from and to must span at most ${MAX_DAYS} days.`);
   return { from, to, by };
 }

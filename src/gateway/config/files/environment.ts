@@ -1,5 +1,5 @@
 import { misspelt, readVariable } from '../../../shared/names/variables.js';
-import type { Place, Problem } from './problem.js';
+import type { SourceLocation, Problem } from './problem.js';
 import type { Path } from './yaml-file.js';
 
 /** One variable that wins over the files. `read` brings its text into the form the file would have. */
@@ -46,9 +46,9 @@ export function readEnvironment(
 
 /** Variables that nobody reads, and that were most likely meant for one that is not set. */
 export function misspeltVariables(environment: NodeJS.ProcessEnv): readonly Problem[] {
-  return misspelt(environment).map(({ name, message }) => ({ ...placeOf(name), path: '', message }));
+  return misspelt(environment).map(({ name, message }) => ({ ...locationOf(name), path: '', message }));
 }
 
-export function placeOf(variable: string): Place {
+export function locationOf(variable: string): SourceLocation {
   return { file: `environment variable ${variable}`, line: 0, column: 0 };
 }

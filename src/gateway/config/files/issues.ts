@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { suggestion } from '../../../shared/names/nearest.js';
-import type { Place, Problem } from './problem.js';
+import type { SourceLocation, Problem } from './problem.js';
 import type { Path } from './yaml-file.js';
 
 type Issue = z.core.$ZodIssue;
@@ -8,7 +8,7 @@ type Issue = z.core.$ZodIssue;
 /** What `problemsOf` must know of the checked value. */
 interface Checked {
   /** The place of `path`; of what holds it when nobody says it. */
-  place(path: Path, part: 'key' | 'value'): Place;
+  location(path: Path, part: 'key' | 'value'): SourceLocation;
   /** True when somebody says `path`. */
   says(path: Path): boolean;
   /** The keys there may be at `path`, for "did you mean". */
@@ -42,7 +42,7 @@ function deepestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[
 }
 
 function problem(path: Path, part: 'key' | 'value', message: string, checked: Checked): Problem {
-  return { ...checked.place(path, part), path: path.map(shown).join('.'), message };
+  return { ...checked.location(path, part), path: path.map(shown).join('.'), message };
 }
 
 /** A slip of punctuation can turn an address with its password into a key. */

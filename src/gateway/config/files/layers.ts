@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
-import { placeOf, readEnvironment } from './environment.js';
+import { locationOf, readEnvironment } from './environment.js';
 import { ConfigError } from './problem.js';
-import type { Place } from './problem.js';
+import type { SourceLocation } from './problem.js';
 import { readYaml } from './yaml-file.js';
 import type { Path, YamlFile } from './yaml-file.js';
 
@@ -14,7 +14,7 @@ export interface Layer {
   readonly isVariable?: boolean;
   /** Absolute, of a file. */
   readonly path?: string;
-  locate(path: Path, part: 'key' | 'value'): Place | undefined;
+  locate(path: Path, part: 'key' | 'value'): SourceLocation | undefined;
 }
 
 /** Layers laid over each other, the first on top; at least one is a file. */
@@ -27,7 +27,7 @@ export interface Layers {
   /** The layer that decides `path`; undefined when none says it. */
   decides(path: Path): Layer | undefined;
   /** Where `path` is said; where what holds it is said, when nobody says it. */
-  place(path: Path, part: 'key' | 'value'): Place;
+  location(path: Path, part: 'key' | 'value'): SourceLocation;
 }
 
 /** Mappings are merged key by key; anything else, lists too, is taken whole from the upper layer. */
@@ -37,17 +37,18 @@ export function layOver(layers: readonly Layer[]): Layers {
   const base = files.at(-1)!;
   // Something missing is to be added to a file, unless a variable alone says the rest of what holds it.
   const variables = layers.filter(({ isVariable }) => isVariable === true);
-  const holder = (path: Path): Place => {
+  const holder = (path: Path): SourceLocation => {
     const found = [...files, ...(path.length === 0 ? [] : variables)].find((layer) => layer.locate(path, 'key'));
     return found?.locate(path, 'key') ?? holder(path.slice(0, -1));
   };
-  const place = (path: Path, part: 'key' | 'value'): Place => decides(path)?.locate(path, part) ?? holder(path);
+  const location = (path: Path, part: 'key' | 'value'): SourceLocation =>
+    decides(path)?.locate(path, part) ?? holder(path);
   return {
     value: layers.map(({ value }) => value).reduce(merge),
     base,
     files: files.flatMap(({ path }) => path ?? []),
     decides,
-    place,
+    location,
   };
 }
 
@@ -85,13 +86,13 @@ export function readNamed(path: string, from: Layer | undefined, key: string): L
 export function environmentLayers(environment: NodeJS.ProcessEnv): Layer[] {
   return readEnvironment(environment).map(({ name, path, value }) => {
     const tree = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
-    return { ...plainLayer(tree, placeOf(name)), isVariable: true };
+    return { ...plainLayer(tree, locationOf(name)), isVariable: true };
   });
 }
 
 /** A layer that stands in no file. */
-export function plainLayer(value: unknown, place: Place): Layer {
-  return { value, folder: process.cwd(), locate: (path) => (at(value, path) === undefined ? undefined : place) };
+export function plainLayer(value: unknown, location: SourceLocation): Layer {
+  return { value, folder: process.cwd(), locate: (path) => (at(value, path) === undefined ? undefined : location) };
 }
 
 /** The value at `path` of a tree; undefined when there is none. */
@@ -109,8 +110,8 @@ function fileLayer(file: YamlFile, path: string): Layer {
 }
 
 function refusedAt(layer: Layer, key: string, message: string): ConfigError {
-  const place = layer.locate([key], 'value')!;
-  return new ConfigError([{ ...place, path: place.line === 0 ? '' : key, message }]);
+  const location = layer.locate([key], 'value')!;
+  return new ConfigError([{ ...location, path: location.line === 0 ? '' : key, message }]);
 }
 
 function merge(upper: unknown, lower: unknown): unknown {

@@ -1,12 +1,12 @@
 /** Where a value stands. `line` and `column` count from 1; both are 0 for what is no file (environment, default). */
-export interface Place {
+export interface SourceLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
 /** One thing to put right. `path` is the key within the file (`listen.port`), empty for the file itself. */
-export interface Problem extends Place {
+export interface Problem extends SourceLocation {
   readonly path: string;
   readonly message: string;
 }
@@ -32,13 +32,13 @@ export function renderProblems(error: ConfigError): string {
 }
 
 /** `config/gateway.yaml:12`, or the name alone of what has no lines. */
-export function renderPlace(place: Place): string {
-  return place.line === 0 ? place.file : `${place.file}:${place.line}`;
+export function renderLocation(location: SourceLocation): string {
+  return location.line === 0 ? location.file : `${location.file}:${location.line}`;
 }
 
 /** `config/gateway.yaml:12:3: listen.port: …` */
 export function renderProblem(problem: Problem): string {
   const column = problem.line === 0 ? '' : `:${problem.column}`;
   const path = problem.path === '' ? '' : `${problem.path}: `;
-  return `${renderPlace(problem)}${column}: ${path}${problem.message}`;
+  return `${renderLocation(problem)}${column}: ${path}${problem.message}`;
 }

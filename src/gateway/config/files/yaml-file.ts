@@ -3,7 +3,7 @@ import { isAbsolute, relative } from 'node:path';
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document } from 'yaml';
 import { ConfigError } from './problem.js';
-import type { Place, Problem } from './problem.js';
+import type { SourceLocation, Problem } from './problem.js';
 
 export type Path = readonly PropertyKey[];
 
@@ -13,7 +13,7 @@ export interface YamlFile {
   readonly file: string;
   readonly value: unknown;
   /** Where `path` stands: its value, or with `key` the name before it; undefined when the file doesn't say it. */
-  locate(path: Path, part: 'key' | 'value'): Place | undefined;
+  locate(path: Path, part: 'key' | 'value'): SourceLocation | undefined;
 }
 
 /** Names the mistakes people make. The parser's own words quote the file, which may hold a password. */
@@ -39,11 +39,11 @@ export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile
   const text = readText(path, file);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
-  const place = (offset: number): Place => {
+  const location = (offset: number): SourceLocation => {
     const { line, col } = lines.linePos(offset);
     return { file, line, column: col };
   };
-  const problems = syntaxProblems(document, aliases, place);
+  const problems = syntaxProblems(document, aliases, location);
   if (problems.length > 0) throw new ConfigError(problems);
   const value = toValue(document, file);
   return {
@@ -51,7 +51,7 @@ export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile
     value,
     locate: (wanted, part) => {
       const offset = offsetOf(document, wanted, part);
-      return offset === undefined ? undefined : place(offset);
+      return offset === undefined ? undefined : location(offset);
     },
   };
 }
@@ -60,11 +60,11 @@ export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile
 function syntaxProblems(
   document: Document.Parsed,
   aliases: 'allowed' | 'refused',
-  place: (offset: number) => Place,
+  location: (offset: number) => SourceLocation,
 ): Problem[] {
   const byLine = new Map<number, Problem>();
   const report = (offset: number, message: string): void => {
-    const at = place(offset);
+    const at = location(offset);
     if (!byLine.has(at.line)) byLine.set(at.line, { ...at, path: '', message });
   };
   for (const { code, pos } of [...document.errors, ...document.warnings])

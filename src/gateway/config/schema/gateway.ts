@@ -88,7 +88,7 @@ export const gatewayFile = mapping({
   }).prefault({}),
   events: events
     .optional()
-    .describe('A webhook that is told of changed keys. Left out: nobody is, and nothing is kept.'),
+    .describe('A webhook that is notified of changed keys. Left out: nobody is, and nothing is kept.'),
   log: mapping({
     level: choice('trace', 'debug', 'info', 'warn', 'error', 'silent').prefault('info'),
     access: bool.prefault(true).describe('One line per exchange.'),

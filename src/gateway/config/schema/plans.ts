@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_COST, MAX_LIMIT } from '../../admission/bucket.js';
 import type { Limit, Limits } from '../../admission/bucket.js';
-import { ANONYMOUS_PLAN, MOST_PLANS } from '../../admission/plan.js';
+import { ANONYMOUS_PLAN, MAX_PLANS } from '../../admission/plan.js';
 import type { Plans } from '../../admission/plan.js';
 import { operationTerms } from '../../admission/windows.js';
 import { bool, duration, mapping, whole } from './values.js';
@@ -58,7 +58,7 @@ const plan = mapping({
     .array(whole(1, 100), { error: WARN_FORM })
     .refine((shares) => shares.every((share, n) => n === 0 || share > shares[n - 1]!), WARN_FORM)
     .describe(
-      'Shares of day and month in percent, ascending: whoever has used so much is told of in an event. 50, 80 and 100 where it is left out; [] for none.',
+      'Shares of day and month in percent, ascending: whoever has used so much is notified of in an event. 50, 80 and 100 where it is left out; [] for none.',
     )
     .optional(),
   retired: bool
@@ -74,9 +74,9 @@ export const plansFile = z
     plan,
     { error: 'must be a mapping of plans' },
   )
-  .meta({ maxProperties: MOST_PLANS })
-  .refine((plans) => Object.keys(plans).length <= MOST_PLANS, {
-    error: `must be at most ${MOST_PLANS} plans; keys and customers with limits of their own share one, with limits: custom`,
+  .meta({ maxProperties: MAX_PLANS })
+  .refine((plans) => Object.keys(plans).length <= MAX_PLANS, {
+    error: `must be at most ${MAX_PLANS} plans; keys and customers with limits of their own share one, with limits: custom`,
   })
   .refine((plans) => Object.hasOwn(plans, ANONYMOUS_PLAN), {
     error: `the plan ${ANONYMOUS_PLAN} is missing; it applies to addresses that show no valid key`,
@@ -91,7 +91,7 @@ export const plansFile = z
   })
   .refine((plans) => plans[ANONYMOUS_PLAN]?.operations === undefined, {
     path: [ANONYMOUS_PLAN, 'operations'],
-    error: 'who shows no good key pays one token for a refusal, whatever was asked for; leave operations out',
+    error: 'who shows no valid key pays one token for a refusal, whatever was asked for; leave operations out',
   })
   .refine((plans) => plans[ANONYMOUS_PLAN]?.retired !== true, {
     path: [ANONYMOUS_PLAN, 'retired'],
@@ -99,7 +99,7 @@ export const plansFile = z
   })
   .refine((plans) => plans[ANONYMOUS_PLAN]?.warn_at === undefined, {
     path: [ANONYMOUS_PLAN, 'warn_at'],
-    error: 'nobody is told of an address; leave warn_at out',
+    error: 'nobody is notified of an address; leave warn_at out',
   });
 
 type LimitsOfPlan = 'custom' | z.output<typeof windows>;

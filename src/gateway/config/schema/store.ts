@@ -31,7 +31,7 @@ export const store = mapping({
     .describe('Shared by all gateways. Left out: the embedded store in the data folder, for one machine.'),
   deadline: duration('1ms', '10s')
     .prefault('450ms')
-    .describe('How long a call to the store may take, and the store be silent before it counts as away.'),
+    .describe('How long a call to the store may take, and the store be silent before it counts as unavailable.'),
   usage: duration('1d', '36500d')
     .refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 400d')
     .prefault('400d')
@@ -56,14 +56,14 @@ export const store = mapping({
   on_failure: choice('local', 'refuse')
     .prefault('local')
     .describe(
-      'While Redis is away: decide here, about keys seen within 24 hours and from a share of each limit, or refuse with 503.',
+      'While Redis is unavailable: decide here, about keys seen within 24 hours and from a share of each limit, or refuse with 503.',
     ),
   gateways: z
     .union([z.literal('auto'), whole(1, 10_000, ', or auto')], {
       error: 'must be a whole number from 1 to 10000, or auto',
     })
     .prefault('auto')
-    .describe('How many gateways share each limit while Redis is away; auto is as many as were seen last.'),
+    .describe('How many gateways share each limit while Redis is unavailable; auto is as many as were seen last.'),
   eviction: choice('refuse', 'accept')
     .prefault('refuse')
     .describe(

@@ -5,21 +5,21 @@ import { DURATION, parseBytes, parseDurationMs, SIZE } from './quantity.js';
 /** One more wait than setTimeout can hold would fire at once; no time limit comes near it. */
 export const LONGEST = '24h';
 
-/** A whole number from `least` to `most`; `or` names what else may stand there. */
-export function whole(least: number, most: number, or = ''): z.ZodInt {
-  const error = wholeError(least, most, or);
-  return z.int({ error }).min(least, error).max(most, error);
+/** A whole number from `least` to `max`; `or` names what else may stand there. */
+export function whole(least: number, max: number, or = ''): z.ZodInt {
+  const error = wholeError(least, max, or);
+  return z.int({ error }).min(least, error).max(max, error);
 }
 
-export function wholeError(least: number, most: number, or = ''): string {
-  return `must be a whole number from ${least} to ${most}${or}`;
+export function wholeError(least: number, max: number, or = ''): string {
+  return `must be a whole number from ${least} to ${max}${or}`;
 }
 
-/** `5s` → 5000, from `least` to `most` (durations themselves). */
-export function duration(least: string, most: string) {
-  const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${most}`;
-  const [leastMs, mostMs] = [parseDurationMs(least)!, parseDurationMs(most)!];
-  const inRange = (text: string): boolean => between(parseDurationMs(text), leastMs, mostMs);
+/** `5s` → 5000, from `least` to `max` (durations themselves). */
+export function duration(least: string, max: string) {
+  const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${max}`;
+  const [leastMs, maxMs] = [parseDurationMs(least)!, parseDurationMs(max)!];
+  const inRange = (text: string): boolean => between(parseDurationMs(text), leastMs, maxMs);
   return z
     .string({ error })
     .regex(DURATION, { error, abort: true })
@@ -27,11 +27,11 @@ export function duration(least: string, most: string) {
     .transform((text) => parseDurationMs(text)!);
 }
 
-/** `1MiB` → 1048576, from `least` to `most` (sizes themselves). */
-export function size(least: string, most: string) {
-  const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${most}`;
-  const [leastBytes, mostBytes] = [parseBytes(least)!, parseBytes(most)!];
-  const inRange = (text: string): boolean => between(parseBytes(text), leastBytes, mostBytes);
+/** `1MiB` → 1048576, from `least` to `max` (sizes themselves). */
+export function size(least: string, max: string) {
+  const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${max}`;
+  const [leastBytes, maxBytes] = [parseBytes(least)!, parseBytes(max)!];
+  const inRange = (text: string): boolean => between(parseBytes(text), leastBytes, maxBytes);
   return z
     .string({ error })
     .regex(SIZE, { error, abort: true })
@@ -39,8 +39,8 @@ export function size(least: string, most: string) {
     .transform((text) => parseBytes(text)!);
 }
 
-function between(value: number | undefined, least: number, most: number): boolean {
-  return value !== undefined && value >= least && value <= most;
+function between(value: number | undefined, least: number, max: number): boolean {
+  return value !== undefined && value >= least && value <= max;
 }
 
 /** A mapping whose keys are known; `error` says so when something else stands there. */

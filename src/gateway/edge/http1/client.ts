@@ -12,7 +12,7 @@ import type { Ongoing } from './connection.js';
 const JOINED_BYTES = 16 * 1024;
 
 /** Pieces that may wait for the connection, however short: what Node keeps for each is a hundred times a short one. */
-const MAX_UNTAKEN = 64;
+const MAX_UNREAD = 64;
 
 /** The client's side of an exchange over Node's HTTP/1.1 server. */
 export class HttpClient extends ServedClient implements Ongoing {
@@ -20,7 +20,7 @@ export class HttpClient extends ServedClient implements Ongoing {
   readonly #response: ServerResponse;
   readonly #expectsContinue: boolean;
   /** Pieces of the answer that the connection has not taken. */
-  #untaken = 0;
+  #unread = 0;
   #closing = false;
 
   constructor(
@@ -115,14 +115,14 @@ export class HttpClient extends ServedClient implements Ongoing {
   write(chunk: Buffer, from: ChunkSource | null = null): boolean {
     if (this.gone) return true;
     this.bytesOut += chunk.length;
-    this.#untaken += 1;
+    this.#unread += 1;
     const hasRoom = this.#response.write(chunk, (error) => {
       // Node also says that it is written of what a closing connection gave up; that memory is not used again.
       if (!error && !this.#request.socket.destroyed) from?.release(chunk);
-      this.#untaken -= 1;
-      if (this.#untaken === 0) this.drained();
+      this.#unread -= 1;
+      if (this.#unread === 0) this.drained();
     });
-    return hasRoom && this.#untaken < MAX_UNTAKEN;
+    return hasRoom && this.#unread < MAX_UNREAD;
   }
 
   end(): void {

@@ -107,7 +107,7 @@ export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
         stream.on('error', () => undefined);
         // Reset in the same breath: nobody asks any more.
         if (stream.destroyed || stream.closed) giveUp(connection);
-        else if (traffic.active >= current().limits.exchanges) turnAway(connection, stream, current());
+        else if (traffic.active >= current().limits.exchanges) rejectConnection(connection, stream, current());
         else beginStream(connection, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
       },
     );
@@ -140,7 +140,7 @@ function dismiss(connection: Http2Connection): void {
 }
 
 /** A stream that certainly was not worked on (RFC 9113 §8.7). An answer would be held until the client takes it. */
-function turnAway(connection: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
+function rejectConnection(connection: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
   connection.idleSinceMs = performance.now();
   stream.close(constants.NGHTTP2_REFUSED_STREAM);
   const exchange = unreadExchange(connection.remote, handler, '2');

@@ -12,14 +12,14 @@ const SHARED_ROWS = 4_096;
  */
 export class Addresses {
   readonly #stores: Stores;
-  readonly #mostRows: number;
+  readonly #maxRows: number;
   #counted = 0;
   /** Rows that may have come since. */
   readonly #added = new Set<string>();
 
   constructor(stores: Stores) {
     this.#stores = stores;
-    this.#mostRows = Math.floor(stores.mapBytes / BYTES_PER_ROW);
+    this.#maxRows = Math.floor(stores.mapBytes / BYTES_PER_ROW);
     if (stores.broken === null) this.recount();
   }
 
@@ -27,7 +27,7 @@ export class Addresses {
   row(address: string): string {
     const own = addressRow(address);
     if (this.#added.has(own) || this.#stores.recent.getBinaryFast(own) !== undefined) return own;
-    if (this.#counted + this.#added.size >= this.#mostRows) return addressRow(`~${hashOf(address) % SHARED_ROWS}`);
+    if (this.#counted + this.#added.size >= this.#maxRows) return addressRow(`~${hashOf(address) % SHARED_ROWS}`);
     this.#added.add(own);
     return own;
   }

@@ -1,21 +1,21 @@
 import { changesNothing, decide } from '../../admission/decide.js';
 import type { SubjectState } from '../../admission/decide.js';
 import { payerOf } from '../records/customer-id.js';
-import { joined, takeApart } from '../joined-state.js';
+import { merged, split } from '../merged-state.js';
 import { banEvent, crossedEvent, crossingsOf } from '../outbox/facts.js';
 import { finalityOf } from '../finality.js';
 import { ANONYMOUS_PLAN, termsOf, WARN_AT } from '../../admission/plan.js';
 import type { BanRule, Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import type { AdmissionRequest } from '../../admission/port.js';
-import type { AdmissionEngine, Credit } from '../port.js';
+import type { AdmissionEngine, FailureReport } from '../port.js';
 import type { StandingVerdict, Verdict } from '../../admission/verdict.js';
 import { costOf } from '../../admission/windows.js';
 import { Addresses } from './addresses.js';
 import { bansOf } from './records/bans.js';
 import { Checkpoint } from './log/checkpoint.js';
 import { StoredKeyVerifier } from './records/verifier.js';
-import type { GoodKey, KeyVerifier } from './records/verifier.js';
+import type { ValidKey, KeyVerifier } from './records/verifier.js';
 import { customersOf, keysOf } from './records/records.js';
 import { outboxOf } from './outbox/store.js';
 import { tokensOf } from './records/tokens.js';
@@ -58,7 +58,7 @@ export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays, options.events);
 }
 
-/** The engine on files that are open; it closes them. `verifier` says which keys are good. */
+/** The engine on files that are open; it closes them. `verifier` says which keys are valid. */
 export function engineOn(
   stores: Stores,
   verifier: KeyVerifier,
@@ -85,7 +85,7 @@ export function engineOn(
     name: 'embedded',
     admit,
     // One transaction: what isn't acknowledged was not counted.
-    fail: (credits) => attempt(stores, () => transact(stores, (transaction) => countFailures(transaction, credits))),
+    fail: (reports) => attempt(stores, () => transact(stores, (transaction) => countFailures(transaction, reports))),
     keys: keysOf(stores),
     customers: customersOf(stores),
     tokens: tokensOf(stores),
@@ -158,19 +158,19 @@ function admitAndEmit(
 function decideShared(
   transaction: Transaction,
   entry: KeyEntry,
-  { record, terms }: GoodKey,
+  { record, terms }: ValidKey,
   customer: KeyEntry,
   inScope: boolean,
   operation: string,
   cost: number,
   nowMs: number,
 ): StandingVerdict {
-  const whole = joined(entry.state, customer.state);
-  const isLook = changesNothing(whole, terms.ban, cost, nowMs);
-  const state = isLook ? copyOfState(whole) : whole;
+  const whole = merged(entry.state, customer.state);
+  const isPeek = changesNothing(whole, terms.ban, cost, nowMs);
+  const state = isPeek ? copyOfState(whole) : whole;
   const verdict = decide(state, terms, record, inScope, operation, cost, nowMs);
-  if (!isLook) {
-    takeApart(state, entry.state, customer.state);
+  if (!isPeek) {
+    split(state, entry.state, customer.state);
     transaction.change(customer);
   }
   return verdict;
@@ -199,8 +199,8 @@ function scratchOf(state: SubjectState, ban: BanRule, cost: number, nowMs: numbe
   return changesNothing(state, ban, cost, nowMs) ? copyOfState(state) : state;
 }
 
-function countFailures(transaction: Transaction, credits: readonly Credit[]): void {
-  for (const { keyId, failures } of credits) {
+function countFailures(transaction: Transaction, reports: readonly FailureReport[]): void {
+  for (const { keyId, failures } of reports) {
     for (const { plan, operation, admittedAtMs } of failures)
       transaction.count(transaction.key(keyId), plan, operation, admittedAtMs, 'failed');
   }

@@ -19,7 +19,7 @@ const FORGET_AFTER_MS = 2 * DAY_MS;
 const WHOLE_FOR_MS = DAY_MS;
 /** A key may have other terms at any time, and what it spent comes back by those: at the slowest, one unit per window. */
 const LEAST: Pick<Terms, 'limits' | 'refill'> = { limits: { minute: 1, day: 1 }, refill: 'greedy' };
-/** What was told of a month is remembered until it is over. */
+/** What was notified of a month is remembered until it is over. */
 const MARKED_MS = LONGEST_MONTH_MS;
 /** A clock that is ahead takes no day of the ledger before so many were counted on by it. */
 const WITNESS_DAYS = 7;

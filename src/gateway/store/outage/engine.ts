@@ -27,7 +27,7 @@ export interface FailoverOptions {
   readonly folder: string;
   readonly mapBytes: number;
   readonly plans: Plans;
-  /** How many gateways share each limit while Redis is away; `auto` is as many as were seen last. */
+  /** How many gateways share each limit while Redis is unavailable; `auto` is as many as were seen last. */
   readonly gateways: number | 'auto';
   /** Of every call to Redis. */
   readonly deadlineMs: number;
@@ -40,14 +40,14 @@ export interface FailoverOptions {
 
 export type FailoverEngine = AdmissionEngine & {
   readonly failover: Failover;
-  /** What is known here of a key or a customer while Redis is away. */
+  /** What is known here of a key or a customer while Redis is unavailable. */
   cached(id: string): ReturnType<KeyCache['read']>;
   setPlans(plans: Plans): void;
   refusal: RedisEngine['refusal'];
 };
 
 /**
- * The Redis engine, and while Redis is away decisions made here: of keys seen within 24 hours, from this
+ * The Redis engine, and while Redis is unavailable decisions made here: of keys seen within 24 hours, from this
  * gateway's share of each limit. A request that Redis may have decided is never decided again. What is
  * counted here comes into Redis's ledger once, whatever dies meanwhile.
  * Throws StoreUnavailable when the folder can't be used.
@@ -56,33 +56,35 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const { redis, log } = options;
   const parts = openParts(options);
   const { stores, keys, local, gateways, spool, verifier } = parts;
-  /** That a store is away is no fault. */
+  /** That a store is unavailable is no fault. */
   const onError = (error: unknown): void => {
     if (!(error instanceof StoreUnavailable)) log?.error({ err: error }, 'the failover met a fault of the gateway');
   };
   const switchover = switchoverOf(options, parts, onError);
-  const isAway = (): boolean => switchover.reason !== null;
-  const stopRefresh = repeat(REFRESH_EVERY_MS, () => (isAway() ? Promise.resolve() : keys.refresh()), onError);
-  const maintenance = options.isPrimary ? new Maintenance({ ...options, ...parts, isAway, onError }) : undefined;
+  const isUnavailable = (): boolean => switchover.reason !== null;
+  const stopRefresh = repeat(REFRESH_EVERY_MS, () => (isUnavailable() ? Promise.resolve() : keys.refresh()), onError);
+  const maintenance = options.isPrimary ? new Maintenance({ ...options, ...parts, isUnavailable, onError }) : undefined;
   const { keys: keyStore, customers, tokens, outbox, bans, usage, days, trust } = redis;
   return {
     ...{ name: 'redis', keys: keyStore, customers, tokens, outbox, bans, usage, days, trust },
-    admit: admitWithFallback(redis, local, keys, isAway, log),
-    fail: failWithFallback(redis, local, isAway),
+    admit: admitWithFallback(redis, local, keys, isUnavailable, log),
+    fail: failWithFallback(redis, local, isUnavailable),
     failover: {
       degraded: () => switchover.reason,
       knowsKeys: () => !keys.isEmpty(),
       gateways,
       spooled: () => spool.pending,
-      ownUsage: { rows: (from, to, keyId) => (isAway() ? spool.usage(from, to, keyId) : usage.rows(from, to, keyId)) },
+      ownUsage: {
+        rows: (from, to, keyId) => (isUnavailable() ? spool.usage(from, to, keyId) : usage.rows(from, to, keyId)),
+      },
     },
     check: async () => {
-      if (!isAway()) {
+      if (!isUnavailable()) {
         await redis.check().catch((error: unknown) => {
-          if (!isAway()) throw error;
+          if (!isUnavailable()) throw error;
         });
       }
-      if (isAway()) await local.engine.check();
+      if (isUnavailable()) await local.engine.check();
     },
     reopenings: () => stores.reopenings,
     close: async () => {
@@ -138,7 +140,7 @@ function switchoverOf(
       local.begin(gateways());
       log?.warn(
         { reason, gateways: gateways() },
-        'Redis is away: this gateway decides by itself, from its share of each limit',
+        'Redis is unavailable: this gateway decides by itself, from its share of each limit',
       );
     },
     ended: async (awayMs) => {

@@ -3,7 +3,7 @@ import { isUnknown, without } from '../redis/trust/doubt.js';
 import type { RedisEngine } from '../redis/engine.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import type { AdmissionRequest } from '../../admission/port.js';
-import type { AdmissionEngine, Credit } from '../port.js';
+import type { AdmissionEngine, FailureReport } from '../port.js';
 import type { Verdict } from '../../admission/verdict.js';
 import type { KeyCache } from './key-cache.js';
 import type { Local } from './local.js';
@@ -16,7 +16,7 @@ export function admitWithFallback(
   redis: RedisEngine,
   local: Local,
   keys: KeyCache,
-  isAway: () => boolean,
+  isUnavailable: () => boolean,
   log: Log | undefined,
 ): AdmissionEngine['admit'] {
   /** What Redis may have decided stays open. */
@@ -26,7 +26,7 @@ export function admitWithFallback(
   ): Promise<readonly Verdict[]> => {
     keys.verdicts.note(requests, error.decided);
     const { notSent } = error;
-    if (!isAway() || notSent.length === 0) throw error;
+    if (!isUnavailable() || notSent.length === 0) throw error;
     const decided = [...error.decided];
     const verdicts = await local.admit(notSent.map((index) => requests[index]!)).catch((reason: unknown) => {
       if (reason instanceof StoreUnavailable) return reason.decided;
@@ -57,7 +57,7 @@ export function admitWithFallback(
   };
   return (requests) => {
     // Of a Cluster some nodes may be there: each key is asked for where it is.
-    if (isAway() && !redis.cluster) return local.admit(requests);
+    if (isUnavailable() && !redis.cluster) return local.admit(requests);
     return redis.admit(requests).then(
       (verdicts) => {
         if (verdicts.some(isUnknown)) return unlessLost(requests, verdicts);
@@ -76,23 +76,28 @@ export function admitWithFallback(
  * Both ledgers become one, so that a failure must be counted in one of them alone: one that Redis may have taken is
  * Redis's from then on, and waits for it.
  */
-export function failWithFallback(redis: RedisEngine, local: Local, isAway: () => boolean): AdmissionEngine['fail'] {
-  const unsure = new WeakSet<Credit>();
-  return async (credits) => {
-    const error = await ask(credits);
+export function failWithFallback(
+  redis: RedisEngine,
+  local: Local,
+  isUnavailable: () => boolean,
+): AdmissionEngine['fail'] {
+  const unsure = new WeakSet<FailureReport>();
+  return async (reports) => {
+    const error = await ask(reports);
     if (error === undefined) return;
-    for (const [index, credit] of credits.entries())
-      if (!error.taken.includes(index) && !error.notSent.includes(index)) unsure.add(credit);
-    const here = error.notSent.filter((index) => !unsure.has(credits[index]!));
-    if (here.length > 0) await local.engine.fail(here.map((index) => credits[index]!));
-    const taken = [...error.taken, ...here];
-    if (taken.length < credits.length) throw new StoreUnavailable(error.message, { taken });
+    for (const [index, report] of reports.entries())
+      if (!error.accepted.includes(index) && !error.notSent.includes(index)) unsure.add(report);
+    const here = error.notSent.filter((index) => !unsure.has(reports[index]!));
+    if (here.length > 0) await local.engine.fail(here.map((index) => reports[index]!));
+    const accepted = [...error.accepted, ...here];
+    if (accepted.length < reports.length) throw new StoreUnavailable(error.message, { accepted });
   };
 
-  async function ask(credits: readonly Credit[]): Promise<StoreUnavailable | undefined> {
-    if (isAway() && !redis.cluster) return new StoreUnavailable('Redis is away', { notSent: [...credits.keys()] });
+  async function ask(reports: readonly FailureReport[]): Promise<StoreUnavailable | undefined> {
+    if (isUnavailable() && !redis.cluster)
+      return new StoreUnavailable('Redis is unavailable', { notSent: [...reports.keys()] });
     try {
-      await redis.fail(credits);
+      await redis.fail(reports);
       return undefined;
     } catch (error) {
       if (error instanceof StoreUnavailable) return error;

@@ -10,7 +10,7 @@ import type { RedisEngine } from '../redis/engine.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import type { AdmissionRequest } from '../../admission/port.js';
 import { isUnknown } from '../redis/trust/doubt.js';
-import { unfitness } from '../embedded/records/verifier.js';
+import { whyInvalid } from '../embedded/records/verifier.js';
 import type { Verdict } from '../../admission/verdict.js';
 import { LastVerdicts, RENEW_MS } from './last-verdicts.js';
 
@@ -98,7 +98,7 @@ export class KeyCache {
 
   #isValid({ subject }: AdmissionRequest): boolean {
     const cached = subject.kind === 'key' ? this.key(subject.id) : undefined;
-    return subject.kind === 'key' && cached !== undefined && !unfitness(cached.record, subject.secretHash, Date.now());
+    return subject.kind === 'key' && cached !== undefined && !whyInvalid(cached.record, subject.secretHash, Date.now());
   }
 
   /** Reads keys and customers of which there is no copy yet, or one that is old or of another version. */

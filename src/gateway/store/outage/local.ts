@@ -49,7 +49,7 @@ export class Local {
     const decided = verdicts.map((verdict) => (isDecided(verdict) ? verdict : undefined));
     if (!decided.includes(undefined)) return verdicts;
     throw new StoreUnavailable(
-      'Redis is away, and the key is not known here: its record was not seen in the last 24 hours, its secret may be newer, or its share of the limit is nothing.',
+      'Redis is unavailable, and the key is not known here: its record was not seen in the last 24 hours, its secret may be newer, or its share of the limit is nothing.',
       { decided },
     );
   }

@@ -18,7 +18,7 @@ interface MaintenanceParts {
   readonly deadlineMs: number;
   /** Names this gateway among others. */
   readonly id: string;
-  readonly isAway: () => boolean;
+  readonly isUnavailable: () => boolean;
   readonly keys: KeyCache;
   readonly metadata: Metadata;
   readonly spool: Spool;
@@ -42,8 +42,8 @@ export class Maintenance {
   /** Takes leave of the other gateways, when all is brought home: else its days stay open until somebody does. */
   async stop(): Promise<void> {
     await this.#stop();
-    const { redis, spool, id, isAway } = this.#parts;
-    if (isAway()) return;
+    const { redis, spool, id, isUnavailable } = this.#parts;
+    if (isUnavailable()) return;
     await spool
       .replay()
       .then(() => redis.fleet.leave(id))
@@ -51,9 +51,9 @@ export class Maintenance {
   }
 
   async #round(): Promise<void> {
-    const { isAway, keys, redis, spool, id, metadata } = this.#parts;
+    const { isUnavailable, keys, redis, spool, id, metadata } = this.#parts;
     await this.#every(SWEEP_EVERY_MS, 'sweep', () => keys.sweep());
-    if (isAway()) return this.#every(MEASURE_EVERY_MS, 'measure', () => spool.measure());
+    if (isUnavailable()) return this.#every(MEASURE_EVERY_MS, 'measure', () => spool.measure());
     await this.#every(spool.pending > 0 ? 0 : REPLAY_EVERY_MS, 'replay', () => spool.replay());
     for (const former of metadata.former()) await redis.fleet.leave(former);
     await metadata.write('former', '');

@@ -4,7 +4,7 @@ import type { RedisEngine } from '../redis/engine.js';
 const AGAIN_MS = 500;
 
 interface SwitchoverParts {
-  readonly redis: Pick<RedisEngine, 'away' | 'watch'>;
+  readonly redis: Pick<RedisEngine, 'unavailable' | 'watch'>;
   readonly began: (reason: string) => void;
   /** Redis answers, and is about to be asked again. A rejection means that it is not yet. */
   readonly beforeEnd: () => Promise<void>;
@@ -13,7 +13,7 @@ interface SwitchoverParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Who decides: this process does from when Redis is away until it answers and has what was counted here. */
+/** Who decides: this process does from when Redis is unavailable until it answers and has what was counted here. */
 export class Switchover {
   readonly #parts: SwitchoverParts;
   #reason: string | null = null;
@@ -30,7 +30,9 @@ export class Switchover {
 
   /** Why this process decides; null while Redis does. */
   get reason(): string | null {
-    return this.#reason === null ? null : (this.#parts.redis.away ?? this.#reason).replace(/^the store is away: /, '');
+    return this.#reason === null
+      ? null
+      : (this.#parts.redis.unavailable ?? this.#reason).replace(/^the store is unavailable: /, '');
   }
 
   /** Waits for what is being sent; nothing is sent after it. */
@@ -42,13 +44,13 @@ export class Switchover {
 
   #watch(): void {
     if (this.#stopped) return;
-    const { away } = this.#parts.redis;
-    if (away !== null && this.#reason === null) {
-      this.#reason = away;
+    const { unavailable } = this.#parts.redis;
+    if (unavailable !== null && this.#reason === null) {
+      this.#reason = unavailable;
       this.#beganAtMs = performance.now();
       this.#parts.began(this.reason!);
     }
-    if (away === null && this.#reason !== null) this.#ending ??= this.#end();
+    if (unavailable === null && this.#reason !== null) this.#ending ??= this.#end();
   }
 
   async #end(): Promise<void> {

@@ -1,5 +1,5 @@
-import type { KeyVerifier, GoodKey } from '../embedded/records/verifier.js';
-import { goodOf, unfitness } from '../embedded/records/verifier.js';
+import type { KeyVerifier, ValidKey } from '../embedded/records/verifier.js';
+import { validKeyOf, whyInvalid } from '../embedded/records/verifier.js';
 import { customerOf } from '../records/customer-id.js';
 import { withGrants } from '../records/grant.js';
 import { termsOf } from '../../admission/plan.js';
@@ -50,17 +50,17 @@ export class CachedKeyVerifier implements KeyVerifier {
    * `unseen` also of a secret that is not cached, for it may be a newer one; and where the share of a window is
    * less than the request costs: that such a key is valid and within its limit can't be decided here.
    */
-  verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): GoodKey | UnknownReason {
+  verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): ValidKey | UnknownReason {
     const record = this.#keys.key(id)?.record;
     if (record === undefined) return 'unseen';
-    const reason = unfitness(record, secretHash, nowMs);
+    const reason = whyInvalid(record, secretHash, nowMs);
     if (reason !== undefined) return reason === 'unknown' ? 'unseen' : reason;
     const customerId = customerOf(id);
     const customer = customerId === null ? undefined : this.#keys.customer(customerId);
     if (customerId !== null && customer === undefined) return 'unseen';
     const terms = this.shareTerms(id, nowMs);
     if (terms !== undefined && !isEnough(terms, request)) return 'unseen';
-    if (customer !== undefined) return goodOf(record, customer, terms);
+    if (customer !== undefined) return validKeyOf(record, customer, terms);
     return terms === undefined ? 'no_plan' : { record, terms, customerId };
   }
 

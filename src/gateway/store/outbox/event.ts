@@ -1,6 +1,6 @@
 import { payerOf } from '../records/customer-id.js';
 
-/** What is told of, as CloudEvents types. */
+/** What is notified of, as CloudEvents types. */
 export const EVENT_TYPES = [
   'petgate.key.created',
   'petgate.key.changed',
@@ -83,7 +83,7 @@ export function happened(event: GatewayEvent, nowMs: number): GatewayEvent {
 }
 
 /** The id that a receiver sees. */
-export function toldId({ id, to }: GatewayEvent): string {
+export function pendingEventId({ id, to }: GatewayEvent): string {
   return to === undefined ? id : id.slice(0, -COPIED.length);
 }
 
@@ -136,7 +136,7 @@ export interface OutboxFigures {
 }
 
 /** A customer whose entries are none of them due yet is looked at again after so long, for those that came since. */
-export const LOOK_AGAIN_MS = 60_000;
+export const RECHECK_MS = 60_000;
 
 /**
  * Events from the step that wrote them (`KeyStore.write`, an admission) until somebody took them. Each receiver has a

@@ -21,7 +21,7 @@ export interface Grant extends Extra {
 }
 
 /** Of one key or customer, those that are over left out. */
-export const MOST_GRANTS = 16;
+export const MAX_GRANTS = 16;
 
 /** Those that are not over. */
 export function inForce<T extends Pick<Extra, 'untilMs'>>(grants: readonly T[], nowMs: number): readonly T[] {

@@ -1,4 +1,4 @@
-/** Where a customer is told of its keys and limits, beside the operators' webhook. */
+/** Where a customer is notified of its keys and limits, beside the operators' webhook. */
 export interface Webhook {
   readonly url: string;
   /** One, or two during a rotation, the newest first. */

@@ -13,7 +13,7 @@ import { changedSince } from './records/changes.js';
 import type { ChangedKeys } from './records/changes.js';
 import { customerStore } from './records/customers.js';
 import { connect } from './link/connect.js';
-import { fail } from './ledger/credits.js';
+import { fail } from './ledger/failure-reports.js';
 import { PendingEvents } from './outbox/pending.js';
 import { outboxOf } from './outbox/store.js';
 import { beat, dayStore, leave, report } from './gateways.js';
@@ -35,7 +35,7 @@ const FINAL_AFTER_MS = 7 * DAY_MS;
 interface RedisEngineOptions {
   /** See link/url.ts for its forms. */
   readonly url: string;
-  /** How long a call may take, and Redis be silent before it is away. */
+  /** How long a call may take, and Redis be silent before it is unavailable. */
   readonly deadlineMs: number;
   readonly plans: Plans;
   /** Days the usage ledger is kept. */
@@ -62,10 +62,10 @@ export interface RedisEngine extends AdmissionEngine {
   /** Why Redis won't have these plans; null when it will. */
   refusal(plans: Plans): Promise<string | null>;
   /** Why it does not decide, or of a Cluster not all of it; null while it does. A stall does not count. */
-  readonly away: string | null;
-  /** `watcher` is called when `away` may be another. */
+  readonly unavailable: string | null;
+  /** `watcher` is called when `unavailable` may be another. */
   watch(watcher: () => void): void;
-  /** Several nodes, of which some may be away while others decide. */
+  /** Several nodes, of which some may be unavailable while others decide. */
   readonly cluster: boolean;
   /** What gateways know of each other. Rejects with StoreUnavailable, as all else. */
   readonly fleet: Fleet;
@@ -86,7 +86,7 @@ export interface Fleet {
 
 /**
  * The engine for several gateways: all decisions in Redis (7.0 or newer), on its clock.
- * Opens also while Redis is away, and recovers by itself.
+ * Opens also while Redis is unavailable, and recovers by itself.
  * @throws Error when `url` has none of the forms of link/url.ts
  */
 export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
@@ -117,7 +117,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       noteStarted(link, requests, verdicts);
       return verdicts.some(isUnknown) ? believed(link, requests, verdicts) : verdicts;
     },
-    fail: (credits) => fail(link, credits, usageDays),
+    fail: (reports) => fail(link, reports, usageDays),
     keys: keyStore(link, replicas, pending),
     customers,
     outbox: outboxOf(link, pending),
@@ -128,15 +128,15 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     ledger: ledgerStore(link, days, usageDays, customers, () => link.close()),
     check: async () => {
       await link.check(checked);
-      await eviction.look();
-      await replicas.look(checked);
+      await eviction.check();
+      await replicas.check(checked);
     },
     close: async () => {
       pending.close();
       await link.close();
     },
-    get away() {
-      return link.healths.away;
+    get unavailable() {
+      return link.healths.unavailable;
     },
     trust: {
       replaced: () => link.healths.distrust,

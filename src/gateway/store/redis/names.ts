@@ -6,7 +6,7 @@
  *     petgate:{<id>}:history      audit entries of a key or a customer (list) no TTL
  *     petgate:{<id>}:usage:<day>  ledger of one UTC day (hash)       TTL
  *     petgate:{<id>}:events       events of a key or a customer that are not delivered (hash) no TTL
- *     petgate:{<id>}:credits:<day>  last credit counted of each teller (hash) TTL
+ *     petgate:{<id>}:credits:<day>  last failure report counted of each reporter (hash) TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
  *     petgate:{<id>}:customer     a customer: its record and buckets (hash) no TTL
  *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
@@ -108,8 +108,8 @@ export function ledgerName(id: string, day: number): string {
   return `petgate:${tagged(id)}:usage:${day}`;
 }
 
-/** Name of the hash that holds, by teller, the number of the last credit counted of a day. */
-export function creditsName(id: string, day: number): string {
+/** Name of the hash that holds, by reporter, the number of the last failure report counted of a day. */
+export function failureReportsName(id: string, day: number): string {
   return `petgate:${tagged(id)}:credits:${day}`;
 }
 

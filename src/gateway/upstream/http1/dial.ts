@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { SHARED } from './read-buffer.js';
 
 /** Where an upstream listens: `host` is a name or an address. */
-export type Place = { readonly host: string; readonly port: number } | { readonly path: string };
+export type Target = { readonly host: string; readonly port: number } | { readonly path: string };
 
 const KEEP_ALIVE_MS = 60_000;
 
@@ -17,14 +17,14 @@ export interface SocketReader {
 
 /** Opens a connection. Ends with `onOpen`, which gives its reader, or with `onFailed` when there is none within `connectMs`. */
 export function dial(
-  place: Place,
+  target: Target,
   connectMs: number,
   onOpen: (socket: Socket) => SocketReader,
   onFailed: () => void,
 ): Socket {
   let reader: SocketReader | null = null;
   const socket = connect({
-    ...place,
+    ...target,
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: KEEP_ALIVE_MS,

@@ -4,7 +4,7 @@ import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.
 import { Connection } from './connection.js';
 import type { Owner } from './connection.js';
 import { dial } from './dial.js';
-import type { Place } from './dial.js';
+import type { Target } from './dial.js';
 import { UpstreamRequest } from './request.js';
 import { fixedLines } from './request-head.js';
 
@@ -12,7 +12,7 @@ import { fixedLines } from './request-head.js';
 const SWEEP_MS = 500;
 
 export interface PoolSettings {
-  readonly place: Place;
+  readonly target: Target;
   /** What Host says there. */
   readonly host: string;
   /** Connections at once. */
@@ -36,7 +36,7 @@ export class Pool implements Owner {
   /** The one used last is used next: those that are not needed expire. */
   readonly #idle: Connection[] = [];
   readonly #queue: UpstreamRequest[] = [];
-  readonly #handSoon = onceATurn(() => this.#handOut());
+  readonly #schedule = onceATurn(() => this.#handOut());
   readonly #unqueue = (request: UpstreamRequest): void => remove(this.#queue, request);
   #dialling = 0;
   #sweep: NodeJS.Timeout | null = null;
@@ -58,7 +58,7 @@ export class Pool implements Owner {
     if (this.#closing) setImmediate(() => request.fail());
     else {
       this.#queue.push(request);
-      this.#handSoon();
+      this.#schedule();
     }
     return request;
   }
@@ -69,7 +69,7 @@ export class Pool implements Owner {
     for (const connection of this.#idle) connection.destroy();
     return new Promise((resolve) => {
       this.#onClosed = resolve;
-      this.#handSoon();
+      this.#schedule();
     });
   }
 
@@ -82,20 +82,20 @@ export class Pool implements Owner {
 
   onIdle(connection: Connection): void {
     this.#idle.push(connection);
-    if (this.#queue.length > 0 || this.#closing) this.#handSoon();
+    if (this.#queue.length > 0 || this.#closing) this.#schedule();
     this.#sweep ??= setInterval(() => this.#expire(), SWEEP_MS).unref();
   }
 
   /** Its connection had ended before anything of it was written. */
   onUnsent(request: UpstreamRequest): void {
     this.#queue.unshift(request);
-    this.#handSoon();
+    this.#schedule();
   }
 
   onGone(connection: Connection, socket: Socket): void {
     this.#sockets.delete(socket);
     remove(this.#idle, connection);
-    this.#handSoon();
+    this.#schedule();
   }
 
   #handOut(): void {
@@ -112,10 +112,10 @@ export class Pool implements Owner {
 
   /** One that fails takes the request with it that has waited longest: else all would wait for an address that is down. */
   #dial(): void {
-    const { place, connectMs, idleMs, lifetimeMs } = this.#settings;
+    const { target, connectMs, idleMs, lifetimeMs } = this.#settings;
     this.#dialling += 1;
     const socket = dial(
-      place,
+      target,
       connectMs,
       () => {
         this.#dialling -= 1;
@@ -127,7 +127,7 @@ export class Pool implements Owner {
         this.#dialling -= 1;
         this.#sockets.delete(socket);
         this.#queue.shift()?.fail();
-        this.#handSoon();
+        this.#schedule();
       },
     );
     this.#sockets.add(socket);

@@ -41,7 +41,7 @@ export async function moveDays(
   ownMs = Date.now(),
 ): Promise<boolean> {
   if ((await archive.pausedUntilMs()) > Date.now()) return false;
-  const done = await archive.alone(async () => {
+  const done = await archive.withLock(async () => {
     ownArchive(await store.archive(), archive);
     await archive.bind(await store.ids());
     const before = await dueBefore(store, settings, ownMs);

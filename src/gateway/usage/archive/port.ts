@@ -30,6 +30,6 @@ export interface Archive {
   pausedUntilMs(): Promise<number>;
   pause(untilMs: number): Promise<void>;
   /** Does `work` unless another process is at it: then `undefined`. */
-  alone<T>(work: () => Promise<T>): Promise<T | undefined>;
+  withLock<T>(work: () => Promise<T>): Promise<T | undefined>;
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export async function restoreDays(
 ): Promise<void> {
   ownArchive(await store.archive(), archive);
   await archive.pause(Date.now() + PAUSE_MS);
-  const done = await archive.alone(async () => {
+  const done = await archive.withLock(async () => {
     const states = await archive.days();
     for (const day of days) {
       const { rows } = await archive.verify(day);

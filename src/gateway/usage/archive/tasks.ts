@@ -38,10 +38,10 @@ async function run(task: ArchiveTask, archive: Archive, store: LedgerStore): Pro
       return;
     }
     case 'verify':
-      for (const day of await daysAsked(task, archive)) say(await verified(archive, day));
+      for (const day of await requestedDays(task, archive)) say(await verified(archive, day));
       return;
     case 'restore':
-      await restoreDays(store, archive, await daysAsked(task, archive), (day, rows) => say({ day, rows }));
+      await restoreDays(store, archive, await requestedDays(task, archive), (day, rows) => say({ day, rows }));
   }
 }
 
@@ -65,7 +65,10 @@ async function statusOf(settings: MoveSettings, archive: Archive, store: LedgerS
   };
 }
 
-async function daysAsked({ from = '', to = '9999-12-31' }: ArchiveTask, archive: Archive): Promise<readonly string[]> {
+async function requestedDays(
+  { from = '', to = '9999-12-31' }: ArchiveTask,
+  archive: Archive,
+): Promise<readonly string[]> {
   return [...(await archive.days()).keys()].filter((day) => day >= from && day <= to);
 }
 

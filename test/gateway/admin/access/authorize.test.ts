@@ -58,7 +58,7 @@ t.test('wrong tokens of one address are slowed down, and no right one waits for 
   t.equal(await ask(authorize, 'wrong', '2001:db8:0:8::1'), '401');
 });
 
-t.test('while the store is away the root token is good, and nobody is slowed down for it', async (t) => {
+t.test('while the store is unavailable the root token is good, and nobody is slowed down for it', async (t) => {
   const away = { holderOf: () => Promise.reject(new StoreUnavailable('away')) };
   const authorize = createAuthorize(TOKEN, away, () => 0);
   for (let n = 0; n < 20; n += 1) t.equal(await ask(authorize, 'unknown'), '503 1');

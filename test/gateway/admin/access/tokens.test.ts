@@ -132,7 +132,7 @@ t.test('history names the token, and what X-Petgate-Actor claims beside it', asy
   t.match(logged(), '"actor":"the keys one (cli:zoe)"');
 });
 
-t.test('503: while the store is away the root token alone is known', async (t: Test) => {
+t.test('503: while the store is unavailable the root token alone is known', async (t: Test) => {
   const { engine } = openStore(t);
   const away = (): Promise<never> => Promise.reject(new StoreUnavailable('away'));
   const tokens = { read: away, list: away, add: away, remove: away };

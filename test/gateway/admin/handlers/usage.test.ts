@@ -3,9 +3,9 @@ import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { ADMIN_TOKEN, listen } from '../listener.js';
-import { createTeller } from '../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../src/gateway/store/failures.js';
 
-const creditsOf = createTeller();
+const reportsOf = createReporter();
 
 t.test('the report adds up to what was admitted, by each dimension', async (t: Test) => {
   const { ask, engine, registry } = await listen(t);
@@ -23,7 +23,7 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
     request(1, 'createPet'),
   ]);
   const [freeId, proId] = keys.map(({ record }) => record.id);
-  await engine.fail(creditsOf([{ keyId: proId!, plan: 'pro', operation: 'createPet', admittedAtMs: nowMs }]));
+  await engine.fail(reportsOf([{ keyId: proId!, plan: 'pro', operation: 'createPet', admittedAtMs: nowMs }]));
   const free = { requests: 60, units: 60, limited: 2, banned: 0, failed: 0 };
   const pro = { requests: 3, units: 3, limited: 0, banned: 0, failed: 1 };
   const totals = { requests: 63, units: 63, limited: 2, banned: 0, failed: 1 };

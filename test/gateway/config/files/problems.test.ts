@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Test } from 'tap';
 import { ConfigError, loadSettings, renderProblems } from '../../../../src/gateway/config/load.js';
-import { MOST_PLANS } from '../../../../src/gateway/admission/plan.js';
+import { MAX_PLANS } from '../../../../src/gateway/admission/plan.js';
 import { packageRoot } from '../../../../src/shared/package-root.js';
 import type { Mistake } from './mistakes.js';
 import { PLANS_MISTAKES, SETTINGS_MISTAKES } from './mistakes.js';
@@ -66,9 +66,9 @@ t.test('a thousand plans are taken, and no more', (t) => {
       names.map((name) => `${name}: { limits: { minute: 1, day: 1 }, ban: { after: 9 } }\n`).join(''),
     );
   };
-  write(MOST_PLANS);
+  write(MAX_PLANS);
   t.equal(loadSettings({ PETGATE_CONFIG: config }).plans.size, 1_000);
-  write(MOST_PLANS + 1);
+  write(MAX_PLANS + 1);
   check(t, refusal({ PETGATE_CONFIG: config }), 'plans.yaml', '1:1', /at most 1000 plans/);
   t.end();
 });

@@ -48,7 +48,7 @@ async function allClosed(t: Test, at: Stage, client: TunnelClient, by: string): 
   await until('the client is let go', client.closed);
   await until('the service is let go', () => at.upstream.sockets.size === 0);
   await until('no tunnel is left', async () => (await at.tunnels()) === 0);
-  await until('the log tells of it', () => at.lines().length === at.upstream.seen.length);
+  await until('the log mentions it', () => at.lines().length === at.upstream.seen.length);
   t.equal(at.lines().at(-1)?.['closedBy'], by, `closed by ${by}`);
 }
 

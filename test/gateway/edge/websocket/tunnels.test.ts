@@ -36,12 +36,12 @@ t.test('a key that is no longer good loses its tunnels within seconds, and no ot
   }
   await until('their tunnels are closed', () => losers.every(({ client }) => client.closed()));
   await until(
-    'the log tells of them',
+    'the log mentions them',
     () => gateway.program.lines().filter(({ closedBy }) => closedBy === 'key').length === 6,
   );
   const banned = losers.find(({ name }) => name === 'banned, where it costs nothing')!.made;
   t.equal((await front.open(`Authorization: Bearer ${banned.key}`)).answer.status, 429, 'nor does it get another');
-  t.notOk(other.closed(), 'a good key keeps its tunnel');
+  t.notOk(other.closed(), 'a valid key keeps its tunnel');
   t.equal(spent.answer.headers.get('x-ratelimit-remaining'), '0');
   t.notOk(spent.closed(), 'and so does one that may begin no other');
   const today = new Date().toISOString().slice(0, 10);

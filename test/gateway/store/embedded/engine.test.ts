@@ -13,9 +13,9 @@ import {
   requestOf,
   tempFolder,
 } from './fixture.js';
-import { createTeller } from '../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../src/gateway/store/failures.js';
 
-const creditsOf = createTeller();
+const reportsOf = createReporter();
 
 const nowMs = NOON_MS;
 const outcomeOf = (verdict: Verdict | undefined): string | undefined =>
@@ -81,7 +81,7 @@ t.test('every refusal and failure stands in the ledger, looking and addresses le
   ]);
   t.match(verdicts[1], { inScope: false });
   await engine.fail(
-    creditsOf([
+    reportsOf([
       { keyId: 'k', plan: 'strict', operation: 'listPets', admittedAtMs: nowMs },
       { keyId: 'k', plan: 'free', operation: 'getPet', admittedAtMs: nowMs - DAY_MS },
     ]),

@@ -25,7 +25,7 @@ const plans: Plans = new Map([
 
 async function leftOf(engine: EmbeddedEngine, nowMs: number): Promise<readonly (readonly [string, number])[]> {
   const [verdict] = await engine.admit([requestOf('k', { operation: 'createPet', cost: 0, nowMs })]);
-  if (verdict === undefined || verdict.outcome === 'unknown_key') throw new Error('the key is not good');
+  if (verdict === undefined || verdict.outcome === 'unknown_key') throw new Error('the key is not valid');
   return verdict.more.map(({ name, remaining }) => [name, remaining]);
 }
 

@@ -4,7 +4,7 @@ import { ask, newKey, standing } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
 import { startCluster } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
-import { back, isAway, learnt, ledgerOf, openGateway } from './fixture.js';
+import { back, isUnavailable, learnt, ledgerOf, openGateway } from './fixture.js';
 
 const BOUNDS = [5_461, 10_923, 16_384];
 const masterOf = (key: Actor): number => BOUNDS.findIndex((bound) => slotOf(`{${key.id}}`) < bound);
@@ -14,7 +14,7 @@ t.test('of a Cluster one master freezes: its keys are decided here, all others w
   const cluster = await startCluster();
   t.teardown(() => cluster.stop());
   const { engine } = openGateway(t, cluster, { gateways: 2 });
-  await until('it decides', async () => (await engine.check(), !isAway(engine)));
+  await until('it decides', async () => (await engine.check(), !isUnavailable(engine)));
   const keys: Actor[] = [];
   while (keys.length < 12) keys.push(await newKey(engine, 'free'));
   for (const key of keys)
@@ -30,7 +30,7 @@ t.test('of a Cluster one master freezes: its keys are decided here, all others w
     { name: 'StoreUnavailable' },
     'the first of them may have been decided there',
   );
-  t.ok(isAway(engine));
+  t.ok(isUnavailable(engine));
   for (const key of keys) {
     const { outcome, minute } = standing(await ask(engine, key, now()));
     t.same([outcome, minute.limit], ['admitted', masterOf(key) === 0 ? 30 : 60]);

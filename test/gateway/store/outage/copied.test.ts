@@ -4,7 +4,7 @@ import t from 'tap';
 import { askMany, count, newKey } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { tempFolder } from '../embedded/fixture.js';
-import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+import { unavailable, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
 
 const AUTO = { gateways: 'auto' } as const;
 
@@ -28,7 +28,7 @@ t.test(
     );
     for (const { engine } of [one!, other!]) await until('both are seen', () => engine.failover.gateways() === 2);
     await server.kill();
-    for (const { engine } of [one!, other!]) await away(engine);
+    for (const { engine } of [one!, other!]) await unavailable(engine);
     const admitted = [];
     for (const { engine } of [one!, other!])
       admitted.push(count(await askMany(engine, key, 60, Date.now()), 'admitted'));
@@ -46,7 +46,7 @@ t.test('a spool that was copied before it was empty comes home once', async (t) 
   await askMany(first.engine, key, 1, Date.now());
   await learnt(first.engine, key);
   await server.kill();
-  await away(first.engine);
+  await unavailable(first.engine);
   t.equal(count(await askMany(first.engine, key, 10, Date.now()), 'admitted'), 10);
   await first.engine.close();
   const folders = [first.folder, copyOf(t, first.folder)];

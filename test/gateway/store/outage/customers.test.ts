@@ -12,7 +12,7 @@ import {
   standing,
 } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
-import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+import { unavailable, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
 
 const now = (): number => Date.now();
 
@@ -26,7 +26,7 @@ t.test('keys of a customer share its part of the limit here too, and what they s
   await askMany(engine, first, 3, now());
   await learnt(engine, first, second);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   t.equal(count(await askMany(engine, second, 5, now()), 'admitted'), 5, 'half of the 16 that were left are 8');
   t.equal(count(await askMany(engine, first, 5, now()), 'admitted'), 3);
   await server.restart();
@@ -52,7 +52,7 @@ t.test('a change of the customer is followed, and holds here for all its keys', 
   await changeCustomer(there.engine, customer, { status: 'disabled' });
   await until('the change is followed', () => here.engine.cached(customer.id)?.record.version === 2);
   await server.kill();
-  await away(here.engine);
+  await unavailable(here.engine);
   for (const key of keys) t.match(await ask(here.engine, key, now()), { outcome: 'unknown_key', reason: 'disabled' });
   t.equal((await ask(here.engine, lone, now())).outcome, 'admitted');
 });
@@ -66,7 +66,7 @@ t.test('a ban that Redis showed stays with its key', async (t) => {
   for (const key of [first, second]) await ask(engine, key, now());
   await learnt(engine, first, second);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   t.equal((await ask(engine, first, now())).outcome, 'banned');
   t.equal((await ask(engine, second, now())).outcome, 'admitted');
 });
@@ -79,7 +79,7 @@ t.test('greedy: what all keys bring home leaves the bucket of their customer emp
   for (const key of [first, second]) await ask(engine, key, now(), { cost: 0 });
   await learnt(engine, first, second);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   t.equal(count(await askMany(engine, first, 4, now() - DAY_MS), 'admitted'), 3);
   t.equal(count(await askMany(engine, second, 4, now()), 'admitted'), 3, 'a day later all has come back');
   await server.restart();

@@ -16,14 +16,23 @@ import {
 } from '../../../conformance/cast.js';
 import { checkDoors, doorActors } from '../../../conformance/doors.js';
 import { until } from '../../../servers/until.js';
-import { away, back, DEADLINE_MS, durableRedis, isAway, learnt, ledgerOf, openGateway } from './fixture.js';
-import { createTeller } from '../../../../src/gateway/store/failures.js';
+import {
+  unavailable,
+  back,
+  DEADLINE_MS,
+  durableRedis,
+  isUnavailable,
+  learnt,
+  ledgerOf,
+  openGateway,
+} from './fixture.js';
+import { createReporter } from '../../../../src/gateway/store/failures.js';
 
-const creditsOf = createTeller();
+const reportsOf = createReporter();
 
 const now = (): number => Date.now();
 
-t.test('while Redis is away a key that was seen has its share of each limit, and no more', async (t) => {
+t.test('while Redis is unavailable a key that was seen has its share of each limit, and no more', async (t) => {
   const server = await durableRedis(t);
   const { engine } = openGateway(t, server, { gateways: 3 });
   const key = await newKey(engine, 'pro');
@@ -31,7 +40,7 @@ t.test('while Redis is away a key that was seen has its share of each limit, and
   for (const each of [key, own]) t.equal((await ask(engine, each, now(), { cost: 0 })).outcome, 'admitted');
   await learnt(engine, key, own);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   const verdicts = await askMany(engine, key, 120, now());
   t.equal(count(verdicts, 'admitted'), 100);
   const refused = limited(verdicts[110]!);
@@ -45,13 +54,13 @@ t.test('while Redis is away a key that was seen has its share of each limit, and
   t.equal(standing(await ask(engine, key, now(), { cost: 0 })).minute.limit, 300, 'the whole limit holds again');
 });
 
-t.test('while Redis is away the door asks for bans, limits and scopes as it does otherwise', async (t) => {
+t.test('while Redis is unavailable the door asks for bans, limits and scopes as it does otherwise', async (t) => {
   const server = await durableRedis(t);
   const { engine } = openGateway(t, server);
   const actors = await doorActors(engine);
   await learnt(engine, ...actors.keys.map(({ actor }) => actor));
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   await askMany(engine, actors.address, 16, now());
   await checkDoors(t, engine, actors);
 });
@@ -64,7 +73,7 @@ t.test('a process that never met a key keeps to what another of the same gateway
   t.equal(count(await askMany(met.engine, key, 40, now()), 'admitted'), 40);
   await learnt(other, key);
   await server.kill();
-  await Promise.all([away(met.engine), away(other)]);
+  await Promise.all([unavailable(met.engine), unavailable(other)]);
   t.equal(count(await askMany(other, key, 60, now()), 'admitted'), 20, 'of sixty a minute');
 });
 
@@ -77,7 +86,7 @@ t.test(
     await ask(engine, known, now());
     await learnt(engine, known);
     await server.kill();
-    await away(engine);
+    await unavailable(engine);
     const wrong = { kind: 'key', id: known.id, secretHash: 'another' } as const;
     const error: unknown = await engine
       .admit([requestOf(known.subject, now()), requestOf(unseen.subject, now()), requestOf(wrong, now())])
@@ -110,7 +119,7 @@ t.test('a limit of which a gateway has no whole token is not granted here', asyn
   await ask(engine, key, now(), { cost: 0 });
   await learnt(engine, key);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   await t.rejects(ask(engine, key, now()), { name: 'StoreUnavailable' });
 });
 
@@ -132,7 +141,7 @@ t.test('a key revoked or changed by another gateway is not good from its copy', 
   await change(there, kept, {});
   await learnt(here, revoked, scoped, limitedTo, kept);
   await server.kill();
-  await away(here);
+  await unavailable(here);
   t.match(await ask(here, revoked, now()), { outcome: 'unknown_key', reason: 'revoked' });
   t.match(await ask(here, scoped, now(), { scope: 'pets:write' }), { outcome: 'admitted', inScope: false });
   t.equal(standing(await ask(here, limitedTo, now())).minute.limit, 3);
@@ -147,7 +156,7 @@ t.test('what was spent and the ban in force when Redis went away hold on here', 
   await askMany(engine, locked, 60 + 30, now());
   await learnt(engine, spent, locked);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   const verdicts = await askMany(engine, spent, 20, now());
   t.equal(count(verdicts, 'admitted'), 5, 'half of the ten that were left');
   t.equal(limited(verdicts[19]!).minute.limit, 30);
@@ -162,7 +171,7 @@ t.test('a day that is spent is spent when Redis is back, over several outages', 
   await learnt(engine, key);
   for (const asked of [20, 20]) {
     await server.kill();
-    await away(engine);
+    await unavailable(engine);
     admitted += count(await askMany(engine, key, asked, now()), 'admitted');
     await server.restart();
     await back(engine);
@@ -184,10 +193,10 @@ t.test('the first request that Redis decides again finds the day as spent as it 
     await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
   await learnt(engine, ...keys);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   for (const key of keys) t.equal(count(await askMany(engine, key, 25, now()), 'admitted'), 20);
   await server.restart();
-  while (isAway(engine)) await new Promise((resolve) => setImmediate(resolve));
+  while (isUnavailable(engine)) await new Promise((resolve) => setImmediate(resolve));
   const verdicts = await engine.admit(keys.map(({ subject }) => requestOf(subject, now())));
   t.equal(count(verdicts, 'limited'), 20);
 });
@@ -205,11 +214,11 @@ t.test('frozen: what waited for an answer is refused, whatever comes after is de
     ['rejected', 'rejected', 'rejected'],
     'Redis may have decided these',
   );
-  t.ok(isAway(engine));
+  t.ok(isUnavailable(engine));
   const startMs = performance.now();
   for (let n = 0; n < 100; n += 1) t.equal((await ask(engine, key, now())).outcome, 'admitted');
   t.ok(performance.now() - startMs < 20 * DEADLINE_MS, 'nothing waits: a hundred deadlines would take longer');
-  await engine.fail(creditsOf([{ keyId: key.id, plan: 'pro', operation: 'listPets', admittedAtMs: now() }]));
+  await engine.fail(reportsOf([{ keyId: key.id, plan: 'pro', operation: 'listPets', admittedAtMs: now() }]));
   server.thaw();
   await back(engine);
   await until('all is in the ledger', async () => (await ledgerOf(engine, key)).requests === 110);
@@ -217,7 +226,7 @@ t.test('frozen: what waited for an answer is refused, whatever comes after is de
 });
 
 t.test(
-  'Redis is away at the start: keys known from before are served, and the count of gateways is the one last seen',
+  'Redis is unavailable at the start: keys known from before are served, and the count of gateways is the one last seen',
   async (t) => {
     const server = await durableRedis(t);
     const first = openGateway(t, server, { gateways: 'auto' });
@@ -255,7 +264,7 @@ t.test('a copy that is older than a day is none', async (t) => {
   await ask(engine, key, now(), { cost: 0 });
   await learnt(engine, key);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   t.equal((await ask(engine, key, now())).outcome, 'admitted');
   const { now: clock } = Date;
   t.teardown(() => (Date.now = clock));

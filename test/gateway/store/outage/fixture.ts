@@ -59,23 +59,23 @@ export function openGateway(
   return { engine, redis, folder };
 }
 
-/** Waits until every key has a copy as it was last written: it is good then while Redis is away. */
+/** Waits until every key has a copy as it was last written: it is good then while Redis is unavailable. */
 export async function learnt(engine: FailoverEngine, ...keys: readonly Actor[]): Promise<void> {
   for (const { id, record } of keys)
     await until(`key ${id} is copied`, () => engine.cached(id)?.record.version === record.version);
 }
 
-export function isAway(engine: FailoverEngine): boolean {
+export function isUnavailable(engine: FailoverEngine): boolean {
   return engine.failover.degraded() !== null;
 }
 
 /** Asks for nothing until the engine decides by itself. */
-export async function away(engine: FailoverEngine): Promise<void> {
-  await until('it decides by itself', async () => (await engine.check(), isAway(engine)));
+export async function unavailable(engine: FailoverEngine): Promise<void> {
+  await until('it decides by itself', async () => (await engine.check(), isUnavailable(engine)));
 }
 
 export async function back(engine: FailoverEngine): Promise<void> {
-  await until('Redis decides again', async () => (await engine.check(), !isAway(engine)));
+  await until('Redis decides again', async () => (await engine.check(), !isUnavailable(engine)));
 }
 
 /** The sum of what a ledger has of a key, yesterday and today. */

@@ -14,7 +14,7 @@ import {
   standing,
 } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
-import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+import { unavailable, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
 
 const now = (): number => Date.now();
 const HOUR_MS = 3_600_000;
@@ -23,7 +23,7 @@ function grant(window: Grant['window'], units: number, untilMs: number): Grant {
   return { id: 2, window, units, untilMs, note: 'for the launch of Ada', actor: 'ops', atMs: now() };
 }
 
-t.test('while Redis is away what is granted is shared like the limit, and comes home', async (t: Test) => {
+t.test('while Redis is unavailable what is granted is shared like the limit, and comes home', async (t: Test) => {
   const server = await durableRedis(t);
   const { engine } = openGateway(t, server, { gateways: 2 });
   const lone = await newKey(engine, 'monthly', { grants: [grant('month', 5, now() + HOUR_MS)] });
@@ -33,7 +33,7 @@ t.test('while Redis is away what is granted is shared like the limit, and comes 
   await learnt(engine, lone, owned);
   await until('the customer is copied', () => engine.cached(customer.id)?.record.version === 1);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   for (const key of [lone, owned]) {
     t.equal(count(await askMany(engine, key, 12, now()), 'admitted'), 10, 'half of the 21 that were left');
     const here = standing(await ask(engine, key, now(), { operation: EVERY_OPERATION, cost: 0 }));
@@ -48,7 +48,7 @@ t.test('while Redis is away what is granted is shared like the limit, and comes 
   }
 });
 
-t.test('a grant that ends while Redis is away leaves what its limit leaves', async (t: Test) => {
+t.test('a grant that ends while Redis is unavailable leaves what its limit leaves', async (t: Test) => {
   const server = await durableRedis(t);
   const { engine } = openGateway(t, server);
   const endMs = now() + 2_500;
@@ -58,7 +58,7 @@ t.test('a grant that ends while Redis is away leaves what its limit leaves', asy
   t.equal(count(await askMany(engine, other, 12, now()), 'admitted'), 12);
   await learnt(engine, key, other);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   await until('the grant has ended', () => now() >= endMs);
   const spent = limited(await ask(engine, key, now()));
   t.match(spent, { violated: 'month', more: [{ limit: 20, remaining: 0 }] }, 'thirty of twenty are spent');
@@ -82,6 +82,6 @@ t.test('copies hold no names, and follow what is granted elsewhere', async (t: T
   const copies = [...keys.map(({ id }) => here.engine.cached(id)), here.engine.cached(customer.id)];
   t.notMatch(JSON.stringify(copies), /(?:Ada|A-1)["\\]/);
   await server.kill();
-  await away(here.engine);
+  await unavailable(here.engine);
   t.match(standing(await ask(here.engine, keys[0]!, now())), { outcome: 'admitted', day: { limit: 1_005 } });
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ask, change, newKey } from '../../../conformance/cast.js';
-import { durableRedis, isAway, learnt, openGateway } from './fixture.js';
+import { durableRedis, isUnavailable, learnt, openGateway } from './fixture.js';
 
 t.test('a key that is good here and gone in Redis is neither good nor unknown', async (t) => {
   const server = await durableRedis(t);
@@ -11,7 +11,7 @@ t.test('a key that is good here and gone in Redis is neither good nor unknown', 
   await learnt(engine, key);
   await server.command('DEL', `petgate:{${key.id}}:key`);
   for (let n = 0; n < 3; n += 1) await t.rejects(ask(engine, key, nowMs), /has lost a key/);
-  t.equal(isAway(engine), false, 'other keys are decided by Redis');
+  t.equal(isUnavailable(engine), false, 'other keys are decided by Redis');
   t.equal(engine.cached(key.id)?.record.version, key.record.version, 'its copy stays');
 });
 
@@ -33,6 +33,6 @@ t.test('of a Redis that was emptied the first request is decided here', async (t
   await learnt(engine, key);
   await server.command('FLUSHALL');
   t.equal((await ask(engine, key, Date.now())).outcome, 'admitted');
-  t.ok(isAway(engine));
+  t.ok(isUnavailable(engine));
   await engine.trust?.accept();
 });

@@ -18,7 +18,7 @@ import {
 import type { Actor } from '../../../conformance/cast.js';
 import { toldOf } from '../../../conformance/told.js';
 import { until } from '../../../servers/until.js';
-import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+import { unavailable, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
 import { startReplayers } from './replayers.js';
 
 const now = (): number => Date.now();
@@ -34,7 +34,7 @@ t.test('three processes bring one spool home at once, and some die of it: every 
   const expected = new Map(keys.map(({ id }) => [id, 0]));
   for (let round = 0; round < 3; round += 1) {
     await server.kill();
-    await away(engine);
+    await unavailable(engine);
     for (const [n, key] of keys.entries()) {
       await askMany(engine, key, (n % 7) + 1, now());
       await ask(engine, key, now(), { operation: 'createPet' });
@@ -89,7 +89,7 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
 });
 
 t.test(
-  'greedy: what was spent while Redis was away is owed, however long the bucket was left alone before',
+  'greedy: what was spent while Redis was unavailable is owed, however long the bucket was left alone before',
   async (t) => {
     const server = await durableRedis(t);
     const { engine, redis } = openGateway(t, server);
@@ -138,7 +138,7 @@ t.test('more than the day has leaves it empty until it turns', async (t) => {
   await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
   await learnt(engine, key);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   await askMany(engine, key, 50, now());
   await server.restart();
   await back(engine);
@@ -147,7 +147,7 @@ t.test('more than the day has leaves it empty until it turns', async (t) => {
   t.match(verdict, { outcome: 'limited', violated: 'day', day: { remaining: 0 } });
 });
 
-t.test('what is crossed while Redis is away is told when it has the counts, once', async (t) => {
+t.test('what is crossed while Redis is unavailable is told when it has the counts, once', async (t) => {
   const server = await durableRedis(t);
   const { engine, redis } = openGateway(t, server);
   const key = await newKey(engine, 'enterprise', { limits: { minute: 100, day: 10, month: 20 } });
@@ -159,7 +159,7 @@ t.test('what is crossed while Redis is away is told when it has the counts, once
   t.same(await toldOf(engine, key.id), []);
   await learnt(engine, key, own);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   t.equal(count(await askMany(engine, key, 5, now()), 'admitted'), 5);
   t.equal(count(await askMany(engine, own, 3, now()), 'admitted'), 3);
   await server.restart();

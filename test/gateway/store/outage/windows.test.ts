@@ -6,7 +6,7 @@ import { EVERY_OPERATION } from '../../../../src/gateway/admission/windows.js';
 import { ask, askMany, change, count, limited, newKey, PLANS, requestOf, standing } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
-import { away, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+import { unavailable, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
 
 const now = (): number => Date.now();
 const createPet = { operation: 'createPet' };
@@ -27,7 +27,7 @@ t.test('every window is shared, near what Redis last showed, and what was spent 
   await ask(engine, key, now());
   await learnt(engine, key);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   const writes = await askMany(engine, key, 3, now(), createPet);
   t.equal(count(writes, 'admitted'), 1, 'half of the ten units a minute that were left');
   t.match(limited(writes[2]!), { violated: 'createPet-minute', cost: 5 });
@@ -47,7 +47,7 @@ t.test('a month counts what was spent here too, also on a plan without one', asy
   await askMany(engine, key, 2, now());
   await learnt(engine, key);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   t.equal(count(await askMany(engine, key, 5, now(), { cost: 2 }), 'admitted'), 5);
   await server.restart();
   await back(engine);
@@ -63,7 +63,7 @@ t.test('what costs more than a share can not be decided here', async (t) => {
   await ask(engine, key, now());
   await learnt(engine, key);
   await server.kill();
-  await away(engine);
+  await unavailable(engine);
   const requests = [requestOf(key.subject, now(), createPet), requestOf(key.subject, now())];
   const error: unknown = await engine.admit(requests).catch((reason: unknown) => reason);
   if (!(error instanceof StoreUnavailable)) throw new Error('expected StoreUnavailable');

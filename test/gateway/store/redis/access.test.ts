@@ -19,9 +19,9 @@ import { packageRoot } from '../../../../src/shared/package-root.js';
 import { outbox } from '../../../conformance/outbox.js';
 import { told } from '../../../conformance/told.js';
 import { startRedis } from '../../../servers/redis.js';
-import { createTeller } from '../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../src/gateway/store/failures.js';
 
-const creditsOf = createTeller();
+const reportsOf = createReporter();
 
 /** The rights that the documentation asks for. */
 const RIGHTS =
@@ -47,7 +47,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   await engine.check();
   const key = await newKey(engine, 'free');
   t.equal((await ask(engine, key, NOON_MS)).outcome, 'admitted');
-  await engine.fail(creditsOf([{ keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS }]));
+  await engine.fail(reportsOf([{ keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS }]));
   t.match(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS)), [{ requests: 1, failed: 1 }]);
   await engine.bans.start(key.id, NOON_MS);
   t.equal((await engine.bans.read(key.id))?.untilMs, NOON_MS);

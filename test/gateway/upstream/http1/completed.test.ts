@@ -29,7 +29,7 @@ t.test('answers that came whole in one turn end together, in their order, once a
   t.strictSame(ended, ['first', 'second', 'of the next turn']);
 });
 
-t.test('one that throws is told of its own fault, and the others end', async (t) => {
+t.test('one that throws is notified of its own fault, and the others end', async (t) => {
   const ended: unknown[] = [];
   const fault = new Error('of ours');
   complete(

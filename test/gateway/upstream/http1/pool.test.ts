@@ -39,7 +39,7 @@ t.test('requests go out as RFC 9112 asks, one after the other on a connection th
 t.test('over a Unix socket, too', async (t) => {
   const path = join(temporaryFolder(t), 'pets.sock');
   await listen(t, path);
-  t.strictSame(await ended(send(open(t, 0, { place: { path } }))), [['ended', 200, '[]']]);
+  t.strictSame(await ended(send(open(t, 0, { target: { path } }))), [['ended', 200, '[]']]);
 });
 
 t.test('so many connections, and not one more; those that wait are served in their order', async (t) => {

@@ -53,7 +53,7 @@ export async function listen(t: Test, path?: string): Promise<Service> {
 
 export function open(t: Test, port: number, settings: Partial<PoolSettings> = {}): Pool {
   const pool = new Pool({
-    place: { host: '127.0.0.1', port },
+    target: { host: '127.0.0.1', port },
     host: 'pets.example',
     connections: 2,
     connectMs: 5000,

@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../../../admission/port.js';
 import type { Store } from './store.js';
 
 /** Claims between two looks at the file and its disk, which cost 4 µs each … */
-const CLAIMS_PER_LOOK = 16;
+const CLAIMS_PER_CHECK = 16;
 /** … unless this is all that is left on the disk. */
 const NEARLY_FULL_BYTES = 64 * 1_048_576;
 /** Left free on the disk. A write that doesn't fit any more makes lmdb overrun the text of its error, and may end the process. */
@@ -35,14 +35,14 @@ export class Capacity {
 
   /** To be called in a transaction that may make the file grow. Throws StoreUnavailable when it must not. */
   claim(): void {
-    if (this.#everyClaim || this.#claims % CLAIMS_PER_LOOK === 0) this.#look();
+    if (this.#everyClaim || this.#claims % CLAIMS_PER_CHECK === 0) this.#check();
     this.#claims += 1;
     if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
   }
 
   /** Throws StoreUnavailable when the file must not grow as things stand now. */
   check(): void {
-    this.#look();
+    this.#check();
     if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
   }
 
@@ -52,7 +52,7 @@ export class Capacity {
     return pageSize * (root.treeBranchPageCount + root.treeLeafPageCount + root.overflowPages);
   }
 
-  #look(): void {
+  #check(): void {
     const { bavail, bsize } = statfsSync(this.#folder);
     const freeBytes = bavail * bsize;
     this.#everyClaim = freeBytes < NEARLY_FULL_BYTES;

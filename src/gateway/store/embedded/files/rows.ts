@@ -5,7 +5,7 @@
  * In `recent`: `l` the log of what transactions changed of keys, `o` its id, `g` up to where it was forgotten, `a` an
  * address, `n` who is banned, `E` an event on its way into the outbox, `T` what a subject was told lately. Versions before the log had `r` a key with its state and newest usage, `j` the
  * names of those that were not saved.
- * `K` stands for customers, in `durable`, `W` for where they are told of events; their state is an `s`, their history an `h`, as a key's.
+ * `K` stands for customers, in `durable`, `W` for where they are notified of events; their state is an `s`, their history an `h`, as a key's.
  * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
  * all records, `b` what an operator said of a ban, `t` an admin token, `e` an event that is not
  * delivered, with an entry of its id in `y` (`C` of a copy for a customer) by when it was made, and by when it is due in `d`

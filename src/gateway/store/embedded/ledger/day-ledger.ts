@@ -10,7 +10,7 @@ const PAGE_ROWS = 64;
 const DAY_AT = 1;
 const KEY_AT = 12;
 /** There are as many as plans have operations; more are no reason to grow. */
-const MOST_LABELS = 1_000;
+const MAX_LABELS = 1_000;
 
 /** Reads one day's rows in the order of their keys, a page at a time. */
 export class DayLedger {
@@ -84,7 +84,7 @@ function labelParts(label: string): Pick<UsageRow, 'plan' | 'operation'> {
   if (parts === undefined) {
     const planEnd = label.indexOf(SEPARATOR);
     parts = { plan: label.slice(0, planEnd), operation: label.slice(planEnd + 1) };
-    if (partsOf.size >= MOST_LABELS) partsOf.clear();
+    if (partsOf.size >= MAX_LABELS) partsOf.clear();
     partsOf.set(label, parts);
   }
   return parts;

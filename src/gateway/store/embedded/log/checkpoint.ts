@@ -29,7 +29,7 @@ export class Checkpoint {
   readonly #stores: Stores;
   #running: Promise<void> | undefined;
   #waiting: Promise<void> | undefined;
-  #mergeIsAsked = false;
+  #mergeRequested = false;
   /** What the last transaction took for the copy. */
   #taken: readonly KeyEntry[] = [];
 
@@ -50,8 +50,8 @@ export class Checkpoint {
    */
   save(): Promise<void> {
     if (this.#running === undefined) {
-      const merges = this.#mergeIsAsked;
-      this.#mergeIsAsked = false;
+      const merges = this.#mergeRequested;
+      this.#mergeRequested = false;
       this.#running = this.#round(merges).finally(() => (this.#running = undefined));
       return this.#running;
     }
@@ -66,7 +66,7 @@ export class Checkpoint {
 
   /** The same, and all of it stands in the rows of its keys. */
   merge(): Promise<void> {
-    this.#mergeIsAsked = true;
+    this.#mergeRequested = true;
     return this.save();
   }
 

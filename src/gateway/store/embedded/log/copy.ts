@@ -15,7 +15,7 @@ interface Files {
   readonly durable: Store;
 }
 const MARK_BYTES = 16;
-const MOST_ID = 2 ** 47;
+const MAX_ID = 2 ** 47;
 
 /** The last transaction of which the row in the log was copied, or merged; 0 before the first. */
 export function readCopied({ recent, durable }: Files): number {
@@ -45,7 +45,7 @@ export function saveEntry(durable: Store, { id, state, slots }: KeyEntry, after:
 export function recover(files: Files): void {
   const { recent, durable } = files;
   recent.transactionSync(() => {
-    if (doubleIn(recent, LOG_ID) === 0) putDouble(recent, LOG_ID, randomInt(1, MOST_ID));
+    if (doubleIn(recent, LOG_ID) === 0) putDouble(recent, LOG_ID, randomInt(1, MAX_ID));
   });
   if (!isOfAnother(files)) return;
   durable.transactionSync(() => {

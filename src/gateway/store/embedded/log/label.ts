@@ -11,7 +11,7 @@ export interface Label {
 
 const DAY_LENGTH = 10;
 /** There are as many as plans have operations, a day; more are no reason to grow. */
-const MOST_LABELS = 1_000;
+const MAX_LABELS = 1_000;
 
 let day = '';
 const ofDay = new Map<string, Map<string, Label>>();
@@ -35,7 +35,7 @@ export function labelOf(atMs: number, plan: string, operation: string): Label {
 export function labelFrom(text: string): Label {
   let label = byText.get(text);
   if (label === undefined) {
-    if (byText.size >= MOST_LABELS) byText.clear();
+    if (byText.size >= MAX_LABELS) byText.clear();
     byText.set(text, (label = { text, bytes: Buffer.from(text), day: text.slice(0, DAY_LENGTH) }));
   }
   return label;

@@ -11,7 +11,7 @@ import { doubleIn } from '../files/store.js';
 import type { Store } from '../files/store.js';
 
 /** Keys kept beyond those that must be: some 500 bytes each. */
-const MOST_ENTRIES = 131_072;
+const MAX_ENTRIES = 131_072;
 
 /** Entries whose counts are let go of before the event loop has a turn. */
 const FORGOTTEN_AT_ONCE = 5_000;
@@ -75,7 +75,7 @@ export class Memtable {
     // Ids have no gaps: where the last was our own, nobody wrote in between.
     if (transaction !== this.#seen + 1) this.#readLog();
     this.#seen = transaction - 1;
-    if (this.#entries.size > MOST_ENTRIES + this.unmergedCount) this.#makeRoom();
+    if (this.#entries.size > MAX_ENTRIES + this.unmergedCount) this.#makeRoom();
   }
 
   /** The same for a reader, who needs no lock. */
@@ -224,7 +224,7 @@ export class Memtable {
   /** Drops the oldest that are no more than a cache, some more than needed: it costs a walk over those that aren't. */
   #makeRoom(): void {
     for (const [id, entry] of this.#entries) {
-      if (this.#entries.size <= MOST_ENTRIES - MOST_ENTRIES / 8) return;
+      if (this.#entries.size <= MAX_ENTRIES - MAX_ENTRIES / 8) return;
       if (entry.changedBy <= this.#mergedTo) this.#entries.delete(id);
     }
   }

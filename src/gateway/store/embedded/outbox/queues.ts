@@ -1,4 +1,4 @@
-import { LOOK_AGAIN_MS } from '../../outbox/event.js';
+import { RECHECK_MS } from '../../outbox/event.js';
 import type { Outbox } from '../../outbox/event.js';
 import { inTransaction } from '../files/errors.js';
 import { AFTER_ALL, listedIn, listedRow, queueOf, rangeOf } from '../files/rows.js';
@@ -13,7 +13,7 @@ import { put, putDue, queue, readEntry, remove, shown } from './entries.js';
  */
 export function queuesOf(
   stores: Stores,
-  look: <Result>(work: () => Result) => Promise<Result>,
+  readLatest: <Result>(work: () => Result) => Promise<Result>,
   enterPending: () => Promise<void>,
 ): Pick<Outbox, 'arrivals' | 'distribute' | 'claim' | 'claimCustomers' | 'release'> {
   /** What `take` makes of what is due in a list. A transaction syncs the disk; nearly always nothing is due. */
@@ -22,7 +22,7 @@ export function queuesOf(
     count: number,
     take: (id: string) => Result | undefined,
   ): Promise<readonly Result[]> => {
-    if ((await look(() => dueIn(stores.durable, list, 1))).length === 0) return [];
+    if ((await readLatest(() => dueIn(stores.durable, list, 1))).length === 0) return [];
     return inTransaction(stores, () =>
       dueIn(stores.durable, list, count)
         .map(take)
@@ -32,7 +32,9 @@ export function queuesOf(
   return {
     async arrivals(count) {
       await enterPending();
-      return look(() => dueIn(stores.durable, 'd', count).flatMap((id) => readEntry(stores.durable, id)?.event ?? []));
+      return readLatest(() =>
+        dueIn(stores.durable, 'd', count).flatMap((id) => readEntry(stores.durable, id)?.event ?? []),
+      );
     },
     async distribute(events) {
       if (events.length === 0) return;
@@ -57,7 +59,7 @@ export function queuesOf(
         const [head] = stores.durable.getKeys({ ...rangeOf(queueOf(customer)), limit: 1 });
         const nowMs = Date.now();
         const dueMs = head === undefined ? null : Number(head.slice(-17 - listedIn(head).length).slice(0, 16));
-        putDue(stores.durable, customer, dueMs && Math.max(Math.min(dueMs, nowMs + LOOK_AGAIN_MS), nowMs + pauseMs));
+        putDue(stores.durable, customer, dueMs && Math.max(Math.min(dueMs, nowMs + RECHECK_MS), nowMs + pauseMs));
       }),
   };
 }

@@ -29,7 +29,7 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
       put(stores.durable, entry);
       return shown(entry);
     });
-  const look = <Result>(work: () => Result): Promise<Result> =>
+  const readLatest = <Result>(work: () => Result): Promise<Result> =>
     attempt(stores, () => {
       stores.durable.resetReadTxn();
       return work();
@@ -48,12 +48,12 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
       }
       return true;
     };
-    if (!(await look(() => isAnyPending(stores.durable)))) return;
+    if (!(await readLatest(() => isAnyPending(stores.durable)))) return;
     for (let made = 0; made < transactions && (await inTransaction(stores, enterSome)); made += 1);
   };
   return {
     // Of a burst a part: what was there before goes out meanwhile.
-    ...queuesOf(stores, look, () => enterPending(1)),
+    ...queuesOf(stores, readLatest, () => enterPending(1)),
     delivered: (id) => inTransaction(stores, () => forget(stores.durable, id)),
     async postpone({ event, attempts, failure }, pauseMs) {
       const dueAtMs = Date.now() + Math.round(pauseMs);
@@ -70,7 +70,7 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
         return { ...fresh(happened(event, Date.now())), queued };
       });
     },
-    ...listingOf(stores, look, enterPending),
+    ...listingOf(stores, readLatest, enterPending),
     forgetDead: (keptMs) =>
       inTransaction(stores, () => {
         const end = listedRow('z', Date.now() - keptMs, '');
@@ -86,20 +86,20 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
 /** What operators are shown: each look brings in what is pending first. */
 function listingOf(
   { durable }: Stores,
-  look: <Result>(work: () => Result) => Promise<Result>,
+  readLatest: <Result>(work: () => Result) => Promise<Result>,
   enterPending: (transactions: number) => Promise<void>,
 ): Pick<Outbox, 'read' | 'list' | 'figures'> {
   return {
     async read(id) {
       await enterPending(Infinity);
-      return look(() => {
+      return readLatest(() => {
         const there = readEntry(durable, id);
         return there && shown(there);
       });
     },
     async list(state, cursor, count) {
       await enterPending(Infinity);
-      return look(() => {
+      return readLatest(() => {
         const places = LISTS[state].flatMap((list) => pageOf(durable, list, state, cursor, count)).sort();
         const page = places.slice(0, count);
         const entries = page.map((place) => readEntry(durable, listedIn(place))).filter((entry) => entry !== undefined);
@@ -108,7 +108,7 @@ function listingOf(
     },
     async figures() {
       await enterPending(1);
-      const [oldest] = await look(() => [...durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 })]);
+      const [oldest] = await readLatest(() => [...durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 })]);
       const waiting =
         (await countRows(durable, rangeOfList('y', 'waiting'))) + (await countRows(durable, rangeOf('C')));
       const oldestMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Number(oldest.slice(1, 17)));

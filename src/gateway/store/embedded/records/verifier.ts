@@ -15,12 +15,12 @@ interface Decoded {
   readonly bytes: Buffer;
   readonly record: KeyRecord;
   /** What it says of the key if that is good, without what is granted for a while. */
-  readonly good: GoodKey | undefined;
+  readonly valid: ValidKey | undefined;
   /** The version of all records when it was compared with the store last. */
   version: number;
 }
 /** A key that is good, with what binds it. */
-export interface GoodKey {
+export interface ValidKey {
   readonly record: KeyRecord;
   readonly terms: Terms;
   /** Whose buckets it spends from; null of a key that has its own. */
@@ -34,18 +34,18 @@ interface DecodedCustomer {
   version: number;
 }
 
-/** Says which keys are good, by the plans in force. */
+/** Says which keys are valid, by the plans in force. */
 export interface KeyVerifier {
   plans: Plans;
   /** To be called in each transaction, before `verify`. */
   begin(): void;
-  verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): GoodKey | UnknownReason;
+  verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): ValidKey | UnknownReason;
 }
 
-const DECODED_MOST = 131_072;
+const MAX_DECODED = 131_072;
 
 /**
- * Finds key records and says whether a key is good. In each transaction the version of all records is read from
+ * Finds key records and says whether a key is valid. In each transaction the version of all records is read from
  * the store. A record is read again only when that changed, and decoded again only when its bytes did: what is
  * kept is the decoding, never the permission.
  */
@@ -75,26 +75,26 @@ export class StoredKeyVerifier implements KeyVerifier {
     this.#version = doubleIn(this.#stores.durable, RECORDS_VERSION);
   }
 
-  /** The good key, or why it is not good. Status first, so that a revoked key is called revoked. */
-  verify(id: string, secretHash: string, nowMs: number): GoodKey | UnknownReason {
+  /** The valid key, or why it is not good. Status first, so that a revoked key is called revoked. */
+  verify(id: string, secretHash: string, nowMs: number): ValidKey | UnknownReason {
     const known = this.#decoded.get(id);
     const decoded = known?.version === this.#version ? known : this.#read(id);
     if (decoded === undefined) return 'unknown';
-    const { record, good } = decoded;
-    const reason = unfitness(record, secretHash, nowMs);
+    const { record, valid } = decoded;
+    const reason = whyInvalid(record, secretHash, nowMs);
     if (reason !== undefined) return reason;
-    if (good === undefined) return this.#ofCustomer(record, nowMs);
+    if (valid === undefined) return this.#ofCustomer(record, nowMs);
     // A grant ends without a change of the record: what is kept is of no moment.
-    return record.grants === undefined ? good : { ...good, terms: withGrants(good.terms, record.grants, nowMs) };
+    return record.grants === undefined ? valid : { ...valid, terms: withGrants(valid.terms, record.grants, nowMs) };
   }
 
   /** A key that has no plan of its own. */
-  #ofCustomer(record: KeyRecord, nowMs: number): GoodKey | UnknownReason {
+  #ofCustomer(record: KeyRecord, nowMs: number): ValidKey | UnknownReason {
     const customerId = customerOf(record.id);
     if (customerId === null) return 'no_plan';
     const customer = this.#customer(customerId);
     const terms = customer?.terms && withGrants(customer.terms, customer.record.grants, nowMs);
-    return goodOf(record, customer?.record, terms);
+    return validKeyOf(record, customer?.record, terms);
   }
 
   #customer(id: string): DecodedCustomer | undefined {
@@ -115,7 +115,7 @@ export class StoredKeyVerifier implements KeyVerifier {
     return this.#decode(this.#decoded, id, stored, (bytes, version) => {
       const record = JSON.parse(bytes.toString()) as KeyRecord;
       const terms = customerOf(id) === null ? termsOf(this.#plans, record.plan, record.limits) : undefined;
-      return { bytes, record, good: terms && { record, terms, customerId: null }, version };
+      return { bytes, record, valid: terms && { record, terms, customerId: null }, version };
     });
   }
 
@@ -144,7 +144,7 @@ function isSame(kept: Buffer, bytes: Buffer): boolean {
 }
 
 function keep<T>(all: Map<string, T>, id: string, decoded: T): void {
-  if (all.size >= DECODED_MOST && !all.has(id)) {
+  if (all.size >= MAX_DECODED && !all.has(id)) {
     const oldest = all.keys().next();
     if (oldest.done !== true) all.delete(oldest.value);
   }
@@ -152,21 +152,21 @@ function keep<T>(all: Map<string, T>, id: string, decoded: T): void {
 }
 
 /**
- * The good key of a customer, or why it isn't good; of the key itself nothing speaks against it.
+ * The valid key of a customer, or why it isn't good; of the key itself nothing speaks against it.
  * @param terms those that the customer's record gives
  */
-export function goodOf(
+export function validKeyOf(
   record: KeyRecord,
   customer: CustomerRecord | undefined,
   terms: Terms | undefined,
-): GoodKey | UnknownReason {
+): ValidKey | UnknownReason {
   if (customer === undefined) return 'unknown';
   if (customer.status !== 'enabled') return customer.status;
   return terms === undefined ? 'no_plan' : { record, terms, customerId: customer.id };
 }
 
 /** Why the key with this secret is not good by its own record; undefined when nothing speaks against it. */
-export function unfitness(record: KeyRecord, secretHash: string, nowMs: number): UnknownReason | undefined {
+export function whyInvalid(record: KeyRecord, secretHash: string, nowMs: number): UnknownReason | undefined {
   if (record.status !== 'enabled') return record.status;
   for (const { hash, endsAtMs } of record.secrets) {
     if (hash === secretHash)

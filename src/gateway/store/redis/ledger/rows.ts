@@ -119,13 +119,13 @@ async function* runs(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<Run
   }
 }
 
-interface Found {
+interface ReadRun {
   readonly found: readonly (readonly [Ledger, Iterable<readonly [field: string, count: string]>])[];
   /** Place of the first ledger that was not looked at. */
   readonly until: number;
 }
 
-async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number): Promise<Found> {
+async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number): Promise<ReadRun> {
   const asked = ledgers.slice(at, at + NAMES_AT_ONCE);
   const answer = await link.run(READ, asked.map(nameOf), []);
   const [looked, ...lines] = answer.toString().trimEnd().split('\n');
@@ -137,7 +137,7 @@ async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number):
 }
 
 /** A command about one name is answered also while its slot moves to another node. */
-async function readEach(link: Link, ledgers: readonly Ledger[], at: number): Promise<Found> {
+async function readEach(link: Link, ledgers: readonly Ledger[], at: number): Promise<ReadRun> {
   const asked = ledgers.slice(at, at + COMMANDS_AT_ONCE);
   const found = asked.map(async (ledger) => [ledger, await link.hash(nameOf(ledger))] as const);
   return { found: await Promise.all(found), until: at + asked.length };

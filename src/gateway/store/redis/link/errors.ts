@@ -69,11 +69,11 @@ export function redirectionOf(error: unknown): Redirection | undefined {
  * For people. Never the error itself: ioredis hangs the command's arguments on it.
  * @param trouble why dialling failed last
  */
-export function reasonOf(error: unknown, trouble: string | undefined): string {
+export function reasonOf(error: unknown, lastError: string | undefined): string {
   if (error instanceof NotOurs) return error.message;
   if (error instanceof Overdue) return 'Redis did not answer in time';
   const word = wordOf(error);
-  const code = word ?? trouble;
+  const code = word ?? lastError;
   if (code === undefined) return 'no connection to Redis';
   if (code === 'TRYAGAIN' || code === 'ASK') return 'the key is on its way to another node of the Cluster';
   if (code === 'OOM') return 'Redis is out of memory (OOM): raise its maxmemory';

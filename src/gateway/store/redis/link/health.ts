@@ -6,8 +6,8 @@ import type { LoopClock } from './loop-clock.js';
 /** A node that said nothing for so long gets no more calls until it says something. */
 const HOLD_AFTER_MS = 50;
 const PROBE_EVERY_MS = 20;
-/** How often one that is away is asked whether it is back. */
-const PROBE_AWAY_EVERY_MS = 100;
+/** How often one that is unavailable is asked whether it is back. */
+const PROBE_UNAVAILABLE_EVERY_MS = 100;
 
 /** No answer came in time; the call may have been carried out, and its answer come yet. */
 export class Overdue extends Error {
@@ -20,13 +20,13 @@ export class Overdue extends Error {
   }
 }
 
-interface Sent {
+interface TimedCall {
   /** On the loop's clock, here and below. */
   readonly untilMs: number;
   readonly giveUp: () => void;
 }
 /** A call that waits to be sent. */
-interface Held {
+interface HeldCall {
   readonly untilMs: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -38,7 +38,7 @@ interface HealthParts {
   readonly deadlineMs: number;
   /** Proves that the node decides; it ends in time. */
   readonly probe: (health: NodeHealth) => Promise<unknown>;
-  /** Called with why the node is away, and with null when it answers. */
+  /** Called with why the node is unavailable, and with null when it answers. */
   readonly changed: (reason: string | null) => void;
 }
 
@@ -51,8 +51,8 @@ interface HealthParts {
  */
 export class NodeHealth {
   readonly #parts: HealthParts;
-  readonly #sent = new Bag<Sent>();
-  #held: Held[] = [];
+  readonly #sent = new Bag<TimedCall>();
+  #held: HeldCall[] = [];
   #state: 'answering' | 'silent' | 'away' | 'closed' = 'silent';
   #reason = 'not connected yet';
   /** Why what it says is not believed. */
@@ -81,8 +81,8 @@ export class NodeHealth {
     return this.#state === 'answering';
   }
 
-  /** Why it is away; null while it is not. */
-  get away(): string | null {
+  /** Why it is unavailable; null while it is not. */
+  get unavailable(): string | null {
     return this.#state === 'away' ? this.#reason : null;
   }
 
@@ -91,7 +91,7 @@ export class NodeHealth {
     return this.#distrust;
   }
 
-  /** It answers, but is not what it was: it is away at once, until a probe finds it in order. */
+  /** It answers, but is not what it was: it is unavailable at once, until a probe finds it in order. */
   distrusted(reason: string): void {
     if (this.#state === 'closed') return;
     const isNew = this.#state !== 'away' || this.#distrust === null;
@@ -202,7 +202,7 @@ export class NodeHealth {
   }
 
   #refusal(): StoreUnavailable {
-    return new StoreUnavailable(`the store is away: ${this.#reason}`, { noEffect: true });
+    return new StoreUnavailable(`the store is unavailable: ${this.#reason}`, { noEffect: true });
   }
 
   /** Probes until the node answers. */
@@ -227,7 +227,7 @@ export class NodeHealth {
   }
 
   #rest(): Promise<void> {
-    const ms = this.#state === 'away' ? PROBE_AWAY_EVERY_MS : PROBE_EVERY_MS;
+    const ms = this.#state === 'away' ? PROBE_UNAVAILABLE_EVERY_MS : PROBE_EVERY_MS;
     return new Promise((resolve) => (this.#pause = setTimeout(resolve, ms)));
   }
 }

@@ -37,9 +37,9 @@ export class Healths {
     return this.#all.get(name);
   }
 
-  /** Why one of them is away; null while none is. */
-  get away(): string | null {
-    for (const { away } of this.#all.values()) if (away !== null) return away;
+  /** Why one of them is unavailable; null while none is. */
+  get unavailable(): string | null {
+    for (const { unavailable } of this.#all.values()) if (unavailable !== null) return unavailable;
     return null;
   }
 
@@ -80,7 +80,7 @@ export class Healths {
     const about = { engine: 'redis', ...(name === '' ? {} : { node: name }) };
     if (reason === null) this.#log?.info(about, 'store is there');
     else if (this.distrust !== null) this.#log?.error({ ...about, reason }, 'store is not believed');
-    else this.#log?.warn({ ...about, reason }, 'store is away');
+    else this.#log?.warn({ ...about, reason }, 'store is unavailable');
     this.watcher();
   }
 }

@@ -47,18 +47,18 @@ export class Link {
   readonly #identity: Identity;
   readonly #stopIdentifying: () => Promise<void>;
   /** Why dialling failed last. */
-  #trouble: string | undefined;
+  #lastError: string | undefined;
 
   constructor(client: Client, deadlineMs: number, probe: () => Probe, known: KnownId, log: Log | undefined) {
     this.#deadlineMs = deadlineMs;
     this.#probe = probe;
     this.healths = new Healths(deadlineMs, (name, health) => this.#runProbe(name, health), log);
     this.#nodes = new Nodes(client, {
-      onError: (error) => (this.#trouble = codeOf(error)),
-      onReady: () => (this.#trouble = undefined),
+      onError: (error) => (this.#lastError = codeOf(error)),
+      onReady: () => (this.#lastError = undefined),
       isUp: (name) => this.healths.known(name)?.answers ?? false,
       // Who answers the next call may have lost its data, or be another.
-      onLost: (name) => this.healths.known(name)?.failed(reasonOf(new Unsent(), this.#trouble), true),
+      onLost: (name) => this.healths.known(name)?.failed(reasonOf(new Unsent(), this.#lastError), true),
       onGone: (name) => this.healths.forget(name),
     });
     this.#identity = new Identity(this.#nodes, known, (name, call) =>
@@ -79,7 +79,7 @@ export class Link {
     try {
       return await this.#identity.accept();
     } catch (error) {
-      throw new StoreUnavailable(reasonOf(error, this.#trouble));
+      throw new StoreUnavailable(reasonOf(error, this.#lastError));
     }
   }
 
@@ -210,8 +210,8 @@ export class Link {
     const noEffect = hadNoEffect(error);
     if (!noEffect || this.healths.clock.nowMs + SPARE_MS >= untilMs)
       throw noEffect
-        ? new StoreUnavailable(reasonOf(error, this.#trouble), { noEffect })
-        : new Unanswered(reasonOf(error, this.#trouble), error instanceof Overdue ? error.call : null);
+        ? new StoreUnavailable(reasonOf(error, this.#lastError), { noEffect })
+        : new Unanswered(reasonOf(error, this.#lastError), error instanceof Overdue ? error.call : null);
     const redirection = this.cluster ? redirectionOf(error) : undefined;
     if (redirection !== undefined) return this.#nodes.redirected(redirection, name);
     this.#nodes.refresh();
@@ -225,13 +225,13 @@ export class Link {
       await this.#identity.check(name);
     } catch (error) {
       this.#learn(error, health);
-      throw new StoreUnavailable(reasonOf(error, this.#trouble));
+      throw new StoreUnavailable(reasonOf(error, this.#lastError));
     }
   }
 
   #learn(error: unknown, health: NodeHealth): void {
     if (error instanceof NotOurs) health.distrusted(error.message);
-    else if (isNodeError(error)) health.failed(reasonOf(error, this.#trouble), wordOf(error) === undefined);
+    else if (isNodeError(error)) health.failed(reasonOf(error, this.#lastError), wordOf(error) === undefined);
     else if (!(error instanceof Overdue)) health.answered();
   }
 
@@ -304,7 +304,7 @@ export class Link {
       if (error instanceof Overdue || error instanceof Unsent) this.#nodes.missed(name);
       else this.#nodes.heard(name);
       this.#nodes.refresh();
-      throw new StoreUnavailable(reasonOf(error, this.#trouble));
+      throw new StoreUnavailable(reasonOf(error, this.#lastError));
     }
   }
 }

@@ -29,7 +29,7 @@ export class Replicas {
   }
 
   /** Remembers which replicas the node of `key` has now. */
-  async look(key: string): Promise<void> {
+  async check(key: string): Promise<void> {
     if (this.#options.replicas === 'auto') this.#wanted(String(await this.#link.replication(key)));
   }
 
@@ -45,7 +45,7 @@ export class Replicas {
     if (wanted === 0) return change();
     const witness = this.#link.dial(key);
     if (witness === undefined)
-      throw new StoreUnavailable('the store is away: no connection to Redis', { noEffect: true });
+      throw new StoreUnavailable('the store is unavailable: no connection to Redis', { noEffect: true });
     try {
       await connected(witness);
       const answer = await change();
@@ -96,6 +96,6 @@ async function connected(witness: Redis): Promise<void> {
   try {
     await witness.connect();
   } catch {
-    throw new StoreUnavailable('the store is away: no connection to Redis', { noEffect: true });
+    throw new StoreUnavailable('the store is unavailable: no connection to Redis', { noEffect: true });
   }
 }

@@ -35,7 +35,7 @@ const HOST = /^(?<host>\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(?<port>\d{1,5}))?$/;
 export function parseRedisUrl(url: string): RedisTarget {
   const groups = FORM.exec(url)?.groups;
   if (groups === undefined) {
-    throw bad(
+    throw invalidUrl(
       'must look like redis://user:password@host:6379/0, redis+sentinel://host1:26379,host2:26379/mymaster or redis+cluster://host1:6379,host2:6379 (percent-encode signs like @ and / in the password)',
     );
   }
@@ -46,17 +46,18 @@ export function parseRedisUrl(url: string): RedisTarget {
     .map((text) => readAddress(text, kind === 'sentinel' ? 26379 : 6379));
   const rest = groups['rest'] ?? '';
   if (kind === 'sentinel') {
-    if (rest === '') throw bad('with redis+sentinel must end with the name of the master, as in …:26379/mymaster');
+    if (rest === '')
+      throw invalidUrl('with redis+sentinel must end with the name of the master, as in …:26379/mymaster');
     return { kind, ...access, sentinels: addresses, master: decode(rest) };
   }
   if (kind === 'cluster') {
-    if (rest !== '') throw bad('with redis+cluster must end after the hosts: a Cluster has no databases');
+    if (rest !== '') throw invalidUrl('with redis+cluster must end after the hosts: a Cluster has no databases');
     return { kind, ...access, nodes: addresses };
   }
   const [address, second] = addresses;
   if (address === undefined || second !== undefined)
-    throw bad('with several hosts must begin with redis+cluster:// or redis+sentinel://');
-  if (!/^\d{0,5}$/.test(rest)) throw bad('must end with the number of a database or nothing, as in …:6379/0');
+    throw invalidUrl('with several hosts must begin with redis+cluster:// or redis+sentinel://');
+  if (!/^\d{0,5}$/.test(rest)) throw invalidUrl('must end with the number of a database or nothing, as in …:6379/0');
   return { kind: 'single', ...access, address, database: Number(rest) };
 }
 
@@ -75,7 +76,7 @@ function readAccess(text: string): { username: string | null; password: string |
   const username = decode(colon === -1 ? text : text.slice(0, colon));
   const password = colon === -1 ? '' : decode(text.slice(colon + 1));
   if (username !== '' && password === '')
-    throw bad(
+    throw invalidUrl(
       'names a user without a password; write redis://user:password@host, or redis://:password@host for the default user',
     );
   return { username: username === '' ? null : username, password: password === '' ? null : password };
@@ -86,7 +87,7 @@ function readAddress(text: string, defaultPort: number): Address {
   const host = groups?.['host'];
   const port = Number(groups?.['port'] ?? defaultPort);
   if (host === undefined || port < 1 || port > 65_535)
-    throw bad('has a host that is not of the form name:port (IPv6 in brackets)');
+    throw invalidUrl('has a host that is not of the form name:port (IPv6 in brackets)');
   return { host: host.startsWith('[') ? host.slice(1, -1) : host, port };
 }
 
@@ -94,10 +95,10 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw bad('has a % that is not followed by two hex digits; write a percent sign as %25');
+    throw invalidUrl('has a % that is not followed by two hex digits; write a percent sign as %25');
   }
 }
 
-function bad(what: string): Error {
+function invalidUrl(what: string): Error {
   return new Error(`REDIS_URL ${what}`);
 }

@@ -1,4 +1,4 @@
-import { LOOK_AGAIN_MS } from '../../outbox/event.js';
+import { RECHECK_MS } from '../../outbox/event.js';
 import type { Outbox, OutboxEntry } from '../../outbox/event.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
@@ -35,7 +35,7 @@ export function queuesOf(link: Link): Pick<Outbox, 'arrivals' | 'distribute' | '
     claim: (receiver, count, leaseMs) => takeEntries(queueName(receiver), count, leaseMs),
     claimCustomers: (count, leaseMs) => take(EVENTS_CUSTOMERS, count, leaseMs),
     async release(customer, pauseMs) {
-      const pauses = [Math.round(pauseMs).toString(), LOOK_AGAIN_MS.toString()];
+      const pauses = [Math.round(pauseMs).toString(), RECHECK_MS.toString()];
       await link.run(RELEASE, [EVENTS_CUSTOMERS, queueName(customer)], [customer, ...pauses]);
     },
   };

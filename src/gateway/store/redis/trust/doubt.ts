@@ -11,7 +11,7 @@ export function isUnknown(verdict: Verdict | undefined): boolean {
 
 /**
  * The verdicts of a batch, once the nodes that knew a key not have shown that they are what they were: nobody is
- * told that a key is not good by a Redis that lost it. Those of one that did not are left out of what is decided.
+ * told that a key is not valid by a Redis that lost it. Those of one that did not are left out of what is decided.
  */
 export async function believed(
   link: Link,

@@ -8,7 +8,7 @@ import { parseRedisUrl } from '../link/url.js';
 import { STORE } from '../names.js';
 
 /** How often Redis is asked. */
-const LOOK_EVERY_MS = 2_000;
+const CHECK_EVERY_MS = 2_000;
 /** How long one that is asked once may take to be there. */
 const PATIENCE_MS = 5_000;
 
@@ -22,7 +22,7 @@ export class Eviction {
   readonly #log: Log | undefined;
   #reason: string | null = null;
   #evictedKeys = 0;
-  #lookAtMs = -Infinity;
+  #checkedAtMs = -Infinity;
 
   constructor(link: Pick<Link, 'info'>, isAccepted: boolean, log: Log | undefined) {
     this.#link = link;
@@ -41,10 +41,10 @@ export class Eviction {
   }
 
   /** Asks all nodes that answer, unless they were asked just now. */
-  async look(): Promise<void> {
-    if (performance.now() < this.#lookAtMs) return;
+  async check(): Promise<void> {
+    if (performance.now() < this.#checkedAtMs) return;
     const infos = await this.#link.info('memory', 'stats');
-    this.#lookAtMs = performance.now() + LOOK_EVERY_MS;
+    this.#checkedAtMs = performance.now() + CHECK_EVERY_MS;
     if (infos.length === 0) return;
     const before = this.#reason;
     this.#reason = infos.map(reasonIn).find((reason) => reason !== null) ?? null;
@@ -66,8 +66,8 @@ interface RedisState {
 /** Asks a Redis once, and writes nothing. Rejects with StoreUnavailable. */
 export async function stateOf(url: string, deadlineMs: number): Promise<RedisState> {
   const client = connect(parseRedisUrl(url), deadlineMs);
-  let trouble: string | undefined;
-  client.on('error', (error: unknown) => (trouble = codeOf(error)));
+  let lastError: string | undefined;
+  client.on('error', (error: unknown) => (lastError = codeOf(error)));
   try {
     await once(client, 'ready', { signal: AbortSignal.timeout(PATIENCE_MS) });
     const nodes = isCluster(client) ? client.nodes('master') : [client];
@@ -75,7 +75,7 @@ export async function stateOf(url: string, deadlineMs: number): Promise<RedisSta
     const evicts = infos.map((info) => reasonIn(String(info))).find((reason) => reason !== null) ?? null;
     return { evicts, isUsed: (await client.hmget(STORE, 'id'))[0] !== null };
   } catch (error) {
-    throw new StoreUnavailable(reasonOf(error, trouble));
+    throw new StoreUnavailable(reasonOf(error, lastError));
   } finally {
     client.disconnect();
   }

@@ -160,7 +160,7 @@ class PostgresArchive implements Archive {
     );
   }
 
-  alone<T>(work: () => Promise<T>): Promise<T | undefined> {
+  withLock<T>(work: () => Promise<T>): Promise<T | undefined> {
     return this.#attempt(() =>
       // Held by a transaction, which ends with the process however that ends: a pooler may give its next query another connection.
       inTransaction(this.#connect, async (client) => {

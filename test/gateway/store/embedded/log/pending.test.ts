@@ -11,7 +11,7 @@ import { NOON_MS, tempFolder } from '../fixture.js';
 const TRANSACTIONS = 40;
 const EVENTS_EACH = 75;
 /** What one transaction may hold up the event loop for. */
-const MOST_ENTERED = 32;
+const MAX_ENTERED = 32;
 
 function eventOf(number: number): GatewayEvent {
   const crossing = { window: 'day', startDay: 1, threshold: 50, limit: 2, used: 1 } as const;
@@ -46,7 +46,7 @@ t.test('a burst of events is taken over with the log, once, and given out a few 
   burst();
   await checkpoint.merge();
   t.notOk(isAnyPending(stores.recent));
-  for (let count = take(); count > 0; count = take()) if (count > MOST_ENTERED) t.fail(`${count} at once`);
+  for (let count = take(); count > 0; count = take()) if (count > MAX_ENTERED) t.fail(`${count} at once`);
   t.same(given, made, 'in their order, none twice');
   t.notOk(isAnyPending(stores.durable));
 });

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { ANONYMOUS_PLAN, MOST_PLANS } from '../../../../../src/gateway/admission/plan.js';
+import { ANONYMOUS_PLAN, MAX_PLANS } from '../../../../../src/gateway/admission/plan.js';
 import type { Plan, Plans } from '../../../../../src/gateway/admission/plan.js';
 import { operationTerms } from '../../../../../src/gateway/admission/windows.js';
 import { ask, newKey } from '../../../../conformance/cast.js';
@@ -38,7 +38,7 @@ async function open(t: Test, plans: Plans): Promise<RedisEngine> {
   return engine;
 }
 
-for (const count of [20, 300, MOST_PLANS])
+for (const count of [20, 300, MAX_PLANS])
   t.test(`${count} plans with four prices each: every key has the figures of its own`, async (t) => {
     const engine = await open(t, manyPlans(count));
     await engine.check();
@@ -76,7 +76,7 @@ t.test('what Redis refuses to load is told before it is in force, and what is in
   const key = await newKey(engine, 'plan-7');
   t.match(await engine.refusal(TOO_MANY), /^ERR Error compiling script/);
   t.equal(await engine.refusal(manyPlans(30)), null);
-  t.equal(engine.away, null, 'it is no fault of the store');
+  t.equal(engine.unavailable, null, 'it is no fault of the store');
   t.match(await ask(engine, key, Date.now(), { operation: 'listPets' }), { outcome: 'admitted', plan: 'plan-7' });
 });
 

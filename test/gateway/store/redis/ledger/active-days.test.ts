@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { DAY_MS } from '../../../../../src/gateway/admission/bucket.js';
 import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { createTeller } from '../../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../../src/gateway/store/failures.js';
 import type { UsageRow } from '../../../../../src/gateway/store/port.js';
 import { ask, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../../../conformance/cast.js';
 import type { Actor } from '../../../../conformance/cast.js';
@@ -11,7 +11,7 @@ import { startCluster, startRedis } from '../../../../servers/redis.js';
 import type { RedisServer } from '../../../../servers/redis.js';
 
 const DAYS = 45;
-const creditsOf = createTeller();
+const reportsOf = createReporter();
 const dayMs = (day: number): number => NOON_MS + day * DAY_MS;
 
 function open(t: Test, url: string): RedisEngine {
@@ -41,7 +41,7 @@ async function use(engine: RedisEngine, keys: readonly Actor[]): Promise<void> {
       const way = (n + place) % 5;
       const counted = { keyId: key.id, plan: 'open', operation: 'getPet' };
       if (place === 0 || way < 2) await ask(engine, key, dayMs(day));
-      else if (way === 2) await engine.fail(creditsOf([{ ...counted, admittedAtMs: dayMs(day) }]));
+      else if (way === 2) await engine.fail(reportsOf([{ ...counted, admittedAtMs: dayMs(day) }]));
       else if (way === 3)
         await engine.fleet.take(`spool ${n}`, {
           keyId: key.id,

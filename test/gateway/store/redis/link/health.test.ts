@@ -53,32 +53,35 @@ t.test('a failure is doubt: calls wait, and go on when the node answers again', 
   redis.up = false;
   node.failed('READONLY', false);
   t.equal(node.answers, false);
-  t.equal(node.away, null);
+  t.equal(node.unavailable, null);
   const waiting = node.ready(untilMs());
   redis.up = true;
   await waiting;
   t.strictSame(changes, []);
 });
 
-t.test('failing for as long as the deadline it is away, refuses at once, and comes back by a probe', async (t) => {
-  const { node, clock, redis, untilMs, changes } = sceneOf(t);
-  await node.ready(untilMs());
-  redis.up = false;
-  node.failed('no connection', true);
-  await t.rejects(node.ready(untilMs()), {
-    name: 'StoreUnavailable',
-    message: 'the store is away: gone',
-    noEffect: true,
-  });
-  t.strictSame(changes, ['gone'], 'told before those who waited');
-  t.equal(node.away, 'gone');
-  const { nowMs } = clock;
-  await t.rejects(node.ready(untilMs()));
-  t.equal(clock.nowMs, nowMs, 'at once');
-  redis.up = true;
-  await until('it answers', () => node.answers);
-  t.strictSame(changes, ['gone', null]);
-});
+t.test(
+  'failing for as long as the deadline it is unavailable, refuses at once, and comes back by a probe',
+  async (t) => {
+    const { node, clock, redis, untilMs, changes } = sceneOf(t);
+    await node.ready(untilMs());
+    redis.up = false;
+    node.failed('no connection', true);
+    await t.rejects(node.ready(untilMs()), {
+      name: 'StoreUnavailable',
+      message: 'the store is unavailable: gone',
+      noEffect: true,
+    });
+    t.strictSame(changes, ['gone'], 'told before those who waited');
+    t.equal(node.unavailable, 'gone');
+    const { nowMs } = clock;
+    await t.rejects(node.ready(untilMs()));
+    t.equal(clock.nowMs, nowMs, 'at once');
+    redis.up = true;
+    await until('it answers', () => node.answers);
+    t.strictSame(changes, ['gone', null]);
+  },
+);
 
 t.test('a call without an answer: others wait, both for no longer than the deadline', async (t) => {
   const { node, redis, untilMs } = sceneOf(t);
@@ -86,9 +89,9 @@ t.test('a call without an answer: others wait, both for no longer than the deadl
   redis.up = false;
   const sent = t.rejects(node.sent(new Promise(() => undefined), untilMs()), { name: 'Overdue' });
   await until('it is silent', () => !node.answers);
-  t.equal(node.away, null, 'which may be a stall');
+  t.equal(node.unavailable, null, 'which may be a stall');
   await t.rejects(node.ready(untilMs()), { name: 'StoreUnavailable', noEffect: true });
-  t.equal(node.away, 'gone');
+  t.equal(node.unavailable, 'gone');
   await sent;
 });
 

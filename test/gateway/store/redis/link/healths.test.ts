@@ -27,7 +27,7 @@ t.test('a node is probed as soon as it is asked for, and by its own health', asy
   t.equal(healths.of('a'), health);
 });
 
-t.test('all are away as soon as one of them is, until that one is forgotten', async (t) => {
+t.test('all are unavailable as soon as one of them is, until that one is forgotten', async (t) => {
   let told = 0;
   const healths = new Healths(
     DEADLINE_MS,
@@ -37,13 +37,13 @@ t.test('all are away as soon as one of them is, until that one is forgotten', as
   t.teardown(() => healths.close());
   healths.watcher = () => (told += 1);
   for (const name of ['there', 'gone']) healths.of(name);
-  await until('it is away', () => healths.away !== null);
-  t.match(healths.away, 'no connection');
+  await until('it is unavailable', () => healths.unavailable !== null);
+  t.match(healths.unavailable, 'no connection');
   t.ok(told > 0, 'the watcher is told');
   await t.rejects(
     healths.ready(() => healths.clock.nowMs + DEADLINE_MS),
     { name: 'StoreUnavailable' },
   );
   healths.forget('gone');
-  t.equal(healths.away, null);
+  t.equal(healths.unavailable, null);
 });

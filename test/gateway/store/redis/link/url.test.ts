@@ -45,7 +45,7 @@ t.test('every documented form is read', (t) => {
 });
 
 t.test('a bad one is refused with what to write instead, never with the password', (t) => {
-  const bad: readonly [string, RegExp][] = [
+  const invalidUrl: readonly [string, RegExp][] = [
     ['', /must look like redis:/],
     ['localhost:6379', /must look like redis:/],
     ['http://:hunter2@h', /must look like redis:/],
@@ -63,7 +63,7 @@ t.test('a bad one is refused with what to write instead, never with the password
     ['redis+sentinel://:hunter2@a:1', /name of the master/],
     ['redis+cluster://:hunter2@a:1/0', /no databases/],
   ];
-  for (const [url, message] of bad) {
+  for (const [url, message] of invalidUrl) {
     const error = t.throws(() => parseRedisUrl(url), message, url) as Error;
     t.notMatch(`${error.message} ${error.stack ?? ''}`, /hunter2|ter2/, 'silent about the password');
   }

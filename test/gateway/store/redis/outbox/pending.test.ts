@@ -192,7 +192,7 @@ t.test('what is remembered of one that was told stays small, and the hash compac
   t.equal(String(await server.command('OBJECT', 'ENCODING', keyName(key.id))), 'listpack');
 });
 
-t.test('while the store is away nothing of what it noted is lost', async (t) => {
+t.test('while the store is unavailable nothing of what it noted is lost', async (t) => {
   const { server, engine } = await open(t);
   const key = await newKey(engine, 'enterprise', custom(1_000, 10));
   const asked = ask(engine, key, Date.now(), { cost: 9 });
@@ -200,8 +200,8 @@ t.test('while the store is away nothing of what it noted is lost', async (t) => 
   await asked.catch(() => undefined);
   process.kill(server.pid, 'SIGCONT');
   const isAdmitted = async (): Promise<boolean> => {
-    const look = await ask(engine, key, Date.now(), { cost: 0 }).catch(() => undefined);
-    return look !== undefined && look.outcome !== 'unknown_key';
+    const check = await ask(engine, key, Date.now(), { cost: 0 }).catch(() => undefined);
+    return check !== undefined && check.outcome !== 'unknown_key';
   };
   await until('it decides again', isAdmitted);
   await ask(engine, key, Date.now(), { cost: 9 }).catch(() => undefined);

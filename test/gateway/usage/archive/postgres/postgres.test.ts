@@ -111,10 +111,10 @@ t.test('one at a time does the work, until its connection ends', async (t) => {
   const url = await server.createDatabase('alone');
   const [one, other] = [await openPostgresArchive(url), await openPostgresArchive(url)];
   t.teardown(() => Promise.all([one.close(), other.close()]));
-  await one.alone(async () => {
-    t.equal(await other.alone(() => Promise.resolve(1)), undefined);
+  await one.withLock(async () => {
+    t.equal(await other.withLock(() => Promise.resolve(1)), undefined);
   });
-  t.equal(await other.alone(() => Promise.resolve(1)), 1);
+  t.equal(await other.withLock(() => Promise.resolve(1)), 1);
 });
 
 t.test('by way of PgBouncer in transaction mode it works as without', async (t) => {
@@ -124,17 +124,17 @@ t.test('by way of PgBouncer in transaction mode it works as without', async (t) 
   const days = ['2026-01-05', '2026-01-06'];
   for (let round = 0; round < 3; round += 1) {
     // What one holds no other gets, and it is free again afterwards, whichever connections they are given.
-    await one.alone(async () => {
+    await one.withLock(async () => {
       for (const day of days) await one.add(day, inBatches(rowsOf(day, 2_000)));
       t.equal((await other.days()).size, 2);
-      t.equal(await other.alone(() => Promise.resolve(1)), undefined, 'another one is at it');
+      t.equal(await other.withLock(() => Promise.resolve(1)), undefined, 'another one is at it');
     });
     const found = await Promise.all([gathered(one.rows(days, {})), gathered(other.rows(days, {}))]);
     t.same(
       found.map((rows) => rows.length),
       [4_000, 4_000],
     );
-    await other.alone(() => other.drop(days[0]!));
+    await other.withLock(() => other.drop(days[0]!));
   }
 });
 

@@ -1,4 +1,4 @@
--- Takes over what a gateway counted while Redis was away. The counts are absolute: what was taken before is
+-- Takes over what a gateway counted while Redis was unavailable. The counts are absolute: what was taken before is
 -- remembered by day under the spool's id and subtracted, so that the call may be repeated at will. Units of today are
 -- spent from the day's window too, those of this month from its own; it may go below empty. A day that refills
 -- greedily knows no days: all are spent from it, until it is empty. Other windows of today and of this month are those

@@ -4,14 +4,14 @@ import type { SubjectState } from '../admission/decide.js';
  * What is decided on of a customer's key: buckets of the customer, strikes and ban of the key. The buckets
  * are the customer's own, so that spending from them needs no way back.
  */
-export function joined(key: SubjectState, customer: SubjectState): SubjectState {
+export function merged(key: SubjectState, customer: SubjectState): SubjectState {
   const { strikes, strikesSinceMs, bannedUntilMs, banLevel } = key;
   const { minute, day, month, more } = customer;
   return { minute, day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, more };
 }
 
 /** Gives both what the decision left beside the buckets themselves. */
-export function takeApart(state: SubjectState, key: SubjectState, customer: SubjectState): void {
+export function split(state: SubjectState, key: SubjectState, customer: SubjectState): void {
   customer.more = state.more;
   key.strikes = state.strikes;
   key.strikesSinceMs = state.strikesSinceMs;

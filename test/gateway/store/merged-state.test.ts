@@ -1,5 +1,5 @@
 import t from 'tap';
-import { joined, takeApart } from '../../../src/gateway/store/joined-state.js';
+import { merged, split } from '../../../src/gateway/store/merged-state.js';
 import { decide, freshState } from '../../../src/gateway/admission/decide.js';
 import { NOON_MS } from '../../conformance/cast.js';
 import { NO_BAN } from '../admission/ban.js';
@@ -14,9 +14,9 @@ const TERMS = {
 t.test('buckets go to the customer, strikes and ban to the key', (t) => {
   const [first, second, customer] = [freshState(), freshState(), freshState()];
   const ask = (key: ReturnType<typeof freshState>): string => {
-    const state = joined(key, customer);
+    const state = merged(key, customer);
     const { outcome } = decide(state, TERMS, { id: 'k', version: 1 }, true, 'listPets', 1, NOON_MS);
-    takeApart(state, key, customer);
+    split(state, key, customer);
     return outcome;
   };
   t.same([first, second, second, second, first].map(ask), ['admitted', 'admitted', 'limited', 'banned', 'limited']);

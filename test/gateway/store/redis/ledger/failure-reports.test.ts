@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { createTeller } from '../../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../../src/gateway/store/failures.js';
 import { DAY_MS } from '../../../../../src/shared/utc-day.js';
 import { newKey, PLANS, rowsOf } from '../../../../conformance/cast.js';
 import { dayName } from '../../../../../src/gateway/store/redis/names.js';
@@ -20,9 +20,11 @@ t.test('what is remembered of credits ends with their day, however long a key ha
   const today = Math.floor(Date.now() / DAY_MS);
   for (let day = today - DAYS + 1; day <= today; day += 1)
     for (let start = 0; start < STARTS; start += 1) {
-      const credits = createTeller()([{ keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: day * DAY_MS }]);
-      await engine.fail(credits);
-      await engine.fail(credits);
+      const reports = createReporter()([
+        { keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: day * DAY_MS },
+      ]);
+      await engine.fail(reports);
+      await engine.fail(reports);
     }
   const names = (await server.command('KEYS', `petgate:{${id}}:credits*`)) as string[];
   const lengths = await Promise.all(names.map((name) => server.command('HLEN', name)));
@@ -32,6 +34,6 @@ t.test('what is remembered of credits ends with their day, however long a key ha
   t.same(
     rows.map(({ failed }) => failed),
     new Array(DAYS).fill(STARTS),
-    'each credit is counted once',
+    'each failure report is counted once',
   );
 });

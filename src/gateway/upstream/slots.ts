@@ -1,5 +1,5 @@
 import { onceATurn } from '../../shared/once-a-turn.js';
-import type { Place } from '../exchange.js';
+import type { Slot } from '../exchange.js';
 import type { Address } from './address.js';
 
 /** Who waits longer has none: as long as a store may take to decide, and it decides many at once. */
@@ -18,7 +18,7 @@ interface Count {
 interface Waiting {
   readonly operation: string;
   readonly sinceMs: number;
-  readonly resolve: (place: Place | null) => void;
+  readonly resolve: (slot: Slot | null) => void;
 }
 
 /**
@@ -26,13 +26,13 @@ interface Waiting {
  * anything. Who comes when all that are left are promised waits until it is clear who keeps them, or those who are
  * refused anyway would take them from all others.
  */
-export class Places {
+export class Slots {
   readonly #addresses: readonly Address[];
   readonly #bounds: Bounds;
   readonly #all: Count = { promised: 0 };
   readonly #byOperation = new Map<string, Count>();
   #waiting: Waiting[] = [];
-  readonly #askSoon = onceATurn(() => this.#again());
+  readonly #scheduleRequest = onceATurn(() => this.#again());
 
   constructor(addresses: readonly Address[], bounds: Bounds) {
     this.#addresses = addresses;
@@ -40,13 +40,13 @@ export class Places {
   }
 
   /** Null when there is none. */
-  take(operation: string): Place | null | Promise<Place | null> {
-    const place = this.#take(operation);
-    if (place !== 'promised') return place;
+  take(operation: string): Slot | null | Promise<Slot | null> {
+    const slot = this.#take(operation);
+    if (slot !== 'promised') return slot;
     return new Promise((resolve) => this.#waiting.push({ operation, sinceMs: performance.now(), resolve }));
   }
 
-  #take(operation: string): Place | null | 'promised' {
+  #take(operation: string): Slot | null | 'promised' {
     let free = 0;
     let open = 0;
     for (const { breaker, underWay, shareOf } of this.#addresses) {
@@ -63,14 +63,14 @@ export class Places {
     return this.#promise(own);
   }
 
-  #promise(own: Count): Place {
+  #promise(own: Count): Slot {
     this.#all.promised += 1;
     own.promised += 1;
     return {
       free: () => {
         this.#all.promised -= 1;
         own.promised -= 1;
-        if (this.#waiting.length > 0) this.#askSoon();
+        if (this.#waiting.length > 0) this.#scheduleRequest();
       },
     };
   }
@@ -81,8 +81,8 @@ export class Places {
     this.#waiting = [];
     const tooLongMs = performance.now() - MAX_WAIT_MS;
     for (const each of waiting) {
-      const place = this.#take(each.operation);
-      if (place !== 'promised') each.resolve(place);
+      const slot = this.#take(each.operation);
+      if (slot !== 'promised') each.resolve(slot);
       else if (each.sinceMs < tooLongMs) each.resolve(null);
       else this.#waiting.push(each);
     }

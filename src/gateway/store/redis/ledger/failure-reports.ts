@@ -1,0 +1,50 @@
+import { DAY_MS } from '../../../admission/bucket.js';
+import { StoreUnavailable } from '../../../admission/port.js';
+import type { FailureReport } from '../../port.js';
+import type { Link } from '../link/link.js';
+import { MAX_DAYS } from './active-days.js';
+import { failureReportsName, keyName, ledgerName, usageField } from '../names.js';
+import { loadScript } from '../link/script.js';
+
+/** How long after a day's last failure report it is remembered which were taken: longer than any is offered (failures.ts). */
+const REMEMBERED_MS = 2 * DAY_MS;
+
+const FAIL = loadScript('ledger/report-failure', { MAX_DAYS });
+
+/**
+ * Counts failure reports, each in one step. When some may not be counted, the error's `accepted` are those that are, and
+ * its `notSent` those that this call certainly has not counted.
+ */
+export async function fail(link: Link, reports: readonly FailureReport[], usageDays: number): Promise<void> {
+  const [accepted, notSent]: [number[], number[]] = [[], []];
+  let reason: string | undefined;
+  const run = async (report: FailureReport, place: number): Promise<void> => {
+    try {
+      await link.run(FAIL, ...callOf(report, usageDays));
+      accepted.push(place);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      reason = error.message;
+      if (error.noEffect) notSent.push(place);
+    }
+  };
+  await Promise.all(reports.map(run));
+  if (reason !== undefined) throw new StoreUnavailable(reason, { accepted, notSent });
+}
+
+/** Names and arguments of one call; the same again for the same failure report. */
+function callOf(
+  { reporter, number, keyId, day, failures }: FailureReport,
+  usageDays: number,
+): readonly [names: readonly string[], args: readonly string[]] {
+  const counts = new Map<string, number>();
+  for (const { plan, operation } of failures) {
+    const field = usageField(plan, operation, 'failed');
+    counts.set(field, (counts.get(field) ?? 0) + 1);
+  }
+  const head = [((usageDays + 1) * 86_400).toString(), reporter, number.toString(), REMEMBERED_MS.toString()];
+  return [
+    [failureReportsName(keyId, day), ledgerName(keyId, day), keyName(keyId)],
+    [...head, ...[...counts].flatMap(([field, count]) => [field, count.toString()])],
+  ];
+}
