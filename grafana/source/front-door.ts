@@ -5,7 +5,8 @@ import { quantile, rate } from './queries.js';
 // Malformed requests are the clients' failure, and 501 says only that nothing stands behind an operation yet.
 const JUDGED = '{operation!="malformed"}';
 const failed = (window: string): string =>
-  `(sum (rate(petgate_requests_total{class="5xx",operation!="malformed"}${window})) - sum (rate(petgate_refusals_total{code="not_implemented"}${window})))`;
+  `(sum (rate(petgate_requests_total{class="5xx",operation!="malformed"}${window})) - sum ` +
+  `(rate(petgate_refusals_total{code="not_implemented"}${window})))`;
 
 /** For whoever is called at night: rate, errors, duration, then how full everything is. */
 export const frontDoor: readonly Row[] = [
@@ -21,7 +22,8 @@ export const frontDoor: readonly Row[] = [
           title: 'Availability',
           unit: 'percentunit',
           description:
-            'Share of requests over the time shown that did not end in a 5xx. The objective is 99.9 %; PetgateAvailabilityFastBurn and PetgateAvailabilitySlowBurn watch it.',
+            'Share of requests over the time shown that did not end in a 5xx. The objective is 99.9 %; ' +
+            'PetgateAvailabilityFastBurn and PetgateAvailabilitySlowBurn watch it.',
         },
         { available: `1 - ${failed('[$__range]')} / sum (rate(petgate_requests_total${JUDGED}[$__range]))` },
       ),
@@ -48,7 +50,8 @@ export const frontDoor: readonly Row[] = [
           unit: 'reqps',
           stacked: true,
           description:
-            'Operations as the contract names them. unmatched: no such path or method; malformed: not readable as HTTP.',
+            'Operations as the contract names them. unmatched: no such path or method; malformed: not readable ' +
+            'as HTTP.',
         },
         { '{{operation}}': rate('petgate_requests_total', 'operation') },
       ),
@@ -107,7 +110,8 @@ export const frontDoor: readonly Row[] = [
           title: 'Exchanges in flight',
           unit: 'short',
           description:
-            'Requests being worked on, per gateway, beside limits.exchanges, above which they are refused as overloaded.',
+            'Requests being worked on, per gateway, beside limits.exchanges, above which they are refused as ' +
+            'overloaded.',
         },
         { '{{instance}}': 'petgate_exchanges_in_flight', '{{instance}} limit': 'petgate_exchanges_limit' },
       ),
@@ -116,7 +120,8 @@ export const frontDoor: readonly Row[] = [
           title: 'Exchanges that wait',
           unit: 'short',
           description:
-            'Requests that wait for their client, for its body or until it takes the answer, per gateway, beside limits.waiting, above which further ones are refused as overloaded, or cut.',
+            'Requests that wait for their client, for its body or until it takes the answer, per gateway, ' +
+            'beside limits.waiting, above which further ones are refused as overloaded, or cut.',
         },
         { '{{instance}}': 'petgate_exchanges_waiting', '{{instance}} limit': 'petgate_exchanges_waiting_limit' },
       ),
@@ -133,7 +138,8 @@ export const frontDoor: readonly Row[] = [
           title: 'WebSocket tunnels',
           unit: 'short',
           description:
-            'Tunnels per gateway, handshakes under way included, beside limits.tunnels, above which further ones are refused as overloaded.',
+            'Tunnels per gateway, handshakes under way included, beside limits.tunnels, above which further ' +
+            'ones are refused as overloaded.',
         },
         { '{{instance}}': 'petgate_tunnels', '{{instance}} limit': 'petgate_tunnels_limit' },
       ),
@@ -142,7 +148,8 @@ export const frontDoor: readonly Row[] = [
           title: 'Turned away for lack of room',
           unit: 'reqps',
           description:
-            'Requests refused as overloaded, and connections dropped. Anything above 0 needs more workers or gateways, or a faster upstream.',
+            'Requests refused as overloaded, and connections dropped. Anything above 0 needs more workers or ' +
+            'gateways, or a faster upstream.',
         },
         {
           overloaded: rate('petgate_refusals_total{code="overloaded"}'),
@@ -154,7 +161,8 @@ export const frontDoor: readonly Row[] = [
           title: 'Event loop busy',
           unit: 'short',
           description:
-            'Event loops kept fully busy, summed over the processes of a gateway: a gateway with two workers is full at 2.',
+            'Event loops kept fully busy, summed over the processes of a gateway: a gateway with two workers is ' +
+            'full at 2.',
         },
         { '{{instance}}': rate('petgate_event_loop_busy_seconds_total', 'instance') },
       ),
@@ -192,7 +200,8 @@ export const frontDoor: readonly Row[] = [
           title: 'Workers',
           unit: 'short',
           description:
-            'Worker processes by state, and how many died in the last quarter of an hour. Empty with PETGATE_WORKERS=1, where one process does all.',
+            'Worker processes by state, and how many died in the last quarter of an hour. Empty with ' +
+            'PETGATE_WORKERS=1, where one process does all.',
         },
         {
           '{{state}}': 'sum by (state) (petgate_workers)',
@@ -213,7 +222,8 @@ export const frontDoor: readonly Row[] = [
           unit: 'short',
           max: 1,
           description:
-            '0 while the files hold settings, or a certificate, that were refused; those before stay in force. petgate config check says what is wrong.',
+            '0 while the files hold settings, or a certificate, that were refused; those before stay in force. ' +
+            'petgate config check says what is wrong.',
         },
         { '{{instance}}': 'petgate_config_ok' },
       ),
@@ -222,7 +232,8 @@ export const frontDoor: readonly Row[] = [
           title: 'Certificate ends in',
           unit: 'd',
           description:
-            'Days until the certificate that new connections get ends, by gateway. PetgateCertificateEndsSoon speaks below 21. Empty without TLS.',
+            'Days until the certificate that new connections get ends, by gateway. PetgateCertificateEndsSoon ' +
+            'speaks below 21. Empty without TLS.',
         },
         { '{{instance}}': '(petgate_tls_certificate_not_after_seconds - time()) / 86400' },
       ),
@@ -232,7 +243,8 @@ export const frontDoor: readonly Row[] = [
           unit: 'reqps',
           stacked: true,
           description:
-            'Connections that never became TLS. distrusted: the client does not accept our certificate; left: mostly balancers and scanners that only look whether the port is open. Empty without TLS.',
+            'Connections that never became TLS. distrusted: the client does not accept our certificate; left: ' +
+            'mostly balancers and scanners that only look whether the port is open. Empty without TLS.',
         },
         { '{{reason}}': rate('petgate_tls_handshake_failures_total', 'reason') },
       ),
@@ -255,7 +267,8 @@ export const frontDoor: readonly Row[] = [
           unit: 'percentunit',
           max: 1,
           description:
-            "Share of an upstream's addresses that the last attempt could reach, that are not passed over because requests to them fail, and that want requests where they are asked.",
+            "Share of an upstream's addresses that the last attempt could reach, that are not passed over " +
+            'because requests to them fail, and that want requests where they are asked.',
         },
         { '{{upstream}} from {{instance}}': 'petgate_upstream_up_ratio' },
       ),
@@ -264,7 +277,9 @@ export const frontDoor: readonly Row[] = [
           title: 'Failures by kind',
           unit: 'reqps',
           description:
-            'unreachable: no connection; lost: broken before an answer; bad_answer: none a client may see; timeout: none in time; full: no room in its queue; open: not sent, as every address was passed over.',
+            'unreachable: no connection; lost: broken before an answer; bad_answer: none a client may see; ' +
+            'timeout: none in time; full: no room in its queue; open: not sent, as every address was passed ' +
+            'over.',
         },
         { '{{upstream}} {{kind}}': rate('petgate_upstream_failures_total', 'upstream, kind') },
       ),
@@ -274,7 +289,8 @@ export const frontDoor: readonly Row[] = [
           unit: 'percentunit',
           max: 1,
           description:
-            "Share of an upstream's addresses that get a trial request from time to time and no other, because requests to them failed, and how often that began within a minute.",
+            "Share of an upstream's addresses that get a trial request from time to time and no other, because " +
+            'requests to them failed, and how often that began within a minute.',
         },
         {
           '{{upstream}} from {{instance}}': 'petgate_upstream_open_ratio',

@@ -38,7 +38,9 @@ export const limitsAndBans: readonly Row[] = [
           description: 'Share of all requests over the time shown that showed no key or a bad one.',
         },
         {
-          share: `${total('petgate_refusals_total{code=~"missing_api_key|invalid_api_key|address_banned"}')} / ${total('petgate_requests_total')}`,
+          share:
+            `${total('petgate_refusals_total{code=~"missing_api_key|invalid_api_key|address_banned"}')} / ` +
+            `${total('petgate_requests_total')}`,
         },
       ),
       graph(
@@ -55,7 +57,8 @@ export const limitsAndBans: readonly Row[] = [
           title: 'Near the limit',
           unit: 'reqps',
           description:
-            'Admissions that left less than 20 % of a window. Much of it and few 429: clients that pace themselves well, or that soon need a bigger plan.',
+            'Admissions that left less than 20 % of a window. Much of it and few 429: clients that pace ' +
+            'themselves well, or that soon need a bigger plan.',
         },
         { '{{plan}} {{window}}': rate('petgate_near_limit_total', 'plan, window') },
       ),
@@ -161,7 +164,8 @@ export const limitsAndBans: readonly Row[] = [
           title: 'Not in the ledger yet',
           unit: 'short',
           description:
-            'Requests admitted while Redis was unavailable that stand in the data folder of a gateway alone. They go into the ledger when Redis is back.',
+            'Requests admitted while Redis was unavailable that stand in the data folder of a gateway alone. ' +
+            'They go into the ledger when Redis is back.',
         },
         { '{{instance}}': 'petgate_spool_requests' },
       ),
@@ -170,7 +174,8 @@ export const limitsAndBans: readonly Row[] = [
           title: 'Gateways that share',
           unit: 'short',
           description:
-            'How many gateways a limit would be divided by if Redis went away now, or is divided by while it is unavailable.',
+            'How many gateways a limit would be divided by if Redis went away now, or is divided by while it is ' +
+            'unavailable.',
         },
         { '{{instance}}': 'petgate_failover_gateways' },
       ),

@@ -8,7 +8,10 @@ export function rate(selector: string, by = ''): string {
 
 /** A quantile of a histogram over all gateways. */
 export function quantile(share: number, histogram: string, by = '', labels = ''): string {
-  return `histogram_quantile(${share}, sum by (${by === '' ? 'le' : `le, ${by}`}) (rate(${histogram}_bucket${labels}${WINDOW})))`;
+  return (
+    `histogram_quantile(${share}, sum by (${by === '' ? 'le' : `le, ${by}`}) ` +
+    `(rate(${histogram}_bucket${labels}${WINDOW})))`
+  );
 }
 
 /** The mean of a histogram's values. */

@@ -12,7 +12,8 @@ export const usageAndBilling: readonly Row[] = [
           title: 'Admitted',
           unit: 'short',
           description:
-            'Requests charged to a key over the time shown. Invoices come from the ledger: a metric forgets when a gateway is replaced.',
+            'Requests charged to a key over the time shown. Invoices come from the ledger: a metric forgets ' +
+            'when a gateway is replaced.',
         },
         { admitted: total('petgate_admitted_total') },
       ),
@@ -24,7 +25,9 @@ export const usageAndBilling: readonly Row[] = [
             'Requests of keys over the time shown that an empty bucket or a ban refused, and that nobody pays for.',
         },
         {
-          refused: `${total('petgate_limited_total{plan!="anonymous"}')} + ${total('petgate_banned_total{plan!="anonymous"}')}`,
+          refused:
+            `${total('petgate_limited_total{plan!="anonymous"}')} + ` +
+            `${total('petgate_banned_total{plan!="anonymous"}')}`,
         },
       ),
       figure(
@@ -32,7 +35,8 @@ export const usageAndBilling: readonly Row[] = [
           title: 'Unmatched',
           unit: 'percentunit',
           description:
-            'Share of admitted requests that asked for no operation of the contract. They are charged, and billing can tell them apart.',
+            'Share of admitted requests that asked for no operation of the contract. They are charged, and ' +
+            'billing can tell them apart.',
         },
         { unmatched: `${total('petgate_admitted_total{operation="unmatched"}')} / ${total('petgate_admitted_total')}` },
       ),
@@ -41,7 +45,8 @@ export const usageAndBilling: readonly Row[] = [
           title: 'Failed',
           unit: 'short',
           description:
-            'Requests over the time shown that ended in a 5xx. Those of them that were charged stand as failed in the ledger, for a failure report.',
+            'Requests over the time shown that ended in a 5xx. Those of them that were charged stand as failed ' +
+            'in the ledger, for a failure report.',
         },
         { failed: total('petgate_requests_total{class="5xx",operation!="malformed"}') },
       ),
@@ -105,7 +110,8 @@ export const usageAndBilling: readonly Row[] = [
           unit: 'percentunit',
           max: 1,
           description:
-            "Share of the key's day limit used, at the middle and the ninth of ten admissions of each plan. Rises over the UTC day and falls at midnight.",
+            "Share of the key's day limit used, at the middle and the ninth of ten admissions of each plan. " +
+            'Rises over the UTC day and falls at midnight.',
         },
         {
           '{{plan}} p50': quantile(0.5, 'petgate_day_quota_used_ratio', 'plan'),
@@ -125,7 +131,8 @@ export const usageAndBilling: readonly Row[] = [
           title: 'Business and Enterprise near the end of their day',
           unit: 'short',
           description:
-            'Admissions of the last quarter of an hour that found over 80 % of the day used. PetgateDayQuotaNearlyGone fires on it.',
+            'Admissions of the last quarter of an hour that found over 80 % of the day used. ' +
+            'PetgateDayQuotaNearlyGone fires on it.',
         },
         {
           '{{plan}}':
@@ -150,7 +157,8 @@ export const usageAndBilling: readonly Row[] = [
           title: 'Events that wait',
           unit: 'short',
           description:
-            'Of the whole store: waiting for delivery to a webhook, and dead, which nobody tries any more: petgate events list --dead.',
+            'Of the whole store: waiting for delivery to a webhook, and dead, which nobody tries any more: ' +
+            'petgate events list --dead.',
         },
         { '{{state}}': 'max by (state) (petgate_events)' },
       ),

@@ -25,7 +25,8 @@ export function requireWritable(folder, purpose) {
   const code = writeError(there);
   if (code !== undefined) {
     throw new SetupFailure(
-      `${there} may not be written by this user (${code}), and ${purpose} in it. Run npm start once as a user who may; after that any user who may read it can.`,
+      `${there} may not be written by this user (${code}), and ${purpose} in it. Run npm start once as a user ` +
+        'who may; after that any user who may read it can.',
     );
   }
 }

@@ -32,7 +32,8 @@ export async function ensureInstalled() {
   );
   if (code !== 0)
     throw new SetupFailure(
-      `${output.trimEnd()}\nThe dependencies could not be installed. Is the package registry reachable? Then start again.`,
+      `${output.trimEnd()}\nThe dependencies could not be installed. Is the package registry reachable? Then ` +
+        'start again.',
     );
   writeFileSync(STAMP, wanted);
   say(`Installed in ${seconds(beganMs)}.`);
@@ -46,7 +47,8 @@ function checkNode() {
   const differing = have.findIndex((part, index) => part !== want[index]);
   if (differing !== -1 && have[differing] < want[differing]) {
     throw new SetupFailure(
-      `Petgate needs Node ${oldest} or newer; this is ${process.versions.node}. Install a newer one from https://nodejs.org.`,
+      `Petgate needs Node ${oldest} or newer; this is ${process.versions.node}. Install a newer one from ` +
+        'https://nodejs.org.',
     );
   }
 }

@@ -43,11 +43,13 @@ function readTokenFile(file: string): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT')
       throw new CommandError(
-        `The admin token in ${file} can't be read (${code ?? 'unknown reason'}). Run this as the user the gateway runs as, or set PETGATE_ADMIN_TOKEN.`,
+        `The admin token in ${file} can't be read (${code ?? 'unknown reason'}). Run this as the user the ` +
+          'gateway runs as, or set PETGATE_ADMIN_TOKEN.',
       );
   }
   throw new CommandError(
-    `There is no admin token: ${file} does not exist and PETGATE_ADMIN_TOKEN is not set.\nThe gateway writes the file when it starts (npm start); for another data folder set PETGATE_DATA.`,
+    `There is no admin token: ${file} does not exist and PETGATE_ADMIN_TOKEN is not set.\nThe gateway writes ` +
+      'the file when it starts (npm start); for another data folder set PETGATE_DATA.',
   );
 }
 

@@ -112,11 +112,13 @@ export class AdminClient {
     const { origin } = this.#address.url;
     if (error.code === 'ECONNREFUSED') {
       return new CommandError(
-        `The gateway is not running at ${origin}. Start it with "npm start" (or "petgate gateway"); if it listens elsewhere, set ADMIN_HOST and ADMIN_PORT or give --admin-url.`,
+        `The gateway is not running at ${origin}. Start it with "npm start" (or "petgate gateway"); if it ` +
+          'listens elsewhere, set ADMIN_HOST and ADMIN_PORT or give --admin-url.',
       );
     }
     return new CommandError(
-      `The admin API at ${origin} can't be reached: ${error.message === '' ? (error.code ?? 'unknown reason') : error.message}.`,
+      `The admin API at ${origin} can't be reached: ` +
+        `${error.message === '' ? (error.code ?? 'unknown reason') : error.message}.`,
     );
   }
 }

@@ -44,7 +44,7 @@ export function configCommand(): Command {
 }
 
 /** The names of the errors that say what is wrong with the configuration. */
-const REFUSALS = ['BadSecret', 'ConfigError'];
+const REFUSALS = ['InvalidSecret', 'ConfigError'];
 
 /** What would run. */
 interface Checked {

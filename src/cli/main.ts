@@ -97,7 +97,7 @@ function report(error: unknown): number {
     return error.exitCode;
   }
   // By name, so that the configuration's half is not loaded for this alone.
-  if (error instanceof Error && ['BadSecret', 'ConfigError', 'StartFailure', 'StoreUnavailable'].includes(error.name))
+  if (error instanceof Error && ['InvalidSecret', 'ConfigError', 'StartFailure', 'StoreUnavailable'].includes(error.name))
     complain(error.message);
   else complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return 1;

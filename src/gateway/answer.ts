@@ -41,7 +41,10 @@ export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: 
   return { headers, body: refusal.body };
 }
 
-/** The one renderer of refusals. After an answer has started it can only cut the connection: an orderly end would pass for a whole answer. */
+/**
+ * The one renderer of refusals. After an answer has started it can only cut the connection: an orderly end would pass
+ * for a whole answer.
+ */
 export function refuse(exchange: Exchange, refusal: Refusal): void {
   exchange.logEntry.refusal = refusal;
   if (exchange.client.started) {

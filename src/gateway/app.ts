@@ -37,13 +37,19 @@ export interface App {
   readonly metrics: Metrics;
   /** Those of the settings in force. */
   upstreams(): Upstreams;
-  /** Puts other settings into force for every exchange that begins from now on, and a certificate for every new connection. */
+  /**
+   * Puts other settings into force for every exchange that begins from now on, and a certificate for every new
+   * connection.
+   */
   apply(settings: Settings, certificate: Certificate | null): void;
   /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
   close(): Promise<void>;
 }
 
-/** The composition root: what outlives a reload, and the handler of `handler.ts`, which is built anew by each. Listens to nothing yet. */
+/**
+ * The composition root: what outlives a reload, and the handler of `handler.ts`, which is built anew by each. Listens
+ * to nothing yet.
+ */
 export function createApp(parts: AppParts): App {
   const { settings, engine, contract, log } = parts;
   const metrics = createMetrics({

@@ -14,13 +14,16 @@ import type { Log } from '../shared/log.js';
 
 /** What every gateway process starts from; what may change while it runs is the reloader's. */
 export interface Base extends InForce, Secrets {
-  /** Set by the process that serves the public, or keeps those that do: how it applies new settings. Resolves when they are in force. */
+  /**
+   * Set by the process that serves the public, or keeps those that do: how it applies new settings. Resolves when they
+   * are in force.
+   */
   apply: (settings: Settings, certificate: Certificate | null) => Promise<void> | void;
   readonly log: Log;
   readonly engine: Engine;
 }
 
-/** Opens the store. Throws BadSecret, and what opening it throws. */
+/** Opens the store. Throws InvalidSecret, and what opening it throws. */
 export function openBase(environment: NodeJS.ProcessEnv, { settings, certificate, contract }: InForce): Base {
   const log = createLog('gateway', settings.log.level);
   const { dataFolder, events } = settings;

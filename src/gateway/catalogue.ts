@@ -20,18 +20,22 @@ export const CATALOGUE = {
   malformed_request: {
     status: 400,
     message:
-      'The request is not valid HTTP. Check the target (no control characters, escaped or not), Host, Content-Length and Transfer-Encoding, then send it again.',
+      'The request is not valid HTTP. Check the target (no control characters, escaped or not), Host, ' +
+      'Content-Length and Transfer-Encoding, then send it again.',
     meaning:
-      'not valid HTTP, framed so that two readers could differ, or with an escaped control character (`%00` to `%1F`, `%7F`) in its target',
+      'not valid HTTP, framed so that two readers could differ, or with an escaped control character (`%00` to ' +
+      '`%1F`, `%7F`) in its target',
     remedy: 'fix the client or proxy in front',
     closes: true,
   },
   malformed_handshake: {
     status: 400,
     message:
-      'The WebSocket handshake is not valid. Send one Sec-WebSocket-Key and Sec-WebSocket-Version: 13, and nothing more before the answer (RFC 6455).',
+      'The WebSocket handshake is not valid. Send one Sec-WebSocket-Key and Sec-WebSocket-Version: 13, and ' +
+      'nothing more before the answer (RFC 6455).',
     meaning:
-      'a WebSocket handshake without one good `Sec-WebSocket-Key`, with a version other than 13, or with bytes before the answer',
+      'a WebSocket handshake without one good `Sec-WebSocket-Key`, with a version other than 13, or with bytes ' +
+      'before the answer',
     remedy: 'fix the client (RFC 6455 §4.1)',
     closes: true,
   },
@@ -51,9 +55,11 @@ export const CATALOGUE = {
   invalid_api_key: {
     status: 401,
     message:
-      'The API key is not valid: it is malformed, unknown, disabled, expired or revoked. Check it, or ask for a new one.',
+      'The API key is not valid: it is malformed, unknown, disabled, expired or revoked. Check it, or ask for a ' +
+      'new one.',
     meaning:
-      'malformed, unknown, disabled, expired or revoked key, or one of a customer who is disabled or closed; the log says which',
+      'malformed, unknown, disabled, expired or revoked key, or one of a customer who is disabled or closed; ' +
+      'the log says which',
     remedy: 'check the key, ask for a new one',
   },
   insufficient_scope: {
@@ -65,7 +71,8 @@ export const CATALOGUE = {
   cost_exceeds_limit: {
     status: 403,
     message:
-      'One request of this operation costs more than a limit of this API key ever holds, so that no retry can succeed. Ask for a higher limit.',
+      'One request of this operation costs more than a limit of this API key ever holds, so that no retry can ' +
+      'succeed. Ask for a higher limit.',
     meaning: 'one request of the operation costs more than a limit of the key holds; no strike, nothing charged',
     remedy: 'ask for a higher limit',
   },
@@ -131,7 +138,8 @@ export const CATALOGUE = {
   address_banned: {
     status: 429,
     message:
-      'Requests without a valid API key are banned from this address for a while. Wait as long as Retry-After says, or use a valid key.',
+      'Requests without a valid API key are banned from this address for a while. Wait as long as Retry-After ' +
+      'says, or use a valid key.',
     meaning: 'as above, for requests without a valid key',
     remedy: 'use a valid key',
   },
@@ -151,9 +159,11 @@ export const CATALOGUE = {
   upstream_error: {
     status: 500,
     message:
-      'The upstream answered with an error that it did not explain. The status says what is known; report the X-Request-Id if it persists.',
+      'The upstream answered with an error that it did not explain. The status says what is known; report the ' +
+      'X-Request-Id if it persists.',
     meaning:
-      'the upstream answered 400 or above with a body that is not an Error (a page, nothing, another form); the status is the one it gave',
+      'the upstream answered 400 or above with a body that is not an Error (a page, nothing, another form); the ' +
+      'status is the one it gave',
     remedy: "see the gateway's log for what it said, and fix the upstream",
   },
   not_implemented: {
@@ -172,7 +182,8 @@ export const CATALOGUE = {
   upstream_unavailable: {
     status: 503,
     message:
-      'The upstream cannot be reached, or gives no answers. Wait as long as Retry-After says, then send the request again.',
+      'The upstream cannot be reached, or gives no answers. Wait as long as Retry-After says, then send the ' +
+      'request again.',
     meaning: 'it cannot be reached, or so many requests got no answer that no more are sent for a moment',
     remedy: 'start it, check `PETS_URL`, look at its log',
     retryAfterS: 1,
@@ -182,7 +193,9 @@ export const CATALOGUE = {
     message:
       'The gateway has more requests than it can serve. Wait as long as Retry-After says, then send the request again.',
     meaning:
-      "more exchanges than `limits.exchanges`, more tunnels than `limits.tunnels`, no place (`limits.waiting`) or room (`limits.bodies_size`) for a body, or the upstream's queue is full, or the operation's part of it",
+      'more exchanges than `limits.exchanges`, more tunnels than `limits.tunnels`, no place (`limits.waiting`) ' +
+      "or room (`limits.bodies_size`) for a body, or the upstream's queue is full, or the operation's part of " +
+      'it',
     remedy: 'add workers or gateways; find out what hangs',
     retryAfterS: 1,
   },
@@ -196,7 +209,8 @@ export const CATALOGUE = {
   plan_unavailable: {
     status: 503,
     message:
-      'The plan of this API key is not in force right now, and nothing was counted. Send the request again later, and report the X-Request-Id if it persists.',
+      'The plan of this API key is not in force right now, and nothing was counted. Send the request again ' +
+      'later, and report the X-Request-Id if it persists.',
     meaning: 'the plan of the key is not in the plans file, or gives it no limits; no strike, nothing charged',
     remedy: 'see the log and `/readyz`; `petgate plans list`',
     retryAfterS: 1,

@@ -115,7 +115,10 @@ export interface ExchangeLog {
   upstreamMs: number;
   upstream: string | null;
   refusal: Refusal | null;
-  /** True when a token was taken from a key's buckets: the ledger has counted it. null: nobody knows, for the store's connection died first. */
+  /**
+   * True when a token was taken from a key's buckets: the ledger has counted it. null: nobody knows, for the store's
+   * connection died first.
+   */
   counted: boolean | null;
   /** Ends when it is known what the store did of an admission that was given up; null of all others. */
   late: Promise<void> | null;

@@ -111,7 +111,10 @@ function allowsTunnel({ routes }: Contract, path: string): boolean {
   return match.kind === 'operation' && match.operation.websocket;
 }
 
-/** Whether the key that opened a tunnel could open it now, asked without a token. While the store is unavailable nothing speaks against it. */
+/**
+ * Whether the key that opened a tunnel could open it now, asked without a token. While the store is unavailable nothing
+ * speaks against it.
+ */
 async function mayKeepTunnel(
   admission: Admission,
   { subject, requirements: { operation, scope } }: Identified,

@@ -20,12 +20,14 @@ import { onStopSignal } from '../shared/exit.js';
 
 /**
  * The gateway process: settings → app → listen → signals. Resolves once it serves.
- * Rejects with ConfigError, BadSecret, StoreUnavailable or Node's error for a port that cannot be had.
+ * Rejects with ConfigError, InvalidSecret, StoreUnavailable or Node's error for a port that cannot be had.
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
-  // V8 puts what seems to live long among the old at once. It errs in the first seconds of some gateways, and then keeps every request until a full collection.
+  // V8 puts what seems to live long among the old at once. It errs in the first seconds of some gateways, and then
+  // keeps every request until a full collection.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  // The young generation is collected 20 to 30 times a second and holds little that lives: waking a second thread for it costs 4 % of a request.
+  // The young generation is collected 20 to 30 times a second and holds little that lives: waking a second thread for
+  // it costs 4 % of a request.
   setFlagsFromString('--no-parallel-scavenge');
   if (cluster.isWorker) {
     // The whole group of processes may be sent it; the primary is the one that acts on it.

@@ -2,7 +2,10 @@ import type { Admitted, Exchange, Identified, Routed, Stripped } from './exchang
 import { isRefusal } from './refusal.js';
 import type { Refusal } from './refusal.js';
 
-/** What each step takes and gives (`exchange.ts`): a wrong order does not compile, and nothing unadmitted can be forwarded. */
+/**
+ * What each step takes and gives (`exchange.ts`): a wrong order does not compile, and nothing unadmitted can be
+ * forwarded.
+ */
 export interface Steps {
   /** Drops the header fields that must not travel on (`edge/strip.ts`). */
   readonly strip: (exchange: Exchange) => Stripped;

@@ -15,14 +15,16 @@ export interface Secrets {
 /** What says where they are, and which are needed. */
 type SecretSettings = Pick<Settings, 'dataFolder' | 'events'>;
 
-const INVALID = ['BadSecret'];
+const INVALID = ['InvalidSecret'];
 const INTERNAL = 'PETGATE_INTERNAL_TOKEN';
 const ADMIN = 'PETGATE_ADMIN_TOKEN';
-const SAME = `${ADMIN} and ${INTERNAL} are the same, so that pets, and whoever reads its environment, could do everything with the admin API. Set another of them, such as the output of "openssl rand -hex 32".`;
+const SAME =
+  `${ADMIN} and ${INTERNAL} are the same, so that pets, and whoever reads its environment, could do everything ` +
+  'with the admin API. Set another of them, such as the output of "openssl rand -hex 32".';
 
 /**
  * The secrets of the environment, else of the data folder; a token that is in neither is made.
- * @throws BadSecret with everything that is wrong, a line each, and nothing of the secrets
+ * @throws InvalidSecret with everything that is wrong, a line each, and nothing of the secrets
  */
 export function readSecrets(environment: NodeJS.ProcessEnv, asked: SecretSettings): Secrets {
   return gather(environment, asked, readSecret);

@@ -96,7 +96,10 @@ function tokenCheck(internalToken: string): (request: FastifyRequest) => boolean
 function invalidPath(url: string): string {
   const [path = ''] = url.split('?', 1);
   if (/%(?![0-9a-f]{2})/i.test(path)) return 'The path has a broken percent escape. Send % followed by two hex digits.';
-  return 'The percent escapes of the path are not UTF-8. Encode the bytes of the text in UTF-8, as encodeURIComponent does.';
+  return (
+    'The percent escapes of the path are not UTF-8. Encode the bytes of the text in UTF-8, as encodeURIComponent ' +
+    'does.'
+  );
 }
 
 function unauthorized(): Refusal {

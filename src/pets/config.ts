@@ -22,7 +22,10 @@ export class StartFailure extends Error {
 const PORT = '8081';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
-/** The settings of pets from the environment; an empty variable counts as not set. Throws StartFailure with all mistakes at once. */
+/**
+ * The settings of pets from the environment; an empty variable counts as not set. Throws StartFailure with all mistakes
+ * at once.
+ */
 export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
   const strangers = misspelt(environment).map(({ name, message }) => `environment variable ${name}: ${message}`);
   const mistakes = [...strangers, ...mistakesIn(environment)];
@@ -65,7 +68,8 @@ function tokenIn(environment: NodeJS.ProcessEnv, dataFolder: string, mistakes: s
     mistakes.push(
       error instanceof InvalidSecret
         ? reason
-        : `cannot keep the internal token in ${dataFolder} (${reason}): make PETGATE_DATA a folder that can be written to, or set PETGATE_INTERNAL_TOKEN`,
+        : `cannot keep the internal token in ${dataFolder} (${reason}): make PETGATE_DATA a folder that can be ` +
+            'written to, or set PETGATE_INTERNAL_TOKEN',
     );
     return '';
   }

@@ -87,7 +87,10 @@ class FlatReader {
     return { kind: 'fault', message: `The field ${shown(name)} has half of a surrogate pair. Send whole characters.` };
   }
 
-  /** Goes to the end of an object or array; false when it has none. What it holds is refused anyway, so nothing else is checked. */
+  /**
+   * Goes to the end of an object or array; false when it has none. What it holds is refused anyway, so nothing else is
+   * checked.
+   */
   #skipNested(): boolean {
     let depth = 0;
     do {

@@ -45,7 +45,8 @@ async function start(config: PetsConfig): Promise<void> {
   } catch (error) {
     await store.close();
     throw new StartFailure(
-      `cannot listen on ${config.host}:${config.port} (${reasonOf(error)}): set PETS_HOST and PETS_PORT to an address that is free`,
+      `cannot listen on ${config.host}:${config.port} (${reasonOf(error)}): set PETS_HOST and PETS_PORT to an ` +
+        'address that is free',
     );
   }
   const stop = (signal: string): void => {
@@ -81,7 +82,8 @@ async function openStore(config: PetsConfig, log: Log): Promise<PetStore> {
       return openEmbeddedStore(folder);
     } catch (error) {
       throw new StartFailure(
-        `cannot open the store in ${folder} (${reasonOf(error)}): make PETGATE_DATA a folder on a local disk that can be written to`,
+        `cannot open the store in ${folder} (${reasonOf(error)}): make PETGATE_DATA a folder on a local disk ` +
+          'that can be written to',
       );
     }
   }
@@ -91,7 +93,8 @@ async function openStore(config: PetsConfig, log: Log): Promise<PetStore> {
     );
   } catch (error) {
     throw new StartFailure(
-      `cannot use the database of DATABASE_URL (${reasonOf(error)}): see that it runs and that host, user and database are right`,
+      `cannot use the database of DATABASE_URL (${reasonOf(error)}): see that it runs and that host, user and ` +
+        'database are right',
     );
   }
 }

@@ -14,7 +14,10 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 const PARAMETERS = ['limit', 'status', 'cursor'];
 
-/** The query of listPets (contract 4.1), or a refusal that names every parameter to mend. `search` is what stands behind `?`. */
+/**
+ * The query of listPets (contract 4.1), or a refusal that names every parameter to mend. `search` is what stands behind
+ * `?`.
+ */
 export function parseListQuery(search: string): ListQuery | Refusal {
   const sent = new URLSearchParams(search);
   const mistakes: string[] = [];
@@ -66,7 +69,10 @@ function unknownParameters(sent: URLSearchParams, known: readonly string[]): str
   const unknown = [...new Set(sent.keys())].filter((name) => !known.includes(name));
   if (unknown.length === 0) return undefined;
   const one = unknown.length === 1;
-  return `The query ${one ? 'parameter' : 'parameters'} ${listed(unknown)} not known here. Leave ${one ? 'it' : 'them'} out.`;
+  return (
+    `The query ${one ? 'parameter' : 'parameters'} ${listed(unknown)} not known here. Leave ` +
+    `${one ? 'it' : 'them'} out.`
+  );
 }
 
 function parseLimit(text: string): number | undefined {

@@ -49,7 +49,10 @@ export function parseStatus(text: string): PetStatus | undefined {
   return PET_STATUSES.find((status) => status === text);
 }
 
-/** A NewPet from a request body, or a refusal that names every field to mend: those of a NewPet first, in the contract's order. */
+/**
+ * A NewPet from a request body, or a refusal that names every field to mend: those of a NewPet first, in the contract's
+ * order.
+ */
 export function parseNewPet(body: Uint8Array): NewPet | Refusal {
   const fields = readFlatObject(body);
   if (fields instanceof Refusal) return fields;
@@ -65,7 +68,8 @@ export function parseNewPet(body: Uint8Array): NewPet | Refusal {
   const unknown = [...fields.keys()].filter((field) => !FIELDS.includes(field));
   if (unknown.length > 0)
     mistakes.push(
-      `The ${unknown.length === 1 ? 'field' : 'fields'} ${listed(unknown)} not known. Send name, categoryId and, if you like, status.`,
+      `The ${unknown.length === 1 ? 'field' : 'fields'} ${listed(unknown)} not known. Send name, categoryId ` +
+        'and, if you like, status.',
     );
   if (name === undefined || categoryId === undefined || mistakes.length > 0)
     return new Refusal('invalid_body', mistakes.join(' '));
@@ -99,7 +103,8 @@ function parseCategoryId(field: Scalar | undefined): bigint | Mistake {
   return (
     value ??
     new Mistake(
-      `categoryId must be a whole number from ${INT64_MIN.toString()} to ${INT64_MAX.toString()}, written in digits only.`,
+      `categoryId must be a whole number from ${INT64_MIN.toString()} to ${INT64_MAX.toString()}, written in ` +
+        'digits only.',
     )
   );
 }

@@ -52,7 +52,10 @@ export function shown(input: string): string {
   return `"${short.replace(/[^\x20-\x7e]|["\\]/gu, '?')}"`;
 }
 
-/** Names for a message, the first few of them, with the verb that follows: `"a" is`, `"a", "b" are`, `"a", … and 3 more are`. */
+/**
+ * Names for a message, the first few of them, with the verb that follows: `"a" is`, `"a", "b" are`, `"a", … and 3 more
+ * are`.
+ */
 export function listed(names: readonly string[]): string {
   const some = names.slice(0, LISTED).map(shown).join(', ');
   const rest = names.length - LISTED;

@@ -124,7 +124,9 @@ function standStill(place: string): void {
 
 const clock = new Int32Array(new SharedArrayBuffer(4));
 
-/** Without the event loop: an opener has nothing else to do, and who stands still must not. False when it took too long. */
+/**
+ * Without the event loop: an opener has nothing else to do, and who stands still must not. False when it took too long.
+ */
 function waitUntil(isSo: () => boolean, withinMs: number): boolean {
   const endMs = performance.now() + withinMs;
   while (!isSo()) {

@@ -8,20 +8,20 @@ const DRAFT_BYTES = 6;
 
 /** A secret that would let in too many. The message says what to do, and nothing of the secret. */
 export class InvalidSecret extends Error {
-  override readonly name = 'BadSecret';
+  override readonly name = 'InvalidSecret';
 }
 
 /**
  * The secret of the variable `variable`, else of the file `folder/file`, which is made when it isn't there. An
  * empty variable counts as not set. Blanks of ASCII around a secret are dropped, and no others: what is left must
  * be 16 visible ASCII characters or more.
- * @throws BadSecret
+ * @throws InvalidSecret
  */
 export function readSecret(environment: NodeJS.ProcessEnv, variable: string, folder: string, file: string): string {
   return findSecret(environment, variable, folder, file) ?? readOrCreateSecret(folder, file);
 }
 
-/** The secret that `readSecret` would find; null where it would make one. @throws BadSecret */
+/** The secret that `readSecret` would find; null where it would make one. @throws InvalidSecret */
 export function findSecret(
   environment: NodeJS.ProcessEnv,
   variable: string,
@@ -35,21 +35,22 @@ export function findSecret(
   return checked(kept, `the file ${file} in ${folder}`, `Remove it and start again, or set ${variable}.`);
 }
 
-/** The secret of the variable alone; null where it is not set. @throws BadSecret */
+/** The secret of the variable alone; null where it is not set. @throws InvalidSecret */
 export function givenSecret(environment: NodeJS.ProcessEnv, variable: string): string | null {
   const given = trimmed(environment[variable] ?? '');
   if (given === '') return null;
   return checked(given, variable, 'Set one such as the output of "openssl rand -hex 32", or leave it out.');
 }
 
-/** What stands in the file `folder/file` instead of in the variable; null where there is none. @throws BadSecret */
+/** What stands in the file `folder/file` instead of in the variable; null where there is none. @throws InvalidSecret */
 export function readSecretFile(folder: string, file: string, variable: string): string | null {
   try {
     return read(join(folder, file));
   } catch (error) {
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
     throw new InvalidSecret(
-      `the file ${file} in ${folder} can't be read (${code}). Make it, and the folder (PETGATE_DATA), readable for the user that runs this, or set ${variable}.`,
+      `the file ${file} in ${folder} can't be read (${code}). Make it, and the folder (PETGATE_DATA), ` +
+        `readable for the user that runs this, or set ${variable}.`,
     );
   }
 }

@@ -75,7 +75,9 @@ function everyKind(
   ];
 }
 
-/** Fields a script may read anyway, and those that are about the connection or about storing: no script decides by them. */
+/**
+ * Fields a script may read anyway, and those that are about the connection or about storing: no script decides by them.
+ */
 const NOT_FOR_SCRIPTS = new Set([
   'access-control-allow-origin',
   'access-control-expose-headers',

@@ -10,7 +10,9 @@ import { startUpstream } from '../servers/upstream.js';
 import { checkHonest, codeOf } from './honest.js';
 import { PLANS } from './plans.js';
 
-/** Codes given by other tests: they need a store that is unavailable, a full gateway, another clock or another contract. */
+/**
+ * Codes given by other tests: they need a store that is unavailable, a full gateway, another clock or another contract.
+ */
 const ELSEWHERE = new Set([
   'store_unavailable',
   'plan_unavailable',

@@ -87,7 +87,8 @@ t.test('a service that is unavailable, silent or full of nonsense is 503, 504 an
   await refused('rubbish', 502, 'upstream_failed');
   upstream.handle = ({ socket }) =>
     void socket.write(
-      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: c29tZWJvZHkgZWxzZSdzIGtleQ==\r\n\r\n',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ' +
+        'c29tZWJvZHkgZWxzZSdzIGtleQ==\r\n\r\n',
     );
   await refused('accepts another handshake', 502, 'upstream_failed');
   upstream.handle = ({ socket }) =>

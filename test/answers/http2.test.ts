@@ -11,7 +11,9 @@ import { until } from '../servers/until.js';
 import { checkHonest, codeOf } from './honest.js';
 import { PLANS } from './plans.js';
 
-/** Codes given elsewhere, or that HTTP/2 has no occasion for: its version is known, and no stream becomes a WebSocket. */
+/**
+ * Codes given elsewhere, or that HTTP/2 has no occasion for: its version is known, and no stream becomes a WebSocket.
+ */
 const ELSEWHERE = new Set([
   'store_unavailable',
   'plan_unavailable',

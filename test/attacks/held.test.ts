@@ -49,7 +49,10 @@ async function othersAreServed(t: Test, front: Front): Promise<void> {
   t.ok(memoryMiB(front) < MAX_MIB, `at most ${memoryMiB(front).toFixed(0)} MiB`);
 }
 
-/** The attack: what comes behind a request that is not answered yet was made and kept, request by request, and byte by byte of a body. */
+/**
+ * The attack: what comes behind a request that is not answered yet was made and kept, request by request, and byte by
+ * byte of a body.
+ */
 t.test('300 connections that pipeline without end hold little', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, {
@@ -72,7 +75,10 @@ t.test('300 connections that pipeline without end hold little', async (t) => {
   await othersAreServed(t, front);
 });
 
-/** The attack: 4,000 bytes put into the compression's table once, then named by one byte each (RFC 7541 §6.1), as crumbs of one cookie. */
+/**
+ * The attack: 4,000 bytes put into the compression's table once, then named by one byte each (RFC 7541 §6.1), as crumbs
+ * of one cookie.
+ */
 t.test(
   '150 connections of HTTP/2 with 100 unpacked cookies each, whose answers nobody takes, hold little',
   async (t) => {

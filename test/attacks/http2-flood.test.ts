@@ -60,7 +60,8 @@ const times = (count: number, make: (index: number) => Buffer): readonly Buffer[
 
 /** The attack: CVE-2023-44487. A stream costs its client a frame, and its server a request. */
 t.test(
-  'streams opened and reset by the thousand: cut, each that was admitted in the ledger once, its request behind aborted',
+  'streams opened and reset by the thousand: cut, each that was admitted in the ledger once, its request behind ' +
+    'aborted',
   async (t) => {
     let open = 0;
     upstream.handle = (_seen, response) => {

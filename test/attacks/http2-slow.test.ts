@@ -107,7 +107,8 @@ t.test('a client that opens no window, or stops to read, is cut after request_ti
   const { front, upstream, key } = await start(
     t,
     { request_time: '1s', headers_time: '1s', keep_alive: '1s' },
-    // On a busy machine the upstream, which is this process, may be late for many at once: that is not what is tried here.
+    // On a busy machine the upstream, which is this process, may be late for many at once: that is not what is tried
+    // here.
     { deadline: '2s', connect: '1m', breaker: 'off' },
   );
   upstream.handle = ({ url }, response) => response.end(Buffer.alloc(url.includes('large') ? 20_000_000 : 60_000, 'x'));

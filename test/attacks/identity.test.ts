@@ -70,7 +70,8 @@ t.test('what Connection names is gone before our own fields are added', async (t
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url);
   const names =
-    'X-Petgate-Key-Id, X-Petgate-Plan, Authorization, X-Forwarded-For, Host, traceparent, X-Request-Id, X-Hop, Content-Length';
+    'X-Petgate-Key-Id, X-Petgate-Plan, Authorization, X-Forwarded-For, Host, traceparent, X-Request-Id, X-Hop, ' +
+    'Content-Length';
   const bytes = `${request('POST /v1/pets', front.key, `Connection: close, ${names}`, 'Connection: X-Other', 'X-Hop: 1', 'X-Other: 1', 'X-Stays: 1', 'Content-Length: 2')}{}`;
   t.equal((await front.send(bytes)).status, 200);
   const [seen] = upstream.seen;

@@ -59,7 +59,9 @@ async function take(stream: Readable, length: number, manner: (typeof MANNERS)[n
 /** Gives the body of the answer to a request, as a stream. */
 type Ask = (path: string) => Promise<Readable>;
 
-/** All at once, each client its answers one after the other; none may hold a byte of another's, or of itself elsewhere. */
+/**
+ * All at once, each client its answers one after the other; none may hold a byte of another's, or of itself elsewhere.
+ */
 async function checkUnmixed(t: Test, ask: Ask): Promise<void> {
   const client = async (which: number): Promise<void> => {
     for (let n = 0; n < ANSWERS; n += 1) {

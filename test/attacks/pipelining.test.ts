@@ -139,7 +139,10 @@ t.test('nothing behind the last request of a connection is begun', async (t) => 
   await front.idle();
 });
 
-/** The attack: thousands of requests in one packet, all made and kept at once, or begun at once, to the harm of all others. */
+/**
+ * The attack: thousands of requests in one packet, all made and kept at once, or begun at once, to the harm of all
+ * others.
+ */
 t.test('one connection has one exchange at a time, and ends with the last that could wait', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, { config: { limits: { exchanges: 4 } } });

@@ -173,7 +173,8 @@ t.test(
       'and met no fault of its own',
     );
     t.comment(
-      `answers by status: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))}; forwarded ${upstream.seen.length}`,
+      `answers by status: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))}; ` +
+        `forwarded ${upstream.seen.length}`,
     );
     t.ok(
       [...statuses.values()].reduce((sum, count) => sum + count) > RUNS * 0.9,

@@ -101,7 +101,10 @@ for (const over of WAYS)
     t.equal(silent.filter((line) => line.answers().length > 0).length, 0, 'without a word');
   });
 
-/** The attack (or the accident): a client sends all of a large body before it reads, and meets a reset instead of its 413. */
+/**
+ * The attack (or the accident): a client sends all of a large body before it reads, and meets a reset instead of its
+ * 413.
+ */
 for (const over of WAYS)
   t.test(`a client that sends 5 MB before it reads gets its 413 (${over})`, async (t) => {
     const upstream = await startUpstream(t);

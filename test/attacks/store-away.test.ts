@@ -54,7 +54,9 @@ t.test('without its store every request is answered within a second, honestly, a
   }
 });
 
-/** The attack: more at once than the gateway can hold. Taken on, all of them get slow; refused at once, most are served. */
+/**
+ * The attack: more at once than the gateway can hold. Taken on, all of them get slow; refused at once, most are served.
+ */
 t.test('above the exchanges it may hold, a request is told so at once, and the others go on', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, { config: { limits: { exchanges: 3 } } });

@@ -16,7 +16,10 @@ interface Finding {
 const MAX_MS = 170_000;
 /** Nothing to worry about; `WARN` speaks of the tool itself. */
 const FINE = new Set(['OK', 'INFO', 'WARN', 'DEBUG']);
-/** Protocols, cipher lists, forward secrecy, order, renegotiation, and the attacks that read ciphers: what does not depend on the certificate. */
+/**
+ * Protocols, cipher lists, forward secrecy, order, renegotiation, and the attacks that read ciphers: what does not
+ * depend on the certificate.
+ */
 const SECTIONS = ['-p', '-s', '-f', '-P', '-R', '-C', '-O', '-W', '-F', '-D', '-J', '-A', '-L', '-4', '-Z'];
 
 /** What testssl.sh, from Debian, says of this port. */

@@ -12,7 +12,9 @@ const BYTES = 60_000;
 const LINE = `${'x'.repeat(79)}\n`;
 const LINES = 150_000;
 
-/** The attack: an upstream sends each byte in a chunk of its own, and what is kept for it is a hundred times as much. */
+/**
+ * The attack: an upstream sends each byte in a chunk of its own, and what is kept for it is a hundred times as much.
+ */
 t.test('answers in chunks of one byte take what their bytes do', async (t) => {
   const upstream = await startRawUpstream(t);
   upstream.handle = (socket) => void socket.write(HEAD + '1\r\nx\r\n'.repeat(BYTES));

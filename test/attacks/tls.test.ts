@@ -154,7 +154,10 @@ t.test('TLS 1.2 or newer, HTTP/2 for who wants it, no second handshake; who does
   t.equal(await front.good(), 200);
 });
 
-/** The attack: an answer that breaks off. HTTP/1.0 has no other end than the connection's, and TLS sockets cannot be reset. */
+/**
+ * The attack: an answer that breaks off. HTTP/1.0 has no other end than the connection's, and TLS sockets cannot be
+ * reset.
+ */
 t.test('an answer that breaks off is seen as broken by an HTTP/1.0 client too', async (t) => {
   const { front, upstream } = await startTlsFront(t);
   upstream.handle = (_seen, response) => {

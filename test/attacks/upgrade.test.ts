@@ -190,7 +190,9 @@ t.test('an Upgrade with a body, on another method, or on HTTP/1.0 is a plain req
   );
 });
 
-/** The attack: requests behind a handshake that will be refused, for whoever takes the connection for a tunnel already. */
+/**
+ * The attack: requests behind a handshake that will be refused, for whoever takes the connection for a tunnel already.
+ */
 t.test('bytes before the answer end the handshake, and reach nobody', async (t) => {
   let asked = 0;
   upstream.handle = () => (asked += 1);

@@ -61,7 +61,9 @@ t.test('an answer that is none becomes a 502, and the next request is served', a
   await front.idle();
 });
 
-/** The attack: an answer that breaks after its head went out. Ended cleanly, the client takes half of it for the whole. */
+/**
+ * The attack: an answer that breaks after its head went out. Ended cleanly, the client takes half of it for the whole.
+ */
 t.test('an answer that breaks after it began is cut, never ended', async (t) => {
   const upstream = await startRawUpstream(t);
   const front = await startFront(t, upstream.url);

@@ -108,7 +108,8 @@ t.test('an Error comes through as it is, compressed or not', async (t) => {
   }
   upstream.handle = (socket) =>
     void socket.write(
-      `HTTP/1.1 500 Odd\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${FINE(500).length.toString(16)}\r\n${FINE(500)}\r\n0\r\n\r\n`,
+      'HTTP/1.1 500 Odd\r\nContent-Type: application/json\r\nTransfer-Encoding: ' +
+        `chunked\r\n\r\n${FINE(500).length.toString(16)}\r\n${FINE(500)}\r\n0\r\n\r\n`,
     );
   t.equal((await ask(front)).body, FINE(500), 'chunked');
 });
@@ -140,7 +141,9 @@ t.test('what was replaced stands in the log, cut and without secrets', async (t)
   const upstream = await startRawUpstream(t);
   const front = await startFront(t, upstream.url);
   const token = front.key.replace(/^.* /, '');
-  const echo = `Error: no\u0007 pet\r\n at x.js:1\nGET /v1/pets\nAuthorization: Bearer ${INTERNAL_TOKEN}\nX-Was: ${token}\nCookie: sid=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6\n${'y '.repeat(5_000)}`;
+  const echo =
+    `Error: no\u0007 pet\r\n at x.js:1\nGET /v1/pets\nAuthorization: Bearer ${INTERNAL_TOKEN}\nX-Was: ` +
+    `${token}\nCookie: sid=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6\n${'y '.repeat(5_000)}`;
   answer(upstream, '500', ['Content-Type: text/plain; charset=utf-8', 'Content-Encoding: gzip'], gzipSync(echo));
   await ask(front, 'GET /v1/pets', 'X-Request-Id: mine');
   const line = await front.gateway.program.logged(

@@ -61,7 +61,8 @@ async function measure(archive: Archive): Promise<void> {
   if (found !== rows) throw new Error(`${found} rows of ${rows}`);
   const rate = (ms: number): string => Math.round(rows / (ms / 1000)).toLocaleString('en');
   say(
-    `${rows} rows; written and read back ${rate(wroteMs)} rows/s; report ${rate(readMs)} rows/s, first rows after ${Math.round(firstMs)} ms, most memory ${Math.round(most / 2 ** 20)} MiB`,
+    `${rows} rows; written and read back ${rate(wroteMs)} rows/s; report ${rate(readMs)} rows/s, first rows ` +
+      `after ${Math.round(firstMs)} ms, most memory ${Math.round(most / 2 ** 20)} MiB`,
   );
 }
 

@@ -11,7 +11,10 @@ import type { AdmissionRequest } from '../../src/gateway/admission/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { Sample } from './engine.js';
 
-/** One engine of `engine.ts` in a process of its own: `argv` is its module (or `lmdb`), the number of keys, whether two admit, and the folder of the other. */
+/**
+ * One engine of `engine.ts` in a process of its own: `argv` is its module (or `lmdb`), the number of keys, whether two
+ * admit, and the folder of the other.
+ */
 const [, , module = '', keyCount = '', two = '', given] = process.argv;
 /** As many as a gateway admits in the half second between two checkpoints, at 10,000 a second. */
 const SLICE = 5_000;

@@ -9,7 +9,7 @@ import { spreadOf } from './figures.js';
  * CPU µs per admission of the embedded engine alone, beside a plain get and put of lmdb. Several builds are
  * measured in turns, so that what else the machine does hits all of them:
  *
- *     node dist/test/bench/engine.js [--rounds 7] [--keys 10,1000,100000] [--batches 1,16,64] [--engine <module>]… [--two]
+ * node dist/test/bench/engine.js [--rounds 7] [--keys 10,1000,100000] [--batches 1,16,64] [--engine <module>]… [--two]
  *
  * `--engine` is the engine's module of another build (its `openEmbeddedEngine`); `--two` lets a second process
  * admit on the same folder meanwhile.
@@ -26,7 +26,10 @@ const { values } = parseArgs({
 const WARM_UP = 3;
 const OWN = new URL('../../src/gateway/store/embedded/engine.js', import.meta.url).href;
 
-/** What a subject measured, µs of CPU per admission: in the call alone, and with what is done beside it, such as checkpoints. */
+/**
+ * What a subject measured, µs of CPU per admission: in the call alone, and with what is done beside it, such as
+ * checkpoints.
+ */
 export interface Sample {
   readonly callUs: number;
   readonly allUs: number;
@@ -74,7 +77,8 @@ async function compare(keys: number, batches: readonly number[]): Promise<void> 
       // What is done now and then counts as well: a median would leave it out.
       const allUs = samples[place]!.reduce((sum, sample) => sum + sample.allUs, 0) / samples[place]!.length;
       process.stdout.write(
-        `${String(keys).padStart(7)} keys, batches of ${String(batch).padStart(2)}: call ${us(callUs)}, all ${us(allUs)}  ${name}\n`,
+        `${String(keys).padStart(7)} keys, batches of ${String(batch).padStart(2)}: call ${us(callUs)}, all ` +
+          `${us(allUs)}  ${name}\n`,
       );
     }
   }

@@ -7,7 +7,10 @@ import { once } from 'node:events';
  */
 const SET_UP = 'ip link set lo up && echo reno > /proc/sys/net/ipv4/tcp_congestion_control';
 
-/** Runs a program of Node in a network of its own, where this user may make one, and as it is elsewhere. Gives its exit code. */
+/**
+ * Runs a program of Node in a network of its own, where this user may make one, and as it is elsewhere. Gives its exit
+ * code.
+ */
 export async function runInOwnNetwork(program, args) {
   const command = [process.execPath, program, ...args];
   const isAllowed = spawnSync('unshare', ['--net', 'sh', '-c', SET_UP], { stdio: 'ignore' }).status === 0;

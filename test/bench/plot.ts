@@ -56,11 +56,13 @@ function rowOf(
   const store =
     storeUs.median === 0
       ? ''
-      : `<rect class="store" x="${(LEFT + gatewayUs.median * scale).toFixed(1)}" y="${top}" width="${width(storeUs.median)}" height="${BAR}"/>`;
+      : `<rect class="store" x="${(LEFT + gatewayUs.median * scale).toFixed(1)}" y="${top}" ` +
+        `width="${width(storeUs.median)}" height="${BAR}"/>`;
   return (
     `<text x="${LEFT - 10}" y="${top + 14}" text-anchor="end">${escape(LABELS[subject])}</text>` +
     `<rect class="${kind}" x="${LEFT}" y="${top}" width="${width(gatewayUs.median)}" height="${BAR}"/>${store}` +
-    `<text x="${(LEFT + totalUs.median * scale + 8).toFixed(1)}" y="${top + 14}">${totalUs.median.toFixed(1)}${beside}</text>`
+    `<text x="${(LEFT + totalUs.median * scale + 8).toFixed(1)}" ` +
+    `y="${top + 14}">${totalUs.median.toFixed(1)}${beside}</text>`
   );
 }
 

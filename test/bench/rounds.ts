@@ -35,7 +35,9 @@ interface Outcome {
 /** Compilers have work with the first so many requests. */
 const WARM_UP_REQUESTS = 15_000;
 const WARM_UP_RUNS = 3;
-/** On a machine that is busy with something else what a process does by itself would weigh on few requests: it goes on. */
+/**
+ * On a machine that is busy with something else what a process does by itself would weigh on few requests: it goes on.
+ */
 const LEAST_REQUESTS = 1_000;
 const MAX_RUNS = 5;
 

@@ -20,14 +20,16 @@ import { quantile } from './figures.js';
  * and of this process for writing the call, sending it and reading the answer. No HTTP. One batch at a time,
  * every request of another key, as gateways under even load send them.
  *
- *     node dist/test/bench/script.js [--rounds 7] [--keys 1000] [--requests 8000] [--json] [--against <another build's dist folder>]
+ * node dist/test/bench/script.js [--rounds 7] [--keys 1000] [--requests 8000] [--json] [--against <another build's dist
+ * folder>]
  *
  * `--against` measures another build in turns with this one, each with a redis-server of its own, and prints the
  * ratio; `ping` is a command that does nothing: what a round trip costs at least; `one key`: all requests are of one;
  * `Cluster`: one node with all slots, where each key is a run of its own.
  */
 const USE =
-  'node dist/test/bench/script.js [--rounds 1..99] [--keys 64..100000] [--requests 64..1000000] [--json] [--against <dist>]';
+  'node dist/test/bench/script.js [--rounds 1..99] [--keys 64..100000] [--requests 64..1000000] [--json] ' +
+  '[--against <dist>]';
 const SIZES = [1, 4, 16, 64];
 const OPERATIONS = ['listPets', 'getPet', 'createPet'];
 
@@ -239,7 +241,8 @@ async function bench(options: Options, subjects: readonly Subject[], other: stri
   process.stdout.write(
     json
       ? `${JSON.stringify({ node: process.version, rounds, requests, results })}\n`
-      : `Node ${process.version}, ${cpu?.model ?? 'unknown'}, ${rounds} rounds of ${requests} requests\n${tableOf(results)}\n`,
+      : `Node ${process.version}, ${cpu?.model ?? 'unknown'}, ${rounds} rounds of ${requests} ` +
+          `requests\n${tableOf(results)}\n`,
   );
 }
 

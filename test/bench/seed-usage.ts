@@ -10,7 +10,8 @@ import { keyRecord } from '../gateway/admission/key-record.js';
 /**
  * Fills a store with usage in the very form its engine keeps: keys × days × operations, for benches.
  *
- *     node dist/test/bench/seed-usage.js <folder of the embedded engine | redis://host:port> <keys> <days> [idle keys, Redis]
+ * node dist/test/bench/seed-usage.js <folder of the embedded engine | redis://host:port> <keys> <days> [idle keys,
+ * Redis]
  */
 export const OPERATIONS = ['listPets', 'createPet', 'getPet'] as const;
 const PLANS = ['free', 'pro', 'business'] as const;

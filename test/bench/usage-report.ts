@@ -17,7 +17,8 @@ import { OPERATIONS, seedDays, seedEmbedded, seedRedis } from './seed-usage.js';
  * What a report over a large ledger costs: rows per second, memory, first byte, and p99 of the requests
  * served meanwhile.
  *
- *     node dist/test/bench/usage-report.js <embedded | redis> [keys] [days] [rounds] [what the report of the rounds is grouped by] [shared | apart] [idle keys, Redis]
+ * node dist/test/bench/usage-report.js <embedded | redis> [keys] [days] [rounds] [what the report of the rounds is
+ * grouped by] [shared | apart] [idle keys, Redis]
  *
  * `apart` gives gateway, store, service and clients one processor, and the report with its reader another: on
  * a machine of two, `shared` measures above all how the load itself gets by with one when the report has the other.
@@ -184,7 +185,9 @@ async function main(): Promise<void> {
     const { bytes, firstByteMs, totalMs } = await read(gateway, `${query}&by=${by}&format=csv`);
     clearInterval(watch);
     say(
-      `  by=${by}: ${Math.round(rows / (totalMs / 1000))} rows/s, ${(totalMs / 1000).toFixed(1)} s, first byte ${ms(firstByteMs)} ms, ${(bytes / 2 ** 20).toFixed(1)} MiB sent; most memory: gateway ${most.gateway} MiB, the report's process ${most.report} MiB`,
+      `  by=${by}: ${Math.round(rows / (totalMs / 1000))} rows/s, ${(totalMs / 1000).toFixed(1)} s, first ` +
+        `byte ${ms(firstByteMs)} ms, ${(bytes / 2 ** 20).toFixed(1)} MiB sent; most memory: gateway ` +
+        `${most.gateway} MiB, the report's process ${most.report} MiB`,
     );
   }
 
@@ -203,7 +206,9 @@ async function main(): Promise<void> {
     stop.abort();
     const { cut } = await reading;
     say(
-      `  round ${round + 1}: p50 ${ms(quantile(without.at(-1)!, 0.5))} → ${ms(quantile(withReport.at(-1)!, 0.5))} ms, p99 ${ms(quantile(without.at(-1)!, 0.99))} → ${ms(quantile(withReport.at(-1)!, 0.99))} ms${cut ? '' : ' (the report ended before the round)'}`,
+      `  round ${round + 1}: p50 ${ms(quantile(without.at(-1)!, 0.5))} → ` +
+        `${ms(quantile(withReport.at(-1)!, 0.5))} ms, p99 ${ms(quantile(without.at(-1)!, 0.99))} → ` +
+        `${ms(quantile(withReport.at(-1)!, 0.99))} ms${cut ? '' : ' (the report ended before the round)'}`,
     );
   }
   const p99 = (all: readonly (readonly number[])[]): number =>
@@ -212,7 +217,8 @@ async function main(): Promise<void> {
       0.5,
     );
   say(
-    `  median p99 at ${REQUESTS_PER_SECOND} requests/s: ${ms(p99(without))} ms without, ${ms(p99(withReport))} ms with a report by ${byInRounds} running`,
+    `  median p99 at ${REQUESTS_PER_SECOND} requests/s: ${ms(p99(without))} ms without, ` +
+      `${ms(p99(withReport))} ms with a report by ${byInRounds} running`,
   );
   await pool.close();
 }

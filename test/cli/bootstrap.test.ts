@@ -20,7 +20,8 @@ import { dirname, join } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
 
 /** All that these programs use of Node: its types take longer to read than the rest to compile. */
-const DECLARED = `declare const process: { argv: string[]; exitCode: number; stdout: { write(text: string): void } };\n`;
+const DECLARED =
+  `declare const process: { argv: string[]; exitCode: ` + `number; stdout: { write(text: string): void } };\n`;
 
 /** A small project of the same shape, whose `petgate` says how it was called and ends with code 7. */
 function project(

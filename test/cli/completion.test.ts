@@ -11,7 +11,8 @@ t.test('bash completes commands and options from the printed script', async (t) 
   const script = join(folder, 'completion.sh');
   writeFileSync(script, stdout);
   const complete = (...words: string[]): string[] => {
-    const program = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petgate; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const program =
+      `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); ` + `_petgate; printf '%s\\n' "\${COMPREPLY[@]}"`;
     return spawnSync('bash', ['-c', program, script, ...words], { encoding: 'utf8' })
       .stdout.trim()
       .split('\n');

@@ -9,7 +9,9 @@ import { until } from '../servers/until.js';
 import { startRedis } from '../servers/redis.js';
 import { begin, dataFolder, petgate, surroundings } from './programs.js';
 
-/** What each misspelt variable means. Before it was refused, it meant an embedded store in production, or one worker. */
+/**
+ * What each misspelt variable means. Before it was refused, it meant an embedded store in production, or one worker.
+ */
 const MISSPELT = {
   REDIS_ULR: 'REDIS_URL',
   PETGATE_WORKER: 'PETGATE_WORKERS',

@@ -11,7 +11,9 @@ async function provoke(engine: AdmissionEngine, key: Actor, nowMs: number): Prom
   return banned(verdicts.find((verdict) => verdict.outcome === 'banned')!);
 }
 
-/** Bans: when they begin, how long they last, and what a refusal meanwhile costs (docs/guides/limits-and-headers.md). */
+/**
+ * Bans: when they begin, how long they last, and what a refusal meanwhile costs (docs/guides/limits-and-headers.md).
+ */
 export function bans(t: Test, engine: AdmissionEngine): void {
   t.test('so many refusals within the time start a ban, with the last of them', async (t) => {
     const key = await newKey(engine, 'free');

@@ -24,7 +24,9 @@ interface DoorActors {
   readonly address: Subject;
 }
 
-/** What is asked for: by its id, what the contract says it costs, and who answers it. The plan has prices of its own. */
+/**
+ * What is asked for: by its id, what the contract says it costs, and who answers it. The plan has prices of its own.
+ */
 const OPERATIONS = [
   { id: 'createPet', cost: 1, isFree: false, upstream: 'pets' },
   { id: 'listPets', cost: 1, isFree: false, upstream: 'pets' },

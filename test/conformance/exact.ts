@@ -5,7 +5,8 @@ import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { NamedFigures, StandingVerdict } from '../../src/gateway/admission/verdict.js';
 
 /**
- * The decision told a second time, from the promises and not from the source: whole numbers of any size, every window in
+ * The decision told a second time, from the promises and not from the source: whole numbers of any size, every window
+ * in
  * one list, months by the calendar of the language. Nothing here is fast, and nothing is shared with `decide()`.
  */
 export interface ExactState {
@@ -245,7 +246,9 @@ function whenHeld(rule: Rule, spent: Spent, cost: number, now: bigint, from: big
   });
 }
 
-/** The first moment from `from` on for which `comes` of its limit has come, when that limit holds a second later too. */
+/**
+ * The first moment from `from` on for which `comes` of its limit has come, when that limit holds a second later too.
+ */
 function firstOf(rule: Rule, now: bigint, from: bigint, comes: (limit: bigint, back: bigint) => bigint): bigint {
   let [limit, since, back] = [BigInt(rule.limit), from, 0n];
   for (const end of rule.ends.filter(({ at }) => at > now)) {

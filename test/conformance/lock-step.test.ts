@@ -12,7 +12,10 @@ import { openEngine } from './open.js';
 import { referenceEngine } from './reference.js';
 import type { SteeredEngine } from './reference.js';
 
-/** One engine of two on the same folder, as two processes of a gateway are: each decides over what the other has just changed. */
+/**
+ * One engine of two on the same folder, as two processes of a gateway are: each decides over what the other has just
+ * changed.
+ */
 function inTurns(first: SteeredEngine, second: SteeredEngine): SteeredEngine {
   let calls = 0;
   const next = (): SteeredEngine => ((calls += 1) % 3 === 0 ? second : first);

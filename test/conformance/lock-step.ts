@@ -70,7 +70,8 @@ async function check(
   else
     t.ok(
       outcome.numRuns >= Math.min(runs, ENOUGH),
-      `${verdicts} verdicts and ${crossings} events of ${outcome.numRuns} stories equal and sound in ${Math.round(performance.now() - startMs)} ms`,
+      `${verdicts} verdicts and ${crossings} events of ${outcome.numRuns} stories equal and sound in ` +
+        `${Math.round(performance.now() - startMs)} ms`,
     );
 }
 

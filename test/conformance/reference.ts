@@ -27,7 +27,10 @@ interface Binding {
   readonly customerId: string | null;
 }
 
-/** The engine in its plainest form: maps, and the decision in whole numbers of any size. What the others are compared with. */
+/**
+ * The engine in its plainest form: maps, and the decision in whole numbers of any size. What the others are compared
+ * with.
+ */
 export function referenceEngine(firstPlans: Plans): SteeredEngine {
   let plans = firstPlans;
   const records = new Map<string, KeyRecord>();

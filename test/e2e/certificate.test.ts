@@ -169,7 +169,8 @@ for (const workers of ['1', '2']) {
 
 for (const workers of ['1', '2'])
   t.test(
-    `${RENEWALS} renewals during ${REQUESTS} requests, on connections that stay and on new ones: none fails, the new one is seen at once (workers: ${workers})`,
+    `${RENEWALS} renewals during ${REQUESTS} requests, on connections that stay and on new ones: none fails, ` +
+      `the new one is seen at once (workers: ${workers})`,
     async (t) => {
       const { gateway, served, key } = await startRenewable(t, {
         config: { log: { access: false } },

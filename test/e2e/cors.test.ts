@@ -50,7 +50,8 @@ const script = (url: string, method: string, key: string): string => `fetch(${JS
 }), () => 'kept away')`;
 
 t.test(
-  'a page on a listed origin uses the API from a real browser and reads the honest fields of a 200 and a 429; one on another origin reads nothing',
+  'a page on a listed origin uses the API from a real browser and reads the honest fields of a 200 and a 429; ' +
+    'one on another origin reads nothing',
   async (t) => {
     const [shop, stranger] = [await startPage(t), await startPage(t)];
     const upstream = await startUpstream(t);

@@ -79,7 +79,10 @@ async function accountsOf({ gateways }: Front, reports: Reports, { id, reference
   const billed = bill.reduce((sum, { requests }) => sum + requests, 0);
   await until('the access log has all', () => Promise.resolve(logged().length >= billed));
   const names = bill.map((row) => row.reference).join();
-  return `bill ${names === reference ? '' : `of ${names} `}${sumOf(bill)}, keys ${sumOf(keys)}, access log ${sumOf(logged())}`;
+  return (
+    `bill ${names === reference ? '' : `of ${names} `}${sumOf(bill)}, keys ${sumOf(keys)}, access log ` +
+    `${sumOf(logged())}`
+  );
 }
 
 /** All requests at once, each key at every gateway. Once more when it met a midnight or took too long. */

@@ -41,7 +41,9 @@ async function openFront(t: Test, count: number, environment: Readonly<Record<st
   return { gateways, clients, upstream };
 }
 
-/** All requests at once on a fresh key, spread over the gateways. Told again when it met a midnight or took too long. */
+/**
+ * All requests at once on a fresh key, spread over the gateways. Told again when it met a midnight or took too long.
+ */
 async function volley(front: Front, plan: string, limit: number): Promise<string> {
   const { gateways, clients, upstream } = front;
   for (let attempt = 1; ; attempt += 1) {
@@ -61,12 +63,17 @@ async function volley(front: Front, plan: string, limit: number): Promise<string
     const told = remaining.every((left, n) => left === limit - 1 - n)
       ? 'each remaining figure told once'
       : `remaining told: ${remaining.join()}`;
-    return `${admitted.length} × 200, ${refused.length} × 429, ${upstream.seen.length} forwarded, ledger ${ledger.requests} + ${ledger.limited + ledger.banned}, ${told}`;
+    return (
+      `${admitted.length} × 200, ${refused.length} × 429, ${upstream.seen.length} forwarded, ledger ` +
+      `${ledger.requests} + ${ledger.limited + ledger.banned}, ${told}`
+    );
   }
 }
 
 async function repeat(t: Test, front: Front, plan: string, limit: number): Promise<void> {
-  const wanted = `${limit} × 200, ${REQUESTS - limit} × 429, ${limit} forwarded, ledger ${limit} + ${REQUESTS - limit}, each remaining figure told once`;
+  const wanted =
+    `${limit} × 200, ${REQUESTS - limit} × 429, ${limit} forwarded, ledger ${limit} + ${REQUESTS - limit}, each ` +
+    'remaining figure told once';
   let deviations = 0;
   const beganMs = performance.now();
   for (let repetition = 1; repetition <= REPETITIONS; repetition += 1) {
@@ -75,7 +82,8 @@ async function repeat(t: Test, front: Front, plan: string, limit: number): Promi
     t.equal(found, wanted, `${plan}, repetition ${repetition}`);
   }
   t.comment(
-    `${plan}: ${REPETITIONS} repetitions of ${REQUESTS} requests, ${deviations} deviations, ${((performance.now() - beganMs) / 1000).toFixed(1)} s`,
+    `${plan}: ${REPETITIONS} repetitions of ${REQUESTS} requests, ${deviations} deviations, ` +
+      `${((performance.now() - beganMs) / 1000).toFixed(1)} s`,
   );
 }
 

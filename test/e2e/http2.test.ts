@@ -103,7 +103,8 @@ for (const [where, count] of [
 
 for (const workers of ['1', '2']) {
   t.test(
-    `SIGTERM: streams under way are answered, no byte is lost, new ones are refused, then the process ends with 0 (workers: ${workers})`,
+    'SIGTERM: streams under way are answered, no byte is lost, new ones are refused, then the process ends ' +
+      `with 0 (workers: ${workers})`,
     async (t) => {
       const { gateway, upstream, key } = await start(t, {
         environment: { PETGATE_WORKERS: workers },
@@ -135,7 +136,10 @@ for (const workers of ['1', '2']) {
   );
 }
 
-/** The accident: Node tells of a stream's end in more than one way, and a client that keeps to its limit must not look like one that gives up. */
+/**
+ * The accident: Node tells of a stream's end in more than one way, and a client that keeps to its limit must not look
+ * like one that gives up.
+ */
 t.test('a client always at its limit of streams is never refused one', async (t) => {
   const { gateway, key } = await start(t, { config: { limits: { streams: 10 }, log: { access: false } } });
   const client = openHttp2(t, gateway.target);

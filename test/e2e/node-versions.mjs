@@ -15,7 +15,8 @@ process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 const versions = process.argv.slice(2);
 const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
 const tally = new Tally();
-// Whole gateways, at work, killed and without their store. Chaos and the faults of stores have little to do with Node's version.
+// Whole gateways, at work, killed and without their store. Chaos and the faults of stores have little to do with Node's
+// version.
 const FOLDERS = ['dist/test/e2e/', 'dist/test/faults/kill/', 'dist/test/faults/outage/'];
 const files = testFiles().filter((file) => FOLDERS.some((folder) => file.startsWith(folder)));
 if (versions.length === 0) tally.fault('node-versions', `name versions that fit ${engines.node}, such as 22 24`);

@@ -42,7 +42,8 @@ async function live(gateway: Gateway): Promise<{ secrets: string[]; answers: Buf
         exchangeRaw(gateway.port, `GET /v1/pets HTTP/9.9\r\n${about}${bearer}\r\n`),
         exchangeRaw(
           gateway.port,
-          `POST /v1/pets HTTP/1.1\r\n${about}${bearer}Content-Type: application/json\r\nContent-Length: ${token.length + 2}\r\n\r\n"${token}"`,
+          `POST /v1/pets HTTP/1.1\r\n${about}${bearer}Content-Type: application/json\r\nContent-Length: ` +
+            `${token.length + 2}\r\n\r\n"${token}"`,
         ),
         gateway.admin('GET', `/admin/v1/keys/${token}`),
         gateway.admin('GET', `/admin/v1/usage?key=${token}`),

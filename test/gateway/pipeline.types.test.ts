@@ -24,7 +24,8 @@ const GOOD: Readonly<Record<string, string>> = {
   'the steps in their order': 'void pipeline({ strip, route, identify, admit, forward })(exchange);',
   'forwarding what was admitted': 'void forward(admitted);',
   'an upstream that gives no answer':
-    'void pipeline({ strip, route, identify, admit, forward: (_: Admitted): Promise<Refusal> => Promise.resolve(REFUSALS.upstream_failed) });',
+    'void pipeline({ strip, route, identify, admit, forward: (_: Admitted): Promise<Refusal> => ' +
+    'Promise.resolve(REFUSALS.upstream_failed) });',
 };
 
 /** Each with the error that must be the reason. */

@@ -37,6 +37,8 @@ t.test('docs/reference/metrics.md lists every metric there is, with its type and
   // With Redis there are some more than without.
   const redis = await startRedis();
   t.teardown(() => redis.stop());
+  // A Redis that nobody used yet is taken for a new one only if the archive can be asked.
+  await (await startGateway(t, { environment: { REDIS_URL: redis.url } })).program.stop();
   const gateway = await startGateway(t, {
     config: { listen: { proxy_protocol: true }, store: { archive: NOWHERE }, trusted_proxies: ['127.0.0.1'] },
     tls: issueCertificate(temporaryFolder(t), 'own'),

@@ -48,7 +48,8 @@ export function checkContents(check, buildah, { base, image, target, secret }) {
   check(holders.length === 0, `${target}: no secret of the place it was built in`, holders);
 
   console.log(
-    `     ${target}: ${((bytesOf(files) - bytesOf(below)) / MB).toFixed(1)} MB on top of a base of ${(bytesOf(below) / MB).toFixed(0)} MB`,
+    `     ${target}: ${((bytesOf(files) - bytesOf(below)) / MB).toFixed(1)} MB on top of a base of ` +
+      `${(bytesOf(below) / MB).toFixed(0)} MB`,
   );
   for (const { name } of containers) buildah.do('rm', name);
 }

@@ -67,7 +67,8 @@ function remove(folder) {
 if (process.getuid?.() !== 0) {
   tally.fault(
     'images',
-    'building a base image and mounting it read-only takes root: run it as root, in a virtual machine or a container of its own if you like',
+    'building a base image and mounting it read-only takes root: run it as root, in a virtual machine or a ' +
+      'container of its own if you like',
   );
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'petgate-images-'));

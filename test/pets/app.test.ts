@@ -112,7 +112,8 @@ t.test('a caller that leaves in the middle of a body harms nobody', async (t) =>
   await new Promise<void>((resolve) => {
     const socket = connect(pets.port, '127.0.0.1', () => {
       socket.write(
-        `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name"`,
+        `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: ` +
+          'application/json\r\nContent-Length: 50\r\n\r\n{"name"',
         () => socket.resetAndDestroy(),
       );
     });

@@ -1,6 +1,9 @@
 import type { Answer, Caller } from './service.js';
 
-/** Adds pets over several connections until `count` are acknowledged or the service is gone; what was acknowledged, by id. */
+/**
+ * Adds pets over several connections until `count` are acknowledged or the service is gone; what was acknowledged, by
+ * id.
+ */
 export async function flood(pets: Caller, count: number, label: string): Promise<Map<string, string>> {
   const acknowledged = new Map<string, string>();
   const worker = async (lane: number): Promise<void> => {

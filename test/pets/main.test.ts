@@ -92,7 +92,8 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     slow.on('data', (chunk: Buffer) => (received += chunk.toString()));
     const slowEnded = new Promise((resolve) => slow.once('close', resolve));
     slow.write(
-      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: ` +
+        `application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
     await until('the request is in flight', () => received.includes('100 Continue'));
     const silent = connect(caller.port, '127.0.0.1').on('error', () => undefined);

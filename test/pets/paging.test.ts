@@ -39,7 +39,8 @@ const SEVERAL: readonly (readonly [string, string])[] = [
   ],
   [
     'offset=1&limit=0&page=2&offset=3',
-    'limit must be a whole number from 1 to 100. The query parameters "offset", "page" are not known here. Leave them out.',
+    'limit must be a whole number from 1 to 100. The query parameters "offset", "page" are not known here. ' +
+      'Leave them out.',
   ],
   [
     'cursor=x&status=sold&status=lost&limit=1&limit=2',
@@ -47,7 +48,8 @@ const SEVERAL: readonly (readonly [string, string])[] = [
   ],
   [
     'cursor=x&limit=101',
-    'limit must be a whole number from 1 to 100. cursor is not one of this list. Follow the next link as it was given, or leave cursor out to start anew.',
+    'limit must be a whole number from 1 to 100. cursor is not one of this list. Follow the next link as it was ' +
+      'given, or leave cursor out to start anew.',
   ],
   ['a&b&c&d&e&f&g', 'The query parameters "a", "b", "c", "d", "e" and 2 more are not known here. Leave them out.'],
 ];

@@ -143,11 +143,13 @@ const SEVERAL: readonly (readonly [string, string])[] = [
   ],
   [
     '{"name":"Rex","name":1,"categoryId":{"a":1},"id":1,"id":2}',
-    `The field "name" is in the body twice. Send it once. The field "categoryId" must not hold an object or an array. The field "id" is ${UNKNOWN}`,
+    'The field "name" is in the body twice. Send it once. The field "categoryId" must not hold an object or ' +
+      `an array. The field "id" is ${UNKNOWN}`,
   ],
   [
     '{"name":"\\ud800","name":"Rex","status":[]}',
-    `The field "name" is in the body twice. Send it once. ${CATEGORY_MISSING} The field "status" must not hold an object or an array.`,
+    `The field "name" is in the body twice. Send it once. ${CATEGORY_MISSING} The field "status" must not ` +
+      'hold an object or an array.',
   ],
   [
     `{${Array.from({ length: 9 }, (_, index) => `"f${index}":1`).join()}}`,

@@ -358,7 +358,9 @@ t.test('what is wrong is refused by name', async (t) => {
     const fill = (bytes: number): string => `{"name":"Rex","categoryId":1}${' '.repeat(bytes - 29)}`;
     t.equal((await pets.send('POST', '/v1/pets', fill(1_048_576))).status, 201, 'exactly 1 MiB');
     await refused(pets.send('POST', '/v1/pets', fill(1_048_577)), 413, 'body_too_large', /1048576 bytes/, 'announced');
-    const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer ${TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const head =
+      'POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: ' +
+      `application/json\r\nAuthorization: Bearer ${TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n`;
     t.match(
       await sendRaw(pets.port, `${head}200000\r\n${fill(0x200000)}\r\n0\r\n\r\n`),
       /^HTTP\/1.1 413 .*"code":"body_too_large"/s,

@@ -46,7 +46,8 @@ t.test('a refusal costs three files by hand, a plan field ten at most', (t) => {
 
 t.test('a refusal that joins the catalogue stands in the contract and on the page of errors', (t) => {
   const copy = copyOf(t);
-  const entry = `teapot: { status: 418, message: 'I am one.', meaning: 'tea was asked for', remedy: 'ask for coffee' },`;
+  const entry =
+    `teapot: { status: 418, message: 'I am one.', meaning: ` + `'tea was asked for', remedy: 'ask for coffee' },`;
   change(join(copy, 'dist/src/gateway/catalogue.js'), 'not_found: {', `${entry}\nnot_found: {`);
   run(copy, 'contract/write.js');
   const text = (path: string): string => readFileSync(join(copy, path), 'utf8');

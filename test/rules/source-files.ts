@@ -15,7 +15,9 @@ export function filesIn(folder: string): readonly SourceFile[] {
     .map((name) => ({ path: join(folder, name), text: readFileSync(join(packageRoot, folder, name), 'utf8') }));
 }
 
-/** Paths of all files that these files load, directly or through others, types left out. Includes the files themselves. */
+/**
+ * Paths of all files that these files load, directly or through others, types left out. Includes the files themselves.
+ */
 export function loadedBy(paths: readonly string[]): ReadonlySet<string> {
   const loaded = new Set<string>();
   const queue = [...paths];

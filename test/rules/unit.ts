@@ -10,7 +10,10 @@ function canStart(path: string): boolean {
   return STARTS.test(readFileSync(join(packageRoot, path), 'utf8'));
 }
 
-/** The test files that load nothing which can start a process: all they need is in their own. `npm run test:unit` runs these. */
+/**
+ * The test files that load nothing which can start a process: all they need is in their own. `npm run test:unit` runs
+ * these.
+ */
 export function unitTests(): readonly string[] {
   const tests = filesIn('test')
     .map(({ path }) => path)

@@ -6,7 +6,9 @@ import { packageRoot } from '../../src/shared/package-root.js';
 
 /** What an expression of the names in files.mjs gives. */
 function evaluated(expression: string): unknown {
-  const text = `import { LONG, testFiles, filesOf } from './test/runner/files.mjs'; console.log(JSON.stringify(await ${expression}))`;
+  const text =
+    `import { LONG, testFiles, filesOf } from './test/runner/files.mjs'; console.log(JSON.stringify(await ` +
+    `${expression}))`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', text], {
     cwd: packageRoot,
     encoding: 'utf8',
@@ -31,7 +33,8 @@ t.test('the long files are there, come first, and none comes twice', (t) => {
 
 t.test('each file is in one suite; who names one finds it in either', (t) => {
   const [all, usual, faults, named, namedFaults] = evaluated(
-    `Promise.all([testFiles(), filesOf(undefined, []), filesOf('--faults', []), filesOf(undefined, ['chaos', 'refusal']), filesOf('--faults', ['chaos', 'refusal'])])`,
+    `Promise.all([testFiles(), filesOf(undefined, []), filesOf('--faults', []), filesOf(undefined, ['chaos', ` +
+      `'refusal']), filesOf('--faults', ['chaos', 'refusal'])])`,
   ) as readonly (readonly string[])[];
   t.strictSame([...usual!, ...faults!].sort(), [...all!].sort());
   t.ok(faults!.every((file) => /^dist\/test\/(?:attacks|faults)\//.test(file)) && faults!.length > 40);

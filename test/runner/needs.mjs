@@ -67,7 +67,10 @@ function isProgram(path) {
   }
 }
 
-/** Debian starts what it installs. The tests start their own, on free ports: nothing of it may stay behind on 6379, 5432 or 9090. */
+/**
+ * Debian starts what it installs. The tests start their own, on free ports: nothing of it may stay behind on 6379, 5432
+ * or 9090.
+ */
 function withoutServices(install) {
   const ours = !existsSync(POLICY);
   if (ours) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });

@@ -9,7 +9,10 @@ interface BalancerOptions {
   readonly oneByOne?: number;
 }
 
-/** A balancer of TCP before `port`; header and first bytes leave in one piece unless told otherwise. Gives its own port; ends with the test. */
+/**
+ * A balancer of TCP before `port`; header and first bytes leave in one piece unless told otherwise. Gives its own port;
+ * ends with the test.
+ */
 export async function startBalancer(
   t: Teardown,
   port: number,

@@ -87,7 +87,10 @@ export interface FrameClient {
   readonly frames: readonly Frame[];
   readonly closed: () => boolean;
   write(...frames: readonly Buffer[]): void;
-  /** How the gateway ended this stream: `reset <code>`, `answer <first byte of its header block>`, or the connection: `goaway <code>`, `closed`. */
+  /**
+   * How the gateway ended this stream: `reset <code>`, `answer <first byte of its header block>`, or the connection:
+   * `goaway <code>`, `closed`.
+   */
   endOf(stream: number): Promise<string>;
 }
 

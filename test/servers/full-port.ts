@@ -7,7 +7,9 @@ import type { Test } from 'tap';
 /** The port of a process that listens and takes nothing, with no room left to wait in. */
 export async function fullPort(t: Test): Promise<number> {
   const script =
-    "require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () { require('fs').writeSync(1, String(this.address().port)); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); })";
+    "require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () { " +
+    "require('fs').writeSync(1, String(this.address().port)); Atomics.wait(new Int32Array(new " +
+    'SharedArrayBuffer(4)), 0, 0); })';
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   const [text] = (await once(child.stdout, 'data')) as [Buffer];

@@ -4,7 +4,10 @@ import type { Target } from './dial.js';
 import type { Teardown } from './program.js';
 import type { RawAnswer } from './raw.js';
 
-/** What came of one stream: its answer, status 0 without one, and the code of its end: 0 when all went well, or it was told to send no more. */
+/**
+ * What came of one stream: its answer, status 0 without one, and the code of its end: 0 when all went well, or it was
+ * told to send no more.
+ */
 export interface StreamAnswer extends RawAnswer {
   readonly reset: number;
 }

@@ -6,7 +6,10 @@ import { temporaryFolder } from './program.js';
 import type { Teardown } from './program.js';
 import { startTool } from './tool.js';
 
-/** A real PgBouncer in transaction mode in front of the database at `url`; gives the URL by way of it. Ends with the test. */
+/**
+ * A real PgBouncer in transaction mode in front of the database at `url`; gives the URL by way of it. Ends with the
+ * test.
+ */
 export async function startPgbouncer(t: Teardown, url: string): Promise<string> {
   const [target, port] = [new URL(url), await freePort()];
   const folder = temporaryFolder(t);

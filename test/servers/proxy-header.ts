@@ -11,11 +11,15 @@ export interface End {
 /** The line of version 1 for a connection from `source`. */
 export function textHeader(source: End, destination: End): Buffer {
   return Buffer.from(
-    `PROXY TCP${isIPv6(source.address) ? 6 : 4} ${source.address} ${destination.address} ${source.port} ${destination.port}\r\n`,
+    `PROXY TCP${isIPv6(source.address) ? 6 : 4} ${source.address} ${destination.address} ${source.port} ` +
+      `${destination.port}\r\n`,
   );
 }
 
-/** A header of version 2 as raw bytes say it: command and family as they stand in their byte, then what follows the head. */
+/**
+ * A header of version 2 as raw bytes say it: command and family as they stand in their byte, then what follows the
+ * head.
+ */
 export function binaryHeader(command: number, family: number, rest: Buffer, length = rest.length): Buffer {
   return Buffer.concat([SIGNATURE, Buffer.from([command, family, length >> 8, length & 0xff]), rest]);
 }

@@ -24,7 +24,8 @@ export function exchangeRaw(
       socket.destroy();
       reject(
         new Error(
-          `no end of answers within ${withinMs} ms; ${reader.answers.length} complete ones so far, ${socket.bytesRead} bytes`,
+          `no end of answers within ${withinMs} ms; ${reader.answers.length} complete ones so far, ` +
+            `${socket.bytesRead} bytes`,
         ),
       );
     }, withinMs);

@@ -198,7 +198,9 @@ export interface RedisSentinel {
 const SOON_MS = 1_000;
 
 interface SentinelOptions extends Pick<RedisOptions, 'config'> {
-  /** Silence after which a master counts as dead. A replica whose link was down for ten times as long is not promoted. */
+  /**
+   * Silence after which a master counts as dead. A replica whose link was down for ten times as long is not promoted.
+   */
   readonly downAfterMs?: number;
 }
 

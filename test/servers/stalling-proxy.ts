@@ -5,7 +5,10 @@ type Mode = 'pass' | 'stall' | 'hold' | 'mute' | 'refuse';
 
 export interface StallingProxy {
   readonly port: number;
-  /** `stall`: connections stay open and nothing moves; `hold`: only what the server answers waits; `mute`: what the server answers is lost; `refuse`: all are reset, new ones too. */
+  /**
+   * `stall`: connections stay open and nothing moves; `hold`: only what the server answers waits; `mute`: what the
+   * server answers is lost; `refuse`: all are reset, new ones too.
+   */
   set(mode: Mode): void;
   stop(): Promise<void>;
 }

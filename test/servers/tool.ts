@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import type { Teardown } from './program.js';
 import { until } from './until.js';
 
-/** Runs a server that is not ours until the test ends. Resolves when `isReady`; rejects with what it said when it ended before. */
+/**
+ * Runs a server that is not ours until the test ends. Resolves when `isReady`; rejects with what it said when it ended
+ * before.
+ */
 export async function startTool(
   t: Teardown,
   command: string,

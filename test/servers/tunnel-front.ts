@@ -21,7 +21,10 @@ const WATCH = `paths:
 
 const AMPLE = { minute: 1_000_000, day: 1_000_000 };
 const ban = { after: 3 };
-/** Plans of these tests: one that never refuses, one of ten, one of one, one on which the tunnel costs nothing, and addresses. */
+/**
+ * Plans of these tests: one that never refuses, one of ten, one of one, one on which the tunnel costs nothing, and
+ * addresses.
+ */
 export const TUNNEL_PLANS = {
   free: { limits: AMPLE, ban: NO_BAN },
   ten: { limits: { minute: 10, day: 1000 }, ban: NO_BAN },

@@ -6,7 +6,8 @@ import { LINES_DROPPED } from '../../src/shared/log-lines.js';
 import { packageRoot } from '../../src/shared/package-root.js';
 
 const run = (body: string): string => {
-  const script = `const { createLog } = await import(${JSON.stringify(join(packageRoot, 'dist/src/shared/log.js'))}); ${body}`;
+  const script =
+    `const { createLog } = await import(${JSON.stringify(join(packageRoot, 'dist/src/shared/log.js'))}); ` + `${body}`;
   return spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).stdout;
 };
 
@@ -36,7 +37,8 @@ t.test("processes that write to one pipe do not tear each other's lines", async 
   const body = `const log = createLog('test', 'info'); let n = 0;
     const turn = () => { for (let line = 0; line < 40; line += 1) log.info({ n: (n += 1), filler: 'x'.repeat(400) }, 'line'); if (n < 4000) setTimeout(turn); };
     turn();`;
-  const script = `const { createLog } = await import(${JSON.stringify(join(packageRoot, 'dist/src/shared/log.js'))}); ${body}`;
+  const script =
+    `const { createLog } = await import(${JSON.stringify(join(packageRoot, 'dist/src/shared/log.js'))}); ` + `${body}`;
   const shell = spawn(
     'sh',
     [

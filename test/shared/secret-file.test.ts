@@ -18,7 +18,10 @@ t.test('a secret is made once, kept, and readable by its owner alone', (t) => {
 
 t.test('processes that start together agree on it', async (t) => {
   const folder = temporaryFolder(t);
-  const script = `const { readOrCreateSecret } = await import(${JSON.stringify(join(packageRoot, 'dist/src/shared/secret-file.js'))}); process.stdout.write(readOrCreateSecret(${JSON.stringify(folder)}, 'token'));`;
+  const script =
+    'const { readOrCreateSecret } = await ' +
+    `import(${JSON.stringify(join(packageRoot, 'dist/src/shared/secret-file.js'))}); ` +
+    `process.stdout.write(readOrCreateSecret(${JSON.stringify(folder)}, 'token'));`;
   const run = (): Promise<string> =>
     new Promise((resolve) => {
       let output = '';

@@ -25,7 +25,10 @@ export interface SoakFleet {
   readonly stop: () => Promise<void>;
 }
 
-/** A gateway with forty days of ledger behind it, its upstream, its receiver of events, and Redis with an archive where asked. */
+/**
+ * A gateway with forty days of ledger behind it, its upstream, its receiver of events, and Redis with an archive where
+ * asked.
+ */
 export async function startFleet(options: SoakOptions, folder: string): Promise<SoakFleet> {
   const upstream = await startUpstream();
   const services = options.store === 'redis' ? await startServices() : undefined;

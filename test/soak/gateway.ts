@@ -12,7 +12,9 @@ const ADMIN_TOKEN = 'admin-token-of-the-soak-0123456789';
 const LENIENT = { after: 1_000_000, within: '60s', for: '5m' };
 const NEVER = 100_000_000;
 
-/** `roomy` is never refused; `tight` crosses its limit each minute. The others are of the keys with a ledger already. */
+/**
+ * `roomy` is never refused; `tight` crosses its limit each minute. The others are of the keys with a ledger already.
+ */
 const plansOf = (tightMinute: number): object => ({
   roomy: { limits: { minute: NEVER, day: NEVER }, ban: LENIENT },
   tight: { limits: { minute: tightMinute, day: NEVER, month: NEVER }, ban: LENIENT },

@@ -46,7 +46,8 @@ class Load {
     this.#task = task;
     this.#messages = task.tokens.map((token) =>
       Buffer.from(
-        `GET /v1/pets?limit=20 HTTP/1.1\r\nHost: 127.0.0.1:${task.port}\r\nUser-Agent: soak\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+        `GET /v1/pets?limit=20 HTTP/1.1\r\nHost: 127.0.0.1:${task.port}\r\nUser-Agent: soak\r\nAuthorization: ` +
+          `Bearer ${token}\r\n\r\n`,
       ),
     );
   }

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { readOptions, USE } from './options.js';
 import { soak } from './soak.js';
 
-/** `npm run soak`: hours of steady load on one gateway, with all that goes on beside it. Fails where a promise breaks. */
+/**
+ * `npm run soak`: hours of steady load on one gateway, with all that goes on beside it. Fails where a promise breaks.
+ */
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const folder = mkdtempSync(join(tmpdir(), 'petgate-soak-'));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));

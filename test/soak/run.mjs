@@ -1,4 +1,6 @@
-/** `npm run soak`: installs and builds like `npm test`, then loads a gateway for as long as it is asked to (main.ts). */
+/**
+ * `npm run soak`: installs and builds like `npm test`, then loads a gateway for as long as it is asked to (main.ts).
+ */
 import { fileURLToPath } from 'node:url';
 import { ensureBuilt, ensureInstalled } from '../../src/bootstrap.mjs';
 import { ensureNeeds } from '../runner/needs.mjs';

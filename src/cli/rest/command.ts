@@ -109,16 +109,20 @@ function filled([, request]: Row, values: Values): { method: Method; path: strin
   return { method: method as Method, path: `/admin/v1/${path}`, used };
 }
 
-/** An id in a path. A whole key or token is refused, unrepeated: it stands in the shell's history and in `ps` already. */
+/**
+ * An id in a path. A whole key or token is refused, unrepeated: it stands in the shell's history and in `ps` already.
+ */
 export function segment(id: string): string {
   if (id.startsWith('ptg_'))
     throw new CommandError(
-      "This is a whole key. Give its id, the 12 characters after ptg_<environment>_ (14 of a customer's key); and rotate the key, for the command line is no secret place.",
+      "This is a whole key. Give its id, the 12 characters after ptg_<environment>_ (14 of a customer's key); " +
+        'and rotate the key, for the command line is no secret place.',
       2,
     );
   if (id.startsWith('pta_'))
     throw new CommandError(
-      'This is a whole admin token. Give its id, the 12 characters after pta_; and revoke the token, for the command line is no secret place.',
+      'This is a whole admin token. Give its id, the 12 characters after pta_; and revoke the token, for the ' +
+        'command line is no secret place.',
       2,
     );
   return encodeURIComponent(id);

@@ -16,7 +16,9 @@ const ROWS: Rows = {
     },
     '',
     {
-      help: '\nAll gateways that knew the store before follow. Keys, bans and counts that it does not have are gone: where there is a copy, bring that back instead.',
+      help:
+        '\nAll gateways that knew the store before follow. Keys, bans and counts that it does not have are gone: ' +
+        'where there is a copy, bring that back instead.',
     },
   ],
 };

@@ -32,7 +32,10 @@ export class Child {
     this.#readyUrl = readyUrl;
   }
 
-  /** Starts the program for the first time. Resolves when it is ready; rejects with CommandError when it ends before, or is stopped. */
+  /**
+   * Starts the program for the first time. Resolves when it is ready; rejects with CommandError when it ends before, or
+   * is stopped.
+   */
   async start(): Promise<void> {
     const first = this.#spawn();
     const deadlineMs = Date.now() + READY_MS;
@@ -96,7 +99,8 @@ export class Child {
       this.#crashes = Date.now() - this.#startedMs > STEADY_MS ? 0 : this.#crashes + 1;
       const pauseMs = this.#crashes === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (this.#crashes - 1), LONGEST_PAUSE_MS);
       say(
-        `${styled('yellow', `${this.name} ended by itself`)} (${endOf(child)}); starting it again${pauseMs === 0 ? '' : ` in ${pauseMs / 1000} s`}.`,
+        `${styled('yellow', `${this.name} ended by itself`)} (${endOf(child)}); starting it ` +
+          `again${pauseMs === 0 ? '' : ` in ${pauseMs / 1000} s`}.`,
       );
       // Cut short by a stop; then the signal is aborted, and there is nothing left to start.
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);

@@ -27,7 +27,8 @@ export async function claimPort({ host, port, purpose, variable }: WantedPort): 
     return (server.address() as AddressInfo).port;
   } catch (error) {
     throw new CommandError(
-      `${reasonOf((error as NodeJS.ErrnoException).code, host, port)}, but it is for ${purpose}. Free it, or choose another: ${variable}=${otherThan(port)} npm start`,
+      `${reasonOf((error as NodeJS.ErrnoException).code, host, port)}, but it is for ${purpose}. Free it, or ` +
+        `choose another: ${variable}=${otherThan(port)} npm start`,
     );
   } finally {
     server.close();

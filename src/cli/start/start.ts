@@ -59,7 +59,8 @@ async function begin(child: Child, address: string): Promise<void> {
   const beganMs = performance.now();
   await child.start();
   say(
-    `${styled('green', 'ready')}  ${child.name.padEnd(7)}  ${address}  ${styled('dim', `(${((performance.now() - beganMs) / 1000).toFixed(1)} s)`)}`,
+    `${styled('green', 'ready')}  ${child.name.padEnd(7)}  ${address}  ` +
+      `${styled('dim', `(${((performance.now() - beganMs) / 1000).toFixed(1)} s)`)}`,
   );
 }
 

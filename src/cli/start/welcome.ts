@@ -19,6 +19,8 @@ export async function welcome(client: AdminClient, publicUrl: string): Promise<v
   });
   const key = cell(made['key']);
   say(
-    `\nA demo key on plan free, shown only this once:\n  ${styled('bold', key)}\n\nTry it:\n  curl -i -H 'Authorization: Bearer ${key}' ${publicUrl}/v1/pets\n\nAnother key:\n  npx petgate keys create --plan free --name "My app"`,
+    `\nA demo key on plan free, shown only this once:\n  ${styled('bold', key)}\n\nTry it:\n  curl -i -H ` +
+      `'Authorization: Bearer ${key}' ${publicUrl}/v1/pets\n\nAnother key:\n  npx petgate keys create --plan ` +
+      'free --name "My app"',
   );
 }

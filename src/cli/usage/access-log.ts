@@ -15,7 +15,9 @@ export interface LoggedDay {
   /** By `nameOf(key, plan, operation)`. */
   readonly counts: Map<string, Admitted>;
   readonly total: Admitted;
-  /** Requests of which nobody knows whether they were admitted, by key and operation: the store's connection died first. */
+  /**
+   * Requests of which nobody knows whether they were admitted, by key and operation: the store's connection died first.
+   */
   readonly unanswered: Map<string, number>;
   /** Lines of exchanges that could not be read: cut by a kill, or no JSON. */
   readonly unreadable: number;
@@ -93,7 +95,8 @@ function addAdmitted(tally: MutableLoggedDay, line: Line, day: string): void {
   // Stands in every line of a log that leaves some out.
   if (sampled !== undefined)
     throw new CommandError(
-      `The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. Compare a day that was logged with log.sampled: 1.`,
+      `The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. ` +
+        'Compare a day that was logged with log.sampled: 1.',
     );
   if (!admittedAt.startsWith(day)) return;
   const name = nameOf(String(line['key']), String(line['plan']), String(line['operation']));

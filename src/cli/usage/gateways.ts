@@ -28,13 +28,16 @@ export function missingIn(report: Json): readonly string[] {
   return [
     ...listIn(report, 'waitingFor').flatMap(({ gateway, host, from, lastSeen, finalAt }) => [
       red(
-        `Days from ${cell(from)} on wait for gateway ${cell(gateway)} on ${cell(host)}, last heard ${cell(lastSeen)}: it may still bring counts.`,
+        `Days from ${cell(from)} on wait for gateway ${cell(gateway)} on ${cell(host)}, last heard ` +
+          `${cell(lastSeen)}: it may still bring counts.`,
       ),
-      `Start it on its data folder, or give it up: petgate usage give-up ${cell(gateway)}. Not waited for after ${cell(finalAt)}.`,
+      `Start it on its data folder, or give it up: petgate usage give-up ${cell(gateway)}. Not waited for ` +
+        `after ${cell(finalAt)}.`,
     ]),
     ...listIn(report, 'without').map(({ gateway, host, from, to, lastSeen }) =>
       red(
-        `${cell(from)} to ${cell(to)} became final without gateway ${cell(gateway)} on ${cell(host)}, last heard ${cell(lastSeen)}: its counts may be missing.`,
+        `${cell(from)} to ${cell(to)} became final without gateway ${cell(gateway)} on ${cell(host)}, last ` +
+          `heard ${cell(lastSeen)}: its counts may be missing.`,
       ),
     ),
   ];

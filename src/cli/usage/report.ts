@@ -66,7 +66,8 @@ function showReport(report: Json, by: readonly string[]): void {
     ...(hasDay ? [''] : []),
   ];
   say(
-    `Usage from ${cell(report['from'])} to ${cell(report['to'])} (UTC)${report['final'] === true ? ', final' : styled('dim', ', still growing')}\n`,
+    `Usage from ${cell(report['from'])} to ${cell(report['to'])} ` +
+      `(UTC)${report['final'] === true ? ', final' : styled('dim', ', still growing')}\n`,
   );
   say(table([...by, ...COUNTS, ...(hasDay ? ['final'] : [])], [...rows, totals]));
   for (const line of missingIn(report)) say(line);

@@ -65,13 +65,17 @@ export async function eraseKey(parts: ErasureParts, id: string, actor: string): 
   await forgetReasons(parts.engine.outbox, (key) => key === id);
 }
 
-/** The same of a closed customer, with its reference, and of all its keys. May break off between two keys: then repeat it. */
+/**
+ * The same of a closed customer, with its reference, and of all its keys. May break off between two keys: then repeat
+ * it.
+ */
 export async function eraseCustomer({ registry, engine }: ErasureParts, id: string, actor: string): Promise<void> {
   const closed = async (): Promise<CustomerRecord> => {
     const record = await registry.customers.get(id);
     if (record.status === 'closed') return record;
     throw new KeyRefused('conflict', [
-      `the customer is ${record.status}, and only a closed one can be erased: first petgate customers close ${id}, which is final for all its keys`,
+      `the customer is ${record.status}, and only a closed one can be erased: first petgate customers close ` +
+        `${id}, which is final for all its keys`,
     ]);
   };
   await closed();
@@ -95,7 +99,8 @@ async function eraseOne(
     const record = await registry.get(id);
     if (record.status === 'revoked' || isCustomerClosed) return record;
     throw new KeyRefused('conflict', [
-      `the key is ${record.status}, and only a revoked one can be erased: first petgate keys revoke ${id}, which is final`,
+      `the key is ${record.status}, and only a revoked one can be erased: first petgate keys revoke ${id}, ` +
+        'which is final',
     ]);
   };
   await erase(engine.keys, ended, await registry.nowMs(), actor);

@@ -64,7 +64,10 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
     this.#type = type;
   }
 
-  /** Up to `count` records with an id after `afterId`, by id; those that `filter` doesn't want may be left out at the end. */
+  /**
+   * Up to `count` records with an id after `afterId`, by id; those that `filter` doesn't want may be left out at the
+   * end.
+   */
   protected abstract page(afterId: string | null, count: number, filter: Filter): Promise<readonly R[]>;
 
   protected abstract passes(record: R, filter: Filter): boolean;

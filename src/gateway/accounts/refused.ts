@@ -1,4 +1,7 @@
-/** `invalid`: the problems name what to put right. `not_found`: no such key. `no_customer`: no such customer. `no_grant`: no such grant. `no_webhook`: the customer has none. `conflict`: its state forbids it. */
+/**
+ * `invalid`: the problems name what to put right. `not_found`: no such key. `no_customer`: no such customer.
+ * `no_grant`: no such grant. `no_webhook`: the customer has none. `conflict`: its state forbids it.
+ */
 export type KeyRefusedKind = 'invalid' | 'not_found' | 'no_customer' | 'no_grant' | 'no_webhook' | 'conflict';
 
 /** The registry says no; nothing was changed. `problems` are whole sentences for a person, never with a secret. */

@@ -46,7 +46,9 @@ const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: 
 };
 
 const MALFORMED_BODY = JSON.stringify({ code: 'bad_request', message: 'This is not valid HTTP/1.1.', status: 400 });
-const MALFORMED = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${MALFORMED_BODY.length}\r\nConnection: close\r\n\r\n${MALFORMED_BODY}`;
+const MALFORMED =
+  'HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ' +
+  `${MALFORMED_BODY.length}\r\nConnection: close\r\n\r\n${MALFORMED_BODY}`;
 
 /** No route has a schema for fastify, whose compilers would take longer to load than all else of it. */
 const noSchemas = (): never => {
@@ -144,7 +146,9 @@ function searchOf(url: string): URLSearchParams {
   return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
 }
 
-/** Reads what is left of a refused body: a client that is still sending meets a reset where it should read the answer. */
+/**
+ * Reads what is left of a refused body: a client that is still sending meets a reset where it should read the answer.
+ */
 async function drain(req: IncomingMessage): Promise<void> {
   const signal = AbortSignal.timeout(DRAIN_MS);
   await finished(req.resume(), { signal, cleanup: true }).catch(() => undefined);
@@ -162,7 +166,8 @@ function refusalOf(error: unknown, { errored }: IncomingMessage, { log }: AdminP
     return new AdminRefusal(
       503,
       'store_unavailable',
-      `The store can't do this now (${error.message.replace(/\.$/, '')}). Nothing is known to have changed: look, then try again.`,
+      `The store can't do this now (${error.message.replace(/\.$/, '')}). Nothing is known to have changed: ` +
+        'look, then try again.',
       { 'Retry-After': '1' },
     );
   }

@@ -22,7 +22,8 @@ export const importAll = handler({
     } catch (error) {
       if (!(error instanceof ImportRefused)) throw error;
       const { imported, unchanged } = error.result;
-      const sums = `${imported} keys were imported, ${unchanged} were here already; correct these lines and import again`;
+      const sums =
+        `${imported} keys were imported, ${unchanged} were here ` + 'already; correct these lines and import again';
       const head = check ? 'Nothing was imported; correct these lines' : sums;
       throw new AdminRefusal(400, 'invalid_import', `${head}:\n${error.message}`);
     }
@@ -43,7 +44,10 @@ async function* exported(pages: AsyncIterable<readonly KeyRecord[]>, hashes: boo
     yield records.map((record) => `${JSON.stringify(lineOf(record, hashes))}\n`).join('');
 }
 
-/** A key as the import reads it, null fields left out; of a customer's key, which it can't take, with `customer`. Without its hashes it tells what a listing tells. */
+/**
+ * A key as the import reads it, null fields left out; of a customer's key, which it can't take, with `customer`.
+ * Without its hashes it tells what a listing tells.
+ */
 function lineOf(record: KeyRecord, hashes: boolean): Record<string, unknown> {
   const { id, plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, secrets } = record;
   const customer = customerOf(id);

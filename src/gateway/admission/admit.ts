@@ -125,7 +125,9 @@ function undecided(
   return requirements.refusal !== null && requirements.cost === 0 ? requirements.refusal : REFUSALS.store_unavailable;
 }
 
-/** Writes down what is heard of an admission that was given up: its client got no verdict, and the ledger may hold one. */
+/**
+ * Writes down what is heard of an admission that was given up: its client got no verdict, and the ledger may hold one.
+ */
 async function noteLate(logEntry: ExchangeLog, awaited: Promise<Late>, onVerdict: OnVerdict): Promise<void> {
   const late = await awaited;
   if (late === 'unknown') logEntry.counted = null;

@@ -2,7 +2,8 @@ import { DAY_MS } from '../../shared/utc-day.js';
 import { LONGEST_MONTH_MS, monthEndMs, monthStartMs } from '../../shared/utc-month.js';
 
 /**
- * The bucket: `{limit, per, refill}` that remembers what was spent, so that a plan may change in the middle of a window.
+ * The bucket: `{limit, per, refill}` that remembers what was spent, so that a plan may change in the middle of a
+ * window.
  *
  * Spent is kept as a level in parts of a token, so that greedy refill is exact integer arithmetic: one token
  * is `perMs` parts, and `limit` parts trickle back each millisecond. A month never trickles: it counts whole tokens.
@@ -46,7 +47,9 @@ export interface WindowFigures {
   readonly granted?: { readonly units: number; readonly untilMs: number };
 }
 
-/** Bucket facts that never change: day and month are those of the UTC calendar, the minute opens with its first request. */
+/**
+ * Bucket facts that never change: day and month are those of the UTC calendar, the minute opens with its first request.
+ */
 export interface BucketShape {
   readonly per: Per;
   /** How long it is; of a month the longest there is. */

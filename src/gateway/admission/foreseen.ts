@@ -8,7 +8,10 @@ import type { End } from './grant-ends.js';
 const ROUNDED_MS = 1_000;
 const NONE: readonly End[] = [];
 
-/** What grants that are over by now brought back until they ended, on top of what their limit brings. Of windows that trickle. */
+/**
+ * What grants that are over by now brought back until they ended, on top of what their limit brings. Of windows that
+ * trickle.
+ */
 export function settlePast(minute: BucketState, day: BucketState, { ends, refill }: Terms, nowMs: number): void {
   if (ends === undefined || refill === 'interval') return;
   minute.level = Math.max(0, minute.level - broughtBack(ends.minute, minute.atMs, nowMs));

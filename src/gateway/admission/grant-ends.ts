@@ -7,7 +7,10 @@ export interface End {
   readonly after: Limit;
 }
 
-/** The ends of all grants there are by window, in the order of time; those that are over too, until a change forgets them. */
+/**
+ * The ends of all grants there are by window, in the order of time; those that are over too, until a change forgets
+ * them.
+ */
 export type Ends = Readonly<Partial<Record<Per, readonly End[]>>>;
 
 /** One gateway's part of what is granted. @param partOf of one limit */

@@ -45,7 +45,10 @@ export function retryAfterS(verdict: StandingVerdict, sinceMs: number): number |
 /** What the fields say of each window. */
 type Figures = Pick<StandingVerdict, 'minute' | 'day' | 'more'>;
 
-/** The window that will refuse first: on a refusal the violated one that resets last, else the one with fewest requests left. */
+/**
+ * The window that will refuse first: on a refusal the violated one that resets last, else the one with fewest requests
+ * left.
+ */
 function bindingWindow(verdict: StandingVerdict): WindowFigures {
   if (verdict.outcome === 'limited') return windowOf(verdict, verdict.violated);
   const { minute, day, more, cost } = verdict;

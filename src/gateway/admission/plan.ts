@@ -32,7 +32,10 @@ export interface Plan {
   readonly operations?: OperationsTerms | undefined;
   /** True: who has it keeps it, and nobody else gets it. */
   readonly retired?: boolean | undefined;
-  /** Shares of day and month, percent, ascending: whoever uses so much of them is notified of in an event. `WARN_AT` where it is left out. */
+  /**
+   * Shares of day and month, percent, ascending: whoever uses so much of them is notified of in an event. `WARN_AT`
+   * where it is left out.
+   */
   readonly warnAt?: readonly number[] | undefined;
 }
 

@@ -8,17 +8,24 @@ export type Subject =
 
 export interface AdmissionRequest {
   readonly subject: Subject;
-  /** Operation id of the contract, or `unmatched`; what the ledger counts under. Of a look it may be `EVERY_OPERATION`. */
+  /**
+   * Operation id of the contract, or `unmatched`; what the ledger counts under. Of a look it may be `EVERY_OPERATION`.
+   */
   readonly operation: string;
   /** The scope the operation asks for; null when any valid key will do. */
   readonly scope: string | null;
-  /** Units that the contract asks for, unless the key's plan says otherwise; 0 only shows the figures and changes nothing. */
+  /**
+   * Units that the contract asks for, unless the key's plan says otherwise; 0 only shows the figures and changes
+   * nothing.
+   */
   readonly cost: number;
   /** Tests only: stands in for the store's clock, ms. */
   readonly nowMs?: number;
 }
 
-/** What became of a request whose caller was gone: its verdict, nothing, or nobody knows, for the connection died first. */
+/**
+ * What became of a request whose caller was gone: its verdict, nothing, or nobody knows, for the connection died first.
+ */
 export type Late = Verdict | 'undone' | 'unknown';
 
 /** The store did not answer in time, or answered that it cannot. Nothing may be assumed of the request. */
@@ -54,7 +61,10 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** What decides: an engine of the store. Rejects with StoreUnavailable within the deadline when the store is unavailable. */
+/**
+ * What decides: an engine of the store. Rejects with StoreUnavailable within the deadline when the store is
+ * unavailable.
+ */
 export interface Decider {
   /** Decides a whole batch, in order, each request as one atomic step. Answers in the same order. */
   admit(requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]>;

@@ -52,7 +52,10 @@ export interface BannedVerdict extends Standing {
   readonly retryAtMs: number;
 }
 
-/** `closed`: the key's customer is. `unseen`: while Redis is unavailable, of a key, or a secret of it, that is not known here; never leaves the admission. */
+/**
+ * `closed`: the key's customer is. `unseen`: while Redis is unavailable, of a key, or a secret of it, that is not known
+ * here; never leaves the admission.
+ */
 export type UnknownReason = 'unknown' | 'disabled' | 'expired' | 'revoked' | 'closed' | 'no_plan' | 'unseen';
 
 /** The key is not valid; nothing was taken or counted. Ask about the caller's address next. */

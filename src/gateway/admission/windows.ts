@@ -104,7 +104,9 @@ export function settleWindow({ per, limit, refill, bucket }: HeldWindow, nowMs: 
   settle(bucket, shape, limit, refill, nowMs);
 }
 
-/** Forgets windows that say no more than none would: so a subject has as many as its plan, and some of the one before. */
+/**
+ * Forgets windows that say no more than none would: so a subject has as many as its plan, and some of the one before.
+ */
 export function closeWindows(state: { more: Map<string, BucketState> | null }, nowMs: number): void {
   if (state.more === null) return;
   for (const [name, bucket] of state.more) if (isWindowOver(name, bucket, nowMs)) state.more.delete(name);

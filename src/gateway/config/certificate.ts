@@ -54,7 +54,8 @@ export function readCertificate(files: TlsSettings, faults: CertificateFault[]):
       () =>
         fault(
           'cert',
-          'no certificate in PEM form (-----BEGIN CERTIFICATE-----); name the file with the certificate, followed by those that signed it',
+          'no certificate in PEM form (-----BEGIN CERTIFICATE-----); name the file with the certificate, ' +
+            'followed by those that signed it',
         ),
     );
   const secret =

@@ -55,7 +55,8 @@ function engineUnsaid(gateway: Layers, { environment, store }: GatewayFile): Pro
   if (store.redis === undefined && store.engine === undefined && environment === 'production')
     return report(
       'redis',
-      'missing; set REDIS_URL, or, for a single machine with the store in its data folder, say store: { engine: embedded }',
+      'missing; set REDIS_URL, or, for a single machine with the store in its data folder, say store: { engine: ' +
+        'embedded }',
     );
   return [];
 }

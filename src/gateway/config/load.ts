@@ -42,7 +42,8 @@ export interface Sources {
 
 /**
  * Reads `PETGATE_CONFIG` (default `config/gateway.yaml`), what it extends, its plans, and the environment over them.
- * Only what a gateway needs to run is left alone: who wants to know an address may neither read the certificate's key nor
+ * Only what a gateway needs to run is left alone: who wants to know an address may neither read the certificate's key
+ * nor
  * care when it ends, and may lack the variables of the gateway.
  * @throws ConfigError with everything that is wrong, each problem with its place; no value of a setting is shown
  */
@@ -196,7 +197,8 @@ function archivedFiles(gateway: Layers): Problem[] {
   const folder = join(dataFolderOf(gateway), 'ledger');
   if (!existsSync(folder) || !readdirSync(folder).some((name) => name.endsWith('.tsv'))) return [];
   const message =
-    'holds archived days of the ledger, which only 0.2 reads: start it on this data folder once more and bring them back with its `petgate usage archive restore`';
+    'holds archived days of the ledger, which only 0.2 reads: start it on this data folder once more and bring ' +
+    'them back with its `petgate usage archive restore`';
   return [{ file: folder, line: 0, column: 0, path: '', message }];
 }
 

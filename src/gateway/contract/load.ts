@@ -173,7 +173,8 @@ function checkClashes(found: readonly LoadedOperation[], file: YamlFile, report:
         report(
           path,
           'key',
-          `a request may mean ${earlier.operation.method} ${earlier.operation.path} in line ${line()} too; make the paths differ`,
+          `a request may mean ${earlier.operation.method} ${earlier.operation.path} in line ${line()} too; ` +
+            'make the paths differ',
         );
     }
   });

@@ -51,7 +51,10 @@ export function readParameters(
 
 function problemOf(name: string, schema: unknown): string | null {
   if (schema === undefined)
-    return `{${name}} has no schema; declare it under parameters, such as { name: ${name}, in: path, required: true, schema: { type: integer } }`;
+    return (
+      `{${name}} has no schema; declare it under parameters, such as { name: ${name}, in: path, required: true, ` +
+      'schema: { type: integer } }'
+    );
   try {
     createCheck(schema);
     return null;

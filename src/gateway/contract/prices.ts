@@ -75,7 +75,8 @@ function checkLimits(plan: Plan, costs: Costs, report: Report): void {
       report(
         isOverridden ? [name, 'operations', id, 'cost'] : path,
         'value',
-        `on plan ${name} ${id} costs ${cost}, and the ${window} holds ${limit}: no request could ever pass; raise the limit or lower the cost`,
+        `on plan ${name} ${id} costs ${cost}, and the ${window} holds ${limit}: no request could ever pass; ` +
+          'raise the limit or lower the cost',
       );
     }
   }

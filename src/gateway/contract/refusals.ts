@@ -8,7 +8,9 @@ const CODES = ['components', 'schemas', 'Error', 'properties', 'code', 'enum'];
 const RESPONSES = ['components', 'responses'];
 const EXAMPLES = ['content', 'application/json', 'examples'];
 
-/** The contract with every refusal of the catalogue in `Error` and in the examples; all else stays as it was written. */
+/**
+ * The contract with every refusal of the catalogue in `Error` and in the examples; all else stays as it was written.
+ */
 export function withRefusals(contract: string): string {
   const document = parseDocument(contract);
   listCodes(document);

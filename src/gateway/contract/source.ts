@@ -7,7 +7,8 @@ import type { YamlFile } from '../config/files/yaml-file.js';
 const SOURCE = 'x-petgate-source';
 
 /**
- * The contract. Beside `openapi.yaml` may stand the same as `openapi.json`: where that was made of these very bytes it is
+ * The contract. Beside `openapi.yaml` may stand the same as `openapi.json`: where that was made of these very bytes it
+ * is
  * read instead, because parsing so much YAML takes a quarter of the time in which a gateway starts.
  * @throws ConfigError with every syntax problem, or why the file can't be read
  */

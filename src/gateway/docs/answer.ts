@@ -30,7 +30,8 @@ interface Representation {
 
 /** Only from here, and nothing embedded: the page works without internet and lets nothing else in. */
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src " +
+  "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const SAFETY = [
   'Content-Security-Policy',
   POLICY,

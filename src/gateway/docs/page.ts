@@ -96,13 +96,17 @@ function units(cost: number): string {
 }
 
 function banText({ ban }: Plan): string {
-  return `after ${ban.after} refusals in ${duration(ban.withinMs)}: ${duration(ban.forMs)}, then ×${ban.factor}, at most ${duration(ban.capMs)}`;
+  return (
+    `after ${ban.after} refusals in ${duration(ban.withinMs)}: ${duration(ban.forMs)}, then ×${ban.factor}, at ` +
+    `most ${duration(ban.capMs)}`
+  );
 }
 
 function operationsSection(operations: readonly Operation[]): string {
   const rows = operations.map(
     (operation) =>
-      `<tr><td><code>${operation.method} ${escapeHtml(operation.path)}</code></td><td>${operation.scope === null ? '–' : `<code>${escapeHtml(operation.scope)}</code>`}</td><td>${operation.cost === 0 ? 'nothing' : units(operation.cost)}</td><td>${stabilityOf(operation)}</td></tr>`,
+      `<tr><td><code>${operation.method} ` +
+      `${escapeHtml(operation.path)}</code></td><td>${operation.scope === null ? '–' : `<code>${escapeHtml(operation.scope)}</code>`}</td><td>${operation.cost === 0 ? 'nothing' : units(operation.cost)}</td><td>${stabilityOf(operation)}</td></tr>`,
   );
   return `<section id="operations"><h2>Operations</h2><div class="scroll"><table>
 <thead><tr><th>Operation</th><th>Scope</th><th>Costs</th><th>Stability</th></tr></thead>

@@ -28,7 +28,10 @@ const CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
-/** What every handshake is held to: TLS 1.2 or newer, ciphers that nobody calls weak, no second handshake on a connection. */
+/**
+ * What every handshake is held to: TLS 1.2 or newer, ciphers that nobody calls weak, no second handshake on a
+ * connection.
+ */
 export function handshakeRules(certificate: Certificate): ServerOptions {
   return {
     ...certificate.pem(),

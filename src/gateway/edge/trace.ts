@@ -1,6 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
-/** `<version>-<32 hex trace id>-<16 hex parent id>-<2 hex flags>` (W3C Trace Context); later versions may go on after a dash. */
+/**
+ * `<version>-<32 hex trace id>-<16 hex parent id>-<2 hex flags>` (W3C Trace Context); later versions may go on after a
+ * dash.
+ */
 const TRACEPARENT =
   /^(?:00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})|(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?)$/;
 const REQUEST_ID = /^[A-Za-z0-9._~+/=-]{1,128}$/;

@@ -66,7 +66,9 @@ export class Traffic {
     return true;
   }
 
-  /** The body came, or never will: what was kept beyond what is held of it is free. It is worked on, however many are. */
+  /**
+   * The body came, or never will: what was kept beyond what is held of it is free. It is worked on, however many are.
+   */
   resume(exchange: InFlight, bytes: number): void {
     if (exchange.state === 'ended') return;
     if (exchange.state === 'waiting') {

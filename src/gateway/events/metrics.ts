@@ -31,7 +31,8 @@ export function watchEvents(
   gaugesOf(
     registry,
     'petgate_events',
-    'Events in the whole store that wait for delivery, or that nobody tries any more; no figure while it is unavailable. Only with events.',
+    'Events in the whole store that wait for delivery, or that nobody tries any more; no figure while it is ' +
+      'unavailable. Only with events.',
     'state',
     async () => {
       const now = await figures();
@@ -46,7 +47,8 @@ export function watchEvents(
   gaugeOf(
     registry,
     'petgate_events_oldest_age_seconds',
-    'Age of the oldest event that waits for the webhook of the operators, as last read from the store; 0 while none does. Only with events.',
+    'Age of the oldest event that waits for the webhook of the operators, as last read from the store; 0 while ' +
+      'none does. Only with events.',
     async () => ((await figures()) ?? last).oldestMs / 1000,
   );
   return (type, outcome) => attempts.inc({ type, outcome });

@@ -5,12 +5,13 @@ const VARIABLE = 'PETGATE_EVENTS_SECRET';
 const FILE = 'events-secret';
 const MAX_SECRETS = 2;
 const ADVICE =
-  'It is whsec_ and the base64 of 24 to 64 random bytes, such as the output of: echo "whsec_$(openssl rand -base64 32)"; during a rotation two of them, the new one first.';
+  'It is whsec_ and the base64 of 24 to 64 random bytes, such as the output of: echo "whsec_$(openssl rand ' +
+  '-base64 32)"; during a rotation two of them, the new one first.';
 
 /**
  * The keys that events are signed with: of the variable, else of the file in the data folder. One, or two during a
  * rotation, separated by blanks or a comma. None is made: several gateways and the receiver must have the same.
- * @throws BadSecret, which says nothing of them
+ * @throws InvalidSecret, which says nothing of them
  */
 export function readEventSecrets(environment: NodeJS.ProcessEnv, dataFolder: string): readonly Buffer[] {
   const given = wordsOf(environment[VARIABLE] ?? '');

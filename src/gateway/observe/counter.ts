@@ -10,7 +10,9 @@ interface Pending<Label extends string> {
   count: number;
 }
 
-/** A counter of prom-client's whose series are set at each scrape, because it searches the labels anew for each count. */
+/**
+ * A counter of prom-client's whose series are set at each scrape, because it searches the labels anew for each count.
+ */
 export class QuickCounter<Label extends string> extends Counter<Label> {
   readonly #pending: Pending<Label>[] = [];
 

@@ -16,7 +16,9 @@ export function watchInfo(registry: Registry, settings: () => Settings, document
   let [known, hashes] = [settings(), fingerprintOf(settings(), document)];
   new Gauge({
     name: 'petgate_info',
-    help: 'Always 1: version, Node, environment, and short hashes of plans, contract and settings in force are in the labels.',
+    help:
+      'Always 1: version, Node, environment, and short hashes of plans, contract and settings in force are in the ' +
+      'labels.',
     labelNames: ['version', 'node', 'environment', 'plans', 'contract', 'settings'],
     registers: [registry],
     collect() {

@@ -77,7 +77,8 @@ export function countUnproxied(registry: Registry): (why: ProxyRefusal) => void 
   return countReasons(
     registry,
     'petgate_proxy_protocol_refused_total',
-    'Connections closed because they did not begin with a PROXY header of a trusted proxy, by reason. Only with listen.proxy_protocol.',
+    'Connections closed because they did not begin with a PROXY header of a trusted proxy, by reason. Only with ' +
+      'listen.proxy_protocol.',
     PROXY_REFUSALS,
   );
 }

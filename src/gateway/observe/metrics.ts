@@ -125,7 +125,9 @@ function registerAll(registry: Registry, engine: string) {
   });
   const failures = new Counter({
     name: 'petgate_upstream_failures_total',
-    help: 'Attempts at an upstream that failed, or that could not be made, by kind; one that was repeated with success is among them.',
+    help:
+      'Attempts at an upstream that failed, or that could not be made, by kind; one that was repeated with ' +
+      'success is among them.',
     labelNames: ['upstream', 'kind'],
     registers,
   });

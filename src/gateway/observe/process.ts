@@ -23,7 +23,8 @@ export function watchProcess(
     gaugeOf(
       registry,
       'petgate_store_replaced',
-      '1 while Redis counts as unavailable because it has lost its data or is another one, until an operator accepts it; of all processes the worst.',
+      '1 while Redis counts as unavailable because it has lost its data or is another one, until an operator ' +
+        'accepts it; of all processes the worst.',
       () => (trust.replaced() === null ? 0 : 1),
       'max',
     );
@@ -38,13 +39,17 @@ export function watchProcess(
   gaugeOf(
     registry,
     'petgate_store_degraded',
-    '1 while Redis is unavailable and requests are decided here, from a share of each limit; of all processes the worst.',
+    '1 while Redis is unavailable and requests are decided here, from a share of each limit; of all processes ' +
+      'the worst.',
     () => (failover.degraded() === null ? 0 : 1),
     'max',
   );
 }
 
-/** How store, settings and bans of the whole gateway are. Once, in the process that reads the files and checks the store. */
+/**
+ * How store, settings and bans of the whole gateway are. Once, in the process that reads the files and checks the
+ * store.
+ */
 export function watchGateway(
   registry: Registry,
   { name: engine, failover, trust, bans }: AdmissionEngine,
@@ -60,7 +65,8 @@ export function watchGateway(
   gaugeOf(
     registry,
     'petgate_config_ok',
-    "0 while the files hold settings, or a certificate, that were refused: those before stay in force; or while plans don't serve keys that are on them.",
+    '0 while the files hold settings, or a certificate, that were refused: those before stay in force; or while ' +
+      "plans don't serve keys that are on them.",
     () => (config().ok ? 1 : 0),
   );
   gaugesOf(
@@ -89,7 +95,8 @@ export function watchGateway(
     gaugeOf(
       registry,
       'petgate_store_evicts',
-      '1 while the maxmemory-policy of Redis drops data when its memory is full, and store.eviction does not accept that.',
+      '1 while the maxmemory-policy of Redis drops data when its memory is full, and store.eviction does not ' +
+        'accept that.',
       () => (trust.evicts() === null ? 0 : 1),
     );
     gaugeOf(
@@ -103,7 +110,8 @@ export function watchGateway(
   gaugeOf(
     registry,
     'petgate_spool_requests',
-    'Requests admitted here while Redis was unavailable that its ledger does not have yet; of the whole gateway, as one process counts them.',
+    'Requests admitted here while Redis was unavailable that its ledger does not have yet; of the whole ' +
+      'gateway, as one process counts them.',
     () => failover.spooled(),
     'max',
   );

@@ -48,7 +48,8 @@ export function watchUpstreams(registry: Registry, upstreams: () => Upstreams): 
     gauge(name, help, (addresses) => addresses.reduce((sum, address) => sum + of(address), 0), 'sum');
   share(
     'petgate_upstream_up_ratio',
-    'Share of the addresses that the last attempt could reach, that are not passed over because requests to them fail, and that want requests where they are asked; the mean over workers.',
+    'Share of the addresses that the last attempt could reach, that are not passed over because requests to ' +
+      'them fail, and that want requests where they are asked; the mean over workers.',
     (address) => address.reached && !isDown(address),
   );
   share(

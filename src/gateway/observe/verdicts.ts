@@ -71,7 +71,8 @@ function countersOn(registry: Registry) {
     ),
     limited: counter(
       'petgate_limited_total',
-      'Requests refused by a limit, by the window that resets last: minute, day, month or operation (all windows of single operations).',
+      'Requests refused by a limit, by the window that resets last: minute, day, month or operation (all ' +
+        'windows of single operations).',
       'plan',
       'window',
     ),
@@ -84,7 +85,9 @@ function countersOn(registry: Registry) {
     ),
     used: new QuickHistogram({
       name: 'petgate_day_quota_used_ratio',
-      help: 'Share of its day limit a key, or its customer, had used with each admission; those without one are left out.',
+      help:
+        'Share of its day limit a key, or its customer, had used with each admission; those without one are left ' +
+        'out.',
       labelNames: ['plan'],
       buckets: USED_BUCKETS,
       registers,

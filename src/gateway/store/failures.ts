@@ -7,7 +7,9 @@ import type { AdmissionEngine, FailureReport, FailedRequest } from './port.js';
 const RETRY_MS = 1000;
 /** Failures kept while the store is unavailable; beyond it the oldest are dropped, and passed to `onDropped`. */
 const MAX_WAITING = 100_000;
-/** A day is final `SETTLE_MS` after its end: a failure report comes before, with room for clocks that differ, or never. */
+/**
+ * A day is final `SETTLE_MS` after its end: a failure report comes before, with room for clocks that differ, or never.
+ */
 const ROOM_MS = 300_000;
 
 export interface Failures {

@@ -35,19 +35,28 @@ export interface LedgerStore {
   rows(days: readonly string[], part: StoredPart): AsyncIterable<readonly StoredRow[]>;
   /** All that was counted of a day, whoever did: keys in the order of their ids, a key's rows by plan and operation. */
   day(day: string): AsyncIterable<readonly UsageRow[]>;
-  /** Lets go of these rows of a day. What was counted beyond them stays. Each key gets a mark in the same step: what it has of the day comes on top. */
+  /**
+   * Lets go of these rows of a day. What was counted beyond them stays. Each key gets a mark in the same step: what it
+   * has of the day comes on top.
+   */
   remove(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
   /** Makes these marks, where the store has let go of the whole day. */
   mark(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
   /** Takes them away. */
   unmark(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
-  /** Adds rows to those of their key and day, and takes the mark away in the same step; does nothing where there is none. */
+  /**
+   * Adds rows to those of their key and day, and takes the mark away in the same step; does nothing where there is
+   * none.
+   */
   restore(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
   /** Its id, and others that an operator let it be taken for. */
   ids(): Promise<readonly string[]>;
   /** null before the first day was moved. */
   archive(): Promise<ArchiveNote | null>;
-  /** Names the archive, unless another one is named, and the days that it has or is to have. Gives the one that is named. */
+  /**
+   * Names the archive, unless another one is named, and the days that it has or is to have. Gives the one that is
+   * named.
+   */
   bind(archiveId: string, days: readonly string[]): Promise<string>;
   /** The archive has this day no more; without any, none is named. */
   unbind(day: string): Promise<void>;

@@ -45,7 +45,10 @@ interface EngineSettings {
 
 export type Engine = AdmissionEngine & {
   setPlans(plans: Plans): void;
-  /** Why the store won't have these plans; null when it will. Left out where it takes any. Rejects with StoreUnavailable. */
+  /**
+   * Why the store won't have these plans; null when it will. Left out where it takes any. Rejects with
+   * StoreUnavailable.
+   */
   refusal?(plans: Plans): Promise<string | null>;
 };
 

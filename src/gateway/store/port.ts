@@ -16,7 +16,8 @@ export interface FailedRequest {
 
 /**
  * Failures of one key and UTC day, offered under one name until the store has taken them: offering a failure report
- * again is harmless. Its content never changes, and the next of the same key, day and reporter waits until it is accepted.
+ * again is harmless. Its content never changes, and the next of the same key, day and reporter waits until it is
+ * accepted.
  */
 export interface FailureReport {
   /** Random name of the process that counted. */
@@ -81,7 +82,10 @@ export interface BansInForce {
 
 export interface BanStore {
   read(keyId: string): Promise<Ban | undefined>;
-  /** Bans now until `untilMs`, level 1, and writes the event that says so in the same step; also when one is in force already. */
+  /**
+   * Bans now until `untilMs`, level 1, and writes the event that says so in the same step; also when one is in force
+   * already.
+   */
   start(keyId: string, untilMs: number, note?: BanNote, event?: GatewayEvent): Promise<void>;
   /** Ends the ban and forgets strikes and level. False when there was none. */
   lift(keyId: string): Promise<boolean>;
@@ -108,11 +112,16 @@ export interface DayStore {
 
 /** Whether a shared store is still the one that it was. */
 export interface StoreTrust {
-  /** Why it is not believed, and what to do; null while nothing speaks against it. While it is not, it counts as unavailable. */
+  /**
+   * Why it is not believed, and what to do; null while nothing speaks against it. While it is not, it counts as
+   * unavailable.
+   */
   replaced(): string | null;
   /** Takes it as it is from now on. Gives its id. */
   accept(): Promise<string>;
-  /** Why it may drop data, and what to do, as the last check found; null where it does not, or somebody accepted that. */
+  /**
+   * Why it may drop data, and what to do, as the last check found; null where it does not, or somebody accepted that.
+   */
   evicts(): string | null;
   /** Keys that it dropped so far. */
   evictedKeys(): number;
@@ -138,7 +147,10 @@ export interface Failover {
  */
 export interface AdmissionEngine extends Decider {
   readonly name: 'redis' | 'embedded';
-  /** Counts 5xx ends of admitted requests, each failure report once however often it is offered. When some are not in the ledger, the error's `taken` are those that are. */
+  /**
+   * Counts 5xx ends of admitted requests, each failure report once however often it is offered. When some are not in
+   * the ledger, the error's `taken` are those that are.
+   */
   fail(reports: readonly FailureReport[]): Promise<void>;
   readonly keys: KeyStore;
   readonly customers: CustomerStore;

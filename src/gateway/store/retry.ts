@@ -4,7 +4,10 @@ import { StoreUnavailable } from '../admission/port.js';
 const TRIES = 5;
 const PAUSE_MS = 250;
 
-/** Makes a call that may be repeated again while the store is unavailable: a busy one misses a deadline now and then, and long work must not die of one. */
+/**
+ * Makes a call that may be repeated again while the store is unavailable: a busy one misses a deadline now and then,
+ * and long work must not die of one.
+ */
 export async function withRetry<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   for (let tried = 1; ; tried += 1) {
     try {

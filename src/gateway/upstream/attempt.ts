@@ -14,7 +14,10 @@ const MAX_HELD = 64;
 /** Bodies up to this size are sent in one piece. */
 const JOINED_BYTES = 16 * 1024;
 
-/** How one attempt ended: the answer is written, a refusal is due, the connection broke, none was had, or it was given up before; or the gateway failed. */
+/**
+ * How one attempt ended: the answer is written, a refusal is due, the connection broke, none was had, or it was given
+ * up before; or the gateway failed.
+ */
 export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn' | Fault;
 
 /** A fault of ours. */
@@ -22,7 +25,10 @@ export interface Fault {
   readonly fault: Error;
 }
 
-/** Called for an answer of 400 and above that was no Error; `body` is decoded where that worked, and cut where it was too long. */
+/**
+ * Called for an answer of 400 and above that was no Error; `body` is decoded where that worked, and cut where it was
+ * too long.
+ */
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
 
 /**

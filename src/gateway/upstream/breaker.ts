@@ -1,7 +1,10 @@
 import type { BreakerSettings } from '../config/settings.js';
 import type { UpstreamFailure } from './failure.js';
 
-/** What breaks all at once, such as one of several instances behind an address, may be over already: so long a good answer outweighs it. */
+/**
+ * What breaks all at once, such as one of several instances behind an address, may be over already: so long a good
+ * answer outweighs it.
+ */
 const FRESH_MS = 250;
 
 /** A breaker opened, for what failed last; or closed again, after so long. */

@@ -21,7 +21,10 @@ export interface Try {
 /** Makes an attempt; `onEnd` is called once, from `start` on. */
 export type Carry = (address: Address, onEnd: (end: End) => void) => Try;
 
-/** Tries once; and once more where nothing was sent, or where reading is all that was asked, while there are retries left. Gives the refusal, or else the exchange. */
+/**
+ * Tries once; and once more where nothing was sent, or where reading is all that was asked, while there are retries
+ * left. Gives the refusal, or else the exchange.
+ */
 export function deliver(
   exchange: Admitted,
   upstream: Upstream,
@@ -95,11 +98,15 @@ function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** What the end of an attempt says of its address. No word: of one whose client left or was slow to take the answer, or that began with a part of the deadline. */
+/**
+ * What the end of an attempt says of its address. No word: of one whose client left or was slow to take the answer, or
+ * that began with a part of the deadline.
+ */
 function evidenceOf(end: End, { client }: Admitted, hadWholeDeadline: boolean): Evidence {
   if (end === 'answered' || isUpstreamError(end)) return client.gone ? null : 'good';
   const failure = failureOf(end);
-  // It answers, if nothing for a client. Else one operation, or one client that asks for what is refused, could cut off all others.
+  // It answers, if nothing for a client. Else one operation, or one client that asks for what is refused, could cut off
+  // all others.
   if (failure === 'bad_answer') return 'good';
   return failure === 'timeout' && (client.started || !hadWholeDeadline) ? null : failure;
 }

@@ -64,8 +64,10 @@ export function createForward(
 }
 
 /**
- * Part of `admit`: holds a place at the upstream, and room for the body, before the store is asked, so that a request for
- * which there is none is refused and costs nothing. Null where none is needed, or none is there: then the exchange is shed.
+ * Part of `admit`: holds a place at the upstream, and room for the body, before the store is asked, so that a request
+ * for
+ * which there is none is refused and costs nothing. Null where none is needed, or none is there: then the exchange is
+ * shed.
  */
 export function createReserve(
   upstreams: Upstreams,

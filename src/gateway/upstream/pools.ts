@@ -20,7 +20,9 @@ export interface Upstream {
   readonly deadlineMs: number;
   readonly settings: UpstreamSettings;
   readonly retries: Retries;
-  /** Holds a place for a request; null when all addresses are full, of this operation or at all, or their breakers open. */
+  /**
+   * Holds a place for a request; null when all addresses are full, of this operation or at all, or their breakers open.
+   */
   reserve(operation: string): Slot | null | Promise<Slot | null>;
   /**
    * The address to ask: a healthy one if there is any, of these one that is due for a trial, else the
@@ -61,7 +63,10 @@ export function openUpstreams(
   );
 }
 
-/** Closes those of `before` that `now` no longer holds, once `afterMs` is over: exchanges begun with them may still come. */
+/**
+ * Closes those of `before` that `now` no longer holds, once `afterMs` is over: exchanges begun with them may still
+ * come.
+ */
 export function retireUpstreams(before: Upstreams, now: Upstreams, afterMs: number): void {
   for (const [name, upstream] of before) {
     if (now.get(name) !== upstream) setTimeout(() => void upstream.retire(), afterMs).unref();

@@ -1,4 +1,6 @@
-/** What of the connections to an address one operation may have: those that it leaves are for all others when it hangs. */
+/**
+ * What of the connections to an address one operation may have: those that it leaves are for all others when it hangs.
+ */
 const PART = 3 / 4;
 
 /** An attempt that waits until it may start. */

@@ -121,7 +121,10 @@ function pass(response: IncomingMessage, controller: Controller, attempt: Attemp
   response.on('error', () => attempt.onResponseError());
 }
 
-/** Opens the client's end and ties it to the upstream's; false when that is no answer to this handshake, or nobody is there to hear it. */
+/**
+ * Opens the client's end and ties it to the upstream's; false when that is no answer to this handshake, or nobody is
+ * there to hear it.
+ */
 function join({ exchange, handshake, address, end }: Followed, response: IncomingMessage, socket: Socket): boolean {
   const leave = (): void => void socket.destroy();
   socket.on('error', leave);
@@ -143,7 +146,10 @@ function join({ exchange, handshake, address, end }: Followed, response: Incomin
   return true;
 }
 
-/** Whether this is the answer to this very handshake (RFC 6455 §4.1): anything else may be an answer to something smuggled. */
+/**
+ * Whether this is the answer to this very handshake (RFC 6455 §4.1): anything else may be an answer to something
+ * smuggled.
+ */
 function accepts({ statusCode, headers }: IncomingMessage, key: string): boolean {
   const accept = createHash('sha1')
     .update(key + GUID)

@@ -9,7 +9,10 @@ import type { Dimension, ReportRange } from './range.js';
 /** The ledger's rows of a range, as `UsageStore.rows` gives them. */
 export type Ledger = AsyncIterable<readonly UsageRow[]>;
 
-/** One row of a report: the dimensions it is grouped by (the others are undefined), with `customer` its reference, the counts, and with `day` whether that day is final, and the gateways whose counts of it may be missing. */
+/**
+ * One row of a report: the dimensions it is grouped by (the others are undefined), with `customer` its reference, the
+ * counts, and with `day` whether that day is final, and the gateways whose counts of it may be missing.
+ */
 export type ReportRow = { readonly [Name in Dimension]?: string | undefined } & UsageCounts & {
     readonly reference?: string | undefined;
     readonly final?: boolean | undefined;
@@ -28,7 +31,10 @@ export class Groups {
   /** What distinguishes the groups that are open at the same time. */
   readonly #names: readonly Dimension[];
   readonly #sums = new Map<string, Sum>();
-  /** The key that the open groups are of, or what the ids of their customers begin with; at first what no id begins with. */
+  /**
+   * The key that the open groups are of, or what the ids of their customers begin with; at first what no id begins
+   * with.
+   */
   #open = '-';
 
   constructor({ by, openFrom, without = [] }: Pick<ReportRange, 'by' | 'openFrom' | 'without'>) {

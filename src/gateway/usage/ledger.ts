@@ -13,7 +13,10 @@ const ASK_MS = 2_000;
 
 export type LedgerSettings = Pick<Settings, 'dataFolder' | 'store'>;
 
-/** The ledger as reports read it, store and archive as one. Throws StoreUnavailable; reading rejects with that or ArchiveUnavailable. */
+/**
+ * The ledger as reports read it, store and archive as one. Throws StoreUnavailable; reading rejects with that or
+ * ArchiveUnavailable.
+ */
 export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerStore, 'customers' | 'close'> {
   const store = openRedisLedger(settings, archivedStore(settings));
   let opened: Promise<Archive | null> | undefined;
@@ -132,7 +135,9 @@ export function ownArchive(note: ArchiveNote | null, archive: Archive | null): A
   if (archive !== null && (note === null || note.id === archive.id)) return archive;
   throw new ArchiveUnavailable(
     archive === null
-      ? 'Days of the ledger were moved to an archive, and no archive is set here: set LEDGER_URL as where they were moved.'
-      : 'Days of the ledger were moved to another archive than this one: set LEDGER_URL as it was. To leave an archive, bring its days back first: petgate usage archive restore.',
+      ? 'Days of the ledger were moved to an archive, and no archive is set here: set LEDGER_URL as where they ' +
+          'were moved.'
+      : 'Days of the ledger were moved to another archive than this one: set LEDGER_URL as it was. To leave an ' +
+          'archive, bring its days back first: petgate usage archive restore.',
   );
 }

@@ -90,11 +90,13 @@ ${id === undefined ? '' : `<input type="hidden" name="${whose}" value="${escapeH
 function missingOf(range: ReportRange): string {
   const waiting = (range.waitingFor ?? []).map(
     ({ gateway, host, from, seenMs }) =>
-      `<p>Days from ${from} on wait for gateway ${escapeHtml(gateway)} on ${escapeHtml(host)}, last heard ${new Date(seenMs).toISOString()}: it may still bring counts.</p>`,
+      `<p>Days from ${from} on wait for gateway ${escapeHtml(gateway)} on ${escapeHtml(host)}, last heard ` +
+      `${new Date(seenMs).toISOString()}: it may still bring counts.</p>`,
   );
   const without = missingIn(range).map(
     ({ gateway, host, from, to, seenMs }) =>
-      `<p>${from} to ${to} became final without gateway ${escapeHtml(gateway)} on ${escapeHtml(host)}, last heard ${new Date(seenMs).toISOString()}: its counts may be missing.</p>`,
+      `<p>${from} to ${to} became final without gateway ${escapeHtml(gateway)} on ${escapeHtml(host)}, last ` +
+      `heard ${new Date(seenMs).toISOString()}: its counts may be missing.</p>`,
   );
   return [...waiting, ...without].join('\n');
 }

@@ -29,7 +29,10 @@ export function plotOf(days: readonly DayBar[]): string {
   const yOf = (count: number): number => round(TOP + inner * (1 - count / highest));
   const grid = Array.from({ length: TICKS + 1 }, (_, n) => {
     const y = yOf(n * step);
-    return `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/><text class="tick" x="${LEFT - 8}" y="${y + 4}" text-anchor="end">${shortNumber(n * step)}</text>`;
+    return (
+      `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/><text class="tick" ` +
+      `x="${LEFT - 8}" y="${y + 4}" text-anchor="end">${shortNumber(n * step)}</text>`
+    );
   });
   const bars = days.map((bar, n) => barOf(bar, plans, LEFT + n * slot, slot, yOf));
   const every = Math.max(1, Math.ceil(LABEL_WIDTH / slot));
@@ -69,7 +72,8 @@ function barOf(
     bar.byPlan.has(plan) ? [`${plan} ${fullNumber(bar.byPlan.get(plan)!)}`] : [],
   );
   const title = `${bar.day}: ${fullNumber(sumOf(bar))}${plansText.length === 0 ? '' : ` (${plansText.join(', ')})`}${bar.final ? '' : ', not final yet'}`;
-  const whole = `<rect class="hover" x="${round(left)}" y="${TOP}" width="${round(slot)}" height="${HEIGHT - TOP - BOTTOM}"/>`;
+  const whole =
+    `<rect class="hover" x="${round(left)}" y="${TOP}" width="${round(slot)}" ` + `height="${HEIGHT - TOP - BOTTOM}"/>`;
   return `<g class="${bar.final ? 'day' : 'day open'}"><title>${escapeHtml(title)}</title>${whole}${parts.join('')}</g>`;
 }
 

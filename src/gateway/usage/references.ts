@@ -21,7 +21,9 @@ export class References {
     this.#pages = pages;
   }
 
-  /** The rows with the reference of their customer, where they have one. Rows must come in the order of customers' ids. */
+  /**
+   * The rows with the reference of their customer, where they have one. Rows must come in the order of customers' ids.
+   */
   async added(rows: readonly ReportRow[]): Promise<readonly ReportRow[]> {
     const found: ReportRow[] = [];
     for (const row of rows) {

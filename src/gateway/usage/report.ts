@@ -45,7 +45,10 @@ export async function* rowsOfCustomer(rows: Ledger, customer: string): AsyncGene
   }
 }
 
-/** The first piece at once, so that whoever asked sees it begin; then few large ones: each wakes the gateway and the reader. */
+/**
+ * The first piece at once, so that whoever asked sees it begin; then few large ones: each wakes the gateway and the
+ * reader.
+ */
 async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string, void> {
   let text = '';
   let wanted = 1;

@@ -15,7 +15,10 @@ export type WorkerMessage =
 /** What the primary sends to a worker: a request for its metrics, or what is in force from now on. */
 export type PrimaryMessage = { readonly type: 'send_metrics' } | ({ readonly type: 'apply' } & Serialized);
 
-/** What a process runs by. A worker has it from the primary, never from the files: they may be bad by now, or say what only a new gateway may take over. */
+/**
+ * What a process runs by. A worker has it from the primary, never from the files: they may be bad by now, or say what
+ * only a new gateway may take over.
+ */
 export interface InForce {
   readonly settings: Settings;
   readonly certificate: Certificate | null;

@@ -32,7 +32,8 @@ function checkFormat(root: RootDatabase): void {
   if (format === undefined) root.transactionSync(() => about.putSync('format', OWN_FORMAT));
   else if (format !== OWN_FORMAT)
     throw new Error(
-      `its catalogue has format ${format}, which this version of pets does not know: start the version that wrote it, or a later one`,
+      `its catalogue has format ${format}, which this version of pets does not know: start the version that ` +
+        'wrote it, or a later one',
     );
 }
 

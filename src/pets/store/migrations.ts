@@ -26,7 +26,8 @@ export async function migrate(client: Client): Promise<void> {
     await client.query(`set local lock_timeout = ${LOCK_MS}`);
     await client.query(`select pg_advisory_xact_lock(${LOCK})`);
     await client.query(
-      'create table if not exists pets_migrations (version integer primary key, applied_at timestamptz not null default now())',
+      'create table if not exists pets_migrations (version integer primary key, applied_at timestamptz not null ' +
+        'default now())',
     );
     const { rows } = await client.query<{ version: number }>(
       'select coalesce(max(version), 0) as version from pets_migrations',
@@ -34,7 +35,8 @@ export async function migrate(client: Client): Promise<void> {
     const applied = rows[0]?.version ?? 0;
     if (applied > MIGRATIONS.length)
       throw new Error(
-        `it has format ${applied}, which this version of pets does not know: start the version that wrote it, or a later one`,
+        `it has format ${applied}, which this version of pets does not know: start the version that wrote it, ` +
+          'or a later one',
       );
     for (const [index, sql] of MIGRATIONS.entries()) {
       if (index < applied) continue;

@@ -18,6 +18,7 @@ export function checkAnswers(
   const allowed = status < 400 ? 0 : keyCount;
   if (wrong <= allowed && broken === 0) return;
   throw new Error(
-    `port ${port}, ${target}: ${status} was wanted, but ${good} answers were good, ${refused} refused and ${broken} broken`,
+    `port ${port}, ${target}: ${status} was wanted, but ${good} answers were good, ${refused} refused and ` +
+      `${broken} broken`,
   );
 }

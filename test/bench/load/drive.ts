@@ -126,7 +126,8 @@ function messageOf(aim: Aim, token: string): Buffer {
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
   return Buffer.from(
-    `${aim.traffic.method} ${aim.traffic.target} HTTP/1.1\r\nHost: 127.0.0.1:${aim.port}\r\n${fields}\r\n${bodyOf(aim.traffic)}`,
+    `${aim.traffic.method} ${aim.traffic.target} HTTP/1.1\r\nHost: ` +
+      `127.0.0.1:${aim.port}\r\n${fields}\r\n${bodyOf(aim.traffic)}`,
   );
 }
 

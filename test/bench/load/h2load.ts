@@ -7,7 +7,10 @@ import { checkAnswers } from './answers.js';
 const STREAMS = 8;
 const run = promisify(execFile);
 
-/** HTTP/2 over TLS, eight streams to a connection, one key for all: h2load can't change it. Gives how many were answered. */
+/**
+ * HTTP/2 over TLS, eight streams to a connection, one key for all: h2load can't change it. Gives how many were
+ * answered.
+ */
 export async function h2load(aim: Aim, seconds: number): Promise<number> {
   const { port, traffic, tokens } = aim;
   const fields = Object.entries({ ...fieldsOf(aim), Authorization: `Bearer ${tokens[0] ?? ''}` }).flatMap(

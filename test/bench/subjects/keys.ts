@@ -1,6 +1,9 @@
 import { makeToken } from '../../../src/gateway/accounts/token.js';
 
-/** roomy: never reaches its limits. tight: one request a minute. banned: its first refusal bans it for a day. unknown: no key at all. */
+/**
+ * roomy: never reaches its limits. tight: one request a minute. banned: its first refusal bans it for a day. unknown:
+ * no key at all.
+ */
 export type KeyKind = 'roomy' | 'tight' | 'banned' | 'unknown';
 
 export interface BenchKey {

@@ -32,7 +32,8 @@ t.test('the first start shows a key that works, the second keeps the data and ma
 });
 
 t.test(
-  'with TLS the line to paste says https; whatever asks the admin port works as before, also when the certificate cannot be read',
+  'with TLS the line to paste says https; whatever asks the admin port works as before, also when the ' +
+    'certificate cannot be read',
   async (t: Test) => {
     const folder = dataFolder(t);
     const tls = issueCertificate(folder, 'own');

@@ -74,7 +74,8 @@ function dropped(at: string, accessLines: number): string {
 t.test('equal: over plain, gzipped and standard input, whatever else stands in them', async (t) => {
   const { lines, folder, reconcile } = await stage(
     t,
-    `${START}petgate_admitted_total{plan="free",operation="listPets"} 3\npetgate_admitted_total{operation="createPet",plan="pro"} 2\n`,
+    `${START}petgate_admitted_total{plan="free",operation="listPets"} ` +
+      '3\npetgate_admitted_total{operation="createPet",plan="pro"} 2\n',
   );
   const noise = [
     'not JSON',
@@ -109,7 +110,8 @@ t.test(
   async (t) => {
     const { ids, lines, folder, reconcile } = await stage(
       t,
-      `${START}petgate_admitted_total{plan="free",operation="listPets"} 3\npetgate_admitted_total{plan="pro",operation="createPet"} 1\n`,
+      `${START}petgate_admitted_total{plan="free",operation="listPets"} ` +
+        '3\npetgate_admitted_total{plan="pro",operation="createPet"} 1\n',
     );
     const file = join(folder, 'a.log');
     writeFileSync(
@@ -156,7 +158,9 @@ t.test(
 );
 
 t.test('what the store never answered explains as many requests of its key and operation, and is named', async (t) => {
-  const counter = `${START}petgate_admitted_total{plan="free",operation="listPets"} 1\npetgate_admitted_total{plan="pro",operation="createPet"} 2\n`;
+  const counter =
+    `${START}petgate_admitted_total{plan="free",operation="listPets"} ` +
+    '1\npetgate_admitted_total{plan="pro",operation="createPet"} 2\n';
   const { ids, lines, folder, reconcile } = await stage(t, counter);
   const lost = (key: string, time = `${DAY}T00:00:01.000Z`): string =>
     line({ time, key, plan: null, operation: 'listPets', status: 503, counted: null, admittedAt: null, units: 0 });

@@ -1,6 +1,9 @@
 const [asked = '', many = '', part = ''] = (process.env['PETGATE_CHAOS'] ?? '').split(',');
 
-/** `PETGATE_CHAOS=<seed>,<events>` repeats a run, or makes it longer; with a third part only what has that in its name happens. */
+/**
+ * `PETGATE_CHAOS=<seed>,<events>` repeats a run, or makes it longer; with a third part only what has that in its name
+ * happens.
+ */
 export const seed = asked === '' ? Math.floor(Math.random() * 1_000_000) : Number(asked);
 export const events = many === '' ? 10 : Number(many);
 export const only = part;

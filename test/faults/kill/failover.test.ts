@@ -8,7 +8,8 @@ import { ledgerOf } from '../../e2e/ledger.js';
 
 t.setTimeout(120_000);
 t.test(
-  'a gateway killed with -9 while Redis is unavailable, and again while it replays, loses nothing and counts nothing twice',
+  'a gateway killed with -9 while Redis is unavailable, and again while it replays, loses nothing and counts ' +
+    'nothing twice',
   async (t) => {
     const { redis, start } = await fleetOf(t);
     const other = await start();

@@ -50,6 +50,7 @@ t.test(`counts come late and the push is killed at ${KILLS} points: the meter ha
   const revised = [...receiver.events.keys()].filter((id) => /&rev=\d+$/.test(id)).length;
   t.ok(revised > 0, 'some groups were corrected');
   t.comment(
-    `${kills} kills, ${receiver.requests.length} requests, ${receiver.events.size} events of which ${revised} corrections, ${receiver.repeats} repeats`,
+    `${kills} kills, ${receiver.requests.length} requests, ${receiver.events.size} events of which ${revised} ` +
+      `corrections, ${receiver.repeats} repeats`,
   );
 });

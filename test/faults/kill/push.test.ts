@@ -44,7 +44,8 @@ t.test(
     const { events } = JSON.parse(stdout) as { events: number };
     t.ok(events < rows.length, 'the last run went on where it was', { events, rows: rows.length });
     t.comment(
-      `${kills} kills, ${receiver.requests.length} requests, ${receiver.repeats} repeats of ${receiver.events.size} events`,
+      `${kills} kills, ${receiver.requests.length} requests, ${receiver.repeats} repeats of ` +
+        `${receiver.events.size} events`,
     );
 
     const again = receiver.requests.length;

@@ -72,7 +72,8 @@ t.test(
       { ledger: requests, admitted, unknown },
     );
     t.comment(
-      `${admitted} admitted, ledger ${requests}, ${load.count('store_unavailable')} × 503, slowest ${Math.round(load.slowestMs())} ms`,
+      `${admitted} admitted, ledger ${requests}, ${load.count('store_unavailable')} × 503, slowest ` +
+        `${Math.round(load.slowestMs())} ms`,
     );
   },
 );
@@ -189,7 +190,10 @@ t.test('a gateway that starts while Redis is down serves the keys it knows, and 
   });
 });
 
-/** How many processes of a gateway say that Redis is unavailable, and not since that it is back: a stall on a busy machine may have come before. */
+/**
+ * How many processes of a gateway say that Redis is unavailable, and not since that it is back: a stall on a busy
+ * machine may have come before.
+ */
 function awayProcesses(gateway: Gateway): number {
   const isUnavailable = new Map<unknown, boolean>();
   for (const { pid, msg } of gateway.program.lines()) {

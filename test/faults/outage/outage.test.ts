@@ -83,7 +83,8 @@ t.test(
       { ledger: requests, failed, admitted, unknown },
     );
     t.comment(
-      `${admitted} admitted, ledger ${requests}, ${load.count('store_unavailable')} × 503, slowest ${Math.round(load.slowestMs())} ms`,
+      `${admitted} admitted, ledger ${requests}, ${load.count('store_unavailable')} × 503, slowest ` +
+        `${Math.round(load.slowestMs())} ms`,
     );
   },
 );

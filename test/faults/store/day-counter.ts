@@ -1,4 +1,7 @@
-/** A child process that counts on all keys it is notified of, over many days, until it is killed. See active-days.test.ts. */
+/**
+ * A child process that counts on all keys it is notified of, over many days, until it is killed. See
+ * active-days.test.ts.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { createReporter } from '../../../src/gateway/store/failures.js';

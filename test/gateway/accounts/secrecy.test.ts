@@ -14,7 +14,9 @@ import { startUpstream } from '../../servers/upstream.js';
 
 const DAY = new Date().toISOString().slice(0, 10);
 
-/** Everything a gateway gives away while its keys live: made, used well and badly, rotated, brought in, banned, ended. */
+/**
+ * Everything a gateway gives away while its keys live: made, used well and badly, rotated, brought in, banned, ended.
+ */
 async function live(
   t: Test,
   gateway: Gateway,
@@ -75,7 +77,9 @@ async function live(
       { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       gateway.url,
     );
-    const twice = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`;
+    const twice =
+      `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nAuthorization: Bearer ` +
+      `${token}\r\nConnection: close\r\n\r\n`;
     const broken = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nbad header\r\n\r\n`;
     for (const bytes of [twice, broken])
       seen += JSON.stringify((await exchangeRaw(gateway.port, bytes)).map(({ headers, body }) => [...headers, body]));

@@ -37,7 +37,8 @@ t.test(
 );
 
 t.test(
-  'whatever the bucket and however deep its debt: at each time a field names, what it says is true, and none contradicts another',
+  'whatever the bucket and however deep its debt: at each time a field names, what it says is true, and none ' +
+    'contradicts another',
   (t) => {
     const level = (perMs: number): fc.Arbitrary<number> => fc.integer({ min: 0, max: 40 * perMs });
     const limit = fc.integer({ min: 1, max: 20 });

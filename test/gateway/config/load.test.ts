@@ -133,7 +133,9 @@ t.test('production and staging load, and differ from development only where they
 
 t.test('the environment wins over the file', (t) => {
   const folder = write(t, {
-    'gateway.yaml': `plans: ${JSON.stringify(plansPath)}\nlisten: { host: 10.0.0.1, port: 1000 }\nworkers: 3\nupstreams: { pets: { addresses: ['http://a:1'], deadline: 2s } }\n`,
+    'gateway.yaml':
+      `plans: ${JSON.stringify(plansPath)}\nlisten: { host: 10.0.0.1, port: 1000 }\nworkers: 3\nupstreams: { ` +
+      `pets: { addresses: ['http://a:1'], deadline: 2s } }\n`,
   });
   const settings = loadSettings({
     PETGATE_CONFIG: join(folder, 'gateway.yaml'),
@@ -190,7 +192,9 @@ t.test('an empty variable counts as not set', (t) => {
 
 t.test('what extends wins, mapping by mapping; lists are taken whole; paths are relative to their file', (t) => {
   const folder = write(t, {
-    'base.yaml': `plans: ${JSON.stringify(plansPath)}\ndata: here\ntrusted_proxies: [10.0.0.1, 10.0.0.2]\nlimits: { exchanges: 5, url_size: 1KiB }\n`,
+    'base.yaml':
+      `plans: ${JSON.stringify(plansPath)}\ndata: here\ntrusted_proxies: [10.0.0.1, 10.0.0.2]\nlimits: { ` +
+      'exchanges: 5, url_size: 1KiB }\n',
     'middle.yaml': 'extends: base.yaml\nlimits: { exchanges: 6 }\ntrusted_proxies: [10.0.0.3]\n',
     'top.yaml': 'extends: middle.yaml\nlimits: { headers_time: 2s }\n',
   });

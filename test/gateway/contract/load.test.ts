@@ -116,7 +116,9 @@ t.test('who need not authenticate is open to anyone', (t) => {
   t.end();
 });
 
-/** One mistake each, made in the sound document: what is replaced by what, where the problem is told, and what it says. */
+/**
+ * One mistake each, made in the sound document: what is replaced by what, where the problem is told, and what it says.
+ */
 const mistakes: readonly (readonly [name: string, from: string | RegExp, to: string, where: string, what: RegExp])[] = [
   [
     'no extension',

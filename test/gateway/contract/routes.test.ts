@@ -140,7 +140,8 @@ function expectedOf(operations: readonly Operation[], method: string, path: stri
     );
   };
   const allowedOf = (some: readonly Operation[]): string =>
-    `${method === 'OPTIONS' ? 'options' : 'method_not_allowed'} ${METHODS.filter((name) => name === 'OPTIONS' || some.some((candidate) => candidate.method === (name === 'HEAD' ? 'GET' : name))).join(', ')}`;
+    `${method === 'OPTIONS' ? 'options' : 'method_not_allowed'} ` +
+    `${METHODS.filter((name) => name === 'OPTIONS' || some.some((candidate) => candidate.method === (name === 'HEAD' ? 'GET' : name))).join(', ')}`;
   if (path === '*') return allowedOf(operations);
   const exact = operations.filter((candidate) => candidate.path === path && !path.includes('{'));
   const there =

@@ -20,7 +20,7 @@ t.test('one secret, or two during a rotation, of the variable, else of the file'
 
 t.test('what is no secret is refused, unrepeated, and none is made', (t) => {
   const folder = t.testdir({});
-  t.throws(() => readEventSecrets({}, folder), { name: 'BadSecret', message: /set PETGATE_EVENTS_SECRET, or write/ });
+  t.throws(() => readEventSecrets({}, folder), { name: 'InvalidSecret', message: /set PETGATE_EVENTS_SECRET, or write/ });
   const three = [FIRST, FIRST, FIRST].map(written).join(' ');
   for (const text of [
     'hunter2hunter2hunter2hunter2hunter2',
@@ -42,7 +42,7 @@ t.test('what is no secret is refused, unrepeated, and none is made', (t) => {
         t.fail(`taken: ${text}`);
       } catch (error) {
         const { name, message } = error as Error;
-        t.equal(name, 'BadSecret', message);
+        t.equal(name, 'InvalidSecret', message);
         t.ok(message.startsWith(where) && message.includes('openssl'), message);
         t.notMatch(message, /hunter2|YWFh|AAAA/);
       }

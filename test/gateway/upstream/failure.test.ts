@@ -16,7 +16,7 @@ t.test('each way an upstream can fail is counted under its kind', async (t) => {
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
     environment: { PETS_URL: upstream.url },
-    config: { upstreams: { pets: { deadline: '300ms', connections: 1, breaker: 'off' } } },
+    config: { upstreams: { pets: { deadline: '1s', connections: 1, breaker: 'off' } } },
   });
   const { key } = await gateway.createKey({ plan: 'pro' });
   const add = (): Promise<number> =>

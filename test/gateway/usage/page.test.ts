@@ -69,11 +69,14 @@ t.test('the page shows plot, legend and table in Chromium, in light and dark, an
     );
     t.equal(await page.locator('tfoot td').nth(1).textContent(), sum.toLocaleString('en-US'));
     const colours = await page.evaluate<string[]>(
-      `[...document.querySelectorAll('.swatch')].map((each) => getComputedStyle(each).backgroundColor).concat(getComputedStyle(document.body).backgroundColor)`,
+      `[...document.querySelectorAll('.swatch')].map((each) => ` +
+        `getComputedStyle(each).backgroundColor).concat(getComputedStyle(document.body).backgroundColor)`,
     );
     t.equal(new Set(colours).size, 4, 'the style sheet holds: every plan has a colour of its own, unlike the page');
     const heights = await page.evaluate<number[]>(
-      `[...document.querySelectorAll('svg g.day')].map((day) => Math.round([...day.querySelectorAll('rect:not(.hover)')].reduce((sum, rect) => sum + rect.getBoundingClientRect().height, 0)))`,
+      `[...document.querySelectorAll('svg g.day')].map((day) => ` +
+        `Math.round([...day.querySelectorAll('rect:not(.hover)')].reduce((sum, rect) => sum + ` +
+        `rect.getBoundingClientRect().height, 0)))`,
     );
     const tallest = told.indexOf(Math.max(...told));
     t.equal(heights.indexOf(Math.max(...heights)), tallest, 'the day with most requests is the tallest');

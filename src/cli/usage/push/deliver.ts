@@ -74,7 +74,8 @@ async function send(
   if (status === 408 || status === 429 || status >= 500)
     return { reason: `it answers ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
   throw new CommandError(
-    `${url} refuses the events: it answers ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to and PETGATE_PUSH_TOKEN, then run the same command again.`,
+    `${url} refuses the events: it answers ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to and ` +
+      'PETGATE_PUSH_TOKEN, then run the same command again.',
   );
 }
 

@@ -26,7 +26,8 @@ export function groupOf(row: LedgerRow): string {
 }
 
 /**
- * The event for a row of the ledger. The same row makes the same event, byte for byte, under an id that names the group.
+ * The event for a row of the ledger. The same row makes the same event, byte for byte, under an id that names the
+ * group.
  * @param revision above 1 for what was added to a group after its first event
  */
 export function eventOf(row: LedgerRow, source: string, payerOf: PayerOf, revision = 1): UsageEvent {

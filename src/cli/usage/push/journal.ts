@@ -21,7 +21,8 @@ export async function* readJournal(file: string, bytes: number): AsyncGenerator<
   if (bytes === 0) return;
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < bytes)
     throw new CommandError(
-      `The journal ${file} is missing or too short. It belongs to the state of the push: bring it back, or ask for the day with another --state.`,
+      `The journal ${file} is missing or too short. It belongs to the state of the push: bring it back, or ` +
+        'ask for the day with another --state.',
     );
   const handle = await open(file);
   try {

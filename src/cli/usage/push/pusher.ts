@@ -65,7 +65,10 @@ export class Pusher {
     this.#file = new StateFile(parts.stateFile);
   }
 
-  /** First the range that was left unfinished, then the days asked for. Rejects with CommandError; what was done stays done. */
+  /**
+   * First the range that was left unfinished, then the days asked for. Rejects with CommandError; what was done stays
+   * done.
+   */
   async run(from: string | undefined, to: string | undefined): Promise<void> {
     const file = this.#file;
     const growing = await this.#growing();
@@ -141,7 +144,9 @@ export class Pusher {
     for await (const row of readLedger(client, { from: day, to: day, by })) {
       if (!wasSent && row.get('final') !== 'true')
         throw new CommandError(
-          `${day} is not final by the gateway's clock, though it is by this machine's, or a gateway came back with counts of days before. See "petgate usage gateways" and the clock, then run the same command again.`,
+          `${day} is not final by the gateway's clock, though it is by this machine's, or a gateway came back ` +
+            'with counts of days before. See "petgate usage gateways" and the clock, then run the same command ' +
+            'again.',
         );
       yield row;
     }

@@ -88,7 +88,8 @@ function readState(file: string): PushState {
     // Reported below, as for any other foreign file.
   }
   throw new CommandError(
-    `${file} holds no state of a push that this version can go on with. Name another file with --state, or remove it and say with --from where to begin: sending again does no harm.`,
+    `${file} holds no state of a push that this version can go on with. Name another file with --state, or ` +
+      'remove it and say with --from where to begin: sending again does no harm.',
   );
 }
 

@@ -150,7 +150,8 @@ function readId(
   if (typeof id !== 'string') return '';
   if (!acceptImported && foreignIds.includes(id)) {
     problems.push(
-      'hash: keys of another form are refused here; set keys.accept_imported to true first, or give the id if Petgate made the key',
+      'hash: keys of another form are refused here; set keys.accept_imported to true first, or give the id if ' +
+        'Petgate made the key',
     );
   }
   return id;

@@ -90,7 +90,9 @@ function unauthorized(header: string | undefined, asked: Access | null): AdminRe
 
 /** A browser sends the password it has for ever, and asks for another only after a 401. */
 function insufficient(role: Role, access: Access, asksAgain: boolean): AdminRefusal {
-  const message = `This needs an admin token with the role ${rolesFor(access).join(' or ')}, and this one has the role ${role}. Ask an operator for another ("petgate tokens create").`;
+  const message =
+    `This needs an admin token with the role ${rolesFor(access).join(' or ')}, and this one has the role ` +
+    `${role}. Ask an operator for another ("petgate tokens create").`;
   return new AdminRefusal(
     asksAgain ? 401 : 403,
     'insufficient_role',
@@ -103,7 +105,8 @@ function storeUnavailable(): AdminRefusal {
   return new AdminRefusal(
     503,
     'store_unavailable',
-    'The store does not answer, and it alone knows this admin token. Try again, or use the token of the environment (PETGATE_ADMIN_TOKEN), which needs no store.',
+    'The store does not answer, and it alone knows this admin token. Try again, or use the token of the ' +
+      'environment (PETGATE_ADMIN_TOKEN), which needs no store.',
     { 'Retry-After': '1' },
   );
 }

@@ -21,7 +21,8 @@ export function createHostCheck(hosts: readonly string[]): (field: string | unde
     throw new AdminRefusal(
       421,
       'unknown_host',
-      `The admin listener is not known by the name ${shown}. Ask it by its address, or add the name to admin.hosts in ` +
+      `The admin listener is not known by the name ${shown}. Ask it by its address, or add the name to ` +
+        'admin.hosts in ' +
         'gateway.yaml and start the gateway again.',
     );
   };

@@ -69,7 +69,10 @@ export const lift = handler({
   },
 });
 
-/** All keys that a customer has at that moment. May break off half way, when the store goes away: to repeat it does no harm. */
+/**
+ * All keys that a customer has at that moment. May break off half way, when the store goes away: to repeat it does no
+ * harm.
+ */
 export const startAll = handler({
   takes: NewBan,
   gives: BanList,

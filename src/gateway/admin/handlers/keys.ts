@@ -68,7 +68,10 @@ async function shown({ registry }: AdminParts, record: KeyRecord): Promise<objec
   return viewOf(await registry.asItHolds(record), await registry.nowMs());
 }
 
-/** A key as operators see it, with plan, limits and grants as they hold: never a secret nor a hash, only when each secret ends. */
+/**
+ * A key as operators see it, with plan, limits and grants as they hold: never a secret nor a hash, only when each
+ * secret ends.
+ */
 export function viewOf(record: KeyRecord, nowMs: number): object {
   const { id, name, plan, status, limits, grants, scopes, note, createdAtMs, expiresAtMs } = record;
   const secrets = record.secrets.map(({ endsAtMs }) => ({ ends: isoOrNull(endsAtMs) }));

@@ -5,7 +5,10 @@ const LINE_BYTES = 16_384;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** JSON lines as they come: one object per line of at most 16 KiB, empty lines skipped. Not by node:readline, which keeps a line of any length, and mends what is no UTF-8. */
+/**
+ * JSON lines as they come: one object per line of at most 16 KiB, empty lines skipped. Not by node:readline, which
+ * keeps a line of any length, and mends what is no UTF-8.
+ */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportLine, void> {
   let line = 1;
   let rest: Buffer = Buffer.alloc(0);

@@ -21,7 +21,8 @@ export const cors = mapping({
   origins: z
     .union([z.literal('*'), z.array(origin).min(1, `${ORIGINS}; to allow none, leave cors out`)], { error: ORIGINS })
     .describe(
-      "Whose pages may use the API: origins, patterns such as https://*.example.com (one label or more), or '*' for every one.",
+      "Whose pages may use the API: origins, patterns such as https://*.example.com (one label or more), or '*' " +
+        'for every one.',
     ),
   headers: fields('Authorization', 'Content-Type', 'If-None-Match', 'X-Request-Id', 'traceparent', 'tracestate')
     .refine(

@@ -24,7 +24,8 @@ export const gatewayFile = mapping({
     proxy_protocol: bool
       .prefault(false)
       .describe(
-        'Every connection begins with a PROXY header (version 1 or 2) and comes from one of trusted_proxies; all others are closed.',
+        'Every connection begins with a PROXY header (version 1 or 2) and comes from one of trusted_proxies; ' +
+          'all others are closed.',
       ),
   })
     .prefault({})
@@ -43,7 +44,8 @@ export const gatewayFile = mapping({
       .array(host, { error: 'must be a list of host names' })
       .prefault([])
       .describe(
-        'Names it answers to beside addresses, names of one label and those ending in .svc, .local or .internal; others get 421.',
+        'Names it answers to beside addresses, names of one label and those ending in .svc, .local or ' +
+          '.internal; others get 421.',
       ),
   })
     .prefault({})

@@ -16,7 +16,8 @@ export const limits = mapping({
   waiting: whole(1, 1_000_000)
     .prefault(1000)
     .describe(
-      'Requests at once per process, beside the exchanges, that wait for their client: for its body, or until it takes the answer; 503 overloaded above, or cut.',
+      'Requests at once per process, beside the exchanges, that wait for their client: for its body, or until ' +
+        'it takes the answer; 503 overloaded above, or cut.',
     ),
   bodies_size: size('1B', '1TiB')
     .prefault('256MiB')

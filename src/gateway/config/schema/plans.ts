@@ -58,7 +58,8 @@ const plan = mapping({
     .array(whole(1, 100), { error: WARN_FORM })
     .refine((shares) => shares.every((share, n) => n === 0 || share > shares[n - 1]!), WARN_FORM)
     .describe(
-      'Shares of day and month in percent, ascending: whoever has used so much is notified of in an event. 50, 80 and 100 where it is left out; [] for none.',
+      'Shares of day and month in percent, ascending: whoever has used so much is notified of in an event. 50, ' +
+        '80 and 100 where it is left out; [] for none.',
     )
     .optional(),
   retired: bool
@@ -76,7 +77,9 @@ export const plansFile = z
   )
   .meta({ maxProperties: MAX_PLANS })
   .refine((plans) => Object.keys(plans).length <= MAX_PLANS, {
-    error: `must be at most ${MAX_PLANS} plans; keys and customers with limits of their own share one, with limits: custom`,
+    error:
+      `must be at most ${MAX_PLANS} plans; keys and customers with limits of their own share one, with limits: ` +
+      'custom',
   })
   .refine((plans) => Object.hasOwn(plans, ANONYMOUS_PLAN), {
     error: `the plan ${ANONYMOUS_PLAN} is missing; it applies to addresses that show no valid key`,

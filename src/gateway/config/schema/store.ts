@@ -5,7 +5,8 @@ import { choice, duration, mapping, size, text, whole } from './values.js';
 // Neither the whole of a Redis address nor a part of it stands in a message: it may hold a password.
 const REDIS = /^rediss?(?:\+cluster|\+sentinel)?:\/\/[^\s/]+(?:\/\S*)?$/;
 const redis = text(
-  'must be an address such as redis://host:6379, rediss://user:password@host:6379/0, redis+cluster://h1:6379,h2:6379 or redis+sentinel://h1:26379,h2:26379/name',
+  'must be an address such as redis://host:6379, rediss://user:password@host:6379/0, ' +
+    'redis+cluster://h1:6379,h2:6379 or redis+sentinel://h1:26379,h2:26379/name',
   REDIS,
 ).superRefine((url, context) => {
   const problem = REDIS.test(url) ? redisUrlProblem(url) : null;
@@ -24,7 +25,8 @@ export const store = mapping({
   engine: choice('redis', 'embedded')
     .optional()
     .describe(
-      'What keeps keys and counts. Left out: Redis where its address is set, else embedded; production must say embedded.',
+      'What keeps keys and counts. Left out: Redis where its address is set, else embedded; production must say ' +
+        'embedded.',
     ),
   redis: redis
     .optional()
@@ -39,7 +41,8 @@ export const store = mapping({
   archive: archive
     .optional()
     .describe(
-      'With Redis: the PostgreSQL where days of the ledger go that are over; off: nowhere, and no warning. The embedded store keeps them itself.',
+      'With Redis: the PostgreSQL where days of the ledger go that are over; off: nowhere, and no warning. The ' +
+        'embedded store keeps them itself.',
     ),
   archive_after: duration('32d', '36500d')
     .refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 40d')
@@ -56,7 +59,8 @@ export const store = mapping({
   on_failure: choice('local', 'refuse')
     .prefault('local')
     .describe(
-      'While Redis is unavailable: decide here, about keys seen within 24 hours and from a share of each limit, or refuse with 503.',
+      'While Redis is unavailable: decide here, about keys seen within 24 hours and from a share of each limit, ' +
+        'or refuse with 503.',
     ),
   gateways: z
     .union([z.literal('auto'), whole(1, 10_000, ', or auto')], {
@@ -67,13 +71,15 @@ export const store = mapping({
   eviction: choice('refuse', 'accept')
     .prefault('refuse')
     .describe(
-      'Of a Redis whose maxmemory-policy drops data when its memory is full: a gateway that starts on it is not ready, or is.',
+      'Of a Redis whose maxmemory-policy drops data when its memory is full: a gateway that starts on it is not ' +
+        'ready, or is.',
     ),
   replicas: z
     .union([z.literal('auto'), whole(0, 100, ', or auto')], { error: 'must be a whole number from 0 to 100, or auto' })
     .prefault('auto')
     .describe(
-      'How many Redis replicas must have a change of a key or a ban before it is acknowledged; auto: all that are connected, or one while those seen within the hour are gone.',
+      'How many Redis replicas must have a change of a key or a ban before it is acknowledged; auto: all that ' +
+        'are connected, or one while those seen within the hour are gone.',
     ),
   replica_wait: duration('1ms', '10s')
     .prefault('1s')
@@ -82,7 +88,8 @@ export const store = mapping({
   .refine(({ archive: where, redis: url }) => isOff(where) || url !== undefined, {
     path: ['archive'],
     error:
-      'only Redis has an archive: the embedded store keeps its ledger on disk for as long as store.usage says; leave LEDGER_URL and store.archive out, or set REDIS_URL',
+      'only Redis has an archive: the embedded store keeps its ledger on disk for as long as store.usage says; ' +
+      'leave LEDGER_URL and store.archive out, or set REDIS_URL',
   })
   .refine(({ archive: where, archive_after: after, usage }) => isOff(where) || after < usage, {
     path: ['archive_after'],

@@ -34,7 +34,8 @@ export const upstream = mapping({
   health: health
     .optional()
     .describe(
-      'Each address is asked whether it wants requests; one that does not is passed over while another does. Left out: health is inferred from the requests sent to it.',
+      'Each address is asked whether it wants requests; one that does not is passed over while another does. ' +
+        'Left out: health is inferred from the requests sent to it.',
     ),
   breaker: z
     .union([z.literal('off'), breaker], { error: 'must be off, or a mapping of failures, open, cap' })

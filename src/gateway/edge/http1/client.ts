@@ -133,7 +133,8 @@ export class HttpClient extends ServedClient implements Ongoing {
 
   abort(): void {
     const { socket, httpVersion } = this.#request;
-    // An HTTP/1.0 answer may end with its connection: there only a reset shows that it was cut. With TLS the missing close_notify does.
+    // An HTTP/1.0 answer may end with its connection: there only a reset shows that it was cut. With TLS the missing
+    // close_notify does.
     if (httpVersion === '1.0' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
     else socket.destroy();
   }

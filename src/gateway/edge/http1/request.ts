@@ -57,7 +57,10 @@ export function requestsThat(
   };
 }
 
-/** True of a plain request whose Upgrade was ignored (RFC 9110 §7.8). Node's parser drops what follows its head in the same read. */
+/**
+ * True of a plain request whose Upgrade was ignored (RFC 9110 §7.8). Node's parser drops what follows its head in the
+ * same read.
+ */
 export function ignoredUpgrade(request: IncomingMessage): boolean {
   return (request as { asked?: boolean | null }).asked === true;
 }

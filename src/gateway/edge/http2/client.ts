@@ -8,7 +8,10 @@ import type { Traffic } from '../traffic.js';
 
 const { NGHTTP2_NO_ERROR } = constants;
 
-/** An answer goes out in pieces of this size, one after the other: each one that was sent proves that its client is alive. */
+/**
+ * An answer goes out in pieces of this size, one after the other: each one that was sent proves that its client is
+ * alive.
+ */
 const PIECE_BYTES = 16 * 1024;
 /** Pieces that may wait before whoever writes is asked to wait as well. */
 const MAX_PIECES = 4;
@@ -20,7 +23,9 @@ interface StreamTerms {
   readonly expectsContinue: boolean;
 }
 
-/** The client's side of an exchange on one stream of HTTP/2. However it ends, the other streams of the connection go on. */
+/**
+ * The client's side of an exchange on one stream of HTTP/2. However it ends, the other streams of the connection go on.
+ */
 export class StreamClient extends ServedClient {
   started = false;
   /** The client went before its answer was whole, by its own doing. */
@@ -58,7 +63,10 @@ export class StreamClient extends ServedClient {
     });
   }
 
-  /** Where the request came to its end before, the stream is closed with the last frame, and never tells that it finished. */
+  /**
+   * Where the request came to its end before, the stream is closed with the last frame, and never tells that it
+   * finished.
+   */
   #hasAnswer(): boolean {
     const { writableFinished, rstCode } = this.#stream;
     return this.#ended && this.#pieces.length === 0 && (writableFinished || rstCode === NGHTTP2_NO_ERROR);
@@ -155,7 +163,9 @@ export class StreamClient extends ServedClient {
   }
 }
 
-/** The fields of an answer as node:http2 takes them. What belongs to a connection has no place there (RFC 9113 §8.2.2). */
+/**
+ * The fields of an answer as node:http2 takes them. What belongs to a connection has no place there (RFC 9113 §8.2.2).
+ */
 function fieldsOf(status: number, flat: readonly string[]): OutgoingHttpHeaders {
   const fields = Object.assign(Object.create(null) as OutgoingHttpHeaders, { ':status': status });
   // A length that no body keeps to breaks the stream (RFC 9113 §8.1.1); HEAD and 304 may have one all the same.

@@ -7,7 +7,9 @@ const FAREWELL_MS = 2000;
 
 /** What a tunnel may last. */
 interface TunnelTerms {
-  /** How long bytes of the client may wait for the service: meanwhile nothing is read, and nobody sees the client leave. */
+  /**
+   * How long bytes of the client may wait for the service: meanwhile nothing is read, and nobody sees the client leave.
+   */
   readonly requestMs: number;
   readonly tunnelIdleMs: number;
   readonly tunnelLifetimeMs: number;

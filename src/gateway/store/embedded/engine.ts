@@ -194,7 +194,9 @@ function admitAddress(
   return verdict;
 }
 
-/** The state itself, or a copy where deciding only brings it up to date for the figures: that must not be remembered. */
+/**
+ * The state itself, or a copy where deciding only brings it up to date for the figures: that must not be remembered.
+ */
 function scratchOf(state: SubjectState, ban: BanRule, cost: number, nowMs: number): SubjectState {
   return changesNothing(state, ban, cost, nowMs) ? copyOfState(state) : state;
 }

@@ -13,11 +13,16 @@ import { unpackState } from './log/subject-state.js';
 import { areMarksOver } from './log/pending.js';
 import { translated } from './files/errors.js';
 
-/** A subject not seen for so long is forgotten, when its greedy buckets are whole again too: it starts afresh either way. */
+/**
+ * A subject not seen for so long is forgotten, when its greedy buckets are whole again too: it starts afresh either
+ * way.
+ */
 const FORGET_AFTER_MS = 2 * DAY_MS;
 /** How long a bucket has to be whole: a clock may step back. */
 const WHOLE_FOR_MS = DAY_MS;
-/** A key may have other terms at any time, and what it spent comes back by those: at the slowest, one unit per window. */
+/**
+ * A key may have other terms at any time, and what it spent comes back by those: at the slowest, one unit per window.
+ */
 const LEAST: Pick<Terms, 'limits' | 'refill'> = { limits: { minute: 1, day: 1 }, refill: 'greedy' };
 /** What was notified of a month is remembered until it is over. */
 const MARKED_MS = LONGEST_MONTH_MS;
@@ -67,7 +72,10 @@ export class Sweep {
   }
 }
 
-/** Removes rows of a kind that are over, `STEP_ROWS` looked at from the name `from` on. Gives the name to go on from; at the end it is the first again. */
+/**
+ * Removes rows of a kind that are over, `STEP_ROWS` looked at from the name `from` on. Gives the name to go on from; at
+ * the end it is the first again.
+ */
 export function removeSome(
   store: Store,
   kind: string,

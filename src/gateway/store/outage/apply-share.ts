@@ -40,7 +40,10 @@ export function applyBan(state: SubjectState, last: LastVerdict | undefined, key
   Object.assign(state, { bannedUntilMs: ban.untilMs, banLevel: ban.level, strikes: 0, strikesSinceMs: 0 });
 }
 
-/** The newest that was seen of it: a ban may have been lifted since. A record from the future was read before the clock was set back. */
+/**
+ * The newest that was seen of it: a ban may have been lifted since. A record from the future was read before the clock
+ * was set back.
+ */
 function banOf(last: LastVerdict | undefined, key: CachedKey, nowMs: number): CachedKey['ban'] {
   if (last === undefined || (last.atMs < key.seenAtMs && key.seenAtMs <= nowMs)) return key.ban;
   const { verdict } = last;

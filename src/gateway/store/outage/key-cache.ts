@@ -70,7 +70,9 @@ export class KeyCache {
     return cached !== undefined && isFresh(cached) ? cached : undefined;
   }
 
-  /** The record in which plan and limits of a key stand: its customer's, where it has one; also of a customer itself. */
+  /**
+   * The record in which plan and limits of a key stand: its customer's, where it has one; also of a customer itself.
+   */
   holder(id: string): KeyRecord | CustomerRecord | undefined {
     return this.read(isCustomer(id) ? id : (customerOf(id) ?? id))?.record;
   }
@@ -115,7 +117,10 @@ export class KeyCache {
     return isCustomer(id) || cached.record.version === this.verdicts.of(id)?.verdict.recordVersion;
   }
 
-  /** Somebody changed these keys or customers: what was seen of them is over, also where it can't be seen what they are now. */
+  /**
+   * Somebody changed these keys or customers: what was seen of them is over, also where it can't be seen what they are
+   * now.
+   */
   async changed(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.verdicts.forget(id);
     this.#stores.durable.resetReadTxn();
@@ -168,7 +173,8 @@ export class KeyCache {
   }
 
   /**
-   * Writes keys and customers, and forgets those that are null, in one step. Of a record older than the one that is there
+   * Writes keys and customers, and forgets those that are null, in one step. Of a record older than the one that is
+   * there
    * nothing stays: either it was read late, or Redis lost its data; the key is read anew when it is seen.
    */
   async #write(all: ReadonlyMap<string, Cached | null>): Promise<void> {

@@ -49,12 +49,16 @@ export class Local {
     const decided = verdicts.map((verdict) => (isDecided(verdict) ? verdict : undefined));
     if (!decided.includes(undefined)) return verdicts;
     throw new StoreUnavailable(
-      'Redis is unavailable, and the key is not known here: its record was not seen in the last 24 hours, its secret may be newer, or its share of the limit is nothing.',
+      'Redis is unavailable, and the key is not known here: its record was not seen in the last 24 hours, its ' +
+        'secret may be newer, or its share of the limit is nothing.',
       { decided },
     );
   }
 
-  /** What this process saw of a key binds all processes of the machine, whichever is asked: so it is shared at once, key by key. */
+  /**
+   * What this process saw of a key binds all processes of the machine, whichever is asked: so it is shared at once, key
+   * by key.
+   */
   async #applyToAll(): Promise<void> {
     const ids = this.#keys.verdicts.keyIds();
     for (let start = 0; start < ids.length; start += APPLIED_AT_ONCE) {

@@ -26,7 +26,10 @@ interface MaintenanceParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** What one process of each gateway does for all of them: reports that it is alive, follows changed keys, replays what was spooled. */
+/**
+ * What one process of each gateway does for all of them: reports that it is alive, follows changed keys, replays what
+ * was spooled.
+ */
 export class Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #stop: () => Promise<void>;
@@ -70,7 +73,9 @@ export class Maintenance {
     this.#doneAtMs[what] = performance.now();
   }
 
-  /** Reads anew the cached keys that the log of changes names, until the entries are so old that their change is there. */
+  /**
+   * Reads anew the cached keys that the log of changes names, until the entries are so old that their change is there.
+   */
   async #follow(): Promise<void> {
     const { redis, keys, metadata } = this.#parts;
     // Store time. A store whose clock was set back begins anew.

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Stores } from '../embedded/files/stores.js';
 import { inTransaction } from '../embedded/files/errors.js';
 
-/** A store that lost everything knows only the gateways that reported since: a lower count is believed after this time. */
+/**
+ * A store that lost everything knows only the gateways that reported since: a lower count is believed after this time.
+ */
 const BELIEVED_AFTER_MS = 30_000;
 /** Ids that wait to be taken leave of, at most. */
 const MAX_FORMER = 100;
@@ -43,7 +45,10 @@ export class Metadata {
     return this.read('id') ?? this.begin();
   }
 
-  /** A gateway starts here, and none of its processes counts yet. Gives its id: never that of before, for the folder may be a copy. */
+  /**
+   * A gateway starts here, and none of its processes counts yet. Gives its id: never that of before, for the folder may
+   * be a copy.
+   */
   begin(): string {
     return this.#stores.durable.transactionSync(() => {
       const before = this.read('id') ?? this.read('spool');

@@ -33,7 +33,8 @@ interface SpoolParts {
 /**
  * What was counted here and is still to come into Redis: the ledger of the local engine, less what
  * Redis acknowledged. The ledger only grows and Redis subtracts what it took before from the same gateway, so that
- * sending it may break off anywhere, be repeated, and be done by several processes at once, and of copies of the folder.
+ * sending it may break off anywhere, be repeated, and be done by several processes at once, and of copies of the
+ * folder.
  */
 export class Spool {
   readonly #parts: SpoolParts;
@@ -76,7 +77,10 @@ export class Spool {
     this.#pending = pending;
   }
 
-  /** Brings all that was counted before the call into Redis; gives what that was. Rejects with StoreUnavailable, and may then be called again. */
+  /**
+   * Brings all that was counted before the call into Redis; gives what that was. Rejects with StoreUnavailable, and may
+   * then be called again.
+   */
   async replay(): Promise<UsageCounts> {
     const beganMs = Date.now();
     const sum = noCounts();

@@ -78,7 +78,10 @@ export class CachedKeyVerifier implements KeyVerifier {
   }
 }
 
-/** Whether every window of the share can hold the request at all. Of one that costs nothing only minute and day are asked. */
+/**
+ * Whether every window of the share can hold the request at all. Of one that costs nothing only minute and day are
+ * asked.
+ */
 function isEnough(terms: Terms, { operation, cost }: AdmissionRequest): boolean {
   const { minute, day } = terms.limits;
   const charged = costOf(terms.operations, operation, cost);

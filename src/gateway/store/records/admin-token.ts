@@ -22,7 +22,10 @@ export function hasExpired({ expiresAtMs }: AdminToken, nowMs: number): boolean 
   return expiresAtMs !== null && expiresAtMs <= nowMs;
 }
 
-/** Admin tokens; a few, so that a list is not paged. Each change holds for the next `read` of every gateway, and is durable when the promise ends. */
+/**
+ * Admin tokens; a few, so that a list is not paged. Each change holds for the next `read` of every gateway, and is
+ * durable when the promise ends.
+ */
 export interface TokenStore {
   read(id: string): Promise<AdminToken | undefined>;
   /** All of them, by id. */

@@ -12,7 +12,7 @@
  *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
  *     petgate:{<id>}:wait         what makes WAIT wait (link/replicas.ts) TTL
  *     petgate:store               which store it is (hash, link/identity.ts) no TTL
- *     petgate:{<n>}:store         the same, 64 times: on each master of a Cluster, and beside one that was evicted no TTL
+ * petgate:{<n>}:store the same, 64 times: on each master of a Cluster, and beside one that was evicted no TTL
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:customers           ids of all customers (sorted set)  no TTL
  *     petgate:tokens              admin tokens by id (hash)          no TTL

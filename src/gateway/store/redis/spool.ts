@@ -20,7 +20,10 @@ export interface SpooledKey {
   readonly warnAt?: readonly number[] | undefined;
 }
 
-/** Takes the key's counts over, what was not taken before. When it resolves, all of them are in the ledger. True when something is to be notified of it. */
+/**
+ * Takes the key's counts over, what was not taken before. When it resolves, all of them are in the ledger. True when
+ * something is to be notified of it.
+ */
 export async function takeSpool(
   link: Link,
   spoolId: string,

@@ -12,7 +12,9 @@ const JOINED_BYTES = 16 * 1024;
 /** A server that keeps idle connections so long drops ours before; a request on its way would meet that. */
 const MARGIN_MS = 1000;
 
-/** A connection in use is closed after so long, or half as much more: its name may stand for another address by then. */
+/**
+ * A connection in use is closed after so long, or half as much more: its name may stand for another address by then.
+ */
 const LIFETIME_MS = 60_000;
 /** How long a server that answered early may take no more of the body, before the rest is cut off. */
 const LINGER_MS = 2000;

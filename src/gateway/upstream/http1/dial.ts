@@ -15,7 +15,10 @@ export interface SocketReader {
   onBytes(bytes: Buffer): void;
 }
 
-/** Opens a connection. Ends with `onOpen`, which gives its reader, or with `onFailed` when there is none within `connectMs`. */
+/**
+ * Opens a connection. Ends with `onOpen`, which gives its reader, or with `onFailed` when there is none within
+ * `connectMs`.
+ */
 export function dial(
   target: Target,
   connectMs: number,

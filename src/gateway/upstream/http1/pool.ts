@@ -110,7 +110,9 @@ export class Pool implements Owner {
     if (this.#closing && this.#queue.length === 0) this.#finish();
   }
 
-  /** One that fails takes the request with it that has waited longest: else all would wait for an address that is down. */
+  /**
+   * One that fails takes the request with it that has waited longest: else all would wait for an address that is down.
+   */
   #dial(): void {
     const { target, connectMs, idleMs, lifetimeMs } = this.#settings;
     this.#dialling += 1;

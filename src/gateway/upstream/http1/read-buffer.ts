@@ -67,7 +67,10 @@ function copyOf(piece: Buffer): Buffer {
   return copy;
 }
 
-/** Nobody will read this piece again, so others may be read into its memory. Once only; for any other Buffer it does nothing. */
+/**
+ * Nobody will read this piece again, so others may be read into its memory. Once only; for any other Buffer it does
+ * nothing.
+ */
 export function release(piece: Buffer): void {
   const block = KEPT.get(piece);
   if (block === undefined) return;

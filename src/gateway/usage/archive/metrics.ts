@@ -18,7 +18,8 @@ export function watchArchive(registry: Registry, state: () => ArchiveState): voi
   gaugeOf(
     registry,
     'petgate_ledger_waiting',
-    'Days of the ledger that are due for the archive and not moved, as last seen; above 0 for more than a day: look why.',
+    'Days of the ledger that are due for the archive and not moved, as last seen; above 0 for more than a day: ' +
+      'look why.',
     () => state().waiting,
     'max',
   );

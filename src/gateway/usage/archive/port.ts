@@ -11,7 +11,9 @@ export interface Archive {
   readonly id: string;
   /** The store that it has days of, or is to have; null before the first move. */
   storeId(): Promise<string | null>;
-  /** Takes the days of the store with these ids, the first its own, and of no other. Rejects with ArchiveUnavailable. */
+  /**
+   * Takes the days of the store with these ids, the first its own, and of no other. Rejects with ArchiveUnavailable.
+   */
   bind(storeIds: readonly string[]): Promise<void>;
   /** Another one after each change of what days there are. */
   version(): Promise<string>;

@@ -123,7 +123,8 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
     'archive-after',
     '5:18 store.archive_after',
     /must be shorter than usage/,
-    'store:\n  redis: redis://127.0.0.1:6379\n  archive: postgres://127.0.0.1/ledger\n  usage: 40d\n  archive_after: 40d\n',
+    'store:\n  redis: redis://127.0.0.1:6379\n  archive: postgres://127.0.0.1/ledger\n  usage: 40d\n  ' +
+      'archive_after: 40d\n',
   ],
   ['store-on-failure', '2:15 store.on_failure', /local or refuse/, 'store:\n  on_failure: refused\n'],
   ['tab', '2:1', /use spaces/, 'listen:\n\tport: 8080\n'],
@@ -199,133 +200,155 @@ export const PLANS_MISTAKES: readonly Mistake[] = [
     'warn-at-order',
     '2:73 free.warn_at',
     /each larger than the one before/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 1000 }, ban: { after: 30 }, warn_at: [80, 50] }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 }, warn_at: [80, 50] }\n',
   ],
   [
     'warn-at-share',
     '2:78 free.warn_at.1',
     /from 1 to 100/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 1000 }, ban: { after: 30 }, warn_at: [50, 101] }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 }, warn_at: [50, 101] }\n',
   ],
   [
     'warn-at-word',
     '2:73 free.warn_at',
     /must be a list of whole numbers/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 1000 }, ban: { after: 30 }, warn_at: half }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 }, warn_at: half }\n',
   ],
   [
     'month-zero',
     '2:49 free.limits.month',
     /from 1 to 100000000, or unlimited/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 1000, month: 0 }, ban: { after: 30 } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000, month: 0 }, ban: { after: 30 } }\n',
   ],
   [
     'operation-cost',
     '2:97 free.operations.createPet.cost',
     /from 0 to 1000000/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 1000 }, ban: { after: 30 }, operations: { createPet: { cost: -1 } } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 }, operations: { createPet: { cost: -1 } } }\n',
   ],
   [
     'operation-empty',
     '2:89 free.operations.createPet',
     /cost, minute, day or month/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 1000 }, ban: { after: 30 }, operations: { createPet: {} } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 }, operations: { createPet: {} } }\n',
   ],
   [
     'operation-name',
     '2:78 free.operations.create-pet',
     /operationId/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 1000 }, ban: { after: 30 }, operations: { create-pet: { cost: 2 } } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 }, operations: { create-pet: { cost: 2 } } }\n',
   ],
   [
     'operation-unknown-window',
     '2:100 free.operations.createPet.mintue',
     /did you mean "minute"\?/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 1000 }, ban: { after: 30 }, operations: { createPet: { cost: 2, mintue: 2 } } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 }, operations: { createPet: { cost: 2, mintue: 2 } } }\n',
   ],
   [
     'ban-after-missing',
     '4:3 free.ban.after',
     /^missing; .*whole number/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree:\n  limits: { minute: 60, day: 1000 }\n  ban: { for: 5m }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree:\n  limits: { minute: 60, ' +
+      'day: 1000 }\n  ban: { for: 5m }\n',
   ],
   [
     'ban-cap',
     '4:35 free.ban.cap',
     /not be shorter/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree:\n  limits: { minute: 60, day: 1000 }\n  ban: { after: 30, for: 2h, cap: 1h }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree:\n  limits: { minute: 60, ' +
+      'day: 1000 }\n  ban: { after: 30, for: 2h, cap: 1h }\n',
   ],
   [
     'ban-factor',
     '4:29 free.ban.factor',
     /from 1 to 100/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree:\n  limits: { minute: 60, day: 1000 }\n  ban: { after: 30, factor: 0.5 }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree:\n  limits: { minute: 60, ' +
+      'day: 1000 }\n  ban: { after: 30, factor: 0.5 }\n',
   ],
   [
     'ban-missing',
     '2:1 free.ban',
     /^missing; .*after, within/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree:\n  limits: { minute: 60, day: 1000 }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree:\n  limits: { minute: 60, ' +
+      'day: 1000 }\n',
   ],
   [
     'ban-unknown-key',
     '4:21 free.ban.witin',
     /did you mean "within"\?/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree:\n  limits: { minute: 60, day: 1000 }\n  ban: { after: 30, witin: 60s }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree:\n  limits: { minute: 60, ' +
+      'day: 1000 }\n  ban: { after: 30, witin: 60s }\n',
   ],
   [
     'duplicate',
     '2:1',
     /twice/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nanonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nanonymous: { limits: { minute: ' +
+      '300, day: 10000 }, ban: { after: 150 } }\n',
   ],
   ['empty', '1:1', /empty/, ''],
   [
     'limit-missing',
     '2:9 free.limits.day',
     /^missing; /,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60 }, ban: { after: 30 } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60 }, ' +
+      'ban: { after: 30 } }\n',
   ],
   [
     'limit-too-large',
     '2:36 free.limits.day',
     /100000000, or unlimited/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 100000001 }, ban: { after: 30 } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 100000001 }, ban: { after: 30 } }\n',
   ],
   [
     'limit-word',
     '2:36 free.limits.day',
     /or unlimited/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: infinite }, ban: { after: 30 } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: infinite }, ban: { after: 30 } }\n',
   ],
   [
     'limit-zero',
     '2:27 free.limits.minute',
     /from 1 to/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 0, day: 1000 }, ban: { after: 30 } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 0, day: ' +
+      '1000 }, ban: { after: 30 } }\n',
   ],
   [
     'limits-unknown-window',
     '2:42 free.limits.hour',
     /known here: minute, day/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 1000, hour: 5 }, ban: { after: 30 } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000, hour: 5 }, ban: { after: 30 } }\n',
   ],
   [
     'limits-word',
     '2:23 enterprise.limits',
     /custom/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nenterprise: { limits: costum, ban: { after: 30 } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nenterprise: { limits: costum, ' +
+      'ban: { after: 30 } }\n',
   ],
   [
     'name',
     '2:1 Free',
     /lower-case/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nFree: { limits: { minute: 60, day: 1000 }, ban: { after: 30 } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nFree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 } }\n',
   ],
   [
     'refill',
     '2:52 free.refill',
     /interval .* or greedy/,
-    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, day: 1000 }, refill: gready, ban: { after: 30 } }\n',
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, refill: gready, ban: { after: 30 } }\n',
   ],
 ];

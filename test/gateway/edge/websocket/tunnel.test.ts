@@ -52,7 +52,10 @@ async function allClosed(t: Test, at: Stage, client: TunnelClient, by: string): 
   t.equal(at.lines().at(-1)?.['closedBy'], by, `closed by ${by}`);
 }
 
-/** For tests of tunnels as they are without settings, one after the other; the later ones handle handshakes in their way. */
+/**
+ * For tests of tunnels as they are without settings, one after the other; the later ones handle handshakes in their
+ * way.
+ */
 const usual = await stage(t);
 
 t.test('a tunnel that carries nothing is closed, one that carries something either way is not', async (t) => {

@@ -78,7 +78,8 @@ t.test('a process that never met a key keeps to what another of the same gateway
 });
 
 t.test(
-  'a key nobody saw here is refused as undecided, so is a secret nobody knows of a known one, which may be newer, and addresses have their share',
+  'a key nobody saw here is refused as undecided, so is a secret nobody knows of a known one, which may be ' +
+    'newer, and addresses have their share',
   async (t) => {
     const server = await durableRedis(t);
     const { engine } = openGateway(t, server, { gateways: 2 });
@@ -226,7 +227,8 @@ t.test('frozen: what waited for an answer is refused, whatever comes after is de
 });
 
 t.test(
-  'Redis is unavailable at the start: keys known from before are served, and the count of gateways is the one last seen',
+  'Redis is unavailable at the start: keys known from before are served, and the count of gateways is the one ' +
+    'last seen',
   async (t) => {
     const server = await durableRedis(t);
     const first = openGateway(t, server, { gateways: 'auto' });

@@ -10,7 +10,8 @@ function see(last: LastVerdicts, id: string, verdict: Verdict | undefined): void
 }
 
 t.test(
-  'a key is due when it is new, changed, or when its copy is old, and no more of them are remembered than there is room for',
+  'a key is due when it is new, changed, or when its copy is old, and no more of them are remembered than there ' +
+    'is room for',
   (t) => {
     const now = performance.now.bind(performance);
     t.teardown(() => (performance.now = now));

@@ -34,7 +34,9 @@ export const DIFFERENCES: readonly Difference[] = [
     /HTTP\/1\.[01] 100[ \r]/,
   ),
   {
-    why: 'bytes behind an answer without a body end the connection, not the answer; undici fails when both come in one piece',
+    why:
+      'bytes behind an answer without a body end the connection, not the answer; undici fails when both come in ' +
+      'one piece',
     is: (_text, ours, theirs) => ours.outcome === 'surplus' && onlyTheyRefuse(ours, theirs),
   },
   looser(
@@ -52,7 +54,10 @@ export const DIFFERENCES: readonly Difference[] = [
   stricter('a control character stands nowhere in a head', /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/),
 ];
 
-/** The class that the difference between two readings belongs to; null when there is none, undefined when nobody knows why. */
+/**
+ * The class that the difference between two readings belongs to; null when there is none, undefined when nobody knows
+ * why.
+ */
 export function differenceOf(text: string, ours: Reading, theirs: UndiciReading): Difference | null | undefined {
   if (isSame(ours, theirs)) return null;
   return DIFFERENCES.find((difference) => difference.is(text, ours, theirs));

@@ -237,7 +237,8 @@ t.test('fields keep their order, their case of values and their doubles', (t) =>
   const { fields } = read(
     [
       Buffer.from(
-        'HTTP/1.1 200 OK\r\nSet-Cookie: A=1\r\nVary:Accept\r\nset-cookie:\tB=2 \r\nX-Empty:\r\nContent-Length: 0\r\n\r\n',
+        'HTTP/1.1 200 OK\r\nSet-Cookie: A=1\r\nVary:Accept\r\nset-cookie:\tB=2 \r\nX-Empty:\r\nContent-Length: ' +
+          '0\r\n\r\n',
       ),
     ],
     'GET',

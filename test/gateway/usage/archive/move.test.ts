@@ -107,30 +107,33 @@ t.test('an archive that is not the one that days were moved to is refused', asyn
   await t.rejects(moved(archive, other), { name: 'ArchiveUnavailable' });
 });
 
-t.test('the archive knows whose days it has: an empty Redis is no first start, and no other store moves there', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  const stage = await openStage(t, redis.url, await postgres.createDatabase('whose'));
-  const { settings } = stage;
-  t.equal(await archivedStore(settings)(), null);
-  await moved(await archiveOf(t, settings), stage);
-  const id = await redis.command('HGET', 'petgate:store', 'id');
-  t.equal(await archivedStore(settings)(), id, 'also where no day was due');
-  const other = await staged(t, 'not_whose');
-  const both = { ...other, settings: withArchive(other.settings, settings.store.archive!) };
-  await t.rejects(moved(await archiveOf(t, both.settings), both), { message: /that of another store/ });
-  await redis.command('FLUSHALL');
-  const isRefused = async (): Promise<boolean> => {
-    const store = openRedisLedger({ ...settings, dataFolder: temporaryFolder(t) }, archivedStore(settings));
-    const answer = store.nowMs().then(
-      () => 'served',
-      (error: unknown) => String(error),
-    );
-    return /no id and not/.test(await answer.finally(() => store.close()));
-  };
-  await until('who knows nothing else is told by the archive', isRefused);
-  t.equal(await redis.command('EXISTS', 'petgate:store'), 0, 'and nobody marks it');
-});
+t.test(
+  'the archive knows whose days it has: an empty Redis is ' + 'no first start, and no other store moves there',
+  async (t) => {
+    const redis = await startRedis();
+    t.teardown(() => redis.stop());
+    const stage = await openStage(t, redis.url, await postgres.createDatabase('whose'));
+    const { settings } = stage;
+    t.equal(await archivedStore(settings)(), null);
+    await moved(await archiveOf(t, settings), stage);
+    const id = await redis.command('HGET', 'petgate:store', 'id');
+    t.equal(await archivedStore(settings)(), id, 'also where no day was due');
+    const other = await staged(t, 'not_whose');
+    const both = { ...other, settings: withArchive(other.settings, settings.store.archive!) };
+    await t.rejects(moved(await archiveOf(t, both.settings), both), { message: /that of another store/ });
+    await redis.command('FLUSHALL');
+    const isRefused = async (): Promise<boolean> => {
+      const store = openRedisLedger({ ...settings, dataFolder: temporaryFolder(t) }, archivedStore(settings));
+      const answer = store.nowMs().then(
+        () => 'served',
+        (error: unknown) => String(error),
+      );
+      return /no id and not/.test(await answer.finally(() => store.close()));
+    };
+    await until('who knows nothing else is told by the archive', isRefused);
+    t.equal(await redis.command('EXISTS', 'petgate:store'), 0, 'and nobody marks it');
+  },
+);
 
 t.test('a report that is under way while days are moved has every row once', async (t) => {
   const stage = await staged(t, 'under_way');

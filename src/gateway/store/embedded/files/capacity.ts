@@ -6,7 +6,10 @@ import type { Store } from './store.js';
 const CLAIMS_PER_CHECK = 16;
 /** … unless this is all that is left on the disk. */
 const NEARLY_FULL_BYTES = 64 * 1_048_576;
-/** Left free on the disk. A write that doesn't fit any more makes lmdb overrun the text of its error, and may end the process. */
+/**
+ * Left free on the disk. A write that doesn't fit any more makes lmdb overrun the text of its error, and may end the
+ * process.
+ */
 const SPARE_BYTES = 131_072;
 
 interface Stats {
@@ -58,9 +61,12 @@ export class Capacity {
     this.#everyClaim = freeBytes < NEARLY_FULL_BYTES;
     this.#refusal = null;
     if (freeBytes < SPARE_BYTES) {
-      this.#refusal = `The disk that holds ${this.#folder} is full. Free space there; admission goes on by itself afterwards.`;
+      this.#refusal =
+        `The disk that holds ${this.#folder} is full. Free space ` + 'there; admission goes on by itself afterwards.';
     } else if (this.usedBytes() >= this.#mapBytes) {
-      this.#refusal = `The embedded store in ${this.#folder} has reached its bound of ${this.#mapBytes} bytes. Raise store.map_bytes and restart, or keep usage for fewer days.`;
+      this.#refusal =
+        `The embedded store in ${this.#folder} has reached its bound of ${this.#mapBytes} bytes. Raise ` +
+        'store.map_bytes and restart, or keep usage for fewer days.';
     }
   }
 }

@@ -68,7 +68,10 @@ async function commitErrorOf(error: Error): Promise<Error> {
 
 function messageOf(stores: Stores, code: unknown, reason: string): string {
   if (DISK_CODES.includes(code)) {
-    return `The disk that holds ${stores.folder} is full or failing (${reason}). Free space there; admission goes on by itself afterwards.`;
+    return (
+      `The disk that holds ${stores.folder} is full or failing (${reason}). Free space there; admission goes on ` +
+      'by itself afterwards.'
+    );
   }
   return `The embedded store in ${stores.folder} failed: ${reason}`;
 }

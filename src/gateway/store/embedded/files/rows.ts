@@ -3,13 +3,18 @@
  * plain words), which sorts below all of them: rows of one kind stand in the order of their parts.
  *
  * In `recent`: `l` the log of what transactions changed of keys, `o` its id, `g` up to where it was forgotten, `a` an
- * address, `n` who is banned, `E` an event on its way into the outbox, `T` what a subject was told lately. Versions before the log had `r` a key with its state and newest usage, `j` the
+ * address, `n` who is banned, `E` an event on its way into the outbox, `T` what a subject was told lately. Versions
+ * before the log had `r` a key with its state and newest usage, `j` the
  * names of those that were not saved.
- * `K` stands for customers, in `durable`, `W` for where they are notified of events; their state is an `s`, their history an `h`, as a key's.
- * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger, `k` a record, `h` its history, `v` the version of
+ * `K` stands for customers, in `durable`, `W` for where they are notified of events; their state is an `s`, their
+ * history an `h`, as a key's.
+ * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger,
+ * `k` a record, `h` its history, `v` the version of
  * all records, `b` what an operator said of a ban, `t` an admin token, `e` an event that is not
- * delivered, with an entry of its id in `y` (`C` of a copy for a customer) by when it was made, and by when it is due in `d`
- * until it stands in a queue, then in `O` (the operators') or `D` (a customer's); or in `z` by since when it is dead. `R` has
+ * delivered, with an entry of its id in `y` (`C` of a copy for a customer) by when it was made, and by when it is due
+ * in `d`
+ * until it stands in a queue, then in `O` (the operators') or `D` (a customer's); or in `z` by since when it is dead.
+ * `R` has
  * the customers with a queue by when it is due, `S` each one's row there, `E` what admissions told of that has no entry
  * yet. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
  * its metadata.
@@ -31,7 +36,9 @@ export const pendingRow = (transaction: number, place: number): string =>
 export const marksRow = (subjectId: string): string => `T${subjectId}`;
 /** The keys that one transaction changed, waiting for the checkpoint. */
 export const logRow = (transaction: number): string => `l${String(transaction).padStart(16, '0')}`;
-/** A row of its copy: `copy` is the transaction on `durable` that wrote it, since several may copy up to the same one. */
+/**
+ * A row of its copy: `copy` is the transaction on `durable` that wrote it, since several may copy up to the same one.
+ */
 export const copiedRow = (transaction: number, copy: number): string =>
   `${logRow(transaction)}${SEPARATOR}${String(copy).padStart(16, '0')}`;
 /** The transaction of a row of `logRow`. */

@@ -27,7 +27,8 @@ const RETRY_MS = 1_000;
  *   behind `recent` (`log/checkpoint.ts`). Each commit is synced, data first and header after, so that
  *   it survives a power cut whole.
  *
- * What the log says, held in the memory of each process (`log/memtable.ts`), goes before what `durable` has. lmdb's own `overlappingSync` would do in
+ * What the log says, held in the memory of each process (`log/memtable.ts`), goes before what `durable` has. lmdb's own
+ * `overlappingSync` would do in
  * one file, but syncs on the calling thread after each synchronous commit.
  */
 export class Stores {
@@ -134,7 +135,8 @@ export class Stores {
       overlappingSync: false,
     };
     const { recent, durable } = openInTurn(folder, () => ({
-      // With its batching on, a commit that fails (disk full) also rejects a promise nobody holds, and the process ends.
+      // With its batching on, a commit that fails (disk full) also rejects a promise nobody holds, and the process
+      // ends.
       durable: guardExit(open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false })),
       recent: open<Buffer, string>(join(folder, this.#recentName), { ...common, noSync: true }),
     }));
@@ -200,7 +202,8 @@ export function openStores(options: StoreOptions): Stores {
     if (error instanceof StoreUnavailable) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(
-      `Cannot open the embedded store in ${options.folder} (${reason}). Give the user that runs the gateway a local folder it can write to, with PETGATE_DATA.`,
+      `Cannot open the embedded store in ${options.folder} (${reason}). Give the user that runs the gateway a ` +
+        'local folder it can write to, with PETGATE_DATA.',
       { cause: error },
     );
   }
@@ -214,7 +217,8 @@ function checkFormat(durable: Store, folder: string): void {
   if (format === undefined) durable.transactionSync(() => durable.putSync(FORMAT, Buffer.from(OWN_FORMAT)));
   else if (format !== OWN_FORMAT)
     throw new StoreUnavailable(
-      `The embedded store in ${folder} has format ${format}, which this version of Petgate does not know: start the version that wrote it, or a later one.`,
+      `The embedded store in ${folder} has format ${format}, which this version of Petgate does not know: ` +
+        'start the version that wrote it, or a later one.',
     );
 }
 
@@ -222,7 +226,8 @@ function checkFormat(durable: Store, folder: string): void {
 function refuseArchived(durable: Store, folder: string): void {
   if (durable.getBinary(ARCHIVE) === undefined) return;
   throw new StoreUnavailable(
-    `Days of the ledger in ${folder} are in an archive, which only Redis has now: start 0.2 on this data folder once more and bring them back with its \`petgate usage archive restore\`.`,
+    `Days of the ledger in ${folder} are in an archive, which only Redis has now: start 0.2 on this data ` +
+      'folder once more and bring them back with its \`petgate usage archive restore\`.',
   );
 }
 

@@ -64,7 +64,9 @@ export class DayLedger {
   }
 }
 
-/** A row of the ledger, from its name and its counts. The texts that repeat are shared: a report reads millions of rows. */
+/**
+ * A row of the ledger, from its name and its counts. The texts that repeat are shared: a report reads millions of rows.
+ */
 export function rowOf(name: string, counts: Buffer, day = name.slice(DAY_AT, KEY_AT - 1)): UsageRow {
   const keyEnd = name.indexOf(SEPARATOR, KEY_AT);
   const { plan, operation } = labelParts(name.slice(keyEnd + 1));

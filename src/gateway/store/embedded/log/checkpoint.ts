@@ -10,7 +10,10 @@ import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { attempt, translated } from '../files/errors.js';
 
-/** Of one transaction, bounding how long files stay locked and the event loop waits: keys copied, keys merged, rows of the log removed. */
+/**
+ * Of one transaction, bounding how long files stay locked and the event loop waits: keys copied, keys merged, rows of
+ * the log removed.
+ */
 const COPIED_AT_ONCE = 1_000;
 const MERGED_AT_ONCE = 250;
 const ROWS_AT_ONCE = 250;
@@ -21,7 +24,8 @@ const PAUSE_MS = 1;
 
 /**
  * Brings `durable` up to what `recent` holds, in two ways. To save is to copy what is new of the log, each key
- * once: a few pages one after the other, whichever keys they are about. To merge is to write the rows of all keys that the
+ * once: a few pages one after the other, whichever keys they are about. To merge is to write the rows of all keys that
+ * the
  * log names, in their order, and to forget it: many pages, but once for all that a key did meanwhile.
  * Any number of processes may do either at the same time.
  */
@@ -136,7 +140,10 @@ export class Checkpoint {
     return true;
   }
 
-  /** In their newest state, which the copy of the log has too: no other process's older one can land on it, under the lock. */
+  /**
+   * In their newest state, which the copy of the log has too: no other process's older one can land on it, under the
+   * lock.
+   */
   #mergeSome(entries: readonly KeyEntry[], epoch: number): boolean {
     const { durable, memtable } = this.#stores;
     this.#copy(entries);
@@ -145,7 +152,9 @@ export class Checkpoint {
     return true;
   }
 
-  /** Only after all is on disk; a kill before this only means that it is merged once more. True when nothing is left. */
+  /**
+   * Only after all is on disk; a kill before this only means that it is merged once more. True when nothing is left.
+   */
   #forget(upTo: number): boolean {
     const { recent } = this.#stores;
     return recent.transactionSync(() => {
@@ -155,7 +164,9 @@ export class Checkpoint {
   }
 }
 
-/** Some at a time, in the order of their rows in `durable`; to sort all of them at once would hold up the event loop. */
+/**
+ * Some at a time, in the order of their rows in `durable`; to sort all of them at once would hold up the event loop.
+ */
 async function* inOrder(entries: ReadonlySet<KeyEntry>): AsyncGenerator<readonly KeyEntry[]> {
   const groups: KeyEntry[][] = [];
   let count = 0;

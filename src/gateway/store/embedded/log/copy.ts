@@ -31,7 +31,10 @@ export function markCopied({ recent, durable }: Files, transaction: number): voi
   durable.putSync(COPIED_MARK, mark);
 }
 
-/** In a transaction on `durable`: writes the rows of a key, of its counts those that changed after the transaction `after`. */
+/**
+ * In a transaction on `durable`: writes the rows of a key, of its counts those that changed after the transaction
+ * `after`.
+ */
 export function saveEntry(durable: Store, { id, state, slots }: KeyEntry, after: number): void {
   durable.putSync(stateRow(id), packState(state));
   for (const { label, counts, changedBy } of slots)

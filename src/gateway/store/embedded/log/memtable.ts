@@ -121,7 +121,9 @@ export class Memtable {
     return entry.put(label, bytes === undefined ? noCounts() : unpackCounts(bytes), 0);
   }
 
-  /** For the copy of the log: those of `entries` that wait for it, and `count` others, those first that wait longest. */
+  /**
+   * For the copy of the log: those of `entries` that wait for it, and `count` others, those first that wait longest.
+   */
   takeUncopied(count: number, entries: readonly KeyEntry[]): readonly KeyEntry[] {
     const taken = entries.filter((entry) => this.#uncopied.delete(entry));
     const end = taken.length + count;

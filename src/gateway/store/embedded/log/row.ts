@@ -6,10 +6,12 @@ import { readState, STATE_BYTES, viewOf, writeState } from '../../state.js';
 import { packedWindows, unpackWindows } from './subject-state.js';
 
 /**
- * A row of the log: all keys that one transaction changed, as they are after it; of the copy of the log, that some did. Of each key: two bytes of length
+ * A row of the log: all keys that one transaction changed, as they are after it; of the copy of the log, that some did.
+ * Of each key: two bytes of length
  * and the id, the state, two bytes that say how many counts changed, and of each of these two bytes of length,
  * the label, and the counts. Little-endian. The highest bit of a length says that more stands there than the least:
- * of an id, that after the state come two bytes of length and its other windows; of a label, that its counts have units.
+ * of an id, that after the state come two bytes of length and its other windows; of a label, that its counts have
+ * units.
  */
 const LENGTH_BYTES = 2;
 const MORE = 0x8000;
@@ -17,7 +19,10 @@ const LENGTH = 0x7fff;
 
 let scratch = Buffer.alloc(65_536);
 
-/** Some keys, and of their counts those that changed after the transaction `after`. It stands in memory that the next row uses again. */
+/**
+ * Some keys, and of their counts those that changed after the transaction `after`. It stands in memory that the next
+ * row uses again.
+ */
 export function packRow(entries: readonly KeyEntry[], after: number): Buffer {
   let at = 0;
   for (const entry of entries) {

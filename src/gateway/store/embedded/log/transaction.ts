@@ -67,7 +67,10 @@ export class Transaction {
     return this.#hasRoom || this.#changed.length > 0;
   }
 
-  /** Sees to it that there is room, before anything is changed: a refusal then leaves nothing to undo. Throws StoreUnavailable. */
+  /**
+   * Sees to it that there is room, before anything is changed: a refusal then leaves nothing to undo. Throws
+   * StoreUnavailable.
+   */
   reserve(): void {
     if (this.#hasRoom) return;
     this.#stores.recentCapacity.claim();

@@ -163,7 +163,10 @@ function callsOf(requests: readonly AdmissionRequest[], onePerSection: boolean):
   return calls;
 }
 
-/** A section for each subject. Those of a customer's keys follow its requests: where another key comes between, it is two. */
+/**
+ * A section for each subject. Those of a customer's keys follow its requests: where another key comes between, it is
+ * two.
+ */
 function sectionsOf(requests: readonly AdmissionRequest[], start: number, end: number): readonly Section[] {
   const sections: Section[] = [];
   const open = new Map<string, number[]>();

@@ -34,7 +34,8 @@ export const PROBE: readonly string[] = [
  * All requests are one argument: per argument Redis, Lua and ioredis pay about as much as for a whole request in it.
  * It is ASCII, numbers in base 128, because ioredis writes strings faster than buffers:
  *
- *     subject   number of its requests (2), kind: 0 address, 1 key, 2 key of other days, in tests, 3 and 4 the same of customers
+ * subject number of its requests (2), kind: 0 address, 1 key, 2 key of other days, in tests, 3 and 4 the same of
+ * customers
  *     kind 2, 4 then the first day (3) and number of days (2)
  *     request   place in ARGV of operation and scope (2), mode, length of ` <secret hash>:` and that itself
  *     mode      1 when it costs something; 2 more, in tests, when length and text of a time in ms follow;
@@ -58,14 +59,20 @@ export function writtenOut(
   return { names, args: [writtenDay(today), text, ...operations.args] };
 }
 
-/** A day with its place in its month, from 0 on: so that the script, which has no calendar, need not work out where the month began. */
+/**
+ * A day with its place in its month, from 0 on: so that the script, which has no calendar, need not work out where the
+ * month began.
+ */
 function writtenDay(day: number): string {
   if (day !== written.day) written = { day, text: (day * 32 + new Date(day * DAY_MS).getUTCDate() - 1).toString() };
   return written.text;
 }
 let written = { day: 0, text: '0' };
 
-/** The kind of a key's subject. Names its customer, and the ledgers of the days of these requests: today's, but in tests. */
+/**
+ * The kind of a key's subject. Names its customer, and the ledgers of the days of these requests: today's, but in
+ * tests.
+ */
 function daysOf(
   names: string[],
   keyId: string,

@@ -21,7 +21,10 @@ export const NOTED_FLAG = 64;
 /** Added where the key lacks the operation's scope. */
 export const OUT_OF_SCOPE_FLAG = 128;
 
-/** Code, index of the plan, then doubles: store time, version of the record (0: none), minute limit, day limit (-1: unlimited). */
+/**
+ * Code, index of the plan, then doubles: store time, version of the record (0: none), minute limit, day limit (-1:
+ * unlimited).
+ */
 export const HEAD_FORMAT = '<BHdddd';
 export const HEAD_BYTES = 35;
 

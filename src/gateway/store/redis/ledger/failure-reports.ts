@@ -6,13 +6,17 @@ import { MAX_DAYS } from './active-days.js';
 import { failureReportsName, keyName, ledgerName, usageField } from '../names.js';
 import { loadScript } from '../link/script.js';
 
-/** How long after a day's last failure report it is remembered which were taken: longer than any is offered (failures.ts). */
+/**
+ * How long after a day's last failure report it is remembered which were taken: longer than any is offered
+ * (failures.ts).
+ */
 const REMEMBERED_MS = 2 * DAY_MS;
 
 const FAIL = loadScript('ledger/report-failure', { MAX_DAYS });
 
 /**
- * Counts failure reports, each in one step. When some may not be counted, the error's `accepted` are those that are, and
+ * Counts failure reports, each in one step. When some may not be counted, the error's `accepted` are those that are,
+ * and
  * its `notSent` those that this call certainly has not counted.
  */
 export async function fail(link: Link, reports: readonly FailureReport[], usageDays: number): Promise<void> {

@@ -109,7 +109,9 @@ export class NodeHealth {
     return new Promise((resolve, reject) => this.#held.push({ untilMs, resolve, reject }));
   }
 
-  /** The answer of a call that was sent now. Rejects with Overdue after `untilMs`; the call itself can't be taken back. */
+  /**
+   * The answer of a call that was sent now. Rejects with Overdue after `untilMs`; the call itself can't be taken back.
+   */
   sent<T>(call: Promise<T>, untilMs: number): Promise<T> {
     if (this.#sent.size === 0 && this.#state === 'answering') {
       this.#silentSinceMs = this.#parts.clock.nowMs;

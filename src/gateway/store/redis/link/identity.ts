@@ -11,7 +11,8 @@ const OWN_FORMAT = '1';
 const MARKS = 64;
 const SLOTS = 16_384;
 /**
- * The first mark, and names in slots that are evenly spread, so that whoever has 512 in a row has one. They move with their
+ * The first mark, and names in slots that are evenly spread, so that whoever has 512 in a row has one. They move with
+ * their
  * slots. One that was evicted is known by the others of its node.
  */
 const ALL_MARKS = [STORE, ...spreadMarks()];
@@ -59,7 +60,10 @@ export class Identity {
     }
   }
 
-  /** Takes the store as it is from now on, and marks all of it. Other gateways that knew what we knew follow. Gives its id. */
+  /**
+   * Takes the store as it is from now on, and marks all of it. Other gateways that knew what we knew follow. Gives its
+   * id.
+   */
   async accept(): Promise<string> {
     const known = this.#known.read() ?? (await this.#known.archived().catch(() => null));
     const id = await this.#mark(STORE, known ?? newId(), known ?? '');
@@ -83,7 +87,8 @@ export class Identity {
       if ((await this.#idAt(node, mark)) === home.id) return;
     }
     throw new NotOurs(
-      `it has lost its data or is another one, for it has ${found === null ? 'no id' : `the id ${found}`} and not ${known}: bring the data back, or take it as it is with "petgate store accept"`,
+      `it has lost its data or is another one, for it has ${found === null ? 'no id' : `the id ${found}`} and ` +
+        `not ${known}: bring the data back, or take it as it is with "petgate store accept"`,
     );
   }
 
@@ -131,7 +136,8 @@ export class Identity {
     if (id === null || id === undefined) return null;
     if (format !== null && format !== OWN_FORMAT)
       throw new NotOurs(
-        `its data has format ${format}, which this version of Petgate does not know: start the version that wrote it, or a later one`,
+        `its data has format ${format}, which this version of Petgate does not know: start the version that ` +
+          'wrote it, or a later one',
       );
     return { id, also: (also ?? '').split(' '), isMarked: marked === '1', format };
   }
@@ -161,7 +167,8 @@ export class Identity {
   }
 
   /**
-   * A mark that the node has, another each time: one that was evicted is to be met before the others are. Undefined where
+   * A mark that the node has, another each time: one that was evicted is to be met before the others are. Undefined
+   * where
    * the node has so few slots that there is none.
    */
   #markOn(node: string): string | undefined {

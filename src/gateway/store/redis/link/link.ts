@@ -28,7 +28,10 @@ import type { Probe, Script } from './script.js';
 
 /** Before a call that had no effect is made again. */
 const RETRY_MS = 10;
-/** A call is not made again with less time than this: without an answer, nobody would know any more that it had no effect. */
+/**
+ * A call is not made again with less time than this: without an answer, nobody would know any more that it had no
+ * effect.
+ */
 const SPARE_MS = 50;
 /** How often the nodes that answer are asked whether they are still what they were. */
 const IDENTIFY_EVERY_MS = 1_000;
@@ -83,14 +86,17 @@ export class Link {
     }
   }
 
-  /** Asks the node of `key` whether it is what it was. Rejects with StoreUnavailable when it is not, or can't be asked. */
+  /**
+   * Asks the node of `key` whether it is what it was. Rejects with StoreUnavailable when it is not, or can't be asked.
+   */
   async identify(key: string): Promise<void> {
     await this.#identify(this.#nodes.ownerOf(key));
   }
 
   /**
    * Runs a script on the node of keys[0]; all keys share one hash tag in a Cluster. Its answer, without the clock.
-   * @param ifAbsent the answer where keys[0] does not exist, for a Cluster that refuses the script while it moves the slot
+   * @param ifAbsent the answer where keys[0] does not exist, for a Cluster that refuses the script while it moves the
+   * slot
    */
   run(script: Script, keys: readonly string[], args: readonly Argument[], ifAbsent?: IfAbsent): Promise<Buffer> {
     return this.#call(keys[0] ?? '', (node, untilMs) => this.#evaluate(node, script, keys, args, untilMs, ifAbsent));
@@ -119,7 +125,10 @@ export class Link {
     return this.#call(key, (node, untilMs) => this.#send(node, 'info', ['replication'], untilMs));
   }
 
-  /** A connection of its own to the node of `key`, not dialled yet and never dialled again; undefined while there is none to copy. */
+  /**
+   * A connection of its own to the node of `key`, not dialled yet and never dialled again; undefined while there is
+   * none to copy.
+   */
   dial(key: string): Redis | undefined {
     return this.#nodes
       .connectionTo(this.#nodes.ownerOf(key))
@@ -203,7 +212,10 @@ export class Link {
     }
   }
 
-  /** Where to make the call again: undefined is where the key belongs. Throws StoreUnavailable when it is not to be made again. */
+  /**
+   * Where to make the call again: undefined is where the key belongs. Throws StoreUnavailable when it is not to be made
+   * again.
+   */
   async #afterError(error: unknown, name: string, health: NodeHealth, untilMs: number): Promise<Node | undefined> {
     if (error instanceof StoreUnavailable) throw error;
     this.#learn(error, health);

@@ -14,7 +14,9 @@ export interface ReplicaOptions {
 /** A replica that left counts as missing for so long, for it may be made the master. */
 const MISSED_MS = 3_600_000;
 const UNCERTAIN =
-  'The change is made on the Redis master, but no replica confirmed it in time: a failover may undo it. Look whether replication works (INFO replication), then look at the key and repeat the change; repeating it does no harm.';
+  'The change is made on the Redis master, but no replica confirmed it in time: a failover may undo it. Look ' +
+  'whether replication works (INFO replication), then look at the key and repeat the change; repeating it does ' +
+  'no harm.';
 
 /** Changes that outlive a failover: each is acknowledged once replicas have it (WAIT). */
 export class Replicas {

@@ -26,7 +26,9 @@ export const CLOCK_BYTES = 8;
 export const ANY_TIME = '9000000000000000';
 
 const FOLDER = join(packageRoot, 'src/gateway/store/redis/scripts');
-/** What more than one script names. Binary, because formatting and reading numbers as text costs more than the decision. */
+/**
+ * What more than one script names. Binary, because formatting and reading numbers as text costs more than the decision.
+ */
 const FIGURES: Figures = { DAY_MS, MAX_LIMIT, STATE_FORMAT: '<ddddI3I3HddI4I4', STATE_MARK };
 
 /** The answer without the clock; undefined when it is the clock alone, for the call came too late and did nothing. */
@@ -35,7 +37,8 @@ export function doneIn(answer: Buffer): Buffer | undefined {
 }
 
 /**
- * The script `scripts/<name>.lua`, with the figures that it names in capitals put in, and what it includes: functions of
+ * The script `scripts/<name>.lua`, with the figures that it names in capitals put in, and what it includes: functions
+ * of
  * `scripts/include`, which stand after `return` there, and these texts.
  */
 export function loadScript(name: string, figures: Figures = {}, texts: Readonly<Record<string, string>> = {}): Script {

@@ -36,7 +36,8 @@ export function parseRedisUrl(url: string): RedisTarget {
   const groups = FORM.exec(url)?.groups;
   if (groups === undefined) {
     throw invalidUrl(
-      'must look like redis://user:password@host:6379/0, redis+sentinel://host1:26379,host2:26379/mymaster or redis+cluster://host1:6379,host2:6379 (percent-encode signs like @ and / in the password)',
+      'must look like redis://user:password@host:6379/0, redis+sentinel://host1:26379,host2:26379/mymaster or ' +
+        'redis+cluster://host1:6379,host2:6379 (percent-encode signs like @ and / in the password)',
     );
   }
   const access = { ...readAccess(groups['access'] ?? ''), tls: groups['tls'] === 's' };
@@ -77,7 +78,8 @@ function readAccess(text: string): { username: string | null; password: string |
   const password = colon === -1 ? '' : decode(text.slice(colon + 1));
   if (username !== '' && password === '')
     throw invalidUrl(
-      'names a user without a password; write redis://user:password@host, or redis://:password@host for the default user',
+      'names a user without a password; write redis://user:password@host, or redis://:password@host for the ' +
+        'default user',
     );
   return { username: username === '' ? null : username, password: password === '' ? null : password };
 }

@@ -6,7 +6,8 @@ import { newEntry } from './entries.js';
 /**
  * A pending event is a field in the hash of its key or customer, named by the rest of its id; with it stands the field
  * `telling`. A change of a key writes the entry of the event in the same step, and the field is empty. The admission
- * can't: its field says in short what happened, for a value of more than 64 bytes takes the hash out of its compact form.
+ * can't: its field says in short what happened, for a value of more than 64 bytes takes the hash out of its compact
+ * form.
  */
 export const PENDING = 'tell-';
 

@@ -64,7 +64,10 @@ async function noteBan(link: Link, kind: Subject['kind'], who: string, untilMs: 
   await link.run(NOTE, [INDEX[kind]], [who, untilMs.toString()]);
 }
 
-/** Notes the bans that began with these verdicts. Nobody waits for it: an index that misses one is better than a late answer. */
+/**
+ * Notes the bans that began with these verdicts. Nobody waits for it: an index that misses one is better than a late
+ * answer.
+ */
 export function noteStarted(link: Link, requests: readonly AdmissionRequest[], verdicts: readonly Verdict[]): void {
   for (const [place, verdict] of verdicts.entries()) {
     if (verdict.outcome !== 'banned' || !verdict.started) continue;

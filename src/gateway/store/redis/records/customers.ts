@@ -14,7 +14,8 @@ import type { RecordType } from './records.js';
 const IDS_AT_ONCE = 1_000;
 
 /**
- * The hash of a customer: `record` and `webhook` (JSON), `version`, `terms` (what an admission needs of it, admission/customer.ts),
+ * The hash of a customer: `record` and `webhook` (JSON), `version`, `terms` (what an admission needs of it,
+ * admission/customer.ts),
  * and beside them `state` and `windows` as a key has them, of which strikes and ban stay 0.
  */
 const CUSTOMERS: RecordType<CustomerRecord> = {

@@ -84,7 +84,10 @@ export async function stateOf(url: string, deadlineMs: number): Promise<RedisSta
 function reasonIn(info: string): string | null {
   const policy = fieldIn(info, 'maxmemory_policy');
   if (policy === undefined || policy === 'noeviction' || Number(fieldIn(info, 'maxmemory') ?? 0) === 0) return null;
-  return `its maxmemory-policy is ${policy}, so that it drops keys, bans and counts when its memory is full: set noeviction, or store.eviction to accept`;
+  return (
+    `its maxmemory-policy is ${policy}, so that it drops keys, bans and counts when its memory is full: set ` +
+    'noeviction, or store.eviction to accept'
+  );
 }
 
 function fieldIn(info: string, name: string): string | undefined {

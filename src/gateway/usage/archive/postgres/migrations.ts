@@ -40,7 +40,8 @@ export async function migrate(client: Client): Promise<void> {
     await client.query(`set local lock_timeout = ${LOCK_MS}`);
     await client.query(`select pg_advisory_xact_lock(${LOCK}, 0)`);
     await client.query(
-      'create table if not exists ledger_migrations (version integer primary key, applied_at timestamptz not null default now())',
+      'create table if not exists ledger_migrations (version integer primary key, applied_at timestamptz not ' +
+        'null default now())',
     );
     const { rows } = await client.query<{ version: number }>(
       'select coalesce(max(version), 0) as version from ledger_migrations',
@@ -48,7 +49,8 @@ export async function migrate(client: Client): Promise<void> {
     const applied = rows[0]?.version ?? 0;
     if (applied > MIGRATIONS.length)
       throw new ArchiveUnavailable(
-        `The archive of the ledger has format ${applied}, which this version of Petgate does not know: start the version that wrote it, or a later one.`,
+        `The archive of the ledger has format ${applied}, which this version of Petgate does not know: start ` +
+          'the version that wrote it, or a later one.',
       );
     for (const [index, sql] of MIGRATIONS.entries()) {
       if (index < applied) continue;

@@ -50,7 +50,8 @@ class PostgresArchive implements Archive {
     const bound = await this.storeId();
     if (bound === null || storeIds.includes(bound)) return;
     throw new ArchiveUnavailable(
-      `The archive at LEDGER_URL is that of another store, ${bound}, and this one is ${storeIds[0]}: give each store a database or schema of its own.`,
+      `The archive at LEDGER_URL is that of another store, ${bound}, and this one is ${storeIds[0]}: give ` +
+        'each store a database or schema of its own.',
     );
   }
 
@@ -162,7 +163,8 @@ class PostgresArchive implements Archive {
 
   withLock<T>(work: () => Promise<T>): Promise<T | undefined> {
     return this.#attempt(() =>
-      // Held by a transaction, which ends with the process however that ends: a pooler may give its next query another connection.
+      // Held by a transaction, which ends with the process however that ends: a pooler may give its next query another
+      // connection.
       inTransaction(this.#connect, async (client) => {
         await client.query('set local idle_in_transaction_session_timeout = 0');
         const { rows } = await client.query<{ mine: boolean }>(`select pg_try_advisory_xact_lock(${LOCK}, 2) as mine`);
