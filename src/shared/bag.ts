@@ -1,5 +1,5 @@
 /** Where in a bag something is; to remove it by. */
-export interface Place<T> {
+export interface BagEntry<T> {
   readonly item: T;
   index: number;
 }
@@ -10,28 +10,28 @@ export interface Place<T> {
  * collections keep what all later ones held: every request, in half of the gateways on Node 24.
  */
 export class Bag<T> {
-  readonly #places: Place<T>[] = [];
+  readonly #entries: BagEntry<T>[] = [];
 
   get size(): number {
-    return this.#places.length;
+    return this.#entries.length;
   }
 
-  add(item: T): Place<T> {
-    const place = { item, index: this.#places.length };
-    this.#places.push(place);
-    return place;
+  add(item: T): BagEntry<T> {
+    const entry = { item, index: this.#entries.length };
+    this.#entries.push(entry);
+    return entry;
   }
 
   /** Once for each that was added. */
-  remove(place: Place<T>): void {
-    const last = this.#places.pop()!;
-    if (last === place) return;
-    this.#places[place.index] = last;
-    last.index = place.index;
+  remove(entry: BagEntry<T>): void {
+    const last = this.#entries.pop()!;
+    if (last === entry) return;
+    this.#entries[entry.index] = last;
+    last.index = entry.index;
   }
 
   /** All that is in it now; what comes or goes later changes nothing there. */
   items(): T[] {
-    return this.#places.map(({ item }) => item);
+    return this.#entries.map(({ item }) => item);
   }
 }

@@ -18,16 +18,16 @@ const BLIND_WAIT_MS = 200;
 
 /** Runs `open` while no other process commits to files in `folder`. Throws when one doesn't make way. */
 export function openInTurn<Result>(folder: string, open: () => Result): Result {
-  const place = placeIn(folder);
-  takeTurn(place);
+  const turns = turnsFolderIn(folder);
+  takeTurn(turns);
   try {
-    const moving = (): number | undefined => othersIn(folder)?.find((pid) => !isStill(place, pid));
+    const moving = (): number | undefined => othersIn(folder)?.find((pid) => !isStill(turns, pid));
     if (othersIn(folder) === undefined) waitUntil(() => false, BLIND_WAIT_MS);
     else if (!waitUntil(() => moving() === undefined, WAIT_MS))
       throw new Error(`process ${moving() ?? ''} has its files open, and does not make way: end it`);
     return open();
   } finally {
-    rmSync(join(place, ASK), { force: true });
+    rmSync(join(turns, ASK), { force: true });
   }
 }
 
@@ -37,15 +37,15 @@ export function openInTurn<Result>(folder: string, open: () => Result): Result {
  * @returns what ends it
  */
 export function letOthersOpen(folder: string, isIdle: () => boolean): () => void {
-  const place = placeIn(folder);
+  const turns = turnsFolderIn(folder);
   let timer: NodeJS.Timeout | undefined;
   const poll = (): void => {
     clearTimeout(timer);
-    if (!isRequested(place)) return;
-    if (isIdle()) standStill(place);
+    if (!isRequested(turns)) return;
+    if (isIdle()) standStill(turns);
     else timer = setTimeout(poll, STEP_MS);
   };
-  const watcher = watch(place, { persistent: false }, poll);
+  const watcher = watch(turns, { persistent: false }, poll);
   watcher.on('error', () => watcher.close());
   // Somebody may have asked before.
   poll();
@@ -55,20 +55,20 @@ export function letOthersOpen(folder: string, isIdle: () => boolean): () => void
   };
 }
 
-function placeIn(folder: string): string {
-  const place = join(folder, 'opening');
-  mkdirSync(place, { recursive: true, mode: 0o700 });
-  return place;
+function turnsFolderIn(folder: string): string {
+  const turns = join(folder, 'opening');
+  mkdirSync(turns, { recursive: true, mode: 0o700 });
+  return turns;
 }
 
-function takeTurn(place: string): void {
-  const ask = join(place, ASK);
+function takeTurn(turns: string): void {
+  const ask = join(turns, ASK);
   const isTaken = waitUntil(() => {
-    const asker = askerIn(place);
+    const asker = askerIn(turns);
     if (asker !== undefined && hasEnded(asker)) rmSync(ask, { force: true });
     return isWritten(ask);
   }, WAIT_MS);
-  if (!isTaken) throw new Error(`process ${askerIn(place) ?? ''} has been opening its files for long: end it`);
+  if (!isTaken) throw new Error(`process ${askerIn(turns) ?? ''} has been opening its files for long: end it`);
 }
 
 function isWritten(file: string): boolean {
@@ -91,32 +91,32 @@ function hasEnded(pid: number): boolean {
 }
 
 /** undefined: there is none, or it is just being written. */
-function askerIn(place: string): number | undefined {
+function askerIn(turns: string): number | undefined {
   try {
-    return Number(readFileSync(join(place, ASK), 'utf8')) || undefined;
+    return Number(readFileSync(join(turns, ASK), 'utf8')) || undefined;
   } catch {
     return undefined;
   }
 }
 
-function isRequested(place: string): boolean {
-  const asker = askerIn(place);
+function isRequested(turns: string): boolean {
+  const asker = askerIn(turns);
   return asker !== undefined && asker !== process.pid && !hasEnded(asker);
 }
 
-function stillOf(place: string, pid: number): string {
-  return join(place, `still-${pid}`);
+function stillOf(turns: string, pid: number): string {
+  return join(turns, `still-${pid}`);
 }
 
-function isStill(place: string, pid: number): boolean {
-  return existsSync(stillOf(place, pid)) || hasEnded(pid);
+function isStill(turns: string, pid: number): boolean {
+  return existsSync(stillOf(turns, pid)) || hasEnded(pid);
 }
 
-function standStill(place: string): void {
-  const still = stillOf(place, process.pid);
+function standStill(turns: string): void {
+  const still = stillOf(turns, process.pid);
   writeFileSync(still, '', { mode: 0o600 });
   try {
-    waitUntil(() => !isRequested(place), STILL_MS);
+    waitUntil(() => !isRequested(turns), STILL_MS);
   } finally {
     rmSync(still, { force: true });
   }

@@ -1,13 +1,13 @@
 import t from 'tap';
 import fc from 'fast-check';
 import { Bag } from '../../src/shared/bag.js';
-import type { Place } from '../../src/shared/bag.js';
+import type { BagEntry } from '../../src/shared/bag.js';
 
 t.test('whatever is added and removed in whatever order, what is left is in it, and each once', (t) => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 1000 }), { maxLength: 200 }), (moves) => {
       const bag = new Bag<number>();
-      const left: Place<number>[] = [];
+      const left: BagEntry<number>[] = [];
       for (const [name, move] of moves.entries()) {
         if (move % 2 === 0 || left.length === 0) left.push(bag.add(name));
         else bag.remove(left.splice(move % left.length, 1)[0]!);
@@ -22,11 +22,11 @@ t.test('whatever is added and removed in whatever order, what is left is in it, 
 
 t.test('what comes or goes while all are looked at disturbs no other', (t) => {
   const bag = new Bag<string>();
-  const places = new Map(['first', 'second', 'third'].map((name) => [name, bag.add(name)]));
+  const entries = new Map(['first', 'second', 'third'].map((name) => [name, bag.add(name)]));
   const seen: string[] = [];
   for (const name of bag.items()) {
     seen.push(name);
-    bag.remove(places.get(name)!);
+    bag.remove(entries.get(name)!);
     bag.add(`${name} again`);
   }
   t.strictSame(seen, ['first', 'second', 'third']);

@@ -99,8 +99,8 @@ function endAfterCurrent(socket: Socket): void {
 
 /** In `bag` as long as it is open. */
 function keep(socket: Socket, bag: Bag<Socket>): Socket {
-  const place = bag.add(socket);
-  return socket.on('close', () => bag.remove(place));
+  const entry = bag.add(socket);
+  return socket.on('close', () => bag.remove(entry));
 }
 
 /** Those end in their own way. */

@@ -14,7 +14,7 @@ const FAILING_AT_ONCE = 64;
 const EVENTS_AT_ONCE = 4;
 const LONGEST_HOLD_MS = 5 * 60_000;
 /** When all places for those that fail are taken. */
-const NO_PLACE_MS = 2_000;
+const NO_SLOT_MS = 2_000;
 /** Of failing ones; beyond it the one that began longest ago counts as new. */
 const MAX_REMEMBERED = 10_000;
 
@@ -68,7 +68,7 @@ export class Customers {
   async #serve(customer: string): Promise<void> {
     const { outbox } = this.#parts;
     if (!this.#failures.has(customer)) return this.#send(customer, EVENTS_AT_ONCE);
-    if (this.#failingServed >= FAILING_AT_ONCE) return outbox.release(customer, NO_PLACE_MS * (1 + Math.random()));
+    if (this.#failingServed >= FAILING_AT_ONCE) return outbox.release(customer, NO_SLOT_MS * (1 + Math.random()));
     this.#failingServed += 1;
     try {
       await this.#send(customer, 1);

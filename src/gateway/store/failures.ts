@@ -112,7 +112,7 @@ async function refused(engine: AdmissionEngine, reports: readonly FailureReport[
     return [];
   } catch (error) {
     const accepted = new Set(error instanceof StoreUnavailable ? error.accepted : []);
-    return reports.filter((_, place) => !accepted.has(place));
+    return reports.filter((_, index) => !accepted.has(index));
   }
 }
 

@@ -12,7 +12,7 @@ const HELD_BYTES = LONGEST_ERROR;
 /** Pieces that may be held: as Buffers of their own, small ones would take a hundred times their length. */
 const MAX_HELD = 64;
 /** Bodies up to this size are sent in one piece. */
-const JOINED_BYTES = 16 * 1024;
+const SINGLE_WRITE_BYTES = 16 * 1024;
 
 /**
  * How one attempt ended: the answer is written, a refusal is due, the connection broke, none was had, or it was given
@@ -113,7 +113,7 @@ export class Attempt implements ResponseHandler {
     if (this.#ended) return;
     const { client } = this.#exchange;
     // Large pieces go out as they came: to join them would copy them once more.
-    if (!this.#streaming && this.#status < 400 && this.#heldBytes > JOINED_BYTES) this.#startStreaming(true);
+    if (!this.#streaming && this.#status < 400 && this.#heldBytes > SINGLE_WRITE_BYTES) this.#startStreaming(true);
     if (this.#streaming) client.end();
     else {
       const body = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held);

@@ -39,9 +39,9 @@ export class Share {
 
   /** Once for each that entered, when it ended. */
   leave(attempt: Startable): void {
-    const place = this.#waiting.indexOf(attempt);
-    if (place !== -1) {
-      this.#waiting.splice(place, 1);
+    const slot = this.#waiting.indexOf(attempt);
+    if (slot !== -1) {
+      this.#waiting.splice(slot, 1);
       return;
     }
     this.#running -= 1;

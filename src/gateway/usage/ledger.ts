@@ -55,7 +55,7 @@ export async function openArchive({ store: { archive } }: Pick<LedgerSettings, '
 }
 
 /** What is asked of store and archive together. */
-interface Asked {
+interface RowsQuery {
   /** UTC days, both included: `2026-11-21`. */
   readonly from: string;
   readonly to: string;
@@ -82,15 +82,15 @@ interface View {
 export async function* ledgerRows(
   store: LedgerStore,
   open: () => Promise<Archive | null>,
-  asked: Asked,
+  query: RowsQuery,
 ): AsyncGenerator<readonly UsageRow[]> {
-  const days = [...daysFrom(asked.from, asked.to)];
-  for (let after = asked.after ?? null; ;) {
+  const days = [...daysFrom(query.from, query.to)];
+  for (let after = query.after ?? null; ;) {
     const view = await viewOf(store, open, days);
     const isAsItWas = async (): Promise<boolean> =>
       ((await view.archive?.version()) ?? (await viewOf(store, open, days)).version) === view.version;
     let isWhole = true;
-    for await (const rows of bothRows(store, view, days, asked.keyId, after)) {
+    for await (const rows of bothRows(store, view, days, query.keyId, after)) {
       isWhole = await isAsItWas();
       if (!isWhole) break;
       yield rows;

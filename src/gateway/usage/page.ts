@@ -124,5 +124,5 @@ function tableOf({ by }: ReportRange, rows: readonly ReportRow[], totals: Report
     ...(hasDay ? ['<th scope="col">final</th>'] : []),
   ];
   return `<table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody>
-<tfoot><tr>${labels.map((_, place) => `<td>${place === 0 ? 'total' : ''}</td>`).join('')}${numbers(totals)}${hasDay ? '<td></td>' : ''}</tr></tfoot></table>`;
+<tfoot><tr>${labels.map((_, index) => `<td>${index === 0 ? 'total' : ''}</td>`).join('')}${numbers(totals)}${hasDay ? '<td></td>' : ''}</tr></tfoot></table>`;
 }

@@ -60,13 +60,13 @@ function barOf(
   const width = round(Math.max(1, slot * 0.7));
   const x = round(left + (slot - width) / 2);
   let below = 0;
-  const parts = plans.map((plan, place) => {
+  const parts = plans.map((plan, index) => {
     const count = bar.byPlan.get(plan) ?? 0;
     if (count === 0) return '';
     const top = yOf(below + count);
     const height = round(yOf(below) - top);
     below += count;
-    return `<rect class="c${colourOf(place)}" x="${x}" y="${top}" width="${width}" height="${height}"/>`;
+    return `<rect class="c${colourOf(index)}" x="${x}" y="${top}" width="${width}" height="${height}"/>`;
   });
   const plansText = plans.flatMap((plan) =>
     bar.byPlan.has(plan) ? [`${plan} ${fullNumber(bar.byPlan.get(plan)!)}`] : [],
@@ -79,14 +79,14 @@ function barOf(
 
 function legendOf(days: readonly DayBar[], plans: readonly string[]): string {
   const items = plans.map(
-    (plan, place) => `<li><span class="swatch b${colourOf(place)}"></span>${escapeHtml(plan)}</li>`,
+    (plan, index) => `<li><span class="swatch b${colourOf(index)}"></span>${escapeHtml(plan)}</li>`,
   );
   if (days.some(({ final }) => !final)) items.push('<li class="note">pale: the day is not final yet</li>');
   return `<ul class="legend">${items.join('')}</ul>`;
 }
 
-function colourOf(place: number): number {
-  return Math.min(place, COLOURS - 1);
+function colourOf(index: number): number {
+  return Math.min(index, COLOURS - 1);
 }
 
 function sumOf({ byPlan }: DayBar): number {

@@ -101,7 +101,7 @@ export async function* reportAsCsv(
     yield head + rows.map((row) => csvLine(columns, row)).join('');
     head = '';
   }
-  const total = Object.fromEntries(labels.map((label, place) => [label, place === 0 ? TOTAL : '']));
+  const total = Object.fromEntries(labels.map((label, index) => [label, index === 0 ? TOTAL : '']));
   yield head +
     csvLine(columns, {
       ...total,

@@ -11,7 +11,7 @@ import { handler } from '../route.js';
 // Events that are not delivered; one that was is nowhere.
 
 export const list = handler({
-  query: { ...inState, ...paging((cursor) => isPlace(textOf(cursor))) },
+  query: { ...inState, ...paging((cursor) => isCursor(textOf(cursor))) },
   gives: EventPage,
   handle: async ({ parts, query: { state, limit, cursor } }) => {
     const page = await parts.engine.outbox.list(state, cursor === null ? null : textOf(cursor), limit);
@@ -59,7 +59,7 @@ function textOf(cursor: string): string {
   return Buffer.from(cursor, 'base64url').toString();
 }
 
-function isPlace(text: string): boolean {
+function isCursor(text: string): boolean {
   const [, id = ''] = /^\d{1,16}[ \u001f]([0-9A-Za-z-]+)$/.exec(text) ?? [];
   return isEventId(id);
 }

@@ -9,7 +9,7 @@ import { beginNext } from './connection.js';
 import type { Ongoing } from './connection.js';
 
 /** Bodies up to this size are worth copying beside their header. */
-const JOINED_BYTES = 16 * 1024;
+const SINGLE_WRITE_BYTES = 16 * 1024;
 
 /** Pieces that may wait for the connection, however short: what Node keeps for each is a hundred times a short one. */
 const MAX_UNREAD = 64;
@@ -92,7 +92,7 @@ export class HttpClient extends ServedClient implements Ongoing {
   #sendWhole(body: Buffer | string, bytes: number): void {
     const response = this.#response;
     if (bytes === 0) response.end();
-    else if (bytes > JOINED_BYTES) response.end(body);
+    else if (bytes > SINGLE_WRITE_BYTES) response.end(body);
     else {
       // Text with one byte for each character is ASCII: as latin1 it needs no look at each.
       if (typeof body === 'string') response.write(body, bytes === body.length ? 'latin1' : 'utf8');

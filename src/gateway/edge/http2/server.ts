@@ -103,8 +103,8 @@ export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
       idleSinceMs: performance.now(),
       leaving: false,
     };
-    const place = connections.add(connection);
-    socket.on('close', () => connections.remove(place));
+    const entry = connections.add(connection);
+    socket.on('close', () => connections.remove(entry));
     // Its raw fields are in Node's documentation and not in its types.
     (session as EventEmitter).on(
       'stream',

@@ -33,7 +33,7 @@ export function asksForWebSocket({ method, httpVersion, rawHeaders }: IncomingMe
 /** What is wrong with a handshake; null when nothing is. `head` is what came behind it: nothing may (RFC 6455 §4.1). */
 export function handshakeFault({ rawHeaders }: IncomingMessage, head: Buffer): Refusal | null {
   const key = onlyValueOf(rawHeaders, 'sec-websocket-key');
-  const good =
+  const valid =
     head.length === 0 && onlyValueOf(rawHeaders, 'sec-websocket-version') === VERSION && key !== null && KEY.test(key);
-  return good ? null : MALFORMED_HANDSHAKE;
+  return valid ? null : MALFORMED_HANDSHAKE;
 }

@@ -8,7 +8,7 @@ import type { UpstreamRequest } from './request.js';
 import type { ResponseHead } from './response-head.js';
 
 /** Bodies up to this size are worth copying beside their head: one write of one piece. */
-const JOINED_BYTES = 16 * 1024;
+const SINGLE_WRITE_BYTES = 16 * 1024;
 /** A server that keeps idle connections so long drops ours before; a request on its way would meet that. */
 const MARGIN_MS = 1000;
 
@@ -71,10 +71,10 @@ export class Connection implements SocketReader {
     const { method, body } = request.outgoing;
     this.#reader.expect(method);
     const head = requestHead(request.outgoing, this.#owner.fixedLines);
-    const isJoined = body !== null && body.length <= JOINED_BYTES;
-    this.#socket.write(isJoined ? head + body.toString('latin1') : head, 'latin1');
+    const isOneWrite = body !== null && body.length <= SINGLE_WRITE_BYTES;
+    this.#socket.write(isOneWrite ? head + body.toString('latin1') : head, 'latin1');
     if (this.#socket.errored !== null) this.#returnUnsent(request);
-    else if (body !== null && !isJoined) this.#socket.write(body);
+    else if (body !== null && !isOneWrite) this.#socket.write(body);
   }
 
   /** Closes it at once; the handlers of its requests are not notified. */

@@ -30,8 +30,8 @@ export const addressRow = (address: string): string => `a${address}`;
 /** `subject` is the row of a key or an address. Holds the end of the ban, ms, as a double. */
 export const bannedRow = (subject: string): string => `n${subject}`;
 /** Events that a transaction wrote, until the checkpoint takes them over; in `durable` under a number of their own. */
-export const pendingRow = (transaction: number, place: number): string =>
-  `E${String(transaction).padStart(16, '0')}${SEPARATOR}${place}`;
+export const pendingRow = (transaction: number, index: number): string =>
+  `E${String(transaction).padStart(16, '0')}${SEPARATOR}${index}`;
 /** Which shares of its limits a key, or a customer, was told to have crossed. */
 export const marksRow = (subjectId: string): string => `T${subjectId}`;
 /** The keys that one transaction changed, waiting for the checkpoint. */

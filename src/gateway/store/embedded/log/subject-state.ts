@@ -24,8 +24,8 @@ export function packedWindows(windows: ReadonlyMap<string, BucketState>): Buffer
   const names = [...windows.keys()].map((name) => Buffer.from(name));
   const bytes = Buffer.allocUnsafe(names.reduce((sum, { length }) => sum + WINDOW_BYTES + length, 0));
   let at = 0;
-  [...windows.values()].forEach(({ level, atMs }, place) => {
-    const name = names[place]!;
+  [...windows.values()].forEach(({ level, atMs }, index) => {
+    const name = names[index]!;
     at = bytes.writeUInt8(name.length, at);
     at += name.copy(bytes, at);
     at = bytes.writeDoubleLE(level, at);

@@ -100,9 +100,9 @@ function listingOf(
     async list(state, cursor, count) {
       await enterPending(Infinity);
       return readLatest(() => {
-        const places = LISTS[state].flatMap((list) => pageOf(durable, list, state, cursor, count)).sort();
-        const page = places.slice(0, count);
-        const entries = page.map((place) => readEntry(durable, listedIn(place))).filter((entry) => entry !== undefined);
+        const rows = LISTS[state].flatMap((list) => pageOf(durable, list, state, cursor, count)).sort();
+        const page = rows.slice(0, count);
+        const entries = page.map((index) => readEntry(durable, listedIn(index))).filter((entry) => entry !== undefined);
         return { entries: entries.map(shown), cursor: page.length < count ? null : page.at(-1)! };
       });
     },

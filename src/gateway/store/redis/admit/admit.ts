@@ -53,7 +53,7 @@ export async function admit(
   const calls = callsOf(requests, link.cluster);
   const run = async (call: Call): Promise<void> => {
     const answers = await ask(link, edition, requests, call);
-    read(edition, requests, call, answers, (place, verdict) => (verdicts[place] = verdict));
+    read(edition, requests, call, answers, (index, verdict) => (verdicts[index] = verdict));
   };
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
@@ -70,7 +70,7 @@ export async function admit(
   throw withDecided(
     failed.reason,
     verdicts,
-    calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? placesOf(call) : [])),
+    calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? indicesOf(call) : [])),
     late,
   );
 }
@@ -80,10 +80,10 @@ function read(
   requests: readonly AdmissionRequest[],
   call: Call,
   answers: Buffer,
-  take: (place: number, verdict: Verdict) => void,
+  take: (index: number, verdict: Verdict) => void,
 ): void {
   const reader = new AnswerReader(answers, edition.table);
-  for (const place of placesOf(call)) take(place, reader.next(requests[place]!));
+  for (const index of indicesOf(call)) take(index, reader.next(requests[index]!));
   if (reader.noted.length > 0) edition.onNoted?.(reader.noted);
 }
 
@@ -99,12 +99,12 @@ function listen(
   const over = unanswered.answer().then((answers) => {
     if (typeof answers === 'string') return answers;
     if (answers.length !== DAY_BYTES)
-      read(edition, requests, call, answers, (place, verdict) => heard.set(place, verdict));
+      read(edition, requests, call, answers, (index, verdict) => heard.set(index, verdict));
     return 'undone';
   });
-  for (const place of placesOf(call))
-    late[place] = over.then(
-      (otherwise) => heard.get(place) ?? otherwise,
+  for (const index of indicesOf(call))
+    late[index] = over.then(
+      (otherwise) => heard.get(index) ?? otherwise,
       () => 'unknown',
     );
 }
@@ -118,7 +118,7 @@ async function ask(link: Link, edition: Edition, requests: readonly AdmissionReq
       edition.script,
       names,
       args,
-      link.cluster ? () => unknownAnswers(placesOf(call).length) : undefined,
+      link.cluster ? () => unknownAnswers(indicesOf(call).length) : undefined,
     );
     if (answer.length !== DAY_BYTES) return answer;
     if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock jumps from day to day", { noEffect: true });
@@ -142,14 +142,14 @@ function withDecided(
 }
 
 function keysOf(requests: readonly AdmissionRequest[], call: Call): readonly string[] {
-  return call.flatMap(({ places: [place = 0] }) => {
-    const { subject } = requests[place]!;
+  return call.flatMap(({ indices: [index = 0] }) => {
+    const { subject } = requests[index]!;
     return subject.kind === 'key' ? subject.id : [];
   });
 }
 
-function placesOf(call: Call): readonly number[] {
-  return call.flatMap(({ places }) => places);
+function indicesOf(call: Call): readonly number[] {
+  return call.flatMap(({ indices }) => indices);
 }
 
 /** Requests of one subject go together: the script reads its state once and decides them in order. */
@@ -171,16 +171,16 @@ function sectionsOf(requests: readonly AdmissionRequest[], start: number, end: n
   const sections: Section[] = [];
   const open = new Map<string, number[]>();
   const lastOf = new Map<string, string>();
-  for (let place = start; place < end; place += 1) {
-    const { subject } = requests[place]!;
+  for (let index = start; index < end; index += 1) {
+    const { subject } = requests[index]!;
     const name = subjectName(subject);
-    const places = open.get(name);
-    if (places !== undefined) {
-      places.push(place);
+    const indices = open.get(name);
+    if (indices !== undefined) {
+      indices.push(index);
       continue;
     }
-    const begun = [place];
-    sections.push({ name, places: begun });
+    const begun = [index];
+    sections.push({ name, indices: begun });
     open.set(name, begun);
     const customerId = subject.kind === 'key' ? customerOf(subject.id) : null;
     if (customerId === null) continue;

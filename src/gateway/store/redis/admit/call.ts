@@ -6,7 +6,7 @@ import { customerName, dayNumber, ledgerName } from '../names.js';
 /** Requests of one subject that the script decides one after the other: its name, and their places in the batch. */
 export interface Section {
   readonly name: string;
-  readonly places: readonly number[];
+  readonly indices: readonly number[];
 }
 /** One script run. */
 export type Call = readonly Section[];
@@ -49,12 +49,12 @@ export function writtenOut(
   const names: string[] = [];
   const operations = new Operations();
   let text = '';
-  for (const { name, places } of call) {
-    const { subject } = requests[places[0]!]!;
+  for (const { name, indices } of call) {
+    const { subject } = requests[indices[0]!]!;
     names.push(name);
-    text += twoDigits(places.length);
-    text += subject.kind === 'key' ? daysOf(names, subject.id, requests, places, today) : String.fromCharCode(ADDRESS);
-    for (const place of places) text += requestText(requests[place]!, operations);
+    text += twoDigits(indices.length);
+    text += subject.kind === 'key' ? daysOf(names, subject.id, requests, indices, today) : String.fromCharCode(ADDRESS);
+    for (const index of indices) text += requestText(requests[index]!, operations);
   }
   return { names, args: [writtenDay(today), text, ...operations.args] };
 }
@@ -77,13 +77,13 @@ function daysOf(
   names: string[],
   keyId: string,
   requests: readonly AdmissionRequest[],
-  places: readonly number[],
+  indices: readonly number[],
   today: number,
 ): string {
   let first = Infinity;
   let last = -Infinity;
-  for (const place of places) {
-    const { nowMs } = requests[place]!;
+  for (const index of indices) {
+    const { nowMs } = requests[index]!;
     const day = nowMs === undefined ? today : dayNumber(nowMs);
     first = Math.min(first, day);
     last = Math.max(last, day);
@@ -99,13 +99,13 @@ function daysOf(
 
 function requestText({ subject, operation, scope, cost, nowMs }: AdmissionRequest, operations: Operations): string {
   const secret = subject.kind === 'key' ? ` ${subject.secretHash}:` : '';
-  const place = FIRST_OPERATION + operations.placeOf(operation, scope);
+  const index = FIRST_OPERATION + operations.indexIn(operation, scope);
   if (nowMs === undefined && cost < 2)
-    return String.fromCharCode(place >> 7, place & 127, cost, secret.length) + secret;
+    return String.fromCharCode(index >> 7, index & 127, cost, secret.length) + secret;
   const time = nowMs === undefined ? '' : nowMs.toString();
   const mode = (cost > 0 ? 1 : 0) + (time === '' ? 0 : 2) + (cost > 1 ? 4 : 0);
   return (
-    String.fromCharCode(place >> 7, place & 127, mode, secret.length) +
+    String.fromCharCode(index >> 7, index & 127, mode, secret.length) +
     secret +
     (time === '' ? '' : String.fromCharCode(time.length) + time) +
     (cost > 1 ? String.fromCharCode(cost >> 14) + twoDigits(cost & 16_383) : '')
@@ -119,16 +119,16 @@ function twoDigits(value: number): string {
 /** The operations of a call, each with its scope, once. */
 class Operations {
   readonly args: string[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #indices = new Map<string, number>();
 
-  placeOf(operation: string, scope: string | null): number {
+  indexIn(operation: string, scope: string | null): number {
     const name = scope === null ? operation : `${operation} ${scope}`;
-    let place = this.#places.get(name);
-    if (place === undefined) {
-      place = this.args.length;
-      this.#places.set(name, place);
+    let index = this.#indices.get(name);
+    if (index === undefined) {
+      index = this.args.length;
+      this.#indices.set(name, index);
       this.args.push(operation, scope === null ? '' : ` ${scope} `);
     }
-    return place;
+    return index;
   }
 }

@@ -23,7 +23,7 @@ const FEW_PLANS = 32;
  */
 export function admissionScript(plans: Plans, usageDays: number, emits: boolean): Script {
   const figures = {
-    ...Object.fromEntries(CODES.map((code, place) => [code.toUpperCase(), place])),
+    ...Object.fromEntries(CODES.map((code, index) => [code.toUpperCase(), index])),
     ...{ OWN_MONTH_FLAG, GRANTS_FLAG, NOTED_FLAG, OUT_OF_SCOPE_FLAG, NO_LIMIT, HEAD_FORMAT, STATE_BYTES, GRANTS_END },
     ...{ MINUTE_MS, BAN_MEMORY_MS, GRACE_MS, MAX_DAYS, ANONYMOUS: ANONYMOUS_PLAN, NEVER: Number.MAX_SAFE_INTEGER },
     EMITS: emits,
@@ -34,12 +34,12 @@ export function admissionScript(plans: Plans, usageDays: number, emits: boolean)
 
 /** Lua: sets what the plan says, where there is one of the name `plan`. */
 function branchesOf(plans: readonly Plan[], emits: boolean): string {
-  const branches = plans.map((plan, place) => planBranch(plan, place, emits));
+  const branches = plans.map((plan, index) => planBranch(plan, index, emits));
   if (plans.length <= FEW_PLANS) return chainOf(branches);
   const byLetter = new Map<number, string[]>();
-  for (const [place, { name }] of plans.entries()) {
+  for (const [index, { name }] of plans.entries()) {
     const letter = name.charCodeAt(name.length - 1);
-    byLetter.set(letter, [...(byLetter.get(letter) ?? []), branches[place]!]);
+    byLetter.set(letter, [...(byLetter.get(letter) ?? []), branches[index]!]);
   }
   const groups = [...byLetter].map(([letter, its]) => `if letter == ${letter} then\n${chainOf(its)}\n`);
   return `local letter = plan and byte(plan, -1)\n${chainOf(groups)}`;
@@ -50,11 +50,11 @@ function chainOf(branches: readonly string[]): string {
 }
 
 /** Limits are nil where those of the key or its customer hold. */
-function planBranch({ name, limits, refill, ban, operations, warnAt }: Plan, place: number, emits: boolean): string {
+function planBranch({ name, limits, refill, ban, operations, warnAt }: Plan, index: number, emits: boolean): string {
   const { after, withinMs, forMs, factor, capMs } = ban;
   const shares = emits && name !== ANONYMOUS_PLAN ? (warnAt ?? WARN_AT) : [];
   const values = [
-    ...[place, refill === 'greedy', after, withinMs, forMs, factor, capMs],
+    ...[index, refill === 'greedy', after, withinMs, forMs, factor, capMs],
     ...(limits === 'custom' ? ['nil', 'nil', 'nil'] : [luaLimit(limits.minute), luaLimit(limits.day)]),
     ...(limits === 'custom' ? [] : [limits.month === undefined ? 'nil' : luaLimit(limits.month)]),
     operations === undefined ? 'nil' : operationsFunction(operations),

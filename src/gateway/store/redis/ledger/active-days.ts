@@ -11,7 +11,7 @@ import { keyName } from '../names.js';
 export const MAX_DAYS = 31;
 const DAY_BYTES = 2;
 
-const LOOK = loadScript('ledger/read-active-days');
+const READ_ACTIVE_DAYS = loadScript('ledger/read-active-days');
 
 /** The days entered with a key. */
 class ActiveDays {
@@ -41,7 +41,7 @@ export async function activeDays(link: Link, ids: readonly string[]): Promise<re
         return daysIn(days ?? Buffer.alloc(0), 0, (days?.length ?? 0) / DAY_BYTES);
       }),
     );
-  const answer = await link.run(LOOK, names, []);
+  const answer = await link.run(READ_ACTIVE_DAYS, names, []);
   let at = 0;
   return ids.map(() => {
     const count = answer.readUInt8(at);

@@ -22,14 +22,14 @@ const FAIL = loadScript('ledger/report-failure', { MAX_DAYS });
 export async function fail(link: Link, reports: readonly FailureReport[], usageDays: number): Promise<void> {
   const [accepted, notSent]: [number[], number[]] = [[], []];
   let reason: string | undefined;
-  const run = async (report: FailureReport, place: number): Promise<void> => {
+  const run = async (report: FailureReport, index: number): Promise<void> => {
     try {
       await link.run(FAIL, ...callOf(report, usageDays));
-      accepted.push(place);
+      accepted.push(index);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       reason = error.message;
-      if (error.noEffect) notSent.push(place);
+      if (error.noEffect) notSent.push(index);
     }
   };
   await Promise.all(reports.map(run));

@@ -58,8 +58,8 @@ export function ledgerStore(
     remove: (day, rows) =>
       each(day, rows, SENT_AT_ONCE, async (names, keys) => {
         const answer = await link.run(REMOVE, names, [seconds, ...keys.map(sumOf)]);
-        for (const place of answer.toString().split(' ').filter(Boolean).map(Number))
-          await link.run(SUBTRACT, [names[place]!], fieldsOf(keys[place]!));
+        for (const index of answer.toString().split(' ').filter(Boolean).map(Number))
+          await link.run(SUBTRACT, [names[index]!], fieldsOf(keys[index]!));
       }),
     mark: (day, rows) => each(day, rows, SENT_AT_ONCE, (names) => link.run(MARK, names, [seconds])),
     unmark: (day, rows) => each(day, rows, SENT_AT_ONCE, (names) => link.run(UNMARK, names, [])),

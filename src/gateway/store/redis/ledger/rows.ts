@@ -58,10 +58,10 @@ export async function* dayRows(link: Link, day: number): AsyncGenerator<readonly
       link,
       ids.map((keyId) => ({ keyId, day, isHeld: false })),
     ))
-      yield [...rows].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+      yield [...rows].sort((a, b) => (labelIndex(a) < labelIndex(b) ? -1 : 1));
 }
 
-function placeOf({ key, plan, operation }: UsageRow): string {
+function labelIndex({ key, plan, operation }: UsageRow): string {
   return `${key}\t${plan}\t${operation}`;
 }
 
@@ -75,9 +75,9 @@ async function* allRows(
     const active = await activeDays(link, ids);
     await pause(REST_FACTOR * (performance.now() - beganMs));
     let [ledgers, isActive] = [[] as Ledger[], 0];
-    for (const [place, id] of ids.entries()) {
+    for (const [index, id] of ids.entries()) {
       for (const ledger of asked(id)) {
-        const state = active[place]!.on(ledger.day);
+        const state = active[index]!.on(ledger.day);
         if (state === 'idle') continue;
         ledgers.push(ledger);
         if (state === 'active') isActive += 1;
@@ -130,8 +130,8 @@ async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number):
   const answer = await link.run(READ, asked.map(nameOf), []);
   const [looked, ...lines] = answer.toString().trimEnd().split('\n');
   const found = lines.map((line) => {
-    const [place = '', ...fields] = line.split(FIELD_END);
-    return [asked[Number(place)]!, pairsOf(fields)] as const;
+    const [index = '', ...fields] = line.split(FIELD_END);
+    return [asked[Number(index)]!, pairsOf(fields)] as const;
   });
   return { found, until: at + Number(looked) };
 }

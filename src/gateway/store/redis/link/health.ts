@@ -120,14 +120,14 @@ export class NodeHealth {
     return new Promise<T>((resolve, reject) => {
       let isOver = false;
       const ended = (): void => {
-        if (!isOver) this.#sent.remove(place);
+        if (!isOver) this.#sent.remove(index);
         isOver = true;
       };
       const giveUp = (): void => {
         ended();
         reject(new Overdue(call));
       };
-      const place = this.#sent.add({ untilMs, giveUp });
+      const index = this.#sent.add({ untilMs, giveUp });
       call.then(resolve, reject).finally(ended);
     });
   }

@@ -17,7 +17,7 @@ export function queuesOf(link: Link): Pick<Outbox, 'arrivals' | 'distribute' | '
     const ids = await take(queue, count, leaseMs);
     const entries = await Promise.all(ids.map((id) => readEntry(link, id)));
     // Delivered, or announced for a step that was never made.
-    await Promise.all(ids.filter((_, place) => entries[place] === undefined).map((id) => withdraw(link, id)));
+    await Promise.all(ids.filter((_, index) => entries[index] === undefined).map((id) => withdraw(link, id)));
     return entries.filter((entry) => entry !== undefined);
   };
   return {

@@ -75,7 +75,7 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
     async list(state, cursor, count) {
       await pending.idle();
       const pages = await Promise.all(SETS[state].map((set) => pageOf(link, set, state, cursor, count)));
-      const page = pages.flat().sort(byPlace).slice(0, count);
+      const page = pages.flat().sort(byDueTime).slice(0, count);
       const entries = await Promise.all(page.map(({ id }) => readEntry(link, id)));
       const last = page.length < count ? undefined : page.at(-1);
       return {
@@ -108,12 +108,12 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
   };
 }
 
-interface Place {
+interface ListedEntry {
   readonly id: string;
   readonly score: string;
 }
 
-function byPlace(a: Place, b: Place): number {
+function byDueTime(a: ListedEntry, b: ListedEntry): number {
   return Number(a.score) - Number(b.score) || (a.id < b.id ? -1 : 1);
 }
 
@@ -123,7 +123,7 @@ async function pageOf(
   state: OutboxState,
   cursor: string | null,
   count: number,
-): Promise<readonly Place[]> {
+): Promise<readonly ListedEntry[]> {
   const [score = '-1', last = ''] = cursor?.split(' ') ?? [];
   const words = wordsOf(await link.run(PAGE, [set], [score, last, count.toString(), state]));
   return words.flatMap((id, n) => (n % 2 === 0 ? { id, score: words[n + 1]! } : []));

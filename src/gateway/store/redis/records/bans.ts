@@ -69,9 +69,9 @@ async function noteBan(link: Link, kind: Subject['kind'], who: string, untilMs: 
  * answer.
  */
 export function noteStarted(link: Link, requests: readonly AdmissionRequest[], verdicts: readonly Verdict[]): void {
-  for (const [place, verdict] of verdicts.entries()) {
+  for (const [index, verdict] of verdicts.entries()) {
     if (verdict.outcome !== 'banned' || !verdict.started) continue;
-    const { subject } = requests[place]!;
+    const { subject } = requests[index]!;
     noteBan(link, subject.kind, subject.kind === 'key' ? subject.id : subject.address, verdict.bannedUntilMs).catch(
       () => undefined,
     );

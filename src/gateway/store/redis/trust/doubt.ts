@@ -19,21 +19,21 @@ export async function believed(
   verdicts: readonly (Verdict | undefined)[],
   failed?: StoreUnavailable,
 ): Promise<readonly Verdict[]> {
-  const nodes = new Map<string, { readonly name: string; readonly places: number[] }>();
-  for (const [place, verdict] of verdicts.entries()) {
+  const nodes = new Map<string, { readonly name: string; readonly indices: number[] }>();
+  for (const [index, verdict] of verdicts.entries()) {
     if (!isUnknown(verdict)) continue;
-    const name = subjectName(requests[place]!.subject);
+    const name = subjectName(requests[index]!.subject);
     const node = nodes.get(link.nodeOf(name));
-    if (node === undefined) nodes.set(link.nodeOf(name), { name, places: [place] });
-    else node.places.push(place);
+    if (node === undefined) nodes.set(link.nodeOf(name), { name, indices: [index] });
+    else node.indices.push(index);
   }
   let error = failed;
   const doubted: number[] = [];
-  for (const { name, places } of nodes.values()) {
+  for (const { name, indices } of nodes.values()) {
     await link.identify(name).catch((reason: unknown) => {
       if (!(reason instanceof StoreUnavailable)) throw reason;
       error ??= reason;
-      doubted.push(...places);
+      doubted.push(...indices);
     });
   }
   if (error === undefined) return verdicts as readonly Verdict[];
@@ -47,6 +47,6 @@ export function without(
   { message, notSent }: StoreUnavailable,
 ): StoreUnavailable {
   const decided = [...verdicts];
-  for (const place of doubted) decided[place] = undefined;
+  for (const index of doubted) decided[index] = undefined;
   return new StoreUnavailable(message, { decided, notSent: [...notSent, ...doubted] });
 }
