@@ -4,7 +4,7 @@ import { run } from './run.mjs';
 import { say, seconds, SetupFailure } from './terminal.mjs';
 
 const STAMP = at('node_modules', '.petgate-installed');
-/** What npm may be told by its environment: where to get packages, and how to reach that place. */
+/** The only npm settings passed on from the environment: the registry and how to reach it. */
 const NPM_SETTINGS =
   /^npm_config_(registry|@|\/\/|_auth|proxy|https?[-_]proxy|noproxy|ca$|cafile|strict[-_]ssl|cache$|userconfig|globalconfig)/i;
 

@@ -170,7 +170,9 @@ export type Credential = 'missing' | 'malformed' | 'key';
 export interface RouteRequirements {
   /** What the ledger counts under. */
   readonly operation: string;
-  /** The operation whose windows hold, and are shown: the same, or `EVERY_OPERATION` of what tells of all. */
+  /**
+   * The operation whose windows hold, and are shown: the same, or `EVERY_OPERATION` for the operation that shows all.
+   */
   readonly reportsAs: string;
   readonly scope: string | null;
   /** Units, unless the key's plan says otherwise; 0 shows the figures alone. */

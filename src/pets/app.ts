@@ -124,7 +124,7 @@ function refusalOf(error: unknown, request: FastifyRequest, log: Log): Refusal {
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
     return new Refusal('invalid_body', 'The body is not as long as Content-Length says.');
   log.error({ err: error, requestId: request.headers['x-request-id'] }, 'request failed');
-  return new Refusal('internal_error', 'The service failed. Try again; if it goes on, tell its operators.');
+  return new Refusal('internal_error', 'The service failed. Try again; if it continues, report it to its operators.');
 }
 
 /** What HTTP parsing refused, by Node's code, as whole answers. */

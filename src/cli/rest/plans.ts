@@ -37,7 +37,7 @@ function stateOf({ state }: Json): string {
 function checkCommand(connect: Connect): Command {
   return new Command('check')
     .argument('<file>')
-    .description('tell what a file of plans would take from keys and customers in the store; exit code 1 if anything')
+    .description('show what a file of plans would take from keys and customers in the store; exit code 1 if anything')
     .option('--json', 'print JSON')
     .action(async (file: string, { json }: { json?: true }) => {
       const { readPlanFile } = await import('../../gateway/config/load.js');

@@ -36,7 +36,7 @@ export interface RegistryParts {
   readonly environment: string;
   /** Whether tokens of another form may be brought in. */
   readonly acceptImported: boolean;
-  /** How changes are told as events; left out, they are not. */
+  /** Emits changes as events; left out, there are none. */
   readonly events?: { readonly customerNetworks: readonly string[] } | null;
   /** The store's clock unless a test says otherwise. */
   readonly clock?: Clock;
@@ -157,13 +157,13 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
     return importKeys({ store: this.store, rules: lineRules, actor, check }, lines);
   }
 
-  /** The event of a ban that begins by hand now; undefined where nothing is told. */
+  /** The event of a ban that begins by hand now; undefined without events. */
   async eventOfBan(record: KeyRecord, untilMs: number, reason: string | null): Promise<GatewayEvent | undefined> {
     if (!this.emitsEvents) return undefined;
     return banByHand(await this.asItHolds(record), untilMs, reason, await this.clock());
   }
 
-  /** Whether changes are told as events. */
+  /** Whether changes are emitted as events. */
   get emitsEvents(): boolean {
     return (this.#parts.events ?? null) !== null;
   }

@@ -39,7 +39,7 @@ export async function send(reply: FastifyReply, answer: Answer, log: Log): Promi
   else if ('text' in answer) reply.type(answer.type).send(answer.text);
   else {
     const stream = Readable.from(answer.chunks);
-    // The store is asked before the head is out: if it is unavailable, a 503 can still be told.
+    // The store is asked before the head is out: if it is unavailable, a 503 can still be sent.
     await once(stream, 'readable');
     stream.on('error', (err) => log.warn({ err: nameOf(err) }, 'an admin answer was cut short'));
     reply

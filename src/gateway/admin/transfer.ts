@@ -46,7 +46,7 @@ async function* exported(pages: AsyncIterable<readonly KeyRecord[]>, hashes: boo
 
 /**
  * A key as the import reads it, null fields left out; of a customer's key, which it can't take, with `customer`.
- * Without its hashes it tells what a listing tells.
+ * Without its hashes it holds what a listing holds.
  */
 function lineOf(record: KeyRecord, hashes: boolean): Record<string, unknown> {
   const { id, plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, secrets } = record;

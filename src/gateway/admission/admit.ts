@@ -33,7 +33,7 @@ const OPTIONS: Admitted['operation'] = {
 
 /**
  * Fifth step, the gate: asks the store, and gives the permit or the refusal. A key that is not good
- * costs its caller's address a token; a fault or a missing path is only told to those let in.
+ * costs its caller's address a token; a fault or a missing path is only revealed to those let in.
  */
 export function createAdmit(
   admission: Admission,

@@ -106,7 +106,7 @@ function exceeds({ limits: { minute, day } }: Terms, windows: readonly HeldWindo
   return isMore(minute) || isMore(day) || windows.some(({ limit }) => isMore(limit));
 }
 
-/** Whoever only looks is told how a request of the least cost would fare. */
+/** A peek (cost 0) is answered as a request of the least cost would be. */
 function tokensRequested(cost: number): number {
   return cost === 0 ? 1 : cost;
 }

@@ -12,7 +12,7 @@ export const UNMATCHED = 'unmatched';
 export const MALFORMED = 'malformed';
 /** What answers OPTIONS on any path. */
 export const OPTIONS = 'options';
-/** What tells a key of all its windows. */
+/** The operation that shows a key all its windows. */
 export const OWN_USAGE = 'getOwnUsage';
 
 /**

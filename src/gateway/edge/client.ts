@@ -47,7 +47,7 @@ export abstract class ServedClient implements Client, InFlight {
   abstract abort(): void;
   /** All of the request came. */
   protected abstract isWhole(): boolean;
-  /** The body is read from now on: a client that expects it is told to go on. */
+  /** The body is read from now on: a client that expects 100 Continue gets it. */
   protected abstract beginBody(): void;
 
   onGone(listener: () => void): void {

@@ -17,7 +17,7 @@ interface ReceiversParts {
   readonly messageOf: (event: GatewayEvent, keys: readonly Buffer[]) => Message;
 }
 
-/** Who is told: the operators' webhook of everything, and that of a customer of what is about it and its keys. */
+/** Who receives what: the operator's webhook everything, a customer's what is about it and its keys. */
 export class Receivers {
   readonly #parts: ReceiversParts;
 
@@ -25,7 +25,7 @@ export class Receivers {
     this.#parts = parts;
   }
 
-  /** The copy of an event for its customer; undefined where there is none to tell, or this is it. */
+  /** The copy of an event for its customer; undefined where it has no webhook, or this is the copy. */
   async copyOf(event: GatewayEvent): Promise<GatewayEvent | undefined> {
     const { customer } = event.data;
     if (event.to !== undefined || customer === null) return undefined;

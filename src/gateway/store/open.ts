@@ -39,7 +39,7 @@ interface EngineSettings {
   readonly store: StoreSettings;
   readonly plans: Plans;
   readonly dataFolder: string;
-  /** null: nothing is told. */
+  /** null: no events. */
   readonly events: object | null;
 }
 

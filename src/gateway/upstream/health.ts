@@ -5,7 +5,7 @@ import type { HealthSettings } from '../config/settings.js';
 import { dialOptions } from './address.js';
 import type { Address } from './address.js';
 
-/** One bad answer may be chance; so many in a row are none. */
+/** An address counts as down after so many failed checks in a row: a single one may be a coincidence. */
 const FAILURES_IN_A_ROW = 2;
 
 /**

@@ -35,7 +35,7 @@ export interface ArchiveTask {
 const NODE_FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2', '--max-old-space-size=128'];
 const PROGRAM = fileURLToPath(new URL('./process.js', import.meta.url));
 const REASON_CHARACTERS = 500;
-/** How the program tells that the archive is at fault, not the store. */
+/** How the program reports that the archive is at fault, not the store. */
 const ARCHIVE_FAULT = 'archive: ';
 
 /**

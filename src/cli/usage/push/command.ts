@@ -30,7 +30,7 @@ export function pushCommand(connect: Connect): Command {
     .option('--from <day>', 'first UTC day (where the last push ended; at first the first of last month)')
     .option('--to-day <day>', 'last UTC day (the last final one)')
     .option('--by <dimensions>', 'plan, operation; key and day are always there', 'key,day,plan,operation')
-    .option('--source <uri>', 'source of the events; with the id it tells repeats', 'urn:petgate:usage')
+    .option('--source <uri>', 'source of the events; source and id together identify repeats', 'urn:petgate:usage')
     .option('--batch <count>', 'events per request', '500')
     .option('--retry-for <duration>', 'how long a batch is tried again, such as 30s, 10m', '10m')
     .option('--state <file>', 'what was acknowledged so far (a file in the data folder unless said)')

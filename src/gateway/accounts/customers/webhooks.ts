@@ -29,7 +29,7 @@ const UNSEEN = 'The new secret is not shown: rotate once more.';
  */
 export class WebhookRegistry {
   readonly #customers: CustomerRegistry;
-  /** null: nothing is told, to nobody. */
+  /** null: no events to anybody. */
   readonly #events: { readonly customerNetworks: readonly string[] } | null;
 
   constructor(customers: CustomerRegistry, events: { readonly customerNetworks: readonly string[] } | null) {

@@ -57,7 +57,7 @@ export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderO
   return async ({ header, address, browser, access }) => {
     if (header === undefined) throw unauthorized(header, browser ? access : null);
     const sent = tokenIn(header, browser);
-    // Hashes have one length: the comparison tells nothing of the token, not even how long it is.
+    // Hashes have one length: so the comparison leaks nothing about the token, not even its length.
     if (sent !== '' && timingSafeEqual(hashOf(sent), rootHash)) return ROOT;
     const caller = await tokens.holderOf(sent).catch((error: unknown) => {
       throw error instanceof StoreUnavailable ? storeUnavailable() : error;

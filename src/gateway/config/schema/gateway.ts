@@ -90,7 +90,10 @@ export const gatewayFile = mapping({
   }).prefault({}),
   events: events
     .optional()
-    .describe('A webhook that is notified of changed keys. Left out: nobody is, and nothing is kept.'),
+    .describe(
+      'The webhook of the operator, which gets an event for each changed key. Left out: there are no events, and ' +
+        'none is stored.',
+    ),
   log: mapping({
     level: choice('trace', 'debug', 'info', 'warn', 'error', 'silent').prefault('info'),
     access: bool.prefault(true).describe('One line per exchange.'),

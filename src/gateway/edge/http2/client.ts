@@ -64,7 +64,7 @@ export class StreamClient extends ServedClient {
   }
 
   /**
-   * Where the request came to its end before, the stream is closed with the last frame, and never tells that it
+   * Where the request came to its end before, the stream is closed with the last frame, and never reports that it
    * finished.
    */
   #hasAnswer(): boolean {

@@ -33,7 +33,7 @@ export interface FailoverOptions {
   readonly deadlineMs: number;
   /** True in one process of each gateway: the one that does what one must do for all. */
   readonly isPrimary: boolean;
-  /** Whether crossings are told as events; left out, they are not. */
+  /** Whether crossings are emitted as events; left out, they are not. */
   readonly events?: boolean;
   readonly log?: Log;
 }

@@ -37,7 +37,7 @@ export function admitWithFallback(
     throw new StoreUnavailable(error.message, { decided, late: error.late });
   };
   let loggedAtMs = -Infinity;
-  /** Nobody is told that a key is invalid which Redis has lost. */
+  /** A key that Redis has lost is never refused as invalid. */
   const unlessLost = async (
     requests: readonly AdmissionRequest[],
     verdicts: readonly Verdict[],

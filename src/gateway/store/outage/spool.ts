@@ -26,7 +26,7 @@ interface SpoolParts {
   readonly redis: Pick<RedisEngine, 'fleet'>;
   readonly metadata: Metadata;
   readonly acknowledged: AcknowledgedCounts;
-  /** Shares of its limits that a plan warns of; undefined where nothing is told. */
+  /** Shares of its limits that a plan warns of; undefined without events. */
   readonly warnAt: (plan: string) => readonly number[] | undefined;
 }
 

@@ -17,7 +17,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export interface EventData {
   readonly customer: string | null;
   readonly key: string;
-  /** Left out of what is told later than it was written. */
+  /** Absent for events that happen later than they are written. */
   readonly plan?: string;
   /** Of a changed key: the fields that are another now. */
   readonly changed?: readonly string[];
@@ -46,7 +46,7 @@ export type WarnedWindow = 'day' | 'month';
 export interface GatewayEvent {
   readonly id: string;
   readonly type: EventType;
-  /** Store time; of what is told later than it was written, when it happens. It is not due before. */
+  /** Store time; for an event that happens later than it is written, when it happens. It is not due before. */
   readonly atMs: number;
   readonly data: EventData;
   /** The customer whose webhook it goes to; left out of what goes to the operators'. */
@@ -64,7 +64,8 @@ export function isSaid(reason: string | null | undefined): boolean {
 }
 
 /**
- * The same for the webhook of its customer: an entry of its own, which is told under the same id. What an operator said
+ * The same for the webhook of its customer: an entry of its own, which is delivered under the same id. What an operator
+ * said
  * of a ban is not for the customer.
  */
 export function copyFor(event: GatewayEvent, customer: string): GatewayEvent {

@@ -51,7 +51,7 @@ function levelOf(limit: number, percent: number): number {
 }
 
 /**
- * Its id says what was crossed, so that it is the same however often that is told. The limit is part of it: of
+ * Its id says what was crossed, so that it is the same however often it is emitted. The limit is part of it: of
  * another limit it is another fact.
  * @param payer the customer, or the key that has none
  */

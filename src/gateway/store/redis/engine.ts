@@ -49,7 +49,7 @@ interface RedisEngineOptions {
   readonly eviction?: 'accept' | 'refuse';
   /** Which replicas must have a change of a key or a ban; all that are connected, within a second, unless said. */
   readonly replicas?: ReplicaOptions;
-  /** Whether crossings and bans are told as events; left out, they are not. */
+  /** Whether crossings and bans are emitted as events; left out, they are not. */
   readonly events?: boolean;
 }
 

@@ -72,7 +72,7 @@ async function requestedDays(
   return [...(await archive.days()).keys()].filter((day) => day >= from && day <= to);
 }
 
-/** A day that is damaged is told, and the others are looked at all the same. */
+/** A damaged day is reported, and the others are checked all the same. */
 async function verified(archive: Archive, day: string): Promise<object> {
   try {
     return { day, ok: true, ...(await archive.verify(day)) };

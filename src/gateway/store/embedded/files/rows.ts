@@ -3,7 +3,8 @@
  * plain words), which sorts below all of them: rows of one kind stand in the order of their parts.
  *
  * In `recent`: `l` the log of what transactions changed of keys, `o` its id, `g` up to where it was forgotten, `a` an
- * address, `n` who is banned, `E` an event on its way into the outbox, `T` what a subject was told lately. Versions
+ * address, `n` who is banned, `E` an event on its way into the outbox, `T` which crossings a subject was notified of
+ * lately. Versions
  * before the log had `r` a key with its state and newest usage, `j` the
  * names of those that were not saved.
  * `K` stands for customers, in `durable`, `W` for where they are notified of events; their state is an `s`, their
@@ -15,7 +16,7 @@
  * in `d`
  * until it stands in a queue, then in `O` (the operators') or `D` (a customer's); or in `z` by since when it is dead.
  * `R` has
- * the customers with a queue by when it is due, `S` each one's row there, `E` what admissions told of that has no entry
+ * the customers with a queue by when it is due, `S` each one's row there, `E` what admissions emitted that has no entry
  * yet. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
  * its metadata.
  */
@@ -32,7 +33,7 @@ export const bannedRow = (subject: string): string => `n${subject}`;
 /** Events that a transaction wrote, until the checkpoint takes them over; in `durable` under a number of their own. */
 export const pendingRow = (transaction: number, index: number): string =>
   `E${String(transaction).padStart(16, '0')}${SEPARATOR}${index}`;
-/** Which shares of its limits a key, or a customer, was told to have crossed. */
+/** Which shares of its limits a key, or a customer, was notified of having crossed. */
 export const marksRow = (subjectId: string): string => `T${subjectId}`;
 /** The keys that one transaction changed, waiting for the checkpoint. */
 export const logRow = (transaction: number): string => `l${String(transaction).padStart(16, '0')}`;

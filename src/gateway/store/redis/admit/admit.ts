@@ -24,10 +24,10 @@ interface Edition {
   readonly table: PlanTable;
   readonly onNoted: OnNoted;
 }
-/** Called with the keys whose admission noted something to be told, or may have. */
+/** Called with the keys whose admission left pending events, or may have. */
 type OnNoted = ((keyIds: readonly string[]) => void) | null;
 
-/** @param onNoted null where crossings and bans are not told */
+/** @param onNoted null where crossings and bans are not emitted */
 export function editionOf(plans: Plans, usageDays: number, onNoted: OnNoted = null): Edition {
   return { script: admissionScript(plans, usageDays, onNoted !== null), table: planTable(plans), onNoted };
 }

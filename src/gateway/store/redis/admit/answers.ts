@@ -27,7 +27,7 @@ const ANSWER_BYTES = HEAD_BYTES + STATE_BYTES;
 export class AnswerReader {
   readonly #answers: Buffer;
   readonly #table: PlanTable;
-  /** Keys whose requests noted something that is to be told. */
+  /** Keys whose requests left pending events. */
   readonly noted: string[] = [];
   #at = 0;
 

@@ -307,7 +307,7 @@ export class Link {
   async #runProbe(name: string, health: NodeHealth): Promise<void> {
     if (name === '' && this.cluster && this.#nodes.isMapped) return;
     try {
-      // First, because a good probe tells the store's clock, and with that it may be believed.
+      // First, because a successful probe reads the store's clock, and with that it may be believed.
       await this.#identity.check(name);
       await this.#ask(name, this.#probe(), this.#untilMs());
       this.#nodes.heard(name);
