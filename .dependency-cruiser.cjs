@@ -77,7 +77,9 @@ module.exports = {
       'admission-sees-plain-data',
       { path: '^src/gateway/(admission|store)/', pathNot: '^src/gateway/admission/admit' },
       {
-        path: '^(node:)?(http|http2|net|tls)$|^src/gateway/(app|base|handler|main|oversee|pipeline|exchange|refusal|upstream|observe|admin)',
+        path:
+          '^(node:)?(http|http2|net|tls)$|' +
+          '^src/gateway/(app|base|handler|main|oversee|pipeline|exchange|refusal|upstream|observe|admin)',
       },
       'Admission and store see plain data; only the step, admit.ts, knows of exchanges.',
     ),

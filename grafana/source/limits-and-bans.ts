@@ -40,7 +40,7 @@ export const limitsAndBans: readonly Row[] = [
         {
           share:
             `${total('petgate_refusals_total{code=~"missing_api_key|invalid_api_key|address_banned"}')} / ` +
-            `${total('petgate_requests_total')}`,
+            total('petgate_requests_total'),
         },
       ),
       graph(

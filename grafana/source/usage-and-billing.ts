@@ -27,7 +27,7 @@ export const usageAndBilling: readonly Row[] = [
         {
           refused:
             `${total('petgate_limited_total{plan!="anonymous"}')} + ` +
-            `${total('petgate_banned_total{plan!="anonymous"}')}`,
+            total('petgate_banned_total{plan!="anonymous"}'),
         },
       ),
       figure(

@@ -5,8 +5,11 @@ import { say, seconds, SetupFailure } from './terminal.mjs';
 
 const STAMP = at('node_modules', '.petgate-installed');
 /** The only npm settings passed on from the environment: the registry and how to reach it. */
-const NPM_SETTINGS =
-  /^npm_config_(registry|@|\/\/|_auth|proxy|https?[-_]proxy|noproxy|ca$|cafile|strict[-_]ssl|cache$|userconfig|globalconfig)/i;
+const NPM_SETTINGS = new RegExp(
+  '^npm_config_(registry|@|//|_auth|proxy|https?[-_]proxy|noproxy|ca$|cafile|strict[-_]ssl|cache$|' +
+    'userconfig|globalconfig)',
+  'i',
+);
 
 /** Installs the pinned dependencies unless they are there already. Says so in two lines when it does. */
 export async function ensureInstalled() {

@@ -87,6 +87,9 @@ function versionOf(): string {
   return version;
 }
 
+/** Errors whose message says all. By name, so that the configuration's half is not loaded for this alone. */
+const EXPLAINED = ['InvalidSecret', 'ConfigError', 'StartFailure', 'StoreUnavailable'];
+
 /** The exit code for what a command threw; says on standard error what a person can do about it. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -96,9 +99,7 @@ function report(error: unknown): number {
     complain(error.message);
     return error.exitCode;
   }
-  // By name, so that the configuration's half is not loaded for this alone.
-  if (error instanceof Error && ['InvalidSecret', 'ConfigError', 'StartFailure', 'StoreUnavailable'].includes(error.name))
-    complain(error.message);
+  if (error instanceof Error && EXPLAINED.includes(error.name)) complain(error.message);
   else complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return 1;
 }

@@ -118,5 +118,8 @@ function parseOptionalStatus(field: Scalar | undefined): PetStatus | undefined |
 /** A Pet of the contract as JSON, integers digit by digit. */
 export function petJson(pet: Pet): string {
   const status = pet.status === undefined ? '' : `,"status":"${pet.status}"`;
-  return `{"id":${pet.id.toString()},"name":${JSON.stringify(pet.name)},"categoryId":${pet.categoryId.toString()}${status}}`;
+  return (
+    `{"id":${pet.id.toString()},"name":${JSON.stringify(pet.name)}` +
+    `,"categoryId":${pet.categoryId.toString()}${status}}`
+  );
 }

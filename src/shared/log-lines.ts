@@ -145,7 +145,7 @@ export function prettyLine(line: string): string {
   return (
     (
       `${styleText('dim', time.slice(11, 23))} ${styleText(style, level.padEnd(5))} ${program} ${plain(msg)} ` +
-      `${rest.join(' ')}`
+      rest.join(' ')
     ).trimEnd() + '\n'
   );
 }

@@ -41,7 +41,8 @@ t.test('pipelined bodies belong to their own requests', async (t) => {
     .map(({ n, text }) =>
       n % 2 === 0
         ? request('POST /v1/pets', front.key, `Content-Length: ${text.length}`) + text
-        : `${request('POST /v1/pets', front.key, 'Transfer-Encoding: chunked')}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`,
+        : request('POST /v1/pets', front.key, 'Transfer-Encoding: chunked') +
+          `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`,
     )
     .join('');
   const socket = connect(front.port, '127.0.0.1');

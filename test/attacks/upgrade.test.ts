@@ -138,7 +138,8 @@ t.test('an Upgrade with a body, on another method, or on HTTP/1.0 is a plain req
     t,
     'a body in chunks',
     [
-      `${request('GET /v1/pets/watch', front.key, ...fields, 'Transfer-Encoding: chunked')}${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`,
+      request('GET /v1/pets/watch', front.key, ...fields, 'Transfer-Encoding: chunked') +
+        `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`,
     ],
     [400],
     [],
@@ -154,7 +155,8 @@ t.test('an Upgrade with a body, on another method, or on HTTP/1.0 is a plain req
     t,
     'both framings',
     [
-      `${request('GET /v1/pets/watch', front.key, ...fields, 'Content-Length: 5', 'Transfer-Encoding: chunked')}0\r\n\r\n${hidden}`,
+      request('GET /v1/pets/watch', front.key, ...fields, 'Content-Length: 5', 'Transfer-Encoding: chunked') +
+        `0\r\n\r\n${hidden}`,
     ],
     [400],
     [],

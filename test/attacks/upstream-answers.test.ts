@@ -145,13 +145,11 @@ t.test('an unasked 100 is passed over too, however it comes, and says nothing ag
     'with fields': ['HTTP/1.1 100 Continue\r\nX-Early: 1\r\nContent-Length: 5\r\n\r\n' + OK],
     'of a number nobody knows': ['HTTP/1.1 142 Odd\r\n\r\n' + OK],
   };
+  const fields = ['Content-Type: application/json', 'Content-Length: 2', 'Connection: close'];
   for (const [name, parts] of Object.entries(pieces)) {
     upstream.heads.length = 0;
     upstream.handle = (socket) => void writeOneByOne(socket, parts);
-    const { text } = await readAll(
-      front.port,
-      `${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2', 'Connection: close')}{}`,
-    );
+    const { text } = await readAll(front.port, `${request('POST /v1/pets', front.key, ...fields)}{}`);
     t.match(text, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n\[\]$/, name);
     t.notMatch(text, /x-early/i, name);
     t.equal(upstream.heads.length, 1, `${name}: sent once`);

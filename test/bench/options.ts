@@ -6,7 +6,8 @@ import type { SubjectName } from './subjects/subject.js';
 
 const NAMES = SCENARIOS.map(({ name }) => name).join(', ');
 
-export const USE = `npm run bench -- [--rounds 1..100] [--seconds 1..60] [--scenario a,b | --all] [--only a,b] [--json FILE] [--svg FILE] [--load wrk | node]
+export const USE = `npm run bench -- [--rounds 1..100] [--seconds 1..60] [--scenario a,b | --all] [--only a,b]
+  [--json FILE] [--svg FILE] [--load wrk | node]
   [--against FOLDER [--pairs 1..100]]  only Petgate, beside another build of it
   scenarios: ${NAMES}
   subjects:  ${SUBJECTS.join(', ')}`;

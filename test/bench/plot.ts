@@ -33,14 +33,17 @@ export function plotOf({ title, rounds, cases }: ScenarioReport, { node, commit,
   const longest = Math.max(...cases.map(({ totalUs }) => totalUs.median));
   const scale = (WIDTH - LEFT - RIGHT) / longest;
   const height = TOP + cases.length * ROW + 30;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="CPU per request, gateway and store">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}"
+  role="img" aria-label="CPU per request, gateway and store">
 <style>${STYLE}
 </style>
 <rect class="ground" width="${WIDTH}" height="${height}" rx="8"/>
 <text class="title" x="${MARGIN}" y="28">CPU per request, µs: gateway and its store</text>
-<text class="small" x="${MARGIN}" y="48">${escape(title)}, one process each, ${rounds} interleaved rounds, medians. The yellow part is Redis.</text>
+<text class="small" x="${MARGIN}" y="48">${escape(title)}, one process each, ${rounds} interleaved rounds, medians.
+The yellow part is Redis.</text>
 ${cases.map((one, place) => rowOf(one, TOP + place * ROW, scale)).join('\n')}
-<text class="small" x="${MARGIN}" y="${height - 14}">Petgate ${escape(commit)}, Node ${escape(node)}, ${escape(date)}. npm run bench makes this picture.</text>
+<text class="small" x="${MARGIN}" y="${height - 14}">Petgate ${escape(commit)}, Node ${escape(node)}, ${escape(date)}.
+npm run bench makes this picture.</text>
 </svg>
 `;
 }

@@ -14,8 +14,8 @@ import type { Outcome, Setting, Wall } from './scale/simulate.js';
  * Masters, gateways and skew may be lists (`1,3,6`): one line for each combination. Without `--rate` it looks for
  * the most with which no processor is busier than `--busy`.
  */
-const USE = `node dist/test/bench/scale.js [--masters 1,3,6] [--gateways 4,12] [--keys 100000] [--skew 0,1.1] [--seed 7] [--requests 10000]
-  [--busy 0.7 | --rate <requests per second>] [--json] [${Object.keys(MEASURED)
+const USE = `node dist/test/bench/scale.js [--masters 1,3,6] [--gateways 4,12] [--keys 100000] [--skew 0,1.1]
+  [--seed 7] [--requests 10000] [--busy 0.7 | --rate <requests per second>] [--json] [${Object.keys(MEASURED)
     .map((name) => `--${name} µs`)
     .join('] [')}]`;
 

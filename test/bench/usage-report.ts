@@ -82,7 +82,9 @@ const READER = `
       if (bytes === 0) firstByteMs = performance.now() - startedMs;
       bytes += chunk.length;
     });
-    response.on('end', () => console.log(JSON.stringify({ bytes, firstByteMs, totalMs: performance.now() - startedMs })));
+    response.on('end', () => {
+      console.log(JSON.stringify({ bytes, firstByteMs, totalMs: performance.now() - startedMs }));
+    });
   });
 `;
 

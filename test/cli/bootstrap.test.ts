@@ -162,8 +162,10 @@ t.test('a folder that may not be written: what is built runs, what is not says s
   open();
   rmSync(at('dist'), { recursive: true });
   close();
-  const line =
-    /^\S+ may not be written by this user \(EACCES\), and the (?:dependencies must be installed|program must be built) in it\. Run npm start.*\n$/;
+  const line = new RegExp(
+    '^\\S+ may not be written by this user \\(EACCES\\), and the ' +
+      '(?:dependencies must be installed|program must be built) in it\\. Run npm start.*\n$',
+  );
   t.match(
     await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'),
     { code: 1, stdout: '', stderr: line },

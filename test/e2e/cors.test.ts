@@ -41,7 +41,12 @@ const FIELDS = ['x-ratelimit-remaining', 'retry-after', 'x-request-id', 'ratelim
 /** Run in the page, as text: asks with fetch, as any script would. */
 const script = (url: string, method: string, key: string): string => `fetch(${JSON.stringify(url)}, {
   method: ${JSON.stringify(method)},
-  headers: { Authorization: ${JSON.stringify(`Bearer ${key}`)}, 'Content-Type': 'application/json', 'X-Request-Id': 'from-a-page', traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00' },
+  headers: {
+    Authorization: ${JSON.stringify(`Bearer ${key}`)},
+    'Content-Type': 'application/json',
+    'X-Request-Id': 'from-a-page',
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00',
+  },
   ...(${JSON.stringify(method)} === 'POST' ? { body: '{}' } : {}),
 }).then(async (answer) => ({
   status: answer.status,

@@ -81,7 +81,7 @@ async function accountsOf({ gateways }: Front, reports: Reports, { id, reference
   const names = bill.map((row) => row.reference).join();
   return (
     `bill ${names === reference ? '' : `of ${names} `}${sumOf(bill)}, keys ${sumOf(keys)}, access log ` +
-    `${sumOf(logged())}`
+    sumOf(logged())
   );
 }
 

@@ -8,6 +8,7 @@ const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const docs = readdirSync(join(packageRoot, 'docs'), { recursive: true, encoding: 'utf8' })
   .map((name) => join('docs', name))
   .filter((path) => statSync(join(packageRoot, path)).isFile());
+const pages = [...TOP, ...docs.filter((name) => name.endsWith('.md'))];
 
 interface Link {
   readonly text: string;
@@ -22,6 +23,22 @@ const proseOf = (path: string): string =>
   textOf(path)
     .replace(/^```[^]*?^```$/gm, '')
     .replace(/`[^`\n]*`/g, 'code');
+
+/** What a program prints is shown as it is printed, and only that may be wider. */
+const MAX_COLUMNS = 120;
+
+/** The lines of code that are too wide. */
+function wideLinesOf(path: string): readonly string[] {
+  const blocks = [...textOf(path).matchAll(/^ *```(\w*)\n([^]*?)^ *```$/gm)];
+  return blocks
+    .flatMap(([, language, block = '']) => (language === 'console' ? commandsOf(block) : block.split('\n')))
+    .filter((line) => line.length > MAX_COLUMNS);
+}
+
+/** The commands of a console, which go on after a line that ends in a backslash. */
+function commandsOf(block: string): readonly string[] {
+  return [...block.matchAll(/^\$ (?:.*\\\n)*.*$/gm)].flatMap(([command]) => command.split('\n'));
+}
 
 function linksOf(path: string): readonly Link[] {
   return [...proseOf(path).matchAll(/\]\(([^()\s]+)\)/g)]
@@ -54,7 +71,7 @@ function isBroken({ target, anchor }: Link): boolean {
 }
 
 t.test('every relative link and anchor of the documentation resolves', (t) => {
-  for (const path of [...TOP, ...docs.filter((name) => name.endsWith('.md'))]) {
+  for (const path of pages) {
     t.strictSame(
       linksOf(path)
         .filter(isBroken)
@@ -63,6 +80,11 @@ t.test('every relative link and anchor of the documentation resolves', (t) => {
       path,
     );
   }
+  t.end();
+});
+
+t.test('code in the documentation keeps to 120 columns', (t) => {
+  for (const path of pages) t.strictSame(wideLinesOf(path), [], path);
   t.end();
 });
 

@@ -26,11 +26,10 @@ export async function runTap(files, tally, { node = process.execPath, env = proc
       const beganMs = performance.now();
       const name = relative('dist', file).replace(/\.js$/, '');
       const counts = await runFile(name, [node, '--enable-source-maps', file], env, new Parser(), tally);
-      const told =
-        `${counts.passed} ` +
-        `passed${counts.failed > 0 ? `, ${counts.failed} failed` : ''}${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`;
+      const failed = counts.failed > 0 ? `, ${counts.failed} failed` : '';
+      const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
       console.log(
-        `${counts.failed > 0 ? 'FAIL' : 'ok  '} ${name}  ${told}  ` +
+        `${counts.failed > 0 ? 'FAIL' : 'ok  '} ${name}  ${counts.passed} passed${failed}${skipped}  ` +
           `${((performance.now() - beganMs) / 1000).toFixed(1)} s`,
       );
     }

@@ -5,9 +5,10 @@ import t from 'tap';
 import { LINES_DROPPED } from '../../src/shared/log-lines.js';
 import { packageRoot } from '../../src/shared/package-root.js';
 
+const LOG = JSON.stringify(join(packageRoot, 'dist/src/shared/log.js'));
+
 const run = (body: string): string => {
-  const script =
-    `const { createLog } = await import(${JSON.stringify(join(packageRoot, 'dist/src/shared/log.js'))}); ` + `${body}`;
+  const script = `const { createLog } = await import(${LOG}); ${body}`;
   return spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).stdout;
 };
 
@@ -35,10 +36,12 @@ t.test('a line logged in the turn in which the process exits is not lost', (t) =
 t.test("processes that write to one pipe do not tear each other's lines", async (t) => {
   // The reader is slow at first, so that the pipe fills up, and a turn has more lines than one write may hold.
   const body = `const log = createLog('test', 'info'); let n = 0;
-    const turn = () => { for (let line = 0; line < 40; line += 1) log.info({ n: (n += 1), filler: 'x'.repeat(400) }, 'line'); if (n < 4000) setTimeout(turn); };
+    const turn = () => {
+      for (let line = 0; line < 40; line += 1) log.info({ n: (n += 1), filler: 'x'.repeat(400) }, 'line');
+      if (n < 4000) setTimeout(turn);
+    };
     turn();`;
-  const script =
-    `const { createLog } = await import(${JSON.stringify(join(packageRoot, 'dist/src/shared/log.js'))}); ` + `${body}`;
+  const script = `const { createLog } = await import(${LOG}); ${body}`;
   const shell = spawn(
     'sh',
     [
@@ -76,13 +79,14 @@ t.test("processes that write to one pipe do not tear each other's lines", async 
 /** The accident: a container whose log driver stands still. */
 t.test('a log that nobody reads keeps 9 MiB, drops the rest, and says how many when it goes on', async (t) => {
   const lines = join(packageRoot, 'dist/src/shared/log-lines.js');
-  const script = `const { createLog } = await import(${JSON.stringify(join(packageRoot, 'dist/src/shared/log.js'))});
+  const script = `const { createLog } = await import(${LOG});
     const { writeLine, droppedLines } = await import(${JSON.stringify(lines)});
     const log = createLog('test', 'info');
     const filler = 'x'.repeat(500);
     let n = 0;
     const turn = () => {
-      for (let line = 0; line < 200; line += 1) writeLine({ toString: () => JSON.stringify({ msg: 'access', n: (n += 1), filler }) + '\\n' });
+      for (let line = 0; line < 200; line += 1)
+        writeLine({ toString: () => JSON.stringify({ msg: 'access', n: (n += 1), filler }) + '\\n' });
       for (let line = 0; line < 4; line += 1) log.warn({ filler }, 'other');
       turns += 1;
       if (turns < 500) setImmediate(turn);

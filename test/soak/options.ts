@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 
-export const USE = `npm run soak -- [--minutes 1..1440] [--rate 1..20000] [--cpus 1|2] [--workers 1..16] [--store embedded|redis] [--program FILE]
+export const USE = `npm run soak -- [--minutes 1..1440] [--rate 1..20000] [--cpus 1|2] [--workers 1..16]
+                   [--store embedded|redis] [--program FILE]
   --minutes  how long, default 10      --rate     requests a second, default 5000
   --cpus     processors of the gateway and all it starts, default 1; load, upstream and Redis have the others
   --workers  processes that serve, default 1

@@ -60,7 +60,7 @@ async function begin(child: Child, address: string): Promise<void> {
   await child.start();
   say(
     `${styled('green', 'ready')}  ${child.name.padEnd(7)}  ${address}  ` +
-      `${styled('dim', `(${((performance.now() - beganMs) / 1000).toFixed(1)} s)`)}`,
+      styled('dim', `(${((performance.now() - beganMs) / 1000).toFixed(1)} s)`),
   );
 }
 

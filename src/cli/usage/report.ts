@@ -79,7 +79,8 @@ function rowOf(labels: readonly string[], counts: Json): readonly (string | numb
 
 const EXAMPLES = `
 Columns: the dimensions asked for, then requests (admitted), units (what these cost), limited and banned
-(refused, free), failed (of the requests, those that ended in a 5xx), and with day whether that day is final, or final without the counts of a gateway.
+(refused, free), failed (of the requests, those that ended in a 5xx), and with day whether that day is final,
+or final without the counts of a gateway.
 Examples:
   petgate usage report
   petgate usage report --from 2026-11-01 --to 2026-11-30 --by key,day --format csv > november.csv

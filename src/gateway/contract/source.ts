@@ -28,7 +28,11 @@ export function renderJson(path: string): string {
   const { value } = readYaml(path, 'allowed');
   const text = JSON.stringify({ [SOURCE]: sourceOf(path), ...(value as object) }, null, 2);
   // One byte a character: otherwise V8 would give every name and header that is cut from it two.
-  return `${text.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
+  return `${text.replace(/[^\0-\x7f]/g, escaped)}\n`;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Where the JSON form of a contract stands. */

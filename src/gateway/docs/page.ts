@@ -27,7 +27,11 @@ export function renderPage(operations: readonly Operation[], plans: Plans, error
 <header>
 <h1>Animal Store API</h1>
 <p>List the animals of the store, add one, fetch one. JSON over HTTP, with a bearer key.</p>
-<nav><a href="#start">Start</a><a href="#plans">Plans and limits</a><a href="#429">After a 429</a><a href="#operations">Operations</a><a href="#errors">Errors</a><a href="#reference">Reference</a><a href="/openapi.json">openapi.json</a></nav>
+<nav>
+<a href="#start">Start</a><a href="#plans">Plans and limits</a><a href="#429">After a 429</a>
+<a href="#operations">Operations</a><a href="#errors">Errors</a><a href="#reference">Reference</a>
+<a href="/openapi.json">openapi.json</a>
+</nav>
 </header>
 <main>
 ${START_SECTION}
@@ -46,10 +50,14 @@ ${errorsSection(errors)}
 
 const START_SECTION = `<section id="start"><h2>Start</h2>
 <pre>curl -i -H "Authorization: Bearer $KEY" "$BASE/v1/pets?limit=20"</pre>
-<p>Every answer carries <code>X-RateLimit-Limit</code>, <code>-Remaining</code> and <code>-Reset</code> for the window that will refuse first; <code>RateLimit</code> and <code>RateLimit-Policy</code> list all. Limits count units: most requests cost one, and the table of operations tells which cost more. In the reference below, <em>Authorize</em> takes your key, and <em>Try it out</em> sends real requests.</p></section>`;
+<p>Every answer carries <code>X-RateLimit-Limit</code>, <code>-Remaining</code> and <code>-Reset</code> for the window
+that will refuse first; <code>RateLimit</code> and <code>RateLimit-Policy</code> list all. Limits count units: most
+requests cost one, and the table of operations tells which cost more. In the reference below, <em>Authorize</em> takes
+your key, and <em>Try it out</em> sends real requests.</p></section>`;
 
 const LIMITED_SECTION = `<section id="429"><h2>After a 429</h2>
-<p>Wait as long as <code>Retry-After</code> says: a retry before it cannot succeed. If it fails again, double the wait. Going on without waiting starts a ban of the key; requests during a ban do not lengthen it.</p>
+<p>Wait as long as <code>Retry-After</code> says: a retry before it cannot succeed. If it fails again, double the wait.
+Going on without waiting starts a ban of the key; requests during a ban do not lengthen it.</p>
 <pre>async function ask(url, options, tries = 5) {
   for (let wait = 1; ; wait *= 2) {
     const answer = await fetch(url, options);
@@ -64,10 +72,12 @@ function plansSection(plans: Plans): string {
     .filter(({ retired }) => retired !== true)
     .map(
       (plan) =>
-        `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${operationsText(plan)}</td><td>${banText(plan)}</td></tr>`,
+        `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${operationsText(plan)}</td>` +
+        `<td>${banText(plan)}</td></tr>`,
     );
   return `<section id="plans"><h2>Plans and limits</h2><div class="scroll"><table>
-<thead><tr><th>Plan</th><th>Requests per minute</th><th>Requests per day (UTC)</th><th>Requests per month (UTC)</th><th>Single operations</th><th>Ban</th></tr></thead>
+<thead><tr><th>Plan</th><th>Requests per minute</th><th>Requests per day (UTC)</th><th>Requests per month (UTC)</th>
+<th>Single operations</th><th>Ban</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div></section>`;
 }
 
@@ -81,7 +91,7 @@ function limitCells({ limits }: Plan): string {
 function operationsText({ operations }: Plan): string {
   const texts = [...(operations ?? [])].flatMap(([id, { cost, windows }]) => {
     const parts = windows.map(({ per, limit }) => `${figure(limit)} per ${per}`);
-    if (cost !== null) parts.unshift(cost === 0 ? 'nothing' : units(cost));
+    if (cost !== null) parts.unshift(costText(cost));
     return id === EVERY_OPERATION ? [] : [`<code>${escapeHtml(id)}</code>: ${parts.join(', ')}`];
   });
   return texts.length === 0 ? '–' : texts.join('<br>');
@@ -91,7 +101,8 @@ function figure(limit: number | string): string {
   return typeof limit === 'number' ? limit.toLocaleString('en') : limit;
 }
 
-function units(cost: number): string {
+function costText(cost: number): string {
+  if (cost === 0) return 'nothing';
   return cost === 1 ? '1 unit' : `${figure(cost)} units`;
 }
 
@@ -105,8 +116,9 @@ function banText({ ban }: Plan): string {
 function operationsSection(operations: readonly Operation[]): string {
   const rows = operations.map(
     (operation) =>
-      `<tr><td><code>${operation.method} ` +
-      `${escapeHtml(operation.path)}</code></td><td>${operation.scope === null ? '–' : `<code>${escapeHtml(operation.scope)}</code>`}</td><td>${operation.cost === 0 ? 'nothing' : units(operation.cost)}</td><td>${stabilityOf(operation)}</td></tr>`,
+      `<tr><td><code>${operation.method} ${escapeHtml(operation.path)}</code></td>` +
+      `<td>${operation.scope === null ? '–' : `<code>${escapeHtml(operation.scope)}</code>`}</td>` +
+      `<td>${costText(operation.cost)}</td><td>${stabilityOf(operation)}</td></tr>`,
   );
   return `<section id="operations"><h2>Operations</h2><div class="scroll"><table>
 <thead><tr><th>Operation</th><th>Scope</th><th>Costs</th><th>Stability</th></tr></thead>
@@ -122,9 +134,12 @@ function stabilityOf({ stability, sunsetAtMs }: Operation): string {
 function errorsSection(errors: readonly ErrorRow[]): string {
   const rows = errors.map(
     ({ code, status, message }) =>
-      `<tr><td class="number">${status}</td><td><code>${escapeHtml(code)}</code></td><td>${escapeHtml(message)}</td></tr>`,
+      `<tr><td class="number">${status}</td><td><code>${escapeHtml(code)}</code></td>` +
+      `<td>${escapeHtml(message)}</td></tr>`,
   );
-  return `<section id="errors"><h2>Errors</h2><p>Every error is <code>{code, message, status}</code>. Decide on <code>code</code>; the message is for people.</p><div class="scroll"><table>
+  return `<section id="errors"><h2>Errors</h2>
+<p>Every error is <code>{code, message, status}</code>. Decide on <code>code</code>; the message is for people.</p>
+<div class="scroll"><table>
 <thead><tr><th>Status</th><th>Code</th><th>Message</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div></section>`;
 }

@@ -1,7 +1,10 @@
 /** Look of the reference page around Swagger UI: one column, readable on a phone, light and dark. */
 export const STYLE = `
-:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dfe7; --paper: #fff; --panel: #f5f7fa; --accent: #0b6b57; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6ebf2; --soft: #9aa7b8; --line: #313b49; --paper: #12171f; --panel: #1a212c; --accent: #4fd1b0; } }
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dfe7; --paper: #fff;
+  --panel: #f5f7fa; --accent: #0b6b57; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6ebf2; --soft: #9aa7b8; --line: #313b49; --paper: #12171f; --panel: #1a212c; --accent: #4fd1b0; }
+}
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, sans-serif; }
 header, main > section { max-width: 68rem; margin: 0 auto; padding: 1rem 1.25rem; }
@@ -11,14 +14,16 @@ p { margin: .5rem 0; max-width: 46rem; }
 nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin-top: .75rem; }
 a { color: var(--accent); }
 code, pre { font: .875em/1.5 ui-monospace, monospace; }
-pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; overflow-x: auto; }
+pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem;
+  overflow-x: auto; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .925rem; }
 th, td { text-align: left; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; }
 td:last-child { min-width: 13rem; }
 td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
-.badge { display: inline-block; border: 1px solid currentColor; border-radius: 999px; padding: 0 .5rem; font-size: .75rem; color: var(--accent); }
+.badge { display: inline-block; border: 1px solid currentColor; border-radius: 999px; padding: 0 .5rem;
+  font-size: .75rem; color: var(--accent); }
 .badge.warn { color: #b3541e; }
 #reference { background: #fff; color: #1c2430; max-width: none; padding: 0; color-scheme: light; }
 #reference .swagger-ui { max-width: 68rem; margin: 0 auto; }
@@ -28,6 +33,7 @@ td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 /** Starts Swagger UI on the contract; deep links keep working. */
 export const START = `
 window.addEventListener('load', () => {
-  SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, persistAuthorization: false, defaultModelsExpandDepth: 0, validatorUrl: null });
+  SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, persistAuthorization: false,
+    defaultModelsExpandDepth: 0, validatorUrl: null });
 });
 `;

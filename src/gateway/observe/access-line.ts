@@ -35,10 +35,17 @@ export class AccessLine {
     // By the store's clock: says on which UTC day the ledger counted it.
     const admittedAt = logEntry.counted === true && verdict !== null ? admittedIso(verdict.atMs) : null;
     return (
-      `{"level":"info","time":"${endedIso(this.#endedMs)}${PROGRAM}${id}","trace":"${traceparent.slice(3, 35)}","span":"${traceparent.slice(36, 52)}"` +
-      `,"http":${quoted(version)},"method":"${method}","operation":"${logEntry.operation}","key":${quoted(verdict?.keyId ?? logEntry.keyId)},"plan":${quoted(verdict?.plan)},"outcome":"${verdict?.outcome ?? 'none'}"` +
-      `,"code":${quoted(logEntry.refusal?.code)},"credential":${quoted(logEntry.credential)},"address":"${address}","status":${this.#status},"bytes":${this.#bytes}${tunnelPart(logEntry)}` +
-      `,"ms":${round(this.#totalMs)},"admissionMs":${round(logEntry.admissionMs)},"upstreamMs":${round(logEntry.upstreamMs)},"counted":${logEntry.counted},"units":${logEntry.counted === true ? (verdict?.cost ?? 0) : 0},"admittedAt":${quoted(admittedAt)}${this.#mark},"msg":"exchange"}\n`
+      `{"level":"info","time":"${endedIso(this.#endedMs)}${PROGRAM}${id}"` +
+      `,"trace":"${traceparent.slice(3, 35)}","span":"${traceparent.slice(36, 52)}"` +
+      `,"http":${quoted(version)},"method":"${method}","operation":"${logEntry.operation}"` +
+      `,"key":${quoted(verdict?.keyId ?? logEntry.keyId)},"plan":${quoted(verdict?.plan)}` +
+      `,"outcome":"${verdict?.outcome ?? 'none'}","code":${quoted(logEntry.refusal?.code)}` +
+      `,"credential":${quoted(logEntry.credential)},"address":"${address}"` +
+      `,"status":${this.#status},"bytes":${this.#bytes}${tunnelPart(logEntry)}` +
+      `,"ms":${round(this.#totalMs)},"admissionMs":${round(logEntry.admissionMs)}` +
+      `,"upstreamMs":${round(logEntry.upstreamMs)},"counted":${logEntry.counted}` +
+      `,"units":${logEntry.counted === true ? (verdict?.cost ?? 0) : 0},"admittedAt":${quoted(admittedAt)}` +
+      `${this.#mark},"msg":"exchange"}\n`
     );
   }
 }

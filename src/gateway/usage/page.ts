@@ -57,7 +57,8 @@ export async function* reportAsPage(
 <h2>By ${escapeHtml(range.by.join(', '))}</h2>
 <div class="scroll">${tableOf(range, (await references?.added(rows)) ?? rows, groups.totals)}</div>
 ${left === 0 ? '' : `<p>${fullNumber(left)} more rows are not shown here: take the CSV.</p>`}
-<p>requests: admitted and counted. units: what they cost. limited, banned: refused, and free. failed: of the requests, those that ended in a 5xx.</p>
+<p>requests: admitted and counted. units: what they cost. limited, banned: refused, and free. failed: of the
+requests, those that ended in a 5xx.</p>
 </body></html>
 `;
 }
@@ -70,12 +71,13 @@ function headOf(range: ReportRange): string {
     (name) => `<option${name === chosen ? ' selected' : ''}>${escapeHtml(name)}</option>`,
   );
   const [whose, id] = range.key === undefined ? ['customer', range.customer] : ['key', range.key];
+  const scope = id === undefined ? '' : `, ${whose} ${escapeHtml(id)}`;
   const part = id === undefined ? '' : `&amp;${whose}=${encodeURIComponent(id)}`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,"><title>Usage ${from} to ${to}</title><style>${STYLE}</style></head><body>
 <h1>Usage</h1>
-<p>${from} to ${to}, days of UTC${id === undefined ? '' : `, ${whose} ${escapeHtml(id)}`}. ${isFinal(range) ? 'Final.' : 'Not final: the last days still grow.'}</p>
+<p>${from} to ${to}, days of UTC${scope}. ${isFinal(range) ? 'Final.' : 'Not final: the last days still grow.'}</p>
 ${missingOf(range)}
 <form method="get" action="/admin/usage">
 <label>From<input type="date" name="from" value="${from}"></label>
@@ -114,15 +116,21 @@ function tableOf({ by }: ReportRange, rows: readonly ReportRow[], totals: Report
   const labels = labelsOf(by);
   const numbers = (row: ReportRow): string =>
     COUNTS.map((count) => `<td class="n">${fullNumber(row[count])}</td>`).join('');
-  const body = rows.map(
-    (row) =>
-      `<tr>${labels.map((label) => `<td>${escapeHtml(row[label] ?? '')}</td>`).join('')}${numbers(row)}${hasDay ? `<td>${row.final === true ? `yes${row.without === undefined ? '' : `, without ${escapeHtml(row.without)}`}` : 'no'}</td>` : ''}</tr>`,
-  );
+  const body = rows.map((row) => {
+    const texts = labels.map((label) => `<td>${escapeHtml(row[label] ?? '')}</td>`);
+    return `<tr>${texts.join('')}${numbers(row)}${hasDay ? `<td>${finalText(row)}</td>` : ''}</tr>`;
+  });
   const head = [
     ...labels.map((label) => `<th scope="col">${label}</th>`),
     ...COUNTS.map((count) => `<th scope="col" class="n">${count}</th>`),
     ...(hasDay ? ['<th scope="col">final</th>'] : []),
   ];
+  const foot = labels.map((_, index) => `<td>${index === 0 ? 'total' : ''}</td>`);
   return `<table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody>
-<tfoot><tr>${labels.map((_, index) => `<td>${index === 0 ? 'total' : ''}</td>`).join('')}${numbers(totals)}${hasDay ? '<td></td>' : ''}</tr></tfoot></table>`;
+<tfoot><tr>${foot.join('')}${numbers(totals)}${hasDay ? '<td></td>' : ''}</tr></tfoot></table>`;
+}
+
+function finalText({ final, without }: ReportRow): string {
+  if (final !== true) return 'no';
+  return without === undefined ? 'yes' : `yes, without ${escapeHtml(without)}`;
 }

@@ -19,14 +19,15 @@ const LABEL_WIDTH = 76;
 /** Colours the style sheet knows; more plans than that share the last. */
 const COLOURS = 8;
 
+const INNER = HEIGHT - TOP - BOTTOM;
+
 /** An SVG of stacked bars, one per day and plan, with axes, legend and a tooltip for each day. Free of scripts. */
 export function plotOf(days: readonly DayBar[]): string {
   const plans = [...new Set(days.flatMap(({ byPlan }) => [...byPlan.keys()]))].sort();
   const step = stepOf(Math.max(0, ...days.map(sumOf)));
   const highest = step * TICKS;
   const slot = (WIDTH - LEFT - RIGHT) / Math.max(days.length, 1);
-  const inner = HEIGHT - TOP - BOTTOM;
-  const yOf = (count: number): number => round(TOP + inner * (1 - count / highest));
+  const yOf = (count: number): number => round(TOP + INNER * (1 - count / highest));
   const grid = Array.from({ length: TICKS + 1 }, (_, n) => {
     const y = yOf(n * step);
     return (
@@ -71,10 +72,12 @@ function barOf(
   const plansText = plans.flatMap((plan) =>
     bar.byPlan.has(plan) ? [`${plan} ${fullNumber(bar.byPlan.get(plan)!)}`] : [],
   );
-  const title = `${bar.day}: ${fullNumber(sumOf(bar))}${plansText.length === 0 ? '' : ` (${plansText.join(', ')})`}${bar.final ? '' : ', not final yet'}`;
-  const whole =
-    `<rect class="hover" x="${round(left)}" y="${TOP}" width="${round(slot)}" ` + `height="${HEIGHT - TOP - BOTTOM}"/>`;
-  return `<g class="${bar.final ? 'day' : 'day open'}"><title>${escapeHtml(title)}</title>${whole}${parts.join('')}</g>`;
+  const perPlan = plansText.length === 0 ? '' : ` (${plansText.join(', ')})`;
+  const title = `${bar.day}: ${fullNumber(sumOf(bar))}${perPlan}${bar.final ? '' : ', not final yet'}`;
+  const whole = `<rect class="hover" x="${round(left)}" y="${TOP}" width="${round(slot)}" height="${INNER}"/>`;
+  return (
+    `<g class="${bar.final ? 'day' : 'day open'}">` + `<title>${escapeHtml(title)}</title>${whole}${parts.join('')}</g>`
+  );
 }
 
 function legendOf(days: readonly DayBar[], plans: readonly string[]): string {

@@ -70,7 +70,9 @@ export async function* reportAsJson(
 ): AsyncGenerator<string, void> {
   const { from, to, by } = range;
   const groups = new Groups(range);
-  let text = `${JSON.stringify({ from, to, by, final: isFinal(range), waitingFor: (range.waitingFor ?? []).map(viewOf), without: missingIn(range).map(viewOf) }).slice(0, -1)},"rows":[`;
+  const waitingFor = (range.waitingFor ?? []).map(viewOf);
+  const head = { from, to, by, final: isFinal(range), waitingFor, without: missingIn(range).map(viewOf) };
+  let text = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
   let separator = '';
   for await (const rows of piecesOf(groups, ledger, references)) {
     for (const row of rows) {

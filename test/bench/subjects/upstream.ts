@@ -11,7 +11,9 @@ const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
 const LIMIT = /^\S+ \S*[?&]limit=(\d+)/;
 const LARGEST_PAGE = 1000;
 
-const list = `[${Array.from({ length: 4 }, (_, n) => JSON.stringify({ id: n + 1, name: `pet number ${n + 1}`, categoryId: 7, status: 'available' })).join()}]`;
+const list = JSON.stringify(
+  [1, 2, 3, 4].map((id) => ({ id, name: `pet number ${id}`, categoryId: 7, status: 'available' })),
+);
 const answers = new Map<number, Buffer>();
 
 function answerOf(bytes: number): Buffer {

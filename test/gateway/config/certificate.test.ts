@@ -29,10 +29,9 @@ writeFileSync(cut, good.ca.slice(0, 300));
 /** A settings file that names this pair, and whatever `more` says. */
 function settingsWith(t: Test, tls: { readonly cert?: string; readonly key?: string }, more = ''): NodeJS.ProcessEnv {
   const file = join(temporaryFolder(t), 'gateway.yaml');
-  writeFileSync(
-    file,
-    `plans: ${JSON.stringify(join(packageRoot, 'config/plans.yaml'))}\n${more}tls:\n${(['cert', 'key'] as const).map((part) => (tls[part] === undefined ? '' : `  ${part}: ${tls[part]}\n`)).join('')}`,
-  );
+  const plans = JSON.stringify(join(packageRoot, 'config/plans.yaml'));
+  const pair = (['cert', 'key'] as const).map((part) => (tls[part] === undefined ? '' : `  ${part}: ${tls[part]}\n`));
+  writeFileSync(file, `plans: ${plans}\n${more}tls:\n${pair.join('')}`);
   return { PETGATE_CONFIG: file };
 }
 

@@ -119,6 +119,12 @@ t.test('who need not authenticate is open to anyone', (t) => {
 /**
  * One mistake each, made in the sound document: what is replaced by what, where the problem is told, and what it says.
  */
+/** A list of lists, each nine times the one before. */
+const NINEFOLD = Array.from(
+  { length: 9 },
+  (_, index) => `&${'bcdefghij'[index]!} [${`*${'abcdefghi'[index]!}, `.repeat(9)}]`,
+);
+
 const mistakes: readonly (readonly [name: string, from: string | RegExp, to: string, where: string, what: RegExp])[] = [
   [
     'no extension',
@@ -280,13 +286,7 @@ const mistakes: readonly (readonly [name: string, from: string | RegExp, to: str
   ['a path without its slash', '  /pets:', '  pets:', '10:3 paths.pets', /begin with \//],
   ['OpenAPI 3.0', '3.1.0', '3.0.3', '1:10 openapi', /3\.1/],
   ['a key twice', 'security:', 'openapi: 3.1.0\nsecurity:', '3:1', /twice/],
-  [
-    'aliases without bound',
-    'security:',
-    `x: [&a [1], ${Array.from({ length: 9 }, (_, index) => `&${'bcdefghij'[index]!} [${`*${'abcdefghi'[index]!}, `.repeat(9)}]`).join(', ')}]\nsecurity:`,
-    '1:1',
-    /multiply/,
-  ],
+  ['aliases without bound', 'security:', `x: [&a [1], ${NINEFOLD.join(', ')}]\nsecurity:`, '1:1', /multiply/],
 ];
 
 for (const [name, from, to, where, what] of mistakes) {

@@ -139,15 +139,18 @@ function expectedOf(operations: readonly Operation[], method: string, path: stri
       own.every((segment, index) => (segment.startsWith('{') ? given[index] !== '' : segment === given[index]))
     );
   };
-  const allowedOf = (some: readonly Operation[]): string =>
-    `${method === 'OPTIONS' ? 'options' : 'method_not_allowed'} ` +
-    `${METHODS.filter((name) => name === 'OPTIONS' || some.some((candidate) => candidate.method === (name === 'HEAD' ? 'GET' : name))).join(', ')}`;
+  const servedAs = (name: string): string => (name === 'HEAD' ? 'GET' : name);
+  const allowedOf = (some: readonly Operation[]): string => {
+    const allows = (name: string): boolean =>
+      name === 'OPTIONS' || some.some((candidate) => candidate.method === servedAs(name));
+    return `${method === 'OPTIONS' ? 'options' : 'method_not_allowed'} ${METHODS.filter(allows).join(', ')}`;
+  };
   if (path === '*') return allowedOf(operations);
   const exact = operations.filter((candidate) => candidate.path === path && !path.includes('{'));
   const there =
     exact.length > 0 ? exact : operations.filter((candidate) => candidate.path.includes('{') && fits(candidate.path));
   if (there.length === 0) return 'not_found';
-  const served = there.find((candidate) => candidate.method === (method === 'HEAD' ? 'GET' : method));
+  const served = there.find((candidate) => candidate.method === servedAs(method));
   if (served !== undefined) return served.id;
   return allowedOf(there);
 }

@@ -20,7 +20,8 @@ t.test('one secret, or two during a rotation, of the variable, else of the file'
 
 t.test('what is no secret is refused, unrepeated, and none is made', (t) => {
   const folder = t.testdir({});
-  t.throws(() => readEventSecrets({}, folder), { name: 'InvalidSecret', message: /set PETGATE_EVENTS_SECRET, or write/ });
+  const message = /set PETGATE_EVENTS_SECRET, or write/;
+  t.throws(() => readEventSecrets({}, folder), { name: 'InvalidSecret', message });
   const three = [FIRST, FIRST, FIRST].map(written).join(' ');
   for (const text of [
     'hunter2hunter2hunter2hunter2hunter2',

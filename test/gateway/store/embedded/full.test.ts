@@ -94,7 +94,8 @@ t.test(
     const engineUrl = new URL('../../../../src/gateway/store/embedded/engine.js', import.meta.url).href;
     const code = `import { openEmbeddedEngine } from ${JSON.stringify(engineUrl)};
     process.setgid(65534); process.setuid(65534);
-    try { openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, plans: new Map(), usageDays: 1, mapBytes: 1048576 }); } catch (error) { console.log(error.name, error.message); }`;
+    const options = { folder: ${JSON.stringify(folder)}, plans: new Map(), usageDays: 1, mapBytes: 1048576 };
+    try { openEmbeddedEngine(options); } catch (error) { console.log(error.name, error.message); }`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
       encoding: 'utf8',
       cwd: fileURLToPath(new URL('.', import.meta.url)),

@@ -145,7 +145,8 @@ function chunks(next: Next, content: string): string {
   let text = '';
   for (let at = 0; at < content.length;) {
     const size = 1 + Math.floor(next() * Math.min(40, content.length - at));
-    text += `${chance(next, 0.02) ? pick(next, ODD_SIZES) : pick(next, SIZES)(size)}\r\n${content.slice(at, at + size)}\r\n`;
+    const sizeText = chance(next, 0.02) ? pick(next, ODD_SIZES) : pick(next, SIZES)(size);
+    text += `${sizeText}\r\n${content.slice(at, at + size)}\r\n`;
     at += size;
   }
   return `${text}${pick(next, SIZES)(0)}\r\n${chance(next, 0.2) ? pick(next, TRAILERS) : ''}\r\n`;

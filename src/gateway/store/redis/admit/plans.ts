@@ -77,7 +77,8 @@ function operationsFunction(operations: OperationsTerms): string {
 
 /** Name, parts of a token and limit of each. */
 function luaWindows({ windows }: OperationTerms): string {
-  return `{ ${windows.map(({ name, per, limit }) => `${luaString(name)}, ${SHAPES[per].parts}, ${luaLimit(limit)}`).join(', ')} }`;
+  const texts = windows.map(({ name, per, limit }) => `${luaString(name)}, ${SHAPES[per].parts}, ${luaLimit(limit)}`);
+  return `{ ${texts.join(', ')} }`;
 }
 
 /** A limit as scripts have it. */

@@ -9,8 +9,9 @@ t.test('a Redis is asked once, with few rights, and a Cluster node by node', asy
   const config = [...EVICTING, 'user petgate on >s3cret ~petgate:* +info +hmget', 'user default off'];
   const redis = await startRedis({ config });
   t.teardown(() => redis.stop());
-  t.match(await stateOf(redis.url.replace('//', '//petgate:s3cret@'), 1_000), { evicts: /volatile-lru/, isUsed: false });
-  await t.rejects(stateOf(redis.url.replace('//', '//petgate:wrong@'), 1_000), /WRONGPASS/);
+  const urlWith = (password: string): string => redis.url.replace('//', `//petgate:${password}@`);
+  t.match(await stateOf(urlWith('s3cret'), 1_000), { evicts: /volatile-lru/, isUsed: false });
+  await t.rejects(stateOf(urlWith('wrong'), 1_000), /WRONGPASS/);
   const cluster = await startCluster({ config: [MEMORY] });
   t.teardown(() => cluster.stop());
   t.same(await stateOf(cluster.url, 1_000), { evicts: null, isUsed: false });

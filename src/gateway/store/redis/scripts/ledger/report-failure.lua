@@ -1,7 +1,8 @@
--- Counts one failure report, unless it was counted before: of each reporter the number of the day's last one is remembered.
+-- Counts one failure report, unless it was counted before: of each reporter the number of the day's last one is
+-- remembered.
 --
--- KEYS: the key's failure reports (`credits`) of the day, its ledger and the key. ARGV: seconds a ledger is kept, reporter, number, ms the
--- number is remembered, then fields and how many of each.
+-- KEYS: the key's failure reports (`credits`) of the day, its ledger and the key. ARGV: seconds a ledger is kept,
+-- reporter, number, ms the number is remembered, then fields and how many of each.
 local enterDay = include('enter-day')
 local counted = call('HGET', KEYS[1], ARGV[3])
 if not counted or tonumber(counted) < tonumber(ARGV[4]) then
