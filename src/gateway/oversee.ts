@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
@@ -45,6 +46,7 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   health.serving();
   onStopSignal(async () => {
     health.drain();
+    await setTimeout(base.settings.drainMs);
     await side.drain();
     health.stop();
     archive?.stop();

@@ -32,7 +32,7 @@ export async function start(environment: NodeJS.ProcessEnv): Promise<number> {
   const program = join(packageRoot, 'dist/src/cli/main.js');
   const pets = new Child('pets', [program, 'pets'], childEnvironment, new URL('/readyz', addresses.pets));
   const gateway = new Child('gateway', [program, 'gateway'], childEnvironment, new URL('/readyz', addresses.admin));
-  const stopped = stopOnSignal(gateway, pets, settings.shutdownMs + EXTRA_GRACE_MS);
+  const stopped = stopOnSignal(gateway, pets, settings.drainMs + settings.shutdownMs + EXTRA_GRACE_MS);
   try {
     await Promise.all([begin(pets, addresses.pets), begin(gateway, addresses.gateway)]);
     await greet(childEnvironment, addresses.gateway);

@@ -63,6 +63,7 @@ export function toSettings(file: GatewayFile, plans: Plans, paths: ResolvedPaths
     keys: { acceptImported: keys.accept_imported },
     events: file.events === undefined ? null : toEvents(file.events),
     log: file.log,
+    drainMs: file.drain,
     shutdownMs: file.shutdown,
   };
 }

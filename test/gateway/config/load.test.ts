@@ -66,6 +66,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   realm: 'petgate',
   keys: { acceptImported: false },
   log: { level: 'info', access: true, sampled: 1 },
+  drainMs: 0,
   shutdownMs: 10_000,
 };
 const expectedUpstream = {
