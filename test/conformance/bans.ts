@@ -4,6 +4,7 @@ import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { until } from '../servers/until.js';
 import { ask, askMany, banned, change, count, freshId, limited, newKey, NOON_MS, standing } from './cast.js';
 import type { Actor } from './cast.js';
+import { windowOf } from '../gateway/admission/verdict.js';
 
 /** Asks with a key on the plan `strict` until it is banned; the verdict that began the ban. */
 async function provoke(engine: AdmissionEngine, key: Actor, nowMs: number): Promise<ReturnType<typeof banned>> {
@@ -59,7 +60,7 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     t.equal((await ask(engine, key, bannedUntilMs - 1)).outcome, 'banned');
     const after = standing(await ask(engine, key, bannedUntilMs));
     t.equal(after.outcome, 'admitted');
-    t.equal(after.day.remaining, 998);
+    t.equal(windowOf(after, 'day').remaining, 998);
     t.equal((await ask(engine, key, bannedUntilMs)).outcome, 'limited', 'strikes begin anew');
   });
 
@@ -126,7 +127,7 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     await engine.bans.start(key.id, NOON_MS + 50_000);
     const verdict = banned(await ask(engine, key, NOON_MS));
     t.same(
-      [verdict.level, verdict.bannedUntilMs, verdict.minute.remaining],
+      [verdict.level, verdict.bannedUntilMs, windowOf(verdict, 'minute').remaining],
       [1, NOON_MS + 50_000, 59],
       'what was spent stays',
     );
@@ -134,7 +135,7 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 90_000, level: 1, note: null });
     t.equal(await engine.bans.lift(key.id), true);
     t.equal(await engine.bans.read(key.id), undefined);
-    t.equal(standing(await ask(engine, key, NOON_MS)).minute.remaining, 58);
+    t.equal(windowOf(standing(await ask(engine, key, NOON_MS)), 'minute').remaining, 58);
     t.equal(await engine.bans.lift(key.id), false, 'there was none');
     t.equal(await engine.bans.lift(freshId()), false, 'nor for a key nobody knows');
     const unseen = await newKey(engine, 'free');

@@ -18,13 +18,14 @@ import {
   dayName,
   standing,
 } from './cast.js';
+import { windowOf } from '../gateway/admission/verdict.js';
 
 /** The two buckets, minute and day, interval and greedy. */
 export function buckets(t: Test, engine: AdmissionEngine): void {
   t.test('exactly the limit is admitted, one by one or in a batch', async (t) => {
     const key = await newKey(engine, 'free');
     const batch = await askMany(engine, key, 40, NOON_MS);
-    const remaining = batch.map((verdict) => standing(verdict).minute.remaining);
+    const remaining = batch.map((verdict) => windowOf(standing(verdict), 'minute').remaining);
     t.same(
       remaining,
       Array.from({ length: 40 }, (_, n) => 59 - n),
@@ -39,26 +40,26 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'calm');
     const first = await askMany(engine, key, 10, NOON_MS);
     t.equal(count(first, 'admitted'), 3, 'the minute binds');
-    t.equal(standing(first[9]!).day.remaining, 2, 'seven refusals took nothing from the day');
+    t.equal(windowOf(standing(first[9]!), 'day').remaining, 2, 'seven refusals took nothing from the day');
     const second = await askMany(engine, key, 10, NOON_MS + MINUTE_MS);
     t.equal(count(second, 'admitted'), 2, 'the day binds');
-    t.equal(standing(second[9]!).minute.remaining, 1, 'eight refusals took nothing from the minute');
+    t.equal(windowOf(standing(second[9]!), 'minute').remaining, 1, 'eight refusals took nothing from the minute');
     t.equal(limited(second[9]!).violated, 'day');
   });
 
   t.test('a minute opens with its first request, not with a look at it', async (t) => {
     const key = await newKey(engine, 'calm');
     const look = standing(await ask(engine, key, NOON_MS, { cost: 0 }));
-    t.equal(look.minute.resetAtMs, NOON_MS, 'an untouched minute is full already');
+    t.equal(windowOf(look, 'minute').resetAtMs, NOON_MS, 'an untouched minute is full already');
     const openMs = NOON_MS + 12_345;
-    t.equal(standing(await ask(engine, key, openMs)).minute.resetAtMs, openMs + MINUTE_MS);
+    t.equal(windowOf(standing(await ask(engine, key, openMs)), 'minute').resetAtMs, openMs + MINUTE_MS);
     await askMany(engine, key, 2, openMs + 30_000);
     const refused = limited(await ask(engine, key, openMs + MINUTE_MS - 1));
     t.equal(refused.violated, 'minute');
     t.equal(refused.retryAtMs, openMs + MINUTE_MS);
     const again = standing(await ask(engine, key, openMs + MINUTE_MS));
     t.equal(again.outcome, 'admitted');
-    t.equal(again.minute.remaining, 2, 'the whole bucket came back');
+    t.equal(windowOf(again, 'minute').remaining, 2, 'the whole bucket came back');
   });
 
   t.test('the day is the UTC day and turns at midnight', async (t) => {
@@ -71,8 +72,8 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     t.equal(refused.retryAtMs, midnightMs);
     const next = standing(await ask(engine, key, midnightMs));
     t.equal(next.outcome, 'admitted');
-    t.equal(next.day.remaining, 4);
-    t.equal(next.day.resetAtMs, midnightMs + DAY_MS);
+    t.equal(windowOf(next, 'day').remaining, 4);
+    t.equal(windowOf(next, 'day').resetAtMs, midnightMs + DAY_MS);
   });
 
   t.test('interval: Retry-After is the first moment that can succeed', async (t) => {
@@ -110,16 +111,19 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
           t.equal((await ask(engine, key, retryAtMs)).outcome, 'admitted');
           nowMs = retryAtMs;
         }
-        const { minute, day } = standing(await ask(engine, key, nowMs, { cost: 0 }));
-        for (const [name, { resetAtMs, limit }] of Object.entries({ minute, day })) {
-          const window = name as 'minute' | 'day';
+        const { windows } = standing(await ask(engine, key, nowMs, { cost: 0 }));
+        t.same(
+          windows.map(({ name }) => name),
+          ['minute', 'day'],
+        );
+        for (const { name: window, resetAtMs, limit } of windows) {
           t.equal(
-            standing(await ask(engine, key, resetAtMs, { cost: 0 }))[window].remaining,
+            windowOf(standing(await ask(engine, key, resetAtMs, { cost: 0 })), window).remaining,
             limit,
             `${window} is full at Reset`,
           );
           t.not(
-            standing(await ask(engine, key, resetAtMs - 1, { cost: 0 }))[window].remaining,
+            windowOf(standing(await ask(engine, key, resetAtMs - 1, { cost: 0 })), window).remaining,
             limit,
             `and not a moment before`,
           );
@@ -141,10 +145,12 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'open');
     const verdicts = await askMany(engine, key, 500, NOON_MS);
     t.equal(count(verdicts, 'admitted'), 500);
-    const { minute, day } = standing(verdicts[499]!);
     t.same(
-      [minute.limit, minute.remaining, day.limit, day.remaining],
-      ['unlimited', UNLIMITED_FIGURE, 'unlimited', UNLIMITED_FIGURE],
+      standing(verdicts[499]!).windows.map(({ name, limit, remaining }) => [name, limit, remaining]),
+      [
+        ['minute', 'unlimited', UNLIMITED_FIGURE],
+        ['day', 'unlimited', UNLIMITED_FIGURE],
+      ],
     );
   });
 
@@ -153,22 +159,33 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     await askMany(engine, key, 60, NOON_MS);
     t.equal((await ask(engine, key, NOON_MS)).outcome, 'limited');
     await change(engine, key, { plan: 'pro' });
-    t.equal(standing(await ask(engine, key, NOON_MS + 1)).minute.remaining, 300 - 61, 'up: what was spent stays spent');
+    t.equal(
+      windowOf(standing(await ask(engine, key, NOON_MS + 1)), 'minute').remaining,
+      300 - 61,
+      'up: what was spent stays spent',
+    );
     await askMany(engine, key, 20, NOON_MS + 2);
     await change(engine, key, { plan: 'free' });
     const down = limited(await ask(engine, key, NOON_MS + 3));
-    t.same([down.plan, down.minute.remaining, down.retryAtMs], ['free', 0, NOON_MS + MINUTE_MS]);
+    t.same([down.plan, windowOf(down, 'minute').remaining, down.retryAtMs], ['free', 0, NOON_MS + MINUTE_MS]);
     await change(engine, key, { plan: 'open' });
     await askMany(engine, key, 10, NOON_MS + 4);
     await change(engine, key, { plan: 'pro' });
-    t.equal(standing(await ask(engine, key, NOON_MS + 5)).minute.remaining, 300 - 92, 'an unlimited plan counted too');
+    t.equal(
+      windowOf(standing(await ask(engine, key, NOON_MS + 5)), 'minute').remaining,
+      300 - 92,
+      'an unlimited plan counted too',
+    );
   });
 
   t.test('custom limits stand on the key, each a number or unlimited', async (t) => {
     const key = await newKey(engine, 'enterprise', custom(2, 'unlimited'));
     const verdicts = await askMany(engine, key, 3, NOON_MS);
     t.equal(count(verdicts, 'admitted'), 2);
-    t.same([standing(verdicts[0]!).minute.limit, standing(verdicts[0]!).day.limit], [2, 'unlimited']);
+    t.same(
+      standing(verdicts[0]!).windows.map(({ limit }) => limit),
+      [2, 'unlimited'],
+    );
     await change(engine, key, custom('unlimited', 3));
     const after = await askMany(engine, key, 2, NOON_MS);
     t.equal(count(after, 'admitted'), 1);
@@ -183,7 +200,7 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     // A look from far ahead must not turn the window for those who come now.
     await ask(engine, key, NOON_MS + 2 * DAY_MS, { cost: 0 });
     const now = limited(await ask(engine, key, NOON_MS + 100));
-    t.equal(now.day.remaining, 940);
+    t.equal(windowOf(now, 'day').remaining, 940);
     t.same(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id), [
       {
         key: key.id,
@@ -226,9 +243,10 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
         await ask(engine, key, NOON_MS + aheadMs);
         const name = `${plan}, ${aheadMs / 60_000} minutes ahead`;
         t.equal(count(await askMany(engine, key, minute + 10, NOON_MS), 'admitted'), minute - 1, name);
-        const { minute: window, day } = standing(await ask(engine, key, NOON_MS, { cost: 0 }));
-        t.equal(window.resetAtMs, NOON_MS + MINUTE_MS, `${name}: whole one window from now`);
-        if (plan === 'pro') t.equal(day.resetAtMs, DAY_START_MS + DAY_MS, `${name}: and the day at its midnight`);
+        const after = standing(await ask(engine, key, NOON_MS, { cost: 0 }));
+        t.equal(windowOf(after, 'minute').resetAtMs, NOON_MS + MINUTE_MS, `${name}: whole one window from now`);
+        if (plan === 'pro')
+          t.equal(windowOf(after, 'day').resetAtMs, DAY_START_MS + DAY_MS, `${name}: and the day at its midnight`);
         t.equal(count(await askMany(engine, key, minute + 10, NOON_MS + MINUTE_MS), 'admitted'), minute, name);
       }
     }
@@ -248,7 +266,10 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     const verdicts = await askMany(engine, address, 6, NOON_MS);
     t.equal(count(verdicts, 'admitted'), 5);
     const refused = limited(verdicts[5]!);
-    t.same([refused.keyId, refused.plan, refused.minute.limit, refused.day.remaining], [null, 'anonymous', 5, 7]);
+    t.same(
+      [refused.keyId, refused.plan, windowOf(refused, 'minute').limit, windowOf(refused, 'day').remaining],
+      [null, 'anonymous', 5, 7],
+    );
     const other = standing(
       await ask(engine, { kind: 'address', address: `198.51.100.${Math.floor(Math.random() * 250)}` }, NOON_MS, {
         cost: 0,
@@ -277,8 +298,9 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'free');
     const beforeMs = Date.now();
     const [verdict] = await engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }]);
-    const { atMs, minute } = standing(verdict!);
+    const after = standing(verdict!);
+    const { atMs } = after;
     t.ok(atMs >= beforeMs - 50 && atMs <= Date.now() + 50, 'which is the clock of this machine here');
-    t.equal(minute.resetAtMs, atMs + MINUTE_MS);
+    t.equal(windowOf(after, 'minute').resetAtMs, atMs + MINUTE_MS);
   });
 }

@@ -17,6 +17,7 @@ import {
   rowsOf,
   standing,
 } from './cast.js';
+import { byName, othersOf, windowOf } from '../gateway/admission/verdict.js';
 
 const SECOND_MS = 1_000;
 
@@ -93,11 +94,16 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     t.equal(count(await engine.admit(batch), 'admitted'), 50);
     const rest = await engine.admit(batch);
     t.equal(count(rest, 'admitted'), 10);
-    t.match(limited(rest[10]!), { violated: 'minute', minute: { limit: 60, remaining: 0 }, keyId: first.id });
-    const look = standing(await ask(engine, second, NOON_MS, { cost: 0 }));
-    t.match(look, { plan: 'free', keyId: second.id, minute: { remaining: 0 }, day: { remaining: 940 } });
+    t.match(byName(limited(rest[10]!)), {
+      ...{ violated: 'minute', keyId: first.id },
+      windows: { minute: { limit: 60, remaining: 0 } },
+    });
+    t.match(byName(await ask(engine, second, NOON_MS, { cost: 0 })), {
+      ...{ plan: 'free', keyId: second.id },
+      windows: { minute: { remaining: 0 }, day: { remaining: 940 } },
+    });
     const lone = standing(await ask(engine, await newKey(engine, 'free'), NOON_MS));
-    t.match(lone, { minute: { remaining: 59 } }, 'a key without a customer has its own');
+    t.equal(windowOf(lone, 'minute').remaining, 59, 'a key without a customer has its own');
   });
 
   t.test('a refused request of one key takes nothing from the others', async (t) => {
@@ -114,14 +120,14 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     );
     const shown = standing(await ask(engine, second, NOON_MS, { operation: 'createPet', cost: 0 }));
     t.same(
-      shown.more.map(({ name, remaining }) => [name, remaining]),
+      othersOf(shown).map(({ name, remaining }) => [name, remaining]),
       [
         ['month', 985],
         ['createPet-minute', 0],
         ['createPet-day', 15],
       ],
     );
-    t.equal(shown.day.remaining, 185);
+    t.equal(windowOf(shown, 'day').remaining, 185);
   });
 
   t.test('a change of the customer holds on the next admission of each key', async (t) => {
@@ -130,16 +136,16 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     for (const key of keys) t.equal((await ask(engine, key, NOON_MS)).outcome, 'admitted');
     const pro = await changeCustomer(engine, made, { plan: 'pro' });
     for (const key of keys) {
-      const shown = standing(await ask(engine, key, NOON_MS, { cost: 0 }));
-      t.match(shown, { plan: 'pro', minute: { remaining: 298 } });
+      const shown = byName(await ask(engine, key, NOON_MS, { cost: 0 }));
+      t.match(shown, { plan: 'pro', windows: { minute: { remaining: 298 } } });
     }
     const own = await changeCustomer(engine, pro, { plan: 'enterprise', limits: { minute: 3, day: 9, month: 4 } });
-    t.match(standing(await ask(engine, keys[0]!, NOON_MS)), {
+    t.match(byName(await ask(engine, keys[0]!, NOON_MS)).windows, {
       minute: { limit: 3, remaining: 0 },
-      more: [{ name: 'month', limit: 4, remaining: 1 }],
+      month: { limit: 4, remaining: 1 },
     });
     const later = NOON_MS + 61 * SECOND_MS;
-    t.match(standing(await ask(engine, keys[1]!, later)), { more: [{ name: 'month', limit: 4, remaining: 0 }] });
+    t.match(byName(await ask(engine, keys[1]!, later)).windows, { month: { limit: 4, remaining: 0 } });
     const disabled = await changeCustomer(engine, own, { status: 'disabled' });
     t.match(await ask(engine, keys[1]!, later), { outcome: 'unknown_key', reason: 'disabled' });
     await changeCustomer(engine, disabled, { status: 'closed' });
@@ -191,8 +197,9 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     await ask(engine, first, NOON_MS);
     await engine.bans.start(first.id, NOON_MS + SECOND_MS);
     t.equal((await ask(engine, first, NOON_MS)).outcome, 'banned');
-    t.match(standing(await ask(engine, second, NOON_MS)), { outcome: 'admitted', minute: { remaining: 1 } });
-    t.match(standing(await ask(engine, first, NOON_MS + SECOND_MS)), { outcome: 'admitted', minute: { remaining: 0 } });
+    const leaves = (remaining: number): object => ({ outcome: 'admitted', windows: { minute: { remaining } } });
+    t.match(byName(await ask(engine, second, NOON_MS)), leaves(1));
+    t.match(byName(await ask(engine, first, NOON_MS + SECOND_MS)), leaves(0));
   });
 
   t.test("the ledger counts each key, under the customer's plan", async (t) => {

@@ -70,17 +70,15 @@ export function decideExactly(
   if (ruling === 'admitted' && record !== undefined)
     for (const [place, each] of rules.entries()) tellCrossed(plan, each, spent[place]!, cost, now, onCrossed);
   const { scope } = request;
-  const [minute, day, ...more] = rules.map((each, place) => figuresOf(each, spent[place]!, now));
+  const windows = rules.map((each, place): NamedFigures => {
+    const { name, per } = each;
+    return { name, per, ...figuresOf(each, spent[place]!, now) };
+  });
   const standing = {
     keyId: record?.id ?? null,
     recordVersion: record?.version ?? null,
     plan: plan.name,
-    minute: minute!,
-    day: day!,
-    more: more.map((figures, place): NamedFigures => {
-      const { name, per } = rules[place + 2]!;
-      return { name, per, ...figures };
-    }),
+    windows,
     cost,
     atMs: nowMs,
     inScope: scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope),
@@ -92,10 +90,9 @@ export function decideExactly(
   const { at, late } = whenAllHold(rules, spent, cost, now, fromMs);
   const retryAtMs = Number(at);
   if (ruling === 'limited') {
-    const all = [minute!, day!, ...more];
     const about = rules.flatMap((_, place) => (empty.includes(place) || late.has(place) ? [place] : []));
-    const last = Math.max(...about.map((place) => all[place]!.resetAtMs));
-    const violated = rules[about.findLast((place) => all[place]!.resetAtMs === last)!]!.name;
+    const last = Math.max(...about.map((place) => windows[place]!.resetAtMs));
+    const violated = rules[about.findLast((place) => windows[place]!.resetAtMs === last)!]!.name;
     return { outcome: 'limited', ...standing, violated, retryAtMs, exceeds: exceeds(rules, cost) };
   }
   const bannedUntilMs = Number(scratch.bannedUntilMs);

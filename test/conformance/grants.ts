@@ -16,6 +16,7 @@ import {
   NOON_MS,
   standing,
 } from './cast.js';
+import { byName, othersOf, windowOf } from '../gateway/admission/verdict.js';
 
 function grant(window: Grant['window'], units: number, untilMs: number): Grant {
   return { id: 2, window, units, untilMs, note: 'a "note", with: 5+', actor: 'ops', atMs: DAY_START_MS };
@@ -40,16 +41,22 @@ export function grants(t: Test, engine: AdmissionEngine): void {
     await change(engine, key, { grants: [grant('minute', 2, NOON_MS + 20_000)] });
     const verdicts = await askMany(engine, key, 3, NOON_MS + 1);
     t.equal(count(verdicts, 'admitted'), 2, 'three and two more');
-    t.match(limited(verdicts[2]!), {
+    t.match(byName(limited(verdicts[2]!)), {
       violated: 'day',
-      minute: { limit: 5, remaining: 0, granted: { units: 2, untilMs: NOON_MS + 20_000 } },
-      day: { limit: 5, remaining: 0 },
+      windows: {
+        minute: { limit: 5, remaining: 0, granted: { units: 2, untilMs: NOON_MS + 20_000 } },
+        day: { limit: 5, remaining: 0 },
+      },
     });
     await change(engine, key, { grants: [...key.record.grants!, grant('day', 10, NOON_MS + DAY_MS)] });
-    t.match(standing(await ask(engine, key, NOON_MS + 19_999, { cost: 0 })), { minute: { limit: 5, remaining: 0 } });
+    const before = standing(await ask(engine, key, NOON_MS + 19_999, { cost: 0 }));
+    t.match(windowOf(before, 'minute'), { limit: 5, remaining: 0 });
     const after = limited(await ask(engine, key, NOON_MS + 20_000));
-    t.match(after, { violated: 'minute', minute: { limit: 3, remaining: 0 }, day: { limit: 15, remaining: 10 } });
-    t.notOk('granted' in after.minute);
+    t.match(byName(after), {
+      violated: 'minute',
+      windows: { minute: { limit: 3, remaining: 0 }, day: { limit: 15, remaining: 10 } },
+    });
+    t.notOk('granted' in windowOf(after, 'minute'));
     t.equal(after.retryAtMs, NOON_MS + MINUTE_MS, 'the window that was opened ends as it would have');
     const next = await askMany(engine, key, 4, NOON_MS + MINUTE_MS);
     t.equal(count(next, 'admitted'), 3);
@@ -64,7 +71,7 @@ export function grants(t: Test, engine: AdmissionEngine): void {
       })),
     );
     t.same(
-      verdicts.map((verdict) => [verdict.outcome, standing(verdict).minute.limit]),
+      verdicts.map((verdict) => [verdict.outcome, windowOf(standing(verdict), 'minute').limit]),
       [...new Array<unknown>(4).fill(['admitted', 5]), ['limited', 3], ['limited', 3]],
     );
   });
@@ -78,14 +85,14 @@ export function grants(t: Test, engine: AdmissionEngine): void {
         grant('day', 100, NOON_MS),
       ],
     });
-    t.match(standing(await ask(engine, key, NOON_MS + 1)), {
+    t.match(byName(await ask(engine, key, NOON_MS + 1)).windows, {
       minute: { limit: 60 },
       day: { limit: 1_001, remaining: 1_000 },
-      more: [{ name: 'month', limit: 27, remaining: 26, granted: { units: 7, untilMs: NOON_MS + 2 } }],
+      month: { limit: 27, remaining: 26, granted: { units: 7, untilMs: NOON_MS + 2 } },
     });
-    t.match(standing(await ask(engine, key, NOON_MS + 2)), { more: [{ limit: 24, remaining: 22 }] });
-    const last = standing(await ask(engine, key, NOON_MS + 5));
-    t.match(last, { day: { limit: 1_000, remaining: 997 }, more: [{ limit: 20, remaining: 17 }] });
+    t.match(byName(await ask(engine, key, NOON_MS + 2)).windows, { month: { limit: 24, remaining: 22 } });
+    const last = byName(await ask(engine, key, NOON_MS + 5)).windows;
+    t.match(last, { day: { limit: 1_000, remaining: 997 }, month: { limit: 20, remaining: 17 } });
   });
 
   t.test('they go with limits of its own, and with the plan that comes', async (t) => {
@@ -93,12 +100,18 @@ export function grants(t: Test, engine: AdmissionEngine): void {
       limits: { minute: 4, day: 'unlimited', month: 8 },
       grants: [grant('minute', 1, NOON_MS + DAY_MS), grant('month', 2, NOON_MS + DAY_MS)],
     });
-    const own = standing(await ask(engine, key, NOON_MS));
-    t.match(own, { minute: { limit: 5 }, day: { limit: 'unlimited' }, more: [{ name: 'month', limit: 10 }] });
+    const own = byName(await ask(engine, key, NOON_MS)).windows;
+    t.match(own, { minute: { limit: 5 }, day: { limit: 'unlimited' }, month: { limit: 10 } });
     await change(engine, key, { plan: 'free', limits: null });
-    t.match(standing(await ask(engine, key, NOON_MS)), { minute: { limit: 61 }, day: { limit: 1_000 }, more: [] });
+    t.same(
+      standing(await ask(engine, key, NOON_MS)).windows.map(({ name, limit }) => [name, limit]),
+      [
+        ['minute', 61],
+        ['day', 1_000],
+      ],
+    );
     await change(engine, key, { plan: 'open' });
-    t.match(standing(await ask(engine, key, NOON_MS)), { minute: { limit: 'unlimited' } });
+    t.equal(windowOf(standing(await ask(engine, key, NOON_MS)), 'minute').limit, 'unlimited');
   });
 
   t.test('all keys of a customer share what is granted to it', async (t) => {
@@ -111,9 +124,12 @@ export function grants(t: Test, engine: AdmissionEngine): void {
     for (let n = 0; n < 8; n += 1) outcomes.push((await ask(engine, keys[n % 2]!, NOON_MS)).outcome);
     t.same(outcomes, [...new Array<string>(6).fill('admitted'), 'limited', 'limited']);
     for (const key of keys)
-      t.match(standing(await ask(engine, key, NOON_MS + 10, { cost: 0 })), { minute: { limit: 3, remaining: 0 } });
-    t.match(standing(await ask(engine, keys[1]!, NOON_MS + MINUTE_MS)), {
-      ...{ outcome: 'admitted', minute: { limit: 3, remaining: 2 }, day: { limit: 8, remaining: 1 } },
+      t.match(byName(await ask(engine, key, NOON_MS + 10, { cost: 0 })).windows, {
+        minute: { limit: 3, remaining: 0 },
+      });
+    t.match(byName(await ask(engine, keys[1]!, NOON_MS + MINUTE_MS)), {
+      outcome: 'admitted',
+      windows: { minute: { limit: 3, remaining: 2 }, day: { limit: 8, remaining: 1 } },
     });
   });
 
@@ -128,7 +144,7 @@ export function grants(t: Test, engine: AdmissionEngine): void {
     }));
     const verdicts = (await engine.admit(batch)).map(standing);
     t.same(
-      verdicts.map(({ day, more: others }) => [day.limit, others.map(({ limit }) => limit)]),
+      verdicts.map((verdict) => [windowOf(verdict, 'day').limit, othersOf(verdict).map(({ limit }) => limit)]),
       [
         [5, []],
         [14, []],

@@ -14,6 +14,7 @@ import type { SteeredEngine } from './reference.js';
 import { EDITIONS, initialRecord, KEYS, LONE_KEYS, longRecords, longStory, story, SUBJECTS } from './sequence.js';
 import type { Event, Request } from './sequence.js';
 import { createReporter } from '../../src/gateway/store/failures.js';
+import { windowOf } from '../gateway/admission/verdict.js';
 
 const reportsOf = createReporter();
 
@@ -206,12 +207,12 @@ class Story {
     const last = this.#last.get(this.#nameOf(who));
     const beforeMs = this.#nowMs;
     if (last === undefined) return;
-    if (to === 'minute' || to === 'day') this.#nowMs = last[to].resetAtMs + byMs;
-    else if (to === 'month') this.#nowMs = (last.more.at(-1) ?? last.day).resetAtMs + byMs;
+    if (to === 'minute' || to === 'day') this.#nowMs = windowOf(last, to).resetAtMs + byMs;
+    else if (to === 'month') this.#nowMs = last.windows.at(-1)!.resetAtMs + byMs;
     else if (to === 'memory')
       this.#nowMs = (last.outcome === 'banned' ? last.bannedUntilMs : last.atMs) + BAN_MEMORY_MS + byMs;
     else if (to === 'grant') {
-      const { granted } = [last.minute, last.day, ...last.more].find((window) => window.granted !== undefined) ?? {};
+      const { granted } = last.windows.find((window) => window.granted !== undefined) ?? {};
       if (granted !== undefined) this.#nowMs = granted.untilMs + byMs;
     } else if (last.outcome !== 'admitted') this.#nowMs = last.retryAtMs + byMs;
     if (onwardOnly === true) this.#nowMs = Math.max(beforeMs, this.#nowMs);
@@ -236,12 +237,8 @@ class Story {
   }
 
   #bound(name: string, verdict: StandingVerdict): void {
-    const { minute, day, more, cost } = verdict;
-    for (const { name: window, limit, resetAtMs, remaining } of [
-      { name: 'minute', ...minute },
-      { name: 'day', ...day },
-      ...more,
-    ]) {
+    const { windows, cost } = verdict;
+    for (const { name: window, limit, resetAtMs, remaining } of windows) {
       if (
         limit === 'unlimited' ||
         EDITIONS.some((plans) =>

@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { ask, change, dayName, freshId, newKey, NOON_MS, rowsOf, standing } from './cast.js';
+import { windowOf } from '../gateway/admission/verdict.js';
 
 /** Which keys are valid. */
 export function verification(t: Test, engine: AdmissionEngine): void {
@@ -26,7 +27,11 @@ export function verification(t: Test, engine: AdmissionEngine): void {
         reason: 'unknown',
       });
     }
-    t.equal(standing(await ask(engine, key, NOON_MS, { cost: 0 })).minute.remaining, 60, 'and nobody pays for that');
+    t.equal(
+      windowOf(standing(await ask(engine, key, NOON_MS, { cost: 0 })), 'minute').remaining,
+      60,
+      'and nobody pays for that',
+    );
     t.same(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id), []);
   });
 
@@ -58,8 +63,8 @@ export function verification(t: Test, engine: AdmissionEngine): void {
       ],
     });
     const fresh = { kind: 'key', id: key.id, secretHash: 'fresh' } as const;
-    t.equal(standing(await ask(engine, key, NOON_MS + 999)).minute.remaining, 2);
-    t.equal(standing(await ask(engine, fresh, NOON_MS + 999)).minute.remaining, 1, 'one bucket for both');
+    t.equal(windowOf(standing(await ask(engine, key, NOON_MS + 999)), 'minute').remaining, 2);
+    t.equal(windowOf(standing(await ask(engine, fresh, NOON_MS + 999)), 'minute').remaining, 1, 'one bucket for both');
     t.same(await ask(engine, key, NOON_MS + 1_000), { outcome: 'unknown_key', reason: 'expired' });
     t.equal((await ask(engine, fresh, NOON_MS + 1_000)).outcome, 'admitted');
     const both = await engine.admit(
@@ -92,7 +97,7 @@ export function verification(t: Test, engine: AdmissionEngine): void {
       const verdict = await ask(engine, key, NOON_MS, { scope });
       t.equal(verdict.outcome === 'admitted' && verdict.inScope, inScope, `scope ${scope ?? 'none'}`);
     }
-    t.equal(standing(await ask(engine, key, NOON_MS, { cost: 0 })).minute.remaining, 54);
+    t.equal(windowOf(standing(await ask(engine, key, NOON_MS, { cost: 0 })), 'minute').remaining, 54);
     await change(engine, key, { scopes: [] });
     t.match(await ask(engine, key, NOON_MS, { scope: 'pets:read' }), { outcome: 'admitted', inScope: false });
     await change(engine, key, { scopes: null });

@@ -16,6 +16,7 @@ import {
   rowsOf,
   standing,
 } from './cast.js';
+import { othersOf, windowOf } from '../gateway/admission/verdict.js';
 
 const MONTH_START_MS = Date.UTC(2026, 11, 1);
 
@@ -30,8 +31,8 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'free');
     const verdicts = await askMany(engine, key, 400, NOON_MS, { cost: 7 });
     t.equal(count(verdicts, 'admitted'), 8, '8 × 7 of 60');
-    const { minute, day, cost } = standing(verdicts[399]!);
-    t.same([minute.remaining, day.remaining, cost], [4, 944, 7]);
+    const { windows: figures, cost } = standing(verdicts[399]!);
+    t.same([...figures.map(({ remaining }) => remaining), cost], [4, 944, 7]);
     t.equal((await ask(engine, await newKey(engine, 'free'), NOON_MS, { cost: 60 })).outcome, 'admitted', 'the whole');
     const [row] = await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id);
     t.same([row?.requests, row?.units], [8, 56]);
@@ -58,7 +59,10 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'pro');
     await askMany(engine, key, 42, NOON_MS, { cost: 7 });
     const refused = limited(await ask(engine, key, NOON_MS, { cost: 7 }));
-    t.same([refused.violated, refused.minute.remaining, refused.retryAtMs], ['minute', 6, NOON_MS + MINUTE_MS]);
+    t.same(
+      [refused.violated, windowOf(refused, 'minute').remaining, refused.retryAtMs],
+      ['minute', 6, NOON_MS + MINUTE_MS],
+    );
     t.equal(count(await askMany(engine, key, 10, NOON_MS), 'admitted'), 6);
   });
 
@@ -94,7 +98,7 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'enterprise', custom('unlimited', 100_000_000));
     const verdicts = await askMany(engine, key, 101, NOON_MS, { cost: MAX_COST });
     t.equal(count(verdicts, 'admitted'), 100);
-    t.equal(standing(verdicts[100]!).day.remaining, 0);
+    t.equal(windowOf(standing(verdicts[100]!), 'day').remaining, 0);
     const [row] = await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id);
     t.same([row?.requests, row?.units], [100, 100 * MAX_COST]);
   });
@@ -103,12 +107,12 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'monthly');
     t.equal(count(await askMany(engine, key, 25, NOON_MS), 'admitted'), 20);
     const refused = limited(await ask(engine, key, NOON_MS));
-    const month = refused.more[0]!;
+    const month = othersOf(refused)[0]!;
     t.same([refused.violated, refused.retryAtMs, month.remaining], ['month', endOfMonth(NOON_MS), 0]);
     t.equal((await ask(engine, key, endOfMonth(NOON_MS) - 1)).outcome, 'limited');
     const next = standing(await ask(engine, key, endOfMonth(NOON_MS)));
-    t.same([next.outcome, next.more[0]?.remaining], ['admitted', 19]);
-    t.equal(next.more[0]?.resetAtMs, endOfMonth(endOfMonth(NOON_MS)));
+    t.same([next.outcome, othersOf(next)[0]?.remaining], ['admitted', 19]);
+    t.equal(othersOf(next)[0]?.resetAtMs, endOfMonth(endOfMonth(NOON_MS)));
   });
 
   t.test('months have the length that they have, leap days too', async (t) => {
@@ -121,16 +125,16 @@ export function windows(t: Test, engine: AdmissionEngine): void {
       [Date.UTC(2027, 11, 31, 23), Date.UTC(2028, 0, 1)],
     ] as const) {
       const key = await newKey(engine, 'monthly');
-      t.equal(standing(await ask(engine, key, from)).more[0]?.resetAtMs, to, new Date(from).toISOString());
-      t.equal(standing(await ask(engine, key, to - 1)).more[0]?.remaining, 18);
-      t.equal(standing(await ask(engine, key, to)).more[0]?.remaining, 19, 'and not a moment later');
+      t.equal(othersOf(standing(await ask(engine, key, from)))[0]?.resetAtMs, to, new Date(from).toISOString());
+      t.equal(othersOf(standing(await ask(engine, key, to - 1)))[0]?.remaining, 18);
+      t.equal(othersOf(standing(await ask(engine, key, to)))[0]?.remaining, 19, 'and not a moment later');
     }
   });
 
   t.test('a month goes on while days turn, and a key is silent', async (t) => {
     const key = await newKey(engine, 'monthly');
     for (let day = 0; day < 28; day += 4) await askMany(engine, key, 2, MONTH_START_MS + day * DAY_MS);
-    t.equal(standing(await ask(engine, key, MONTH_START_MS + 30 * DAY_MS, { cost: 0 })).more[0]?.remaining, 6);
+    t.equal(othersOf(standing(await ask(engine, key, MONTH_START_MS + 30 * DAY_MS, { cost: 0 })))[0]?.remaining, 6);
   });
 
   t.test("an operation's own windows stand beside the others, and other operations don't feel them", async (t) => {
@@ -139,7 +143,11 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     t.equal(count(writes, 'admitted'), 3, 'three of cost 5 a minute of 15');
     const refused = limited(writes[3]!);
     t.same(
-      [refused.violated, refused.minute.remaining, refused.more.map(({ name, remaining }) => [name, remaining])],
+      [
+        refused.violated,
+        windowOf(refused, 'minute').remaining,
+        othersOf(refused).map(({ name, remaining }) => [name, remaining]),
+      ],
       [
         'createPet-minute',
         85,
@@ -151,7 +159,7 @@ export function windows(t: Test, engine: AdmissionEngine): void {
       ],
     );
     const read = standing(await ask(engine, key, NOON_MS));
-    t.same([read.outcome, read.cost, read.more.map(({ name }) => name)], ['admitted', 1, ['month']]);
+    t.same([read.outcome, read.cost, othersOf(read).map(({ name }) => name)], ['admitted', 1, ['month']]);
     t.equal(count(await askMany(engine, key, 6, NOON_MS + MINUTE_MS, { operation: 'createPet' }), 'admitted'), 3);
     t.equal(
       limited(await ask(engine, key, NOON_MS + 2 * MINUTE_MS, { operation: 'createPet' })).violated,
@@ -164,7 +172,7 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'priced');
     await askMany(engine, key, 150, NOON_MS);
     const free = standing(await ask(engine, key, NOON_MS, { operation: 'getPet' }));
-    t.same([free.cost, free.minute.remaining], [0, 0]);
+    t.same([free.cost, windowOf(free, 'minute').remaining], [0, 0]);
     const rows = await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id);
     t.same(
       rows.map(({ operation }) => operation),
@@ -175,9 +183,9 @@ export function windows(t: Test, engine: AdmissionEngine): void {
   t.test('a look can show the windows of all operations', async (t) => {
     const key = await newKey(engine, 'priced');
     await ask(engine, key, NOON_MS, { operation: 'createPet' });
-    const { more } = standing(await ask(engine, key, NOON_MS + 1, { operation: EVERY_OPERATION, cost: 0 }));
+    const shown = standing(await ask(engine, key, NOON_MS + 1, { operation: EVERY_OPERATION, cost: 0 }));
     t.same(
-      more.map(({ name, remaining }) => [name, remaining]),
+      othersOf(shown).map(({ name, remaining }) => [name, remaining]),
       [
         ['month', 995],
         ['createPet-minute', 10],
@@ -191,19 +199,19 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     await askMany(engine, key, 8, NOON_MS);
     await change(engine, key, { plan: 'free' });
     await askMany(engine, key, 5, NOON_MS);
-    t.same(standing(await ask(engine, key, NOON_MS)).more, []);
+    t.same(othersOf(standing(await ask(engine, key, NOON_MS))), []);
     await change(engine, key, { plan: 'monthly' });
     t.equal(
-      standing(await ask(engine, key, NOON_MS, { cost: 0 })).more[0]?.remaining,
+      othersOf(standing(await ask(engine, key, NOON_MS, { cost: 0 })))[0]?.remaining,
       6,
       'what was spent on the plan without a month counts too',
     );
     await change(engine, key, { plan: 'enterprise', limits: { minute: 'unlimited', day: 'unlimited', month: 16 } });
     t.equal(count(await askMany(engine, key, 5, NOON_MS), 'admitted'), 2, '14 were spent on the plans before');
     await change(engine, key, { limits: { minute: 'unlimited', day: 'unlimited', month: 'unlimited' } });
-    t.equal(standing(await ask(engine, key, NOON_MS)).more[0]?.limit, 'unlimited');
+    t.equal(othersOf(standing(await ask(engine, key, NOON_MS)))[0]?.limit, 'unlimited');
     await change(engine, key, { limits: { minute: 'unlimited', day: 'unlimited' } });
-    t.same(standing(await ask(engine, key, NOON_MS)).more, []);
+    t.same(othersOf(standing(await ask(engine, key, NOON_MS))), []);
     t.same((await engine.keys.read(key.id))?.limits, { minute: 'unlimited', day: 'unlimited' });
   });
 
@@ -214,8 +222,8 @@ export function windows(t: Test, engine: AdmissionEngine): void {
       await askMany(engine, key, 1, MONTH_START_MS + 3 * DAY_MS, { operation: 'createPet', cost: 5 });
       await askMany(engine, key, 100, MONTH_START_MS + 3 * DAY_MS, { cost: 99 });
       await change(engine, key, { plan: 'monthly' });
-      const { more } = standing(await ask(engine, key, MONTH_START_MS + 9 * DAY_MS, { cost: 0 }));
-      t.equal(more[0]?.remaining, 12);
+      const shown = standing(await ask(engine, key, MONTH_START_MS + 9 * DAY_MS, { cost: 0 }));
+      t.equal(othersOf(shown)[0]?.remaining, 12);
     }
   });
 

@@ -2,14 +2,18 @@ import t from 'tap';
 import { refuse, renderRefusal } from '../../src/gateway/answer.js';
 import { isRefusal, REFUSALS, withHeaders } from '../../src/gateway/refusal.js';
 import type { LimitedVerdict } from '../../src/gateway/admission/verdict.js';
-import { STANDING } from './admission/verdict.js';
+import { DAY, MINUTE, STANDING } from './admission/verdict.js';
 import { makeExchange } from './exchange.js';
 
 const EMPTY = { limit: 60, remaining: 0, resetAtMs: 5000 };
 const LIMITED: LimitedVerdict = {
   ...STANDING,
   ...{ outcome: 'limited', violated: 'minute', retryAtMs: 5000, exceeds: false },
-  ...{ minute: EMPTY, day: EMPTY, atMs: 1000 },
+  windows: [
+    { ...MINUTE, ...EMPTY },
+    { ...DAY, ...EMPTY },
+  ],
+  atMs: 1000,
 };
 
 t.test('every refusal of the catalogue is a whole Error that leaks nothing', (t) => {

@@ -1,24 +1,17 @@
 import { figuresOf, holds, settle, SHAPES, spend, tokensAtMs } from './bucket.js';
-import type { BucketState, Limit } from './bucket.js';
 import { figuresForeseen, heldFrom, settlePast } from './foreseen.js';
 import { BAN_MEMORY_MS } from './plan.js';
 import type { BanRule, Terms } from './plan.js';
 import type { NamedFigures, StandingVerdict } from './verdict.js';
-import { closeWindows, heldOf, settleWindow } from './windows.js';
-import type { HeldWindow } from './windows.js';
+import { closeWindows, heldBy, settleWindow } from './windows.js';
+import type { Buckets, HeldWindow } from './windows.js';
 
 /** What a store remembers of one subject. Times are the store's, in ms; 0 means never. */
-export interface SubjectState {
-  readonly minute: BucketState;
-  readonly day: BucketState;
-  /** Counted whether the plan has a month or not, so that it is right as soon as one has. */
-  readonly month: BucketState;
+export interface SubjectState extends Buckets {
   strikes: number;
   strikesSinceMs: number;
   bannedUntilMs: number;
   banLevel: number;
-  /** The buckets of operations' own windows by name; null without any. */
-  more: Map<string, BucketState> | null;
 }
 
 export function freshState(): SubjectState {
@@ -30,7 +23,7 @@ export function freshState(): SubjectState {
     strikesSinceMs: 0,
     bannedUntilMs: 0,
     banLevel: 0,
-    more: null,
+    operationWindows: null,
   };
 }
 
@@ -39,8 +32,6 @@ export type Ruling = 'admitted' | 'limited' | 'banned' | 'ban_started';
 
 /** The key that is decided on, with the version of its record; null for an address. */
 type KeyVersion = { readonly id: string; readonly version: number } | null;
-
-const NO_FIGURES: readonly NamedFigures[] = [];
 
 /**
  * The decision, on plain data. Changes `state` in place; the caller writes it back in the same
@@ -56,7 +47,7 @@ export function decide(
   cost: number,
   nowMs: number,
 ): StandingVerdict {
-  const windows = heldOf(state, terms, operation);
+  const windows = heldBy(state, terms, operation);
   const ruling = rule(state, terms, windows, cost, nowMs);
   if (terms.operations !== undefined) closeWindows(state, nowMs);
   return verdictOf(state, terms, windows, ruling, key, inScope, cost, nowMs);
@@ -72,10 +63,7 @@ export function changesNothing(state: SubjectState, ban: BanRule, cost: number, 
  * drives both in lock step.
  */
 function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[], cost: number, nowMs: number): Ruling {
-  const { limits, refill } = terms;
   if (terms.ends !== undefined) settlePast(state.minute, state.day, terms, nowMs);
-  settle(state.minute, SHAPES.minute, limits.minute, refill, nowMs);
-  settle(state.day, SHAPES.day, limits.day, refill, nowMs);
   settle(state.month, SHAPES.month, 'unlimited', 'interval', nowMs);
   for (const window of windows) settleWindow(window, nowMs);
   if (nowMs < state.bannedUntilMs) {
@@ -83,27 +71,20 @@ function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[],
     return 'banned';
   }
   const tokens = tokensRequested(cost);
-  if (
-    holds(state.minute, SHAPES.minute, limits.minute, tokens) &&
-    holds(state.day, SHAPES.day, limits.day, tokens) &&
-    allHold(windows, tokens)
-  ) {
+  if (allHold(windows, tokens)) {
     if (cost > 0) {
-      spend(state.minute, SHAPES.minute, cost);
-      spend(state.day, SHAPES.day, cost);
       spend(state.month, SHAPES.month, cost);
       for (const { per, bucket } of windows) if (bucket !== state.month) spend(bucket, SHAPES[per], cost);
     }
     return 'admitted';
   }
-  const isStrike = cost > 0 && !exceeds(terms, windows, tokens);
+  const isStrike = cost > 0 && !exceeds(windows, tokens);
   return isStrike && strike(state, terms.ban, nowMs) ? 'ban_started' : 'limited';
 }
 
 /** Whether a window would not even hold `tokens` when it is whole. */
-function exceeds({ limits: { minute, day } }: Terms, windows: readonly HeldWindow[], tokens: number): boolean {
-  const isMore = (limit: Limit): boolean => limit !== 'unlimited' && tokens > limit;
-  return isMore(minute) || isMore(day) || windows.some(({ limit }) => isMore(limit));
+function exceeds(windows: readonly HeldWindow[], tokens: number): boolean {
+  return windows.some(({ limit }) => limit !== 'unlimited' && tokens > limit);
 }
 
 /** A peek (cost 0) is answered as a request of the least cost would be. */
@@ -127,29 +108,23 @@ export function verdictOf(
   cost: number,
   nowMs: number,
 ): StandingVerdict {
-  const { limits, refill, plan, ends } = terms;
-  let minute = figuresOf(state.minute, SHAPES.minute, limits.minute, refill);
-  let day = figuresOf(state.day, SHAPES.day, limits.day, refill);
-  const more = windows.length === 0 ? NO_FIGURES : windows.map((window) => figuresOfWindow(window, ends, nowMs));
-  if (ends !== undefined) {
-    const [ofMinute, ofDay] = everyKeys(state, terms);
-    minute = figuresForeseen(ofMinute, ends.minute, nowMs);
-    day = figuresForeseen(ofDay, ends.day, nowMs);
-  }
+  const { plan, ends } = terms;
+  const figures = windows.map((window) => figuresOfWindow(window, ends, nowMs));
   const keyId = key === null ? null : key.id;
   const recordVersion = key === null ? null : key.version;
   if (ruling === 'admitted')
-    return { outcome: 'admitted', keyId, recordVersion, plan, minute, day, more, cost, atMs: nowMs, inScope };
-  const standing = { keyId, recordVersion, plan, minute, day, more, cost, atMs: nowMs, inScope };
+    return { outcome: 'admitted', keyId, recordVersion, plan, windows: figures, cost, atMs: nowMs, inScope };
+  const standing = { keyId, recordVersion, plan, windows: figures, cost, atMs: nowMs, inScope };
   // A refusal took nothing, so the buckets still show what it was about.
-  const all = [...everyKeys(state, terms), ...windows];
   const tokens = tokensRequested(cost);
   const late =
-    ends === undefined ? null : foresee(all, ends, tokens, nowMs, ruling === 'limited' ? nowMs : state.bannedUntilMs);
-  const last = lastViolated(all, standing, tokens, late);
+    ends === undefined
+      ? null
+      : foresee(windows, ends, tokens, nowMs, ruling === 'limited' ? nowMs : state.bannedUntilMs);
+  const last = lastViolated(windows, figures, tokens, late);
   if (ruling === 'limited') {
     const { name: violated, retryAtMs } = last;
-    return { outcome: 'limited', ...standing, violated, retryAtMs, exceeds: exceeds(terms, windows, tokens) };
+    return { outcome: 'limited', ...standing, violated, retryAtMs, exceeds: exceeds(windows, tokens) };
   }
   const bannedUntilMs = state.bannedUntilMs;
   const started = ruling === 'ban_started';
@@ -165,16 +140,8 @@ export function verdictOf(
 
 function figuresOfWindow(window: HeldWindow, ends: Terms['ends'], nowMs: number): NamedFigures {
   const { name, per, limit, refill, bucket } = window;
-  if (ends !== undefined && name === 'month') return { name, per, ...figuresForeseen(window, ends.month, nowMs) };
+  if (ends !== undefined && name === per) return { name, per, ...figuresForeseen(window, ends[per], nowMs) };
   return { name, per, ...figuresOf(bucket, SHAPES[per], limit, refill) };
-}
-
-/** Minute and day, which every key has, as the other windows are. */
-function everyKeys({ minute, day }: SubjectState, { limits, refill }: Terms): readonly [HeldWindow, HeldWindow] {
-  return [
-    { name: 'minute', per: 'minute', limit: limits.minute, refill, bucket: minute },
-    { name: 'day', per: 'day', limit: limits.day, refill, bucket: day },
-  ];
 }
 
 /** Counts one refusal; true when it starts a ban. */
@@ -221,17 +188,19 @@ interface Violated {
   retryAtMs: number;
 }
 
-type Figures = Pick<StandingVerdict, 'minute' | 'day' | 'more'>;
-
-/** @param windows minute, day and all others */
-function lastViolated(windows: readonly HeldWindow[], figures: Figures, tokens: number, late: Late | null): Violated {
+function lastViolated(
+  windows: readonly HeldWindow[],
+  figures: readonly NamedFigures[],
+  tokens: number,
+  late: Late | null,
+): Violated {
   const last: Violated = { name: 'day', resetAtMs: 0, retryAtMs: late?.retryAtMs ?? 0 };
   for (const [place, { name, per, limit, refill, bucket }] of windows.entries()) {
     const shape = SHAPES[per];
     if (limit !== 'unlimited' && !holds(bucket, shape, limit, tokens)) {
       if (late === null) last.retryAtMs = Math.max(last.retryAtMs, tokensAtMs(bucket, shape, limit, refill, tokens));
     } else if (late === null || !late.places.has(place)) continue;
-    const resetAtMs = resetOf(figures, place);
+    const { resetAtMs } = figures[place]!;
     if (resetAtMs >= last.resetAtMs) [last.name, last.resetAtMs] = [name, resetAtMs];
   }
   return last;
@@ -256,17 +225,11 @@ function foresee(
   for (let before = -1; before !== retryAtMs;) {
     before = retryAtMs;
     for (const [place, window] of windows.entries()) {
-      const { name } = window;
-      const its = name === 'minute' || name === 'day' || name === 'month' ? ends[name] : undefined;
+      const its = window.name === window.per ? ends[window.per] : undefined;
       const heldAtMs = heldFrom(window, its, tokens, nowMs, retryAtMs);
       if (heldAtMs > retryAtMs) places.add(place);
       retryAtMs = heldAtMs;
     }
   }
   return { retryAtMs, places };
-}
-
-function resetOf({ minute, day, more }: Figures, place: number): number {
-  if (place > 1) return more[place - 2]!.resetAtMs;
-  return place === 0 ? minute.resetAtMs : day.resetAtMs;
 }

@@ -1,5 +1,5 @@
 import { UNLIMITED_FIGURE } from './bucket.js';
-import type { Limit, WindowFigures } from './bucket.js';
+import type { Limit } from './bucket.js';
 import { monthStartMs } from '../../shared/utc-month.js';
 import type { NamedFigures, StandingVerdict } from './verdict.js';
 
@@ -12,12 +12,12 @@ import type { NamedFigures, StandingVerdict } from './verdict.js';
  */
 export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[] {
   const nowMs = verdict.atMs + sinceMs;
-  if (verdict.outcome === 'banned') return bannedHeaders(verdict, verdict.retryAtMs, nowMs);
+  const { windows } = verdict;
+  if (verdict.outcome === 'banned') return bannedHeaders(windows, verdict.retryAtMs, nowMs);
   const binding = bindingWindow(verdict);
-  const headers = triple(binding.limit, binding.remaining, binding.resetAtMs, nowMs);
-  const limit = listed(verdict, nowMs);
-  if (limit !== '') headers.push('RateLimit', limit, 'RateLimit-Policy', policy(verdict));
-  return headers;
+  const stateOf = ({ remaining, nextAtMs, resetAtMs }: NamedFigures): string =>
+    `r=${remaining};t=${secondsUntil(nextAtMs ?? resetAtMs, nowMs)}`;
+  return [...triple(binding.limit, binding.remaining, binding.resetAtMs, nowMs), ...fieldsOf(windows, stateOf)];
 }
 
 /** While no verdict can be had, nothing is admitted: that is the limit in force, and it holds `retryS` seconds. */
@@ -42,55 +42,33 @@ export function retryAfterS(verdict: StandingVerdict, sinceMs: number): number |
   return Math.max(1, Math.ceil((verdict.retryAtMs - verdict.atMs - sinceMs) / 1000));
 }
 
-/** What the fields say of each window. */
-type Figures = Pick<StandingVerdict, 'minute' | 'day' | 'more'>;
-
 /**
  * The window that will refuse first: on a refusal the violated one that resets last, else the one with fewest requests
  * left.
  */
-function bindingWindow(verdict: StandingVerdict): WindowFigures {
-  if (verdict.outcome === 'limited') return windowOf(verdict, verdict.violated);
-  const { minute, day, more, cost } = verdict;
-  let binding = refusesFirst(minute, day, cost);
-  for (const window of more) binding = refusesFirst(binding, window, cost);
-  return binding;
-}
-
-function windowOf({ minute, day, more }: Figures, name: string): WindowFigures {
-  if (name === 'minute') return minute;
-  return more.find((window) => window.name === name) ?? day;
+function bindingWindow(verdict: StandingVerdict): NamedFigures {
+  const { windows } = verdict;
+  if (verdict.outcome === 'limited') return windows.find(({ name }) => name === verdict.violated)!;
+  return windows.reduce((binding, window) => refusesFirst(binding, window, verdict.cost));
 }
 
 /** Of two windows the one with fewer requests of this cost left; of equals the one that resets last. */
-function refusesFirst(one: WindowFigures, other: WindowFigures, cost: number): WindowFigures {
+function refusesFirst(one: NamedFigures, other: NamedFigures, cost: number): NamedFigures {
   const [left, otherLeft] =
     cost > 1 ? [requestsIn(one, cost), requestsIn(other, cost)] : [one.remaining, other.remaining];
   if (left !== otherLeft) return left < otherLeft ? one : other;
   return one.resetAtMs > other.resetAtMs ? one : other;
 }
 
-function requestsIn({ remaining }: WindowFigures, cost: number): number {
+function requestsIn({ remaining }: NamedFigures, cost: number): number {
   return Math.floor(remaining / cost);
 }
 
-function bannedHeaders(verdict: Figures, retryAtMs: number, nowMs: number): string[] {
-  const { minute, day, more } = verdict;
-  let fewest: WindowFigures = minute.remaining <= day.remaining ? minute : day;
-  for (const window of more) if (window.remaining < fewest.remaining) fewest = window;
-  const headers = triple(fewest.limit, 0, retryAtMs, nowMs);
-  const list = listedClosed(verdict, secondsUntil(retryAtMs, nowMs));
-  if (list !== '') headers.push('RateLimit', list, 'RateLimit-Policy', policy(verdict));
-  return headers;
-}
-
 /** While a ban is in force every window is as good as empty, until it ends. */
-function listedClosed({ minute, day, more }: Figures, seconds: number): string {
-  const closed = `";r=0;t=${seconds}`;
-  let list = minute.limit === 'unlimited' ? '' : `"minute${closed}`;
-  if (day.limit !== 'unlimited') list += `${list === '' ? '' : ', '}"day${closed}`;
-  for (const { name, limit } of more) if (limit !== 'unlimited') list += `${list === '' ? '' : ', '}"${name}${closed}`;
-  return list;
+function bannedHeaders(windows: readonly NamedFigures[], retryAtMs: number, nowMs: number): string[] {
+  const fewest = windows.reduce((least, window) => (window.remaining < least.remaining ? window : least));
+  const closed = `r=0;t=${secondsUntil(retryAtMs, nowMs)}`;
+  return [...triple(fewest.limit, 0, retryAtMs, nowMs), ...fieldsOf(windows, () => closed)];
 }
 
 function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: number): string[] {
@@ -104,28 +82,17 @@ function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: numbe
   ];
 }
 
-function listed({ minute, day, more }: Figures, nowMs: number): string {
-  const first =
-    minute.limit === 'unlimited'
-      ? ''
-      : `"minute";r=${minute.remaining};t=${secondsUntil(minute.nextAtMs ?? minute.resetAtMs, nowMs)}`;
-  const second =
-    day.limit === 'unlimited' ? '' : `"day";r=${day.remaining};t=${secondsUntil(day.nextAtMs ?? day.resetAtMs, nowMs)}`;
-  let list = first !== '' && second !== '' ? `${first}, ${second}` : first + second;
-  for (const { name, limit, remaining, nextAtMs, resetAtMs } of more)
-    if (limit !== 'unlimited')
-      list += `${list === '' ? '' : ', '}"${name}";r=${remaining};t=${secondsUntil(nextAtMs ?? resetAtMs, nowMs)}`;
-  return list;
-}
-
-function policy({ minute, day, more }: Figures): string {
-  const first = minute.limit === 'unlimited' ? '' : `"minute";q=${minute.limit};w=60`;
-  const second = day.limit === 'unlimited' ? '' : `"day";q=${day.limit};w=86400`;
-  let list = first !== '' && second !== '' ? `${first}, ${second}` : first + second;
-  for (const window of more)
-    if (window.limit !== 'unlimited')
-      list += `${list === '' ? '' : ', '}"${window.name}";q=${window.limit};w=${secondsOf(window)}`;
-  return list;
+/** RateLimit and RateLimit-Policy; nothing where no window has a limit. */
+function fieldsOf(windows: readonly NamedFigures[], stateOf: (window: NamedFigures) => string): readonly string[] {
+  let [state, policy] = ['', ''];
+  for (const window of windows) {
+    const { name, limit } = window;
+    if (limit === 'unlimited') continue;
+    const next = state === '' ? '' : ', ';
+    state += `${next}"${name}";${stateOf(window)}`;
+    policy += `${next}"${name}";q=${limit};w=${secondsOf(window)}`;
+  }
+  return state === '' ? [] : ['RateLimit', state, 'RateLimit-Policy', policy];
 }
 
 /** How long the window is; a month ends with its reset. */

@@ -1,6 +1,6 @@
 import type { Per, WindowFigures } from './bucket.js';
 
-/** A window beside minute and day: the month, or one of the operation's. */
+/** A window: `minute`, `day`, `month`, or one of the operation's. */
 export interface NamedFigures extends WindowFigures {
   readonly name: string;
   readonly per: Per;
@@ -13,10 +13,8 @@ export interface Standing {
   /** Version of the key's record that the decision used; null for an address. */
   readonly recordVersion: number | null;
   readonly plan: string;
-  readonly minute: WindowFigures;
-  readonly day: WindowFigures;
-  /** The other windows that hold for the request. */
-  readonly more: readonly NamedFigures[];
+  /** All that hold for the request: the minute, the day, then the others. */
+  readonly windows: readonly NamedFigures[];
   /** Units that the request takes of each window, by plan and contract; 0 of one that only shows the figures. */
   readonly cost: number;
   readonly atMs: number;

@@ -1,12 +1,19 @@
 import { settle, SHAPES, windowStartMs } from './bucket.js';
 import type { BucketState, Limit, Limits, Per, Refill } from './bucket.js';
 
-/**
- * Windows beside minute and day, which every key has: the month, and those of single operations. Few plans have
- * any, so that all of this stands behind one question, `hasMore`.
- */
+/** What was spent of each window. */
+export interface Buckets {
+  readonly minute: BucketState;
+  readonly day: BucketState;
+  /** Counted whether the plan has a month or not, so that it is right as soon as one has. */
+  readonly month: BucketState;
+  /** Those of operations' own windows by name; null without any. */
+  operationWindows: Map<string, BucketState> | null;
+}
+
+/** A window that requests take from. */
 export interface Window {
-  /** `month`, or the operation's id and what it counts per: `createPet-minute`. */
+  /** `minute`, `day`, `month`, or the operation's id and what it counts per: `createPet-minute`. */
   readonly name: string;
   readonly per: Per;
   readonly limit: Limit;
@@ -37,7 +44,6 @@ interface Priced {
 }
 
 const NO_WINDOWS: readonly Window[] = [];
-const NONE_HELD: readonly HeldWindow[] = [];
 
 /** What a plan file says of operations, as admission wants it; undefined when it says nothing. */
 export function operationTerms(
@@ -57,10 +63,6 @@ export function operationTerms(
   return terms.set(EVERY_OPERATION, { cost: null, windows: [...terms.values()].flatMap(({ windows }) => windows) });
 }
 
-export function hasMore({ limits, operations }: Pick<Priced, 'limits' | 'operations'>): boolean {
-  return limits.month !== undefined || operations !== undefined;
-}
-
 /** What a request costs under these terms: nothing, where the contract says so. */
 export function costOf(operations: OperationsTerms | undefined, operation: string, cost: number): number {
   return cost === 0 || operations === undefined ? cost : (operations.get(operation)?.cost ?? cost);
@@ -75,20 +77,34 @@ export function windowsOf(
   return limits.month === undefined ? own : [{ name: 'month', per: 'month', limit: limits.month }, ...own];
 }
 
-/** The same with the buckets of a subject, new ones among them. */
+/** All windows that hold for an operation, with what is spent of each: minute and day first. */
 export function heldOf(
-  state: { readonly month: BucketState; more: Map<string, BucketState> | null },
+  { minute, day }: Pick<Buckets, 'minute' | 'day'>,
   terms: Priced,
   operation: string,
+  bucketOf: (window: Window) => BucketState,
 ): readonly HeldWindow[] {
-  if (!hasMore(terms)) return NONE_HELD;
-  const windows = windowsOf(terms, operation);
-  if (windows.length === 0) return NONE_HELD;
-  return windows.map((window) => {
-    let bucket = window.name === 'month' ? state.month : state.more?.get(window.name);
-    if (bucket === undefined)
-      (state.more ??= new Map<string, BucketState>()).set(window.name, (bucket = { level: 0, atMs: 0 }));
-    return { ...window, refill: refillOf(window.per, terms.refill), bucket };
+  const { limits, refill } = terms;
+  const held: HeldWindow[] = [
+    { name: 'minute', per: 'minute', limit: limits.minute, refill, bucket: minute },
+    { name: 'day', per: 'day', limit: limits.day, refill, bucket: day },
+  ];
+  if (limits.month === undefined && terms.operations === undefined) return held;
+  for (const window of windowsOf(terms, operation)) {
+    const { name, per, limit } = window;
+    held.push({ name, per, limit, refill: refillOf(per, refill), bucket: bucketOf(window) });
+  }
+  return held;
+}
+
+/** The same with the buckets of a subject, new ones among them. */
+export function heldBy(buckets: Buckets, terms: Priced, operation: string): readonly HeldWindow[] {
+  return heldOf(buckets, terms, operation, ({ name }) => {
+    if (name === 'month') return buckets.month;
+    const windows = (buckets.operationWindows ??= new Map<string, BucketState>());
+    const bucket = windows.get(name) ?? { level: 0, atMs: 0 };
+    windows.set(name, bucket);
+    return bucket;
   });
 }
 
@@ -97,20 +113,23 @@ export function refillOf(per: Per, refill: Refill): Refill {
   return per === 'month' ? 'interval' : refill;
 }
 
-/** Brings a window up to `nowMs`. One that was not asked for a whole period is whole, also one that trickles. */
-export function settleWindow({ per, limit, refill, bucket }: HeldWindow, nowMs: number): void {
+/**
+ * Brings a window up to `nowMs`. An operation's that was not asked for a whole period is whole, also one that trickles.
+ */
+export function settleWindow({ name, per, limit, refill, bucket }: HeldWindow, nowMs: number): void {
   const shape = SHAPES[per];
-  if (per !== 'month' && nowMs - bucket.atMs >= shape.perMs) bucket.level = 0;
+  if (name !== per && per !== 'month' && nowMs - bucket.atMs >= shape.perMs) bucket.level = 0;
   settle(bucket, shape, limit, refill, nowMs);
 }
 
 /**
  * Forgets windows that say no more than none would: so a subject has as many as its plan, and some of the one before.
  */
-export function closeWindows(state: { more: Map<string, BucketState> | null }, nowMs: number): void {
-  if (state.more === null) return;
-  for (const [name, bucket] of state.more) if (isWindowOver(name, bucket, nowMs)) state.more.delete(name);
-  if (state.more.size === 0) state.more = null;
+export function closeWindows(buckets: Buckets, nowMs: number): void {
+  const windows = buckets.operationWindows;
+  if (windows === null) return;
+  for (const [name, bucket] of windows) if (isWindowOver(name, bucket, nowMs)) windows.delete(name);
+  if (windows.size === 0) buckets.operationWindows = null;
 }
 
 /** Whether nothing is spent of a window at `nowMs`, whatever its limit is by then. */

@@ -1,6 +1,6 @@
 import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
-import type { Per, WindowFigures } from '../admission/bucket.js';
+import type { Per } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { OnVerdict } from '../admission/admit.js';
 import { QuickCounter } from './counter.js';
@@ -35,24 +35,22 @@ export function countVerdicts(registry: Registry, plans: Iterable<string>, charg
     for (const operation of charged) admittedChild(plan, operation);
   }
 
-  const countNear = (plan: string, window: WindowLabel, { limit, remaining }: WindowFigures): void => {
-    if (limit !== 'unlimited' && remaining < limit * NEAR_SHARE) near.labels(plan, window).inc();
-  };
   return (verdict, operation) => {
-    const { plan, minute, day, more } = verdict;
+    const { plan, keyId } = verdict;
     if (verdict.outcome === 'limited') limited.labels(plan, labelOf(verdict.violated)).inc();
     else if (verdict.outcome === 'banned') {
       banned.labels(plan).inc();
       if (verdict.started) started.labels(plan).inc();
     } else {
-      countNear(plan, 'minute', minute);
-      countNear(plan, 'day', day);
-      for (const window of more) countNear(plan, labelOf(window.name), window);
-      if (verdict.keyId === null) return;
+      for (const { name, limit, remaining } of verdict.windows) {
+        if (limit === 'unlimited') continue;
+        if (remaining < limit * NEAR_SHARE) near.labels(plan, labelOf(name)).inc();
+        if (name === 'day' && keyId !== null) usedChild(plan, '').observe((limit - remaining) / limit);
+      }
+      if (keyId === null) return;
       const child = admittedChild(plan, operation);
       child.requests.inc();
       child.units.inc(verdict.cost);
-      if (day.limit !== 'unlimited') usedChild(plan, '').observe((day.limit - day.remaining) / day.limit);
     }
   };
 }

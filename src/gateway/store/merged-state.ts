@@ -6,13 +6,13 @@ import type { SubjectState } from '../admission/decide.js';
  */
 export function merged(key: SubjectState, customer: SubjectState): SubjectState {
   const { strikes, strikesSinceMs, bannedUntilMs, banLevel } = key;
-  const { minute, day, month, more } = customer;
-  return { minute, day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, more };
+  const { minute, day, month, operationWindows } = customer;
+  return { minute, day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, operationWindows };
 }
 
 /** Gives both what the decision left beside the buckets themselves. */
 export function split(state: SubjectState, key: SubjectState, customer: SubjectState): void {
-  customer.more = state.more;
+  customer.operationWindows = state.operationWindows;
   key.strikes = state.strikes;
   key.strikesSinceMs = state.strikesSinceMs;
   key.bannedUntilMs = state.bannedUntilMs;

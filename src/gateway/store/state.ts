@@ -24,7 +24,7 @@ export function readState(view: DataView, at: number): SubjectState {
     strikesSinceMs: view.getFloat64(at + 40, true),
     bannedUntilMs: view.getFloat64(at + 48, true),
     banLevel: isMarked ? threeBytes(view, at + 35) : view.getFloat64(at + 56, true),
-    more: null,
+    operationWindows: null,
   };
 }
 

@@ -66,11 +66,7 @@ async function viewOf(usage: UsageStore, verdict: StandingVerdict, keyId: string
   return {
     ...(customer === null ? {} : { customer }),
     plan: verdict.plan,
-    windows: {
-      minute: windowOf(verdict.minute),
-      day: windowOf(verdict.day),
-      ...Object.fromEntries(verdict.more.map((window) => [window.name, windowOf(window)])),
-    },
+    windows: Object.fromEntries(verdict.windows.map((window) => [window.name, windowOf(window)])),
     today,
     month,
     ban: verdict.outcome === 'banned' ? { until: seconds(verdict.bannedUntilMs), level: verdict.level } : null,

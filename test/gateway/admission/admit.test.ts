@@ -11,6 +11,7 @@ import { isRefusal, REFUSALS } from '../../../src/gateway/refusal.js';
 import type { Refusal } from '../../../src/gateway/refusal.js';
 import { makeExchange } from '../exchange.js';
 import { newKey, openScratchEngine } from './scratch.js';
+import { windowOf } from './verdict.js';
 
 const OPERATION: Operation = {
   id: 'listPets',
@@ -116,7 +117,7 @@ t.test('without a valid key the address pays, and 401 says why', async (t) => {
   t.equal(wrong.end, 'invalid_api_key');
   t.equal(wrong.exchange.logEntry.credential, 'unknown', 'why, only the log says');
   t.equal(wrong.exchange.logEntry.verdict?.keyId, null, "the figures are the address's");
-  t.equal(wrong.exchange.logEntry.verdict?.minute.remaining, 997, 'which paid for all three');
+  t.equal(windowOf(wrong.exchange.logEntry.verdict!, 'minute').remaining, 997, 'which paid for all three');
   t.notOk(wrong.exchange.logEntry.counted, 'and the ledger knows of keys only');
   t.equal((await judge(engine, REQUIREMENTS, key, 'key')).end, 'admitted listPets', 'the key itself is not affected');
 });

@@ -5,6 +5,7 @@ import type { AdmissionRequest } from '../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import type { UnknownKeyVerdict } from '../../../src/gateway/admission/verdict.js';
 import { freshId, newKey, openScratchEngine } from './scratch.js';
+import { windowOf } from './verdict.js';
 
 const request = (id: string): AdmissionRequest => ({
   subject: { kind: 'key', id, secretHash: 'x' },
@@ -29,7 +30,7 @@ t.test('what comes in one turn is one call, and each gets its own verdict', asyn
     ['unknown_key', ...Array<string>(5).fill('admitted'), 'unknown_key'],
   );
   t.same(
-    verdicts.flatMap((verdict) => (verdict.outcome === 'admitted' ? [verdict.minute.remaining] : [])),
+    verdicts.flatMap((verdict) => (verdict.outcome === 'admitted' ? [windowOf(verdict, 'minute').remaining] : [])),
     [59, 58, 57, 56, 55],
     'in their order',
   );

@@ -10,6 +10,7 @@ import { rateHeaders, retryAfterS } from '../../../src/gateway/admission/headers
 import type { Terms } from '../../../src/gateway/admission/plan.js';
 import type { StandingVerdict } from '../../../src/gateway/admission/verdict.js';
 import { NO_BAN } from './ban.js';
+import { windowOf } from './verdict.js';
 
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
 
@@ -58,13 +59,17 @@ t.test(
         for (const [, name, left, wait] of fields.get('RateLimit')!.matchAll(/"(\w+)";r=(\d+);t=(\d+)/g)) {
           const window = name as 'minute' | 'day';
           // What is granted beyond the limit goes with the grant: less than that is not foretold.
-          const { remaining, limit: then } = after(Number(wait))[window];
-          if (Number(left) < Math.min(Number(verdict[window].limit), Number(then)) && remaining <= Number(left))
+          const { remaining, limit: then } = windowOf(after(Number(wait)), window);
+          if (
+            Number(left) < Math.min(Number(windowOf(verdict, window).limit), Number(then)) &&
+            remaining <= Number(left)
+          )
             return false;
-          if (verdict[window].remaining < 0) return false;
+          if (windowOf(verdict, window).remaining < 0) return false;
         }
         const policy = [...fields.get('RateLimit-Policy')!.matchAll(/q=(\d+)/g)].map(([, q]) => Number(q));
-        if (policy[0] !== verdict.minute.limit || policy[1] !== verdict.day.limit) return false;
+        if (policy[0] !== windowOf(verdict, 'minute').limit || policy[1] !== windowOf(verdict, 'day').limit)
+          return false;
         const retryS = retryAfterS(verdict, 0);
         return retryS === null || after(retryS).outcome === 'admitted';
       }),

@@ -6,6 +6,7 @@ import { rateHeaders, retryAfterS } from '../../../src/gateway/admission/headers
 import type { Terms } from '../../../src/gateway/admission/plan.js';
 import type { StandingVerdict } from '../../../src/gateway/admission/verdict.js';
 import { NO_BAN } from './ban.js';
+import { windowOf } from './verdict.js';
 
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
 
@@ -68,8 +69,8 @@ t.test(
         for (const [n, window] of (['minute', 'day'] as const).entries()) {
           const { left, wait } = waits[n]!;
           if (
-            left < verdict[window].remaining ||
-            (left < { minute, day }[window] && after(wait)[window].remaining <= left)
+            left < windowOf(verdict, window).remaining ||
+            (left < { minute, day }[window] && windowOf(after(wait), window).remaining <= left)
           )
             return false;
         }

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { UNLIMITED_FIGURE } from '../../../src/gateway/admission/bucket.js';
-import type { WindowFigures } from '../../../src/gateway/admission/bucket.js';
 import { closedHeaders, rateHeaders, retryAfterS } from '../../../src/gateway/admission/headers.js';
-import type { Standing, StandingVerdict } from '../../../src/gateway/admission/verdict.js';
-import { STANDING } from './verdict.js';
+import type {
+  AdmittedVerdict,
+  NamedFigures,
+  Standing,
+  StandingVerdict,
+} from '../../../src/gateway/admission/verdict.js';
+import { DAY, MINUTE, STANDING, windowOf } from './verdict.js';
 
 const AT_MS = Date.UTC(2026, 10, 21, 12);
 const MONTH_MS = 31 * 86_400_000;
@@ -12,7 +16,7 @@ const MONTH_MS = 31 * 86_400_000;
 const fieldsOf = (headers: readonly string[]): ReadonlyMap<string, string> =>
   new Map(headers.flatMap((name, index) => (index % 2 === 0 ? [[name, headers[index + 1]!] as const] : [])));
 
-const window = (perMs: number): fc.Arbitrary<WindowFigures> =>
+const window = (its: typeof MINUTE | typeof DAY, perMs: number): fc.Arbitrary<NamedFigures> =>
   fc.oneof(
     {
       weight: 5,
@@ -23,6 +27,7 @@ const window = (perMs: number): fc.Arbitrary<WindowFigures> =>
           fc.integer({ min: 0, max: perMs }),
         )
         .map(([limit, share, resetMs]) => ({
+          ...its,
           limit,
           remaining: Math.floor(limit * share),
           resetAtMs: AT_MS + resetMs,
@@ -30,21 +35,30 @@ const window = (perMs: number): fc.Arbitrary<WindowFigures> =>
     },
     {
       weight: 1,
-      arbitrary: fc
-        .integer({ min: 0, max: perMs })
-        .map((resetMs) => ({ limit: 'unlimited' as const, remaining: UNLIMITED_FIGURE, resetAtMs: AT_MS + resetMs })),
+      arbitrary: fc.integer({ min: 0, max: perMs }).map((resetMs) => ({
+        ...its,
+        limit: 'unlimited' as const,
+        remaining: UNLIMITED_FIGURE,
+        resetAtMs: AT_MS + resetMs,
+      })),
     },
   );
 const standing: fc.Arbitrary<Standing> = fc
-  .record({ minute: window(60_000), day: window(86_400_000), atMs: fc.integer({ min: AT_MS, max: AT_MS + 999 }) })
-  .map((figures) => ({ ...STANDING, ...figures }));
+  .record({
+    minute: window(MINUTE, 60_000),
+    day: window(DAY, 86_400_000),
+    atMs: fc.integer({ min: AT_MS, max: AT_MS + 999 }),
+  })
+  .map(({ minute, day, atMs }) => ({ ...STANDING, windows: [minute, day], atMs }));
 const verdict: fc.Arbitrary<StandingVerdict> = fc.oneof(
   standing.map((at) => ({ ...at, outcome: 'admitted' as const, inScope: true })),
   fc
     .tuple(standing, fc.constantFrom('minute' as const, 'day' as const), fc.integer({ min: 1, max: 86_400_000 }))
     .map(([at, violated, waitMs]) => ({
       ...at,
-      [violated]: { limit: 60, remaining: 0, resetAtMs: at.atMs + waitMs },
+      windows: at.windows.map((its) =>
+        its.name === violated ? { ...its, limit: 60, remaining: 0, resetAtMs: at.atMs + waitMs } : its,
+      ),
       outcome: 'limited' as const,
       violated,
       retryAtMs: at.atMs + waitMs,
@@ -81,7 +95,7 @@ function listsHold(
 ): boolean {
   const items = [...(fields.get('RateLimit') ?? '').matchAll(/"(minute|day)";r=(\d+);t=(\d+)/g)];
   const policies = [...(fields.get('RateLimit-Policy') ?? '').matchAll(/"(minute|day)";q=(\d+);w=(60|86400)/g)];
-  const listed = (['minute', 'day'] as const).filter((name) => judged[name].limit !== 'unlimited');
+  const listed = (['minute', 'day'] as const).filter((name) => windowOf(judged, name).limit !== 'unlimited');
   const sameWindows = [items, policies].every((list) => list.map(([, name]) => name).join() === listed.join());
   const least = Math.min(...items.map(([, , left]) => Number(left)), limit === UNLIMITED_FIGURE ? remaining : Infinity);
   return (
@@ -113,26 +127,25 @@ t.test(
 );
 
 t.test('the triple speaks for the window that refuses first', (t) => {
-  const minute = { limit: 60, remaining: 5, resetAtMs: AT_MS + 1500 };
-  const day = { limit: 1000, remaining: 7, resetAtMs: AT_MS + 7000 };
+  const minute = { ...MINUTE, limit: 60, remaining: 5, resetAtMs: AT_MS + 1500 };
+  const day = { ...DAY, limit: 1000, remaining: 7, resetAtMs: AT_MS + 7000 };
   const triple = (judged: StandingVerdict): string => {
     const fields = fieldsOf(rateHeaders(judged, 0));
     return ['Limit', 'Remaining', 'Reset'].map((name) => fields.get(`X-RateLimit-${name}`)).join(' ');
   };
-  const at = { ...STANDING, minute, day, atMs: AT_MS };
+  const at = { ...STANDING, windows: [minute, day], atMs: AT_MS };
+  const admitted = (...windows: readonly NamedFigures[]): AdmittedVerdict => ({ ...at, windows, outcome: 'admitted' });
   const second = AT_MS / 1000;
-  t.equal(triple({ ...at, outcome: 'admitted', inScope: true }), `60 5 ${second + 2}`, 'fewest left; Reset rounded up');
-  t.equal(triple({ ...at, day: { ...day, remaining: 4 }, outcome: 'admitted', inScope: true }), `1000 4 ${second + 7}`);
-  t.equal(
-    triple({ ...at, day: { ...day, remaining: 5 }, outcome: 'admitted', inScope: true }),
-    `1000 5 ${second + 7}`,
-    'of equals the later one',
-  );
+  t.equal(triple(admitted(minute, day)), `60 5 ${second + 2}`, 'fewest left; Reset rounded up');
+  t.equal(triple(admitted(minute, { ...day, remaining: 4 })), `1000 4 ${second + 7}`);
+  t.equal(triple(admitted(minute, { ...day, remaining: 5 })), `1000 5 ${second + 7}`, 'of equals the later one');
   t.equal(
     triple({
       ...at,
-      minute: { ...minute, remaining: 0 },
-      day: { ...day, remaining: 0 },
+      windows: [
+        { ...minute, remaining: 0 },
+        { ...day, remaining: 0 },
+      ],
       outcome: 'limited',
       violated: 'day',
       retryAtMs: day.resetAtMs,
@@ -147,7 +160,7 @@ t.test('the triple speaks for the window that refuses first', (t) => {
     'a ban ends when it ends',
   );
   const boundless = { limit: 'unlimited', remaining: UNLIMITED_FIGURE, resetAtMs: AT_MS + 1 } as const;
-  const free = rateHeaders({ ...at, minute: boundless, day: boundless, outcome: 'admitted', inScope: true }, 0);
+  const free = rateHeaders(admitted({ ...MINUTE, ...boundless }, { ...DAY, ...boundless }), 0);
   t.same(fieldsOf(free).get('X-RateLimit-Limit'), '9007199254740991');
   t.notOk(fieldsOf(free).has('RateLimit'), 'what has no limit stands in no list');
   t.end();
@@ -155,24 +168,25 @@ t.test('the triple speaks for the window that refuses first', (t) => {
 
 t.test('of more windows the one with fewest requests of this cost left speaks, and all are listed', (t) => {
   const monthEndMs = Date.UTC(2026, 11, 1);
-  const minute = { limit: 60, remaining: 13, resetAtMs: AT_MS + 1500 };
-  const day = { limit: 1000, remaining: 8, resetAtMs: AT_MS + 7000 };
+  const minute = { ...MINUTE, limit: 60, remaining: 13, resetAtMs: AT_MS + 1500 };
+  const day = { ...DAY, limit: 1000, remaining: 8, resetAtMs: AT_MS + 7000 };
   const month = { name: 'month', per: 'month', limit: 5000, remaining: 20, resetAtMs: monthEndMs } as const;
   const name = 'createPet-minute';
   const own = { name, per: 'minute', limit: 10, remaining: 9, resetAtMs: AT_MS } as const;
-  const at = { ...STANDING, minute, day, more: [month, own], cost: 7, atMs: AT_MS };
+  const at = { ...STANDING, windows: [minute, day, month, own], cost: 7, atMs: AT_MS };
   const admitted = { ...at, outcome: 'admitted', inScope: true } as const;
   const speaks = (judged: StandingVerdict): string | undefined =>
     fieldsOf(rateHeaders(judged, 0)).get('X-RateLimit-Limit');
   t.equal(speaks(admitted), '1000', 'one request of each but the month; the day resets last');
   t.equal(speaks({ ...admitted, cost: 1 }), '1000');
-  t.equal(speaks({ ...admitted, cost: 1, more: [month, { ...own, remaining: 7 }] }), '10');
-  t.equal(speaks({ ...admitted, more: [{ ...month, remaining: 13 }, own] }), '5000', 'of equals the last to reset');
+  t.equal(speaks({ ...admitted, cost: 1, windows: [minute, day, month, { ...own, remaining: 7 }] }), '10');
+  const fewer = [minute, day, { ...month, remaining: 13 }, own];
+  t.equal(speaks({ ...admitted, windows: fewer }), '5000', 'of equals the last to reset');
   t.equal(
     speaks({ ...at, outcome: 'limited', violated: 'createPet-minute', retryAtMs: AT_MS + 1, exceeds: false }),
     '10',
   );
-  const fields = fieldsOf(rateHeaders({ ...admitted, more: [month, own] }, 0));
+  const fields = fieldsOf(rateHeaders(admitted, 0));
   t.equal(
     fields.get('RateLimit'),
     `"minute";r=13;t=2, "day";r=8;t=7, "month";r=20;t=${(monthEndMs - AT_MS) / 1000}, "createPet-minute";r=9;t=0`,

@@ -22,8 +22,8 @@ t.test('buckets go to the customer, strikes and ban to the key', (t) => {
   t.same([first, second, second, second, first].map(ask), ['admitted', 'admitted', 'limited', 'banned', 'limited']);
   t.match(customer, { minute: { level: 2 * 60_000 }, day: { level: 2 * 86_400_000 }, strikes: 0, bannedUntilMs: 0 });
   t.equal(customer.month.level, 2);
-  t.match(first, { minute: { level: 0 }, strikes: 1, bannedUntilMs: 0, more: null });
-  t.match(second, { minute: { level: 0 }, banLevel: 1, more: null });
+  t.match(first, { minute: { level: 0 }, strikes: 1, bannedUntilMs: 0, operationWindows: null });
+  t.match(second, { minute: { level: 0 }, banLevel: 1, operationWindows: null });
   t.ok(second.bannedUntilMs > NOON_MS);
   t.end();
 });

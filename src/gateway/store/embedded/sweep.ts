@@ -113,10 +113,11 @@ export function removeDaysBefore(store: Store, kind: string, day: string): void 
 
 /** Nothing of it can change a decision any more. */
 function isForgotten(row: Buffer, nowMs: number, termsOf: () => Pick<Terms, 'limits' | 'refill'> | undefined): boolean {
-  const { minute, day, strikesSinceMs, bannedUntilMs, more } = unpackState(row);
+  const { minute, day, strikesSinceMs, bannedUntilMs, operationWindows } = unpackState(row);
   const seenAtMs = Math.max(minute.atMs, day.atMs, strikesSinceMs);
   if (nowMs - seenAtMs <= FORGET_AFTER_MS || nowMs - bannedUntilMs <= BAN_MEMORY_MS) return false;
-  for (const [name, bucket] of more ?? []) if (!isWindowOver(name, bucket, nowMs - WHOLE_FOR_MS)) return false;
+  for (const [name, bucket] of operationWindows ?? [])
+    if (!isWindowOver(name, bucket, nowMs - WHOLE_FOR_MS)) return false;
   const terms = minute.level + day.level === 0 ? undefined : termsOf();
   return (
     terms?.refill !== 'greedy' || (isWhole(minute, terms.limits.minute, nowMs) && isWhole(day, terms.limits.day, nowMs))

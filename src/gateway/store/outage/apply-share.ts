@@ -1,8 +1,8 @@
 import { settle, SHAPES } from '../../admission/bucket.js';
-import type { WindowFigures } from '../../admission/bucket.js';
 import type { SubjectState } from '../../admission/decide.js';
 import type { Terms } from '../../admission/plan.js';
-import { closeWindows, EVERY_OPERATION, heldOf } from '../../admission/windows.js';
+import type { StandingVerdict } from '../../admission/verdict.js';
+import { closeWindows, EVERY_OPERATION, heldBy } from '../../admission/windows.js';
 import type { HeldWindow } from '../../admission/windows.js';
 import type { CachedKey } from './key-cache.js';
 import type { LastVerdict } from './last-verdicts.js';
@@ -21,15 +21,9 @@ export function applyShare(
   nowMs: number,
 ): void {
   if (last === undefined) return;
-  const { limits, refill } = terms;
-  const { minute, day, atMs } = last.verdict;
-  for (const window of heldOf(state, terms, EVERY_OPERATION)) {
-    const seen = last.more?.get(window.name);
-    if (seen !== undefined) chargeWindow(window, seen.figures, seen.atMs, gateways, nowMs);
-  }
+  for (const window of heldBy(state, terms, EVERY_OPERATION))
+    chargeWindow(window, last.windows.get(window.name), gateways, nowMs);
   closeWindows(state, nowMs);
-  chargeWindow({ per: 'minute', limit: limits.minute, refill, bucket: state.minute }, minute, atMs, gateways, nowMs);
-  chargeWindow({ per: 'day', limit: limits.day, refill, bucket: state.day }, day, atMs, gateways, nowMs);
 }
 
 /** Remembers the ban of a key that was in force when Redis was last seen. */
@@ -51,17 +45,17 @@ function banOf(last: LastVerdict | undefined, key: CachedKey, nowMs: number): Ca
 }
 
 function chargeWindow(
-  { per, limit, refill, bucket }: Omit<HeldWindow, 'name'>,
-  seen: WindowFigures,
-  seenAtMs: number,
+  { name, per, limit, refill, bucket }: HeldWindow,
+  verdict: StandingVerdict | undefined,
   gateways: number,
   nowMs: number,
 ): void {
-  if (limit === 'unlimited' || seen.limit === 'unlimited') return;
+  const seen = verdict?.windows.find((window) => window.name === name);
+  if (verdict === undefined || seen === undefined || limit === 'unlimited' || seen.limit === 'unlimited') return;
   const shape = SHAPES[per];
   const spent = partOf(seen.limit, gateways) - partOf(seen.remaining, gateways);
   // The minute opened with its first request, days and months with the calendar.
-  const atMs = per === 'minute' && refill === 'interval' ? seen.resetAtMs - shape.perMs : seenAtMs;
+  const atMs = per === 'minute' && refill === 'interval' ? seen.resetAtMs - shape.perMs : verdict.atMs;
   const then = { level: spent * shape.parts, atMs };
   settle(then, shape, limit, refill, nowMs);
   settle(bucket, shape, limit, refill, nowMs);

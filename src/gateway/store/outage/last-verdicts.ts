@@ -1,6 +1,6 @@
 import { CUSTOMER_ID_LENGTH, customerOf } from '../records/customer-id.js';
 import type { AdmissionRequest } from '../../admission/port.js';
-import type { NamedFigures, StandingVerdict, Verdict } from '../../admission/verdict.js';
+import type { StandingVerdict, Verdict } from '../../admission/verdict.js';
 
 /** How often the copy of a key that goes on asking is read anew. */
 export const RENEW_MS = 3_600_000;
@@ -10,18 +10,12 @@ const MAX_REMEMBERED = 50_000;
 /** The last verdict of Redis about a key, or about any key of a customer, as this process saw it. */
 export interface LastVerdict {
   verdict: StandingVerdict;
-  /** Windows beside minute and day by name, each as the last verdict showed it that was about one; null without any. */
-  more: Map<string, SeenWindow> | null;
+  /** By the name of a window, the last verdict that showed it. */
+  readonly windows: Map<string, StandingVerdict>;
   /** When it came, this machine's clock. */
   atMs: number;
   /** When the copy of the record is due to be read anew, of `performance.now()`. */
   dueAtMs: number;
-}
-
-/** A window as a verdict showed it; `atMs` is the store's clock then. */
-interface SeenWindow {
-  readonly figures: NamedFigures;
-  readonly atMs: number;
 }
 
 /** The last verdict of each key and customer, and which copies are due: all that the hot path does for an outage. */
@@ -46,7 +40,7 @@ export class LastVerdicts {
     let last = this.#last.get(id);
     if (last === undefined) {
       if (this.#last.size >= MAX_REMEMBERED) this.forget(this.#last.keys().next().value!);
-      this.#last.set(id, (last = { verdict, more: null, atMs: nowMs, dueAtMs: 0 }));
+      this.#last.set(id, (last = { verdict, windows: new Map(), atMs: nowMs, dueAtMs: 0 }));
     }
     const tickMs = performance.now();
     if (tickMs >= last.dueAtMs || last.verdict.recordVersion !== verdict.recordVersion) {
@@ -55,7 +49,7 @@ export class LastVerdicts {
     }
     last.verdict = verdict;
     last.atMs = nowMs;
-    for (const figures of verdict.more) (last.more ??= new Map()).set(figures.name, { figures, atMs: verdict.atMs });
+    for (const { name } of verdict.windows) last.windows.set(name, verdict);
   }
 
   /** The last about a key, or about any key of a customer. */

@@ -1,7 +1,7 @@
 import { monthStartMs } from '../../../shared/utc-month.js';
 import { DAY_MS } from '../../admission/bucket.js';
 import { customerOf } from '../records/customer-id.js';
-import type { AdmittedVerdict, StandingVerdict } from '../../admission/verdict.js';
+import type { AdmittedVerdict, NamedFigures } from '../../admission/verdict.js';
 import { AFTER_REFUSALS } from './event.js';
 import type { EventData, GatewayEvent, WarnedWindow } from './event.js';
 
@@ -18,24 +18,26 @@ export interface Crossing {
 }
 
 /** The shares of its day and month, in percent, that this very request crossed; most requests cross none. */
-export function crossingsOf(verdict: AdmittedVerdict, warnAt: readonly number[]): readonly Crossing[] {
-  const { day, more, cost, atMs } = verdict;
-  const [first] = more;
-  const found = crossed('day', day, cost, atMs, warnAt);
-  return first?.name === 'month' ? [...found, ...crossed('month', first, cost, atMs, warnAt)] : found;
+export function crossingsOf({ windows, cost, atMs }: AdmittedVerdict, warnAt: readonly number[]): readonly Crossing[] {
+  let found = NONE;
+  for (const window of windows) {
+    const crossed = crossingsIn(window, cost, atMs, warnAt);
+    if (crossed.length > 0) found = [...found, ...crossed];
+  }
+  return found;
 }
 
 const NONE: readonly Crossing[] = [];
 
-function crossed(
-  window: WarnedWindow,
-  { limit, remaining }: StandingVerdict['day'],
+function crossingsIn(
+  { name: window, limit, remaining }: NamedFigures,
   cost: number,
   atMs: number,
   warnAt: readonly number[],
 ): readonly Crossing[] {
+  if ((window !== 'day' && window !== 'month') || limit === 'unlimited') return NONE;
   const [lowest] = warnAt;
-  if (limit === 'unlimited' || lowest === undefined || limit - remaining < levelOf(limit, lowest)) return NONE;
+  if (lowest === undefined || limit - remaining < levelOf(limit, lowest)) return NONE;
   // `remaining` is in whole units: one of which a part is used is used.
   const isCrossed = (threshold: number): boolean => {
     const left = limit - levelOf(limit, threshold);

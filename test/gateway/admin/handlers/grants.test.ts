@@ -30,7 +30,7 @@ async function limits({ engine }: Listener, key: string): Promise<unknown> {
   const [verdict] = await engine.admit([
     { subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 0 },
   ]);
-  return verdict?.outcome === 'unknown_key' ? verdict.reason : [verdict?.minute.limit, verdict?.day.limit];
+  return verdict?.outcome === 'unknown_key' ? verdict.reason : verdict?.windows.map(({ limit }) => limit);
 }
 
 for (const collection of ['keys', 'customers'] as const) {

@@ -14,6 +14,7 @@ import {
   tempFolder,
 } from './fixture.js';
 import { createReporter } from '../../../../src/gateway/store/failures.js';
+import { windowOf } from '../../admission/verdict.js';
 
 const reportsOf = createReporter();
 
@@ -125,7 +126,7 @@ t.test('looking changes nothing, not even for the rest of its batch', async (t) 
     addressRequest('192.0.2.1', { nowMs: nowMs + 1_000 }),
   ]);
   t.strictSame(
-    verdicts.map((verdict) => (verdict.outcome === 'unknown_key' ? undefined : verdict.minute.remaining)),
+    verdicts.map((verdict) => (verdict.outcome === 'unknown_key' ? undefined : windowOf(verdict, 'minute').remaining)),
     [59, 60, 58, 2, 3, 1],
   );
 });

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { tempFolder } from './fixture.js';
+import type { Verdict } from '../../../../src/gateway/admission/verdict.js';
+import { byName } from '../../admission/verdict.js';
 
 // A mount of its own, gone with the process that made it.
 const mount = 'mount -t tmpfs -o size=400k petgate-test "$1" && shift && exec "$@"';
@@ -21,15 +23,15 @@ t.test('a full disk refuses clearly, nothing half stays, and the process lives o
   const told = JSON.parse(String(stdout)) as {
     admitted: number;
     refusals: readonly string[];
-    verdict: unknown;
+    verdict: Verdict;
     probe: string;
   };
   t.ok(told.admitted > 0, `${told.admitted} admitted before`);
   t.strictSame(told.refusals, ['StoreUnavailable']);
   t.match(told.probe, /The disk that holds .* is full/, 'the probe, and so /readyz, says so');
   t.match(
-    told.verdict,
-    { outcome: 'admitted', minute: { remaining: 1_000_000 - told.admitted } },
+    byName(told.verdict),
+    { outcome: 'admitted', windows: { minute: { remaining: 1_000_000 - told.admitted } } },
     'a refused batch spent nothing',
   );
   t.end();

@@ -5,6 +5,7 @@ import t from 'tap';
 import { open } from 'lmdb';
 import { unpackRow } from '../../../../src/gateway/store/embedded/log/row.js';
 import { engineOn, ENTRY, ledgerOf, NOON_MS, recordOf, requestOf, requestsOf, tempFolder } from './fixture.js';
+import { byName } from '../../admission/verdict.js';
 
 /**
  * A power cut cannot be had in a test. What can: the machine comes up with another boot id, the file
@@ -53,8 +54,8 @@ t.test('admissions get to the disk by themselves, and outlive a power cut', asyn
   t.ok(row !== undefined && row.requests >= 50 && row.requests <= 55, `${row?.requests ?? 0} of 55 there`);
   const [verdict] = await after.admit([requestOf('k', { nowMs, cost: 0 })]);
   t.match(
-    verdict,
-    { outcome: 'admitted', minute: { remaining: 60 - (row?.requests ?? 0) } },
+    byName(verdict),
+    { outcome: 'admitted', windows: { minute: { remaining: 60 - (row?.requests ?? 0) } } },
     'buckets and ledger are of one moment',
   );
 });

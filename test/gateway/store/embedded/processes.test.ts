@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { Test } from 'tap';
 import { engineOn, ENTRY, recordOf, requestOf, requestsOf, tempFolder } from './fixture.js';
+import { byName } from '../../admission/verdict.js';
 
 const script = fileURLToPath(new URL('process.js', import.meta.url));
 
@@ -84,6 +85,7 @@ t.test('after kill -9 of the only process nothing is lost', async (t) => {
   child.kill('SIGKILL');
   await once(child, 'close');
   const engine = engineOn(t, folder);
-  t.match((await engine.admit([requestOf('k')]))[0], { outcome: 'admitted', minute: { remaining: 19 } });
+  const [verdict] = await engine.admit([requestOf('k')]);
+  t.match(byName(verdict), { outcome: 'admitted', windows: { minute: { remaining: 19 } } });
   t.equal(await requestsOf(engine, 'k'), 41);
 });

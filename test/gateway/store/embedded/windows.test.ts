@@ -8,6 +8,7 @@ import type { Plans } from '../../../../src/gateway/admission/plan.js';
 import { operationTerms } from '../../../../src/gateway/admission/windows.js';
 import { NO_BAN } from '../../admission/ban.js';
 import { DAY_MS, engineOn, ENTRY, ledgerOf, NOON_MS, PLANS, recordOf, requestOf, tempFolder } from './fixture.js';
+import { othersOf } from '../../admission/verdict.js';
 
 const plans: Plans = new Map([
   ...PLANS,
@@ -26,7 +27,7 @@ const plans: Plans = new Map([
 async function leftOf(engine: EmbeddedEngine, nowMs: number): Promise<readonly (readonly [string, number])[]> {
   const [verdict] = await engine.admit([requestOf('k', { operation: 'createPet', cost: 0, nowMs })]);
   if (verdict === undefined || verdict.outcome === 'unknown_key') throw new Error('the key is not valid');
-  return verdict.more.map(({ name, remaining }) => [name, remaining]);
+  return othersOf(verdict).map(({ name, remaining }) => [name, remaining]);
 }
 
 t.test('windows and units stand in the log, in its copy and in the rows', async (t) => {

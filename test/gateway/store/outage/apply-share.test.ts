@@ -8,6 +8,7 @@ import type { LastVerdict } from '../../../../src/gateway/store/outage/last-verd
 import { applyBan, applyShare } from '../../../../src/gateway/store/outage/apply-share.js';
 import { shareOfTerms } from '../../../../src/gateway/store/outage/shares.js';
 import type { Terms } from '../../../../src/gateway/admission/plan.js';
+import type { StandingVerdict } from '../../../../src/gateway/admission/verdict.js';
 import { NOON_MS } from '../../../conformance/cast.js';
 import { NO_BAN } from '../../admission/ban.js';
 import { keyRecord } from '../../admission/key-record.js';
@@ -20,6 +21,11 @@ const key: CachedKey = {
   ban: null,
   record: keyRecord('k', { plan: 'p' }),
 };
+
+const seen = (verdict: StandingVerdict, atMs: number): LastVerdict => ({
+  ...{ verdict, atMs, dueAtMs: 0 },
+  windows: new Map(verdict.windows.map(({ name }) => [name, verdict])),
+});
 
 /** Of a key that has its own buckets. */
 function apply(
@@ -53,7 +59,7 @@ for (const refill of ['interval', 'greedy'] as const) {
         let given = 0;
         for (let gateway = 0; gateway < gateways; gateway += 1) {
           const local = freshState();
-          apply(local, share, { verdict, atMs: NOON_MS, dueAtMs: 0, more: null }, key, gateways, NOON_MS);
+          apply(local, share, seen(verdict, NOON_MS), key, gateways, NOON_MS);
           for (let n = 0; n < minute; n += 1)
             if (decide(local, share, KEY, true, 'listPets', 1, NOON_MS).outcome === 'admitted') given += 1;
         }
@@ -79,7 +85,7 @@ t.test('it only takes: what is spent here stays, and a window that is over says 
     1,
     NOON_MS - 120_000,
   );
-  apply(state, terms, { verdict: whole, atMs: NOON_MS, dueAtMs: 0, more: null }, key, 2, NOON_MS);
+  apply(state, terms, seen(whole, NOON_MS), key, 2, NOON_MS);
   t.strictSame(state.minute, before.minute);
   t.equal(figuresOf(state.day, SHAPES.day, 500, 'interval').remaining, 475);
   t.end();
@@ -97,10 +103,10 @@ t.test('the newest that was seen of a ban counts', (t) => {
     NOON_MS,
   );
   const fresh = freshState();
-  apply(fresh, terms, { verdict: banned, atMs: NOON_MS, dueAtMs: 0, more: null }, key, 1, NOON_MS);
+  apply(fresh, terms, seen(banned, NOON_MS), key, 1, NOON_MS);
   t.match(fresh, { bannedUntilMs: NOON_MS + 5_000, banLevel: 3 });
   const lifted = freshState();
-  apply(lifted, terms, { verdict: banned, atMs: NOON_MS - 2_000, dueAtMs: 0, more: null }, key, 1, NOON_MS);
+  apply(lifted, terms, seen(banned, NOON_MS - 2_000), key, 1, NOON_MS);
   t.equal(lifted.bannedUntilMs, 0, 'the copy is newer, and knows of none');
   apply(lifted, terms, undefined, { ...key, ban: { untilMs: NOON_MS + 9_000, level: 1 } }, 1, NOON_MS);
   t.match(lifted, { bannedUntilMs: NOON_MS + 9_000, banLevel: 1 });

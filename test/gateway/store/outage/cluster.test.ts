@@ -5,6 +5,7 @@ import type { Actor } from '../../../conformance/cast.js';
 import { startCluster } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { back, isUnavailable, learnt, ledgerOf, openGateway } from './fixture.js';
+import { windowOf } from '../../admission/verdict.js';
 
 const BOUNDS = [5_461, 10_923, 16_384];
 const masterOf = (key: Actor): number => BOUNDS.findIndex((bound) => slotOf(`{${key.id}}`) < bound);
@@ -32,13 +33,13 @@ t.test('of a Cluster one master freezes: its keys are decided here, all others w
   );
   t.ok(isUnavailable(engine));
   for (const key of keys) {
-    const { outcome, minute } = standing(await ask(engine, key, now()));
-    t.same([outcome, minute.limit], ['admitted', masterOf(key) === 0 ? 30 : 60]);
+    const verdict = standing(await ask(engine, key, now()));
+    t.same([verdict.outcome, windowOf(verdict, 'minute').limit], ['admitted', masterOf(key) === 0 ? 30 : 60]);
   }
   cluster.masters[0]!.thaw();
   await back(engine);
   for (const key of keys) {
     await until('it is in the ledger', async () => (await ledgerOf(engine, key)).requests === 1);
-    t.equal(standing(await ask(engine, key, now(), { cost: 0 })).day.remaining, 999);
+    t.equal(windowOf(standing(await ask(engine, key, now(), { cost: 0 })), 'day').remaining, 999);
   }
 });

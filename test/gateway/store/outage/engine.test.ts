@@ -27,6 +27,7 @@ import {
   openGateway,
 } from './fixture.js';
 import { createReporter } from '../../../../src/gateway/store/failures.js';
+import { windowOf } from '../../admission/verdict.js';
 
 const reportsOf = createReporter();
 
@@ -44,14 +45,22 @@ t.test('while Redis is unavailable a key that was seen has its share of each lim
   const verdicts = await askMany(engine, key, 120, now());
   t.equal(count(verdicts, 'admitted'), 100);
   const refused = limited(verdicts[110]!);
-  t.same([refused.minute.limit, refused.day.limit, refused.violated], [100, 3_333, 'minute']);
+  t.same([windowOf(refused, 'minute').limit, windowOf(refused, 'day').limit, refused.violated], [100, 3_333, 'minute']);
   t.equal(count(await askMany(engine, own, 5, now()), 'admitted'), 2, 'of limits on the key itself too');
   await server.restart();
   await back(engine);
   await until('all is in the ledger', async () => (await ledgerOf(engine, key)).requests === 100);
   t.match(await ledgerOf(engine, key), { requests: 100, limited: 20, banned: 0 });
-  t.equal(standing(await ask(engine, key, now(), { cost: 0 })).day.remaining, 9_900, 'and spent from the day');
-  t.equal(standing(await ask(engine, key, now(), { cost: 0 })).minute.limit, 300, 'the whole limit holds again');
+  t.equal(
+    windowOf(standing(await ask(engine, key, now(), { cost: 0 })), 'day').remaining,
+    9_900,
+    'and spent from the day',
+  );
+  t.equal(
+    windowOf(standing(await ask(engine, key, now(), { cost: 0 })), 'minute').limit,
+    300,
+    'the whole limit holds again',
+  );
 });
 
 t.test('while Redis is unavailable the door asks for bans, limits and scopes as it does otherwise', async (t) => {
@@ -145,7 +154,7 @@ t.test('a key revoked or changed by another gateway is not good from its copy', 
   await unavailable(here);
   t.match(await ask(here, revoked, now()), { outcome: 'unknown_key', reason: 'revoked' });
   t.match(await ask(here, scoped, now(), { scope: 'pets:write' }), { outcome: 'admitted', inScope: false });
-  t.equal(standing(await ask(here, limitedTo, now())).minute.limit, 3);
+  t.equal(windowOf(standing(await ask(here, limitedTo, now())), 'minute').limit, 3);
   t.equal(banned(await ask(here, kept, now())).bannedUntilMs > now() + 500_000, true, 'a ban set there holds here');
 });
 
@@ -160,7 +169,7 @@ t.test('what was spent and the ban in force when Redis went away hold on here', 
   await unavailable(engine);
   const verdicts = await askMany(engine, spent, 20, now());
   t.equal(count(verdicts, 'admitted'), 5, 'half of the ten that were left');
-  t.equal(limited(verdicts[19]!).minute.limit, 30);
+  t.equal(windowOf(limited(verdicts[19]!), 'minute').limit, 30);
   t.equal(banned(await ask(engine, locked, now())).level, 1);
 });
 

@@ -15,6 +15,7 @@ import {
 } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { unavailable, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+import { byName, othersOf } from '../../admission/verdict.js';
 
 const now = (): number => Date.now();
 const HOUR_MS = 3_600_000;
@@ -37,14 +38,14 @@ t.test('while Redis is unavailable what is granted is shared like the limit, and
   for (const key of [lone, owned]) {
     t.equal(count(await askMany(engine, key, 12, now()), 'admitted'), 10, 'half of the 21 that were left');
     const here = standing(await ask(engine, key, now(), { operation: EVERY_OPERATION, cost: 0 }));
-    t.match(here.more, [{ name: 'month', limit: 12, remaining: 0, granted: { units: 2 } }], 'half of 25, for now');
+    t.match(othersOf(here), [{ name: 'month', limit: 12, remaining: 0, granted: { units: 2 } }], 'half of 25, for now');
   }
   await server.restart();
   await back(engine);
   for (const key of [lone, owned]) {
     await until(`all of ${key.id} is in the ledger`, async () => (await ledgerOf(engine, key)).requests === 14);
-    const { more } = standing(await ask(engine, key, now(), { operation: EVERY_OPERATION, cost: 0 }));
-    t.match(more, [{ name: 'month', limit: 25, remaining: 11 }]);
+    const shown = standing(await ask(engine, key, now(), { operation: EVERY_OPERATION, cost: 0 }));
+    t.match(othersOf(shown), [{ name: 'month', limit: 25, remaining: 11 }]);
   }
 });
 
@@ -61,7 +62,11 @@ t.test('a grant that ends while Redis is unavailable leaves what its limit leave
   await unavailable(engine);
   await until('the grant has ended', () => now() >= endMs);
   const spent = limited(await ask(engine, key, now()));
-  t.match(spent, { violated: 'month', more: [{ limit: 20, remaining: 0 }] }, 'thirty of twenty are spent');
+  t.match(
+    byName(spent),
+    { violated: 'month', windows: { month: { limit: 20, remaining: 0 } } },
+    'thirty of twenty are spent',
+  );
   t.equal(count(await askMany(engine, other, 12, now()), 'admitted'), 8, 'twelve of twenty were');
 });
 
@@ -83,5 +88,6 @@ t.test('copies hold no names, and follow what is granted elsewhere', async (t: T
   t.notMatch(JSON.stringify(copies), /(?:Ada|A-1)["\\]/);
   await server.kill();
   await unavailable(here.engine);
-  t.match(standing(await ask(here.engine, keys[0]!, now())), { outcome: 'admitted', day: { limit: 1_005 } });
+  const verdict = byName(await ask(here.engine, keys[0]!, now()));
+  t.match(verdict, { outcome: 'admitted', windows: { day: { limit: 1_005 } } });
 });

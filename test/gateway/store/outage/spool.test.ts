@@ -20,6 +20,7 @@ import { toldOf } from '../../../conformance/told.js';
 import { until } from '../../../servers/until.js';
 import { unavailable, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
 import { startReplayers } from './replayers.js';
+import { byName, windowOf } from '../../admission/verdict.js';
 
 const now = (): number => Date.now();
 
@@ -50,7 +51,7 @@ t.test('three processes bring one spool home at once, and some die of it: every 
     await until('all is there', async () => (await ledgerOf(engine, key)).requests >= expected.get(key.id)!);
     t.equal((await ledgerOf(engine, key)).requests, expected.get(key.id));
     t.equal(
-      10_000 - standing(await ask(engine, key, now(), { cost: 0 })).day.remaining,
+      10_000 - windowOf(standing(await ask(engine, key, now(), { cost: 0 })), 'day').remaining,
       expected.get(key.id),
       'and is spent from the day, once',
     );
@@ -82,9 +83,9 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
   await take('one', 7, key.id);
   await take('two', 3, key.id);
   t.same(await ledgerOf(engine, key), { requests: 10, units: 10, limited: 4, banned: 2, failed: 2 });
-  t.equal(standing(await ask(engine, key, now(), { cost: 0 })).day.remaining, 990);
+  t.equal(windowOf(standing(await ask(engine, key, now(), { cost: 0 })), 'day').remaining, 990);
   await take('one', 100, greedy.id, 'drip');
-  const { remaining } = standing(await ask(engine, greedy, now(), { cost: 0 })).day;
+  const { remaining } = windowOf(standing(await ask(engine, greedy, now(), { cost: 0 })), 'day');
   t.ok(remaining >= 900 && remaining <= 901, 'of a bucket that trickles as well', { remaining });
 });
 
@@ -118,7 +119,7 @@ t.test(
     };
     await ask(redis, idle, now() - 20 * 3_600_000);
     await take(idle.id, 'drip', 500, now());
-    const { remaining } = standing(await ask(redis, idle, now(), { cost: 0 })).day;
+    const { remaining } = windowOf(standing(await ask(redis, idle, now(), { cost: 0 })), 'day');
     t.ok(remaining >= 500 && remaining <= 502, 'what trickled in before it was spent is no credit', { remaining });
     await take(debtor.id, 'trickle', 10, now());
     const owing = limited(await ask(redis, debtor, now()));
@@ -126,7 +127,7 @@ t.test(
       inMs: owing.retryAtMs - now(),
     });
     await take(late.id, 'drip', 500, now() - DAY_MS);
-    const spent = 1_000 - standing(await ask(redis, late, now(), { cost: 0 })).day.remaining;
+    const spent = 1_000 - windowOf(standing(await ask(redis, late, now(), { cost: 0 })), 'day').remaining;
     t.ok(spent >= 498 && spent <= 500, 'it knows no midnight', { spent });
   },
 );
@@ -144,7 +145,7 @@ t.test('more than the day has leaves it empty until it turns', async (t) => {
   await back(engine);
   await change(engine, key, custom('unlimited', 40));
   const verdict = standing(await ask(engine, key, now()));
-  t.match(verdict, { outcome: 'limited', violated: 'day', day: { remaining: 0 } });
+  t.match(byName(verdict), { outcome: 'limited', violated: 'day', windows: { day: { remaining: 0 } } });
 });
 
 t.test('what is crossed while Redis is unavailable is told when it has the counts, once', async (t) => {

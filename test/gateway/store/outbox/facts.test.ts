@@ -4,7 +4,7 @@ import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { crossingsOf } from '../../../../src/gateway/store/outbox/facts.js';
 import { newSigningSecret, signingKey } from '../../../../src/gateway/accounts/customers/signing-key.js';
 import type { AdmittedVerdict } from '../../../../src/gateway/admission/verdict.js';
-import { ADMITTED } from '../../admission/verdict.js';
+import { ADMITTED, DAY, MINUTE } from '../../admission/verdict.js';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 
@@ -12,7 +12,12 @@ function verdictOf(limit: number, remaining: number, cost: number): AdmittedVerd
   const figures = { limit, remaining, resetAtMs: 0 };
   return {
     ...ADMITTED,
-    ...{ atMs: NOW_MS, cost, minute: figures, day: figures, more: [{ name: 'month', per: 'month', ...figures }] },
+    ...{ atMs: NOW_MS, cost },
+    windows: [
+      { ...MINUTE, ...figures },
+      { ...DAY, ...figures },
+      { name: 'month', per: 'month', ...figures },
+    ],
   };
 }
 
@@ -49,8 +54,9 @@ t.test('a crossing names the day on which its window began', (t) => {
     { window: 'month', startDay: Date.UTC(2026, 10, 1) / DAY_MS, threshold: 50, limit: 10, used: 5 },
   ]);
   t.same(crossingsOf(verdictOf(10, 0, 10), []), []);
-  const open = verdictOf(10, 0, 10);
-  t.same(crossingsOf({ ...open, day: { ...open.day, limit: 'unlimited' }, more: [] }, [50]), []);
+  const full = verdictOf(10, 0, 10);
+  const windows = full.windows.map((window) => ({ ...window, limit: 'unlimited' as const }));
+  t.same(crossingsOf({ ...full, windows }, [50]), []);
   t.end();
 });
 

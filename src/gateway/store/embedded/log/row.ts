@@ -33,10 +33,10 @@ export function packRow(entries: readonly KeyEntry[], after: number): Buffer {
 }
 
 function packEntry({ idBytes, state, slots }: KeyEntry, after: number, view: DataView, start: number): number {
-  let at = packText(idBytes, state.more === null ? 0 : MORE, view, start);
+  let at = packText(idBytes, state.operationWindows === null ? 0 : MORE, view, start);
   writeState(state, view, at);
   at += STATE_BYTES;
-  if (state.more !== null) at = packText(packedWindows(state.more), 0, view, at);
+  if (state.operationWindows !== null) at = packText(packedWindows(state.operationWindows), 0, view, at);
   const countAt = at;
   at += LENGTH_BYTES;
   let count = 0;
@@ -58,7 +58,7 @@ function packText(text: Buffer, flag: number, view: DataView, at: number): numbe
 
 function sizeOf({ idBytes, state, slots }: KeyEntry): number {
   let size = 2 * LENGTH_BYTES + idBytes.length + STATE_BYTES;
-  if (state.more !== null) size += LENGTH_BYTES + packedWindows(state.more).length;
+  if (state.operationWindows !== null) size += LENGTH_BYTES + packedWindows(state.operationWindows).length;
   for (const { label, counts } of slots) size += LENGTH_BYTES + label.bytes.length + countsBytes(counts);
   return size;
 }
@@ -86,7 +86,7 @@ export function* unpackRow(row: Buffer): Generator<LoggedKey> {
     at = idEnd + STATE_BYTES;
     if ((head & MORE) !== 0) {
       const windowsEnd = at + LENGTH_BYTES + row.readUInt16LE(at);
-      state.more = unpackWindows(row.subarray(at + LENGTH_BYTES, windowsEnd));
+      state.operationWindows = unpackWindows(row.subarray(at + LENGTH_BYTES, windowsEnd));
       at = windowsEnd;
     }
     at += LENGTH_BYTES;

@@ -8,12 +8,12 @@ const WINDOW_BYTES = 17;
 /** A state as it is stored: of operations' own windows, `packedWindows` follow. */
 export function unpackState(bytes: Buffer): SubjectState {
   const state = readState(viewOf(bytes), bytes.byteOffset);
-  if (bytes.length > STATE_BYTES) state.more = unpackWindows(bytes.subarray(STATE_BYTES, bytes.length));
+  if (bytes.length > STATE_BYTES) state.operationWindows = unpackWindows(bytes.subarray(STATE_BYTES, bytes.length));
   return state;
 }
 
 export function packState(state: SubjectState): Buffer {
-  const windows = state.more === null ? null : packedWindows(state.more);
+  const windows = state.operationWindows === null ? null : packedWindows(state.operationWindows);
   const bytes = Buffer.allocUnsafe(STATE_BYTES + (windows?.length ?? 0));
   writeState(state, viewOf(bytes), bytes.byteOffset);
   windows?.copy(bytes, STATE_BYTES);
@@ -47,6 +47,8 @@ export function unpackWindows(bytes: Buffer): Map<string, BucketState> {
 
 /** A state of its own, which may be changed without that being remembered. */
 export function copyOfState(state: SubjectState): SubjectState {
-  const more = state.more === null ? null : new Map([...state.more].map(([name, bucket]) => [name, { ...bucket }]));
-  return { ...state, minute: { ...state.minute }, day: { ...state.day }, month: { ...state.month }, more };
+  const { minute, day, month, operationWindows: windows } = state;
+  const operationWindows =
+    windows === null ? null : new Map([...windows].map(([name, bucket]) => [name, { ...bucket }]));
+  return { ...state, minute: { ...minute }, day: { ...day }, month: { ...month }, operationWindows };
 }

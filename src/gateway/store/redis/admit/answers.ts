@@ -7,8 +7,8 @@ import { termsOf } from '../../../admission/plan.js';
 import type { Plan, Plans, Terms } from '../../../admission/plan.js';
 import type { AdmissionRequest } from '../../../admission/port.js';
 import type { Verdict } from '../../../admission/verdict.js';
-import { costOf, hasMore, refillOf, windowsOf } from '../../../admission/windows.js';
-import type { HeldWindow } from '../../../admission/windows.js';
+import { costOf, heldOf } from '../../../admission/windows.js';
+import type { Window } from '../../../admission/windows.js';
 import { CODES, GRANTS_FLAG, HEAD_BYTES, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
 import { readState, STATE_BYTES, viewOf } from '../../state.js';
 import { grantsIn } from './grants.js';
@@ -71,7 +71,7 @@ export class AnswerReader {
     const own = row.terms ?? this.#ownTerms(row.plan, at, (first & OWN_MONTH_FLAG) !== 0);
     const terms = withGrants(own, grants, nowMs);
     const state = readState(viewOf(answers), answers.byteOffset + at + HEAD_BYTES);
-    const windows = hasMore(terms) ? this.#windows(terms, operation, state.month) : NO_WINDOWS;
+    const windows = heldOf(state, terms, operation, (window) => this.#bucketOf(window, state.month));
     const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(at + 11) } : null;
     const charged = costOf(terms.operations, operation, cost);
     const inScope = (first & OUT_OF_SCOPE_FLAG) === 0;
@@ -93,17 +93,14 @@ export class AnswerReader {
     return { plan: name, limits: { ...limits, month }, refill, ban, operations };
   }
 
-  #windows(terms: Terms, operation: string, month: BucketState): readonly HeldWindow[] {
-    return windowsOf(terms, operation).map((window) => {
-      if (window.name === 'month') return { ...window, refill: 'interval', bucket: month };
-      const bucket = { level: this.#answers.readDoubleLE(this.#at), atMs: this.#answers.readDoubleLE(this.#at + 8) };
-      this.#at += 16;
-      return { ...window, refill: refillOf(window.per, terms.refill), bucket };
-    });
+  /** The operation's own follow each other. */
+  #bucketOf({ name }: Window, month: BucketState): BucketState {
+    if (name === 'month') return month;
+    const at = this.#at;
+    this.#at += 16;
+    return { level: this.#answers.readDoubleLE(at), atMs: this.#answers.readDoubleLE(at + 8) };
   }
 }
-
-const NO_WINDOWS: readonly HeldWindow[] = [];
 
 /** What the script answers to `count` requests of a key that does not exist. */
 export function unknownAnswers(count: number): Buffer {

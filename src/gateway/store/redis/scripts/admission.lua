@@ -364,7 +364,9 @@ while k <= last do
         newMonth, thisMonth
       )
       if charge and (code ~= BANNED or newBanned ~= banned) then
-        isStruck = isStruck or newStrikes ~= strikes or newSince ~= since or newBanned ~= banned or newLevel ~= level
+        if customer then
+          isStruck = isStruck or newStrikes ~= strikes or newSince ~= since or newBanned ~= banned or newLevel ~= level
+        end
         minute, minuteAt, day, dayAt, month, monthOf = newMinute, newMinuteAt, newDay, newDayAt, newMonth, thisMonth
         strikes, since, banned, level = newStrikes, newSince, newBanned, newLevel
         stored, storedAt = state, now
