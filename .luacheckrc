@@ -6,11 +6,12 @@ read_globals = {
   'redis', 'struct', 'KEYS', 'ARGV',
   'call', 'clock', 'floor', 'max', 'min', 'pack', 'spread',
   'include', 'DAY_MS', 'MAX_LIMIT', 'STATE_FORMAT', 'STATE_MARK', 'MAX_DAYS', 'FOUND_AT_ONCE', 'SETTLE_MS',
+  'STATE_BYTES', 'MAX_ROWS', 'SHARED_ROW',
 }
 files['**/admission.lua'].read_globals = {
   'ADMITTED', 'CLOSED', 'LIMITED', 'BANNED', 'BAN_STARTED', 'UNKNOWN', 'DISABLED', 'EXPIRED', 'REVOKED', 'NO_PLAN',
   'OWN_MONTH_FLAG', 'GRANTS_FLAG', 'NOTED_FLAG', 'OUT_OF_SCOPE_FLAG', 'NO_LIMIT', 'HEAD_FORMAT',
-  'STATE_BYTES', 'GRANTS_END', 'MINUTE_MS', 'BAN_MEMORY_MS', 'GRACE_MS', 'ANONYMOUS', 'NEVER', 'EMITS',
+  'GRANTS_END', 'MINUTE_MS', 'BAN_MEMORY_MS', 'GRACE_MS', 'ANONYMOUS', 'NEVER', 'EMITS',
   'LEDGER_SECONDS',
 }
 -- It makes the names that the others begin with.

@@ -9,7 +9,7 @@
  *     petgate:{<id>}:credits:<day>  last failure report counted of each reporter (hash) TTL
  *     petgate:{<id>}:spool:<day>  what was taken of which spool (hash) TTL
  *     petgate:{<id>}:customer     a customer: its record and buckets (hash) no TTL
- *     petgate:{ip:<address>}:state  buckets, strikes and ban of an address (state.ts) TTL
+ *     petgate:{ip:<n>}:states     buckets, strikes and ban of addresses, each with when it is over (hash) TTL
  *     petgate:{<id>}:wait         what makes WAIT wait (link/replicas.ts) TTL
  *     petgate:store               which store it is (hash, link/identity.ts) no TTL
  * petgate:{<n>}:store the same, 64 times: on each master of a Cluster, and beside one that was evicted no TTL
@@ -45,6 +45,7 @@
 import { DAY_MS } from '../../admission/bucket.js';
 import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH } from '../records/customer-id.js';
 import type { Subject } from '../../admission/port.js';
+import { slotOf } from './link/slot.js';
 
 export const STORE = 'petgate:store';
 export const KEY_INDEX = 'petgate:keys';
@@ -117,9 +118,12 @@ export function spoolName(id: string, day: number): string {
   return `petgate:${tagged(id)}:spool:${day}`;
 }
 
+/** Of addresses; each remembers at most a certain number (admit/plans.ts), so that no attack fills Redis. */
+const GROUPS = 4_096;
+
 /** Where a subject's state stands. */
 export function subjectName(subject: Subject): string {
-  return subject.kind === 'key' ? keyName(subject.id) : `petgate:{ip:${subject.address}}:state`;
+  return subject.kind === 'key' ? keyName(subject.id) : `petgate:{ip:${slotOf(subject.address) % GROUPS}}:states`;
 }
 
 /** Number of the UTC day of a store time, ms. */

@@ -26,7 +26,7 @@ const reportsOf = createReporter();
 /** The rights that the documentation asks for. */
 const RIGHTS =
   '~petgate:* +eval +evalsha +time +get +set +del +unlink +exists +hexists +hget +hmget +hset +hdel +hgetall ' +
-  '+hincrby +expire +pexpire +persist +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcard +zcount ' +
+  '+hlen +hincrby +expire +pexpire +persist +ttl +pttl +rpush +lrange +zadd +zrem +zremrangebyscore +zcard +zcount ' +
   '+zrange +zrangebylex +zrangebyscore +hello +client +info +wait +quit';
 
 t.test('a Redis user with these rights and no others is enough for everything', async (t: Test) => {

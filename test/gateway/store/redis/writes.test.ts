@@ -18,6 +18,7 @@ import {
   rowsOf,
   dayName,
 } from '../../../conformance/cast.js';
+import { rowEnd } from './address-rows.js';
 import { startRedis } from '../../../servers/redis.js';
 import type { RedisServer } from '../../../servers/redis.js';
 
@@ -82,10 +83,8 @@ t.test('looking at the figures writes nothing', async (t) => {
 
 t.test('the row of an address ends with its windows, later only for strikes and bans', async (t) => {
   const { server, engine } = await setUp(t);
-  const leftOf = async (who: { address: string }): Promise<number> =>
-    Number(await server.command('PTTL', `petgate:{ip:${who.address}}:state`));
   const lives = async (what: string, who: { address: string }, ms: number): Promise<void> => {
-    const left = await leftOf(who);
+    const left = (await rowEnd(server, who.address)) - Date.now();
     t.ok(left > ms - 60_000 && left <= ms, what, { left, ms });
   };
   const once = address();

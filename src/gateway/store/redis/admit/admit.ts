@@ -174,14 +174,15 @@ function sectionsOf(requests: readonly AdmissionRequest[], start: number, end: n
   for (let index = start; index < end; index += 1) {
     const { subject } = requests[index]!;
     const name = subjectName(subject);
-    const indices = open.get(name);
+    const who = subject.kind === 'key' ? name : subject.address;
+    const indices = open.get(who);
     if (indices !== undefined) {
       indices.push(index);
       continue;
     }
     const begun = [index];
     sections.push({ name, indices: begun });
-    open.set(name, begun);
+    open.set(who, begun);
     const customerId = subject.kind === 'key' ? customerOf(subject.id) : null;
     if (customerId === null) continue;
     open.delete(lastOf.get(customerId) ?? '');

@@ -15,6 +15,7 @@ export type Call = readonly Section[];
 const FIRST_OPERATION = 4;
 
 const ADDRESS = 0;
+const NO_NAME = 0;
 const KEY_TODAY = 1;
 const KEY_OTHER_DAYS = 2;
 /** Added for a key of a customer. */
@@ -23,7 +24,7 @@ const OF_CUSTOMER = 2;
 /** ARGV of a run about one address, or about nobody, that changes nothing, whichever day it is. */
 export const PROBE: readonly string[] = [
   '0',
-  twoDigits(1) + String.fromCharCode(ADDRESS, 0, FIRST_OPERATION, 0, 0),
+  twoDigits(1) + String.fromCharCode(ADDRESS, NO_NAME, 0, FIRST_OPERATION, 0, 0),
   '',
   '',
 ];
@@ -36,7 +37,7 @@ export const PROBE: readonly string[] = [
  *
  * subject number of its requests (2), kind: 0 address, 1 key, 2 key of other days, in tests, 3 and 4 the same of
  * customers
- *     kind 2, 4 then the first day (3) and number of days (2)
+ *     kind 0 then the length of the address and that itself; 2, 4 the first day (3) and number of days (2)
  *     request   place in ARGV of operation and scope (2), mode, length of ` <secret hash>:` and that itself
  *     mode      1 when it costs something; 2 more, in tests, when length and text of a time in ms follow;
  *               4 more when it costs more than one and its cost (3) follows
@@ -53,7 +54,10 @@ export function writtenOut(
     const { subject } = requests[indices[0]!]!;
     names.push(name);
     text += twoDigits(indices.length);
-    text += subject.kind === 'key' ? daysOf(names, subject.id, requests, indices, today) : String.fromCharCode(ADDRESS);
+    text +=
+      subject.kind === 'key'
+        ? daysOf(names, subject.id, requests, indices, today)
+        : String.fromCharCode(ADDRESS, subject.address.length) + subject.address;
     for (const index of indices) text += requestText(requests[index]!, operations);
   }
   return { names, args: [writtenDay(today), text, ...operations.args] };

@@ -1,7 +1,8 @@
 -- The admission: `rule()` of admission/decide.ts for a batch of requests, with the reading and writing around it.
 --
--- KEYS: for each subject where its state stands; of a customer's key then the customer; for a key then its ledgers of
--- the days first to last. Each subject comes once, but keys of a customer in the order in which they were asked.
+-- KEYS: for each subject where its state stands, of an address its group; of a customer's key then the customer; for a
+-- key then its ledgers of the days first to last. Each subject comes once, but keys of a customer in the order in which
+-- they were asked.
 -- ARGV[2…]: the day that it is with its place in the month (0: whichever it is), the requests (admit/call.ts), and in
 -- pairs the operations and scopes that they name by place.
 --
@@ -46,7 +47,7 @@ end
 local KEYS, ARGV, requests = KEYS, ARGV, ARGV[3]
 local answers, answered = { pack('<d', clock) }, 1
 local states, stateCount, counts, countCount = {}, 0, {}, 0
-local customers, notes
+local customers, notes, groups
 local k, at, last = 1, 1, #KEYS
 
 while k <= last do
@@ -73,7 +74,7 @@ while k <= last do
   -- it has some, which end with `+`. It holds for the version that it names and no other; the first admission after a
   -- change makes it anew. With one secret and a few scopes no field is longer than 64 bytes, so that Redis keeps the
   -- hash in its compact form.
-  local raw, secrets, summary, hasNewSummary, status, version, expires, minuteLimit, dayLimit, plan, scopesAt
+  local raw, secrets, summary, hasNewSummary, status, version, expires, minuteLimit, dayLimit, plan, scopesAt, row
   if kind > 0 then
     local found = call('HMGET', name, 'version', 'secrets', 'summary', 'state')
     secrets, summary, raw = found[2], found[3], found[4]
@@ -101,7 +102,11 @@ while k <= last do
       end
     end
   else
-    raw, status, version, expires, plan = call('GET', name), 0, 0, NEVER, ANONYMOUS
+    local addressRow = include('address-row')
+    groups = groups or {}
+    row, at = unpack('<Bc0', requests, at)
+    row, raw = addressRow(groups, name, row)
+    status, version, expires, plan = 0, 0, NEVER, ANONYMOUS
   end
   local minute, minuteAt, day, dayAt, month, monthOf, strikes, level, since, banned, mark = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
   if raw then
@@ -446,13 +451,17 @@ while k <= last do
     end
     if strikes > 0 then ends = max(ends, since + within) end
     if level > 0 then ends = max(ends, banned + BAN_MEMORY_MS) end
-    endsAt = ends - storedAt
+    -- The clock may step back so far without opening again a window that was over.
+    endsAt = max(ends - storedAt, 0) + GRACE_MS
+    written = written .. pack('<d', clock + endsAt)
+    if row == SHARED_ROW then groups[name].shared = written end
   elseif hasNewWindows then
     local writeWindows = include('write-windows')
     windowsText = writeWindows(levels, ats)
   end
   if written then
-    states[stateCount + 1], states[stateCount + 2], states[stateCount + 3] = name, written, hasNewSummary and summary
+    states[stateCount + 1], states[stateCount + 2] = name, written
+    states[stateCount + 3] = row or hasNewSummary and summary
     states[stateCount + 4], states[stateCount + 5] = endsAt, windowsText
     stateCount = stateCount + 5
   end
@@ -463,8 +472,8 @@ end
 for n = 1, stateCount, 5 do
   if states[n + 4] then call('HSET', states[n], 'windows', states[n + 4]) end
   if states[n + 3] then
-    -- The clock may step back so far without opening again, for an address, a window that was over.
-    call('SET', states[n], states[n + 1], 'PX', max(states[n + 3], 0) + GRACE_MS)
+    call('HSET', states[n], states[n + 2], states[n + 1])
+    if call('PTTL', states[n]) < states[n + 3] then call('PEXPIRE', states[n], states[n + 3]) end
   elseif states[n + 2] then
     call('HSET', states[n], 'state', states[n + 1], 'summary', states[n + 2])
   else
