@@ -8,6 +8,7 @@ import { issueCertificate } from '../servers/certificate.js';
 import { dial } from '../servers/dial.js';
 import { answerOf, openHttp2 } from '../servers/http2.js';
 import { temporaryFolder } from '../servers/program.js';
+import { startRedis } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront } from './front.js';
@@ -126,3 +127,66 @@ t.test('over HTTP/2 as well', async (t) => {
   t.equal((await answerOf(slow)).status, 200);
   t.equal((await ledgerOf(front.gateway, front.keyId)).requests, 2);
 });
+
+/** Of an upstream with one connection: that, and four that wait for it. */
+const PLACES = 5;
+const ENGINES: Readonly<Record<string, (t: Test) => Promise<Readonly<Record<string, string>>>>> = {
+  embedded: () => Promise.resolve({}),
+  redis: async (t) => {
+    const redis = await startRedis();
+    t.teardown(() => redis.stop());
+    return { REDIS_URL: redis.url };
+  },
+};
+
+for (const [engine, environment] of Object.entries(ENGINES))
+  t.test(
+    `no place, no room, a full upstream, a body too large: none is charged, over HTTP/1 and 2 (${engine})`,
+    async (t) => {
+      const service = await startUpstream(t);
+      const front = await startFront(t, service.url, {
+        config: { log: { access: true }, limits: { body_size: '1KiB', waiting: 1 } },
+        pets: { connections: 1, deadline: '60s' },
+        tls: issueCertificate(temporaryFolder(t), 'own'),
+        environment: await environment(t),
+      });
+      const held: ServerResponse[] = [];
+      service.handle = (_seen, response) => void held.push(response);
+      const client = openHttp2(t, front.target);
+      const { gateway, key, keyId } = front;
+      const counted = async (): Promise<number> => (await ledgerOf(gateway, keyId)).requests;
+      const slow = client.begin({ method: 'POST', key, fields: { 'content-length': '1024' } }, false);
+      await until('a body is awaited', async () => (await metricOf(gateway, 'petgate_exchanges_waiting')) === 1);
+      const served = Array.from({ length: PLACES }, () => client.send({ key }));
+      await until('its upstream is full', async () => (await counted()) === 1 + PLACES);
+
+      const refused = [
+        [503, 'GET', ''],
+        [503, 'POST', '1024'],
+        [413, 'POST', '1025'],
+      ] as const;
+      for (const [status, method, length] of refused) {
+        const fields = length === '' ? [] : ['Content-Type: application/json', `Content-Length: ${length}`];
+        const first = await front.send(request(`${method} /v1/pets`, key, ...fields));
+        t.equal(first.status, status);
+        checkHonest(t, first, `${method} ${length}`);
+        const ask = { method, key, fields: length === '' ? {} : { 'content-length': length } };
+        t.equal((await answerOf(client.begin(ask, length === ''))).status, status);
+      }
+      t.equal(await counted(), 1 + PLACES, 'the ledger has what was let in');
+      const lines = (): readonly Readonly<Record<string, unknown>>[] =>
+        gateway.program.lines().filter(({ msg, status }) => msg === 'exchange' && Number(status) >= 400);
+      await until('each refusal is in the access log', () => lines().length === 2 * refused.length);
+      t.same(new Set(lines().map(({ counted }) => counted)), new Set([false]));
+
+      service.handle = (_seen, response) => response.end('[]');
+      for (const response of held) response.end('[]');
+      slow.end('x'.repeat(1024));
+      t.equal((await answerOf(slow)).status, 200);
+      t.same(
+        (await Promise.all(served)).map(({ status }) => status),
+        Array<number>(PLACES).fill(200),
+      );
+      t.match(await ledgerOf(gateway, keyId), { requests: 1 + PLACES, failed: 0 });
+    },
+  );
