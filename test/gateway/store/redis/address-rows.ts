@@ -3,7 +3,8 @@ import type { RedisServer } from '../../../servers/redis.js';
 
 const READ = "return struct.unpack('<d', redis.call('HGET', KEYS[1], ARGV[1]), 65) .. ''";
 const END =
-  "return redis.call('HSET', KEYS[1], ARGV[1], redis.call('HGET', KEYS[1], ARGV[1]):sub(1, 64) .. struct.pack('<d', 0))";
+  "local state = redis.call('HGET', KEYS[1], ARGV[1]):sub(1, 64) .. struct.pack('<d', 0) " +
+  "return redis.call('HSET', KEYS[1], ARGV[1], state)";
 
 export function groupOf(address: string): string {
   return subjectName({ kind: 'address', address });

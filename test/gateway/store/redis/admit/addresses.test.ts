@@ -4,6 +4,7 @@ import type { Subject } from '../../../../../src/gateway/admission/port.js';
 import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { ask, askMany, count, newKey, NOON_MS, PLANS, requestOf, standing } from '../../../../conformance/cast.js';
+import { windowOf } from '../../../admission/verdict.js';
 import { startRedis } from '../../../../servers/redis.js';
 import type { RedisServer } from '../../../../servers/redis.js';
 import { endRow, groupOf } from '../address-rows.js';
@@ -59,7 +60,7 @@ t.test('addresses have a bound in number: those beyond it share what one has, an
   t.equal(count(verdicts, 'admitted'), 0, 'the twenty strangers of before have taken all');
   t.not((await ask(engine, subject(another), NOON_MS)).outcome, 'admitted', 'of all strangers');
   const key = await newKey(engine, 'free');
-  t.equal(standing(await ask(engine, key, NOON_MS)).minute.remaining, 59, 'a key has what it has');
+  t.equal(windowOf(standing(await ask(engine, key, NOON_MS)), 'minute').remaining, 59, 'a key has what it has');
   t.equal(await rows(), ROWS + 1);
 });
 
@@ -80,7 +81,11 @@ t.test('an address has its own row again once there is room, and what it shared 
   await askMany(engine, subject(stranger), 2, NOON_MS);
   await endRow(server, addresses[0]!);
   const sharing = standing(await ask(engine, subject(stranger), NOON_MS));
-  t.equal(sharing.minute.remaining, LIMIT - 4, 'what it spent is not forgotten for a place that became free');
+  t.equal(
+    windowOf(sharing, 'minute').remaining,
+    LIMIT - 4,
+    'what it spent is not forgotten for a place that became free',
+  );
   await endRow(server, stranger, SHARED);
   await ask(engine, subject(stranger), NOON_MS);
   const fields = (await server.command('HKEYS', groupOf(stranger))) as string[];
