@@ -5,12 +5,7 @@ import type { Refusal } from './refusal.js';
 /** `Retry-After` in seconds when no verdict can be had. */
 const CLOSED_RETRY_S = 1;
 
-/**
- * The fields every answer carries: the rate figures, the request id, what the contract says of the
- * operation, and the CORS fields.
- * Flat `[name, value, …]`.
- * @param ownRates rate fields in place of the verdict's
- */
+/** What every answer carries, flat: rates (`ownRates`, or the verdict's), request id, the operation's headers, CORS. */
 export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]): string[] {
   const { verdict, decidedMs, headers, cors } = exchange.logEntry;
   const rates =
@@ -41,10 +36,7 @@ export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: 
   return { headers, body: refusal.body };
 }
 
-/**
- * The one renderer of refusals. After an answer has started it can only cut the connection: an orderly end would pass
- * for a whole answer.
- */
+/** The one renderer of refusals. After an answer has started it cuts: an orderly end would pass for a whole answer. */
 export function refuse(exchange: Exchange, refusal: Refusal): void {
   exchange.logEntry.refusal = refusal;
   if (exchange.client.started) {

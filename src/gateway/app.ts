@@ -6,17 +6,13 @@ import type { Settings } from './config/settings.js';
 import type { Contract } from './contract/load.js';
 import type { Operation } from './contract/operation.js';
 import { MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
-import { createListener } from './edge/listener.js';
-import type { Listener } from './edge/listener.js';
-import { buildHandler } from './handler.js';
-import type { Lasting } from './handler.js';
+import { createListener, type Listener } from './edge/listener.js';
+import { buildHandler, type Lasting } from './handler.js';
 import { countUnproxied, watchListener, watchTls } from './observe/listener.js';
-import { createMetrics } from './observe/metrics.js';
-import type { Metrics } from './observe/metrics.js';
+import { createMetrics, type Metrics } from './observe/metrics.js';
 import { logReplaced } from './observe/replaced.js';
 import { watchBreakers, watchUpstreams } from './observe/upstreams.js';
-import { openUpstreams, retireUpstreams } from './upstream/pools.js';
-import type { Upstreams } from './upstream/pools.js';
+import { openUpstreams, retireUpstreams, type Upstreams } from './upstream/pools.js';
 import { createOwnUsage } from './usage/own.js';
 import type { Log } from '../shared/log.js';
 
@@ -37,19 +33,13 @@ export interface App {
   readonly metrics: Metrics;
   /** Those of the settings in force. */
   upstreams(): Upstreams;
-  /**
-   * Puts other settings into force for every exchange that begins from now on, and a certificate for every new
-   * connection.
-   */
+  /** Puts settings into force for every exchange, and a certificate for every connection, that begins from now on. */
   apply(settings: Settings, certificate: Certificate | null): void;
   /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
   close(): Promise<void>;
 }
 
-/**
- * The composition root: what outlives a reload, and the handler of `handler.ts`, which is built anew by each. Listens
- * to nothing yet.
- */
+/** The composition root: what outlives a reload, and the handler that each reload builds anew. Does not listen yet. */
 export function createApp(parts: AppParts): App {
   const { settings, engine, contract, log } = parts;
   const metrics = createMetrics({

@@ -1,23 +1,16 @@
 import cluster from 'node:cluster';
-import { openEngine } from './store/open.js';
-import type { Engine } from './store/open.js';
+import { openEngine, type Engine } from './store/open.js';
 import type { Certificate } from './config/certificate.js';
-import { ConfigError } from './config/load.js';
-import type { Sources } from './config/load.js';
+import { ConfigError, type Sources } from './config/load.js';
 import type { Settings } from './config/settings.js';
-import { readSecrets } from './secrets.js';
-import type { Secrets } from './secrets.js';
+import { readSecrets, type Secrets } from './secrets.js';
 import { archivedStore } from './usage/ledger.js';
 import type { InForce } from './workers/message.js';
-import { createLog } from '../shared/log.js';
-import type { Log } from '../shared/log.js';
+import { createLog, type Log } from '../shared/log.js';
 
 /** What every gateway process starts from; what may change while it runs is the reloader's. */
 export interface Base extends InForce, Secrets {
-  /**
-   * Set by the process that serves the public, or keeps those that do: how it applies new settings. Resolves when they
-   * are in force.
-   */
+  /** Set by the process that serves the public, or keeps those that do. Resolves once the settings are in force. */
   apply: (settings: Settings, certificate: Certificate | null) => Promise<void> | void;
   readonly log: Log;
   readonly engine: Engine;

@@ -12,10 +12,7 @@ export interface CatalogueEntry {
   readonly closes?: true;
 }
 
-/**
- * Every refusal there is. The contract's error codes and examples and the table of errors.md are written from it:
- * build, then `node dist/src/gateway/contract/write.js`.
- */
+/** Every refusal. Contract and errors.md are written from it: build, then `node dist/src/gateway/contract/write.js`. */
 export const CATALOGUE = {
   malformed_request: {
     status: 400,

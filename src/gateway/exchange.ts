@@ -5,8 +5,8 @@ import type { StandingVerdict } from './admission/verdict.js';
 import type { Refusal } from './refusal.js';
 
 /**
- * The client's side of one exchange: the only way to its socket. `edge/` implements it, so that
- * every other step sees plain data. After `gone` is true all writes are swallowed.
+ * The client's side of one exchange: the only way to its socket. `edge/` implements it, so that every other step sees
+ * plain data. After `gone` is true all writes are swallowed.
  */
 export interface Client {
   readonly gone: boolean;
@@ -16,10 +16,7 @@ export interface Client {
   readonly bytesOut: number;
   /** Called once if the client leaves before its answer ended. */
   onGone(listener: () => void): void;
-  /**
-   * Before the request is admitted: a place for its body, and room for all of it; or why there is none.
-   * @param declared by Content-Length; null when chunked
-   */
+  /** Before admission: a place for its body (`declared` bytes; null: chunked), and room; or why there is none. */
   reserveBody(declared: number | null, maxBytes: number): Refusal | null;
   /** The whole body, or why there is none: too large, late, broken (a refusal), or the client left. */
   readBody(maxBytes: number): Promise<Buffer | Refusal | 'gone'>;
@@ -115,10 +112,7 @@ export interface ExchangeLog {
   upstreamMs: number;
   upstream: string | null;
   refusal: Refusal | null;
-  /**
-   * True when a token was taken from a key's buckets: the ledger has counted it. null: nobody knows, for the store's
-   * connection died first.
-   */
+  /** Whether a token was taken, and counted in the ledger. null: nobody knows, the store's connection died first. */
   counted: boolean | null;
   /** Ends when it is known what the store did of an admission that was given up; null of all others. */
   late: Promise<void> | null;
@@ -170,9 +164,7 @@ export type Credential = 'missing' | 'malformed' | 'key';
 export interface RouteRequirements {
   /** What the ledger counts under. */
   readonly operation: string;
-  /**
-   * The operation whose windows hold, and are shown: the same, or `EVERY_OPERATION` for the operation that shows all.
-   */
+  /** Whose windows hold and are shown: its own, or of all (`EVERY_OPERATION`) for the operation that shows them. */
   readonly reportsAs: string;
   readonly scope: string | null;
   /** Units, unless the key's plan says otherwise; 0 shows the figures alone. */

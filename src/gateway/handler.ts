@@ -17,8 +17,7 @@ import type { Metrics } from './observe/metrics.js';
 import { createFinish, createTunnelOpened } from './observe/finish.js';
 import { pipeline } from './pipeline.js';
 import type { OnReplaced } from './upstream/attempt.js';
-import { createForward, createReserve } from './upstream/forward.js';
-import type { OwnAnswer } from './upstream/forward.js';
+import { createForward, createReserve, type OwnAnswer } from './upstream/forward.js';
 import type { Upstreams } from './upstream/pools.js';
 import type { Log } from '../shared/log.js';
 import { writeLine } from '../shared/log-lines.js';
@@ -111,10 +110,7 @@ function allowsTunnel({ routes }: Contract, path: string): boolean {
   return match.kind === 'operation' && match.operation.websocket;
 }
 
-/**
- * Whether the key that opened a tunnel could open it now, asked without a token. While the store is unavailable nothing
- * speaks against it.
- */
+/** Whether the key that opened a tunnel could open it now. While the store is unavailable nothing speaks against it. */
 async function mayKeepTunnel(
   admission: Admission,
   { subject, requirements: { operation, scope } }: Identified,

@@ -26,9 +26,8 @@ export interface Health {
 const CHECK_MS = 1000;
 
 /**
- * Keeps an eye on the parts. The store is checked by the real admission, because a green PING says
- * nothing about the script. An upstream that is down does not take the gateway away:
- * its 503 is a better answer than none.
+ * Checks the store by a real admission, because a green PING says nothing about the script. An upstream that is down
+ * does not make the gateway unready: its 503 is a better answer than none.
  */
 export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams, config: () => ReloadState): Health {
   let storeOk = false;
@@ -86,8 +85,8 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
 }
 
 /**
- * Admission works. Degraded: the shared store is unavailable, and this gateway decides by itself; one that knows
- * no key can't, and must not replace others that do, as in a roll-out with a wrong password.
+ * Admission works. Degraded: the shared store is unavailable, and this gateway decides by itself; one that knows no key
+ * can't, and must not replace others that do, as in a roll-out with a wrong password.
  */
 function decides({ name, failover }: AdmissionEngine): { ok: boolean; degraded?: true; detail: string } {
   const reason = failover?.degraded() ?? null;

@@ -2,12 +2,10 @@ import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { Registry } from 'prom-client';
 import { createApp } from './app.js';
-import { applySettings, askStore, openBase } from './base.js';
-import type { Base } from './base.js';
+import { applySettings, askStore, openBase, type Base } from './base.js';
 import { loadSources } from './config/load.js';
 import { ConfigError } from './config/files/problem.js';
-import { createReloader } from './config/reload.js';
-import type { Reloader } from './config/reload.js';
+import { createReloader, type Reloader } from './config/reload.js';
 import { loadContract } from './contract/load.js';
 import { checkPrices } from './contract/prices.js';
 import { narrows, planProblems } from './accounts/plans/losses.js';
@@ -19,15 +17,13 @@ import { askPrimary, reportToPrimary } from './workers/worker.js';
 import { onStopSignal } from '../shared/exit.js';
 
 /**
- * The gateway process: settings → app → listen → signals. Resolves once it serves.
- * Rejects with ConfigError, InvalidSecret, StoreUnavailable or Node's error for a port that cannot be had.
+ * The gateway process: settings → app → listen → signals. Resolves once it serves. Rejects with ConfigError,
+ * InvalidSecret, StoreUnavailable or Node's error for a port that cannot be had.
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
-  // V8 puts what seems to live long among the old at once. It errs in the first seconds of some gateways, and then
-  // keeps every request until a full collection.
+  // V8 errs with this in the first seconds of some gateways, and then keeps every request until a full collection.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  // The young generation is collected 20 to 30 times a second and holds little that lives: waking a second thread for
-  // it costs 4 % of a request.
+  // Young collections are many (20 to 30 a second) and small: waking a second thread for them costs 4 % of a request.
   setFlagsFromString('--no-parallel-scavenge');
   if (cluster.isWorker) {
     // The whole group of processes may be sent it; the primary is the one that acts on it.

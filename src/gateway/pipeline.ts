@@ -1,11 +1,7 @@
 import type { Admitted, Exchange, Identified, Routed, Stripped } from './exchange.js';
-import { isRefusal } from './refusal.js';
-import type { Refusal } from './refusal.js';
+import { isRefusal, type Refusal } from './refusal.js';
 
-/**
- * What each step takes and gives (`exchange.ts`): a wrong order does not compile, and nothing unadmitted can be
- * forwarded.
- */
+/** What each step takes and gives: a wrong order does not compile, and nothing unadmitted can be forwarded. */
 export interface Steps {
   /** Drops the header fields that must not travel on (`edge/strip.ts`). */
   readonly strip: (exchange: Exchange) => Stripped;

@@ -1,5 +1,4 @@
-import { CATALOGUE } from './catalogue.js';
-import type { CatalogueEntry } from './catalogue.js';
+import { CATALOGUE, type CatalogueEntry } from './catalogue.js';
 
 /** Every refusal the gateway can give is one of the closed catalogue; `refuse` in `answer.ts` alone renders it. */
 export type RefusalCode = keyof typeof CATALOGUE;

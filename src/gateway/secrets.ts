@@ -30,10 +30,7 @@ export function readSecrets(environment: NodeJS.ProcessEnv, asked: SecretSetting
   return gather(environment, asked, readSecret);
 }
 
-/**
- * Throws as `readSecrets`, and makes nothing.
- * @param asked null where it is not known: then the environment alone is looked at
- */
+/** Throws as `readSecrets`, and makes nothing. Null where the settings are not known: the environment alone counts. */
 export function checkSecrets(environment: NodeJS.ProcessEnv, asked: SecretSettings | null): void {
   if (asked === null) gather(environment, { dataFolder: '', events: null }, givenSecret);
   else gather(environment, asked, findSecret);
@@ -57,8 +54,8 @@ function gather<Token extends string | null>(
 }
 
 /**
- * What `read` gives. Where it throws an error of one of these names, undefined, and its message is one more of
- * `problems`. By name: who asks may not have loaded what throws it.
+ * What `read` gives; undefined, and one more of `problems`, where it throws an error of one of these names. By name:
+ * the caller may not have loaded what throws it.
  */
 export function collect<T>(problems: string[], names: readonly string[], read: () => T): T | undefined {
   try {

@@ -2,10 +2,7 @@ import { commonHeaders } from '../answer.js';
 import type { Cors } from '../edge/cors.js';
 import type { Admitted } from '../exchange.js';
 
-/**
- * OPTIONS: what the path takes, without a token spent; a preflight (Fetch, "CORS-preflight request") gets what it asks
- * for.
- */
+/** OPTIONS: the methods of the path, free of charge; a preflight (Fetch, "CORS-preflight request") gets its answer. */
 export function createOptionsAnswer(cors: Cors | null): (exchange: Admitted) => undefined {
   return (exchange) => {
     const { match } = exchange.requirements;

@@ -1,9 +1,6 @@
 import type { DocumentOperation } from './document.js';
 
-/**
- * The header fields every answer of the operation carries, flat `[name, value, …]`:
- * Deprecation (RFC 9745), Sunset (RFC 8594), Link (RFC 8288), X-Stability.
- */
+/** Headers of every answer: Deprecation (RFC 9745), Sunset (RFC 8594), Link (RFC 8288), X-Stability; flat. */
 export function fixedHeaders(operation: DocumentOperation): readonly string[] {
   const headers: string[] = [];
   const deprecatedAt = operation['x-deprecated-at'];

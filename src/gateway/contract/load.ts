@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
 import { problemsOf } from '../config/files/issues.js';
-import { ConfigError } from '../config/files/problem.js';
-import type { SourceLocation, Problem } from '../config/files/problem.js';
+import { ConfigError, type SourceLocation, type Problem } from '../config/files/problem.js';
 import type { Path, YamlFile } from '../config/files/yaml-file.js';
-import { documentShape, METHODS } from './document.js';
-import type { ContractDocument, DocumentOperation, Servers } from './document.js';
+import { documentShape, METHODS, type ContractDocument, type DocumentOperation, type Servers } from './document.js';
 import { fixedHeaders } from './headers.js';
 import type { Operation, RouteTable } from './operation.js';
 import { readParameters } from './parameters.js';
@@ -29,7 +27,6 @@ type Deadlines = Readonly<Record<string, { readonly deadlineMs: number }>>;
 
 /**
  * Reads the OpenAPI document and derives the routes from it.
- * @param path default `config/openapi.yaml`
  * @param upstreams those of the settings: no operation may take longer than its own
  * @throws ConfigError with every problem, each with file, line and column
  */

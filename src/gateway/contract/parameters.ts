@@ -22,10 +22,8 @@ const UNREAD = ['enum', 'const', 'multipleOf', 'not', 'allOf', 'anyOf', 'oneOf']
 const parameter = z.object({ name: z.string(), in: z.literal('path'), schema: z.unknown() });
 
 /**
- * The parameters of a template with their schemas.
- * @param template with base path and braces
+ * The parameters of a template, with their schemas.
  * @param declared the `parameters` of path and operation; the later of two wins
- * @param document where references lead
  * @param report called for a parameter that can't be checked against a schema
  */
 export function readParameters(
@@ -64,10 +62,7 @@ function problemOf(name: string, schema: unknown): string | null {
   }
 }
 
-/**
- * Whether each parameter of a path that has the operation's form is one its schema allows: integers in digits, within
- * their bounds; strings, whatever JSON Schema says of them, never with an escaped slash in them.
- */
+/** Whether all parameters of a path fit their schemas: integers in digits and within bounds; no text with a slash. */
 export function createFits(parameters: readonly PathParameter[]): (path: string) => boolean {
   if (parameters.length === 0) return () => true;
   const checks = parameters.map(({ segment, schema }) => ({ segment, check: createCheck(schema) }));

@@ -1,10 +1,8 @@
-import { ANONYMOUS_PLAN } from '../admission/plan.js';
-import type { Plan, Plans } from '../admission/plan.js';
+import { ANONYMOUS_PLAN, type Plan, type Plans } from '../admission/plan.js';
 import { costOf, EVERY_OPERATION, windowsOf } from '../admission/windows.js';
 import type { Layers } from '../config/files/layers.js';
 import { suggestion } from '../../shared/names/nearest.js';
-import { ConfigError, renderProblem } from '../config/files/problem.js';
-import type { Problem } from '../config/files/problem.js';
+import { ConfigError, renderProblem, type Problem } from '../config/files/problem.js';
 import type { Path } from '../config/files/yaml-file.js';
 import type { Operation } from './operation.js';
 import { UNMATCHED } from './route.js';
@@ -18,11 +16,10 @@ type PlanLocations = Pick<Layers, 'location' | 'files'>;
 type Costs = ReadonlyMap<string, number>;
 
 /**
- * Holds the plans against the contract: what they say of operations must be about some that there are, and that cost
- * something; and no operation may cost more than a window holds, for it could never pass.
- * @returns warnings, a line each: of operations that there are not, for a contract that loses one must not keep the
- *   gateway from starting
- * @throws ConfigError with every problem, each with its place in the file of the plans
+ * Holds the plans against the contract: the operations they name exist and cost something, and none costs more than a
+ * window holds, for it could never pass.
+ * @returns warnings, a line each, of operations that don't exist: a contract that loses one must not prevent a start
+ * @throws ConfigError with every problem, each with its location in the file of the plans
  */
 export function checkPrices(
   { settings, plans: file }: { readonly settings: { readonly plans: Plans }; readonly plans: PlanLocations },

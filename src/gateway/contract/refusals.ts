@@ -1,16 +1,12 @@
-import { isMap, parseDocument } from 'yaml';
-import type { Document, YAMLMap, YAMLSeq } from 'yaml';
-import { CATALOGUE } from '../catalogue.js';
-import type { CatalogueEntry } from '../catalogue.js';
+import { isMap, parseDocument, type Document, type YAMLMap, type YAMLSeq } from 'yaml';
+import { CATALOGUE, type CatalogueEntry } from '../catalogue.js';
 
 const ENTRIES: readonly (readonly [string, CatalogueEntry])[] = Object.entries(CATALOGUE);
 const CODES = ['components', 'schemas', 'Error', 'properties', 'code', 'enum'];
 const RESPONSES = ['components', 'responses'];
 const EXAMPLES = ['content', 'application/json', 'examples'];
 
-/**
- * The contract with every refusal of the catalogue in `Error` and in the examples; all else stays as it was written.
- */
+/** The contract with every refusal of the catalogue in `Error` and in the examples; the rest stays as written. */
 export function withRefusals(contract: string): string {
   const document = parseDocument(contract);
   listCodes(document);

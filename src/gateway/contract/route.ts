@@ -1,8 +1,6 @@
 import { EVERY_OPERATION } from '../admission/windows.js';
-import { toRouted } from '../exchange.js';
-import type { RouteRequirements, Routed, Stripped } from '../exchange.js';
-import { REFUSALS, withHeaders } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
+import { toRouted, type RouteRequirements, type Routed, type Stripped } from '../exchange.js';
+import { REFUSALS, withHeaders, type Refusal } from '../refusal.js';
 import type { Match, Operation, RouteTable } from './operation.js';
 import { createFits } from './parameters.js';
 
@@ -18,7 +16,6 @@ export const OWN_USAGE = 'getOwnUsage';
 /**
  * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
  * @param isServed false for what the contract announces but nobody answers yet
- * @param now unix ms; decides on sunset
  */
 export function createRoute(
   table: RouteTable,

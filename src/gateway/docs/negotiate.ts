@@ -1,10 +1,7 @@
 /** `gzip;q=0.5`: a coding and its weight, 1 when it has none. */
 const WEIGHTED = /^([!#$%&'*+\-.^_`|~0-9a-z]+)[ \t]*(?:;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/;
 
-/**
- * Whether gzip is what a client rather takes (RFC 9110 §12.5.3).
- * @param field Accept-Encoding; empty when there is none
- */
+/** Whether this Accept-Encoding (or '') prefers gzip (RFC 9110 §12.5.3). */
 export function takesGzip(field: string): boolean {
   const weights = new Map<string, number>();
   for (const element of field.toLowerCase().split(',')) {
@@ -15,11 +12,7 @@ export function takesGzip(field: string): boolean {
   return gzip > 0 && gzip >= (weights.get('identity') ?? 0);
 }
 
-/**
- * Whether a client has this representation already (RFC 9110 §13.1.2: any of a list, compared weakly, or `*`).
- * @param field If-None-Match; empty when there is none
- * @param etag in quotes
- */
+/** Whether If-None-Match (or '') has this etag: any of a list, compared weakly, or `*` (RFC 9110 §13.1.2). */
 export function isKnown(field: string, etag: string): boolean {
   return field.trim() === '*' || (field.match(/"[^"]*"/g)?.includes(etag) ?? false);
 }

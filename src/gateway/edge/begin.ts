@@ -1,12 +1,9 @@
 import { refuse } from '../answer.js';
-import type { Exchange } from '../exchange.js';
-import { releaseRequest } from '../exchange.js';
-import { isRefusal, REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
+import { releaseRequest, type Exchange } from '../exchange.js';
+import { isRefusal, REFUSALS, type Refusal } from '../refusal.js';
 import type { ServedClient } from './client.js';
 import type { Handler } from './handler.js';
-import { open } from './open.js';
-import type { Head } from './open.js';
+import { open, type Head } from './open.js';
 import type { Traffic } from './traffic.js';
 
 /** What an exchange begins with, whichever HTTP it came by. */
@@ -23,8 +20,8 @@ interface Beginning {
 
 /**
  * Takes an exchange from its head to its end, over HTTP/1, HTTP/2 and as a WebSocket handshake alike. What it holds is
- * free as soon as its client has its answer or is gone: clients may leave before their request is decided, over HTTP/2
- * by the thousand for a frame each. It is finished when it was decided as well, so that what was counted is reported.
+ * free once its client has its answer or is gone: over HTTP/2 clients may leave undecided requests by the thousand, for
+ * a frame each. It is finished only when it was decided as well, so that what was counted is reported.
  */
 export function begin(
   { client, head, fault, overloaded, onClosed }: Beginning,

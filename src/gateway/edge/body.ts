@@ -1,10 +1,7 @@
 import type { Readable } from 'node:stream';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
+import { REFUSALS, type Refusal } from '../refusal.js';
 
-/**
- * Bytes that come in pieces, kept in one block: a Buffer of its own for each byte would take a hundred times as much.
- */
+/** Bytes that come in pieces, kept in one block: a Buffer for each byte would take a hundred times as much. */
 export class Pieces {
   #block: Buffer | null = null;
   #bytes = 0;

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { EdgeLimits } from '../config/settings.js';
 import type { ChunkSource, Client } from '../exchange.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
+import { REFUSALS, type Refusal } from '../refusal.js';
 import { gatherBody } from './body.js';
 import type { InFlight, Traffic } from './traffic.js';
 

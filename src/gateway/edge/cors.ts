@@ -1,17 +1,11 @@
 import type { CorsSettings } from '../config/settings.js';
 import { onlyValueOf } from './fields.js';
 
-/**
- * The fields that say which origins may read answers (Fetch, "CORS protocol"). All of it but the caller's origin is
- * worked out at load time.
- */
+/** Which origins may read answers (Fetch, "CORS protocol"). Worked out at load time, but for the caller's origin. */
 export interface Cors {
   /** What an answer to a request with these header fields says, whatever its status. Both flat `[name, value, …]`. */
   fieldsFor(headers: readonly string[]): readonly string[];
-  /**
-   * Fields added to the answer of a preflight that may proceed; `allow` are the methods of its path. Empty for every
-   * other OPTIONS.
-   */
+  /** What the answer of a preflight adds; `allow` are the methods of its path. Empty for every other OPTIONS. */
   preflightFields(headers: readonly string[], allow: string): readonly string[];
 }
 
@@ -63,10 +57,7 @@ function patternOf(origin: string): string {
   return origin.replace(/[.+[\]]/g, '\\$&').replace('*\\.', '(?:[a-z0-9_-]+\\.)+');
 }
 
-/**
- * The Origin fields in the first bytes of a request that could not be read, flat. Whoever made them up is the one who
- * reads the answer.
- */
+/** The Origin fields in the first bytes of a request that could not be read, flat. */
 export function originIn(packet: Buffer | undefined): string[] {
   const head = packet?.toString('latin1').split('\r\n\r\n', 1)[0] ?? '';
   return [...head.matchAll(/\r\norigin:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n|$)/gi)].flatMap(([, origin]) => [

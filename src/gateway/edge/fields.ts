@@ -16,10 +16,7 @@ export function remembered<Answer>(decide: (name: string) => Answer): (name: str
 /** A field name in lower case. */
 export const lowerName = remembered((name) => name.toLowerCase());
 
-/**
- * What no field value may hold: Node's `writeHead` throws at it, and in a head for an upstream, which is written
- * as latin1, a line end would begin another field.
- */
+/** What no field value may hold: Node's `writeHead` throws at it, and an upstream could read another field in it. */
 export const ODD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Fields that belong to one connection only (RFC 9110 §7.6.1), both ways. */

@@ -3,10 +3,7 @@ import type { Exchange } from '../exchange.js';
 import type { AddressReader } from './client-address.js';
 import type { Cors } from './cors.js';
 
-/**
- * What the listener opens an exchange by, and does with it. An exchange keeps its handler to the end, also when a
- * reload brings another.
- */
+/** What the listener needs of the gateway. An exchange keeps its handler to the end, whatever a reload brings. */
 export interface Handler {
   readonly limits: EdgeLimits;
   readonly addresses: AddressReader;
@@ -14,10 +11,7 @@ export interface Handler {
   readonly cors: Cors | null;
   /** All steps between `open` and `finish`; gives the refusal to render, if any. Never throws for a client's fault. */
   run(exchange: Exchange): Promise<object>;
-  /**
-   * For what Node refused before a request could be read: sets the verdict on the address, whose figures the answer
-   * shows.
-   */
+  /** For what Node refused unread: sets the verdict on the address, whose figures the answer shows. */
   readVerdict(exchange: Exchange): Promise<void>;
   /** Whether the contract lets this path become a tunnel. */
   allowsTunnel(path: string): boolean;

@@ -7,12 +7,10 @@ import type { Handler } from './handler.js';
 import { connectionOf, trackConnection } from './http1/connection.js';
 import { createHttp1Server, tune } from './http1/server.js';
 import { createHttp2 } from './http2/server.js';
-import { expectProxyHeaders } from './proxy-protocol/listener.js';
-import type { ProxyRefusal } from './proxy-protocol/listener.js';
+import { expectProxyHeaders, type ProxyRefusal } from './proxy-protocol/listener.js';
 import { handshakeRules } from './tls.js';
 import { Traffic } from './traffic.js';
-import { createUpgrades } from './websocket/upgrade.js';
-import type { Upgrades } from './websocket/upgrade.js';
+import { createUpgrades, type Upgrades } from './websocket/upgrade.js';
 import { Bag } from '../../shared/bag.js';
 
 export interface Listener {

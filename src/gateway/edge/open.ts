@@ -1,11 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Client, Exchange, ExchangeLog } from '../exchange.js';
 import { nextTraceparent, requestIdOf } from './trace.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
+import { REFUSALS, type Refusal } from '../refusal.js';
 import type { EdgeLimits } from '../config/settings.js';
-import { bucketOf } from './client-address.js';
-import type { AddressReader } from './client-address.js';
+import { bucketOf, type AddressReader } from './client-address.js';
 import { lowerName, remembered } from './fields.js';
 import { AUTHORITY, parseTarget } from './target.js';
 
@@ -49,10 +47,9 @@ type WatchedFields = Record<Watched, string | null> & { doubled: Watched[] | nul
 const DIGITS = /^\d{1,15}$/;
 
 /**
- * First step: what came over the wire becomes plain data. Node's parsers let much through that a
- * server behind may read otherwise (bodies on GET, two Hosts, odd versions), so framing, Host, version and target are
- * checked here again; what is wrong stands as the exchange's `fault`.
- * @param fault what is wrong besides
+ * First step: what came over the wire becomes plain data. Node's parsers let much through that a server behind may read
+ * otherwise (bodies on GET, two Hosts, odd versions), so framing, Host, version and target are checked here again; what
+ * is wrong, `fault` included, stands as the exchange's `fault`.
  */
 export function open(
   head: Head,

@@ -1,5 +1,4 @@
-import { toStripped } from '../exchange.js';
-import type { Exchange, Stripped } from '../exchange.js';
+import { toStripped, type Exchange, type Stripped } from '../exchange.js';
 import { HOP_BY_HOP, lowerName, namedByConnection, ODD_VALUE, remembered } from './fields.js';
 
 /** Fields only the gateway may say to the upstream, and those its own framing replaces. */
@@ -27,9 +26,8 @@ const travels = remembered((name) => {
 });
 
 /**
- * Second step: only what may travel on is left. Hop-by-hop fields go first, with those that
- * Connection names; then whatever could pass for the gateway's word, also when spelled with `_`,
- * which many servers read as `-`.
+ * Second step: only what may travel on is left. Hop-by-hop fields go, with those that Connection names; then whatever
+ * could pass for the gateway's word, also when spelled with `_`, which many servers read as `-`.
  */
 export function strip(exchange: Exchange): Stripped {
   const raw = exchange.headers;

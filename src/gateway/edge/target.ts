@@ -15,9 +15,8 @@ export const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?
 const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/is;
 
 /**
- * Normal form of a target (RFC 3986 §6.2.2: case and percent-encoding of unreserved bytes, dot segments), so that
- * what is routed is what is forwarded. `*` stays for OPTIONS. Of the absolute form (RFC 9112 §3.2.2) path and query
- * count: its authority stands for Host, and neither chooses a route nor travels on.
+ * Normal form of a target (RFC 3986 §6.2.2), so that what is routed is what is forwarded. `*` stays for OPTIONS. Of the
+ * absolute form (RFC 9112 §3.2.2) only path and query count: its authority stands for Host.
  * @returns null when it is another form (authority) or scheme, or not valid
  */
 export function parseTarget(target: string, method: string): Target | null {

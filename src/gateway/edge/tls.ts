@@ -1,6 +1,5 @@
 import { constants } from 'node:crypto';
-import { createServer } from 'node:https';
-import type { Server, ServerOptions } from 'node:https';
+import { createServer, type Server, type ServerOptions } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Certificate } from '../config/certificate.js';
 
@@ -28,10 +27,7 @@ const CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
-/**
- * What every handshake is held to: TLS 1.2 or newer, ciphers that nobody calls weak, no second handshake on a
- * connection.
- */
+/** What every handshake is held to: TLS 1.2 or newer, strong ciphers, no second handshake on a connection. */
 export function handshakeRules(certificate: Certificate): ServerOptions {
   return {
     ...certificate.pem(),
@@ -42,8 +38,8 @@ export function handshakeRules(certificate: Certificate): ServerOptions {
 }
 
 /**
- * As node:http's server, over TLS. A handshake that fails is cut and nothing more: before it nobody can be
- * answered, also who speaks plain HTTP, and Node would take it for a request that could not be read.
+ * As node:http's server, over TLS. A handshake that fails is cut: nobody can be answered before it, and Node would take
+ * plain HTTP for a request that could not be read.
  * @param handshakeMs for a whole handshake, however alive it looks
  * @param onHttp2 takes the connections that choose HTTP/2; null: it is not offered
  */

@@ -1,9 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/**
- * `<version>-<32 hex trace id>-<16 hex parent id>-<2 hex flags>` (W3C Trace Context); later versions may go on after a
- * dash.
- */
+/** `<version>-<trace id>-<parent id>-<flags>` in hex (W3C Trace Context); later versions may go on after a dash. */
 const TRACEPARENT =
   /^(?:00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})|(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?)$/;
 const REQUEST_ID = /^[A-Za-z0-9._~+/=-]{1,128}$/;
@@ -24,8 +21,8 @@ function randomHex(bytes: number): string {
 }
 
 /**
- * This hop's traceparent: the caller's trace with an own span, or a new trace (not sampled) when theirs
- * is not valid. A later version is read as far as version 00 goes, and of its flags only `sampled`.
+ * The caller's trace with a span of ours, or a new trace (not sampled) when theirs is not valid. A later version is
+ * read as far as version 00 goes, and of its flags only `sampled`.
  */
 export function nextTraceparent(received: string | null): { traceparent: string; continued: boolean } {
   const match = received === null ? null : TRACEPARENT.exec(received);

@@ -17,8 +17,8 @@ interface CallerShare {
 }
 
 /**
- * What is under way on a listener. Exchanges that wait for their client have places of their own, of which one
- * caller gets a part, so that clients that let the gateway wait take nothing from others.
+ * What is under way on a listener. Exchanges that wait for their client have places of their own, of which one caller
+ * gets a part: clients that let the gateway wait take nothing from others.
  */
 export class Traffic {
   /** Exchanges that are worked on; an open tunnel is none. */
@@ -66,9 +66,7 @@ export class Traffic {
     return true;
   }
 
-  /**
-   * The body came, or never will: what was kept beyond what is held of it is free. It is worked on, however many are.
-   */
+  /** The body came, or never will: what was reserved beyond its length is free. It is worked on, however many are. */
   resume(exchange: InFlight, bytes: number): void {
     if (exchange.state === 'ended') return;
     if (exchange.state === 'waiting') {

@@ -2,8 +2,7 @@ import type { Outbox, OutboxEntry } from '../store/outbox/event.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { Log } from '../../shared/log.js';
 import { repeat } from '../../shared/repeat.js';
-import { Attempts } from './attempts.js';
-import type { AttemptParts } from './attempts.js';
+import { Attempts, type AttemptParts } from './attempts.js';
 import { Customers } from './customers.js';
 import type { Receivers } from './receivers.js';
 
@@ -28,9 +27,8 @@ const COLLECT_RETRY_MS = 2_000;
 
 /**
  * Takes events from the outbox to their receivers, at least once each, until these have taken them or the pauses have
- * grown to 24 hours. Runs in one process of each gateway, beside the requests; which gateway delivers what is the
- * outbox's to say. The operators and each customer have queues and places of their own: nobody waits for another's
- * receiver.
+ * grown to 24 hours. Runs in one process of each gateway; which gateway delivers what is the outbox's to say. The
+ * operators and each customer have queues of their own: nobody waits for another's receiver.
  */
 export class Deliverer {
   readonly #parts: DelivererParts;

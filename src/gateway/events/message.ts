@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { subjectOf, pendingEventId } from '../store/outbox/event.js';
-import type { GatewayEvent } from '../store/outbox/event.js';
+import { subjectOf, pendingEventId, type GatewayEvent } from '../store/outbox/event.js';
 
 /** One attempt, as it goes over the wire. */
 export interface Message {
@@ -9,8 +8,8 @@ export interface Message {
 }
 
 /**
- * The body is one CloudEvent 1.0 in structured mode, JSON; it is the same with every attempt. The headers are those of
- * Standard Webhooks: id, time of the attempt in seconds, and a signature for each key.
+ * One CloudEvent 1.0 in structured mode, the same with every attempt. The headers are those of Standard Webhooks: id,
+ * time of the attempt in seconds, and a signature for each key.
  * @param source of CloudEvents: which gateways it comes from
  */
 export function messageOf(event: GatewayEvent, source: string, keys: readonly Buffer[], nowMs: number): Message {

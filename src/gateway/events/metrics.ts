@@ -1,7 +1,5 @@
-import { Counter } from 'prom-client';
-import type { Registry } from 'prom-client';
-import { EVENT_TYPES } from '../store/outbox/event.js';
-import type { EventType, Outbox, OutboxFigures } from '../store/outbox/event.js';
+import { Counter, type Registry } from 'prom-client';
+import { EVENT_TYPES, type EventType, type Outbox, type OutboxFigures } from '../store/outbox/event.js';
 import { gaugeOf, gaugesOf } from '../observe/gauge.js';
 
 const OUTCOMES = ['delivered', 'failed'] as const;

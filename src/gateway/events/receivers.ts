@@ -1,5 +1,4 @@
-import { copyFor } from '../store/outbox/event.js';
-import type { GatewayEvent } from '../store/outbox/event.js';
+import { copyFor, type GatewayEvent } from '../store/outbox/event.js';
 import { signingKey } from '../accounts/customers/signing-key.js';
 import type { CustomerStore } from '../store/records/customer.js';
 import type { Webhook } from '../store/records/webhook.js';

@@ -9,8 +9,8 @@ const ADVICE =
   '-base64 32)"; during a rotation two of them, the new one first.';
 
 /**
- * The keys that events are signed with: of the variable, else of the file in the data folder. One, or two during a
- * rotation, separated by blanks or a comma. None is made: several gateways and the receiver must have the same.
+ * What events are signed with: of the variable, else of the file in the data folder. One key, or two during a rotation,
+ * separated by blanks or a comma. None is made: all gateways and the receiver must have the same.
  * @throws InvalidSecret, which says nothing of them
  */
 export function readEventSecrets(environment: NodeJS.ProcessEnv, dataFolder: string): readonly Buffer[] {

@@ -1,22 +1,16 @@
-import { lookup } from 'node:dns';
-import type { LookupAddress, LookupOptions } from 'node:dns';
+import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { createNetworks, isLocalAddress } from '../../shared/addresses.js';
 import type { Message } from './message.js';
 
-/**
- * How an attempt ended. `gone`: the receiver wants no more (410, Standard Webhooks). `stopped`: we ended it.
- * `unwanted`: there is nobody to send it to any more.
- */
+/** How an attempt ended. `gone`: 410, nothing more is wanted. `stopped`: by us. `unwanted`: the receiver is no more. */
 export type Outcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'unwanted' }
-  /**
-   * `reason` is for people: it holds nothing of the address but what it resolved to, and nothing of the answer's body.
-   */
+  /** `reason` is for people: nothing of the address but what it resolved to, and nothing of the answer's body. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface Sender {
@@ -66,10 +60,7 @@ export function customersReach(networks: readonly string[]): Reach {
   };
 }
 
-/**
- * Makes connections only to what may be reached: an address is checked when it is dialled, whatever its name said
- * before.
- */
+/** Connects only to what may be reached: an address is checked when it is dialled, whatever its name said before. */
 function guarded({ reach, timeoutMs, resolve = lookup }: SenderOptions): buildConnector.connector {
   const dialler = (isTls: boolean): buildConnector.connector =>
     buildConnector({

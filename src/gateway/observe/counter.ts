@@ -10,9 +10,7 @@ interface Pending<Label extends string> {
   count: number;
 }
 
-/**
- * A counter of prom-client's whose series are set at each scrape, because it searches the labels anew for each count.
- */
+/** A counter whose series are set at each scrape: prom-client searches the labels anew for each count. */
 export class QuickCounter<Label extends string> extends Counter<Label> {
   readonly #pending: Pending<Label>[] = [];
 

@@ -1,5 +1,4 @@
-import { Gauge } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 
 /** How the figures of several processes become one. */
 type Aggregator = 'sum' | 'max' | 'min' | 'average' | 'first';

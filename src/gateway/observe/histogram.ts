@@ -1,5 +1,4 @@
-import { Histogram } from 'prom-client';
-import type { HistogramConfiguration } from 'prom-client';
+import { Histogram, type HistogramConfiguration } from 'prom-client';
 
 /** One combination of label values. */
 interface Series {
@@ -13,10 +12,7 @@ interface Counted {
   sum: number;
 }
 
-/**
- * A histogram of prom-client's in all but how it counts: prom-client searches labels and bucket anew
- * for each observation, which costs more than everything else the gateway counts.
- */
+/** A histogram that counts by itself: prom-client searches labels and bucket anew for each observation. */
 export class QuickHistogram<Label extends string> extends Histogram<Label> {
   readonly #name: string;
   readonly #help: string;

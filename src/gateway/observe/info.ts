@@ -1,16 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Gauge } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import { fingerprintOf } from '../config/fingerprint.js';
 import type { Settings } from '../config/settings.js';
 import { packageRoot } from '../../shared/package-root.js';
 
-/**
- * What runs here, and by what. Once, in the process that reads the files.
- * @param settings those in force
- * @param document the contract as JSON
- */
+/** What runs here, and by what settings and contract. Once, in the process that reads the files. */
 export function watchInfo(registry: Registry, settings: () => Settings, document: string): void {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   let [known, hashes] = [settings(), fingerprintOf(settings(), document)];

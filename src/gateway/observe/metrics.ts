@@ -1,8 +1,7 @@
 import { Counter, Registry } from 'prom-client';
 import type { OnVerdict } from '../admission/admit.js';
 import { REFUSALS } from '../refusal.js';
-import { UPSTREAM_FAILURES } from '../upstream/failure.js';
-import type { UpstreamFailure } from '../upstream/failure.js';
+import { UPSTREAM_FAILURES, type UpstreamFailure } from '../upstream/failure.js';
 import { QuickCounter } from './counter.js';
 import { cachedByLabels } from './cached-by-labels.js';
 import { QuickHistogram } from './histogram.js';

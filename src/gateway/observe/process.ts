@@ -46,10 +46,7 @@ export function watchProcess(
   );
 }
 
-/**
- * How store, settings and bans of the whole gateway are. Once, in the process that reads the files and checks the
- * store.
- */
+/** Store, settings and bans of the whole gateway. Once, in the process that reads the files and checks the store. */
 export function watchGateway(
   registry: Registry,
   { name: engine, failover, trust, bans }: AdmissionEngine,

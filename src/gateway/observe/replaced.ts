@@ -5,18 +5,13 @@ import type { OnReplaced } from '../upstream/attempt.js';
 const SHOWN = 256;
 /** Bytes that are looked at for them. */
 const READ_BYTES = 4096;
-/**
- * What could be a credential: a long word of the characters that tokens are made of (RFC 6750 §2.1), without those of
- * paths.
- */
+/** What could be a credential: a long word of the characters of tokens (RFC 6750 §2.1), without those of paths. */
 const TOKEN = /[A-Za-z0-9_~+=-]{20,}/g;
 const UNPRINTABLE = /[^\x20-\x7e]/g;
 /** An upstream in trouble may fail each request: the access log names them all, this one some. */
 const LINES_PER_SECOND = 10;
 
-/**
- * Logs what upstreams answered in place of an Error: cut, printable, and without the credentials that a page may echo.
- */
+/** Logs what upstreams answered in place of an Error: cut, printable, and without credentials it may echo. */
 export function logReplaced(log: Log, internalToken: string, now: () => number = () => performance.now()): OnReplaced {
   let secondMs = -Infinity;
   let lines = 0;

@@ -1,7 +1,5 @@
-import { Counter } from 'prom-client';
-import type { Registry } from 'prom-client';
-import { isDown } from '../upstream/address.js';
-import type { Address } from '../upstream/address.js';
+import { Counter, type Registry } from 'prom-client';
+import { isDown, type Address } from '../upstream/address.js';
 import type { OnBreakerChange, Upstreams } from '../upstream/pools.js';
 import type { Log } from '../../shared/log.js';
 import { gaugesOf } from './gauge.js';

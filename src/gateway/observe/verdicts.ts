@@ -1,5 +1,4 @@
-import { Counter } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { Per } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
 import type { OnVerdict } from '../admission/admit.js';
@@ -16,8 +15,8 @@ const USED_BUCKETS = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1];
 const NEAR_SHARE = 0.2;
 
 /**
- * Counts what admission decides, on `registry`. Every series of a known plan and operation stands at 0
- * from the start: a rate can't see a series' first count.
+ * Counts what admission decides. Every series of a known plan and operation stands at 0 from the start: a rate can't
+ * see a series' first count.
  * @param charged operations that cost a token
  */
 export function countVerdicts(registry: Registry, plans: Iterable<string>, charged: readonly string[]): OnVerdict {

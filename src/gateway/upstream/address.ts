@@ -1,7 +1,6 @@
 import { Bag } from '../../shared/bag.js';
 import type { UpstreamSettings } from '../config/settings.js';
-import { Breaker } from './breaker.js';
-import type { BreakerChange } from './breaker.js';
+import { Breaker, type BreakerChange } from './breaker.js';
 import type { Target } from './http1/dial.js';
 import { Pool } from './http1/pool.js';
 import { Share } from './share.js';

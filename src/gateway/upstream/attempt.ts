@@ -1,8 +1,7 @@
 import { commonHeaders } from '../answer.js';
 import { onlyValueOf } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
-import { REFUSALS, upstreamError } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
+import { REFUSALS, upstreamError, type Refusal } from '../refusal.js';
 import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';
 import { appendResponseHeaders } from './headers.js';
 import type { Controller, ResponseHandler } from './transport.js';
@@ -14,10 +13,7 @@ const MAX_HELD = 64;
 /** Bodies up to this size are sent in one piece. */
 const SINGLE_WRITE_BYTES = 16 * 1024;
 
-/**
- * How one attempt ended: the answer is written, a refusal is due, the connection broke, none was had, or it was given
- * up before; or the gateway failed.
- */
+/** How one attempt ended: answered, a refusal is due, the connection broke or none was had, given up; or a fault. */
 export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn' | Fault;
 
 /** A fault of ours. */
@@ -25,15 +21,10 @@ export interface Fault {
   readonly fault: Error;
 }
 
-/**
- * Called for an answer of 400 and above that was no Error; `body` is decoded where that worked, and cut where it was
- * too long.
- */
+/** Called for an answer of 400 and above that was no Error; `body` is decoded if possible, and cut if too long. */
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
 
-/**
- * One request on one connection, driven by the transport. Ends once, by `onEnd`, in whatever order events arrive.
- */
+/** One request on one connection, driven by the transport. Ends once, by `onEnd`, whatever the order of events. */
 export class Attempt implements ResponseHandler {
   readonly #exchange: Admitted;
   readonly #onEnd: (end: End) => void;

@@ -1,10 +1,7 @@
 import type { BreakerSettings } from '../config/settings.js';
 import type { UpstreamFailure } from './failure.js';
 
-/**
- * What breaks all at once, such as one of several instances behind an address, may be over already: so long a good
- * answer outweighs it.
- */
+/** What fails all at once, such as one of several instances, may be over already: a good answer counts for so long. */
 const FRESH_MS = 250;
 
 /** A breaker opened, for what failed last; or closed again, after so long. */
@@ -15,11 +12,10 @@ export type BreakerChange =
 export type Evidence = 'good' | UpstreamFailure | null;
 
 /**
- * Whether an address is worth asking. Closed: all may ask. So many failures in a row open it, and from
- * then on one request is sent each time it is due, a trial, the next after twice the time; the first
- * that goes well closes it. A trial that hangs so keeps nobody from the next. An attempt speaks only of
- * the generation it was sent in: a hundred that fail together are one outage, and what was sent before an
- * outage says nothing of what comes after. Times are `performance.now()`.
+ * Whether an address is worth asking. Closed: all may ask. So many failures in a row open it; from then on one request,
+ * a trial, is sent each time it is due, the next after twice the time, however the last hangs; the first that goes well
+ * closes it. An attempt speaks only of the generation it was sent in: a hundred that fail together are one outage, and
+ * what was sent before an outage says nothing of what comes after. Times are `performance.now()`.
  */
 export class Breaker {
   readonly #settings: BreakerSettings | null;

@@ -1,13 +1,10 @@
 import type { Admitted } from '../exchange.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
+import { REFUSALS, type Refusal } from '../refusal.js';
 import type { End } from './attempt.js';
 import type { Evidence } from './breaker.js';
-import { failureOf } from './failure.js';
-import type { OnUpstreamFailure } from './failure.js';
+import { failureOf, type OnUpstreamFailure } from './failure.js';
 import type { Address } from './address.js';
-import { noSlot, unavailable } from './pools.js';
-import type { Upstream } from './pools.js';
+import { noSlot, unavailable, type Upstream } from './pools.js';
 
 /** One attempt at one address. */
 export interface Try {
@@ -22,8 +19,8 @@ export interface Try {
 export type Carry = (address: Address, onEnd: (end: End) => void) => Try;
 
 /**
- * Tries once; and once more where nothing was sent, or where reading is all that was asked, while there are retries
- * left. Gives the refusal, or else the exchange.
+ * Tries once; and once more where nothing was sent, or only reading was asked, while there are retries left. Gives the
+ * refusal, or else the exchange.
  */
 export function deliver(
   exchange: Admitted,
@@ -99,14 +96,14 @@ function isSafe(method: string): boolean {
 }
 
 /**
- * What the end of an attempt says of its address. No word: of one whose client left or was slow to take the answer, or
- * that began with a part of the deadline.
+ * What the end of an attempt says of its address. Null: its client left or was slow to take the answer, or it began
+ * with only a part of the deadline.
  */
 function evidenceOf(end: End, { client }: Admitted, hadWholeDeadline: boolean): Evidence {
   if (end === 'answered' || isUpstreamError(end)) return client.gone ? null : 'good';
   const failure = failureOf(end);
-  // It answers, if nothing for a client. Else one operation, or one client that asks for what is refused, could cut off
-  // all others.
+  // It answers, if nothing for a client. Else one operation, or a client asking for the impossible, could cut off
+  // others.
   if (failure === 'bad_answer') return 'good';
   return failure === 'timeout' && (client.started || !hadWholeDeadline) ? null : failure;
 }

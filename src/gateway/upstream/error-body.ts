@@ -30,8 +30,7 @@ export function decodedBody(received: Received, body: Buffer): Buffer | null {
 }
 
 /**
- * Whether an answer of 400 and above is an Error of the contract: JSON by its Content-Type, with a
- * code, a message and the status of the answer.
+ * Whether an answer of 400 and above is an Error of the contract: JSON with a code, a message and its own status.
  * @param body decoded; null for an answer to HEAD, of which only the fields can be checked
  */
 export function isError(status: number, received: Received, body: Buffer | null): boolean {

@@ -1,9 +1,8 @@
 import type { End } from './attempt.js';
 
 /**
- * Why an attempt at an upstream failed: no connection could be had, the connection broke before an
- * answer, the answer was none for a client, no whole answer came in time; or why none was made: every
- * connection and every place in the queue was taken, or every breaker was open.
+ * Why an attempt failed: no connection; it broke before an answer; an answer that is none for a client; none in time.
+ * Or why none was made: connections and queue are full; every breaker is open.
  */
 export const UPSTREAM_FAILURES = ['unreachable', 'lost', 'bad_answer', 'timeout', 'full', 'open'] as const;
 export type UpstreamFailure = (typeof UPSTREAM_FAILURES)[number];

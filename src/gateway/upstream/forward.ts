@@ -1,15 +1,10 @@
-import { shed } from '../exchange.js';
-import type { Admitted, Identified, Slot } from '../exchange.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
-import { Attempt } from './attempt.js';
-import type { OnReplaced } from './attempt.js';
-import { deliver } from './deliver.js';
-import type { Carry } from './deliver.js';
+import { shed, type Admitted, type Identified, type Slot } from '../exchange.js';
+import { REFUSALS, type Refusal } from '../refusal.js';
+import { Attempt, type OnReplaced } from './attempt.js';
+import { deliver, type Carry } from './deliver.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { requestHeaders } from './headers.js';
-import { noSlot } from './pools.js';
-import type { Upstream, Upstreams } from './pools.js';
+import { noSlot, type Upstream, type Upstreams } from './pools.js';
 import type { OutgoingRequest } from './transport.js';
 import { carryHandshake } from './upgrade.js';
 
@@ -17,8 +12,8 @@ import { carryHandshake } from './upgrade.js';
 export type OwnAnswer = (exchange: Admitted) => Refusal | undefined | Promise<Refusal | undefined>;
 
 /**
- * Sixth step: takes an admitted exchange, and only such a one, to the upstream, or to the
- * gateway's own answer. Gives the exchange once its answer is written, or its tunnel is open.
+ * Sixth step: takes an admitted exchange, and only such a one, to the upstream, or to the gateway's own answer. Gives
+ * the exchange once its answer is written, or its tunnel is open.
  */
 export function createForward(
   upstreams: Upstreams,
@@ -64,9 +59,8 @@ export function createForward(
 }
 
 /**
- * Part of `admit`: holds a place at the upstream, and room for the body, before the store is asked, so that a request
- * for
- * which there is none is refused and costs nothing. Null where none is needed, or none is there: then the exchange is
+ * Part of `admit`: reserves a place at the upstream, and room for the body, before the store is asked, so that a
+ * request refused for lack of them costs nothing. Null where none is needed, or there is none: then the exchange is
  * shed.
  */
 export function createReserve(

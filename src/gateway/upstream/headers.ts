@@ -43,7 +43,7 @@ export function requestHeaders(exchange: Admitted, internalToken: string): strin
 /**
  * Appends to `target` the upstream's fields that the client gets, flat.
  * @param received flat, names in lower case
- * @param ownCors whether the gateway answers CORS itself: then the upstream's fields about it are dropped
+ * @param ownCors the gateway answers CORS itself, and the upstream's fields about it are dropped
  */
 export function appendResponseHeaders(
   target: string[],

@@ -2,15 +2,14 @@ import { createRequire } from 'node:module';
 import type * as Undici from 'undici';
 import { repeat } from '../../shared/repeat.js';
 import type { HealthSettings } from '../config/settings.js';
-import { dialOptions } from './address.js';
-import type { Address } from './address.js';
+import { dialOptions, type Address } from './address.js';
 
 /** An address counts as down after so many failed checks in a row: a single one may be a coincidence. */
 const FAILURES_IN_A_ROW = 2;
 
 /**
- * Asks an address again and again whether it wants requests, over a connection of its own: a pool that
- * is full says nothing about the service. Gives what ends the asking.
+ * Asks an address at intervals whether it wants requests, over a connection of its own: a pool that is full says
+ * nothing about the service. Gives what ends the asking.
  */
 export function watchAddress(
   address: Address,

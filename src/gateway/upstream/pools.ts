@@ -1,9 +1,7 @@
 import type { UpstreamSettings } from '../config/settings.js';
 import type { Slot } from '../exchange.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
-import { openAddress } from './address.js';
-import type { Address } from './address.js';
+import { REFUSALS, type Refusal } from '../refusal.js';
+import { openAddress, type Address } from './address.js';
 import type { BreakerChange } from './breaker.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { watchAddress } from './health.js';
@@ -20,16 +18,13 @@ export interface Upstream {
   readonly deadlineMs: number;
   readonly settings: UpstreamSettings;
   readonly retries: Retries;
-  /**
-   * Holds a place for a request; null when all addresses are full, of this operation or at all, or their breakers open.
-   */
+  /** A place for a request; null when all addresses are full, of this operation or at all, or their breakers open. */
   reserve(operation: string): Slot | null | Promise<Slot | null>;
   /**
-   * The address to ask: a healthy one if there is any, of these one that is due for a trial, else the
-   * least loaded; null when all their breakers are open. For a tunnel, tunnels are the load.
-   * @param operation its id
-   * @param after the one that just failed: any other is better, unless it is full, of this operation or at all. Null of
-   * a request that had a place: it is taken in however full they are by now
+   * The address to ask: a healthy one if any, of these one due for a trial, else the least loaded; null when all
+   * breakers are open. For a tunnel, tunnels are the load.
+   * @param after the one that just failed: any other that is not full is better. Null of a request that had a place: it
+   * is taken in however full they are by now
    */
   pick(operation: string, after: Address | null, forTunnel?: boolean): Address | null;
   /** While every breaker is open: how long until one is due, 0 at least; else null. */
@@ -47,7 +42,7 @@ export type OnBreakerChange = (upstream: string, address: Address, change: Break
 
 /**
  * Opens a keep-alive pool for each address; nothing is dialled yet.
- * @param before those there are: one whose settings stay is kept with its connections
+ * @param before an upstream whose settings stay is kept from these, with its connections
  */
 export function openUpstreams(
   settings: Readonly<Record<string, UpstreamSettings>>,
@@ -63,10 +58,7 @@ export function openUpstreams(
   );
 }
 
-/**
- * Closes those of `before` that `now` no longer holds, once `afterMs` is over: exchanges begun with them may still
- * come.
- */
+/** Closes those of `before` that are not in `now`, after `afterMs`: exchanges begun with them may still come. */
 export function retireUpstreams(before: Upstreams, now: Upstreams, afterMs: number): void {
   for (const [name, upstream] of before) {
     if (now.get(name) !== upstream) setTimeout(() => void upstream.retire(), afterMs).unref();

@@ -3,10 +3,7 @@ const PER_REQUEST = 0.2;
 /** What is there at first, and after a quiet time: enough for a service that restarts. */
 const MAX = 50;
 
-/**
- * How many requests to an upstream may be sent a second time. Without a bound a service that is in
- * trouble gets twice the load at the worst moment.
- */
+/** How many requests may be sent a second time: without a bound a service in trouble gets twice the load. */
 export class Retries {
   #left = MAX;
 

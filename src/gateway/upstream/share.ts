@@ -1,6 +1,4 @@
-/**
- * What of the connections to an address one operation may have: those that it leaves are for all others when it hangs.
- */
+/** The share of an address's connections that one operation may have: the rest is for all others when it hangs. */
 const PART = 3 / 4;
 
 /** An attempt that waits until it may start. */

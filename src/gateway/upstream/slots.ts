@@ -22,9 +22,8 @@ interface Waiting {
 }
 
 /**
- * Places at an upstream, promised to requests that are being decided: who gets none is refused before it costs
- * anything. Who comes when all that are left are promised waits until it is clear who keeps them, or those who are
- * refused anyway would take them from all others.
+ * Places at an upstream, promised to requests that are being decided: who gets none is refused at no cost. Who comes
+ * when all that are left are promised waits until it is clear who keeps them: some are refused anyway.
  */
 export class Slots {
   readonly #addresses: readonly Address[];

@@ -27,10 +27,7 @@ export interface ResponseHandler {
   onResponseStart(controller: Controller, status: number, headers: readonly string[]): void;
   onResponseData(controller: Controller, chunk: Buffer): void;
   onResponseEnd(): void;
-  /**
-   * @param sent false: no connection was had, or it ended before anything was written; else it broke, or the answer is
-   * malformed
-   */
+  /** @param sent false: no connection, or it ended before anything was written; else it broke, or was malformed */
   onResponseError(sent: boolean): void;
   /** `onResponseEnd` threw: a fault of ours. */
   onFault(error: unknown): void;

@@ -8,12 +8,10 @@ import { commonHeaders } from '../answer.js';
 import { lowerName } from '../edge/fields.js';
 import type { Admitted, ClientEnd, Handshake } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
-import { Attempt } from './attempt.js';
-import type { OnReplaced } from './attempt.js';
+import { Attempt, type OnReplaced } from './attempt.js';
 import type { Carry } from './deliver.js';
 import { appendResponseHeaders, requestHeaders } from './headers.js';
-import { destination } from './address.js';
-import type { Address } from './address.js';
+import { destination, type Address } from './address.js';
 import type { Controller } from './transport.js';
 
 /** What Sec-WebSocket-Accept is made with (RFC 6455 §1.3). */
@@ -23,9 +21,8 @@ const NOTHING = Buffer.alloc(0);
 type Fields = Record<string, string | string[]>;
 
 /**
- * Carries a handshake to the upstream, and the tunnel when that agrees. http-proxy says the
- * handshake and joins the two sockets; whatever the client receives is ours: the head of the 101 by
- * its fields, every other answer by the same way as that of a plain request.
+ * Carries a handshake to the upstream, and the tunnel when that agrees. http-proxy says the handshake and joins the two
+ * sockets; what the client receives is ours: the head of the 101, and every other answer as that of a plain request.
  */
 export function carryHandshake(
   exchange: Admitted,
@@ -121,10 +118,7 @@ function pass(response: IncomingMessage, controller: Controller, attempt: Attemp
   response.on('error', () => attempt.onResponseError());
 }
 
-/**
- * Opens the client's end and ties it to the upstream's; false when that is no answer to this handshake, or nobody is
- * there to hear it.
- */
+/** Ties the client's end to the upstream's; false when that is no answer to this handshake, or nobody hears it. */
 function join({ exchange, handshake, address, end }: Followed, response: IncomingMessage, socket: Socket): boolean {
   const leave = (): void => void socket.destroy();
   socket.on('error', leave);
@@ -146,10 +140,7 @@ function join({ exchange, handshake, address, end }: Followed, response: Incomin
   return true;
 }
 
-/**
- * Whether this is the answer to this very handshake (RFC 6455 §4.1): anything else may be an answer to something
- * smuggled.
- */
+/** Whether this answers this very handshake (RFC 6455 §4.1): anything else may answer something smuggled. */
 function accepts({ statusCode, headers }: IncomingMessage, key: string): boolean {
   const accept = createHash('sha1')
     .update(key + GUID)

@@ -1,10 +1,7 @@
 import type { Worker } from 'node:cluster';
-import { applyCommand } from './message.js';
-import type { InForce } from './message.js';
+import { applyCommand, type InForce } from './message.js';
 
-/**
- * Sends workers what is in force, and knows when they have applied it: each acknowledges in the order of the messages.
- */
+/** Sends workers what is in force, and knows when they have applied it: they acknowledge in order. */
 export class Broadcast {
   readonly #pending = new Map<number, (() => void)[]>();
 

@@ -1,8 +1,7 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { Counter, Gauge } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Certificate } from '../config/certificate.js';
 import type { Settings } from '../config/settings.js';
 import { WorkerMetrics } from './worker-metrics.js';
@@ -27,10 +26,7 @@ interface Workers {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/**
- * Starts as many workers of this same program as `first` says, and replaces whichever dies.
- * @param own the metrics of this process
- */
+/** Starts as many workers of this program as `first` says, and replaces whichever dies. `own`: our own metrics. */
 export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
   const count = first.settings.workers;
   let inForce = first;

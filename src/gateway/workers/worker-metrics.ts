@@ -1,5 +1,4 @@
-import { AggregatorRegistry } from 'prom-client';
-import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
 
 /** All metrics of one process at one moment. */
 export type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
@@ -13,8 +12,8 @@ interface Wait {
 const SILENT_MS = 3000;
 
 /**
- * The metrics of all workers, the dead included, summed. What is known is shown at once: a worker that
- * hangs counts with its last snapshot, and never makes a scrape fail.
+ * The metrics of all workers, the dead included, summed. A worker that hangs counts with its last snapshot, and never
+ * makes a scrape fail.
  */
 export class WorkerMetrics {
   readonly #latest = new Map<number, { readonly snapshot: Snapshot; readonly atMs: number }>();

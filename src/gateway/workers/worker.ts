@@ -1,15 +1,11 @@
 import type { Registry } from 'prom-client';
-import { deserialize } from './message.js';
-import type { InForce, PrimaryMessage, WorkerMessage } from './message.js';
+import { deserialize, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 import { repeat } from '../../shared/repeat.js';
 
 /** How often a worker sends its metrics unasked; one killed with -9 takes at most this much of them along. */
 const METRICS_MS = 500;
 
-/**
- * Resolves with what is in force.
- * @param apply given what is in force later; resolves when it is applied
- */
+/** Resolves with what is in force; `apply` is given what is in force later, and resolves when it is applied. */
 export function askPrimary(apply: (inForce: InForce) => Promise<void>): Promise<InForce> {
   return new Promise((resolve) => {
     let next: (inForce: InForce) => Promise<void> | void = resolve;

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { REFUSALS } from '../../refusal.js';
-import type { Refusal } from '../../refusal.js';
+import { REFUSALS, type Refusal } from '../../refusal.js';
 import { renderRefusal } from '../../answer.js';
 import { connectionOf } from './connection.js';
 import { originIn } from '../cors.js';
@@ -22,10 +21,7 @@ export function onClientError(error: ParserError, socket: Socket, handler: Handl
   else giveUp(socket, REFUSED_AS.get(error.code ?? '') ?? REFUSALS.malformed_request, handler, error.rawPacket);
 }
 
-/**
- * No more requests can be read. Those read before keep their places, and the newest of
- * them learns that its body, if still on its way, will not come; with none, the answer is written here.
- */
+/** No more can be read. The newest request read learns that its body will not come; without one, we answer here. */
 function giveUp(socket: Socket, refusal: Refusal, handler: Handler, packet?: Buffer): void {
   const connection = connectionOf(socket);
   if (connection.broken !== null) return;

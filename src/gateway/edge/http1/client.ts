@@ -5,8 +5,7 @@ import type { ChunkSource } from '../../exchange.js';
 import type { Refusal } from '../../refusal.js';
 import { ServedClient } from '../client.js';
 import type { Traffic } from '../traffic.js';
-import { beginNext } from './connection.js';
-import type { Ongoing } from './connection.js';
+import { beginNext, type Ongoing } from './connection.js';
 
 /** Bodies up to this size are worth copying beside their header. */
 const SINGLE_WRITE_BYTES = 16 * 1024;
@@ -86,8 +85,8 @@ export class HttpClient extends ServedClient implements Ongoing {
   }
 
   /**
-   * A small body goes out in one write with the header, as latin1 text. `end(body)` would send an empty
-   * piece after it, and so a vector of two: an eighth of what a bare proxy costs altogether.
+   * A small body goes out in one write with the header, as latin1. `end(body)` would send an empty piece after it, and
+   * so a vector of two: an eighth of what a bare proxy costs altogether.
    */
   #sendWhole(body: Buffer | string, bytes: number): void {
     const response = this.#response;
@@ -133,8 +132,7 @@ export class HttpClient extends ServedClient implements Ongoing {
 
   abort(): void {
     const { socket, httpVersion } = this.#request;
-    // An HTTP/1.0 answer may end with its connection: there only a reset shows that it was cut. With TLS the missing
-    // close_notify does.
+    // An HTTP/1.0 answer may end with its connection: only a reset, or with TLS no close_notify, shows that it was cut.
     if (httpVersion === '1.0' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
     else socket.destroy();
   }

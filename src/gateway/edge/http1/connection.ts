@@ -1,14 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { EdgeLimits } from '../../config/settings.js';
-import { REFUSALS } from '../../refusal.js';
-import type { Refusal } from '../../refusal.js';
+import { REFUSALS, type Refusal } from '../../refusal.js';
 import type { Traffic } from '../traffic.js';
 
-/**
- * How long a closing connection is still read, so that the client gets its answer: at most this long
- * without a byte, and altogether at most this long and for this many bytes.
- */
+/** How long a closing connection is read on, so that its client gets the answer: idle, in all, and in bytes. */
 const LINGER_IDLE_MS = 2000;
 const LINGER_MS = 10_000;
 const LINGER_BYTES = 64 * 1024 * 1024;
@@ -100,10 +96,7 @@ export function beginNext(socket: Socket): void {
   begin();
 }
 
-/**
- * Makes every orderly close of `socket` a lingering one: closing while bytes are unread resets the
- * connection, and the client never sees why. Node closes by `destroySoon`.
- */
+/** Closing while bytes are unread resets the connection, and its client never sees why. Node calls `destroySoon`. */
 function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => linger(socket);
 }

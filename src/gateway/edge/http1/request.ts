@@ -30,11 +30,10 @@ class Request extends IncomingMessage {
 }
 
 /**
- * Requests that say themselves whether they leave HTTP. On every version of Node from 20 on, the parser
- * sets `upgrade` to what the fields ask for, and the server reads it once head and method are known:
- * true gives the connection away by the event `upgrade`, false serves a plain request. (A listener
- * alone would take every request with an Upgrade field, and `shouldUpgradeCallback` is not on Node 20.)
- * It is also the one way to stop the parser, which else makes requests of all that it was given.
+ * Requests that decide themselves whether they leave HTTP. The parser sets `upgrade` to what the fields ask for; the
+ * server reads it once head and method are known: true gives the connection away by the event `upgrade`. (A listener
+ * alone would take every request with an Upgrade field, and Node 20 has no `shouldUpgradeCallback`.) It is also the one
+ * way to stop the parser, which else makes requests of all that it was given.
  * @param isOver whether nothing more is to be read from this connection
  */
 export function requestsThat(
@@ -57,10 +56,7 @@ export function requestsThat(
   };
 }
 
-/**
- * True of a plain request whose Upgrade was ignored (RFC 9110 §7.8). Node's parser drops what follows its head in the
- * same read.
- */
+/** Whether its Upgrade was ignored (RFC 9110 §7.8). Node's parser drops what follows such a head in the same read. */
 export function ignoredUpgrade(request: IncomingMessage): boolean {
   return (request as { asked?: boolean | null }).asked === true;
 }

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Certificate } from '../../config/certificate.js';
@@ -10,8 +9,7 @@ import type { Handler } from '../handler.js';
 import { headOf } from '../open.js';
 import { createTlsServer } from '../tls.js';
 import type { Traffic } from '../traffic.js';
-import { onClientError, stopReading } from './broken.js';
-import type { ParserError } from './broken.js';
+import { onClientError, stopReading, type ParserError } from './broken.js';
 import { HttpClient } from './client.js';
 import { connectionOf, faultIn, isFull, queue } from './connection.js';
 import { ignoredUpgrade, requestsThat } from './request.js';
@@ -24,8 +22,8 @@ interface Leaving {
 }
 
 /**
- * A server of HTTP/1.1, with TLS where there is a certificate. What Node would answer by itself (parse errors, no
- * Host, an unknown Expect, CONNECT) is answered here instead: it would lack rate headers and an Error body.
+ * A server of HTTP/1.1, with TLS where there is a certificate. What Node would answer by itself (parse errors, no Host,
+ * an unknown Expect, CONNECT) is answered here instead: it would lack rate headers and an Error body.
  * @param onHttp2 takes the connections that choose HTTP/2; null: it is not offered
  */
 export function createHttp1Server(

@@ -1,5 +1,4 @@
-import { constants } from 'node:http2';
-import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS } from '../../refusal.js';
 import { ServedClient } from '../client.js';
@@ -8,10 +7,7 @@ import type { Traffic } from '../traffic.js';
 
 const { NGHTTP2_NO_ERROR } = constants;
 
-/**
- * An answer goes out in pieces of this size, one after the other: each one that was sent proves that its client is
- * alive.
- */
+/** An answer goes out in pieces of this size: each one that was taken proves that its client is alive. */
 const PIECE_BYTES = 16 * 1024;
 /** Pieces that may wait before whoever writes is asked to wait as well. */
 const MAX_PIECES = 4;
@@ -23,9 +19,7 @@ interface StreamTerms {
   readonly expectsContinue: boolean;
 }
 
-/**
- * The client's side of an exchange on one stream of HTTP/2. However it ends, the other streams of the connection go on.
- */
+/** The client's side of an exchange on one stream of HTTP/2. However it ends, the other streams go on. */
 export class StreamClient extends ServedClient {
   started = false;
   /** The client went before its answer was whole, by its own doing. */
@@ -63,10 +57,7 @@ export class StreamClient extends ServedClient {
     });
   }
 
-  /**
-   * Where the request came to its end before, the stream is closed with the last frame, and never reports that it
-   * finished.
-   */
+  /** Where the request had ended before, the stream closes with the last frame and never reports that it finished. */
   #hasAnswer(): boolean {
     const { writableFinished, rstCode } = this.#stream;
     return this.#ended && this.#pieces.length === 0 && (writableFinished || rstCode === NGHTTP2_NO_ERROR);
@@ -163,9 +154,7 @@ export class StreamClient extends ServedClient {
   }
 }
 
-/**
- * The fields of an answer as node:http2 takes them. What belongs to a connection has no place there (RFC 9113 §8.2.2).
- */
+/** The fields of an answer as node:http2 takes them, without those of a connection (RFC 9113 §8.2.2). */
 function fieldsOf(status: number, flat: readonly string[]): OutgoingHttpHeaders {
   const fields = Object.assign(Object.create(null) as OutgoingHttpHeaders, { ':status': status });
   // A length that no body keeps to breaks the stream (RFC 9113 §8.1.1); HEAD and 304 may have one all the same.

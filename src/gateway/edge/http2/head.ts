@@ -1,7 +1,6 @@
 import { METHODS } from 'node:http';
 import type { EdgeLimits } from '../../config/settings.js';
-import { REFUSALS } from '../../refusal.js';
-import type { Refusal } from '../../refusal.js';
+import { REFUSALS, type Refusal } from '../../refusal.js';
 import type { Head } from '../open.js';
 
 /** The methods HTTP/1.1 is read with: HTTP/2 lets any word be one. CONNECT opens tunnels, and there are none here. */
@@ -16,13 +15,11 @@ interface StreamHead {
 }
 
 /**
- * Says in the words of HTTP/1.1 what came over HTTP/2 (RFC 9113 §8.3.1): the pseudo-fields as method, target and
- * Host, several cookie fields as one (§8.2.3). nghttp2 has reset the stream already over pseudo-fields that are
- * missing,
- * doubled or behind others, two hosts, names with capitals, fields of a connection, and a Content-Length that fits no
- * body.
- * Of a head that is too large nothing is kept, and its cookies are not joined: compressed, a few bytes on the wire name
- * the same 4,000 bytes again and again, which Node keeps once and a joined text as often as they were named.
+ * Says in the words of HTTP/1.1 what came over HTTP/2 (RFC 9113 §8.3.1): the pseudo-fields as method, target and Host,
+ * several cookie fields as one (§8.2.3). nghttp2 has reset the stream already over pseudo-fields that are missing,
+ * doubled or misplaced, two hosts, capitals, fields of a connection, and a Content-Length that fits no body. Of a head
+ * that is too large nothing is kept, and its cookies are not joined: compressed, a few bytes name the same 4,000 bytes
+ * again and again, which Node keeps once and a joined text as often as they were named.
  * @param raw flat, as node:http2 gives them
  * @param goesOn the head did not end the stream
  */

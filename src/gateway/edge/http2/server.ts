@@ -1,6 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { constants, createServer } from 'node:http2';
-import type { ServerHttp2Session, ServerHttp2Stream, Settings } from 'node:http2';
+import { constants, createServer, type ServerHttp2Session, type ServerHttp2Stream, type Settings } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS } from '../../refusal.js';
@@ -17,9 +16,7 @@ import { Bag } from '../../../shared/bag.js';
 const CHECK_MS = 1000;
 /** How long a connection may take to close after GOAWAY. */
 const FAREWELL_MS = 2000;
-/**
- * Heads up to this many times their limit are read, so that they can be answered 431; beyond it the stream is reset.
- */
+/** Heads up to this many times their limit are read, to be answered 431; beyond it the stream is reset. */
 const ANSWERED_HEADS = 4;
 /** So many fields are read at most; more than any limit of ours, so that it can be answered too. */
 const READ_FIELDS = 1100;
@@ -29,9 +26,8 @@ const STREAM_MIB = 0.1;
 const INVALID_FRAMES = 100;
 
 /**
- * Requests given up on one connection at which it is cut, and how many are forgotten with each check: a client
- * that opens and resets streams has a request of each for the price of a frame. nghttp2 itself stops at 1000, and hangs
- * on.
+ * Requests given up on one connection at which it is cut, and how many are forgotten with each check: opening and
+ * resetting streams costs a client a frame each. nghttp2 itself stops at 1000, and hangs on.
  */
 const MAX_GIVEN_UP = 100;
 const FORGOTTEN = 10;
@@ -62,9 +58,7 @@ interface Http2Connection {
   leaving: boolean;
 }
 
-/**
- * Serves HTTP/2 (RFC 9113) by node:http2's core, which answers nothing by itself; a listener of its own it has none.
- */
+/** HTTP/2 (RFC 9113) by node:http2's core, which answers nothing by itself and has no listener of its own. */
 export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
   const connections = new Bag<Http2Connection>();
   const { limits: first } = current();
@@ -165,10 +159,7 @@ function giveUp(connection: Http2Connection): void {
   connection.session.destroy(new Error('too many requests given up'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
-/**
- * An idle connection is dismissed; one that was, or that broke, and stays, is cut. One that has sent no request has as
- * long as for a head.
- */
+/** Dismisses an idle connection (before its first request: after the time for a head), and cuts one that stays. */
 function check(connection: Http2Connection, { headersMs, keepAliveMs }: EdgeLimits): void {
   connection.givenUp = Math.max(0, connection.givenUp - FORGOTTEN);
   const idleMs = performance.now() - connection.idleSinceMs;

@@ -31,8 +31,8 @@ export interface ProxyHeader {
 }
 
 /**
- * Reads a header of the PROXY protocol, version 1 or 2 (HAProxy's proxy-protocol.txt). What it says beside the
- * source, the vectors of version 2 too, is passed over. The same bytes give the same in whatever pieces they come.
+ * Reads a header of the PROXY protocol, version 1 or 2 (HAProxy's proxy-protocol.txt), and of it the source alone. The
+ * same bytes give the same in whatever pieces they come.
  */
 export function readProxyHeader(bytes: Buffer): ProxyReading {
   if (startsLike(bytes, TEXT_START)) return readText(bytes);

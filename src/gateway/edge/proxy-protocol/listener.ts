@@ -9,9 +9,8 @@ export const PROXY_REFUSALS = ['untrusted_peer', 'malformed', 'timeout', 'left']
 export type ProxyRefusal = (typeof PROXY_REFUSALS)[number];
 
 /**
- * From now on every connection must begin with a header of the PROXY protocol, and come from a trusted proxy: without
- * both nobody knows who it is, and it is closed. The listeners there are by now get it behind its header, and
- * `remoteAddress` of its socket, with TLS of the one that hides it, is what the header says.
+ * From now on every connection must begin with a PROXY header of a trusted proxy, or is closed: nobody would know who
+ * it is. The listeners added before get it behind its header, with `remoteAddress` as the header says.
  */
 export function expectProxyHeaders(
   server: Server,

@@ -1,5 +1,4 @@
-import { ServerResponse } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Handshake, ClientEnd } from '../../exchange.js';
 import type { EdgeLimits } from '../../config/settings.js';
@@ -19,8 +18,8 @@ interface HandshakeEvents {
 }
 
 /**
- * The client's side of a handshake. Answered as any other request, after which the connection ends;
- * or opened, and then it is HTTP no more. Node has let go of the socket: all it did for an answer is done here.
+ * The client's side of a handshake. Answered as any other request, after which the connection ends; or opened, and then
+ * it is HTTP no more. Node has let go of the socket: all it did for an answer is done here.
  */
 export class HandshakeClient extends HttpClient implements Handshake {
   readonly handshake = this;

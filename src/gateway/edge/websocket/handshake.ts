@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { REFUSALS, withHeaders } from '../../refusal.js';
-import type { Refusal } from '../../refusal.js';
+import { REFUSALS, withHeaders, type Refusal } from '../../refusal.js';
 import { lowerName, onlyValueOf } from '../fields.js';
 
 /** 16 bytes in base64 (RFC 6455 §4.1). */

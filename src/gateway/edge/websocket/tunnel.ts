@@ -7,18 +7,16 @@ const FAREWELL_MS = 2000;
 
 /** What a tunnel may last. */
 interface TunnelTerms {
-  /**
-   * How long bytes of the client may wait for the service: meanwhile nothing is read, and nobody sees the client leave.
-   */
+  /** How long the client's bytes may wait for the service: nothing is read meanwhile, and nobody sees it leave. */
   readonly requestMs: number;
   readonly tunnelIdleMs: number;
   readonly tunnelLifetimeMs: number;
 }
 
 /**
- * The client's end of a tunnel: its socket, once `open`; before that a stand-in that holds nothing, so
- * that an attempt at an upstream may fail on it and another be made. Ending it sends the client all
- * that was written, then closes; destroying it does so too, and takes nothing more from either side.
+ * The client's end of a tunnel: its socket, once `open`; before that a stand-in, so that another attempt at an upstream
+ * can follow one that failed. Ending it sends the client all that was written, then closes; so does destroying it,
+ * which takes nothing more from either side.
  */
 export class TunnelEnd extends Duplex implements Tunnel {
   openedMs = 0;

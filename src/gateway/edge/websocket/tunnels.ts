@@ -1,10 +1,7 @@
 import type { TunnelClose } from '../../exchange.js';
 import type { HandshakeClient } from './client.js';
 
-/**
- * How often it is asked whether who opened a tunnel may still have it: a revoked key keeps its tunnels at most this
- * long.
- */
+/** How often the holder of a tunnel is asked about: a revoked key keeps its tunnels at most this long. */
 const RECHECK_MS = 5000;
 
 /** The tunnels of a listener, handshakes under way included. */

@@ -14,9 +14,7 @@ import { createTunnels } from './tunnels.js';
 
 /** How connections leave HTTP. */
 export interface Upgrades {
-  /**
-   * Whether this request begins a handshake here; every other one is served as if it had no Upgrade (RFC 9110 §7.8).
-   */
+  /** Whether this begins a handshake here; every other request is served as if it had no Upgrade (RFC 9110 §7.8). */
   wanted(request: IncomingMessage): boolean;
   /** Takes a handshake through the pipeline. `head` is what was read behind it. */
   begin(request: IncomingMessage, socket: Socket, head: Buffer): void;

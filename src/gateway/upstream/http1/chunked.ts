@@ -28,7 +28,6 @@ export class ChunkedReader {
 
   /**
    * @param bytes chunks are moved together in them: an upstream may send each byte in a chunk of its own
-   * @param from where in `bytes` to begin
    * @param body receives what is in them, in one piece
    * @returns where it stopped: the end of `bytes`, or of the body; -1 when it is malformed
    */

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import type { SocketReader } from './dial.js';
 import { ReadBuffer } from './read-buffer.js';
-import { ResponseReader } from './reader.js';
-import type { Progress } from './reader.js';
+import { ResponseReader, type Progress } from './reader.js';
 import { requestHead } from './request-head.js';
 import type { UpstreamRequest } from './request.js';
 import type { ResponseHead } from './response-head.js';
@@ -12,9 +11,7 @@ const SINGLE_WRITE_BYTES = 16 * 1024;
 /** A server that keeps idle connections so long drops ours before; a request on its way would meet that. */
 const MARGIN_MS = 1000;
 
-/**
- * A connection in use is closed after so long, or half as much more: its name may stand for another address by then.
- */
+/** A connection is used for so long, or half as much more: its name may stand for another address by then. */
 const LIFETIME_MS = 60_000;
 /** How long a server that answered early may take no more of the body, before the rest is cut off. */
 const LINGER_MS = 2000;
@@ -62,8 +59,8 @@ export class Connection implements SocketReader {
   }
 
   /**
-   * Writes a request, and reads the answer. Only while it is idle. A first write that fails at once, on a connection
-   * that its server has reset, sent nothing: the request may go out on another one, whatever its method.
+   * Writes a request, and reads the answer. Only while idle. A first write that fails at once, on a connection that its
+   * server has reset, sent nothing: the request may go out on another one, whatever its method.
    */
   send(request: UpstreamRequest): void {
     this.#request = request;

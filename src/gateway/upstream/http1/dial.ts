@@ -1,5 +1,4 @@
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { SHARED } from './read-buffer.js';
 
 /** Where an upstream listens: `host` is a name or an address. */
@@ -15,10 +14,7 @@ export interface SocketReader {
   onBytes(bytes: Buffer): void;
 }
 
-/**
- * Opens a connection. Ends with `onOpen`, which gives its reader, or with `onFailed` when there is none within
- * `connectMs`.
- */
+/** Opens a connection: `onOpen` gives its reader; `onFailed` when there is none within `connectMs`. */
 export function dial(
   target: Target,
   connectMs: number,

@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net';
 import { onceATurn } from '../../../shared/once-a-turn.js';
 import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.js';
-import { Connection } from './connection.js';
-import type { Owner } from './connection.js';
-import { dial } from './dial.js';
-import type { Target } from './dial.js';
+import { Connection, type Owner } from './connection.js';
+import { dial, type Target } from './dial.js';
 import { UpstreamRequest } from './request.js';
 import { fixedLines } from './request-head.js';
 
@@ -25,9 +23,9 @@ export interface PoolSettings {
 }
 
 /**
- * Keep-alive connections to one address, and the requests that wait for one: first come, first served.
- * They are handed out once in a turn of the event loop, after sockets were read: what came unasked on
- * an idle connection is seen before a request could take it for its answer.
+ * Keep-alive connections to one address, and the requests that wait for one: first come, first served. They are handed
+ * out once a turn of the event loop, after sockets were read: what came unasked on an idle connection is seen before a
+ * request could take it for its answer.
  */
 export class Pool implements Owner {
   readonly fixedLines: string;
@@ -110,9 +108,7 @@ export class Pool implements Owner {
     if (this.#closing && this.#queue.length === 0) this.#finish();
   }
 
-  /**
-   * One that fails takes the request with it that has waited longest: else all would wait for an address that is down.
-   */
+  /** One that fails takes along the request that waited longest: else all would wait for an address that is down. */
   #dial(): void {
     const { target, connectMs, idleMs, lifetimeMs } = this.#settings;
     this.#dialling += 1;

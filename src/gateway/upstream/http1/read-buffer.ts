@@ -30,10 +30,9 @@ function drop(block: Block): void {
 }
 
 /**
- * Where one connection reads into. Node makes a buffer of 64 KiB for each read and then shrinks it, which
- * costs more than to copy a short answer out of a buffer that all share. For long ones the same blocks serve
- * again: V8 counts new ones as garbage to come and marks the whole heap every 64 MB of them, 18 times a
- * second under load, which made an answer of 64 KiB cost 270 µs instead of 100.
+ * Where one connection reads into. Node makes a buffer of 64 KiB for each read and then shrinks it: to copy a short
+ * answer out of a shared buffer costs less. For long ones the same blocks serve again: V8 counts new ones as garbage
+ * and marks the whole heap every 64 MB of them, which made an answer of 64 KiB cost 270 µs instead of 100.
  */
 export class ReadBuffer {
   #own: Block | null = null;
@@ -67,10 +66,7 @@ function copyOf(piece: Buffer): Buffer {
   return copy;
 }
 
-/**
- * Nobody will read this piece again, so others may be read into its memory. Once only; for any other Buffer it does
- * nothing.
- */
+/** Nobody reads this piece again: its memory may serve others. Once only; nothing happens for any other Buffer. */
 export function release(piece: Buffer): void {
   const block = KEPT.get(piece);
   if (block === undefined) return;

@@ -1,6 +1,5 @@
 import { ChunkedReader } from './chunked.js';
-import { parseHead } from './response-head.js';
-import type { ResponseHead } from './response-head.js';
+import { parseHead, type ResponseHead } from './response-head.js';
 
 /** Bytes a head may have, and how many interim ones may come before it. */
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -24,8 +23,8 @@ interface AnswerParts {
 type Expected = 'head' | 'length' | 'chunks' | 'close' | 'nothing';
 
 /**
- * Reads the answers that come on one connection, one at a time, cut into pieces anywhere (RFC 9112).
- * Interim ones are passed over; what follows the end of an answer is never taken for the next.
+ * Reads the answers that come on one connection, one at a time, cut into pieces anywhere (RFC 9112). Interim ones are
+ * passed over; what follows the end of an answer is never taken for the next.
  */
 export class ResponseReader {
   readonly #parts: AnswerParts;

@@ -35,9 +35,8 @@ const fieldName = remembered((name) => (TOKEN.test(name) ? name.toLowerCase() : 
 const timeoutMs = remembered((value) => 1000 * Number(/(?:^|[\s,])timeout=(\d{1,6})/i.exec(value)?.[1] ?? Infinity));
 
 /**
- * Reads status line and fields, each line with its CRLF. Strict, because whoever reads it differently
- * finds the next answer somewhere else: lines end in CRLF, nothing is folded, there is at most one
- * length, and the one transfer coding is chunked.
+ * Reads status line and fields. Strict, because whoever reads it differently finds the next answer somewhere else:
+ * lines end in CRLF, nothing is folded, there is at most one length, and the one transfer coding is chunked.
  * @returns null when it is malformed
  */
 export function parseHead(text: string): ResponseHead | null {
