@@ -1,4 +1,4 @@
-import { readFlatObject } from './json.js';
+import { fault, readFlatObject } from './json.js';
 import type { Fault, Scalar } from './json.js';
 import { listed, Refusal, shown } from './refusal.js';
 
@@ -57,14 +57,19 @@ export function parseNewPet(body: Uint8Array): NewPet | Refusal {
   const fields = readFlatObject(body);
   if (fields instanceof Refusal) return fields;
   const mistakes: string[] = [];
-  const valid = <T>(value: T | Mistake): T | undefined => {
-    if (!(value instanceof Mistake)) return value;
+  const read = <T extends string | bigint | undefined>(
+    name: string,
+    parse: (field?: Scalar) => T | Fault,
+  ): T | undefined => {
+    const field = fields.get(name);
+    const value = field?.kind === 'fault' ? field : parse(field);
+    if (typeof value !== 'object') return value;
     mistakes.push(value.message);
     return undefined;
   };
-  const name = valid(parse(fields.get('name'), parseName));
-  const categoryId = valid(parse(fields.get('categoryId'), parseCategoryId));
-  const status = valid(parse(fields.get('status'), parseOptionalStatus));
+  const name = read('name', parseName);
+  const categoryId = read('categoryId', parseCategoryId);
+  const status = read('status', parseOptionalStatus);
   const unknown = [...fields.keys()].filter((field) => !FIELDS.includes(field));
   if (unknown.length > 0)
     mistakes.push(
@@ -76,43 +81,30 @@ export function parseNewPet(body: Uint8Array): NewPet | Refusal {
   return status === undefined ? { name, categoryId } : { name, categoryId, status };
 }
 
-/** What is wrong with one value. */
-class Mistake {
-  readonly message: string;
-
-  constructor(message: string) {
-    this.message = message;
-  }
-}
-
-function parse<T>(field: Scalar | Fault | undefined, parser: (field: Scalar | undefined) => T | Mistake): T | Mistake {
-  return field?.kind === 'fault' ? new Mistake(field.message) : parser(field);
-}
-
-function parseName(field: Scalar | undefined): string | Mistake {
-  if (field === undefined) return new Mistake('name is missing. Send it as a string.');
-  if (field.kind !== 'string') return new Mistake('name must be a string.');
-  if (!NAME.test(field.text)) return new Mistake(`name must have 1 to ${NAME_CHARACTERS} characters.`);
-  if (CONTROL.test(field.text)) return new Mistake('name must not contain control characters.');
+function parseName(field?: Scalar): string | Fault {
+  if (field === undefined) return fault('name is missing. Send it as a string.');
+  if (field.kind !== 'string') return fault('name must be a string.');
+  if (!NAME.test(field.text)) return fault(`name must have 1 to ${NAME_CHARACTERS} characters.`);
+  if (CONTROL.test(field.text)) return fault('name must not contain control characters.');
   return field.text;
 }
 
-function parseCategoryId(field: Scalar | undefined): bigint | Mistake {
-  if (field === undefined) return new Mistake('categoryId is missing. Send it as a whole number.');
+function parseCategoryId(field?: Scalar): bigint | Fault {
+  if (field === undefined) return fault('categoryId is missing. Send it as a whole number.');
   const value = field.kind === 'number' ? parseInt64(field.text) : undefined;
   return (
     value ??
-    new Mistake(
+    fault(
       `categoryId must be a whole number from ${INT64_MIN.toString()} to ${INT64_MAX.toString()}, written in ` +
         'digits only.',
     )
   );
 }
 
-function parseOptionalStatus(field: Scalar | undefined): PetStatus | undefined | Mistake {
+function parseOptionalStatus(field?: Scalar): PetStatus | undefined | Fault {
   if (field === undefined) return undefined;
   const status = field.kind === 'string' ? parseStatus(field.text) : undefined;
-  return status ?? new Mistake(`status must be one of ${PET_STATUSES.join(', ')}, or be left out.`);
+  return status ?? fault(`status must be one of ${PET_STATUSES.join(', ')}, or be left out.`);
 }
 
 /** A Pet of the contract as JSON, integers digit by digit. */

@@ -6,7 +6,7 @@ import type { Settings } from '../config/settings.js';
 import { daysFrom } from '../../shared/utc-day.js';
 import { mergeByKey } from './archive/merge.js';
 import { ArchiveUnavailable } from './archive/errors.js';
-import type { Archive, DayState } from './archive/port.js';
+import type { Archive, DayState } from './archive/archive.js';
 
 /** How long the archive may take to say which store it is of. */
 const ASK_MS = 2_000;
@@ -50,7 +50,7 @@ export function archivedStore(settings: Pick<LedgerSettings, 'store'>): () => Pr
 /** The archive that the settings name; null where there is none. Rejects with ArchiveUnavailable. */
 export async function openArchive({ store: { archive } }: Pick<LedgerSettings, 'store'>): Promise<Archive | null> {
   if (archive === null) return null;
-  const { openPostgresArchive } = await import('./archive/postgres/postgres.js');
+  const { openPostgresArchive } = await import('./archive/archive.js');
   return openPostgresArchive(archive);
 }
 

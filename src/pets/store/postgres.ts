@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { NewPet, Pet, PetStatus } from '../pet.js';
-import { migrate } from './migrations.js';
+import { migratePets } from './migrations.js';
 import { StoreUnavailable } from './port.js';
 import type { Page, PetStore } from './port.js';
 
@@ -32,7 +32,7 @@ export async function openPostgresStore(url: string, onIdleError: (error: Error)
   try {
     await client.connect();
     await requireUnicode(client);
-    await migrate(client);
+    await migratePets(client);
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -83,16 +83,11 @@ class PostgresStore implements PetStore {
    * that id by then does not show it. Whatever was committed when the list began is met exactly once.
    */
   async page({ afterId, count, status }: Page): Promise<readonly Pet[]> {
-    const rows =
-      status === undefined
-        ? await this.#query<PetRow>(
-            'select id, name, category_id, status from pets where id > $1 order by id limit $2',
-            [afterId, count],
-          )
-        : await this.#query<PetRow>(
-            'select id, name, category_id, status from pets where status = $3 and id > $1 order by id limit $2',
-            [afterId, count, status],
-          );
+    const [only, values] = status === undefined ? ['', []] : ['status = $3 and ', [status]];
+    const rows = await this.#query<PetRow>(
+      `select id, name, category_id, status from pets where ${only}id > $1 order by id limit $2`,
+      [afterId, count, ...values],
+    );
     return rows.map(petOf);
   }
 

@@ -1,6 +1,6 @@
 import type { LedgerStore } from '../../store/ledger.js';
 import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
-import type { Archive, DayState } from './port.js';
+import type { Archive, DayState } from './archive.js';
 import { ownArchive } from '../ledger.js';
 
 /** Days whose rows are looked for at once. */

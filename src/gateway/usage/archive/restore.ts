@@ -2,7 +2,7 @@ import { addCounts, COUNTS, noCounts } from '../../store/counts.js';
 import type { Counts } from '../../store/counts.js';
 import type { LedgerStore } from '../../store/ledger.js';
 import type { UsageRow } from '../../store/port.js';
-import type { Archive } from './port.js';
+import type { Archive } from './archive.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 import { mergeByKey } from './merge.js';
 import { ownArchive } from '../ledger.js';

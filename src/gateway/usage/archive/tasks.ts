@@ -5,7 +5,7 @@ import type { ArchiveTask } from '../task.js';
 import { dueBefore, moveDays, waitingDays } from './move.js';
 import type { MoveSettings } from './move.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
-import type { Archive } from './port.js';
+import type { Archive } from './archive.js';
 import { restoreDays } from './restore.js';
 
 /** Who reads the answer takes a long silence for an end: an empty line now and then. */

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { customerOf } from '../../../../src/gateway/store/records/customer-id.js';
 import type { UsageRow } from '../../../../src/gateway/store/port.js';
 import { moveDays } from '../../../../src/gateway/usage/archive/move.js';
-import type { Archive } from '../../../../src/gateway/usage/archive/port.js';
+import type { Archive } from '../../../../src/gateway/usage/archive/archive.js';
 import { restoreDays } from '../../../../src/gateway/usage/archive/restore.js';
 import { openRedisLedger } from '../../../../src/gateway/store/open.js';
 import { archivedStore, ledgerRows } from '../../../../src/gateway/usage/ledger.js';

@@ -6,7 +6,7 @@ import type { LedgerStore } from '../../../../src/gateway/store/ledger.js';
 import type { AdmissionEngine, UsageRow } from '../../../../src/gateway/store/port.js';
 import { openArchive } from '../../../../src/gateway/usage/ledger.js';
 import type { LedgerSettings } from '../../../../src/gateway/usage/ledger.js';
-import type { Archive } from '../../../../src/gateway/usage/archive/port.js';
+import type { Archive } from '../../../../src/gateway/usage/archive/archive.js';
 import { ledgerRows } from '../../../../src/gateway/usage/ledger.js';
 import { rowsOfCustomer } from '../../../../src/gateway/usage/report.js';
 import type { ReportRange } from '../../../../src/gateway/usage/range.js';

@@ -1,24 +1,26 @@
 import type pg from 'pg';
-import type { UsageRow } from '../../../store/port.js';
-import { ArchiveDamaged, ArchiveUnavailable } from '../errors.js';
-import type { Part } from '../../../store/ledger.js';
-import type { Archive, DayState } from '../port.js';
-import { COLUMNS, DayChecksum } from '../checksum.js';
-import type { Checksum } from '../checksum.js';
+import type { UsageRow } from '../../store/port.js';
+import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
+import type { Part } from '../../store/ledger.js';
+import { COLUMNS, DayChecksum } from './checksum.js';
+import type { Checksum } from './checksum.js';
 import { connectTo, inTransaction, unavailable } from './connect.js';
 import type { Connect } from './connect.js';
-import { addMonth, LOCK, migrate } from './migrations.js';
+import { addMonth, LOCK, migrateArchive } from './migrations.js';
 import { insertRows, readRows } from './rows.js';
 
 const INSERT_ROWS = 1_000;
+
+/** `held`: the store may still have rows of the day; `moved`: it let go of them. */
+export type DayState = 'held' | 'moved';
 
 /** The archive in the database at `url`, whose schema is brought up to date. Rejects with ArchiveUnavailable. */
 export async function openPostgresArchive(url: string): Promise<Archive> {
   const connect = connectTo(url);
   try {
     const client = await connect();
-    await migrate(client);
-    return new PostgresArchive(client, connect, await settingIn(client, 'id'));
+    await migrateArchive(client);
+    return new Archive(client, connect, await settingIn(client, 'id'));
   } catch (error) {
     throw unavailable(error);
   }
@@ -29,7 +31,9 @@ async function settingIn(client: pg.Client, name: string): Promise<string> {
   return rows[0]?.value ?? '';
 }
 
-class PostgresArchive implements Archive {
+/** Keeps whole days of the ledger. A day is there once it was read back, and never changes. */
+export class Archive {
+  /** Tells this archive from any other. */
   readonly id: string;
   readonly #client: pg.Client;
   readonly #connect: Connect;
@@ -40,10 +44,12 @@ class PostgresArchive implements Archive {
     this.id = id;
   }
 
+  /** The store that it has days of, or is to have; null before the first move. */
   async storeId(): Promise<string | null> {
     return (await this.#attempt(() => settingIn(this.#client, 'store'))) || null;
   }
 
+  /** Takes the days of the store with these ids, the first its own, and of no other. Rejects with ArchiveUnavailable. */
   async bind(storeIds: readonly string[]): Promise<void> {
     const insert = "insert into ledger_settings values ('store', $1) on conflict (name) do nothing";
     await this.#attempt(() => this.#client.query(insert, [storeIds[0]]));
@@ -55,10 +61,12 @@ class PostgresArchive implements Archive {
     );
   }
 
+  /** Another one after each change of what days there are. */
   version(): Promise<string> {
     return this.#attempt(() => settingIn(this.#client, 'version'));
   }
 
+  /** All days that are there: `2026-11-21`. */
   days(): Promise<ReadonlyMap<string, DayState>> {
     return this.#attempt(async () => {
       const { rows } = await this.#client.query<{ day: string; moved: boolean }>(
@@ -68,6 +76,7 @@ class PostgresArchive implements Archive {
     });
   }
 
+  /** Rows of these days: keys in the order of their ids, of a key day by day. */
   async *rows(days: readonly string[], part: Part): AsyncGenerator<readonly UsageRow[]> {
     if (days.length === 0) return;
     const client = await this.#attempt(this.#connect);
@@ -80,6 +89,7 @@ class PostgresArchive implements Archive {
     }
   }
 
+  /** Writes a day, makes it durable, and reads it back before it counts as there. False when it is there already. */
   add(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean> {
     return this.#attempt(async () => {
       if (!(await this.#write(day, rows))) return false;
@@ -122,6 +132,7 @@ class PostgresArchive implements Archive {
     );
   }
 
+  /** Reads a day to its end. Rejects with ArchiveDamaged. */
   verify(day: string): Promise<Checksum> {
     return this.#attempt(() => this.#check(day));
   }
@@ -141,6 +152,7 @@ class PostgresArchive implements Archive {
     return found;
   }
 
+  /** Forgets a day. */
   async drop(day: string): Promise<void> {
     await this.#attempt(() =>
       inTransaction(this.#connect, async (client) => {
@@ -151,6 +163,7 @@ class PostgresArchive implements Archive {
     );
   }
 
+  /** Until when nothing is moved, unix ms; 0 where nothing was said. */
   async pausedUntilMs(): Promise<number> {
     return Number(await this.#attempt(() => settingIn(this.#client, 'paused')));
   }
@@ -161,6 +174,7 @@ class PostgresArchive implements Archive {
     );
   }
 
+  /** Does `work` unless another process is at it: then `undefined`. */
   withLock<T>(work: () => Promise<T>): Promise<T | undefined> {
     return this.#attempt(() =>
       // Held by a transaction, which ends with the process however that ends: a pooler may give its next query another

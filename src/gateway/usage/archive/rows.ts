@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { COUNTS, noCounts } from '../../../store/counts.js';
-import type { UsageRow } from '../../../store/port.js';
-import { mergeByKey } from '../merge.js';
-import type { Part } from '../../../store/ledger.js';
-import { COLUMNS } from '../checksum.js';
+import { COUNTS, noCounts } from '../../store/counts.js';
+import type { UsageRow } from '../../store/port.js';
+import { mergeByKey } from './merge.js';
+import type { Part } from '../../store/ledger.js';
+import { COLUMNS } from './checksum.js';
 
 /** Rows of a day fetched at once. */
 const FETCH_ROWS = 500;

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ArchiveDamaged, ArchiveUnavailable } from '../errors.js';
+import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 
 const CONNECT_MS = 5_000;
 

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import t from 'tap';
-import type { UsageRow } from '../../../../../src/gateway/store/port.js';
-import { openPostgresArchive } from '../../../../../src/gateway/usage/archive/postgres/postgres.js';
-import { startPgbouncer } from '../../../../servers/pgbouncer.js';
-import { startPostgres } from '../../../../servers/postgres.js';
-import { gathered } from '../stage.js';
+import type { UsageRow } from '../../../../src/gateway/store/port.js';
+import { openPostgresArchive } from '../../../../src/gateway/usage/archive/archive.js';
+import { startPgbouncer } from '../../../servers/pgbouncer.js';
+import { startPostgres } from '../../../servers/postgres.js';
+import { gathered } from './stage.js';
 
 const server = await startPostgres();
 t.teardown(() => server.stop());
