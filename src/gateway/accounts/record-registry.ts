@@ -17,7 +17,7 @@ import type { KeyRefusedKind } from './refused.js';
 import { looksLikeToken } from './token.js';
 
 /** A key or a customer. */
-interface Account extends StoredRecord {
+export interface Account extends StoredRecord {
   readonly plan: string;
   readonly limits: Limits | null;
   readonly grants?: readonly Grant[];
@@ -84,6 +84,11 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
     if (record !== undefined) return record;
     const hint = looksLikeToken(id) ? `a whole key was given: ${idInToken}` : `no ${name} has this id`;
     throw new KeyRefused(missing, [hint]);
+  }
+
+  /** The record with plan and limits as they hold: a key may have those of its customer. */
+  asItHolds(record: R): Promise<R> {
+    return Promise.resolve(record);
   }
 
   /** By id, a page at a time. */

@@ -97,8 +97,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
     return { record, token };
   }
 
-  /** The record with plan and limits of its customer, where it has one. */
-  async asItHolds(record: KeyRecord): Promise<KeyRecord> {
+  override async asItHolds(record: KeyRecord): Promise<KeyRecord> {
     const [held = record] = await withTerms(this.#parts.engine.customers, [record]);
     return held;
   }

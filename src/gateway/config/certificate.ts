@@ -33,49 +33,48 @@ export class Certificate {
 }
 
 /** What is wrong with one of the two files, and what to do. */
-export interface CertificateFault {
-  readonly part: keyof TlsSettings;
-  readonly message: string;
-}
+type Report = (part: keyof TlsSettings, message: string) => void;
 
-/** Reads both files once, so that what was checked is what is served. Gives every fault found; none means good. */
-export function readCertificate(files: TlsSettings, faults: CertificateFault[]): Certificate | null {
-  const found = faults.length;
-  const fault = (part: CertificateFault['part'], message: string): null => {
-    faults.push({ part, message: `${files[part]}: ${message}` });
-    return null;
-  };
-  const cert = readPem(files.cert, (message) => fault('cert', message));
-  const key = readPem(files.key, (message) => fault('key', message));
+/** Reads both files once, so that what was checked is what is served. Reports every fault; null where there is one. */
+export function readCertificate(files: TlsSettings, report: Report): Certificate | null {
+  const faults: string[] = [];
+  const refuse =
+    (part: keyof TlsSettings): Refuse =>
+    (message) => {
+      faults.push(message);
+      report(part, `${files[part]}: ${message}`);
+      return null;
+    };
+  const cert = readPem(files.cert, refuse('cert'));
+  const key = readPem(files.key, refuse('key'));
   const first =
     cert &&
     parse(
       () => new X509Certificate(cert),
-      () =>
-        fault(
-          'cert',
-          'no certificate in PEM form (-----BEGIN CERTIFICATE-----); name the file with the certificate, ' +
-            'followed by those that signed it',
-        ),
+      () => refuse('cert')(NO_CERTIFICATE),
     );
   const secret =
     key &&
     parse(
       () => createPrivateKey(key),
-      () => fault('key', keyAdvice(key)),
+      () => refuse('key')(keyAdvice(key)),
     );
-  if (first) checkTime(first, Date.now(), (message) => fault('cert', message));
-  if (first && secret) checkPair(first, secret, files, (message) => fault('key', message));
-  if (!cert || !key || faults.length > found) return null;
+  if (first) checkTime(first, Date.now(), refuse('cert'));
+  if (first && secret) checkPair(first, secret, files, refuse('key'));
+  if (!cert || !key || faults.length > 0) return null;
   // TLS has rules of its own, such as the least size of a key.
   return parse(
     () => {
       createSecureContext({ cert, key });
       return new Certificate(cert, key);
     },
-    (code) => fault('cert', `not accepted by TLS (${code}); have a new certificate made`),
+    (code) => refuse('cert')(`not accepted by TLS (${code}); have a new certificate made`),
   );
 }
+
+const NO_CERTIFICATE =
+  'no certificate in PEM form (-----BEGIN CERTIFICATE-----); name the file with the certificate, followed by those ' +
+  'that signed it';
 
 type Refuse = (message: string) => null;
 

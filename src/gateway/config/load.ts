@@ -5,10 +5,9 @@ import type { z } from 'zod';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
 import { readCertificate } from './certificate.js';
-import type { Certificate, CertificateFault } from './certificate.js';
+import type { Certificate } from './certificate.js';
 import { contradictions } from './contradictions.js';
 import { problemsOf } from './files/issues.js';
-import { inputSchema, knownKeys } from './schema/json-schema.js';
 import { at, environmentLayers, layOver, plainLayer, readChain, readNamed } from './files/layers.js';
 import type { Layers } from './files/layers.js';
 import { misspeltVariables, locationOf } from './files/environment.js';
@@ -146,12 +145,10 @@ function collect<T>(problems: Problem[], read: () => T): T | undefined {
 function check<T extends z.ZodType>(problems: Problem[], layers: Layers, schema: T): z.output<T> | undefined {
   const parsed = schema.safeParse(layers.value);
   if (parsed.success) return parsed.data;
-  const keys = inputSchema(schema);
   problems.push(
     ...problemsOf(parsed.error.issues, {
       location: (path, part) => layers.location(path, part),
       says: (path) => layers.decides(path) !== undefined,
-      known: (path) => knownKeys(keys, path),
     }),
   );
   return undefined;
@@ -170,16 +167,9 @@ function openCertificate(
   tls: TlsSettings | null,
 ): Certificate | null {
   if (gateway === undefined || tls === null) return null;
-  const faults: CertificateFault[] = [];
-  const certificate = readCertificate(tls, faults);
-  problems.push(
-    ...faults.map(({ part, message }) => ({
-      ...gateway.location(['tls', part], 'value'),
-      path: `tls.${part}`,
-      message,
-    })),
-  );
-  return certificate;
+  return readCertificate(tls, (part, message) => {
+    problems.push({ ...gateway.location(['tls', part], 'value'), path: `tls.${part}`, message });
+  });
 }
 
 /** The path that a setting says, absolute: relative to the file that says it; null where nobody does. */

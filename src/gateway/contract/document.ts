@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { MAX_COST } from '../admission/bucket.js';
-import { duration, LONGEST, whole } from '../config/schema/values.js';
+import { duration, LONGEST, mapping, whole } from '../config/schema/values.js';
 
 /** The parts of the OpenAPI document that the gateway reads; redocly checks the rest. */
 const time = z.iso.datetime({ offset: true, error: 'must be a date-time such as 2030-12-05T00:00:00Z, in quotes' });
 const visible = /^[\x21\x23-\x3b\x3d\x3f-\x7e]+$/;
 
-const extension = z.strictObject(
+const extension = mapping(
   {
     upstream: z
       .string({ error: 'must name the upstream, or gateway' })
@@ -20,7 +20,7 @@ const extension = z.strictObject(
     websocket: z.boolean({ error: 'must be true or false' }).optional(),
     deadline: duration('1ms', LONGEST).optional(),
   },
-  { error: (issue) => (issue.code === 'invalid_type' ? 'must be { upstream, cost, scope, stability }' : undefined) },
+  'must be { upstream, cost, scope, stability }',
 );
 
 const servers = z
@@ -61,11 +61,7 @@ const operation = z
 /** Methods a path may have, in the order of Allow. TRACE and CONNECT are never served. */
 export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
 
-const pathItem = z.strictObject({
-  servers: servers.optional(),
-  parameters: z.array(z.unknown()).optional(),
-  summary: z.string().optional(),
-  description: z.string().optional(),
+const pathItem = mapping({
   get: operation.optional(),
   head: operation.optional(),
   post: operation.optional(),
@@ -73,6 +69,10 @@ const pathItem = z.strictObject({
   patch: operation.optional(),
   delete: operation.optional(),
   options: operation.optional(),
+  servers: servers.optional(),
+  parameters: z.array(z.unknown()).optional(),
+  summary: z.string().optional(),
+  description: z.string().optional(),
 });
 
 export const documentShape = z.looseObject({

@@ -181,8 +181,6 @@ function checkedOf(file: YamlFile): Parameters<typeof problemsOf>[1] {
   return {
     location: (path, part) => locationIn(file, path, part),
     says: (path) => file.locate(path, 'value') !== undefined,
-    known: (path) =>
-      path.at(-1) === 'x-petgate' ? ['upstream', 'cost', 'scope', 'stability', 'websocket', 'deadline'] : METHODS,
   };
 }
 

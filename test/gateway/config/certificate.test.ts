@@ -5,7 +5,6 @@ import { inspect } from 'node:util';
 import t from 'tap';
 import type { Test } from 'tap';
 import { readCertificate } from '../../../src/gateway/config/certificate.js';
-import type { CertificateFault } from '../../../src/gateway/config/certificate.js';
 import { explainSettings } from '../../../src/gateway/config/explain.js';
 import { ConfigError, loadSettings, loadSources } from '../../../src/gateway/config/load.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
@@ -105,12 +104,15 @@ for (const [name, tls, what] of mistakes) {
 }
 
 t.test('a file that may not be read is told as such', (t) => {
-  const faults: CertificateFault[] = [];
+  const faults: object[] = [];
   const root = process.geteuid?.() === 0;
   chmodSync(other.key, 0);
   // Root may read everything, so for this moment it is nobody.
   if (root) process.seteuid!(65_534);
-  t.equal(readCertificate(other, faults), null);
+  t.equal(
+    readCertificate(other, (part, message) => faults.push({ part, message })),
+    null,
+  );
   if (root) process.seteuid!(0);
   chmodSync(other.key, 0o600);
   t.match(faults.at(-1), {

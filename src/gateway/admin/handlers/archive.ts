@@ -1,29 +1,31 @@
 import { text } from 'node:stream/consumers';
 import type { ArchiveTask } from '../../usage/task.js';
+import type { Access } from '../access/roles.js';
 import { AdminRefusal } from '../answer.js';
 import { checkOrder, days } from '../input/query.js';
 import { ArchiveStatus } from '../openapi/schemas.js';
-import { handler } from '../route.js';
-import type { AdminParts } from '../route.js';
+import { route } from '../route.js';
+import type { AdminParts, Route } from '../route.js';
 
+const ARCHIVE = '/admin/v1/usage/archive';
 const LINES = 'application/x-ndjson';
 
-export const status = handler({
-  browser: true,
-  gives: ArchiveStatus,
-  handle: async ({ parts }) => ({ json: JSON.parse(await text(linesOf(parts, { kind: 'status' }))) as object }),
-});
+export const ARCHIVE_ROUTES: readonly Route[] = [
+  route(`GET ${ARCHIVE}`, 'billing', 'Which days of the ledger are in the archive, and which wait', {
+    browser: true,
+    gives: ArchiveStatus,
+    handle: async ({ parts }) => ({ json: JSON.parse(await text(linesOf(parts, { kind: 'status' }))) as object }),
+  }),
+  route(`POST ${ARCHIVE}/move`, 'operator', 'Moves the days that are due now, as once a day', {
+    gives: [LINES],
+    handle: ({ parts }) => ({ type: LINES, chunks: linesOf(parts, { kind: 'move' }) }),
+  }),
+  ofDays('GET', 'verify', 'billing', 'Reads archived days to their end, a line for each'),
+  ofDays('POST', 'restore', 'operator', 'Brings archived days back, a line for each'),
+];
 
-export const move = handler({
-  gives: [LINES],
-  handle: ({ parts }) => ({ type: LINES, chunks: linesOf(parts, { kind: 'move' }) }),
-});
-
-export const verify = ofDays('verify');
-export const restore = ofDays('restore');
-
-function ofDays(kind: ArchiveTask['kind']) {
-  return handler({
+function ofDays(method: string, kind: ArchiveTask['kind'], role: Access, summary: string): Route {
+  return route(`${method} ${ARCHIVE}/${kind}`, role, summary, {
     query: days,
     gives: [LINES],
     handle: ({ parts, query }) => {
@@ -34,11 +36,10 @@ function ofDays(kind: ArchiveTask['kind']) {
 }
 
 function linesOf({ archive }: AdminParts, task: Omit<ArchiveTask, 'settings'>): AsyncGenerator<Buffer, void> {
-  if (archive === undefined)
-    throw new AdminRefusal(
-      404,
-      'no_archive',
-      'There is no archive: set LEDGER_URL (only with Redis: the embedded store keeps its ledger itself).',
-    );
-  return archive(task);
+  if (archive !== undefined) return archive(task);
+  throw new AdminRefusal(
+    404,
+    'no_archive',
+    'There is no archive: set LEDGER_URL (only with Redis: the embedded store keeps its ledger itself).',
+  );
 }

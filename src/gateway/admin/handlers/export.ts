@@ -5,10 +5,7 @@ import type { OutboxEntry } from '../../store/outbox/event.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MAX_DAYS } from '../../usage/range.js';
-import { viewOf as banView } from './bans.js';
-import { viewOf as customerView } from './customers.js';
-import { viewOf as eventView } from './events.js';
-import { entryView, viewOf as keyView } from './keys.js';
+import { banView, customerView, entryView, eventView, keyView } from './views.js';
 import type { AdminParts } from '../route.js';
 import { reportOf } from './usage.js';
 

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Layers } from '../../config/files/layers.js';
 import { ConfigError } from '../../config/files/problem.js';
 import { plansFile, toPlans } from '../../config/schema/plans.js';
@@ -5,7 +6,8 @@ import { checkPrices } from '../../contract/prices.js';
 import { AdminRefusal } from '../answer.js';
 import { readBody } from '../input/body.js';
 import { PlanCheck, PlanFile, PlanList } from '../openapi/schemas.js';
-import { handler } from '../route.js';
+import { route } from '../route.js';
+import type { AdminParts, Route } from '../route.js';
 
 /** A thousand plans with prices are a third of it. */
 const FILE_BYTES = 2 ** 20;
@@ -15,33 +17,35 @@ const IN_BODY: Pick<Layers, 'location' | 'files'> = {
   files: [],
 };
 
-export const list = handler({
-  gives: PlanList,
-  handle: async ({ parts }) => ({ json: { plans: await parts.registry.planUse.list() } }),
-});
+export const PLAN_ROUTES: readonly Route[] = [
+  route('GET /admin/v1/plans', 'read', 'The plans, and how many keys and customers have each', {
+    gives: PlanList,
+    handle: async ({ parts }) => ({ json: { plans: await parts.registry.planUse.list() } }),
+  }),
+  route('POST /admin/v1/plans/check', 'read', 'What a file of plans would take away; changes nothing', {
+    takes: PlanFile,
+    streams: true,
+    gives: PlanCheck,
+    handle: async ({ parts, bytes }) => ({ json: await check(parts, readBody(await wholeOf(bytes))) }),
+  }),
+];
 
-export const check = handler({
-  takes: PlanFile,
-  streams: true,
-  gives: PlanCheck,
-  handle: async ({ parts, bytes }) => {
-    const parsed = plansFile.safeParse(readBody(await wholeOf(bytes)));
-    if (!parsed.success) {
-      const problems = parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`);
-      return { json: { problems, warnings: [] } };
-    }
-    const plans = toPlans(parsed.data);
-    const { planUse } = parts.registry;
-    try {
-      const operations = [...planUse.costs].map(([id, cost]) => ({ id, cost }));
-      const warnings = checkPrices({ settings: { plans }, plans: IN_BODY }, operations);
-      return { json: { problems: await planUse.taken(plans), warnings } };
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      return { json: { problems: error.message.split('\n'), warnings: [] } };
-    }
-  },
-});
+async function check({ registry: { planUse } }: AdminParts, file: unknown): Promise<z.output<typeof PlanCheck>> {
+  const parsed = plansFile.safeParse(file);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`);
+    return { problems, warnings: [] };
+  }
+  const plans = toPlans(parsed.data);
+  try {
+    const operations = [...planUse.costs].map(([id, cost]) => ({ id, cost }));
+    const warnings = checkPrices({ settings: { plans }, plans: IN_BODY }, operations);
+    return { problems: [...(await planUse.taken(plans))], warnings: [...warnings] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { problems: error.message.split('\n'), warnings: [] };
+  }
+}
 
 async function wholeOf(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];

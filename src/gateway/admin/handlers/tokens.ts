@@ -2,34 +2,36 @@ import { isoOrNull } from '../../accounts/edits.js';
 import { hasExpired } from '../../store/records/admin-token.js';
 import type { AdminToken } from '../../store/records/admin-token.js';
 import { IssuedToken, NewToken, Token, TokenList } from '../openapi/schemas.js';
-import { handler } from '../route.js';
+import { route } from '../route.js';
+import type { Route } from '../route.js';
 
-export const list = handler({
-  gives: TokenList,
-  handle: async ({ parts, tokens }) => {
-    const [records, nowMs] = [await tokens.list(), await parts.registry.nowMs()];
-    return { json: { tokens: records.map((record) => viewOf(record, nowMs)) } };
-  },
-});
+const TOKENS = '/admin/v1/tokens';
 
-export const create = handler({
-  takes: NewToken,
-  status: 201,
-  gives: IssuedToken,
-  handle: async ({ parts, tokens, body, actor }) => {
-    const { record, token } = await tokens.create(body, actor);
-    return { json: { token, ...viewOf(record, await parts.registry.nowMs()) } };
-  },
-});
-
-export const show = handler({
-  gives: Token,
-  handle: async ({ parts, tokens, id }) => ({ json: viewOf(await tokens.get(id), await parts.registry.nowMs()) }),
-});
-
-export const revoke = handler({
-  handle: ({ tokens, id }) => tokens.revoke(id),
-});
+export const TOKEN_ROUTES: readonly Route[] = [
+  route(`GET ${TOKENS}`, 'operator', 'Lists admin tokens', {
+    gives: TokenList,
+    handle: async ({ parts, tokens }) => {
+      const [records, nowMs] = [await tokens.list(), await parts.registry.nowMs()];
+      return { json: { tokens: records.map((record) => viewOf(record, nowMs)) } };
+    },
+  }),
+  route(`POST ${TOKENS}`, 'operator', 'Creates an admin token; the answer shows it, once', {
+    takes: NewToken,
+    status: 201,
+    gives: IssuedToken,
+    handle: async ({ parts, tokens, body, actor }) => {
+      const { record, token } = await tokens.create(body, actor);
+      return { json: { token, ...viewOf(record, await parts.registry.nowMs()) } };
+    },
+  }),
+  route(`GET ${TOKENS}/{id}`, 'operator', 'One admin token', {
+    gives: Token,
+    handle: async ({ parts, tokens, id }) => ({ json: viewOf(await tokens.get(id), await parts.registry.nowMs()) }),
+  }),
+  route(`DELETE ${TOKENS}/{id}`, 'operator', 'Revokes an admin token at once', {
+    handle: ({ tokens, id }) => tokens.revoke(id),
+  }),
+];
 
 /** A token as operators see it: never itself nor its hash. */
 function viewOf(record: AdminToken, nowMs: number): object {

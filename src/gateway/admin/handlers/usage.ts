@@ -9,8 +9,8 @@ import { AdminRefusal } from '../answer.js';
 import type { Answer, Headers } from '../answer.js';
 import { checkOrder, inFormat, invalidQuery, ofReport } from '../input/query.js';
 import { Finality } from '../openapi/schemas.js';
-import { handler } from '../route.js';
-import type { AdminParts } from '../route.js';
+import { route } from '../route.js';
+import type { AdminParts, Route } from '../route.js';
 
 type ReportQuery = Checked<typeof ofReport>;
 
@@ -24,40 +24,37 @@ const STORED_DAYS = 31;
 /** Reports over all keys. */
 const MAX_AT_ONCE = 4;
 
-export const report = handler({
-  query: { ...ofReport, ...inFormat },
-  browser: true,
-  gives: ['application/json', 'text/csv', 'text/html'],
-  handle: ({ parts, query: { format, ...query } }) => reported(parts, query, format),
-});
+const USAGE = '/admin/v1/usage';
 
-export const page = handler({
-  query: ofReport,
-  browser: true,
-  gives: ['text/html'],
-  handle: ({ parts, query }) => reported(parts, query, 'html'),
-});
-
-/** Up to which day all is there, and the gateways that decide it. */
-export const gateways = handler({
-  browser: true,
-  gives: Finality,
-  handle: async ({ parts }) => {
-    const { openFrom, waitingFor, without } = await parts.engine.days.finality(await parts.registry.nowMs());
-    return { json: { openFrom, waitingFor: waitingFor.map(viewOf), without: without.map(viewOf) } };
-  },
-});
-
-export const giveUp = handler({
-  handle: async ({ parts, id }) => {
-    if (await parts.engine.days.giveUp(id)) return undefined;
-    throw new AdminRefusal(
-      404,
-      'gateway_not_found',
-      'No gateway of this id holds a day open. See GET /admin/v1/usage/gateways.',
-    );
-  },
-});
+export const USAGE_ROUTES: readonly Route[] = [
+  route(`GET ${USAGE}`, 'billing', 'A usage report, streamed', {
+    query: { ...ofReport, ...inFormat },
+    browser: true,
+    gives: ['application/json', 'text/csv', 'text/html'],
+    handle: ({ parts, query: { format, ...query } }) => reported(parts, query, format),
+  }),
+  route('GET /admin/usage', 'billing', 'The usage page for browsers', {
+    query: ofReport,
+    browser: true,
+    gives: ['text/html'],
+    handle: ({ parts, query }) => reported(parts, query, 'html'),
+  }),
+  route(`GET ${USAGE}/gateways`, 'billing', 'The gateways that keep days from being final', {
+    browser: true,
+    gives: Finality,
+    handle: async ({ parts }) => {
+      const { openFrom, waitingFor, without } = await parts.engine.days.finality(await parts.registry.nowMs());
+      return { json: { openFrom, waitingFor: waitingFor.map(viewOf), without: without.map(viewOf) } };
+    },
+  }),
+  route(`DELETE ${USAGE}/gateways/{id}`, 'operator', 'Waits no longer for a gateway', {
+    handle: async ({ parts, id }) => {
+      if (await parts.engine.days.giveUp(id)) return undefined;
+      const message = 'No gateway of this id holds a day open. See GET /admin/v1/usage/gateways.';
+      throw new AdminRefusal(404, 'gateway_not_found', message);
+    },
+  }),
+];
 
 async function reported(parts: AdminParts, query: ReportQuery, format: Format): Promise<Answer> {
   const nowMs = await parts.registry.nowMs();

@@ -3,13 +3,13 @@ import { keyChange } from '../../accounts/change.js';
 import { newKey } from '../../accounts/create.js';
 import { customerChange, newCustomer } from '../../accounts/customers/registry.js';
 import { newWebhook } from '../../accounts/customers/webhooks.js';
-import { limits, NO_RULES } from '../../accounts/fields.js';
+import { limits, NO_RULES, text } from '../../accounts/fields.js';
 import type { Shape } from '../../accounts/fields.js';
 import { newGrant } from '../../accounts/grants.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
+import { duration } from '../../config/schema/values.js';
 import { ROLES } from '../../store/records/admin-token.js';
 import { newToken } from '../access/tokens.js';
-import { newBan, rotation } from '../input/bodies.js';
 
 /** All that OpenAPI names. */
 export const NAMED = z.registry<{ readonly id: string }>();
@@ -54,7 +54,8 @@ export const GrantList = answer('GrantList', { grants: GRANTS });
 
 export const NewKey = body('NewKey', newKey(NO_RULES));
 export const KeyChange = body('KeyChange', keyChange(NO_RULES));
-export const Rotation = body('Rotation', rotation);
+/** How long the secret before stays valid. */
+export const Rotation = body('Rotation', { overlap: duration('0s', '90d').prefault('24h') });
 const KEY = {
   id: TEXT,
   name: TEXT,
@@ -99,7 +100,7 @@ export const IssuedWebhook = answer('IssuedWebhook', {
   secret: TEXT.nullable().describe('What events are signed with, shown this once; null where it stays'),
 });
 
-export const NewBan = body('NewBan', newBan);
+export const NewBan = body('NewBan', { for: duration('1s', '366d'), reason: text(200).nullable().default(null) });
 export const Ban = answer('Ban', { key: TEXT, until: MOMENT, level: COUNT, reason: TEXT.nullable(), by: TEXT });
 export const BanList = answer('BanList', { bans: z.array(Ban) });
 export const BanPage = answer('BanPage', { bans: z.array(Ban), cursor: CURSOR });

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { suggestion } from '../../../shared/names/nearest.js';
 import type { SourceLocation, Problem } from './problem.js';
 import type { Path } from './yaml-file.js';
 
@@ -11,8 +10,6 @@ interface Checked {
   location(path: Path, part: 'key' | 'value'): SourceLocation;
   /** True when somebody says `path`. */
   says(path: Path): boolean;
-  /** The keys there may be at `path`, for "did you mean". */
-  known(path: Path): readonly string[];
 }
 
 /** Turns zod's issues into problems with a place, in the order of the file. Never shows a value: it may be a secret. */
@@ -24,8 +21,8 @@ export function problemsOf(issues: readonly Issue[], checked: Checked): Problem[
 function problemsOfIssue(issue: Issue, above: Path, checked: Checked): Problem[] {
   const path = [...above, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
-    const known = checked.known(path);
-    return issue.keys.map((key) => problem([...path, key], 'key', `unknown key; ${suggestion(key, known)}`, checked));
+    const messages = issue.message.split('\n');
+    return issue.keys.map((key, n) => problem([...path, key], 'key', messages[n]!, checked));
   }
   if (issue.code === 'invalid_union') {
     const deepest = deepestBranch(issue.errors);

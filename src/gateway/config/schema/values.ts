@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { suggestion } from '../../../shared/names/nearest.js';
 import { DURATION, parseBytes, parseDurationMs, SIZE } from './quantity.js';
 
 /** One more wait than setTimeout can hold would fire at once; no time limit comes near it. */
@@ -16,38 +17,31 @@ export function wholeError(least: number, max: number, or = ''): string {
 }
 
 /** `5s` → 5000, from `least` to `max` (durations themselves). */
-export function duration(least: string, max: string) {
-  const error = `must be a duration with its unit (ms, s, m, h, d) from ${least} to ${max}`;
-  const [leastMs, maxMs] = [parseDurationMs(least)!, parseDurationMs(max)!];
-  const inRange = (text: string): boolean => between(parseDurationMs(text), leastMs, maxMs);
-  return z
-    .string({ error })
-    .regex(DURATION, { error, abort: true })
-    .refine(inRange, error)
-    .transform((text) => parseDurationMs(text)!);
-}
+export const duration = (least: string, max: string) =>
+  quantity(DURATION, parseDurationMs, `must be a duration with its unit (ms, s, m, h, d)`, least, max);
 
 /** `1MiB` → 1048576, from `least` to `max` (sizes themselves). */
-export function size(least: string, max: string) {
-  const error = `must be a size with its unit (B, KiB, MiB, GiB, TiB) from ${least} to ${max}`;
-  const [leastBytes, maxBytes] = [parseBytes(least)!, parseBytes(max)!];
-  const inRange = (text: string): boolean => between(parseBytes(text), leastBytes, maxBytes);
+export const size = (least: string, max: string) =>
+  quantity(SIZE, parseBytes, `must be a size with its unit (B, KiB, MiB, GiB, TiB)`, least, max);
+
+function quantity(form: RegExp, parse: (text: string) => number | undefined, what: string, least: string, max: string) {
+  const error = `${what} from ${least} to ${max}`;
+  const inRange = (value = Number.NaN): boolean => value >= parse(least)! && value <= parse(max)!;
   return z
     .string({ error })
-    .regex(SIZE, { error, abort: true })
-    .refine(inRange, error)
-    .transform((text) => parseBytes(text)!);
+    .regex(form, { error, abort: true })
+    .refine((text) => inRange(parse(text)), error)
+    .transform((text) => parse(text)!);
 }
 
-function between(value: number | undefined, least: number, max: number): boolean {
-  return value !== undefined && value >= least && value <= max;
-}
-
-/** A mapping whose keys are known; `error` says so when something else stands there. */
-export function mapping<T extends z.ZodRawShape>(shape: T) {
+/** A mapping whose keys are known. @param error when something else stands there; of unknown keys it has a line each */
+export function mapping<T extends z.ZodRawShape>(
+  shape: T,
+  error = `must be a mapping of ${Object.keys(shape).join(', ')}`,
+) {
+  const unknown = (key: string): string => `unknown key; ${suggestion(key, Object.keys(shape))}`;
   return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'invalid_type' ? `must be a mapping of ${Object.keys(shape).join(', ')}` : undefined,
+    error: (issue) => (issue.code === 'unrecognized_keys' ? issue.keys.map(unknown).join('\n') : error),
   });
 }
 

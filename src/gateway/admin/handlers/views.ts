@@ -1,0 +1,59 @@
+import { isoOrNull } from '../../accounts/edits.js';
+import { AFTER_REFUSALS } from '../../store/outbox/event.js';
+import type { OutboxEntry, OutboxState } from '../../store/outbox/event.js';
+import type { Ban } from '../../store/port.js';
+import { customerOf } from '../../store/records/customer-id.js';
+import type { CustomerRecord } from '../../store/records/customer.js';
+import { inForce } from '../../store/records/grant.js';
+import type { Grant } from '../../store/records/grant.js';
+import type { KeyRecord } from '../../store/records/key.js';
+import type { AuditEntry } from '../../store/records/record.js';
+
+// What operators are shown of what the store keeps: never a secret nor a hash.
+
+/** Of a ban that nobody started by hand. */
+const BY_ITSELF = { reason: AFTER_REFUSALS, actor: 'petgate' };
+
+export function keyView(record: KeyRecord, nowMs: number): object {
+  const { id, name, plan, status, limits, grants, scopes, note, createdAtMs, expiresAtMs } = record;
+  return {
+    ...{ id, name, customer: customerOf(id), plan, status, limits, grants: grantsView(grants, nowMs), scopes, note },
+    ...{ created: isoOrNull(createdAtMs), expires: isoOrNull(expiresAtMs), secrets: secretsView(record.secrets) },
+  };
+}
+
+export function customerView(record: CustomerRecord, nowMs: number): object {
+  const { id, name, reference, plan, status, limits, grants, note, createdAtMs } = record;
+  const created = isoOrNull(createdAtMs);
+  return { id, name, reference, plan, status, limits, grants: grantsView(grants, nowMs), note, created };
+}
+
+/** When each ends. */
+export function secretsView(secrets: readonly { readonly endsAtMs: number | null }[]): readonly object[] {
+  return secrets.map(({ endsAtMs }) => ({ ends: isoOrNull(endsAtMs) }));
+}
+
+/** Those in force. */
+export function grantsView(grants: readonly Grant[] = [], nowMs: number): readonly object[] {
+  return inForce(grants, nowMs).map(grantView);
+}
+
+export function grantView({ id, window, units, untilMs, note, actor, atMs }: Grant): object {
+  return { id, window, units, until: isoOrNull(untilMs), note, by: actor, at: isoOrNull(atMs) };
+}
+
+export function entryView({ atMs, actor, action, changed }: AuditEntry): object {
+  return { at: isoOrNull(atMs), actor: actor ?? null, action, changed };
+}
+
+export function banView({ keyId, untilMs, level, note }: Ban): object {
+  const { reason, actor } = note ?? BY_ITSELF;
+  return { key: keyId, until: isoOrNull(untilMs), level, reason, by: actor };
+}
+
+export function eventView({ event, attempts, failure, dueAtMs, deadAtMs }: OutboxEntry): object {
+  const { id, type, atMs, data } = event;
+  const [time, due, dead] = [atMs, dueAtMs, deadAtMs].map(isoOrNull);
+  const state: OutboxState = deadAtMs !== null ? 'dead' : atMs > Date.now() ? 'scheduled' : 'waiting';
+  return { id, type, time, data, state, attempts, failure, due, dead };
+}
