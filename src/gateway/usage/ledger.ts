@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openRedisLedger } from '../store/open.js';
 import type { ArchiveNote, LedgerStore, StoredRow } from '../store/ledger.js';
 import type { UsageRow, UsageStore } from '../store/port.js';
@@ -34,17 +33,14 @@ export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerSt
  * Asks the archive which store its days are of: null where there is no archive, or it has none yet. Rejects with
  * ArchiveUnavailable, soon: somebody waits for it.
  */
-export function archivedStore(settings: Pick<LedgerSettings, 'store'>): () => Promise<string | null> {
+export function archivedStore({ store: { archive } }: Pick<LedgerSettings, 'store'>): () => Promise<string | null> {
   let asking: Promise<string | null> | undefined;
-  const ask = async (): Promise<string | null> => {
-    const archive = await openArchive(settings);
-    return archive === null ? null : archive.storeId().finally(() => archive.close());
+  const ask = async (url: string): Promise<string | null> => {
+    const { storeIdIn } = await import('./archive/archive.js');
+    return storeIdIn(url, ASK_MS);
   };
-  const late = async (): Promise<never> => {
-    await sleep(ASK_MS, undefined, { ref: false });
-    throw new ArchiveUnavailable('The archive of the ledger, PostgreSQL at LEDGER_URL, does not answer.');
-  };
-  return () => Promise.race([(asking ??= ask().finally(() => (asking = undefined))), late()]);
+  return () =>
+    archive === null ? Promise.resolve(null) : (asking ??= ask(archive).finally(() => (asking = undefined)));
 }
 
 /** The archive that the settings name; null where there is none. Rejects with ArchiveUnavailable. */

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
+import { freePort } from '../../servers/free-port.js';
 import { startGateway } from '../../servers/gateway.js';
 import type { Gateway, GatewayOptions } from '../../servers/gateway.js';
 import { startCluster, startRedis } from '../../servers/redis.js';
@@ -126,3 +127,22 @@ t.test('a master of a Cluster that restarts empty', async (t) => {
   for (const each of [gateway, other])
     await until('it decides again', async () => (await figure(each, 'petgate_store_replaced')) === 0);
 });
+
+t.test(
+  'a first start while PostgreSQL is unreachable: nobody knows what Redis lost, and nothing is made up',
+  async (t) => {
+    const redis = await startRedis();
+    t.teardown(() => redis.stop());
+    const start = await frontOf(t, redis.url);
+    const gateway = await start({
+      environment: { REDIS_URL: redis.url, LEDGER_URL: `postgres://127.0.0.1:${await freePort()}/ledger` },
+    });
+    const line = await gateway.program.logged('store is not believed');
+    t.match(line['reason'], /no id, and only the archive knows .* LEDGER_URL/);
+    t.match((await gateway.admin('GET', '/readyz')).body, { parts: { store: { detail: /only the archive knows/ } } });
+    t.equal(await figure(gateway, 'petgate_store_replaced'), 1);
+    t.match(await gateway.admin('POST', '/admin/v1/keys', { plan: 'roomy', name: 'new' }), { status: 503 });
+    t.match(await gateway.admin('POST', '/admin/v1/store/accept'), { status: 503 }, 'who accepts can know no better');
+    t.equal(await redis.command('DBSIZE'), 0, 'Redis stays as it is');
+  },
+);

@@ -10,6 +10,8 @@ import { addMonth, LOCK, migrateArchive } from './migrations.js';
 import { insertRows, readRows } from './rows.js';
 
 const INSERT_ROWS = 1_000;
+/** What PostgreSQL says of a table that is not there. */
+const NO_TABLE = '42P01';
 
 /** `held`: the store may still have rows of the day; `moved`: it let go of them. */
 export type DayState = 'held' | 'moved';
@@ -17,12 +19,31 @@ export type DayState = 'held' | 'moved';
 /** The archive in the database at `url`, whose schema is brought up to date. Rejects with ArchiveUnavailable. */
 export async function openPostgresArchive(url: string): Promise<Archive> {
   const connect = connectTo(url);
+  let client: pg.Client | undefined;
   try {
-    const client = await connect();
+    client = await connect();
     await migrateArchive(client);
     return new Archive(client, connect, await settingIn(client, 'id'));
   } catch (error) {
+    await client?.end().catch(() => undefined);
     throw unavailable(error);
+  }
+}
+
+/**
+ * The store whose days are in the database at `url`; null while there is no archive. Changes nothing there, and takes
+ * at most twice as long. Rejects with ArchiveUnavailable.
+ */
+export async function storeIdIn(url: string, ms: number): Promise<string | null> {
+  let client: pg.Client | undefined;
+  try {
+    client = await connectTo(url, { connectionTimeoutMillis: ms, query_timeout: ms })();
+    return (await settingIn(client, 'store')) || null;
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === NO_TABLE) return null;
+    throw unavailable(error);
+  } finally {
+    await client?.end().catch(() => undefined);
   }
 }
 
@@ -44,17 +65,12 @@ export class Archive {
     this.id = id;
   }
 
-  /** The store that it has days of, or is to have; null before the first move. */
-  async storeId(): Promise<string | null> {
-    return (await this.#attempt(() => settingIn(this.#client, 'store'))) || null;
-  }
-
-  /** Takes the days of the store with these ids, the first its own, and of no other. Rejects with ArchiveUnavailable. */
+  /** Takes days of the store with these ids alone, the first its own. Rejects with ArchiveUnavailable. */
   async bind(storeIds: readonly string[]): Promise<void> {
     const insert = "insert into ledger_settings values ('store', $1) on conflict (name) do nothing";
     await this.#attempt(() => this.#client.query(insert, [storeIds[0]]));
-    const bound = await this.storeId();
-    if (bound === null || storeIds.includes(bound)) return;
+    const bound = await this.#attempt(() => settingIn(this.#client, 'store'));
+    if (storeIds.includes(bound)) return;
     throw new ArchiveUnavailable(
       `The archive at LEDGER_URL is that of another store, ${bound}, and this one is ${storeIds[0]}: give ` +
         'each store a database or schema of its own.',

@@ -6,13 +6,14 @@ const CONNECT_MS = 5_000;
 /** A connection of its own to the database. */
 export type Connect = () => Promise<pg.Client>;
 
-export function connectTo(url: string): Connect {
+export function connectTo(url: string, options: pg.ClientConfig = {}): Connect {
   return async () => {
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_MS,
       application_name: 'petgate-ledger',
       keepAlive: true,
+      ...options,
     });
     client.on('error', () => undefined);
     await client.connect();

@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import pg from 'pg';
 import t from 'tap';
 import type { Test } from 'tap';
 import { dayNumber, ledgerName } from '../../../../src/gateway/store/redis/names.js';
@@ -17,6 +18,7 @@ import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { startCluster, startRedis } from '../../../servers/redis.js';
+import { startProxy } from '../../../servers/stalling-proxy.js';
 import type { RedisServer } from '../../../servers/redis.js';
 import { ago, agoMs, allRows, archiveOf, gathered, openStage, use, withArchive } from './stage.js';
 import type { Stage } from './stage.js';
@@ -134,6 +136,30 @@ t.test(
     t.equal(await redis.command('EXISTS', 'petgate:store'), 0, 'and nobody marks it');
   },
 );
+
+t.test('an archive that hangs when it is asked for its store is asked again, and no connection is left', async (t) => {
+  const stage = await staged(t, 'hangs');
+  await moved(await archiveOf(t, stage.settings), stage);
+  const url = new URL(stage.settings.store.archive!);
+  const proxy = await startProxy(Number(url.port));
+  t.teardown(() => proxy.stop());
+  url.port = proxy.port.toString();
+  const asked = archivedStore(withArchive(stage.settings, url.href));
+  proxy.set('stall');
+  const both = await Promise.allSettled([asked(), asked()]);
+  t.match(both, [{ reason: { name: 'ArchiveUnavailable' } }, { reason: { name: 'ArchiveUnavailable' } }]);
+  proxy.set('pass');
+  t.match(await asked(), /^[0-9a-f]{24}$/);
+  const client = new pg.Client({ connectionString: stage.settings.store.archive! });
+  await client.connect();
+  t.teardown(() => client.end());
+  await until('no connection is left but that of the stage', async () => {
+    const { rows } = await client.query(
+      "select 1 from pg_stat_activity where datname = 'hangs' and application_name = 'petgate-ledger'",
+    );
+    return rows.length === 1;
+  });
+});
 
 t.test('a report that is under way while days are moved has every row once', async (t) => {
   const stage = await staged(t, 'under_way');

@@ -65,7 +65,7 @@ export class Identity {
    * id.
    */
   async accept(): Promise<string> {
-    const known = this.#known.read() ?? (await this.#known.archived().catch(() => null));
+    const known = this.#known.read() ?? (await this.#archived());
     const id = await this.#mark(STORE, known ?? newId(), known ?? '');
     await Promise.all(ALL_MARKS.map((mark) => this.#command(this.#ownerOf(mark), 'hset', mark, 'id', id)));
     await this.#marked();
@@ -108,7 +108,8 @@ export class Identity {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new NotOurs(
-        `it has no id, and whether it is a new one or has lost its data only the archive knows: ${reason}`,
+        `it has no id, and only the archive knows whether it is new or has lost its data: ${reason} Bring ` +
+          'PostgreSQL back, or take LEDGER_URL away where there never was an archive',
       );
     }
   }
