@@ -3,7 +3,6 @@ import { collectFailures } from './store/failures.js';
 import type { AdmissionEngine } from './store/port.js';
 import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/settings.js';
-import type { Contract } from './contract/load.js';
 import type { Operation } from './contract/operation.js';
 import { MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
 import { createListener, type Listener } from './edge/listener.js';
@@ -14,18 +13,12 @@ import { logReplaced } from './observe/replaced.js';
 import { watchBreakers, watchUpstreams } from './observe/upstreams.js';
 import { openUpstreams, retireUpstreams, type Upstreams } from './upstream/pools.js';
 import { createOwnUsage } from './usage/own.js';
-import type { Log } from '../shared/log.js';
 
-interface AppParts {
+interface AppParts extends Pick<Lasting, 'contract' | 'internalToken' | 'log' | 'now'> {
   readonly settings: Settings;
   /** Of the public listener; plain HTTP when left out or null. */
   readonly certificate?: Certificate | null;
   readonly engine: AdmissionEngine;
-  readonly contract: Contract;
-  readonly internalToken: string;
-  readonly log: Log;
-  /** Unix ms, for sunset dates; the real clock when left out. */
-  readonly now?: () => number;
 }
 
 export interface App {

@@ -36,14 +36,8 @@ export interface Lasting {
   readonly onReplaced: OnReplaced;
 }
 
-/** A handler with the upstreams that it forwards to. */
-interface Built {
-  readonly handler: Handler;
-  readonly upstreams: Upstreams;
-}
-
-/** All that a request meets under these settings, step by step. */
-export function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams): Built {
+/** All that a request meets under these settings, step by step, with the upstreams that it is forwarded to. */
+export function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams) {
   const { contract, log, metrics, admission, failures } = parts;
   const cors = settings.cors === null ? null : createCors(settings.cors);
   const ownAnswers = new Map<string, OwnAnswer>([

@@ -12,16 +12,7 @@ export interface Readiness {
   >;
 }
 
-export interface Health {
-  readiness(): Readiness;
-  /** Whether the store's last check went through. */
-  storeOk(): boolean;
-  /** The public port is open: from now on ready, if the parts are. */
-  serving(): void;
-  /** From now on not ready: whoever balances should send requests elsewhere. */
-  drain(): void;
-  stop(): void;
-}
+export type Health = ReturnType<typeof watchHealth>;
 
 const CHECK_MS = 1000;
 
@@ -29,7 +20,7 @@ const CHECK_MS = 1000;
  * Checks the store by a real admission, because a green PING says nothing about the script. An upstream that is down
  * does not make the gateway unready: its 503 is a better answer than none.
  */
-export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams, config: () => ReloadState): Health {
+export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams, config: () => ReloadState) {
   let storeOk = false;
   let storeDetail = 'not checked yet';
   /** Once a store was seen that keeps its data: one that begins to drop it later is notified of, and served on. */
@@ -59,7 +50,7 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
   const stop = repeat(CHECK_MS, check, () => undefined);
 
   return {
-    readiness: () => {
+    readiness: (): Readiness => {
       const parts: Record<string, { ok: boolean; degraded?: true; detail?: string }> = {
         store: store(),
         // A refused file takes nobody away: the settings before are as good as they were.
@@ -73,14 +64,13 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
       }
       return { ready: parts['store']!.ok && serving && !draining, parts };
     },
-    serving: () => {
-      serving = true;
-    },
+    /** The public port is open: from now on ready, if the parts are. */
+    serving: () => void (serving = true),
+    /** Whether the store's last check went through. */
     storeOk: () => storeOk,
-    drain: () => {
-      draining = true;
-    },
-    stop: () => void stop(),
+    /** From now on not ready: whoever balances should send requests elsewhere. */
+    drain: () => void (draining = true),
+    stop,
   };
 }
 

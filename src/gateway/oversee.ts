@@ -8,7 +8,7 @@ import { maintainArchive } from './usage/archive/maintenance.js';
 import type { Base } from './base.js';
 import type { Reloader } from './config/reload.js';
 import type { Deliverer } from './events/deliverer.js';
-import { watchHealth } from './health.js';
+import { watchHealth, type Readiness } from './health.js';
 import { KeyRegistry } from './accounts/registry.js';
 import { watchArchive, watchUnarchived } from './usage/archive/metrics.js';
 import { watchInfo } from './observe/info.js';
@@ -48,7 +48,7 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
     health.drain();
     await setTimeout(base.settings.drainMs);
     await side.drain();
-    health.stop();
+    void health.stop();
     archive?.stop();
     await closeAdmin(admin);
     await events?.stop();
@@ -89,7 +89,7 @@ async function openAdmin(
   base: Base,
   reloader: Reloader,
   metrics: () => Promise<string>,
-  ready: () => ReturnType<ReturnType<typeof watchHealth>['readiness']>,
+  ready: () => Readiness,
 ): Promise<Server> {
   const { settings, contract, engine, log, adminToken } = base;
   const scopes = [...new Set(contract.routes.operations.flatMap(({ scope }) => scope ?? []))];

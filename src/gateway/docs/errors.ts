@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REFUSALS } from '../refusal.js';
+import { CATALOGUE } from '../catalogue.js';
 import type { ErrorRow } from './page.js';
 
 const example = z.object({ value: z.object({ code: z.string(), status: z.number(), message: z.string() }) });
@@ -16,9 +16,7 @@ const shape = z.object({
 
 /** Every error a client can meet: the gateway's catalogue, and what the contract shows of the upstreams. */
 export function errorRows(document: string): readonly ErrorRow[] {
-  const rows = new Map<string, ErrorRow>(
-    Object.values(REFUSALS).map(({ code, status, body }) => [code, { code, status, message: messageOf(body) }]),
-  );
+  const rows = new Map<string, ErrorRow>(Object.entries(CATALOGUE).map(([code, entry]) => [code, { code, ...entry }]));
   const { components } = shape.parse(JSON.parse(document));
   for (const { content = {} } of Object.values(components.responses)) {
     for (const { examples = {} } of Object.values(content)) {
@@ -29,8 +27,4 @@ export function errorRows(document: string): readonly ErrorRow[] {
     }
   }
   return [...rows.values()].sort((one, other) => one.status - other.status || one.code.localeCompare(other.code));
-}
-
-function messageOf(body: string): string {
-  return (JSON.parse(body) as { readonly message: string }).message;
 }

@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -10,24 +9,10 @@ import { createHttp2 } from './http2/server.js';
 import { expectProxyHeaders, type ProxyRefusal } from './proxy-protocol/listener.js';
 import { handshakeRules } from './tls.js';
 import { Traffic } from './traffic.js';
-import { createUpgrades, type Upgrades } from './websocket/upgrade.js';
+import { Upgrades } from './websocket/upgrade.js';
 import { Bag } from '../../shared/bag.js';
 
-export interface Listener {
-  readonly server: Server;
-  /** Exchanges in flight. */
-  inFlight(): number;
-  /** Those of them that wait for their client: for the rest of its body, or until it takes the answer. */
-  waiting(): number;
-  /** WebSocket tunnels, handshakes under way included. */
-  tunnels(): number;
-  /** Bounds connections and times by the limits that hold now; with TLS, new connections get this certificate. */
-  retune(certificate: Certificate | null): void;
-  /** From now on every answer ends its connection. */
-  drain(): void;
-  /** Ends every connection now. */
-  destroy(): void;
-}
+export type Listener = ReturnType<typeof createListener>;
 
 /** How the public is served over TLS. */
 interface Security {
@@ -45,12 +30,12 @@ export function createListener(
   current: () => Handler,
   security: Security | null,
   onUnproxied: ((why: ProxyRefusal) => void) | null,
-): Listener {
+) {
   const accepted = new Bag<Socket>();
   // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
   const sockets = new Bag<Socket>();
   const traffic = new Traffic();
-  const upgrades = createUpgrades(current, traffic);
+  const upgrades = new Upgrades(current, traffic);
   const http2 = security?.http2 === true ? createHttp2(current, traffic) : null;
   const server = createHttp1Server(
     current,
@@ -67,26 +52,29 @@ export function createListener(
   server.on('connection', (socket: Socket) => keep(socket, accepted));
   return {
     server,
+    /** Exchanges in flight, those that wait for their client included. */
     inFlight: () => traffic.active + traffic.waiting,
+    /** Those that wait for their client: for the rest of its body, or until it takes the answer. */
     waiting: () => traffic.waiting,
-    tunnels: () => upgrades.count(),
-    retune: (next) => {
+    tunnels: () => upgrades.count,
+    /** Bounds connections and times by the limits that hold now; with TLS, new connections get this certificate. */
+    retune: (next: Certificate | null) => {
       tune(server, current().limits);
       http2?.retune();
       if (server instanceof TlsServer && next !== null) server.setSecureContext(handshakeRules(next));
     },
+    /** From now on every answer ends its connection. */
     drain: () => {
       traffic.draining = true;
       http2?.drain();
       for (const socket of sockets.items()) endAfterCurrent(socket);
     },
-    destroy: () => destroyAll(accepted, upgrades),
+    /** Ends every connection now. */
+    destroy: () => {
+      upgrades.closeAll('shutdown');
+      for (const socket of accepted.items()) socket.destroy();
+    },
   };
-}
-
-function destroyAll(sockets: Bag<Socket>, upgrades: Upgrades): void {
-  upgrades.closeAll('shutdown');
-  for (const socket of sockets.items()) socket.destroy();
 }
 
 function endAfterCurrent(socket: Socket): void {

@@ -29,6 +29,7 @@ export class Attempt implements ResponseHandler {
   readonly #exchange: Admitted;
   readonly #onEnd: (end: End) => void;
   readonly #onReplaced: OnReplaced;
+  readonly #dispatch: (attempt: Attempt) => Controller | null;
   #controller: Controller | null = null;
   /** It has a connection. */
   #started = false;
@@ -39,15 +40,21 @@ export class Attempt implements ResponseHandler {
   #heldBytes = 0;
   #streaming = false;
 
-  constructor(exchange: Admitted, onReplaced: OnReplaced, onEnd: (end: End) => void) {
+  /** @param dispatch hands it to its transport; null where what steers it comes with its connection */
+  constructor(
+    exchange: Admitted,
+    onReplaced: OnReplaced,
+    onEnd: (end: End) => void,
+    dispatch: (attempt: Attempt) => Controller | null,
+  ) {
     this.#exchange = exchange;
     this.#onReplaced = onReplaced;
     this.#onEnd = onEnd;
+    this.#dispatch = dispatch;
   }
 
-  /** It was handed to a transport, and may wait for a connection. */
-  dispatched(controller: Controller): void {
-    this.#controller = controller;
+  start(): void {
+    this.#controller = this.#dispatch(this);
   }
 
   /** Ends the attempt from outside: deadline or client gone. */

@@ -1,22 +1,13 @@
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
-import type { End } from './attempt.js';
+import type { Attempt, End } from './attempt.js';
 import type { Evidence } from './breaker.js';
 import { failureOf, type OnUpstreamFailure } from './failure.js';
 import type { Address } from './address.js';
 import { noSlot, unavailable, type Upstream } from './pools.js';
 
-/** One attempt at one address. */
-export interface Try {
-  start(): void;
-  /** Ends it from outside: deadline or client gone. */
-  stop(end: Refusal | 'answered'): void;
-  /** Ends it as long as it has no connection. */
-  withdraw(): void;
-}
-
 /** Makes an attempt; `onEnd` is called once, from `start` on. */
-export type Carry = (address: Address, onEnd: (end: End) => void) => Try;
+export type Carry = (address: Address, onEnd: (end: End) => void) => Attempt;
 
 /**
  * Tries once; and once more where nothing was sent, or only reading was asked, while there are retries left. Gives the
@@ -35,7 +26,7 @@ export function deliver(
       return;
     }
     const isTunnel = client.handshake !== undefined;
-    let attempt: Try | null = null;
+    let attempt: Attempt | null = null;
     let retried = false;
     const sentMs = performance.now();
 

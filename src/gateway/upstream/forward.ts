@@ -5,7 +5,6 @@ import { deliver, type Carry } from './deliver.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { requestHeaders } from './headers.js';
 import { noSlot, type Upstream, type Upstreams } from './pools.js';
-import type { OutgoingRequest } from './transport.js';
 import { carryHandshake } from './upgrade.js';
 
 /** Writes the answer of an operation the gateway serves itself. */
@@ -39,7 +38,9 @@ export function createForward(
       headers: requestHeaders(exchange, internalToken),
       body,
     };
-    return deliver(exchange, upstream, carryRequest(exchange, request, onReplaced), onFailure);
+    const carry: Carry = ({ pool }, onEnd) =>
+      new Attempt(exchange, onReplaced, onEnd, (attempt) => pool.dispatch(request, attempt));
+    return deliver(exchange, upstream, carry, onFailure);
   };
 
   // No `await` on the way of most requests: each costs as much as the rest of this step.
@@ -96,17 +97,5 @@ export function createReserve(
       shed(exchange, noRoom);
       return null;
     });
-  };
-}
-
-/** Carries a plain request over the pool of an address. */
-function carryRequest(exchange: Admitted, request: OutgoingRequest, onReplaced: OnReplaced): Carry {
-  return ({ pool }, onEnd) => {
-    const attempt = new Attempt(exchange, onReplaced, onEnd);
-    return {
-      start: () => attempt.dispatched(pool.dispatch(request, attempt)),
-      stop: (end) => attempt.stop(end),
-      withdraw: () => attempt.withdraw(),
-    };
   };
 }

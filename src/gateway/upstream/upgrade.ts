@@ -36,15 +36,13 @@ export function carryHandshake(
   headers['upgrade'] = 'websocket';
   const request = { method: 'GET', url: exchange.path + exchange.query, headers } as unknown as IncomingMessage;
   return (address, onEnd) => {
-    const attempt = new Attempt(exchange, onReplaced, onEnd);
     const end = handshake.createEnd().on('error', () => undefined);
     const proxy = loadProxy().createProxyServer({ target: targetOf(address), toProxy: true, prependPath: false });
-    proxy.on('proxyReqWs', (outgoing) => follow({ exchange, handshake, address, attempt, end, outgoing, connectMs }));
-    return {
-      start: () => proxy.ws(request, end, NOTHING, {}, () => attempt.onResponseError()),
-      stop: (why) => attempt.stop(why),
-      withdraw: () => attempt.withdraw(),
-    };
+    return new Attempt(exchange, onReplaced, onEnd, (attempt) => {
+      proxy.on('proxyReqWs', (outgoing) => follow({ exchange, handshake, address, attempt, end, outgoing, connectMs }));
+      proxy.ws(request, end, NOTHING, {}, () => attempt.onResponseError());
+      return null;
+    });
   };
 }
 

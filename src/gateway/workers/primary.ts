@@ -14,20 +14,8 @@ const SCRAPE_MS = 250;
 /** A worker that dies younger than this is replaced only after a pause, or a bad set-up would spin. */
 const YOUNG_MS = 1000;
 
-/** The worker processes behind one public port, and the sum of their metrics. */
-interface Workers {
-  /** Resolves with their port when every worker listens. */
-  readonly listening: Promise<number>;
-  /** The metrics of this process and of all workers, dead or alive; at most `SCRAPE_MS` later. */
-  metrics(): Promise<string>;
-  /** Resolves when this is in force in all of them. */
-  apply(settings: Settings, certificate: Certificate | null): Promise<void>;
-  /** Asks all to drain; kills what is left after the deadline. */
-  stop(deadlineMs: number): Promise<void>;
-}
-
 /** Starts as many workers of this program as `first` says, and replaces whichever dies. `own`: our own metrics. */
-export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
+export function startWorkers(first: InForce, own: Registry, log: Log) {
   const count = first.settings.workers;
   let inForce = first;
   const metrics = new WorkerMetrics();
@@ -62,7 +50,9 @@ export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
   for (let index = 0; index < count; index += 1) start();
 
   return {
+    /** Resolves with their port when every worker listens. */
     listening,
+    /** The metrics of this process and of all workers, dead or alive; at most `SCRAPE_MS` later. */
     metrics: async () => {
       for (const worker of living()) worker.send({ type: 'send_metrics' } satisfies PrimaryMessage, () => undefined);
       await metrics.refreshed(
@@ -71,11 +61,13 @@ export function startWorkers(first: InForce, own: Registry, log: Log): Workers {
       );
       return metrics.text(own);
     },
-    apply: async (settings, certificate) => {
+    /** Resolves when this is in force in all of them. */
+    apply: async (settings: Settings, certificate: Certificate | null) => {
       inForce = { ...inForce, settings, certificate };
       await Promise.all(living().map((worker) => broadcast.publish(worker, inForce)));
     },
-    stop: async (deadlineMs) => {
+    /** Asks all to drain; kills what is left after the deadline. */
+    stop: async (deadlineMs: number) => {
       stopping = true;
       await Promise.all(living().map((worker) => stopWorker(worker, deadlineMs)));
     },

@@ -32,16 +32,6 @@ const INVALID_FRAMES = 100;
 const MAX_GIVEN_UP = 100;
 const FORGOTTEN = 10;
 
-/** Those of a listener's connections that chose HTTP/2. */
-interface Http2 {
-  /** Takes a connection, from its first byte on. */
-  take(socket: Socket): void;
-  /** New connections get the limits that hold now. */
-  retune(): void;
-  /** Tells every client to send nothing more; what is under way ends. */
-  drain(): void;
-}
-
 /** What the gateway remembers of one connection. */
 interface Http2Connection {
   readonly session: ServerHttp2Session;
@@ -59,7 +49,7 @@ interface Http2Connection {
 }
 
 /** HTTP/2 (RFC 9113) by node:http2's core, which answers nothing by itself and has no listener of its own. */
-export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
+export function createHttp2(current: () => Handler, traffic: Traffic) {
   const connections = new Bag<Http2Connection>();
   const { limits: first } = current();
   const server = createServer({
@@ -116,13 +106,16 @@ export function createHttp2(current: () => Handler, traffic: Traffic): Http2 {
     for (const connection of connections.items()) check(connection, current().limits);
   }, CHECK_MS).unref();
   return {
-    take: (socket) => {
+    /** Takes a connection, from its first byte on. */
+    take: (socket: Socket): void => {
       if (socket.destroyed) return;
       server.once('session', (session) => hold(session, socket));
       server.emit('connection', socket);
     },
-    retune: () => server.updateSettings(settingsOf(current().limits)),
-    drain: () => connections.items().forEach(dismiss),
+    /** New connections get the limits that hold now. */
+    retune: (): void => server.updateSettings(settingsOf(current().limits)),
+    /** Tells every client to send nothing more; what is under way ends. */
+    drain: (): void => connections.items().forEach(dismiss),
   };
 }
 

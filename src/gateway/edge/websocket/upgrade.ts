@@ -10,25 +10,42 @@ import { parseTarget } from '../target.js';
 import type { Traffic } from '../traffic.js';
 import { HandshakeClient } from './client.js';
 import { asksForWebSocket, handshakeFault, MALFORMED_HANDSHAKE } from './handshake.js';
-import { createTunnels } from './tunnels.js';
 
-/** How connections leave HTTP. */
-export interface Upgrades {
-  /** Whether this begins a handshake here; every other request is served as if it had no Upgrade (RFC 9110 §7.8). */
-  wanted(request: IncomingMessage): boolean;
-  /** Takes a handshake through the pipeline. `head` is what was read behind it. */
-  begin(request: IncomingMessage, socket: Socket, head: Buffer): void;
+/** How often the holder of a tunnel is asked about: a revoked key keeps its tunnels at most this long. */
+const RECHECK_MS = 5000;
+
+/** How connections leave HTTP; and the tunnels of a listener. */
+export class Upgrades {
+  readonly #current: () => Handler;
+  readonly #traffic: Traffic;
+  /** Handshakes under way included; each with what says whether its client may keep it. */
+  readonly #tunnels = new Map<HandshakeClient, () => Promise<boolean>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(current: () => Handler, traffic: Traffic) {
+    this.#current = current;
+    this.#traffic = traffic;
+  }
+
   /** Tunnels, handshakes under way included. */
-  count(): number;
-  closeAll(by: TunnelClose): void;
-}
+  get count(): number {
+    return this.#tunnels.size;
+  }
 
-export function createUpgrades(current: () => Handler, traffic: Traffic): Upgrades {
-  const tunnels = createTunnels();
+  /** Whether this begins a handshake here; every other request is served as if it had no Upgrade (RFC 9110 §7.8). */
+  wanted(request: IncomingMessage): boolean {
+    const { current: ongoing, closing, broken } = connectionOf(request.socket);
+    // Behind a request that is not answered yet nobody knows whether this connection goes on.
+    if (ongoing !== null || closing || broken !== null || !asksForWebSocket(request)) return false;
+    const path = parseTarget(request.url ?? '', 'GET')?.path;
+    return path !== undefined && this.#current().allowsTunnel(path);
+  }
 
-  const beginHandshake: Upgrades['begin'] = (request, socket, head) => {
-    const handler = current();
+  /** Takes a handshake through the pipeline. `head` is what was read behind it. */
+  begin(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const handler = this.#current();
     const { limits } = handler;
+    const traffic = this.#traffic;
     const connection = connectionOf(socket);
     const client = new HandshakeClient(request, socket, traffic, limits, {
       onEarly: () => refuse(exchange, MALFORMED_HANDSHAKE),
@@ -36,23 +53,24 @@ export function createUpgrades(current: () => Handler, traffic: Traffic): Upgrad
         traffic.end(client);
         exchange.logEntry.tunnel = tunnel;
       },
-      onClosed: () => tunnels.delete(client),
+      onClosed: () => this.#tunnels.delete(client),
     });
     connection.current = client;
     connection.served += 1;
-    const overloaded = traffic.draining || traffic.active >= limits.exchanges || tunnels.size() >= limits.tunnels;
+    const overloaded = traffic.draining || traffic.active >= limits.exchanges || this.count >= limits.tunnels;
     const fault = faultIn(request) ?? handshakeFault(request, head);
     const exchange = begin({ client, head: headOf(request), fault, overloaded }, handler, traffic);
-    tunnels.add(client, () => handler.mayKeepTunnel(exchange));
-  };
+    this.#tunnels.set(client, () => handler.mayKeepTunnel(exchange));
+    this.#timer ??= setInterval(() => this.#recheck(), RECHECK_MS).unref();
+  }
 
-  const wanted: Upgrades['wanted'] = (request) => {
-    const { current: ongoing, closing, broken } = connectionOf(request.socket);
-    // Behind a request that is not answered yet nobody knows whether this connection goes on.
-    if (ongoing !== null || closing || broken !== null || !asksForWebSocket(request)) return false;
-    const path = parseTarget(request.url ?? '', 'GET')?.path;
-    return path !== undefined && current().allowsTunnel(path);
-  };
+  /** Closes those that are open. */
+  closeAll(by: TunnelClose): void {
+    for (const { tunnel } of this.#tunnels.keys()) tunnel?.close(by);
+  }
 
-  return { wanted, begin: beginHandshake, count: () => tunnels.size(), closeAll: (by) => tunnels.closeAll(by) };
+  #recheck(): void {
+    for (const [{ tunnel }, mayKeepTunnel] of this.#tunnels)
+      if (tunnel !== null) void mayKeepTunnel().then((stays) => stays || tunnel.close('key'));
+  }
 }
