@@ -77,7 +77,8 @@ export class AdminClient {
     const said = typeof message === 'string' ? message : `The admin API answered ${status}.`;
     if (status === 401)
       throw new CommandError(
-        `The gateway at ${this.#address.url.origin} does not take the admin token from ${this.#address.tokenSource}.`,
+        `The gateway at ${this.#address.url.origin} does not take the admin token from ${this.#address.tokenSource}.` +
+          '\nSet PETGATE_ADMIN_TOKEN to the one it has, or to a valid one of "petgate tokens create".',
       );
     throw new CommandError(said.includes('\n') ? said : said.split('; ').join('\n'));
   }

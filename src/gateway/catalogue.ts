@@ -52,12 +52,12 @@ export const CATALOGUE = {
   invalid_api_key: {
     status: 401,
     message:
-      'The API key is not valid: it is malformed, unknown, disabled, expired or revoked. Check it, or ask for a ' +
-      'new one.',
+      'The API key is not valid: it is malformed, unknown, disabled, expired, revoked or of another environment. ' +
+      'Send it as "Authorization: Bearer <API_KEY>", or ask for a new one.',
     meaning:
-      'malformed, unknown, disabled, expired or revoked key, or one of a customer who is disabled or closed; ' +
-      'the log says which',
-    remedy: 'check the key, ask for a new one',
+      'malformed (such as one without `Bearer`), unknown, disabled, expired or revoked key, or one of another ' +
+      'environment, or of a customer who is disabled or closed; the log says which',
+    remedy: 'check `Authorization: Bearer <API_KEY>`, ask for a new one',
   },
   insufficient_scope: {
     status: 403,

@@ -35,7 +35,7 @@ export const OPTIONS: Readonly<Record<string, OptionSpec>> = {
     fields: limitOf('minute'),
   },
   month: { value: '<units>', about: 'the same per calendar month', fields: limitOf('month') },
-  name: { value: '<name>', about: 'whose it is; of a list: how it begins' },
+  name: { value: '<name>', about: 'whose it is; with list: only names that begin like this' },
   note: { value: '<text>', about: 'for operators' },
   overlap: {
     value: '<duration>',

@@ -70,7 +70,7 @@ export function issued(title: string, secret: string, then: (rest: Json) => stri
 }
 
 export function recordOf(answer: Json, names: readonly string[] = Object.keys(answer)): string {
-  return keyValues(names.map((name) => [name, name === 'grants' ? grantsIn(answer[name]) : readable(answer[name])]));
+  return keyValues(names.map((name) => [name, (WORDS[name] ?? readable)(answer[name])]));
 }
 
 /** A value of any kind as words: `minute 60, day 1000`. */
@@ -93,6 +93,14 @@ function grantsIn(grants: unknown): string {
   );
   return cell(texts.join(', '));
 }
+
+/** `no end; until 2027-01-31T00:00:00.000Z`: the newest first. */
+function secretsIn(secrets: unknown): string {
+  return (secrets as readonly Json[]).map(({ ends }) => (ends === null ? 'no end' : `until ${cell(ends)}`)).join('; ');
+}
+
+/** Fields that are not shown as they are in the answer. */
+const WORDS: Readonly<Record<string, (value: unknown) => string>> = { grants: grantsIn, secrets: secretsIn };
 
 /** The day of a moment. */
 export function dayIn(name: string): Column {

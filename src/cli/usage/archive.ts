@@ -77,13 +77,16 @@ function linesCommand(
   return command.action(async ({ json, ...range }: RangeOptions) => {
     const path = `/admin/v1/usage/archive/${name}?${new URLSearchParams({ ...range }).toString()}`;
     const response = await (await connect()).open(path, name === 'verify' ? 'GET' : 'POST');
+    let days = 0;
     let damaged = 0;
     for await (const text of linesIn(response)) {
       const line = JSON.parse(text) as Json;
+      days += 1;
       if (line['ok'] === false) damaged += 1;
       if (json === true) process.stdout.write(`${JSON.stringify(line)}\n`);
       else say(textOf(line));
     }
+    if (days === 0 && json !== true) say('The archive has none of these days.');
     if (damaged > 0)
       throw new CommandError(`${damaged} days of the archive are damaged. Bring them back from a backup.`);
   });

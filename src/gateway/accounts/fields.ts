@@ -205,7 +205,7 @@ export function limitsOn(
   if (plan?.limits === 'custom') {
     const own = asked === undefined ? before : asked;
     if (own === null)
-      problems.push(`limits: plan "${plan.name}" has none of its own; give its windows, such as ${LIMITS_EXAMPLE}`);
+      problems.push(`limits: missing, plan "${plan.name}" has custom limits; give them, such as ${LIMITS_EXAMPLE}`);
     if (asked !== undefined && asked !== null) problems.push(...tooSmall(plan, asked, costs));
     return own;
   }

@@ -166,8 +166,8 @@ function refusalOf(error: unknown, { errored }: IncomingMessage, { log }: AdminP
     return new AdminRefusal(
       503,
       'store_unavailable',
-      `The store can't do this now (${error.message.replace(/\.$/, '')}). Nothing is known to have changed: ` +
-        'look, then try again.',
+      `The store can't do this now (${error.message.replace(/\.$/, '')}). After a change, check ` +
+        'whether it was made before you try again.',
       { 'Retry-After': '1' },
     );
   }

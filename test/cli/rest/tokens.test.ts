@@ -30,7 +30,7 @@ t.test('a token is made, shown once, used, listed and revoked', async (t: Test) 
   t.same([refused.code, refused.stdout], [1, '']);
   t.match(
     refused.stderr,
-    'needs an admin token with the role read or keys or operator, and this one has the role billing',
+    'needs an admin token with the role read, keys, or operator, and this one has the role billing',
   );
   t.match(JSON.parse((await run(['tokens', 'create', '--name', 'x', '--role', 'read', '--json'])).stdout), {
     token: /^pta_/,

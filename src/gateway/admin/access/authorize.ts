@@ -88,10 +88,12 @@ function unauthorized(header: string | undefined, asked: Access | null): AdminRe
   });
 }
 
+const OR = new Intl.ListFormat('en', { type: 'disjunction' });
+
 /** A browser sends the password it has for ever, and asks for another only after a 401. */
 function insufficient(role: Role, access: Access, asksAgain: boolean): AdminRefusal {
   const message =
-    `This needs an admin token with the role ${rolesFor(access).join(' or ')}, and this one has the role ` +
+    `This needs an admin token with the role ${OR.format(rolesFor(access))}, and this one has the role ` +
     `${role}. Ask an operator for another ("petgate tokens create").`;
   return new AdminRefusal(
     asksAgain ? 401 : 403,

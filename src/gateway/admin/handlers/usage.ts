@@ -50,7 +50,7 @@ export const USAGE_ROUTES: readonly Route[] = [
   route(`DELETE ${USAGE}/gateways/{id}`, 'operator', 'Waits no longer for a gateway', {
     handle: async ({ parts, id }) => {
       if (await parts.engine.days.giveUp(id)) return undefined;
-      const message = 'No gateway of this id holds a day open. See GET /admin/v1/usage/gateways.';
+      const message = 'No gateway of this id holds a day open. Those that do: petgate usage gateways.';
       throw new AdminRefusal(404, 'gateway_not_found', message);
     },
   }),

@@ -14,7 +14,8 @@ const SIGN_OF_LIFE_MS = 10_000;
 export async function runArchiveTask(task: ArchiveTask): Promise<void> {
   setInterval(() => process.stdout.write('\n'), SIGN_OF_LIFE_MS).unref();
   const archive = await openArchive(task.settings);
-  if (archive === null) throw new ArchiveUnavailable('There is no archive: set LEDGER_URL.');
+  if (archive === null)
+    throw new ArchiveUnavailable('There is no archive: set LEDGER_URL and start the gateways again.');
   const store = openRedisLedger(task.settings, archivedStore(task.settings));
   await run(task, archive, store).finally(() => Promise.all([archive.close(), store.close()]));
 }

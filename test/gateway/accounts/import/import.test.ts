@@ -118,7 +118,7 @@ t.test(
       [{ hash: hashOf('y'), plan: 'free', name: 'x', status: 'revoked' }, 'a revoked key has none'],
       [{ hash: hashOf('y'), plan: 'free', name: 'x', status: 'on' }, 'status: must be'],
       [{ hash: hashOf('y'), plan: 'free', name: 'x', created: 'yesterday' }, 'created: must be a date'],
-      [{ hash: hashOf('y'), plan: 'enterprise', name: 'x' }, 'limits: plan "enterprise" has none of its own'],
+      [{ hash: hashOf('y'), plan: 'enterprise', name: 'x' }, 'limits: missing, plan "enterprise" has custom limits'],
       [{ id: there.id, hash: hashOf('y'), plan: 'free', name: 'There' }, 'is here already'],
     ];
     const bodies = [...good, ...bad.map(([body]) => body)];

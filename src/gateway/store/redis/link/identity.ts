@@ -87,8 +87,8 @@ export class Identity {
       if ((await this.#idAt(node, mark)) === home.id) return;
     }
     throw new NotOurs(
-      `it has lost its data or is another one, for it has ${found === null ? 'no id' : `the id ${found}`} and ` +
-        `not ${known}: bring the data back, or take it as it is with "petgate store accept"`,
+      `it has lost its data or is another one: it has ${found === null ? 'no id' : `the id ${found}`}, not ${known}. ` +
+        `Bring the data back, or accept it as it is with "petgate store accept"`,
     );
   }
 
