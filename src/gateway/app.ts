@@ -24,7 +24,6 @@ interface AppParts extends Pick<Lasting, 'contract' | 'internalToken' | 'log' | 
 export interface App {
   readonly listener: Listener;
   readonly metrics: Metrics;
-  /** Those of the settings in force. */
   upstreams(): Upstreams;
   /** Puts settings into force for every exchange, and a certificate for every connection, that begins from now on. */
   apply(settings: Settings, certificate: Certificate | null): void;

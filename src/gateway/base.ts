@@ -42,7 +42,6 @@ export async function askStore({ engine }: Base, { settings, plans }: Sources): 
   throw new ConfigError([{ file, line: 0, column: 0, path: '', message }], plans.files);
 }
 
-/** Resolves when they are in force. */
 export async function applySettings(
   { log, engine, apply }: Base,
   settings: Settings,

@@ -12,7 +12,6 @@ export interface Client {
   readonly gone: boolean;
   /** True once a status line was written: from then on a failure can only abort. */
   readonly started: boolean;
-  /** Bytes of body written so far. */
   readonly bytesOut: number;
   /** Called once if the client leaves before its answer ended. */
   onGone(listener: () => void): void;
@@ -34,7 +33,6 @@ export interface Client {
   readonly handshake?: Handshake;
 }
 
-/** Where the chunks of an answer come from. */
 export interface ChunkSource {
   /** Nobody reads this chunk any more: its memory may serve again. Whoever can't know lets it be. */
   release(chunk: Buffer): void;
@@ -42,7 +40,6 @@ export interface ChunkSource {
 
 /** A client that asks for a WebSocket (RFC 6455 §4). */
 export interface Handshake {
-  /** Its Sec-WebSocket-Key. */
   readonly key: string;
   /** An end for one attempt at a tunnel; as long as it isn't opened, the client knows nothing of it. */
   createEnd(): ClientEnd;
@@ -53,10 +50,8 @@ export interface ClientEnd extends Duplex {
   open(): void;
 }
 
-/** Who or what ended a tunnel. */
 export type TunnelClose = 'client' | 'upstream' | 'idle' | 'lifetime' | 'key' | 'shutdown';
 
-/** What is known of a tunnel. */
 export interface Tunnel {
   /** `performance.now()` when the client was answered 101. */
   readonly openedMs: number;
@@ -70,7 +65,6 @@ export interface Tunnel {
 export interface Exchange {
   /** X-Request-Id, the client's when it was well-formed. */
   readonly id: string;
-  /** W3C trace context of this hop: what the upstream sees. */
   readonly traceparent: string;
   /** False: a new trace began here, so the caller's tracestate must not travel on. */
   readonly traceContinued: boolean;
@@ -106,7 +100,6 @@ export interface ExchangeLog {
   operation: string;
   /** The verdict whose figures the answer shows; null while none was reached or the store is unavailable. */
   verdict: StandingVerdict | null;
-  /** `performance.now()` when the verdict came. */
   decidedMs: number;
   admissionMs: number;
   upstreamMs: number;
@@ -120,7 +113,6 @@ export interface ExchangeLog {
   keyId: string | null;
   /** Why a credential was no good, for the log. */
   credential: string | null;
-  /** Headers every answer of the operation carries. */
   headers: readonly string[];
   /** The CORS fields of its answer, flat; null while CORS is not configured. */
   cors: readonly string[] | null;
@@ -133,11 +125,9 @@ declare const routed: unique symbol;
 declare const identified: unique symbol;
 declare const admitted: unique symbol;
 
-/** Rid of every field that must not travel. */
 export type Stripped = Exchange & { readonly [stripped]: true };
 /** Its operation is known, or the refusal that stands unless admission says 401 or 429. */
 export type Routed = Stripped & { readonly [routed]: true; readonly requirements: RouteRequirements };
-/** It is known who asks. */
 export type Identified = Routed & {
   readonly [identified]: true;
   readonly subject: Subject;
@@ -160,7 +150,6 @@ export interface Slot {
 
 export type Credential = 'missing' | 'malformed' | 'key';
 
-/** What the route asks of admission. */
 export interface RouteRequirements {
   /** What the ledger counts under. */
   readonly operation: string;

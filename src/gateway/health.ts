@@ -4,7 +4,6 @@ import { isDown } from './upstream/address.js';
 import type { Upstreams } from './upstream/pools.js';
 import { repeat } from '../shared/repeat.js';
 
-/** Whether the gateway can serve, part by part, as `/readyz` reports it. */
 export interface Readiness {
   readonly ready: boolean;
   readonly parts: Readonly<
@@ -66,7 +65,6 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
     },
     /** The public port is open: from now on ready, if the parts are. */
     serving: () => void (serving = true),
-    /** Whether the store's last check went through. */
     storeOk: () => storeOk,
     /** From now on not ready: whoever balances should send requests elsewhere. */
     drain: () => void (draining = true),

@@ -62,7 +62,6 @@ function warn({ log }: Base, problems: readonly string[]): void {
   if (problems.length > 0) log.warn({ problems }, 'plans speak of operations that the contract does not have');
 }
 
-/** One process serves both listeners. */
 function runSingleProcess(base: Base, reloader: Reloader): Promise<void> {
   const app = createApp(base);
   const { registry } = app.metrics;
@@ -77,7 +76,6 @@ function runSingleProcess(base: Base, reloader: Reloader): Promise<void> {
   });
 }
 
-/** Serves the operators, and keeps the workers that serve the public. */
 function runPrimary(base: Base, reloader: Reloader): Promise<void> {
   const registry = new Registry();
   const workers = startWorkers(base, registry, base.log);

@@ -27,7 +27,6 @@ interface PublicSide {
   readonly metrics: () => Promise<string>;
   /** Resolves with the public port once it is open. */
   readonly listen: () => Promise<number>;
-  /** Lets what is in flight end, and closes. */
   readonly drain: () => Promise<void>;
 }
 

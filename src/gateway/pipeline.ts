@@ -15,7 +15,6 @@ export interface Steps {
   readonly forward: (exchange: Admitted) => Promise<Admitted | Refusal>;
 }
 
-/** The names of all steps, in order. */
 export const STEPS = ['open', 'strip', 'route', 'identify', 'admit', 'forward', 'finish'] as const satisfies readonly (
   'open' | keyof Steps | 'finish'
 )[];

@@ -46,7 +46,6 @@ export function upstreamError(status: number, headers: readonly string[]): Refus
   return { ...build('upstream_error', status), headers };
 }
 
-/** Tells a refusal from whatever else a step may give. */
 export function isRefusal(result: object): result is Refusal {
   return 'closes' in result && 'code' in result;
 }

@@ -2,7 +2,6 @@ import type { Settings } from './config/settings.js';
 import { readEventSecrets } from './events/secrets.js';
 import { InvalidSecret, findSecret, givenSecret, readSecret } from '../shared/secret-file.js';
 
-/** What the gateway keeps to itself. */
 export interface Secrets {
   /** What pets know the gateway by. */
   readonly internalToken: string;
@@ -12,7 +11,6 @@ export interface Secrets {
   readonly eventKeys: readonly Buffer[];
 }
 
-/** What says where they are, and which are needed. */
 type SecretSettings = Pick<Settings, 'dataFolder' | 'events'>;
 
 const INVALID = ['InvalidSecret'];

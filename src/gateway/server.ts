@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { App } from './app.js';
 
-/** How often a drain looks whether the last exchange has ended. */
 const POLL_MS = 20;
 
 /** Listens, and gives the port it got. Rejects with Node's error when it cannot be had. */

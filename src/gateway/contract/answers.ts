@@ -15,7 +15,6 @@ export function createOptionsAnswer(cors: Cors | null): (exchange: Admitted) => 
   };
 }
 
-/** `/openapi.json`: the contract itself. */
 export function createDocumentAnswer(document: string): (exchange: Admitted) => undefined {
   const length = String(Buffer.byteLength(document));
   return (exchange) => {

@@ -4,7 +4,6 @@ import { problemsOf } from '../config/files/issues.js';
 import { ConfigError, type SourceLocation, type Problem } from '../config/files/problem.js';
 import type { Path, YamlFile } from '../config/files/yaml-file.js';
 import { documentShape, METHODS, type ContractDocument, type DocumentOperation, type Servers } from './document.js';
-import { fixedHeaders } from './headers.js';
 import type { Operation, RouteTable } from './operation.js';
 import { readParameters } from './parameters.js';
 import { buildRoutes, clash } from './routes.js';
@@ -12,7 +11,6 @@ import { readContract } from './source.js';
 
 export interface Contract {
   readonly routes: RouteTable;
-  /** The document as JSON text, served at /openapi.json. */
   readonly document: string;
 }
 
@@ -22,7 +20,6 @@ interface LoadedOperation {
   readonly path: Path;
 }
 
-/** What the contract is held to, by the name of the upstream. */
 type Deadlines = Readonly<Record<string, { readonly deadlineMs: number }>>;
 
 /**
@@ -99,6 +96,23 @@ function toOperation(
     sunsetAtMs: sunset === undefined ? null : Date.parse(sunset),
     headers: fixedHeaders(source),
   };
+}
+
+/** Headers of every answer: Deprecation (RFC 9745), Sunset (RFC 8594), Link (RFC 8288), X-Stability; flat. */
+function fixedHeaders(operation: DocumentOperation): readonly string[] {
+  const headers: string[] = [];
+  const deprecatedAt = operation['x-deprecated-at'];
+  if (deprecatedAt !== undefined) headers.push('Deprecation', `@${Math.floor(Date.parse(deprecatedAt) / 1000)}`);
+  const sunset = operation['x-sunset'];
+  // Date's own text is the IMF-fixdate of RFC 9110.
+  if (sunset !== undefined) headers.push('Sunset', new Date(sunset).toUTCString());
+  const links = Object.entries(operation['x-links'] ?? {}).map(
+    ([relation, target]) => `<${target}>; rel="${relation}"`,
+  );
+  if (links.length > 0) headers.push('Link', links.join(', '));
+  const { stability } = operation['x-petgate'];
+  if (stability !== null) headers.push('X-Stability', stability);
+  return headers;
 }
 
 /** A handshake is a GET without a body (RFC 6455 §4.1), and the gateway itself has nothing to say in a tunnel. */

@@ -25,7 +25,6 @@ export interface Operation {
   readonly parameters: readonly PathParameter[];
 }
 
-/** A parameter of a path. */
 export interface PathParameter {
   /** Where it stands between the slashes; 0 is before the first. */
   readonly segment: number;

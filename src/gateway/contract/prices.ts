@@ -9,10 +9,8 @@ import { UNMATCHED } from './route.js';
 
 const PERIODS = ['minute', 'day', 'month'] as const;
 
-/** What says where the file speaks of something. */
 type PlanLocations = Pick<Layers, 'location' | 'files'>;
 
-/** Units that an operation takes by the contract. */
 type Costs = ReadonlyMap<string, number>;
 
 /**

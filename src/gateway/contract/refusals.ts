@@ -64,7 +64,6 @@ function responseOf(document: Document, status: number): string {
 type ErrorBody = Readonly<Record<'code' | 'message', string>> & { readonly status: number };
 type Responses = Readonly<Record<string, { readonly $ref?: string }>>;
 
-/** `docs/reference/errors.md` with the table of the catalogue in place of the one it has. */
 export function withErrorTable(page: string): string {
   const rows = ENTRIES.map(
     ([code, { status, meaning, remedy }]) => `| \`${code}\` | ${status} | ${meaning} | ${remedy} |\n`,

@@ -8,7 +8,6 @@ import { createFits } from './parameters.js';
 export const UNMATCHED = 'unmatched';
 /** What metrics and log call a request that was wrong before it could be routed. */
 export const MALFORMED = 'malformed';
-/** What answers OPTIONS on any path. */
 export const OPTIONS = 'options';
 /** The operation that shows a key all its windows. */
 export const OWN_USAGE = 'getOwnUsage';

@@ -33,7 +33,6 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Where the JSON form of a contract stands. */
 export function jsonPath(path: string): string {
   return path.replace(/\.ya?ml$/, '.json');
 }

@@ -15,7 +15,6 @@ import { isKnown, takesGzip } from './negotiate.js';
 import { renderPage } from './page.js';
 import { START, STYLE } from './style.js';
 
-/** One file of the page, ready to be sent in either coding. */
 interface Asset {
   readonly type: string;
   readonly plain: Representation;
@@ -44,7 +43,6 @@ const CSS = 'text/css; charset=utf-8';
 
 const FILES = swaggerFiles();
 
-/** `/docs` and its files, built from the contract and the plans. */
 export function createDocsAnswers(contract: Contract, plans: Plans): ReadonlyMap<string, OwnAnswer> {
   const page = once(() =>
     asset('text/html; charset=utf-8', renderPage(contract.routes.operations, plans, errorRows(contract.document))),
@@ -87,7 +85,6 @@ function send(exchange: Admitted, { type, plain, gzipped }: Asset): Refusal | un
   return undefined;
 }
 
-/** The values of a list field, as one. */
 function fieldOf({ headers }: Admitted, wanted: string): string {
   return headers.filter((_value, index) => index % 2 === 1 && lowerName(headers[index - 1]!) === wanted).join(',');
 }

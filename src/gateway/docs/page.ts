@@ -4,7 +4,6 @@ import { EVERY_OPERATION } from '../admission/windows.js';
 import type { Operation } from '../contract/operation.js';
 import { escapeHtml } from '../../shared/escape-html.js';
 
-/** One row of the error table. */
 export interface ErrorRow {
   readonly code: string;
   readonly status: number;

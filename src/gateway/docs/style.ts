@@ -1,4 +1,3 @@
-/** Look of the reference page around Swagger UI: one column, readable on a phone, light and dark. */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dfe7; --paper: #fff;
   --panel: #f5f7fa; --accent: #0b6b57; }

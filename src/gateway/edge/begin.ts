@@ -6,7 +6,6 @@ import type { Handler } from './handler.js';
 import { open, type Head } from './open.js';
 import type { Traffic } from './traffic.js';
 
-/** What an exchange begins with, whichever HTTP it came by. */
 interface Beginning {
   readonly client: ServedClient;
   readonly head: Head;
@@ -45,7 +44,6 @@ export function begin(
   return exchange;
 }
 
-/** Sees to it that the client is answered. */
 async function run(exchange: Exchange, handler: Handler, overloaded: boolean): Promise<void> {
   if (handler.cors !== null) exchange.logEntry.cors = handler.cors.fieldsFor(exchange.headers);
   try {

@@ -8,7 +8,6 @@ export interface AddressReader {
    * @param forwardedFor all values of X-Forwarded-For in order, joined by commas; null when absent
    */
   read(remote: string | undefined, forwardedFor: string | null): string;
-  /** Whether this peer may say for whom it speaks. */
   trusts(remote: string | undefined): boolean;
 }
 

@@ -19,7 +19,6 @@ export abstract class ServedClient implements Client, InFlight {
   bytesOut = 0;
   /** Called once, when its answer ended or it left; always. */
   onClosed: () => void = () => undefined;
-  /** What it was answered. */
   abstract readonly status: number;
   abstract readonly started: boolean;
   protected readonly limits: EdgeLimits;
@@ -32,7 +31,6 @@ export abstract class ServedClient implements Client, InFlight {
   #broken: Refusal | null = null;
   #slow: NodeJS.Timeout | undefined;
 
-  /** @param source of the body */
   constructor(source: Readable, traffic: Traffic, limits: EdgeLimits) {
     this.#source = source;
     this.#traffic = traffic;
@@ -44,7 +42,6 @@ export abstract class ServedClient implements Client, InFlight {
   abstract write(chunk: Buffer, from?: ChunkSource | null): boolean;
   abstract end(): void;
   abstract abort(): void;
-  /** All of the request came. */
   protected abstract isWhole(): boolean;
   /** The body is read from now on: a client that expects 100 Continue gets it. */
   protected abstract beginBody(): void;
@@ -91,7 +88,6 @@ export abstract class ServedClient implements Client, InFlight {
     });
   }
 
-  /** A body that is still on its way will not come. */
   protected breakBody(refusal: Refusal): void {
     this.#broken = refusal;
     this.#settleBody?.(refusal);
@@ -101,7 +97,6 @@ export abstract class ServedClient implements Client, InFlight {
     this.#onDrain = listener;
   }
 
-  /** The client took what waited for it. */
   protected drained(): void {
     const drain = this.#onDrain;
     this.#onDrain = null;

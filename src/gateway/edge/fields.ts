@@ -13,7 +13,6 @@ export function remembered<Answer>(decide: (name: string) => Answer): (name: str
   };
 }
 
-/** A field name in lower case. */
 export const lowerName = remembered((name) => name.toLowerCase());
 
 /** What no field value may hold: Node's `writeHead` throws at it, and an upstream could read another field in it. */

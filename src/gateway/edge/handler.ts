@@ -13,11 +13,9 @@ export interface Handler {
   run(exchange: Exchange): Promise<object>;
   /** For what Node refused unread: sets the verdict on the address, whose figures the answer shows. */
   readVerdict(exchange: Exchange): Promise<void>;
-  /** Whether the contract lets this path become a tunnel. */
   allowsTunnel(path: string): boolean;
   /** A tunnel is open: the client has its answer, and `finish` is far. */
   tunnelOpened(exchange: Exchange): void;
-  /** Whether who opened this tunnel may still have it. */
   mayKeepTunnel(exchange: Exchange): Promise<boolean>;
   finish(exchange: Exchange, status: number): void;
   /** A fault of ours: logged, and the client gets a 500. */

@@ -14,10 +14,8 @@ import { Bag } from '../../shared/bag.js';
 
 export type Listener = ReturnType<typeof createListener>;
 
-/** How the public is served over TLS. */
 interface Security {
   readonly certificate: Certificate;
-  /** Whether clients may choose HTTP/2. */
   readonly http2: boolean;
 }
 
@@ -89,7 +87,6 @@ function keep(socket: Socket, bag: Bag<Socket>): Socket {
   return socket.on('close', () => bag.remove(entry));
 }
 
-/** Those end in their own way. */
 function isHttp2(socket: Socket | TLSSocket): boolean {
   return 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
 }

@@ -7,7 +7,6 @@ import { bucketOf, type AddressReader } from './client-address.js';
 import { lowerName, remembered } from './fields.js';
 import { AUTHORITY, parseTarget } from './target.js';
 
-/** The head of a request, whichever HTTP it came by. */
 export interface Head {
   readonly method: string;
   readonly target: string;

@@ -6,11 +6,9 @@ export interface InFlight {
   caller: string;
   /** Worked on, or waiting for its client: for the rest of its body, or until its answer is taken. */
   state: 'active' | 'waiting' | 'ended';
-  /** Kept for its body. */
   bodyBytes: number;
 }
 
-/** What of the waiting exchanges is one caller's. */
 interface CallerShare {
   waiting: number;
   bodyBytes: number;
@@ -23,7 +21,6 @@ interface CallerShare {
 export class Traffic {
   /** Exchanges that are worked on; an open tunnel is none. */
   active = 0;
-  /** Exchanges that wait for their client. */
   waiting = 0;
   /** Requests that wait for the answer to the one before theirs on their connection. */
   pipelined = 0;

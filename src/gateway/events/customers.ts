@@ -35,14 +35,12 @@ export class Customers {
     this.#onError = onError;
   }
 
-  /** Begins to serve customers that are due, as many as there are places. */
   fill(): void {
     this.#filling ??= this.#takeUp()
       .catch(this.#onError)
       .finally(() => (this.#filling = undefined));
   }
 
-  /** When it resolves, nothing is under way. */
   async idle(): Promise<void> {
     await this.#filling;
     await Promise.all(this.#served);

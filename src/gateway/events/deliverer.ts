@@ -85,7 +85,6 @@ export class Deliverer {
     return events.length;
   }
 
-  /** Begins attempts at the operators' webhook, as many as there are places. */
   #fill(): void {
     this.#filling ??= this.#takeUp()
       .catch(this.#onError)

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { subjectOf, pendingEventId, type GatewayEvent } from '../store/outbox/event.js';
 
-/** One attempt, as it goes over the wire. */
 export interface Message {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

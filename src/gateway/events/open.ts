@@ -11,7 +11,6 @@ import { createSender, customersReach, operatorsReach } from './send.js';
 
 interface EventsParts {
   readonly settings: EventsSettings;
-  /** What events are signed with. */
   readonly keys: readonly Buffer[];
   readonly environment: string;
   readonly outbox: Outbox;
@@ -20,7 +19,6 @@ interface EventsParts {
   readonly log: Log;
 }
 
-/** Begins to deliver events; in one process of each gateway. */
 export function openEvents({ settings, keys, environment, outbox, customers, registry, log }: EventsParts): Deliverer {
   const { timeoutMs, retryMs, allowLocal, customerNetworks } = settings;
   return new Deliverer({

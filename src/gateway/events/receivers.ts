@@ -39,7 +39,6 @@ export class Receivers {
     return customerSender.send(webhook.url, messageOf(event, keysOf(webhook)));
   }
 
-  /** Ends what is under way. */
   async close(): Promise<void> {
     await Promise.all([this.#parts.sender.close(), this.#parts.customerSender.close()]);
   }

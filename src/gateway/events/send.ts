@@ -15,22 +15,18 @@ export type Outcome =
 
 export interface Sender {
   send(url: string, message: Message): Promise<Outcome>;
-  /** Ends what is under way. */
   close(): Promise<void>;
 }
 
 interface SenderOptions {
   readonly reach: Reach;
-  /** Of an attempt. */
   readonly timeoutMs: number;
   /** Tests only: instead of the system's resolver. */
   readonly resolve?: typeof lookup;
 }
 
-/** What a sender may connect to. */
 interface Reach {
   readonly allows: (address: string, isTls: boolean) => boolean;
-  /** Why an address is refused, for people. */
   readonly refusal: (address: string) => string;
 }
 
@@ -43,7 +39,6 @@ class Unreachable extends Error {
 
 type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
 
-/** The operators' own webhook. */
 export function operatorsReach(allowLocal: boolean): Reach {
   return {
     allows: (address) => allowLocal || !isLocalAddress(address),

@@ -1,6 +1,5 @@
 import { Counter } from 'prom-client';
 
-/** One combination of label values. */
 interface CountSeries {
   inc(by?: number): void;
 }

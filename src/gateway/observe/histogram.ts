@@ -1,6 +1,5 @@
 import { Histogram, type HistogramConfiguration } from 'prom-client';
 
-/** One combination of label values. */
 interface Series {
   observe(value: number): void;
 }

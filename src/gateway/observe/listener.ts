@@ -7,7 +7,6 @@ import { PROXY_REFUSALS, type ProxyRefusal } from '../edge/proxy-protocol/listen
 import { HANDSHAKE_FAILURES, handshakeFailureOf } from '../edge/tls.js';
 import { gaugeOf } from './gauge.js';
 
-/** How full the gateway is. */
 export function watchListener(registry: Registry, listener: Listener, limits: () => EdgeLimits): void {
   const { server } = listener;
   const gauge = (name: string, help: string, read: () => number | Promise<number>): void =>

@@ -10,6 +10,7 @@ import { countVerdicts } from './verdicts.js';
 /** Seconds. Admission is a store round trip; a whole exchange includes the upstream. */
 const ADMISSION_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];
 const EXCHANGE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const CLASSES = ['2xx', '4xx', '5xx'];
 
 /** The label values there are. Nothing a client sends becomes one. */
@@ -24,7 +25,7 @@ interface MetricLabels {
   readonly upstreams: Iterable<string>;
 }
 
-/** What the gateway counts as requests pass. What is read at each scrape instead stands in `saturation.ts`. */
+/** What the gateway counts as requests pass; the rest is read at each scrape (`gauge.ts`). */
 export interface Metrics {
   readonly registry: Registry;
   /** An exchange ended. Durations in seconds. */
@@ -83,54 +84,48 @@ export function createMetrics({
 
 function registerAll(registry: Registry, engine: string) {
   const registers = [registry];
-  const requests = new QuickCounter({
-    name: 'petgate_requests_total',
-    help: 'Exchanges ended, by operation and status class.',
-    labelNames: ['operation', 'class'],
-    registers,
-  });
-  const duration = new QuickHistogram({
-    name: 'petgate_request_duration_seconds',
-    help: 'From a request read to its answer written.',
-    labelNames: ['operation'],
-    buckets: EXCHANGE_BUCKETS,
-    registers,
-  });
-  const refusals = new QuickCounter({
-    name: 'petgate_refusals_total',
-    help: 'Refusals given by the gateway, by code.',
-    labelNames: ['code'],
-    registers,
-  });
-  const admission = new QuickHistogram({
-    name: 'petgate_admission_duration_seconds',
-    help: 'From asking the store to its verdict.',
-    labelNames: ['engine'],
-    buckets: ADMISSION_BUCKETS,
-    registers,
-  }).series({ engine });
-  const batch = new QuickHistogram({
-    name: 'petgate_admission_batch_requests',
-    help: 'Requests decided by one store call.',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-    registers,
-  }).series({});
-  const upstream = new QuickHistogram({
-    name: 'petgate_upstream_duration_seconds',
-    help: 'From dispatch to the last byte of the upstream answer, or to giving up.',
-    labelNames: ['upstream'],
-    buckets: EXCHANGE_BUCKETS,
-    registers,
-  });
-  const failures = new Counter({
-    name: 'petgate_upstream_failures_total',
-    help:
-      'Attempts at an upstream that failed, or that could not be made, by kind; one that was repeated with ' +
-      'success is among them.',
-    labelNames: ['upstream', 'kind'],
-    registers,
-  });
-  return { requests, duration, refusals, admission, batch, upstream, failures };
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new QuickCounter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
+    new QuickHistogram({ name, help, labelNames, buckets, registers });
+  return {
+    requests: counter(
+      'petgate_requests_total',
+      'Exchanges ended, by operation and status class.',
+      'operation',
+      'class',
+    ),
+    duration: histogram(
+      'petgate_request_duration_seconds',
+      'From a request read to its answer written.',
+      EXCHANGE_BUCKETS,
+      'operation',
+    ),
+    refusals: counter('petgate_refusals_total', 'Refusals given by the gateway, by code.', 'code'),
+    admission: histogram(
+      'petgate_admission_duration_seconds',
+      'From asking the store to its verdict.',
+      ADMISSION_BUCKETS,
+      'engine',
+    ).series({ engine }),
+    batch: histogram('petgate_admission_batch_requests', 'Requests decided by one store call.', BATCH_BUCKETS).series(
+      {},
+    ),
+    upstream: histogram(
+      'petgate_upstream_duration_seconds',
+      'From dispatch to the last byte of the upstream answer, or to giving up.',
+      EXCHANGE_BUCKETS,
+      'upstream',
+    ),
+    failures: new Counter({
+      name: 'petgate_upstream_failures_total',
+      help:
+        'Attempts at an upstream that failed, or that could not be made, by kind; one that was repeated with ' +
+        'success is among them.',
+      labelNames: ['upstream', 'kind'],
+      registers,
+    }),
+  };
 }
 
 function statusClass(status: number): string {

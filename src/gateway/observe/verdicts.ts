@@ -9,7 +9,6 @@ import { QuickHistogram } from './histogram.js';
 /** `operation` stands for all windows of single operations. */
 type WindowLabel = Per | 'operation';
 const WINDOWS: readonly WindowLabel[] = ['minute', 'day', 'month', 'operation'];
-/** Shares of a day's limit. */
 const USED_BUCKETS = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1];
 /** An admission that leaves less than this share of a window is near the limit. */
 const NEAR_SHARE = 0.2;

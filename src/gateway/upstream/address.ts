@@ -8,7 +8,6 @@ import { Share } from './share.js';
 /** Idle connections are dropped well before a server drops them, or a request meets a dying one. */
 const IDLE_MS = 4000;
 
-/** One address of an upstream. */
 export interface Address {
   readonly url: string;
   readonly pool: Pool;

@@ -16,7 +16,6 @@ const SINGLE_WRITE_BYTES = 16 * 1024;
 /** How one attempt ended: answered, a refusal is due, the connection broke or none was had, given up; or a fault. */
 export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn' | Fault;
 
-/** A fault of ours. */
 export interface Fault {
   readonly fault: Error;
 }
@@ -31,7 +30,6 @@ export class Attempt implements ResponseHandler {
   readonly #onReplaced: OnReplaced;
   readonly #dispatch: (attempt: Attempt) => Controller | null;
   #controller: Controller | null = null;
-  /** It has a connection. */
   #started = false;
   #ended = false;
   #status = 0;
@@ -57,13 +55,11 @@ export class Attempt implements ResponseHandler {
     this.#controller = this.#dispatch(this);
   }
 
-  /** Ends the attempt from outside: deadline or client gone. */
   stop(end: Refusal | 'answered'): void {
     this.#finish(end);
     this.#controller?.abort();
   }
 
-  /** Gives the attempt up if it has no connection yet. */
   withdraw(): void {
     if (this.#started) return;
     this.#finish('withdrawn');

@@ -4,7 +4,6 @@ import type { UpstreamFailure } from './failure.js';
 /** What fails all at once, such as one of several instances, may be over already: a good answer counts for so long. */
 const FRESH_MS = 250;
 
-/** A breaker opened, for what failed last; or closed again, after so long. */
 export type BreakerChange =
   { readonly open: true; readonly failure: UpstreamFailure } | { readonly open: false; readonly openedForMs: number };
 
@@ -28,7 +27,6 @@ export class Breaker {
   #openMs = 0;
   #dueMs = 0;
 
-  /** @param settings null: it never opens */
   constructor(settings: BreakerSettings | null, onBreakerChange: (change: BreakerChange) => void) {
     this.#settings = settings;
     this.#onBreakerChange = onBreakerChange;
@@ -52,7 +50,6 @@ export class Breaker {
     return this.#generation;
   }
 
-  /** @param sent what `send` gave */
   ended(sent: number, evidence: Evidence, nowMs: number): void {
     if (this.#settings === null || evidence === null || sent !== this.#generation) return;
     if (evidence === 'good') {

@@ -99,7 +99,6 @@ function evidenceOf(end: End, { client }: Admitted, hadWholeDeadline: boolean): 
   return failure === 'timeout' && (client.started || !hadWholeDeadline) ? null : failure;
 }
 
-/** It answered, if with what had to be replaced. */
 function isUpstreamError(end: End): boolean {
   return typeof end === 'object' && 'code' in end && end.code === 'upstream_error';
 }

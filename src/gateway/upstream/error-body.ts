@@ -55,7 +55,6 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
-/** The fields of an answer without those that describe its body. */
 export function withoutBodyFields(received: Received): Received {
   return received.filter((_text, index) => !OF_BODY.test(received[index - (index % 2)]!));
 }

@@ -29,15 +29,12 @@ export interface Upstream {
   pick(operation: string, after: Address | null, forTunnel?: boolean): Address | null;
   /** While every breaker is open: how long until one is due, 0 at least; else null. */
   waitMs(): number | null;
-  /** Closes the pools when what they carry has ended. */
   retire(): Promise<void>;
-  /** Cuts whatever there is. */
   close(): void;
 }
 
 export type Upstreams = ReadonlyMap<string, Upstream>;
 
-/** Called when a breaker opens or closes. */
 export type OnBreakerChange = (upstream: string, address: Address, change: BreakerChange) => void;
 
 /**

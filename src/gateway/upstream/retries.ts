@@ -7,12 +7,10 @@ const MAX = 50;
 export class Retries {
   #left = MAX;
 
-  /** A request is sent the first time. */
   earn(): void {
     this.#left = Math.min(MAX, this.#left + PER_REQUEST);
   }
 
-  /** Takes one retry; false when there is none left. */
   take(): boolean {
     if (this.#left < 1) return false;
     this.#left -= 1;

@@ -1,7 +1,6 @@
 /** The share of an address's connections that one operation may have: the rest is for all others when it hangs. */
 const PART = 3 / 4;
 
-/** An attempt that waits until it may start. */
 interface Startable {
   start(): void;
 }
@@ -12,7 +11,6 @@ export class Share {
   readonly #waiting: Startable[] = [];
   #running = 0;
 
-  /** @param connections of the address */
   constructor(connections: number) {
     this.#max = maxOf(connections);
   }
@@ -35,7 +33,6 @@ export class Share {
     attempt.start();
   }
 
-  /** Once for each that entered, when it ended. */
   leave(attempt: Startable): void {
     const slot = this.#waiting.indexOf(attempt);
     if (slot !== -1) {

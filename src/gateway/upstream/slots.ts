@@ -38,7 +38,6 @@ export class Slots {
     this.#bounds = bounds;
   }
 
-  /** Null when there is none. */
   take(operation: string): Slot | null | Promise<Slot | null> {
     const slot = this.#take(operation);
     if (slot !== 'promised') return slot;

@@ -1,6 +1,5 @@
 import type { ChunkSource } from '../exchange.js';
 
-/** One request as it goes out to an upstream. */
 export interface OutgoingRequest {
   readonly method: string;
   /** Path and query, visible ASCII. */
@@ -12,14 +11,12 @@ export interface OutgoingRequest {
 
 /** Steers one request that was dispatched. Once its answer ended, or it failed, it does nothing. */
 export interface Controller extends ChunkSource {
-  /** Takes it from the queue, or closes its connection. The handler is not called again. */
   abort(): void;
   /** Reads no further of the answer, until `resume`. */
   pause(): void;
   resume(): void;
 }
 
-/** Receives the outcome of one request. Ends with either `onResponseEnd` or `onResponseError`, once. */
 export interface ResponseHandler {
   /** It has a connection, and is written to it next. */
   onRequestStart(controller: Controller): void;
@@ -29,6 +26,5 @@ export interface ResponseHandler {
   onResponseEnd(): void;
   /** @param sent false: no connection, or it ended before anything was written; else it broke, or was malformed */
   onResponseError(sent: boolean): void;
-  /** `onResponseEnd` threw: a fault of ours. */
   onFault(error: unknown): void;
 }

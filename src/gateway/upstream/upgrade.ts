@@ -100,7 +100,6 @@ function onceConnected(socket: Socket, connectMs: number, connected: () => void)
     });
 }
 
-/** An answer that opens no tunnel goes the way of all answers. */
 function pass(response: IncomingMessage, controller: Controller, attempt: Attempt): void {
   const { statusCode = 0 } = response;
   if (statusCode < 200) {

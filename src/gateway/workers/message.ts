@@ -5,7 +5,6 @@ import type { Operation } from '../contract/operation.js';
 import { buildRoutes } from '../contract/routes.js';
 import type { Snapshot } from './worker-metrics.js';
 
-/** What a worker sends to the primary. */
 export type WorkerMessage =
   | { readonly type: 'started' }
   | { readonly type: 'applied' }
@@ -25,7 +24,6 @@ export interface InForce {
   readonly contract: Contract;
 }
 
-/** What is in force, as it goes from process to process. */
 interface Serialized {
   readonly settings: Settings;
   readonly pem: ReturnType<Certificate['pem']> | null;

@@ -6,10 +6,8 @@ import type { Certificate } from '../config/certificate.js';
 import type { Settings } from '../config/settings.js';
 import { WorkerMetrics } from './worker-metrics.js';
 import type { Log } from '../../shared/log.js';
-import type { InForce, PrimaryMessage, WorkerMessage } from './message.js';
-import { Broadcast } from './broadcast.js';
+import { applyCommand, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 
-/** How long a scrape waits for newer metrics of the workers. */
 const SCRAPE_MS = 250;
 /** A worker that dies younger than this is replaced only after a pause, or a bad set-up would spin. */
 const YOUNG_MS = 1000;
@@ -19,28 +17,40 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
   const count = first.settings.workers;
   let inForce = first;
   const metrics = new WorkerMetrics();
-  const broadcast = new Broadcast();
+  /** Of each worker, what resolves with the acknowledgements it owes: they come in order. */
+  const owed = new Map<Worker, (() => void)[]>();
   const restarts = countRestarts(own, metrics);
   let stopping = false;
   let listeningCount = 0;
   let markListening: (port: number) => void;
   const listening = new Promise<number>((resolve) => (markListening = resolve));
 
+  /** Resolves when the worker has applied what is in force, or is gone. */
+  const publish = (worker: Worker): Promise<void> =>
+    new Promise((resolve) => {
+      if (owed.has(worker)) owed.get(worker)!.push(resolve);
+      else resolve();
+      // To one that is going, nothing gets through, and it need not.
+      worker.send(applyCommand(inForce), () => undefined);
+    });
+
   // Settings hold maps, and a certificate bytes.
   cluster.setupPrimary({ serialization: 'advanced' });
   const start = (): void => {
     const bornMs = performance.now();
     const worker = cluster.fork();
+    owed.set(worker, []);
     worker.on('message', (message: WorkerMessage) => {
-      if (message.type === 'started') void broadcast.publish(worker, inForce);
-      else if (message.type === 'applied') broadcast.acknowledge(worker);
+      if (message.type === 'started') void publish(worker);
+      else if (message.type === 'applied') owed.get(worker)?.shift()?.();
       else if (message.type === 'metrics') metrics.update(worker.id, message.metrics);
       else if (++listeningCount >= count) markListening(message.port);
     });
     // Its last metrics may come after its exit, until the channel is closed.
     void Promise.all([once(worker, 'exit'), once(worker, 'disconnect')]).then(() => metrics.forget(worker.id));
     worker.on('exit', (code, signal) => {
-      broadcast.forget(worker);
+      for (const resolve of owed.get(worker) ?? []) resolve();
+      owed.delete(worker);
       if (stopping) return;
       restarts.inc();
       log.error({ worker: worker.process.pid, code, signal }, 'a worker died and is replaced');
@@ -64,7 +74,7 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
     /** Resolves when this is in force in all of them. */
     apply: async (settings: Settings, certificate: Certificate | null) => {
       inForce = { ...inForce, settings, certificate };
-      await Promise.all(living().map((worker) => broadcast.publish(worker, inForce)));
+      await Promise.all(living().map(publish));
     },
     /** Asks all to drain; kills what is left after the deadline. */
     stop: async (deadlineMs: number) => {

@@ -1,6 +1,5 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
 
-/** All metrics of one process at one moment. */
 export type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
 
 interface Wait {
@@ -52,7 +51,6 @@ export class WorkerMetrics {
     this.#dead = this.#dead.then((before) => AggregatorRegistry.aggregate([before, counts]).getMetricsAsJSON());
   }
 
-  /** Whether the worker has sent a snapshot lately. */
   isResponsive(worker: number): boolean {
     const atMs = this.#latest.get(worker)?.atMs;
     return atMs !== undefined && performance.now() - atMs < SILENT_MS;

@@ -35,7 +35,6 @@ export function reportToPrimary(registry: Registry): { listening(port: number): 
   };
 }
 
-/** To the primary. It may be gone; then there is nobody left to send to. */
 function send(message: WorkerMessage): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send!(message, undefined, undefined, () => resolve());

@@ -12,7 +12,6 @@ export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-/** The parser gave up, or the client is gone. */
 export function onClientError(error: ParserError, socket: Socket, handler: Handler): void {
   if (connectionOf(socket).closing) return;
   // Whoever never sent a byte asked for nothing: a first request on its way would take an answer for its own.

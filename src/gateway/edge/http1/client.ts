@@ -13,7 +13,6 @@ const SINGLE_WRITE_BYTES = 16 * 1024;
 /** Pieces that may wait for the connection, however short: what Node keeps for each is a hundred times a short one. */
 const MAX_UNREAD = 64;
 
-/** The client's side of an exchange over Node's HTTP/1.1 server. */
 export class HttpClient extends ServedClient implements Ongoing {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -67,7 +66,6 @@ export class HttpClient extends ServedClient implements Ongoing {
     this.closeAfter();
   }
 
-  /** The connection ends after this answer. */
   closeAfter(): void {
     if (this.#closing) return;
     this.#closing = true;

@@ -13,13 +13,11 @@ const LINGER_BYTES = 64 * 1024 * 1024;
 const PAUSED_AT = 16;
 const MAX_WAITING = 64;
 
-/** The exchange on a connection, as far as the connection cares. */
 export interface Ongoing {
   breakOff(refusal: Refusal): void;
   closeAfter(): void;
 }
 
-/** What the gateway remembers of one connection. */
 interface Connection {
   /** The exchange on it, until its answer ended: one at a time, whatever the client pipelines. */
   current: Ongoing | null;
@@ -27,7 +25,6 @@ interface Connection {
   readonly waiting: (() => void)[];
   /** Why nothing after the newest request could be read; null while the parser is well. */
   broken: Refusal | null;
-  /** Exchanges started on it. */
   served: number;
   /** No further request is taken from it. */
   closing: boolean;
@@ -38,7 +35,6 @@ interface Connection {
 
 const connections = new WeakMap<Socket, Connection>();
 
-/** A connection that may send requests over HTTP/1. */
 export function trackConnection(socket: Socket, traffic: Traffic, { headerFields }: EdgeLimits): void {
   const connection: Connection = {
     current: null,
@@ -54,7 +50,6 @@ export function trackConnection(socket: Socket, traffic: Traffic, { headerFields
   lingerOnClose(socket);
 }
 
-/** Of one that is tracked. */
 export function connectionOf(socket: Socket): Connection {
   return connections.get(socket)!;
 }
@@ -67,7 +62,6 @@ export function queue(socket: Socket, begin: () => void): void {
   if (waiting.length >= PAUSED_AT) socket.pause();
 }
 
-/** Whether no further request may wait on this connection. */
 export function isFull(socket: Socket, { pipelined }: EdgeLimits): boolean {
   const { current, waiting, traffic } = connectionOf(socket);
   return current !== null && (waiting.length >= MAX_WAITING || traffic.pipelined >= pipelined);

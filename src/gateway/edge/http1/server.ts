@@ -16,7 +16,6 @@ import { ignoredUpgrade, requestsThat } from './request.js';
 
 /** Where connections go that leave HTTP/1. */
 interface Leaving {
-  /** Whether this request does. */
   wanted(request: IncomingMessage): boolean;
   begin(request: IncomingMessage, socket: Socket, head: Buffer): void;
 }
@@ -100,7 +99,6 @@ function onEveryRequest(
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => take(request, response, false));
 }
 
-/** What comes instead of a next request. */
 function onNoRequest(server: Server, leaving: Leaving, current: () => Handler): void {
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (isFull(socket, current().limits)) stopReading(socket, REFUSALS.overloaded, current());

@@ -12,9 +12,7 @@ const PIECE_BYTES = 16 * 1024;
 /** Pieces that may wait before whoever writes is asked to wait as well. */
 const MAX_PIECES = 4;
 
-/** How a client's request is to be taken. */
 interface StreamTerms {
-  /** Its method is HEAD. */
   readonly headOnly: boolean;
   readonly expectsContinue: boolean;
 }
@@ -29,7 +27,6 @@ export class StreamClient extends ServedClient {
   readonly #terms: StreamTerms;
   readonly #beganMs = performance.now();
   readonly #pieces: Buffer[] = [];
-  /** Pieces taken so far. */
   #taken = 0;
   #writing = false;
   /** All of the answer was handed over. */
@@ -135,7 +132,6 @@ export class StreamClient extends ServedClient {
     else this.#stream.write(piece, taken);
   }
 
-  /** All that is to be said has been written. */
   #close(): void {
     const stream = this.#stream;
     this.#pump();

@@ -12,7 +12,6 @@ import { StreamClient } from './client.js';
 import { readStreamHead } from './head.js';
 import { Bag } from '../../../shared/bag.js';
 
-/** How often it is looked for connections that have been idle for too long. */
 const CHECK_MS = 1000;
 /** How long a connection may take to close after GOAWAY. */
 const FAREWELL_MS = 2000;
@@ -32,7 +31,6 @@ const INVALID_FRAMES = 100;
 const MAX_GIVEN_UP = 100;
 const FORGOTTEN = 10;
 
-/** What the gateway remembers of one connection. */
 interface Http2Connection {
   readonly session: ServerHttp2Session;
   readonly socket: Socket;

@@ -7,11 +7,9 @@ import { onlyValueOf } from '../fields.js';
 import type { Traffic } from '../traffic.js';
 import { TunnelEnd } from './tunnel.js';
 
-/** What a handshake comes to. */
 interface HandshakeEvents {
   /** The client spoke before it was answered. */
   onEarly(): void;
-  /** The connection is a tunnel now. */
   onOpen(tunnel: TunnelEnd): void;
   /** The answer ended, or the tunnel did, or the client left; always, once. */
   onClosed(): void;

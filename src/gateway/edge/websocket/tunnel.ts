@@ -5,7 +5,6 @@ import type { Tunnel, TunnelClose } from '../../exchange.js';
 /** How long a client that half-closed may take to read all that is left. */
 const FAREWELL_MS = 2000;
 
-/** What a tunnel may last. */
 interface TunnelTerms {
   /** How long the client's bytes may wait for the service: nothing is read meanwhile, and nobody sees it leave. */
   readonly requestMs: number;

@@ -24,7 +24,6 @@ export interface Owner {
   onGone(connection: Connection, socket: Socket): void;
 }
 
-/** One connection to an upstream that is open. It carries one request at a time. */
 export class Connection implements SocketReader {
   /** `performance.now()` when it is to be closed unless it is used. */
   expiresMs = 0;
@@ -39,7 +38,6 @@ export class Connection implements SocketReader {
   #keepMs = 0;
   #paused = false;
 
-  /** @param idleMs how long it may be idle at most */
   constructor(socket: Socket, owner: Owner, idleMs: number, lifetimeMs = LIFETIME_MS) {
     this.#socket = socket;
     this.#owner = owner;
@@ -74,7 +72,6 @@ export class Connection implements SocketReader {
     else if (body !== null && !isOneWrite) this.#socket.write(body);
   }
 
-  /** Closes it at once; the handlers of its requests are not notified. */
   destroy(): void {
     this.#request = null;
     this.#socket.destroy();

@@ -6,7 +6,6 @@ export type Target = { readonly host: string; readonly port: number } | { readon
 
 const KEEP_ALIVE_MS = 60_000;
 
-/** Reads what comes on an open connection. */
 export interface SocketReader {
   /** The buffer that the next bytes are read into. */
   nextBuffer(): Buffer;

@@ -6,17 +6,13 @@ import { dial, type Target } from './dial.js';
 import { UpstreamRequest } from './request.js';
 import { fixedLines } from './request-head.js';
 
-/** How often idle connections are looked at. */
 const SWEEP_MS = 500;
 
 export interface PoolSettings {
   readonly target: Target;
-  /** What Host says there. */
   readonly host: string;
-  /** Connections at once. */
   readonly connections: number;
   readonly connectMs: number;
-  /** How long one may be idle at most. */
   readonly idleMs: number;
   /** How long one is used; half as much more at most. A minute when left out. */
   readonly lifetimeMs?: number;
@@ -61,7 +57,6 @@ export class Pool implements Owner {
     return request;
   }
 
-  /** Takes no more requests; resolves when those it has have ended. */
   close(): Promise<void> {
     this.#closing = true;
     for (const connection of this.#idle) connection.destroy();
@@ -71,7 +66,6 @@ export class Pool implements Owner {
     });
   }
 
-  /** Closes every connection at once. */
   destroy(): void {
     this.#closing = true;
     for (const socket of this.#sockets) socket.destroy();

@@ -13,7 +13,6 @@ const BARE = /\r[^\n]|(?:^|[^\r])\n/;
 /** `malformed`: no answer, or half of one. `surplus`: whole, and more came behind it that nobody asked for. */
 export type Progress = 'more' | 'done' | 'surplus' | 'malformed';
 
-/** Receives the parts of an answer. */
 interface AnswerParts {
   onHead(head: ResponseHead): void;
   onBody(piece: Buffer): void;
@@ -31,7 +30,6 @@ export class ResponseReader {
   #expected: Expected = 'nothing';
   #isHead = false;
   #interim = 0;
-  /** What came of the head so far. */
   #text = '';
   #remaining = 0;
   #chunks: ChunkedReader | null = null;
@@ -40,7 +38,6 @@ export class ResponseReader {
     this.#parts = parts;
   }
 
-  /** A request was sent: the next bytes are the answer to it. */
   expect(method: string): void {
     this.#expected = 'head';
     this.#isHead = method === 'HEAD';
@@ -62,12 +59,10 @@ export class ResponseReader {
     return at < bytes.length ? 'surplus' : 'done';
   }
 
-  /** The body goes on. */
   get isInBody(): boolean {
     return this.#expected !== 'head' && this.#expected !== 'nothing';
   }
 
-  /** The connection ended in order. */
   finish(): Progress {
     return this.#expected === 'close' ? 'done' : 'malformed';
   }

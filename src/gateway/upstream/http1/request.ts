@@ -2,7 +2,6 @@ import { complete } from './completed.js';
 import { release } from './read-buffer.js';
 import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.js';
 
-/** The connection that carries a request. */
 interface Carrier {
   destroy(): void;
   pause(): void;
@@ -17,7 +16,6 @@ export class UpstreamRequest implements Controller {
   #connection: Carrier | null = null;
   #ended = false;
 
-  /** @param unqueue takes it from the queue */
   constructor(outgoing: OutgoingRequest, handler: ResponseHandler, unqueue: (request: UpstreamRequest) => void) {
     this.outgoing = outgoing;
     this.#handler = handler;

@@ -58,7 +58,6 @@ export function isField(line: string): boolean {
   return colon !== -1 && fieldName(line.slice(0, colon)) !== '' && !CONTROL.test(line);
 }
 
-/** `HTTP/1.1 200 OK`; the phrase and the blank before it may be missing. */
 function parseStatusLine(text: string): ResponseHead | null {
   const minor = text.charCodeAt(7) - 48;
   const status = text.slice(9, 12);
