@@ -1,6 +1,4 @@
-/**
- * What went wrong, for the person at the terminal. `exitCode` 1: refused or failed; 2: the command was used wrongly.
- */
+/** What went wrong, for the person at the terminal. `exitCode` 1: refused or failed; 2: used wrongly. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: 1 | 2;

@@ -22,10 +22,7 @@ export class StartFailure extends Error {
 const PORT = '8081';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
-/**
- * The settings of pets from the environment; an empty variable counts as not set. Throws StartFailure with all mistakes
- * at once.
- */
+/** The settings of pets; an empty variable counts as not set. Throws StartFailure with all mistakes at once. */
 export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
   const strangers = misspelt(environment).map(({ name, message }) => `environment variable ${name}: ${message}`);
   const mistakes = [...strangers, ...mistakesIn(environment)];

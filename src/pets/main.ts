@@ -15,10 +15,7 @@ const FINISH_MS = 8_000;
 /** … and closing the store this long more, before the process ends regardless. */
 const CLOSE_MS = 2_000;
 
-/**
- * Runs the pets service on `environment` until SIGTERM or SIGINT; resolves when it
- * listens. What keeps it from starting is one line on standard error and exit code 1.
- */
+/** Resolves when pets listens; ends at SIGTERM or SIGINT. A failed start is one line on standard error, exit code 1. */
 export async function runPets(environment: NodeJS.ProcessEnv): Promise<void> {
   try {
     await start(readConfig(environment));

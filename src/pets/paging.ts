@@ -14,10 +14,7 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 const PARAMETERS = ['limit', 'status', 'cursor'];
 
-/**
- * The query of listPets (contract 4.1), or a refusal that names every parameter to mend. `search` is what stands behind
- * `?`.
- */
+/** The query of listPets (contract 4.1), what stands behind `?`, or a refusal that names every parameter to mend. */
 export function parseListQuery(search: string): ListQuery | Refusal {
   const sent = new URLSearchParams(search);
   const mistakes: string[] = [];

@@ -49,10 +49,7 @@ export function parseStatus(text: string): PetStatus | undefined {
   return PET_STATUSES.find((status) => status === text);
 }
 
-/**
- * A NewPet from a request body, or a refusal that names every field to mend: those of a NewPet first, in the contract's
- * order.
- */
+/** A NewPet from a request body, or a refusal that names every field to mend, in the contract's order. */
 export function parseNewPet(body: Uint8Array): NewPet | Refusal {
   const fields = readFlatObject(body);
   if (fields instanceof Refusal) return fields;

@@ -21,10 +21,7 @@ const LISTED = 5;
 
 type RefusalCode = keyof typeof STATUS_OF;
 
-/**
- * A request that gets no for an answer: a value that is returned, not an exception.
- * The message says what to do and quotes input only through `shown`.
- */
+/** A request that gets no for an answer: a value, no exception. The message quotes input only through `shown`. */
 export class Refusal {
   readonly code: RefusalCode;
   readonly message: string;
@@ -52,10 +49,7 @@ export function shown(input: string): string {
   return `"${short.replace(/[^\x20-\x7e]|["\\]/gu, '?')}"`;
 }
 
-/**
- * Names for a message, the first few of them, with the verb that follows: `"a" is`, `"a", "b" are`, `"a", … and 3 more
- * are`.
- */
+/** The first names, with the verb that follows: `"a" is`, `"a", "b" are`, `"a", … and 3 more are`. */
 export function listed(names: readonly string[]): string {
   const some = names.slice(0, LISTED).map(shown).join(', ');
   const rest = names.length - LISTED;

@@ -3,10 +3,7 @@ import cluster from 'node:cluster';
 /** A stop that hangs must not keep a process without its parent. */
 const LINGER_MS = 30_000;
 
-/**
- * Runs `stop` at the first SIGTERM or SIGINT, then exits: 0, or 1 when it failed. A second SIGINT
- * exits at once: whoever presses Ctrl-C twice means it.
- */
+/** Runs `stop` at the first SIGTERM or SIGINT, then exits: 0, or 1 when it failed. A second SIGINT exits at once. */
 export function onStopSignal(stop: () => Promise<void>): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {

@@ -7,9 +7,7 @@ const PIPE_PIECE_BYTES = 4096;
 /** A file takes a write as a whole, however long it is. */
 const FILE_PIECE_BYTES = 65_536;
 
-/**
- * A line whose text is made when it is written: together with others, at a fraction of what it costs among other work.
- */
+/** A line whose text is made when it is written: together with others, at a fraction of the cost among other work. */
 interface LazyLine {
   /** One whole JSON line, its end included. */
   toString(): string;
@@ -129,9 +127,7 @@ function textOf(line: string | LazyLine): string {
 const SHOWN_ELSEWHERE = new Set(['level', 'time', 'program', 'pid', 'msg']);
 const STYLES = { trace: 'dim', debug: 'dim', info: 'green', warn: 'yellow', error: 'red', fatal: 'red' } as const;
 
-/**
- * A JSON log line as a person likes it on a terminal: time, level, program, message, then the rest that says something.
- */
+/** A JSON log line as a person likes it: time, level, program, message, then the rest that says something. */
 export function prettyLine(line: string): string {
   const fields = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const { level = 'info', time = '', program = '', msg = '' } = fields as Readonly<Record<string, string>>;

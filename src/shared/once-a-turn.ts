@@ -1,7 +1,4 @@
-/**
- * What is asked for any number of times in one turn of the event loop is done once: after all sockets that were ready
- * in this turn were read.
- */
+/** However often it is asked for in one turn, `work` is done once: after all sockets that were ready were read. */
 export function onceATurn(work: () => void): () => void {
   let isScheduled = false;
   const run = (): void => {

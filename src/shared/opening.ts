@@ -124,9 +124,7 @@ function standStill(turns: string): void {
 
 const clock = new Int32Array(new SharedArrayBuffer(4));
 
-/**
- * Without the event loop: an opener has nothing else to do, and who stands still must not. False when it took too long.
- */
+/** Without the event loop: an opener has nothing else to do, and others must stand still. False when it took long. */
 function waitUntil(isSo: () => boolean, withinMs: number): boolean {
   const endMs = performance.now() + withinMs;
   while (!isSo()) {

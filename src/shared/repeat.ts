@@ -1,7 +1,4 @@
-/**
- * Does `work` at once and again and again, with a pause of `everyMs` after each time; an error ends no more
- * than that time. Gives what stops it, and waits for the work under way.
- */
+/** Does `work` again and again, `everyMs` after each end, errors or not. Gives what stops it and waits for it. */
 export function repeat(
   everyMs: number,
   work: () => Promise<void>,

@@ -55,10 +55,7 @@ export function readSecretFile(folder: string, file: string, variable: string): 
   }
 }
 
-/**
- * The secret kept in `folder/name`, made on first use with mode 600.
- * Two processes that start together agree: the file appears whole under its name, for the first of them only.
- */
+/** Made on first use with mode 600, whole under its name: two processes that start together agree. */
 export function readOrCreateSecret(folder: string, name: string): string {
   const path = join(folder, name);
   return read(path) ?? create(folder, path);

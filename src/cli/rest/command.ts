@@ -109,9 +109,7 @@ function filled([, request]: Row, values: Values): { method: Method; path: strin
   return { method: method as Method, path: `/admin/v1/${path}`, used };
 }
 
-/**
- * An id in a path. A whole key or token is refused, unrepeated: it stands in the shell's history and in `ps` already.
- */
+/** An id in a path. A whole key or token is refused, unrepeated: the shell's history and `ps` have it already. */
 export function segment(id: string): string {
   if (id.startsWith('ptg_'))
     throw new CommandError(

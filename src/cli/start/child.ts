@@ -32,10 +32,7 @@ export class Child {
     this.#readyUrl = readyUrl;
   }
 
-  /**
-   * Starts the program for the first time. Resolves when it is ready; rejects with CommandError when it ends before, or
-   * is stopped.
-   */
+  /** Resolves when the program is ready; rejects with CommandError when it ends before, or is stopped. */
   async start(): Promise<void> {
     const first = this.#spawn();
     const deadlineMs = Date.now() + READY_MS;

@@ -15,10 +15,7 @@ interface WantedPort {
   readonly variable: string;
 }
 
-/**
- * Listens on `wanted` for a moment, so that a taken port is named here and not in the log of a child.
- * Gives the port's number, which is news when any was wanted. Throws CommandError.
- */
+/** Listens for a moment, so that a taken port is named here and not in a child's log. Gives the port's number. */
 export async function claimPort({ host, port, purpose, variable }: WantedPort): Promise<number> {
   const server = createServer();
   try {

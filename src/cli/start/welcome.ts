@@ -2,10 +2,7 @@ import type { AdminClient } from '../client.js';
 import { listIn } from '../client.js';
 import { cell, say, styled } from '../output.js';
 
-/**
- * Tells how to make the first request. A store without any key gets one on plan free, shown this once;
- * where keys are, nobody needs a stranger among them.
- */
+/** Tells how to make the first request. A store without any key gets one on plan free, shown this once. */
 export async function welcome(client: AdminClient, publicUrl: string): Promise<void> {
   const keys = listIn(await client.ask('GET', '/admin/v1/keys?limit=1'), 'keys');
   if (keys.length > 0) {

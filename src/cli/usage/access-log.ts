@@ -15,9 +15,7 @@ export interface LoggedDay {
   /** By `nameOf(key, plan, operation)`. */
   readonly counts: Map<string, Admitted>;
   readonly total: Admitted;
-  /**
-   * Requests of which nobody knows whether they were admitted, by key and operation: the store's connection died first.
-   */
+  /** Requests that may have been admitted, by key and operation: the store's connection died first. */
   readonly unanswered: Map<string, number>;
   /** Lines of exchanges that could not be read: cut by a kill, or no JSON. */
   readonly unreadable: number;
@@ -45,10 +43,7 @@ export function askedOf(key: string, operation: string): string {
   return `${key}\t${operation}`;
 }
 
-/**
- * Counts the admitted requests of `day` in access logs: files, gzipped where their name ends in `.gz`,
- * or `-` for standard input. Reads as a stream. Throws CommandError for a file that can't be read.
- */
+/** Counts the admitted requests of `day` in access logs: files, gzipped as `.gz`, or `-`. Throws CommandError. */
 export async function readLogs(files: readonly string[], day: string): Promise<LoggedDay> {
   const tally: MutableLoggedDay = {
     counts: new Map(),

@@ -13,10 +13,7 @@ export interface Counter {
 const SAMPLE = /^petgate_admitted_total\{([^}]*)\} (\S+)/;
 const START = /^petgate_start_time_seconds(?:\{[^}]*\})? (\S+)/m;
 
-/**
- * Sums the counters at `urls`, else of the gateway whose admin API this is. Throws CommandError for one that can't be
- * read.
- */
+/** Sums the counters at `urls`, else of the gateway whose admin API this is. Throws CommandError. */
 export async function readCounter(client: AdminClient, urls: readonly string[]): Promise<Counter> {
   const pages =
     urls.length === 0 ? [await text(await client.open('/metrics'))] : await Promise.all(urls.map(fetchText));

@@ -5,11 +5,7 @@ import { CommandError } from '../command-error.js';
 /** One row of the ledger by its columns, as the admin API's CSV names them. */
 export type LedgerRow = ReadonlyMap<string, string>;
 
-/**
- * The ledger's rows, one by one as they come.
- * @param query of `/admin/v1/usage`
- * Throws CommandError when the report was cut short.
- */
+/** The ledger's rows as they come, for a query of `/admin/v1/usage`. Throws CommandError when they were cut short. */
 export async function* readLedger(
   client: AdminClient,
   query: Readonly<Record<string, string>>,

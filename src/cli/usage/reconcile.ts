@@ -119,9 +119,7 @@ function takeUnanswered({ unanswered }: LoggedDay, key: string, operation: strin
   return true;
 }
 
-/**
- * The counter, and why it can't be held against this day. It counts from the start of its gateway on, whatever the day.
- */
+/** The counter, and why it can't be held against this day: it counts from the start of its gateway on. */
 async function counterOf(
   client: AdminClient,
   day: string,

@@ -35,10 +35,7 @@ const NOT_MOVED = {
 /** In the order in which history shows them, before `expires`. */
 const HISTORY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const;
 
-/**
- * The record as `body` asks for it; null when that is how it is. Throws KeyRefused.
- * @param body some of `{plan, name, note, limits, scopes, expires, status}`
- */
+/** The record as `body` asks for it; null when that is how it is. Throws KeyRefused. */
 export function changed(record: KeyRecord, body: Body, rules: FieldRules & Prices): Change<KeyRecord> | null {
   refuseRevoked(record);
   const known = keyChange({ ...rules, has: record.plan });

@@ -3,10 +3,7 @@ import type { AdmissionEngine } from '../store/port.js';
 /** Now, in ms. */
 export type Clock = () => Promise<number>;
 
-/**
- * The store's clock: time is the store's, never a gateway's, also for the end of a ban or of an old secret.
- * An admission of cost 0 shows it and changes nothing.
- */
+/** The store's clock, never a gateway's: an admission of cost 0 shows it and changes nothing. */
 export function storeClock(engine: Pick<AdmissionEngine, 'admit'>): Clock {
   return async () => {
     const [verdict] = await engine.admit([

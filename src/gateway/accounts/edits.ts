@@ -17,10 +17,7 @@ export function changeTo<R>(next: R, action: AuditEntry['action'], changed: Audi
   return Object.keys(changed).length === 0 ? null : { next, action, changed };
 }
 
-/**
- * Reads, works out and writes a change, and does so again when somebody else wrote in between.
- * Rejects with KeyRefused and `givenUp` when that goes on, and with whatever else `attempt` rejects with.
- */
+/** Tries again when somebody else wrote in between; rejects with KeyRefused and `givenUp` when that goes on. */
 export async function untilWritten<Result>(attempt: () => Promise<Result>, givenUp: string): Promise<Result> {
   for (let attempts = 0; attempts < ATTEMPTS; attempts += 1) {
     try {

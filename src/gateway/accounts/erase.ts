@@ -65,10 +65,7 @@ export async function eraseKey(parts: ErasureParts, id: string, actor: string): 
   await forgetReasons(parts.engine.outbox, (key) => key === id);
 }
 
-/**
- * The same of a closed customer, with its reference, and of all its keys. May break off between two keys: then repeat
- * it.
- */
+/** The same of a closed customer, with its reference and all its keys. May break off between two keys: repeat it. */
 export async function eraseCustomer({ registry, engine }: ErasureParts, id: string, actor: string): Promise<void> {
   const closed = async (): Promise<CustomerRecord> => {
     const record = await registry.customers.get(id);

@@ -31,10 +31,7 @@ export const newGrant = (nowMs: number) => ({
   note: note.optional(),
 });
 
-/**
- * The record with more of one window. Throws KeyRefused.
- * @param body `{window, units, until, note?}`
- */
+/** The record with more of one window. Throws KeyRefused. @param body `{window, units, until, note?}` */
 export function granted<R extends Granted>(
   record: R,
   body: Body,

@@ -64,10 +64,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
     this.#type = type;
   }
 
-  /**
-   * Up to `count` records with an id after `afterId`, by id; those that `filter` doesn't want may be left out at the
-   * end.
-   */
+  /** Up to `count` records with an id after `afterId`, by id; the last may leave out what `filter` doesn't want. */
   protected abstract page(afterId: string | null, count: number, filter: Filter): Promise<readonly R[]>;
 
   protected abstract passes(record: R, filter: Filter): boolean;

@@ -145,10 +145,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
     await this.edit(id, actor, (record) => ({ next: record, action, changed }));
   }
 
-  /**
-   * Brings in many keys (import.ts), or with `check` says what would come of it.
-   * Rejects with ImportRefused, every problem with its line.
-   */
+  /** Brings in many keys, or with `check` says what would come of it. Rejects with ImportRefused. */
   async import(lines: AsyncIterable<ImportLine>, actor = ANYBODY, check = false): Promise<ImportResult> {
     const { acceptImported } = this.#parts;
     const rules = await this.#rules();

@@ -34,9 +34,7 @@ export function checkOverlap(overlapMs: number): void {
     throw new KeyRefused('invalid', ['overlap: must be a duration from 0s to 90d, such as 24h']);
 }
 
-/**
- * Which of `secrets` stays good beside a new one, and until when: never longer than `overlapMs` nor than its own end.
- */
+/** Which of `secrets` stays good beside a new one, and until when: at most `overlapMs`, and not past its own end. */
 export function retire<T extends Secret>(secrets: readonly T[], nowMs: number, overlapMs: number): Retired<T> {
   const valid = secrets.filter((secret) => endOf(secret) > nowMs);
   const longest = valid.reduce<T | undefined>(

@@ -93,9 +93,7 @@ export function isCustomerId(text: string): boolean {
   return text.length === CUSTOMER_ID_LENGTH && isBase62From(text, 0);
 }
 
-/**
- * True when `text` looks like a whole key or admin token where an id is wanted: it must not be repeated in any answer.
- */
+/** True when `text` looks like a whole key or admin token instead of an id: no answer may repeat it. */
 export function looksLikeToken(text: string): boolean {
   return text.startsWith(OWN_PREFIX) || text.startsWith(ADMIN_PREFIX);
 }
@@ -110,10 +108,7 @@ function parseImported(token: string): TokenParts | null {
   return { id: importedIdOf(secretHash), secretHash };
 }
 
-/**
- * The id of a key of another form: `i` and 11 base62 digits of its hash. The same token has the same id on every
- * gateway.
- */
+/** The id of a key of another form, the same on every gateway: `i` and 11 base62 digits of its hash. */
 export function importedIdOf(secretHash: string): string {
   const bytes = Buffer.from(secretHash, 'base64url');
   // 48 bits fill 8 digits (62^8 < 2^48), 24 bits the other 3.

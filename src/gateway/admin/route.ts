@@ -25,9 +25,7 @@ export interface AdminParts {
   readonly metrics: () => Promise<string>;
   readonly ready: () => Readiness;
   readonly log: Log;
-  /**
-   * Makes a report elsewhere than in this process, over store and archive; left out, it is made here, over the store.
-   */
+  /** Makes a report in another process, over store and archive; left out, it is made here, over the store. */
   readonly report?: (format: Format, range: ReportRange) => AsyncGenerator<Buffer, void>;
   /** Does something with the archive, in a process of its own; left out where there is none. */
   readonly archive?: (task: Omit<ArchiveTask, 'settings'>) => AsyncGenerator<Buffer, void>;

@@ -146,9 +146,7 @@ function searchOf(url: string): URLSearchParams {
   return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
 }
 
-/**
- * Reads what is left of a refused body: a client that is still sending meets a reset where it should read the answer.
- */
+/** Reads what is left of a refused body: a client still sending would meet a reset where it should read the answer. */
 async function drain(req: IncomingMessage): Promise<void> {
   const signal = AbortSignal.timeout(DRAIN_MS);
   await finished(req.resume(), { signal, cleanup: true }).catch(() => undefined);

@@ -24,9 +24,7 @@ export async function askStore({ store, dataFolder }: Settings): Promise<StoreAn
   return { problems, holdsKeys: isUsed };
 }
 
-/**
- * What is wrong with the PostgreSQL at `url`, which `variable` names; a line, or none. Repeats nothing of the address.
- */
+/** What is wrong with the PostgreSQL at `url`, which `variable` names; a line, or none. Never repeats the address. */
 export async function askPostgres(variable: string, url: string | null): Promise<readonly string[]> {
   if (url === null) return [];
   const client = new pg.Client({

@@ -2,10 +2,7 @@ import type { Layers } from './files/layers.js';
 import type { Problem } from './files/problem.js';
 import type { GatewayFile } from './schema/gateway.js';
 
-/**
- * Settings that are good each, and don't go together.
- * @param toRun false where nobody is going to run on them
- */
+/** Settings that are good each, and don't go together. @param toRun false where nobody is going to run on them */
 export function contradictions(gateway: Layers, file: GatewayFile, toRun: boolean): readonly Problem[] {
   return [...sharedPort(gateway, file), ...nobodyTrusted(gateway, file), ...(toRun ? engineUnsaid(gateway, file) : [])];
 }

@@ -19,10 +19,7 @@ interface ExplainedSetting {
   readonly source: string;
 }
 
-/**
- * Every setting with its value and source, in the order of the schema.
- * @throws ConfigError as `loadSettings`
- */
+/** Every setting with its value and source, in the order of the schema. Throws ConfigError. */
 export function explainSettings(environment: NodeJS.ProcessEnv): ExplainedSetting[] {
   const { settings, gateway, plans } = loadSources(environment, 'unread');
   const rows = explain(gateway, gatewayFile, '').filter(({ path }) => path !== 'extends');

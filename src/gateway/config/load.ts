@@ -100,10 +100,7 @@ function* readSources(environment: NodeJS.ProcessEnv, need: CertificateNeed): Ge
   };
 }
 
-/**
- * What a file of plans says, checked by itself.
- * @throws ConfigError
- */
+/** What a file of plans says, checked by itself. Throws ConfigError. */
 export function readPlanFile(path: string): unknown {
   const problems: Problem[] = [];
   const layers = layOver([readNamed(resolve(path), undefined, '')]);

@@ -61,10 +61,7 @@ function withFixed(next: Settings, first: Settings): Settings {
 }
 
 interface ReloadSteps {
-  /**
-   * Throws ConfigError for what does not fit the contract or the store, StoreUnavailable while that can't say.
-   * @param inForce the settings before
-   */
+  /** Throws ConfigError for what does not fit contract or store, StoreUnavailable while that can't say. */
   readonly check: (sources: Sources, inForce: Settings) => Promise<void>;
   /** Whether the plans of `next` may take something from somebody. */
   readonly narrows: (next: Settings, inForce: Settings) => boolean;

@@ -5,9 +5,7 @@ import { dirname } from 'node:path';
 
 /** Editors and Kubernetes change several things at once; one look after they are done is enough. */
 const QUIET_MS = 100;
-/**
- * Some changes trigger no watch: a link further up the path was swapped, a folder made anew, a volume without events.
- */
+/** Some changes trigger no watch: a link further up the path, a folder made anew, a volume without events. */
 const POLL_MS = 10_000;
 
 /**

@@ -9,10 +9,7 @@ interface Bucket {
   atMs: number;
 }
 
-/**
- * Holds each name to `perSecond`, with a burst of `burst`. Remembers `max` names: beyond that the one
- * that began longest ago is forgotten, and starts afresh.
- */
+/** Holds each of `max` names to `perSecond`, with a burst. Beyond `max` the oldest is forgotten, and starts afresh. */
 export function createAllowance(perSecond: number, burst: number, max: number): Allowance {
   const buckets = new Map<string, Bucket>();
   const perMs = perSecond / 1000;

@@ -31,10 +31,7 @@ export class Groups {
   /** What distinguishes the groups that are open at the same time. */
   readonly #names: readonly Dimension[];
   readonly #sums = new Map<string, Sum>();
-  /**
-   * The key that the open groups are of, or what the ids of their customers begin with; at first what no id begins
-   * with.
-   */
+  /** The key that the open groups are of, or what their customers' ids begin with; at first what none begins with. */
   #open = '-';
 
   constructor({ by, openFrom, without = [] }: Pick<ReportRange, 'by' | 'openFrom' | 'without'>) {

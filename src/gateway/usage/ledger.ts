@@ -12,10 +12,7 @@ const ASK_MS = 2_000;
 
 export type LedgerSettings = Pick<Settings, 'dataFolder' | 'store'>;
 
-/**
- * The ledger as reports read it, store and archive as one. Throws StoreUnavailable; reading rejects with that or
- * ArchiveUnavailable.
- */
+/** The ledger as reports read it. Throws StoreUnavailable; reading rejects with that or ArchiveUnavailable. */
 export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerStore, 'customers' | 'close'> {
   const store = openRedisLedger(settings, archivedStore(settings));
   let opened: Promise<Archive | null> | undefined;
@@ -29,10 +26,7 @@ export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerSt
   };
 }
 
-/**
- * Asks the archive which store its days are of: null where there is no archive, or it has none yet. Rejects with
- * ArchiveUnavailable, soon: somebody waits for it.
- */
+/** Which store the archive is of: null without an archive, or while it has none. Rejects soon: ArchiveUnavailable. */
 export function archivedStore({ store: { archive } }: Pick<LedgerSettings, 'store'>): () => Promise<string | null> {
   let asking: Promise<string | null> | undefined;
   const ask = async (url: string): Promise<string | null> => {

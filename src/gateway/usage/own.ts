@@ -11,10 +11,7 @@ import type { Refusal } from '../refusal.js';
 import { createAllowance } from './allowance.js';
 import { dayOf } from '../../shared/utc-day.js';
 
-/**
- * What a key may ask here: the figures cost no token, so that nothing else would stop a flood. Counted by
- * each gateway process for itself, not in the store; no strike towards a ban.
- */
+/** Its figures cost no token: this stops a flood. Counted by each gateway process; no strike towards a ban. */
 const PER_SECOND = 5;
 const BURST = 20;
 const MAX_KEYS = 10_000;

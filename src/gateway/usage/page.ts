@@ -24,10 +24,7 @@ const CHOICES: readonly (readonly Dimension[])[] = [
   ['key', 'plan', 'operation', 'day'],
 ];
 
-/**
- * The report as one self-contained HTML page, piece by piece: a plot of requests per day by plan, and
- * the table of the groups asked for, with totals.
- */
+/** The report as one HTML page, piece by piece: a plot of requests per day by plan, and the table with totals. */
 export async function* reportAsPage(
   range: ReportRange,
   ledger: Ledger,

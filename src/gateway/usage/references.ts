@@ -7,10 +7,7 @@ export type CustomerPages = (afterId: string | null, count: number) => Promise<r
 
 const AT_ONCE = 500;
 
-/**
- * The references of the customers in a report. Both come in the order of ids, so that one page of customers is
- * held at a time, however many there are.
- */
+/** The references of a report's customers. Both come in the order of ids: one page of customers is held at a time. */
 export class References {
   readonly #pages: CustomerPages;
   #page = new Map<string, string>();
@@ -21,9 +18,7 @@ export class References {
     this.#pages = pages;
   }
 
-  /**
-   * The rows with the reference of their customer, where they have one. Rows must come in the order of customers' ids.
-   */
+  /** The rows with the reference of their customer, if any. Rows must come in the order of customers' ids. */
   async added(rows: readonly ReportRow[]): Promise<readonly ReportRow[]> {
     const found: ReportRow[] = [];
     for (const row of rows) {

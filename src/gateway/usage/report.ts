@@ -18,10 +18,7 @@ const PIECE_CHARACTERS = 65_536;
 /** First cell of the CSV's last line. */
 const TOTAL = 'total';
 
-/**
- * The report in `format`, piece by piece.
- * @param customers to look up references; left out, they are empty
- */
+/** The report in `format`, piece by piece. @param customers to look up references; left out, they are empty */
 export function writeReport(
   format: Format,
   range: ReportRange,
@@ -45,10 +42,7 @@ export async function* rowsOfCustomer(rows: Ledger, customer: string): AsyncGene
   }
 }
 
-/**
- * The first piece at once, so that whoever asked sees it begin; then few large ones: each wakes the gateway and the
- * reader.
- */
+/** The first piece at once, so that whoever asked sees it begin; then few large ones, each of which wakes both ends. */
 async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string, void> {
   let text = '';
   let wanted = 1;
@@ -85,10 +79,7 @@ export async function* reportAsJson(
   yield `],"totals":${JSON.stringify(groups.totals)}}\n`;
 }
 
-/**
- * The report as CSV (RFC 4180): a header line, the rows, and a line of totals whose first cell is
- * `total`. The totals come last, so that a file without them was cut short.
- */
+/** The report as CSV (RFC 4180). The totals come last, so that a file without them was cut short. */
 export async function* reportAsCsv(
   range: ReportRange,
   ledger: Ledger,

@@ -28,10 +28,7 @@ export interface ArchiveTask {
   readonly settings: LedgerSettings;
 }
 
-/**
- * It may hold a processor that the gateway wants only for moments: no threads that collect its garbage
- * beside it, and little of it at a time.
- */
+/** It may hold a processor only while the gateway does not want it: no threads for garbage, and little of it. */
 const NODE_FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2', '--max-old-space-size=128'];
 const PROGRAM = fileURLToPath(new URL('./process.js', import.meta.url));
 const REASON_CHARACTERS = 500;

@@ -12,10 +12,7 @@ export interface PetStore {
   /** Keeps the pet under an id greater than all given so far; durable when the promise ends. */
   add(pet: NewPet): Promise<Pet>;
   read(id: bigint): Promise<Pet | undefined>;
-  /**
-   * Up to `count` pets with an id above `afterId`, in the order of their ids. Whoever goes on from the
-   * last id of each page meets every pet that was there at the start exactly once.
-   */
+  /** Up to `count` pets with an id above `afterId`, by id: a chain of pages has every pet that was there once. */
   page(page: Page): Promise<readonly Pet[]>;
   /** Proves that the catalogue can be read now. */
   check(): Promise<void>;

@@ -24,10 +24,7 @@ export function isOneSlip(name: string, known: string): boolean {
   return Math.abs(name.length - known.length) <= 1 && editDistance(name, known) === 1;
 }
 
-/**
- * Levenshtein's distance, two neighbours swapped counting as one slip, which the common libraries count as two: `prot`
- * is `port`.
- */
+/** Levenshtein's distance, but two swapped neighbours are one slip, unlike in common libraries: `prot` is `port`. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

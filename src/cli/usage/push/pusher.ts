@@ -65,10 +65,7 @@ export class Pusher {
     this.#file = new StateFile(parts.stateFile);
   }
 
-  /**
-   * First the range that was left unfinished, then the days asked for. Rejects with CommandError; what was done stays
-   * done.
-   */
+  /** First the range that was left unfinished, then the days asked for. What was done stays done. */
   async run(from: string | undefined, to: string | undefined): Promise<void> {
     const file = this.#file;
     const growing = await this.#growing();

@@ -125,10 +125,7 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     });
   }
 
-  /**
-   * Ends the customer with all its keys for ever; the record stays, because the ledger names it. Closing twice is no
-   * error.
-   */
+  /** Ends the customer with all its keys for ever; the ledger names it, so the record stays. Twice is no error. */
   async close(id: string, actor: string): Promise<CustomerRecord> {
     return this.edit(id, actor, (record) => {
       const next: CustomerRecord = { ...record, status: 'closed' };

@@ -23,10 +23,7 @@ export const newWebhook = (networks: readonly string[]) => ({
 const MAX_OVERLAP_MS = 90 * 86_400_000;
 const UNSEEN = 'The new secret is not shown: rotate once more.';
 
-/**
- * The webhooks of customers: set, rotate, remove. Each change lands in the customer's history, without address and
- * secret. All methods reject as those of CustomerRegistry.
- */
+/** The webhooks of customers. Each change lands in the customer's history, without address and secret. */
 export class WebhookRegistry {
   readonly #customers: CustomerRegistry;
   /** null: no events to anybody. */

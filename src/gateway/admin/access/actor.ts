@@ -5,10 +5,7 @@ import { AdminRefusal } from '../answer.js';
 const ROOT = 'admin-api';
 const LENGTH = 64;
 
-/**
- * Who asks, for the history: the name of the token, and in brackets what `X-Petgate-Actor` claims. The token of
- * the environment has no name: there it is the claim alone, else `admin-api`.
- */
+/** For the history: the token's name, and in brackets what `X-Petgate-Actor` claims; of the root token the claim. */
 export function readActor(req: IncomingMessage, caller: Caller | null): string {
   const claimed = readClaim(req.headers['x-petgate-actor']);
   const name = caller?.name ?? null;

@@ -25,10 +25,7 @@ export interface Credentials {
   readonly header: string | undefined;
   /** The peer's address, as its socket has it; IPv6 counts by its /64. */
   readonly address: string | undefined;
-  /**
-   * The token is taken also as the password of HTTP Basic (RFC 7617, any user name), which a browser can ask
-   * for; it then sends it along unasked, so that only what reads may take it.
-   */
+  /** Also taken as the password of HTTP Basic, which a browser then sends unasked: only for what reads. */
   readonly browser: boolean;
   readonly access: Access;
 }

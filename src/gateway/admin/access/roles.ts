@@ -1,9 +1,7 @@
 import { ROLES } from '../../store/records/admin-token.js';
 import type { Role } from '../../store/records/admin-token.js';
 
-/**
- * Who may ask a route: the holders of a role, of any good token (`any`), or everybody (`open`, for probes and scrapes).
- */
+/** Who may ask a route: the holders of a role, of any good token (`any`), or everybody (`open`, for probes). */
 export type Access = Role | 'any' | 'open';
 
 /** Whose routes each role may ask. */

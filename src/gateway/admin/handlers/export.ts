@@ -17,10 +17,7 @@ export async function* exportOfKey(parts: AdminParts, record: KeyRecord): AsyncG
   yield `${JSON.stringify({ exported: await momentOf(parts), ...(await keyPart(parts, record, events)) })}\n`;
 }
 
-/**
- * `{exported, customer, webhook, history, keys}` as JSON, where `keys` has for each what an export of it alone has; a
- * key at a time.
- */
+/** `{exported, customer, webhook, history, keys}` as JSON; `keys` has the export of each, a key at a time. */
 export async function* exportOfCustomer(parts: AdminParts, record: CustomerRecord): AsyncGenerator<string, void> {
   const { registry, engine } = parts;
   const { id } = record;

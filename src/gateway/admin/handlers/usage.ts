@@ -73,10 +73,7 @@ async function whoseOf(
   return customer === undefined ? {} : { customer: (await registry.customers.find(customer)).id };
 }
 
-/**
- * A report; over Redis and archive in a process of its own. Of one key the days that are certainly in the store are
- * read at once, here.
- */
+/** In a process of its own over Redis and archive; of one key, days that are certainly in the store are read here. */
 export function reportOf(
   { report: made, engine }: AdminParts,
   format: Format,

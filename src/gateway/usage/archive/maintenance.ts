@@ -25,9 +25,7 @@ interface ArchiveMaintenance {
   stop(): void;
 }
 
-/**
- * Moves what is due, once each UTC day and a minute after the start, in a process of its own. @param everyMs tests only
- */
+/** Moves what is due, once each UTC day and a minute after the start, in another process. @param everyMs tests only */
 export function maintainArchive(
   { dataFolder, store }: LedgerSettings,
   log: Log,

@@ -16,10 +16,7 @@ export interface MoveSettings {
 /** Told of each day that was moved, with its rows. */
 type OnMoved = (day: string, rows: number) => void;
 
-/**
- * Days before this one are to be in the archive: they are old by the store's clock and by our own, for either may be
- * wrong.
- */
+/** Days before this one are to be archived: old by the store's clock and by our own, for either may be wrong. */
 export async function dueBefore(
   store: LedgerStore,
   { archiveAfterDays }: MoveSettings,

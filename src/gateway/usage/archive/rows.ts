@@ -8,10 +8,7 @@ import { COLUMNS } from './checksum.js';
 /** Rows of a day fetched at once. */
 const FETCH_ROWS = 500;
 
-/**
- * Rows of archived days by key, in one snapshot on a connection that does nothing else. A cursor for each day: a sort
- * over all of them would take the disk, and its time before the first row.
- */
+/** Rows of archived days by key, in one snapshot. A cursor for each day: a sort over all would take the disk. */
 export async function* readRows(
   client: pg.Client,
   days: readonly string[],
