@@ -1,13 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { fastify } from 'fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Log } from '../shared/log.js';
 import { addMetrics } from './metrics.js';
 import { Refusal, rawAnswer } from './refusal.js';
 import { addPetRoutes, refuse, unmatched } from './routes.js';
-import { StoreUnavailable } from './store/port.js';
-import type { PetStore } from './store/port.js';
+import { StoreUnavailable, type PetStore } from './store/port.js';
 
 interface PetsParts {
   readonly store: PetStore;

@@ -1,11 +1,9 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { createLog } from '../shared/log.js';
-import type { Log } from '../shared/log.js';
+import { createLog, type Log } from '../shared/log.js';
 import { buildPetsApp } from './app.js';
-import { readConfig, StartFailure } from './config.js';
-import type { PetsConfig } from './config.js';
+import { readConfig, StartFailure, type PetsConfig } from './config.js';
 import { openEmbeddedStore } from './store/embedded.js';
 import type { PetStore } from './store/port.js';
 import { openPostgresStore } from './store/postgres.js';

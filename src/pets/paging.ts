@@ -1,5 +1,4 @@
-import { parseInt64, parseStatus, PET_STATUSES } from './pet.js';
-import type { Pet, PetStatus } from './pet.js';
+import { parseInt64, parseStatus, PET_STATUSES, type Pet, type PetStatus } from './pet.js';
 import { listed, Refusal, shown } from './refusal.js';
 
 /** What one call of listPets asks for. */

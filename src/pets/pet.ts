@@ -1,5 +1,4 @@
-import { fault, readFlatObject } from './json.js';
-import type { Fault, Scalar } from './json.js';
+import { fault, readFlatObject, type Fault, type Scalar } from './json.js';
 import { listed, Refusal, shown } from './refusal.js';
 
 /** PetStatus of the contract, section 2. */

@@ -1,5 +1,4 @@
-import { pino } from 'pino';
-import type { Logger } from 'pino';
+import { pino, type Logger } from 'pino';
 import { openLines, writeLine } from './log-lines.js';
 
 export type Log = Logger;

@@ -21,9 +21,8 @@ export async function migrate(client: Client, { table, lock, migrations, refuse 
   try {
     await client.query(`set local lock_timeout = ${LOCK_MS}`);
     await client.query(`select pg_advisory_xact_lock(${lock})`);
-    await client.query(
-      `create table if not exists ${table} (version integer primary key, applied_at timestamptz not null default now())`,
-    );
+    const columns = 'version integer primary key, applied_at timestamptz not null default now()';
+    await client.query(`create table if not exists ${table} (${columns})`);
     const { rows } = await client.query<{ version: number }>(
       `select coalesce(max(version), 0) as version from ${table}`,
     );

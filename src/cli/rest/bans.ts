@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import type { Connect } from '../client.js';
 import { CommandError } from '../command-error.js';
-import { group } from './command.js';
-import type { Rows } from './command.js';
-import { done, list, pages, record } from './show.js';
-import type { Values } from './show.js';
+import { group, type Rows } from './command.js';
+import { done, list, pages, record, type Values } from './show.js';
 
 const COLUMNS = ['key', 'until', 'level', 'by', 'reason'];
 const OF_CUSTOMER = list('bans', COLUMNS, (_, { customer = '' }) => `Customer ${customer} has no keys to ban.`);

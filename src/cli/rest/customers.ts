@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import type { Connect } from '../client.js';
 import { pourTo } from '../keys/transfer.js';
-import { group, segment } from './command.js';
-import type { Rows } from './command.js';
+import { group, segment, type Rows } from './command.js';
 import { grants } from './grants.js';
 import { dayIn, done, HISTORY, pages, record } from './show.js';
 

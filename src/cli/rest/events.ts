@@ -1,11 +1,8 @@
 import type { Command } from 'commander';
-import { listIn } from '../client.js';
-import type { Connect } from '../client.js';
+import { listIn, type Connect } from '../client.js';
 import { CommandError } from '../command-error.js';
-import { group } from './command.js';
-import type { Rows } from './command.js';
-import { done, pages, record } from './show.js';
-import type { Values } from './show.js';
+import { group, type Rows } from './command.js';
+import { done, pages, record, type Values } from './show.js';
 
 const COLUMNS = ['id', 'type', 'time', 'attempts', 'failure'];
 const NONE = { waiting: 'No event waits.', scheduled: 'No event is scheduled.', dead: 'No dead events.' };

@@ -3,8 +3,7 @@ import type { PlanUse } from '../../gateway/accounts/plans/uses.js';
 import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { cell, say, sayJson, styled } from '../output.js';
-import { group } from './command.js';
-import type { Rows } from './command.js';
+import { group, type Rows } from './command.js';
 import { list } from './show.js';
 
 /** A plan may have one word for all of its limits. */

@@ -1,5 +1,4 @@
-import type { Json } from '../client.js';
-import { listIn } from '../client.js';
+import { type Json, listIn } from '../client.js';
 import { cell, keyValues, styled, table } from '../output.js';
 
 /** Arguments and options as they were given. */

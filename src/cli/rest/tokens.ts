@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import { listIn } from '../client.js';
-import type { Connect } from '../client.js';
-import { group } from './command.js';
-import type { Rows } from './command.js';
+import { listIn, type Connect } from '../client.js';
+import { group, type Rows } from './command.js';
 import { done, issued, list, record, recordOf } from './show.js';
 
 const COLUMNS = ['id', 'name', 'role', 'state', 'created', 'by', 'expires'];

@@ -1,5 +1,4 @@
-import type { AdminClient } from '../client.js';
-import { listIn } from '../client.js';
+import { type AdminClient, listIn } from '../client.js';
 import { cell, say, styled } from '../output.js';
 
 /** Tells how to make the first request. A store without any key gets one on plan free, shown this once. */

@@ -1,10 +1,8 @@
 import { Command } from 'commander';
-import { linesIn } from '../client.js';
-import type { Connect, Json } from '../client.js';
+import { linesIn, type Connect, type Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { cell, say, styled } from '../output.js';
-import { group } from '../rest/command.js';
-import type { Rows } from '../rest/command.js';
+import { group, type Rows } from '../rest/command.js';
 
 interface RangeOptions {
   readonly from?: string;

@@ -1,5 +1,4 @@
-import { listIn } from '../client.js';
-import type { Json } from '../client.js';
+import { listIn, type Json } from '../client.js';
 import { cell, styled } from '../output.js';
 import type { Rows } from '../rest/command.js';
 import { done } from '../rest/show.js';

@@ -1,5 +1,4 @@
-import { linesIn } from '../client.js';
-import type { AdminClient } from '../client.js';
+import { linesIn, type AdminClient } from '../client.js';
 import { CommandError } from '../command-error.js';
 
 /** One row of the ledger by its columns, as the admin API's CSV names them. */

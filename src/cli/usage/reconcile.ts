@@ -3,11 +3,9 @@ import { CommandError } from '../command-error.js';
 import type { AdminClient, Connect, Json } from '../client.js';
 import { cell, say, sayJson, styled } from '../output.js';
 import { rowsOf } from '../rest/show.js';
-import { readCounter } from './counter.js';
-import type { Counter } from './counter.js';
+import { readCounter, type Counter } from './counter.js';
 import { readLedger } from './ledger.js';
-import { askedOf, nameOf, readLogs } from './access-log.js';
-import type { Admitted, LoggedDay } from './access-log.js';
+import { askedOf, nameOf, readLogs, type Admitted, type LoggedDay } from './access-log.js';
 import { dayOf } from '../../shared/utc-day.js';
 
 interface ReconcileOptions {

@@ -1,7 +1,5 @@
 import { Command, Option } from 'commander';
-import { listIn } from '../client.js';
-import type { Json } from '../client.js';
-import type { Connect } from '../client.js';
+import { listIn, type Json, type Connect } from '../client.js';
 import { segment } from '../rest/command.js';
 import { cell, say, styled, table } from '../output.js';
 import { missingIn } from './gateways.js';

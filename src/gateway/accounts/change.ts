@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { customerOf } from '../store/records/customer-id.js';
 import type { KeyRecord } from '../store/records/key.js';
 import { problemsOfChange } from './customers/of-key.js';
-import { changeTo, differences, isoOrNull } from './edits.js';
-import type { Change } from './edits.js';
+import { changeTo, differences, isoOrNull, type Change } from './edits.js';
 import {
   expiresAfter,
   limits,

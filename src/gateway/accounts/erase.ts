@@ -1,7 +1,6 @@
 import { customerOf } from '../store/records/customer-id.js';
 import type { CustomerRecord } from '../store/records/customer.js';
-import { isSaid, OUTBOX_STATES } from '../store/outbox/event.js';
-import type { Outbox } from '../store/outbox/event.js';
+import { isSaid, OUTBOX_STATES, type Outbox } from '../store/outbox/event.js';
 import type { Grant } from '../store/records/grant.js';
 import type { KeyRecord } from '../store/records/key.js';
 import type { AuditEntry } from '../store/records/record.js';

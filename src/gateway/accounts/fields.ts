@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { MAX_LIMIT } from '../admission/bucket.js';
-import type { Limits } from '../admission/bucket.js';
-import { ANONYMOUS_PLAN } from '../admission/plan.js';
-import type { Plan, Plans } from '../admission/plan.js';
+import { MAX_LIMIT, type Limits } from '../admission/bucket.js';
+import { ANONYMOUS_PLAN, type Plan, type Plans } from '../admission/plan.js';
 import { whole, wholeError } from '../config/schema/values.js';
 import { suggestion } from '../../shared/names/nearest.js';
-import { dearestOn, tooSmallFor } from './plans/price.js';
-import type { Costs } from './plans/price.js';
+import { dearestOn, tooSmallFor, type Costs } from './plans/price.js';
 import { KeyRefused } from './refused.js';
 import { IMPORTED_MIN_LENGTH } from './token.js';
 

@@ -1,14 +1,10 @@
 import { z } from 'zod';
-import { MAX_LIMIT } from '../admission/bucket.js';
-import type { Limits, Per } from '../admission/bucket.js';
-import { inForce, MAX_GRANTS, withGrants } from '../store/records/grant.js';
-import type { Grant } from '../store/records/grant.js';
-import { termsOf } from '../admission/plan.js';
-import type { Plans } from '../admission/plan.js';
+import { MAX_LIMIT, type Limits, type Per } from '../admission/bucket.js';
+import { inForce, MAX_GRANTS, withGrants, type Grant } from '../store/records/grant.js';
+import { termsOf, type Plans } from '../admission/plan.js';
 import { whole } from '../config/schema/values.js';
 import type { Change } from './edits.js';
-import { momentAfter, note, readFields } from './fields.js';
-import type { Body } from './fields.js';
+import { momentAfter, note, readFields, type Body } from './fields.js';
 import { KeyRefused } from './refused.js';
 
 /** What of a key or a customer grants are about. */

@@ -1,5 +1,4 @@
-import { toIdentified } from '../exchange.js';
-import type { Identified, Routed } from '../exchange.js';
+import { toIdentified, type Identified, type Routed } from '../exchange.js';
 import { parseToken } from './token.js';
 
 /** Scheme and credential of RFC 6750 §2.1; the scheme in any case, one or more spaces. */

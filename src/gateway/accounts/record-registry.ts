@@ -6,14 +6,11 @@ import type { Plans } from '../admission/plan.js';
 import type { Grant } from '../store/records/grant.js';
 import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
 import type { Clock } from './clock.js';
-import { untilWritten } from './edits.js';
-import type { Change } from './edits.js';
+import { untilWritten, type Change } from './edits.js';
 import type { Body } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
-import { scan } from './listing.js';
-import type { Page } from './listing.js';
-import { KeyRefused } from './refused.js';
-import type { KeyRefusedKind } from './refused.js';
+import { scan, type Page } from './listing.js';
+import { KeyRefused, type KeyRefusedKind } from './refused.js';
 import { looksLikeToken } from './token.js';
 
 /** A key or a customer. */

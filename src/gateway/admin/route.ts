@@ -9,8 +9,7 @@ import type { ReportRange } from '../usage/range.js';
 import type { Format } from '../usage/report.js';
 import type { Access } from './access/roles.js';
 import type { AdminTokens } from './access/tokens.js';
-import { AdminRefusal } from './answer.js';
-import type { Answer } from './answer.js';
+import { AdminRefusal, type Answer } from './answer.js';
 
 export interface AdminParts {
   readonly registry: KeyRegistry;

@@ -1,24 +1,19 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { finished } from 'node:stream/promises';
-import { fastify } from 'fastify';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../admission/port.js';
 import { ChangeUncertain } from '../store/port.js';
 import { ArchiveUnavailable } from '../usage/archive/errors.js';
-import { KeyRefused } from '../accounts/refused.js';
-import type { KeyRefusedKind } from '../accounts/refused.js';
+import { KeyRefused, type KeyRefusedKind } from '../accounts/refused.js';
 import { isCustomerId, isKeyId } from '../accounts/token.js';
-import { createAuthorize } from './access/authorize.js';
-import type { Caller } from './access/authorize.js';
+import { createAuthorize, type Caller } from './access/authorize.js';
 import { createHostCheck } from './access/host.js';
 import { AdminTokens } from './access/tokens.js';
 import { readActor } from './access/actor.js';
-import type { Answer } from './answer.js';
-import { AdminRefusal, nameOf, send, sendRefusal } from './answer.js';
+import { type Answer, AdminRefusal, nameOf, send, sendRefusal } from './answer.js';
 import { bytesOf, PATIENCE_MS, readBody } from './input/body.js';
 import { readQuery } from './input/query.js';
-import { statusOf, unmatched } from './route.js';
-import type { AdminParts, Route } from './route.js';
+import { statusOf, unmatched, type AdminParts, type Route } from './route.js';
 import { ROUTES } from './routes.js';
 
 declare module 'fastify' {

@@ -1,8 +1,6 @@
 import type { z } from 'zod';
-import { inputSchema, mappingOf } from './schema/json-schema.js';
-import type { Node } from './schema/json-schema.js';
-import { at } from './files/layers.js';
-import type { Layers } from './files/layers.js';
+import { inputSchema, mappingOf, type Node } from './schema/json-schema.js';
+import { at, type Layers } from './files/layers.js';
 import { loadSources } from './load.js';
 import { plansFile } from './schema/plans.js';
 import { renderLocation } from './files/problem.js';

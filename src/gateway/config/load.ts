@@ -4,19 +4,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
-import { readCertificate } from './certificate.js';
-import type { Certificate } from './certificate.js';
+import { readCertificate, type Certificate } from './certificate.js';
 import { contradictions } from './contradictions.js';
 import { problemsOf } from './files/issues.js';
-import { at, environmentLayers, layOver, plainLayer, readChain, readNamed } from './files/layers.js';
-import type { Layers } from './files/layers.js';
+import { at, environmentLayers, layOver, plainLayer, readChain, readNamed, type Layers } from './files/layers.js';
 import { misspeltVariables, locationOf } from './files/environment.js';
 import { plansFile, toPlans } from './schema/plans.js';
-import { ConfigError } from './files/problem.js';
-import type { Problem } from './files/problem.js';
+import { ConfigError, type Problem } from './files/problem.js';
 import { gatewayFile } from './schema/gateway.js';
-import { toSettings } from './settings.js';
-import type { ResolvedPaths, Settings, TlsSettings } from './settings.js';
+import { toSettings, type ResolvedPaths, type Settings, type TlsSettings } from './settings.js';
 
 export { ConfigError, renderProblems } from './files/problem.js';
 

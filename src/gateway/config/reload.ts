@@ -1,10 +1,8 @@
 import type { Log } from '../../shared/log.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { Certificate } from './certificate.js';
-import { loadInTurns } from './load.js';
-import type { Sources } from './load.js';
-import { ConfigError } from './files/problem.js';
-import type { Problem } from './files/problem.js';
+import { loadInTurns, type Sources } from './load.js';
+import { ConfigError, type Problem } from './files/problem.js';
 import type { Settings } from './settings.js';
 import { watchUnserved } from './unserved.js';
 import { watchFiles } from './watch.js';

@@ -1,7 +1,6 @@
 import type { Log } from '../../shared/log.js';
 import { repeat } from '../../shared/repeat.js';
-import { renderProblem } from './files/problem.js';
-import type { Problem } from './files/problem.js';
+import { renderProblem, type Problem } from './files/problem.js';
 
 const POLL_MS = 1_000;
 /** While somebody is not served, whether that is still so: reads every key. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, watch } from 'node:fs';
-import type { FSWatcher } from 'node:fs';
+import { readFileSync, watch, type FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Editors and Kubernetes change several things at once; one look after they are done is enough. */

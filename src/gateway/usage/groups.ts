@@ -1,8 +1,6 @@
 import { CUSTOMER_ID_LENGTH, payerOf } from '../store/records/customer-id.js';
-import { addCounts, noCounts } from '../store/counts.js';
-import type { Counts } from '../store/counts.js';
-import { withoutOn } from '../store/finality.js';
-import type { Missing } from '../store/finality.js';
+import { addCounts, noCounts, type Counts } from '../store/counts.js';
+import { withoutOn, type Missing } from '../store/finality.js';
 import type { UsageCounts, UsageRow } from '../store/port.js';
 import type { Dimension, ReportRange } from './range.js';
 

@@ -6,8 +6,7 @@ import type { WindowFigures } from '../admission/bucket.js';
 import type { StandingVerdict } from '../admission/verdict.js';
 import { commonHeaders } from '../answer.js';
 import type { Admitted } from '../exchange.js';
-import { REFUSALS } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
+import { REFUSALS, type Refusal } from '../refusal.js';
 import { createAllowance } from './allowance.js';
 import { dayOf } from '../../shared/utc-day.js';
 

@@ -1,10 +1,7 @@
 import { COUNTS } from '../store/counts.js';
-import { Groups } from './groups.js';
-import type { Ledger, ReportRow } from './groups.js';
-import { fullNumber, plotOf } from './plot.js';
-import type { DayBar } from './plot.js';
-import { isFinal, labelsOf, missingIn } from './range.js';
-import type { Dimension, ReportRange } from './range.js';
+import { Groups, type Ledger, type ReportRow } from './groups.js';
+import { fullNumber, plotOf, type DayBar } from './plot.js';
+import { isFinal, labelsOf, missingIn, type Dimension, type ReportRange } from './range.js';
 import type { References } from './references.js';
 import { STYLE } from './style.js';
 import { escapeHtml } from '../../shared/escape-html.js';

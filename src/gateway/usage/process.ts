@@ -3,8 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { runArchiveTask } from './archive/tasks.js';
 import { openLedger } from './ledger.js';
 import { writeReport } from './report.js';
-import { reasonOf } from './task.js';
-import type { ReportTask, Task } from './task.js';
+import { reasonOf, type ReportTask, type Task } from './task.js';
 
 /** A process of its own for one report, or for something about the archive (task.ts). */
 const task = (await json(process.stdin)) as Task;

@@ -1,13 +1,10 @@
 import { COUNTS } from '../store/counts.js';
 import { CUSTOMER_ID_LENGTH, customerOf } from '../store/records/customer-id.js';
 import type { UsageRow, UsageStore } from '../store/port.js';
-import { Groups } from './groups.js';
-import type { Ledger, ReportRow } from './groups.js';
+import { Groups, type Ledger, type ReportRow } from './groups.js';
 import { reportAsPage } from './page.js';
-import { isFinal, labelsOf, missingIn, viewOf } from './range.js';
-import type { ReportRange } from './range.js';
-import { References } from './references.js';
-import type { CustomerPages } from './references.js';
+import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './range.js';
+import { References, type CustomerPages } from './references.js';
 
 /** What a report can be written as. */
 export type Format = 'json' | 'csv' | 'html';

@@ -1,10 +1,8 @@
-import { open } from 'lmdb';
-import type { Database, RootDatabase } from 'lmdb';
+import { open, type Database, type RootDatabase } from 'lmdb';
 import { onceATurn } from '../../shared/once-a-turn.js';
 import { letOthersOpen, openInTurn } from '../../shared/opening.js';
 import type { NewPet, Pet, PetStatus } from '../pet.js';
-import { StoreUnavailable } from './port.js';
-import type { Page, PetStore } from './port.js';
+import { StoreUnavailable, type Page, type PetStore } from './port.js';
 
 /** Address space to begin with; the map grows by itself, so the disk is the only bound. */
 const MAP_BYTES = 2 ** 30;

@@ -1,8 +1,7 @@
 import pg from 'pg';
 import type { NewPet, Pet, PetStatus } from '../pet.js';
 import { migratePets } from './migrations.js';
-import { StoreUnavailable } from './port.js';
-import type { Page, PetStore } from './port.js';
+import { StoreUnavailable, type Page, type PetStore } from './port.js';
 
 /** With the wait for a connection in front of it, a call ends within two seconds whatever the database does. */
 const CONNECT_MS = 800;

@@ -1,5 +1,4 @@
-import { listIn } from '../../client.js';
-import type { AdminClient } from '../../client.js';
+import { listIn, type AdminClient } from '../../client.js';
 
 /** Who pays for a key. `customer` is the id, null of a key without one. */
 export interface Payer {

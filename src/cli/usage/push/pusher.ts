@@ -1,19 +1,14 @@
 import { rmSync } from 'node:fs';
-import { listIn } from '../../client.js';
-import type { AdminClient } from '../../client.js';
+import { listIn, type AdminClient } from '../../client.js';
 import { CommandError } from '../../command-error.js';
 import type { Progress } from '../../progress.js';
 import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
-import { readLedger } from '../ledger.js';
-import type { LedgerRow } from '../ledger.js';
-import { deliver } from './deliver.js';
-import type { Receiver } from './deliver.js';
-import { eventOf } from './event.js';
-import type { UsageEvent } from './event.js';
+import { readLedger, type LedgerRow } from '../ledger.js';
+import { deliver, type Receiver } from './deliver.js';
+import { eventOf, type UsageEvent } from './event.js';
 import { appendGrowth, readJournal } from './journal.js';
 import type { PayerOf } from './payers.js';
-import { StateFile } from './state.js';
-import type { PushedDay } from './state.js';
+import { StateFile, type PushedDay } from './state.js';
 
 /** As the report has it: an hour after its end a day changes no more. */
 const SETTLE_MS = 3_600_000;

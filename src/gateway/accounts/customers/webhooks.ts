@@ -4,8 +4,7 @@ import type { Webhook } from '../../store/records/webhook.js';
 import { ChangeUncertain } from '../../store/port.js';
 import { WEBHOOK_FORM, webhookProblem } from '../../config/schema/events.js';
 import type { CustomerRegistry } from './registry.js';
-import { checked, orMissing, readFields } from '../fields.js';
-import type { Body } from '../fields.js';
+import { checked, orMissing, readFields, type Body } from '../fields.js';
 import { KeyRefused } from '../refused.js';
 import { retire } from '../rotation.js';
 

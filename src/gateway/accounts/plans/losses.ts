@@ -1,10 +1,8 @@
 import type { Plan, Plans } from '../../admission/plan.js';
 import type { Problem } from '../../config/files/problem.js';
 import type { Sources } from '../../config/load.js';
-import { holdersIn } from './holders.js';
-import type { Holder, Holders } from './holders.js';
-import { dearestOn, tooSmallFor } from './price.js';
-import type { Costs } from './price.js';
+import { holdersIn, type Holder, type Holders } from './holders.js';
+import { dearestOn, tooSmallFor, type Costs } from './price.js';
 
 /** Why a plan does not serve somebody who has it. */
 type Reason = 'gone' | 'without_limits' | 'own_limits' | 'price';

@@ -1,6 +1,5 @@
 import type { Plan, Plans } from '../../admission/plan.js';
-import { holdersIn } from './holders.js';
-import type { Holders } from './holders.js';
+import { holdersIn, type Holders } from './holders.js';
 import { lossesOf, messageOf } from './losses.js';
 import type { Costs } from './price.js';
 

@@ -4,8 +4,7 @@ import { StoreUnavailable } from '../../admission/port.js';
 import { bucketOf, createAddressReader } from '../../edge/client-address.js';
 import { createAllowance } from '../../usage/allowance.js';
 import { AdminRefusal } from '../answer.js';
-import { rolesFor } from './roles.js';
-import type { Access } from './roles.js';
+import { rolesFor, type Access } from './roles.js';
 import type { AdminTokens } from './tokens.js';
 
 const BEARER = 'Bearer realm="petgate-admin"';

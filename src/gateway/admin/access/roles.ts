@@ -1,5 +1,4 @@
-import { ROLES } from '../../store/records/admin-token.js';
-import type { Role } from '../../store/records/admin-token.js';
+import { ROLES, type Role } from '../../store/records/admin-token.js';
 
 /** Who may ask a route: the holders of a role, of any good token (`any`), or everybody (`open`, for probes). */
 export type Access = Role | 'any' | 'open';

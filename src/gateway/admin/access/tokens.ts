@@ -1,12 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { hasExpired, ROLES } from '../../store/records/admin-token.js';
-import type { AdminToken, TokenStore } from '../../store/records/admin-token.js';
+import { hasExpired, ROLES, type AdminToken, type TokenStore } from '../../store/records/admin-token.js';
 import { ChangeUncertain } from '../../store/port.js';
 import { suggestion } from '../../../shared/names/nearest.js';
 import type { Clock } from '../../accounts/clock.js';
-import { expiresAfter, name, quote, readFields } from '../../accounts/fields.js';
-import type { Body } from '../../accounts/fields.js';
+import { expiresAfter, name, quote, readFields, type Body } from '../../accounts/fields.js';
 import { KeyRefused } from '../../accounts/refused.js';
 import { isKeyId, looksLikeToken, makeAdminToken, parseAdminToken } from '../../accounts/token.js';
 import { AdminRefusal } from '../answer.js';

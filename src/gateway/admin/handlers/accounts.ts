@@ -4,8 +4,7 @@ import type { Account, RecordRegistry } from '../../accounts/record-registry.js'
 import type { Access } from '../access/roles.js';
 import type { Answer } from '../answer.js';
 import { Grant, GrantList, History, NewGrant } from '../openapi/schemas.js';
-import { route } from '../route.js';
-import type { AdminParts, Route } from '../route.js';
+import { route, type AdminParts, type Route } from '../route.js';
 import { entryView, grantsView, grantView } from './views.js';
 
 interface Registry<R extends Account> extends Pick<

@@ -4,8 +4,7 @@ import type { Access } from '../access/roles.js';
 import { AdminRefusal } from '../answer.js';
 import { checkOrder, days } from '../input/query.js';
 import { ArchiveStatus } from '../openapi/schemas.js';
-import { route } from '../route.js';
-import type { AdminParts, Route } from '../route.js';
+import { route, type AdminParts, type Route } from '../route.js';
 
 const ARCHIVE = '/admin/v1/usage/archive';
 const LINES = 'application/x-ndjson';

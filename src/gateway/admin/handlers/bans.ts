@@ -1,13 +1,10 @@
-import { required } from '../../accounts/fields.js';
-import type { Body } from '../../accounts/fields.js';
+import { required, type Body } from '../../accounts/fields.js';
 import { isKeyId } from '../../accounts/token.js';
 import type { Ban as StoredBan } from '../../store/port.js';
-import { AdminRefusal } from '../answer.js';
-import type { Answer } from '../answer.js';
+import { AdminRefusal, type Answer } from '../answer.js';
 import { paging } from '../input/query.js';
 import { Ban, BanList, BanPage, NewBan } from '../openapi/schemas.js';
-import { route } from '../route.js';
-import type { AdminParts, Route } from '../route.js';
+import { route, type AdminParts, type Route } from '../route.js';
 import { banView } from './views.js';
 
 /** Keys looked at for one answer, and how many of them at once. */

@@ -1,12 +1,9 @@
 import { isCustomerId, isKeyId } from '../../accounts/token.js';
-import { subjectOf } from '../../store/outbox/event.js';
-import type { OutboxEntry } from '../../store/outbox/event.js';
-import { AdminRefusal } from '../answer.js';
-import type { Answer } from '../answer.js';
+import { subjectOf, type OutboxEntry } from '../../store/outbox/event.js';
+import { AdminRefusal, type Answer } from '../answer.js';
 import { inState, paging } from '../input/query.js';
 import { Event, EventPage } from '../openapi/schemas.js';
-import { route } from '../route.js';
-import type { Route } from '../route.js';
+import { route, type Route } from '../route.js';
 import { eventView } from './views.js';
 
 const EVENTS = '/admin/v1/events';

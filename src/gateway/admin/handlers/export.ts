@@ -1,7 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { CustomerRecord } from '../../store/records/customer.js';
-import { OUTBOX_STATES } from '../../store/outbox/event.js';
-import type { OutboxEntry } from '../../store/outbox/event.js';
+import { OUTBOX_STATES, type OutboxEntry } from '../../store/outbox/event.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MAX_DAYS } from '../../usage/range.js';

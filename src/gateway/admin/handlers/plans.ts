@@ -6,8 +6,7 @@ import { checkPrices } from '../../contract/prices.js';
 import { AdminRefusal } from '../answer.js';
 import { readBody } from '../input/body.js';
 import { PlanCheck, PlanFile, PlanList } from '../openapi/schemas.js';
-import { route } from '../route.js';
-import type { AdminParts, Route } from '../route.js';
+import { route, type AdminParts, type Route } from '../route.js';
 
 /** A thousand plans with prices are a third of it. */
 const FILE_BYTES = 2 ** 20;

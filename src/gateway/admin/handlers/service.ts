@@ -1,7 +1,6 @@
 import { AdminRefusal } from '../answer.js';
 import { AcceptedStore, Liveness, Ready } from '../openapi/schemas.js';
-import { route } from '../route.js';
-import type { Route } from '../route.js';
+import { route, type Route } from '../route.js';
 
 /** What orchestrators and Prometheus ask needs no token: the listener is on loopback by default. */
 export const SERVICE_ROUTES: readonly Route[] = [

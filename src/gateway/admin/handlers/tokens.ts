@@ -1,9 +1,7 @@
 import { isoOrNull } from '../../accounts/edits.js';
-import { hasExpired } from '../../store/records/admin-token.js';
-import type { AdminToken } from '../../store/records/admin-token.js';
+import { hasExpired, type AdminToken } from '../../store/records/admin-token.js';
 import { IssuedToken, NewToken, Token, TokenList } from '../openapi/schemas.js';
-import { route } from '../route.js';
-import type { Route } from '../route.js';
+import { route, type Route } from '../route.js';
 
 const TOKENS = '/admin/v1/tokens';
 

@@ -1,16 +1,12 @@
 import type { Checked } from '../../accounts/fields.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import { MAX_DAYS, viewOf } from '../../usage/range.js';
-import type { ReportRange } from '../../usage/range.js';
+import { MAX_DAYS, viewOf, type ReportRange } from '../../usage/range.js';
 import { CONTENT_SECURITY_POLICY } from '../../usage/style.js';
-import { writeReport } from '../../usage/report.js';
-import type { Format } from '../../usage/report.js';
-import { AdminRefusal } from '../answer.js';
-import type { Answer, Headers } from '../answer.js';
+import { writeReport, type Format } from '../../usage/report.js';
+import { AdminRefusal, type Answer, type Headers } from '../answer.js';
 import { checkOrder, inFormat, invalidQuery, ofReport } from '../input/query.js';
 import { Finality } from '../openapi/schemas.js';
-import { route } from '../route.js';
-import type { AdminParts, Route } from '../route.js';
+import { route, type AdminParts, type Route } from '../route.js';
 
 type ReportQuery = Checked<typeof ofReport>;
 

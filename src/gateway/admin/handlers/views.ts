@@ -1,11 +1,9 @@
 import { isoOrNull } from '../../accounts/edits.js';
-import { AFTER_REFUSALS } from '../../store/outbox/event.js';
-import type { OutboxEntry, OutboxState } from '../../store/outbox/event.js';
+import { AFTER_REFUSALS, type OutboxEntry, type OutboxState } from '../../store/outbox/event.js';
 import type { Ban } from '../../store/port.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
-import { inForce } from '../../store/records/grant.js';
-import type { Grant } from '../../store/records/grant.js';
+import { inForce, type Grant } from '../../store/records/grant.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { AuditEntry } from '../../store/records/record.js';
 

@@ -1,8 +1,7 @@
 import { required } from '../../accounts/fields.js';
 import type { Webhook as StoredWebhook } from '../../store/records/webhook.js';
 import { IssuedWebhook, NewWebhook, Rotation, Webhook } from '../openapi/schemas.js';
-import { route } from '../route.js';
-import type { Route } from '../route.js';
+import { route, type Route } from '../route.js';
 import { secretsView } from './views.js';
 
 const WEBHOOK = '/admin/v1/customers/{id}/webhook';

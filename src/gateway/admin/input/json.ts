@@ -1,5 +1,4 @@
-import { quote } from '../../accounts/fields.js';
-import type { Body } from '../../accounts/fields.js';
+import { quote, type Body } from '../../accounts/fields.js';
 
 /** The message says what is wrong, to go on after "The body" or "line 5:"; it never holds what was sent. */
 export class NotAnObject extends Error {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { rolesFor } from '../access/roles.js';
-import { statusOf } from '../route.js';
-import type { Route } from '../route.js';
+import { statusOf, type Route } from '../route.js';
 import { ErrorBody, NAMED } from './schemas.js';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,9 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { locationOf, readEnvironment } from './environment.js';
-import { ConfigError } from './problem.js';
-import type { SourceLocation } from './problem.js';
-import { readYaml } from './yaml-file.js';
-import type { Path, YamlFile } from './yaml-file.js';
+import { ConfigError, type SourceLocation } from './problem.js';
+import { readYaml, type Path, type YamlFile } from './yaml-file.js';
 
 /** One source of values: a file, an environment variable, or what holds when nobody says anything. */
 export interface Layer {

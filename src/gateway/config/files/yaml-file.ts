@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
-import type { Document } from 'yaml';
-import { ConfigError } from './problem.js';
-import type { SourceLocation, Problem } from './problem.js';
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Document } from 'yaml';
+import { ConfigError, type SourceLocation, type Problem } from './problem.js';
 
 export type Path = readonly PropertyKey[];
 

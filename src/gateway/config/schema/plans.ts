@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { MAX_COST, MAX_LIMIT } from '../../admission/bucket.js';
-import type { Limit, Limits } from '../../admission/bucket.js';
-import { ANONYMOUS_PLAN, MAX_PLANS } from '../../admission/plan.js';
-import type { Plans } from '../../admission/plan.js';
+import { MAX_COST, MAX_LIMIT, type Limit, type Limits } from '../../admission/bucket.js';
+import { ANONYMOUS_PLAN, MAX_PLANS, type Plans } from '../../admission/plan.js';
 import { operationTerms } from '../../admission/windows.js';
 import { bool, duration, mapping, whole } from './values.js';
 

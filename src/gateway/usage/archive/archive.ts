@@ -2,10 +2,8 @@ import type pg from 'pg';
 import type { UsageRow } from '../../store/port.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 import type { Part } from '../../store/ledger.js';
-import { COLUMNS, DayChecksum } from './checksum.js';
-import type { Checksum } from './checksum.js';
-import { connectTo, inTransaction, unavailable } from './connect.js';
-import type { Connect } from './connect.js';
+import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';
+import { connectTo, inTransaction, unavailable, type Connect } from './connect.js';
 import { addMonth, LOCK, migrateArchive } from './migrations.js';
 import { insertRows, readRows } from './rows.js';
 

@@ -1,5 +1,4 @@
-import { addCounts, COUNTS, noCounts } from '../../store/counts.js';
-import type { Counts } from '../../store/counts.js';
+import { addCounts, COUNTS, noCounts, type Counts } from '../../store/counts.js';
 import type { LedgerStore } from '../../store/ledger.js';
 import type { UsageRow } from '../../store/port.js';
 import type { Archive } from './archive.js';
