@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readVariable } from '../shared/names/variables.js';
+import { readSecretFile } from '../shared/secret-file.js';
 import { CommandError } from './command-error.js';
 
 /** Where the admin API is and what opens it. */
@@ -24,8 +24,7 @@ export async function findAdmin(environment: NodeJS.ProcessEnv, adminUrl: string
   const { admin, dataFolder } = loadSettings(environment);
   const url = adminUrl === undefined ? new URL(`http://${dialed(admin.host)}:${admin.port}`) : readUrl(adminUrl);
   if (given !== '') return { url, token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
-  const file = join(dataFolder, 'admin-token');
-  return { url, token: readTokenFile(file), tokenSource: file };
+  return { url, token: readToken(dataFolder), tokenSource: join(dataFolder, 'admin-token') };
 }
 
 /** The host to dial for a listener on `host`: one that listens everywhere is near as well. In brackets for IPv6. */
@@ -35,21 +34,12 @@ export function dialed(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function readTokenFile(file: string): string {
-  try {
-    const token = readFileSync(file, 'utf8').trim();
-    if (token !== '') return token;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT')
-      throw new CommandError(
-        `The admin token in ${file} can't be read (${code ?? 'unknown reason'}). Run this as the user the ` +
-          'gateway runs as, or set PETGATE_ADMIN_TOKEN.',
-      );
-  }
+function readToken(folder: string): string {
+  const token = readSecretFile(folder, 'admin-token', 'PETGATE_ADMIN_TOKEN') ?? '';
+  if (token !== '') return token;
   throw new CommandError(
-    `There is no admin token: ${file} does not exist and PETGATE_ADMIN_TOKEN is not set.\nThe gateway writes ` +
-      'the file when it starts (npm start); for another data folder set PETGATE_DATA.',
+    `There is no admin token: ${join(folder, 'admin-token')} does not exist and PETGATE_ADMIN_TOKEN is not set.\nThe ` +
+      'gateway writes the file when it starts (npm start); for another data folder set PETGATE_DATA.',
   );
 }
 

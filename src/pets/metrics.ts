@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, Registry } from 'prom-client';
+import { gaugeOf } from '../shared/gauge.js';
 import { addProcessMetrics } from '../shared/process-metrics.js';
 import type { PetStore } from './store/port.js';
 
@@ -34,19 +35,12 @@ export function addMetrics(app: FastifyInstance, store: PetStore): void {
     registers,
   });
   for (const operation of NAMES) duration.zero({ operation });
-  new Gauge({
-    name: 'petgate_pets_store_up',
-    help: '1 while the catalogue can be read, asked at each scrape; else 0.',
-    registers,
-    async collect() {
-      this.set(
-        await store.check().then(
-          () => 1,
-          () => 0,
-        ),
-      );
-    },
-  });
+  gaugeOf(registry, 'petgate_pets_store_up', '1 while the catalogue can be read, asked at each scrape; else 0.', () =>
+    store.check().then(
+      () => 1,
+      () => 0,
+    ),
+  );
   addProcessMetrics(registry, 'petgate_pets');
 
   app.addHook('onResponse', (request, reply, next) => {

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { gaugeOf } from './gauge.js';
 import { droppedLines } from './log-lines.js';
 
 /** How often the event loop is asked whether it comes in time. */
@@ -13,7 +14,6 @@ const DELAY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
  * version), and its event loop has no histogram of delays. Never keeps a process alive.
  */
 export function addProcessMetrics(registry: Registry, prefix: string): void {
-  const registers = [registry];
   totalOf(registry, `${prefix}_process_cpu_seconds_total`, 'CPU time taken, user and system.', () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
@@ -30,30 +30,22 @@ export function addProcessMetrics(registry: Registry, prefix: string): void {
     'Lines of the log that were dropped because nobody read it.',
     droppedLines,
   );
-  new Gauge({
-    name: `${prefix}_process_resident_memory_bytes`,
-    help: 'Memory held, resident set size.',
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
+  const memory = `${prefix}_process_resident_memory_bytes`;
+  gaugeOf(registry, memory, 'Memory held, resident set size.', () => process.memoryUsage.rss());
   const delay = new Histogram({
     name: `${prefix}_event_loop_delay_seconds`,
     help: 'How late the event loop comes to a timer, ten times a second.',
     buckets: DELAY_BUCKETS,
-    registers,
+    registers: [registry],
   });
   const longest = new LongestDelay();
-  new Gauge({
-    name: `${prefix}_event_loop_delay_max_seconds`,
-    help: 'The longest time within the last minute that the event loop came late; of all processes the longest.',
-    aggregator: 'max',
-    registers,
-    collect() {
-      this.set(longest.ms() / 1000);
-    },
-  });
+  gaugeOf(
+    registry,
+    `${prefix}_event_loop_delay_max_seconds`,
+    'The longest time within the last minute that the event loop came late; of all processes the longest.',
+    () => longest.ms() / 1000,
+    'max',
+  );
   let dueMs = performance.now() + TICK_MS;
   setInterval(() => {
     const nowMs = performance.now();

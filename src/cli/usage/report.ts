@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander';
 import { listIn, type Json, type Connect } from '../client.js';
 import { segment } from '../rest/command.js';
-import { cell, say, styled, table } from '../output.js';
+import { cell, say, styled } from '../output.js';
+import { rowsOf } from '../rest/show.js';
 import { missingIn } from './gateways.js';
 
 interface ReportOptions {
@@ -46,33 +47,19 @@ function labelsOf(dimension: string): readonly string[] {
 }
 
 function showReport(report: Json, by: readonly string[]): void {
-  const hasDay = by.includes('day');
-  const rows = listIn(report, 'rows').map((row) => [
-    ...rowOf(
-      by.map((dimension) => cell(row[dimension])),
-      row,
-    ),
-    ...(hasDay
-      ? [row['final'] !== true ? 'no' : row['without'] === undefined ? 'yes' : `without ${cell(row['without'])}`]
-      : []),
-  ]);
-  const totals = [
-    ...rowOf(
-      by.map((_, index) => (index === 0 ? 'total' : '')),
-      report['totals'] as Json,
-    ),
-    ...(hasDay ? [''] : []),
-  ];
-  say(
-    `Usage from ${cell(report['from'])} to ${cell(report['to'])} ` +
-      `(UTC)${report['final'] === true ? ', final' : styled('dim', ', still growing')}\n`,
-  );
-  say(table([...by, ...COUNTS, ...(hasDay ? ['final'] : [])], [...rows, totals]));
+  const columns = [...by, ...COUNTS, ...(by.includes('day') ? [['final', finalIn] as const] : [])];
+  const labels = by.map((label, index) => [label, index === 0 ? 'total' : ' ']);
+  const totals = { ...(report['totals'] as Json), ...Object.fromEntries(labels) } as Json;
+  const growing = report['final'] === true ? ', final' : styled('dim', ', still growing');
+  say(`Usage from ${cell(report['from'])} to ${cell(report['to'])} (UTC)${growing}\n`);
+  say(rowsOf(columns, [...listIn(report, 'rows'), totals]));
   for (const line of missingIn(report)) say(line);
 }
 
-function rowOf(labels: readonly string[], counts: Json): readonly (string | number)[] {
-  return [...labels, ...COUNTS.map((count) => Number(counts[count]))];
+/** Of the totals nothing. */
+function finalIn({ final, without }: Json): string {
+  if (final === undefined) return ' ';
+  return final !== true ? 'no' : without === undefined ? 'yes' : `without ${cell(without)}`;
 }
 
 const EXAMPLES = `

@@ -60,21 +60,10 @@ export async function readNewKey(body: Body, rules: CreateRules): Promise<NewKey
 }
 
 /** What the history shows of a new key. */
-export function asHistoryShows({
-  customer,
-  plan,
-  name,
-  note,
-  limits,
-  scopes,
-  expiresAtMs,
-}: NewKey): AuditEntry['changed'] {
+export function asHistoryShows(asked: NewKey): AuditEntry['changed'] {
+  const { customer, plan, name, note, limits, scopes, expiresAtMs } = asked;
   return {
     ...(customer === null ? { plan } : { customer }),
-    name,
-    ...(note === '' ? {} : { note }),
-    limits,
-    scopes,
-    expires: isoOrNull(expiresAtMs),
+    ...{ name, ...(note === '' ? {} : { note }), limits, scopes, expires: isoOrNull(expiresAtMs) },
   };
 }

@@ -1,30 +1,15 @@
 import { customerOf } from '../store/records/customer-id.js';
 import type { CustomerRecord } from '../store/records/customer.js';
 import { isSaid, OUTBOX_STATES, type Outbox } from '../store/outbox/event.js';
-import type { Grant } from '../store/records/grant.js';
 import type { KeyRecord } from '../store/records/key.js';
-import type { AuditEntry } from '../store/records/record.js';
+import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
 import type { AdmissionEngine } from '../store/port.js';
 import { untilWritten } from './edits.js';
 import { KeyRefused } from './refused.js';
 import type { KeyRegistry } from './registry.js';
 
-/** What of a key or a customer may be about a person. */
-interface Personal {
-  readonly id: string;
-  readonly name: string;
-  /** Of a customer. */
-  readonly reference?: string;
-  readonly note: string;
-  readonly grants?: readonly Grant[];
-  readonly version: number;
-}
-
-/** Where it is kept: the part of both stores that erasing needs. */
-interface ErasableStore<R> {
-  history(id: string): Promise<readonly AuditEntry[]>;
-  rewrite(record: R, history: readonly AuditEntry[]): Promise<void>;
-}
+/** The part of both stores that erasing needs. */
+type ErasableStore<R extends StoredRecord> = Pick<RecordStore<R, never>, 'history' | 'rewrite'>;
 
 /** Fields of the history that say nothing of a person. Any other may be a text, and goes. */
 const IMPERSONAL: ReadonlySet<string> = new Set([
@@ -115,7 +100,7 @@ async function forgetReasons(outbox: Outbox, isErased: (keyId: string) => boolea
 }
 
 /** @param read gives the record as it is, or throws where it may not be erased */
-async function erase<R extends Personal>(
+async function erase<R extends KeyRecord | CustomerRecord>(
   store: ErasableStore<R>,
   read: () => Promise<R>,
   atMs: number,
@@ -130,13 +115,13 @@ async function erase<R extends Personal>(
   }, 'it is being changed by somebody else; try again');
 }
 
-function impersonal<R extends Personal>(record: R): R {
-  const { reference, grants } = record;
+function impersonal<R extends KeyRecord | CustomerRecord>(record: R): R {
+  const { grants } = record;
   return {
     ...record,
     name: '',
     note: '',
-    ...(reference === undefined ? {} : { reference: '' }),
+    ...('reference' in record ? { reference: '' } : {}),
     ...(grants === undefined ? {} : { grants: grants.map((grant) => ({ ...grant, note: '' })) }),
   };
 }

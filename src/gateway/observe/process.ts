@@ -3,7 +3,7 @@ import type { AdmissionEngine } from '../store/port.js';
 import type { ReloadState } from '../config/reload.js';
 import type { Health } from '../health.js';
 import { addProcessMetrics, totalOf } from '../../shared/process-metrics.js';
-import { gaugeOf, gaugesOf } from './gauge.js';
+import { gaugeOf, gaugesOf } from '../../shared/gauge.js';
 
 /** What it takes of the machine, and whether it decides without Redis. Once in each process. */
 export function watchProcess(

@@ -4,9 +4,9 @@ import type { Webhook } from '../../store/records/webhook.js';
 import { ChangeUncertain } from '../../store/port.js';
 import { WEBHOOK_FORM, webhookProblem } from '../../config/schema/events.js';
 import type { CustomerRegistry } from './registry.js';
-import { checked, orMissing, readFields, type Body } from '../fields.js';
+import { checked, orMissing, required, type Body } from '../fields.js';
 import { KeyRefused } from '../refused.js';
-import { retire } from '../rotation.js';
+import { checkOverlap, retire } from '../rotation.js';
 
 /** `secret` is shown this once and then nowhere; null where it stays what it was. */
 interface IssuedWebhook {
@@ -19,7 +19,6 @@ export const newWebhook = (networks: readonly string[]) => ({
   url: checked(z.string({ error: orMissing(WEBHOOK_FORM) }), (given) => webhookProblem(given, networks)),
 });
 
-const MAX_OVERLAP_MS = 90 * 86_400_000;
 const UNSEEN = 'The new secret is not shown: rotate once more.';
 
 /** The webhooks of customers. Each change lands in the customer's history, without address and secret. */
@@ -49,8 +48,7 @@ export class WebhookRegistry {
 
   /** Gives it a new secret; events are signed with the old one too for `overlapMs`. */
   async rotate(id: string, overlapMs: number, actor: string): Promise<IssuedWebhook> {
-    if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > MAX_OVERLAP_MS)
-      throw new KeyRefused('invalid', ['overlap: must be a duration from 0s to 90d, such as 24h']);
+    checkOverlap(overlapMs);
     return this.#issue(id, actor, (before, nowMs) => {
       const { url, secrets } = before ?? refuseNone();
       const { old, changed } = retire(secrets, nowMs, overlapMs);
@@ -93,10 +91,7 @@ export class WebhookRegistry {
       throw new KeyRefused('conflict', [
         'events are off: set PETGATE_EVENTS_URL and PETGATE_EVENTS_SECRET, and start the gateways again',
       ]);
-    const problems: string[] = [];
-    const { url } = readFields(body, newWebhook(this.#events.customerNetworks), problems);
-    if (problems.length > 0 || url === undefined) throw new KeyRefused('invalid', problems);
-    return url;
+    return required(body, newWebhook(this.#events.customerNetworks)).url;
   }
 }
 

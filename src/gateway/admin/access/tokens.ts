@@ -4,16 +4,9 @@ import { hasExpired, ROLES, type AdminToken, type TokenStore } from '../../store
 import { ChangeUncertain } from '../../store/port.js';
 import { suggestion } from '../../../shared/names/nearest.js';
 import type { Clock } from '../../accounts/clock.js';
-import { expiresAfter, name, quote, readFields, type Body } from '../../accounts/fields.js';
-import { KeyRefused } from '../../accounts/refused.js';
+import { expiresAfter, name, quote, required, type Body } from '../../accounts/fields.js';
 import { isKeyId, looksLikeToken, makeAdminToken, parseAdminToken } from '../../accounts/token.js';
 import { AdminRefusal } from '../answer.js';
-
-/** A token's record with the token, which is shown this once and then nowhere. */
-interface IssuedToken {
-  readonly record: AdminToken;
-  readonly token: string;
-}
 
 const role = z.enum(ROLES, {
   error: ({ input }) =>
@@ -35,11 +28,9 @@ export class AdminTokens {
   }
 
   /** @param body `{name, role, expires?}`. Rejects with KeyRefused that names all that is wrong with it. */
-  async create(body: Body, actor: string): Promise<IssuedToken> {
+  async create(body: Body, actor: string): Promise<{ readonly record: AdminToken; readonly token: string }> {
     const nowMs = await this.#clock();
-    const problems: string[] = [];
-    const { name = '', role, expires: expiresAtMs = null } = readFields(body, newToken(nowMs), problems);
-    if (role === undefined || problems.length > 0) throw new KeyRefused('invalid', problems);
+    const { name, role, expires: expiresAtMs = null } = required(body, newToken(nowMs));
     const { token, id, secretHash: hash } = makeAdminToken();
     const record: AdminToken = { id, name, role, hash, createdAtMs: nowMs, createdBy: actor, expiresAtMs };
     await this.#store.add(record).catch((error: unknown) => {
