@@ -80,7 +80,7 @@ t.test('revocation, disabling and a plan change hold on the very next admission'
   const [verdict] = await engine.admit([
     { subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 },
   ]);
-  t.match(verdict, { outcome: 'admitted', plan: 'pro', minute: { limit: 300, remaining: 299 } });
+  t.match(verdict, { outcome: 'admitted', plan: 'pro', windows: { 0: { name: 'minute', limit: 300, remaining: 299 } } });
   await registry.revoke(id);
   t.not(await judge(engine, token), 'admitted');
   t.equal((await registry.get(id)).status, 'revoked', 'the record stays for the ledger');
