@@ -22,7 +22,7 @@ export function configCommand(): Command {
       for (const warning of warnings) say(`${styled('yellow', 'warning:')} ${warning}`);
       say(keyValues(Object.entries(summary)));
       say(`${styled('green', 'The configuration is valid')}: ${settings} settings, ${operations} operations.`);
-      if (store === true) say('The stores answer, and nothing speaks against them.');
+      if (store === true) say('The stores answer, and can be used.');
     });
   config
     .command('show')

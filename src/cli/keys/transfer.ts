@@ -12,7 +12,7 @@ import { progressOn } from '../progress.js';
 /** `petgate keys import`: a file of keys, each of which is there afterwards. */
 export function importCommand(connect: Connect): Command {
   return new Command('import')
-    .description('bring in keys that exist elsewhere, by their hashes; run again, it goes on')
+    .description('bring in keys that exist elsewhere, by their hashes; if it was cut off, run it again')
     .argument('<file>', 'JSON lines; - reads standard input')
     .option('--json', 'print JSON')
     .addHelpText('after', IMPORT_HELP)

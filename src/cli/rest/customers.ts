@@ -30,12 +30,12 @@ const ROWS: Rows = {
     'name plan status minute day month reference note',
   ],
   'close <id>': [
-    'end a customer with all its keys for ever',
+    'close a customer and all its keys permanently',
     'DELETE customers/{id}',
     done('Customer {id} is closed.'),
   ],
   'erase <id>': [
-    'forget name, reference and notes of a closed customer and of its keys for ever; ids and usage stay',
+    'erase name, reference and notes of a closed customer and of its keys permanently; ids and usage stay',
     'POST customers/{id}/erase',
     done('Name, reference and notes of customer {id} and of its keys are erased.'),
   ],

@@ -26,7 +26,7 @@ const ROWS: Rows = {
     {
       bulk: {
         flag: '--dead',
-        about: 'all that nobody tries any more, instead of one',
+        about: 'all that are not tried again, instead of one',
         either: 'of an event, or --dead for all dead ones',
         ids: async (client) => {
           const dead = await client.askAll('/admin/v1/events', new URLSearchParams({ state: 'dead' }), 'events');
@@ -43,7 +43,7 @@ export function eventsCommand(connect: Connect): Command {
 }
 
 function dueOf(ids: readonly string[]): string {
-  return ids.length === 1 ? `Event ${ids[0]!} is due.` : `${ids.length} events are due.`;
+  return ids.length === 1 ? `Event ${ids[0]!} is sent now.` : `${ids.length} events are sent now.`;
 }
 
 function stateIn({ scheduled, dead }: Values): keyof typeof NONE {

@@ -29,16 +29,16 @@ const ROWS: Rows = {
     'plan name minute day month note scope expires allScopes',
   ],
   'rotate <id>': [
-    'give a key a new secret; the old one stays good for the overlap',
+    'give a key a new secret; the old one stays valid for the overlap',
     'POST keys/{id}/rotate',
     ROTATED,
     'overlap',
   ],
   'enable <id>': status('enable', 'enabled'),
   'disable <id>': status('disable', 'disabled'),
-  'revoke <id>': ['end a key for ever', 'DELETE keys/{id}', done('Key {id} is revoked.')],
+  'revoke <id>': ['revoke a key permanently', 'DELETE keys/{id}', done('Key {id} is revoked.')],
   'erase <id>': [
-    'forget name and notes of a revoked key for ever; its id and usage stay',
+    'erase name and notes of a revoked key permanently; its id and usage stay',
     'POST keys/{id}/erase',
     done('Name and notes of key {id} are erased.'),
   ],
@@ -57,7 +57,7 @@ function status(word: string, status: string): Row {
 
 async function withKey({ import: isImported, ...fields }: Json): Promise<Json> {
   if (fields['plan'] === undefined && fields['customer'] === undefined)
-    throw new CommandError('Say --plan, or --customer for a key that shares the plan of a customer.', 2);
+    throw new CommandError('Give --plan, or --customer for a key that shares the plan of a customer.', 2);
   return isImported === undefined ? fields : { ...fields, key: (await text(process.stdin)).trim() };
 }
 
@@ -65,8 +65,8 @@ async function withKey({ import: isImported, ...fields }: Json): Promise<Json> {
 function oldSecretIn({ secrets }: Json): string {
   const [, old] = secrets as readonly Json[];
   return old === undefined
-    ? 'No other secret is good any more.'
-    : `The secret before is good until ${cell(old['ends'])}; any other has ended.`;
+    ? 'No other secret is valid any more.'
+    : `The previous secret is valid until ${cell(old['ends'])}; any other has ended.`;
 }
 
 const EXAMPLES = `

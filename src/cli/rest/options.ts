@@ -20,7 +20,7 @@ export const OPTIONS: Readonly<Record<string, OptionSpec>> = {
   allScopes: { about: 'may do everything', fields: () => ({ scopes: null }) },
   customer: { value: '<id>', about: 'a customer, whose keys share its plan, limits and buckets' },
   day: { value: '<units>', about: 'the same per day', fields: limitOf('day') },
-  dead: { about: 'those that nobody tries any more' },
+  dead: { about: 'those that are not tried again' },
   expires: {
     value: '<date>',
     about: '2027-01-31, 2027-01-31T12:00:00Z, 90d (from now), or never',

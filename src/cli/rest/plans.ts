@@ -36,7 +36,7 @@ function stateOf({ state }: Json): string {
 function checkCommand(connect: Connect): Command {
   return new Command('check')
     .argument('<file>')
-    .description('show what a file of plans would take from keys and customers in the store; exit code 1 if anything')
+    .description('name the keys and customers that a file of plans would leave without limits; exit code 1 if any')
     .option('--json', 'print JSON')
     .action(async (file: string, { json }: { json?: true }) => {
       const { readPlanFile } = await import('../../gateway/config/load.js');
@@ -46,7 +46,7 @@ function checkCommand(connect: Connect): Command {
       if (json === true) sayJson({ problems, warnings });
       else for (const warning of warnings) say(`${styled('yellow', 'warning:')} ${warning}`);
       if (problems.length > 0) throw new CommandError(problems.join('\n'));
-      if (json !== true) say(`${styled('green', 'The plans fit')}: nobody in the store loses by them.`);
+      if (json !== true) say(`${styled('green', 'The plans fit')}: they serve every key and customer in the store.`);
     });
 }
 

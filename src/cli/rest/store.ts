@@ -6,13 +6,13 @@ import type { Rows } from './command.js';
 
 const ROWS: Rows = {
   accept: [
-    'take Redis as it is, though it has lost its data or is another one',
+    'accept Redis as it is, though it has lost its data or is another one',
     'POST store/accept',
     {
       text: ({ id, accepted }) =>
         accepted === true
-          ? `The store ${cell(id)} is taken as it is.`
-          : `The store ${cell(id)} is what it was: there was nothing to accept.`,
+          ? `The store ${cell(id)} is accepted as it is.`
+          : `The store ${cell(id)} has not changed: there was nothing to accept.`,
     },
     '',
     {
@@ -24,5 +24,5 @@ const ROWS: Rows = {
 };
 
 export function storeCommand(connect: Connect): Command {
-  return group(connect, 'store', 'what a gateway may take for its store', ROWS);
+  return group(connect, 'store', 'accept a store that lost its data or was replaced', ROWS);
 }

@@ -22,7 +22,7 @@ const ROWS: Rows = {
     {
       bulk: {
         flag: '--expired',
-        about: 'forget all that have ended by themselves, instead of one',
+        about: 'revoke all that have expired, instead of one',
         either: 'of a token, or --expired for all that have ended',
         ids: async (client) =>
           listIn(await client.ask('GET', '/admin/v1/tokens'), 'tokens')

@@ -45,7 +45,7 @@ t.test('a customer is made, gets keys, is changed, reported and closed', async (
 t.test('wrong use is told', async (t: Test) => {
   const run = await operator(t);
   for (const [args, code, words] of [
-    [['keys', 'create', '--name', 'x'], 2, 'Say --plan, or --customer'],
+    [['keys', 'create', '--name', 'x'], 2, 'Give --plan, or --customer'],
     [['keys', 'create', '--name', 'x', '--customer', 'nobody00'], 1, 'no customer has this id'],
     [['customers', 'create', '--name', 'x'], 2, "required option '--plan <plan>' not specified"],
     [['customers', 'show', 'nobody00'], 1, 'no customer has this id'],

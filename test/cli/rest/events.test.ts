@@ -25,11 +25,11 @@ t.test('events are listed, shown and delivered again', async (t) => {
   t.match((await run('show', ids[0]!)).stdout, /^id +\S+\ntype +petgate\.key\.created\n[^]*failure +it answered 500\n/);
   t.match(JSON.parse((await run('show', ids[0]!, '--json')).stdout), { id: ids[0], state: 'dead' });
 
-  t.match(await run('redeliver', ids[0]!), { code: 0, stdout: `Event ${ids[0]!} is due.\n` });
+  t.match(await run('redeliver', ids[0]!), { code: 0, stdout: `Event ${ids[0]!} is sent now.\n` });
   t.match(await engine.outbox.figures(), { waiting: 2, dead: 1 });
-  t.match(await run('redeliver', '--dead'), { code: 0, stdout: `Event ${ids[1]!} is due.\n` });
+  t.match(await run('redeliver', '--dead'), { code: 0, stdout: `Event ${ids[1]!} is sent now.\n` });
   t.match(await engine.outbox.figures(), { waiting: 3, dead: 0 });
-  t.match(await run('redeliver', '--dead'), { code: 0, stdout: '0 events are due.\n' });
+  t.match(await run('redeliver', '--dead'), { code: 0, stdout: '0 events are sent now.\n' });
   t.match(await run('redeliver'), { code: 2, stderr: 'Give the id of an event, or --dead' });
   t.match(await run('redeliver', ids[0]!, '--dead'), { code: 2 });
   t.match(await run('show', 'x'), { code: 1, stderr: 'No event of this id waits or is dead.' });
@@ -43,7 +43,7 @@ t.test('keys that end are listed as scheduled; without a webhook it is told that
   const id = `${record.id}-expiring-${record.expiresAtMs}`;
   t.match((await petgate(['events', 'list', '--scheduled'], env)).stdout, `${id}  petgate.key.expiring`);
   t.match(JSON.parse((await petgate(['events', 'show', id, '--json'], env)).stdout), { state: 'scheduled' });
-  t.match(await petgate(['events', 'redeliver', id], env), { code: 0, stdout: `Event ${id} is due.\n` });
+  t.match(await petgate(['events', 'redeliver', id], env), { code: 0, stdout: `Event ${id} is sent now.\n` });
   t.match(JSON.parse((await petgate(['events', 'show', id, '--json'], env)).stdout), { state: 'waiting' });
   const due = await claimNew(engine.outbox, 10, 60_000);
   t.ok(

@@ -97,7 +97,7 @@ function readText(path: string, file: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = new Map([
-      ['ENOENT', 'no such file'],
+      ['ENOENT', 'no such file; put it there, or correct the path'],
       ['EISDIR', 'this is a folder; name a file'],
       ['EACCES', 'no permission to read it'],
       ['ERR_ENCODING_INVALID_ENCODED_DATA', 'not UTF-8; save it as UTF-8'],

@@ -139,7 +139,7 @@ t.test('a PETGATE_CONFIG that cannot be read is refused by that name', (t) => {
   const empty = t.testdir({});
   t.match(
     refusal({ PETGATE_CONFIG: join(empty, 'no.yaml') }).message,
-    /^environment variable PETGATE_CONFIG: .*no\.yaml: no such file$/,
+    /^environment variable PETGATE_CONFIG: .*no\.yaml: no such file; put it there, or correct the path$/,
   );
   t.match(refusal({ PETGATE_CONFIG: empty }).message, /this is a folder/);
   writeFileSync(join(empty, 'latin.yaml'), Buffer.from([0x72, 0x3a, 0x20, 0xff]));
