@@ -1,6 +1,6 @@
 import t from 'tap';
 import { startUpstream } from '../../servers/upstream.js';
-import { EVENTS } from './events.js';
+import { EVENTS, OWN_CLOCK } from './events.js';
 import { Fleet } from './fleet.js';
 import { repeat } from './random.js';
 import { checkLedger, survive, TIMEOUT_MS } from './survive.js';
@@ -9,7 +9,7 @@ t.setTimeout(TIMEOUT_MS);
 
 t.test(`the embedded store: whatever happens, no count is lost and none is made up (${repeat})`, async (t) => {
   const fleet = new Fleet(t, { settings: { store: { usage: '40d' } } }, await startUpstream(t));
-  await survive(t, fleet, 1, EVENTS);
+  await survive(t, fleet, 1, { ...EVENTS, ...OWN_CLOCK });
   t.notOk(fleet.tally.has('store_unavailable'), 'the store was always there');
   await checkLedger(t, fleet);
 });

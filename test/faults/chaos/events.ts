@@ -21,6 +21,8 @@ const DAY_MS = 24 * HOUR_MS;
 const UNREAD = 1_000;
 /** Longer than it takes all processes to see a step, and the requests under way to be answered. */
 const SEEN_MS = 150;
+/** Longer than from one sweep of the embedded store to the next. */
+const SWEEP_MS = 11_000;
 
 /** Changes the plan, and notes what is certain of it. */
 async function changePlan({ admin }: Gateway, holder: Holder, plan: string): Promise<void> {
@@ -34,13 +36,18 @@ async function rotate({ admin }: Gateway, holder: Holder): Promise<void> {
   if (status < 300) holder.key = (body as { key: string }).key;
 }
 
-/** The clock of one gateway is another for a moment. */
-async function step({ seats }: Fleet, random: Random, ...steps: readonly number[]): Promise<void> {
+/** The clock of one gateway is another for a moment, or for so long. */
+async function step(
+  { seats }: Fleet,
+  random: Random,
+  steps: readonly number[],
+  lastsMs = (): number => random() * 1_000,
+): Promise<void> {
   const seat = pick(seats, random);
   seat.isStepped = true;
   for (const byMs of steps) {
     seat.clock.step(byMs);
-    await sleep(SEEN_MS + random() * 1_000);
+    await sleep(SEEN_MS + lastsMs());
   }
   seat.clock.step(0);
   await sleep(SEEN_MS);
@@ -98,10 +105,10 @@ export const EVENTS: Events = {
     await until('it serves all the same', () => seat.served >= before + UNREAD, 60_000);
     stdout!.resume();
   },
-  'the clock of a gateway steps': (fleet, random) => step(fleet, random, Math.round((random() * 6 - 3) * HOUR_MS)),
+  'the clock of a gateway steps': (fleet, random) => step(fleet, random, [Math.round((random() * 6 - 3) * HOUR_MS)]),
   // A day of the ledger that is long past, and a clock by which it is to be forgotten.
   'the clock of a gateway is 10 days behind, and 41 ahead': (fleet, random) =>
-    step(fleet, random, -10 * DAY_MS, 41 * DAY_MS, 41 * DAY_MS),
+    step(fleet, random, [-10 * DAY_MS, 41 * DAY_MS]),
   'the upstream breaks off': async ({ upstream }) => {
     const well = upstream.handle;
     upstream.handle = (seen, response) => {
@@ -115,5 +122,14 @@ export const EVENTS: Events = {
     };
     await sleep(300);
     upstream.handle = well;
+  },
+};
+
+/** With a store that forgets by the gateway's clock. */
+export const OWN_CLOCK: Events = {
+  // The day that is long past is one that nobody counts on any more: nothing would bring it back.
+  'the clock is 10 days behind, and 41 ahead until all is swept': async (fleet, random) => {
+    await step(fleet, random, [-10 * DAY_MS]);
+    await step(fleet, random, [41 * DAY_MS], () => SWEEP_MS);
   },
 };
