@@ -24,6 +24,8 @@ export const LONG = [
   'faults/kill/customers',
   'attacks/http2-slow',
   'faults/chaos/cluster',
+  'faults/chaos/redis',
+  'faults/chaos/embedded',
   'faults/store/resharding',
   'faults/kill/late-counts',
   'faults/outage/late-answers',
