@@ -121,7 +121,7 @@ export const CATALOGUE = {
   },
   rate_limited: {
     status: 429,
-    message: 'The rate limit is reached. Wait as long as Retry-After says, then back off exponentially.',
+    message: 'The rate limit "minute" is reached. Wait as long as Retry-After says, then back off exponentially.',
     meaning: 'a bucket is empty',
     remedy: 'wait `Retry-After`, then back off exponentially',
   },

@@ -148,7 +148,7 @@ export interface Slot {
   free(): void;
 }
 
-export type Credential = 'missing' | 'malformed' | 'key';
+export type Credential = 'missing' | 'no_scheme' | 'other_environment' | 'malformed' | 'key';
 
 export interface RouteRequirements {
   /** What the ledger counts under. */

@@ -41,6 +41,27 @@ export function withHeaders(refusal: Refusal, ...headers: string[]): Refusal {
   return { ...refusal, headers: [...refusal.headers, ...headers] };
 }
 
+/** The refusal in words that fit this occurrence. Render it at load time. */
+export function withMessage(refusal: Refusal, message: string): Refusal {
+  const { code, status } = refusal;
+  return { ...refusal, body: JSON.stringify({ code, message, status }) };
+}
+
+const LIMIT_REACHED = new Map<string, Refusal>();
+
+/** A 429 that names the window, as the RateLimit fields do. There are as many as plans have windows. */
+export function limitReached(window: string): Refusal {
+  let refusal = LIMIT_REACHED.get(window);
+  if (refusal === undefined) {
+    refusal = withMessage(
+      REFUSALS.rate_limited,
+      `The rate limit "${window}" is reached. Wait as long as Retry-After says, then back off exponentially.`,
+    );
+    LIMIT_REACHED.set(window, refusal);
+  }
+  return refusal;
+}
+
 /** `upstream_error` with the status that the upstream gave, and what else it said, flat. */
 export function upstreamError(status: number, headers: readonly string[]): Refusal {
   return { ...build('upstream_error', status), headers };

@@ -1,5 +1,5 @@
-import { toIdentified, type Identified, type Routed } from '../exchange.js';
-import { parseToken } from './token.js';
+import { toIdentified, type Credential, type Identified, type Routed } from '../exchange.js';
+import { isOwnForm, parseToken } from './token.js';
 
 /** Scheme and credential of RFC 6750 §2.1; the scheme in any case, one or more spaces. */
 const BEARER = /^bearer +([^ ]+) *$/i;
@@ -14,9 +14,16 @@ export function createIdentify(environment: string, acceptImported: boolean): (e
     if (authorization === null) return toIdentified(exchange, { kind: 'address', address: addressBucket }, 'missing');
     const token = bearerOf(authorization);
     const parsed = token === null ? null : parseToken(token, environment, acceptImported);
-    if (parsed === null) return toIdentified(exchange, { kind: 'address', address: addressBucket }, 'malformed');
+    if (parsed === null)
+      return toIdentified(exchange, { kind: 'address', address: addressBucket }, flawOf(authorization, token));
     return toIdentified(exchange, { kind: 'key', id: parsed.id, secretHash: parsed.secretHash }, 'key');
   };
+}
+
+/** What is wrong with a credential, as far as its form shows it. */
+function flawOf(authorization: string, token: string | null): Credential {
+  if (token !== null) return isOwnForm(token) ? 'other_environment' : 'malformed';
+  return isOwnForm(authorization) ? 'no_scheme' : 'malformed';
 }
 
 function bearerOf(authorization: string): string | null {

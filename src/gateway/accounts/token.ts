@@ -70,6 +70,12 @@ export function parseToken(token: string, environment: string, acceptImported: b
   return parseIssued(token, idStart, isCustomers ? CUSTOMER_KEY_ID_LENGTH : KEY_ID_LENGTH);
 }
 
+/** Whether `token` is, by form and checksum, a key of some environment. */
+export function isOwnForm(token: string): boolean {
+  const environment = /^ptg_([a-z]+)_/.exec(token)?.[1];
+  return environment !== undefined && parseToken(token, environment, false) !== null;
+}
+
 function issue(prefix: string, id: string): NewToken {
   const head = `${prefix}${id}${randomBase62(SECRET_LENGTH)}`;
   const token = head + checksumOf(head);

@@ -1,6 +1,6 @@
 import { toAdmitted } from '../exchange.js';
-import type { Admitted, Identified, ExchangeLog, Slot, RouteRequirements } from '../exchange.js';
-import { isRefusal, REFUSALS, withHeaders } from '../refusal.js';
+import type { Admitted, Credential, Identified, ExchangeLog, Slot, RouteRequirements } from '../exchange.js';
+import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage } from '../refusal.js';
 import type { Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
 import { StoreUnavailable } from './port.js';
@@ -12,6 +12,10 @@ export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
 
 /** Holds a place at the upstream until it is clear whether the request may pass; where there is none, `shed`s it. */
 type Reserve = (exchange: Identified) => Slot | null | Promise<Slot | null>;
+
+const NO_SCHEME = 'The Authorization field lacks its scheme. Send it as "Authorization: Bearer <API_KEY>".';
+const OTHER_ENVIRONMENT =
+  'The API key is one of another environment. Use a key that was made in the environment you call.';
 
 /** What answers OPTIONS; it stands in no contract. */
 const OPTIONS: Admitted['operation'] = {
@@ -41,12 +45,7 @@ export function createAdmit(
   onVerdict: OnVerdict,
   reserve: Reserve,
 ): (exchange: Identified) => Promise<Admitted | Refusal> {
-  const missing = withHeaders(REFUSALS.missing_api_key, 'WWW-Authenticate', `Bearer realm="${realm}"`);
-  const invalid = withHeaders(
-    REFUSALS.invalid_api_key,
-    'WWW-Authenticate',
-    `Bearer realm="${realm}", error="invalid_token"`,
-  );
+  const unauthorized = unauthorizedBy(realm);
 
   const admitAddress = async (exchange: Identified, slot: Slot | null): Promise<Admitted | Refusal> => {
     const { requirements, credential, logEntry } = exchange;
@@ -59,9 +58,9 @@ export function createAdmit(
     } as const;
     const verdict = note(logEntry, await admission.admit(request), onVerdict);
     if (!requirements.secured && verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict, slot);
-    if (verdict.outcome === 'limited') return REFUSALS.rate_limited;
+    if (verdict.outcome === 'limited') return limitReached(verdict.violated);
     if (verdict.outcome === 'banned') return REFUSALS.address_banned;
-    return credential === 'missing' ? missing : invalid;
+    return unauthorized[credential];
   };
 
   return async (exchange) => {
@@ -92,6 +91,20 @@ export function createAdmit(
       if (slot !== null && (end === null || isRefusal(end))) slot.free();
       logEntry.admissionMs = performance.now() - requestedMs;
     }
+  };
+}
+
+/** What a caller without a valid key is told, by what was wrong with it. */
+function unauthorizedBy(realm: string): Readonly<Record<Credential, Refusal>> {
+  const because = (refusal: Refusal, challenge: string): Refusal =>
+    withHeaders(refusal, 'WWW-Authenticate', `Bearer realm="${realm}"${challenge}`);
+  const invalid = because(REFUSALS.invalid_api_key, ', error="invalid_token"');
+  return {
+    missing: because(REFUSALS.missing_api_key, ''),
+    key: invalid,
+    malformed: invalid,
+    no_scheme: withMessage(invalid, NO_SCHEME),
+    other_environment: withMessage(invalid, OTHER_ENVIRONMENT),
   };
 }
 
@@ -152,7 +165,7 @@ function pass(
     return verdict.keyId === null ? REFUSALS.address_banned : REFUSALS.key_banned;
   }
   if (verdict.outcome === 'limited' && verdict.cost > 0)
-    return verdict.exceeds ? REFUSALS.cost_exceeds_limit : REFUSALS.rate_limited;
+    return verdict.exceeds ? REFUSALS.cost_exceeds_limit : limitReached(verdict.violated);
   if (!verdict.inScope) return REFUSALS.insufficient_scope;
   if (requirements.refusal !== null) return requirements.refusal;
   return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict, slot);

@@ -6,7 +6,7 @@ import type { WindowFigures } from '../admission/bucket.js';
 import type { StandingVerdict } from '../admission/verdict.js';
 import { commonHeaders } from '../answer.js';
 import type { Admitted } from '../exchange.js';
-import { REFUSALS, type Refusal } from '../refusal.js';
+import { REFUSALS, limitReached, type Refusal } from '../refusal.js';
 import { createAllowance } from './allowance.js';
 import { dayOf } from '../../shared/utc-day.js';
 
@@ -94,5 +94,5 @@ function tooOften(waitMs: number): Refusal {
     'RateLimit-Policy',
     `"usage";q=${BURST};w=${BURST / PER_SECOND}`,
   ];
-  return { ...REFUSALS.rate_limited, rates, retryAfterS: waitS };
+  return { ...limitReached('usage'), rates, retryAfterS: waitS };
 }

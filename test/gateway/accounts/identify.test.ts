@@ -39,18 +39,30 @@ t.test("anything else leaves the caller's address as the subject", (t) => {
     '',
     'Bearer',
     'Bearer ',
-    token,
     `Basic ${token}`,
     `Bearer ${token} x`,
     `Bearer\t${token}`,
     `Bearer ${token},Bearer x`,
     `Bearer ${slipped}`,
-    `Bearer ${makeToken('staging').token}`,
     'Bearer something-of-another-form',
   ]) {
     const { subject, credential } = identified(bad);
     t.same(subject, address, bad.slice(0, 12));
     t.equal(credential, 'malformed');
+  }
+  t.end();
+});
+
+t.test('a key without its scheme, and one of another environment, are named as such', (t) => {
+  const address = { kind: 'address', address: '2001:db8:0:0' };
+  for (const [authorization, flaw] of [
+    [token, 'no_scheme'],
+    [`Bearer ${makeToken('staging').token}`, 'other_environment'],
+    [`Bearer ${makeToken('staging').token}0`, 'malformed'],
+    [`${token}0`, 'malformed'],
+  ] as const) {
+    const { subject, credential } = identified(authorization);
+    t.same([subject, credential], [address, flaw]);
   }
   t.end();
 });
