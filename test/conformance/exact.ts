@@ -2,7 +2,7 @@ import type { Limit, Per, Refill, WindowFigures } from '../../src/gateway/admiss
 import type { BanRule, Plan } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest } from '../../src/gateway/admission/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
-import type { NamedFigures, StandingVerdict } from '../../src/gateway/admission/verdict.js';
+import type { StandingVerdict } from '../../src/gateway/admission/verdict.js';
 
 /**
  * The decision told a second time, from the promises and not from the source: whole numbers of any size, every window
@@ -70,7 +70,7 @@ export function decideExactly(
   if (ruling === 'admitted' && record !== undefined)
     for (const [place, each] of rules.entries()) tellCrossed(plan, each, spent[place]!, cost, now, onCrossed);
   const { scope } = request;
-  const windows = rules.map((each, place): NamedFigures => {
+  const windows = rules.map((each, place): WindowFigures => {
     const { name, per } = each;
     return { name, per, ...figuresOf(each, spent[place]!, now) };
   });
@@ -259,7 +259,9 @@ function firstOf(rule: Rule, now: bigint, from: bigint, comes: (limit: bigint, b
   return come > since ? come : since;
 }
 
-function figuresOf(rule: Rule, spent: Spent, now: bigint): WindowFigures {
+type Figures = Omit<WindowFigures, 'name' | 'per'>;
+
+function figuresOf(rule: Rule, spent: Spent, now: bigint): Figures {
   const { limit } = rule;
   const ends = rule.ends.filter(({ at }) => at > now);
   const end = ends.find((each) => each.limit !== limit);
@@ -268,7 +270,7 @@ function figuresOf(rule: Rule, spent: Spent, now: bigint): WindowFigures {
   return { ...figures, granted: { units: Number(limit) - Number(ends.at(-1)!.limit), untilMs: Number(end.at) } };
 }
 
-function plainFigures(rule: Rule, spent: Spent): WindowFigures {
+function plainFigures(rule: Rule, spent: Spent): Figures {
   const { per, limit, refill } = rule;
   if (limit === 'unlimited') return { limit, remaining: Number.MAX_SAFE_INTEGER, resetAtMs: Number(endOf(per, spent)) };
   const left = BigInt(limit) * LENGTH[per] - spent.drops;

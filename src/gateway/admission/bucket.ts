@@ -37,6 +37,9 @@ export interface BucketState {
 
 /** One window as headers show it, after the decision. Times are the store's, in ms. */
 export interface WindowFigures {
+  /** `minute`, `day`, `month`, or that of an operation's window. */
+  readonly name: string;
+  readonly per: Per;
   readonly limit: Limit;
   readonly remaining: number;
   /** When it is whole again. */
@@ -107,15 +110,24 @@ export function spend(state: BucketState, shape: BucketShape, tokens: number): v
 }
 
 /** Limit, remaining and reset of a settled bucket. An untouched minute is full already: it resets now. */
-export function figuresOf(state: BucketState, shape: BucketShape, limit: Limit, refill: Refill): WindowFigures {
+export function figuresOf(
+  state: BucketState,
+  shape: BucketShape,
+  limit: Limit,
+  refill: Refill,
+  name: string = shape.per,
+): WindowFigures {
+  const { per } = shape;
   if (limit === 'unlimited') {
-    return { limit, remaining: UNLIMITED_FIGURE, resetAtMs: windowEndMs(state, shape) };
+    return { name, per, limit, remaining: UNLIMITED_FIGURE, resetAtMs: windowEndMs(state, shape) };
   }
   const free = Math.max(0, Math.floor((limit * shape.parts - state.level) / shape.parts));
-  if (refill === 'interval') return { limit, remaining: free, resetAtMs: windowEndMs(state, shape) };
+  if (refill === 'interval') return { name, per, limit, remaining: free, resetAtMs: windowEndMs(state, shape) };
   const resetAtMs = state.atMs + Math.ceil(state.level / limit);
   const missing = state.level - (limit - free - 1) * shape.parts;
   return {
+    name,
+    per,
     limit,
     remaining: free,
     resetAtMs,

@@ -2,7 +2,8 @@ import { figuresOf, holds, settle, SHAPES, spend, tokensAtMs } from './bucket.js
 import { figuresForeseen, heldFrom, settlePast } from './foreseen.js';
 import { BAN_MEMORY_MS } from './plan.js';
 import type { BanRule, Terms } from './plan.js';
-import type { NamedFigures, StandingVerdict } from './verdict.js';
+import type { WindowFigures } from './bucket.js';
+import type { StandingVerdict } from './verdict.js';
 import { closeWindows, heldBy, settleWindow } from './windows.js';
 import type { Buckets, HeldWindow } from './windows.js';
 
@@ -63,7 +64,7 @@ export function changesNothing(state: SubjectState, ban: BanRule, cost: number, 
  * drives both in lock step.
  */
 function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[], cost: number, nowMs: number): Ruling {
-  if (terms.ends !== undefined) settlePast(state.minute, state.day, terms, nowMs);
+  if (terms.expiries !== undefined) settlePast(state.minute, state.day, terms, nowMs);
   settle(state.month, SHAPES.month, 'unlimited', 'interval', nowMs);
   for (const window of windows) settleWindow(window, nowMs);
   if (nowMs < state.bannedUntilMs) {
@@ -108,8 +109,8 @@ export function verdictOf(
   cost: number,
   nowMs: number,
 ): StandingVerdict {
-  const { plan, ends } = terms;
-  const figures = windows.map((window) => figuresOfWindow(window, ends, nowMs));
+  const { plan, expiries } = terms;
+  const figures = windows.map((window) => figuresOfWindow(window, expiries, nowMs));
   const keyId = key === null ? null : key.id;
   const recordVersion = key === null ? null : key.version;
   if (ruling === 'admitted')
@@ -118,9 +119,9 @@ export function verdictOf(
   // A refusal took nothing, so the buckets still show what it was about.
   const tokens = tokensRequested(cost);
   const late =
-    ends === undefined
+    expiries === undefined
       ? null
-      : foresee(windows, ends, tokens, nowMs, ruling === 'limited' ? nowMs : state.bannedUntilMs);
+      : foresee(windows, expiries, tokens, nowMs, ruling === 'limited' ? nowMs : state.bannedUntilMs);
   const last = lastViolated(windows, figures, tokens, late);
   if (ruling === 'limited') {
     const { name: violated, retryAtMs } = last;
@@ -138,10 +139,10 @@ export function verdictOf(
   };
 }
 
-function figuresOfWindow(window: HeldWindow, ends: Terms['ends'], nowMs: number): NamedFigures {
+function figuresOfWindow(window: HeldWindow, expiries: Terms['expiries'], nowMs: number): WindowFigures {
   const { name, per, limit, refill, bucket } = window;
-  if (ends !== undefined && name === per) return { name, per, ...figuresForeseen(window, ends[per], nowMs) };
-  return { name, per, ...figuresOf(bucket, SHAPES[per], limit, refill) };
+  if (expiries !== undefined && name === per) return figuresForeseen(window, expiries[per], nowMs);
+  return figuresOf(bucket, SHAPES[per], limit, refill, name);
 }
 
 /** Counts one refusal; true when it starts a ban. */
@@ -190,17 +191,17 @@ interface Violated {
 
 function lastViolated(
   windows: readonly HeldWindow[],
-  figures: readonly NamedFigures[],
+  figures: readonly WindowFigures[],
   tokens: number,
   late: Late | null,
 ): Violated {
   const last: Violated = { name: 'day', resetAtMs: 0, retryAtMs: late?.retryAtMs ?? 0 };
-  for (const [place, { name, per, limit, refill, bucket }] of windows.entries()) {
+  for (const [index, { name, per, limit, refill, bucket }] of windows.entries()) {
     const shape = SHAPES[per];
     if (limit !== 'unlimited' && !holds(bucket, shape, limit, tokens)) {
       if (late === null) last.retryAtMs = Math.max(last.retryAtMs, tokensAtMs(bucket, shape, limit, refill, tokens));
-    } else if (late === null || !late.places.has(place)) continue;
-    const { resetAtMs } = figures[place]!;
+    } else if (late === null || !late.indices.has(index)) continue;
+    const { resetAtMs } = figures[index]!;
     if (resetAtMs >= last.resetAtMs) [last.name, last.resetAtMs] = [name, resetAtMs];
   }
   return last;
@@ -209,27 +210,27 @@ function lastViolated(
 /** Where grants may end meanwhile: when all windows hold, and the places of those that put it off. */
 interface Late {
   readonly retryAtMs: number;
-  readonly places: ReadonlySet<number>;
+  readonly indices: ReadonlySet<number>;
 }
 
 /** A window that holds now may not when the others do, because a grant of it is over then. */
 function foresee(
   windows: readonly HeldWindow[],
-  ends: NonNullable<Terms['ends']>,
+  expiries: NonNullable<Terms['expiries']>,
   tokens: number,
   nowMs: number,
   fromMs: number,
 ): Late {
-  const places = new Set<number>();
+  const indices = new Set<number>();
   let retryAtMs = fromMs;
   for (let before = -1; before !== retryAtMs;) {
     before = retryAtMs;
-    for (const [place, window] of windows.entries()) {
-      const its = window.name === window.per ? ends[window.per] : undefined;
+    for (const [index, window] of windows.entries()) {
+      const its = window.name === window.per ? expiries[window.per] : undefined;
       const heldAtMs = heldFrom(window, its, tokens, nowMs, retryAtMs);
-      if (heldAtMs > retryAtMs) places.add(place);
+      if (heldAtMs > retryAtMs) indices.add(index);
       retryAtMs = heldAtMs;
     }
   }
-  return { retryAtMs, places };
+  return { retryAtMs, indices };
 }

@@ -2,25 +2,26 @@ import { figuresOf, SHAPES, tokensAtMs } from './bucket.js';
 import type { BucketState, Limit, WindowFigures } from './bucket.js';
 import type { Terms } from './plan.js';
 import type { HeldWindow } from './windows.js';
-import type { End } from './grant-ends.js';
+import type { GrantExpiry } from './grant-expiries.js';
 
 /** Headers round a moment up to whole seconds; what they promise has to hold then too. */
 const ROUNDED_MS = 1_000;
-const NONE: readonly End[] = [];
+const NONE: readonly GrantExpiry[] = [];
 
 /**
  * What grants that are over by now brought back until they ended, on top of what their limit brings. Of windows that
  * trickle.
  */
-export function settlePast(minute: BucketState, day: BucketState, { ends, refill }: Terms, nowMs: number): void {
-  if (ends === undefined || refill === 'interval') return;
-  minute.level = Math.max(0, minute.level - broughtBack(ends.minute, minute.atMs, nowMs));
-  day.level = Math.max(0, day.level - broughtBack(ends.day, day.atMs, nowMs));
+export function settlePast(minute: BucketState, day: BucketState, { expiries, refill }: Terms, nowMs: number): void {
+  if (expiries === undefined || refill === 'interval') return;
+  minute.level = Math.max(0, minute.level - broughtBack(expiries.minute, minute.atMs, nowMs));
+  day.level = Math.max(0, day.level - broughtBack(expiries.day, day.atMs, nowMs));
 }
 
-function broughtBack(ends: readonly End[] = NONE, fromMs: number, nowMs: number): number {
+function broughtBack(expiries: readonly GrantExpiry[] = NONE, fromMs: number, nowMs: number): number {
   let back = 0;
-  for (const { untilMs, units } of ends) if (untilMs > fromMs && untilMs <= nowMs) back += units * (untilMs - fromMs);
+  for (const { untilMs, units } of expiries)
+    if (untilMs > fromMs && untilMs <= nowMs) back += units * (untilMs - fromMs);
   return back;
 }
 
@@ -33,9 +34,9 @@ interface Stretch {
 }
 
 /** The stretches from a settled bucket on; undefined of a window without a limit. */
-function stretchesOf(limit: Limit, ends: readonly End[], nowMs: number): readonly Stretch[] {
+function stretchesOf(limit: Limit, expiries: readonly GrantExpiry[], nowMs: number): readonly Stretch[] {
   if (limit === 'unlimited') return [];
-  const toCome = ends.filter(({ untilMs }) => untilMs > nowMs);
+  const toCome = expiries.filter(({ untilMs }) => untilMs > nowMs);
   let [fromMs, its, back] = [-Infinity, limit, 0];
   const stretches: Stretch[] = [];
   for (const { untilMs, units, after } of toCome) {
@@ -57,15 +58,15 @@ function firstAt(stretches: readonly Stretch[], fromMs: number, comesAt: (stretc
 /** `figuresOf()` of a window of which grants may end; `window` is settled at `nowMs`. */
 export function figuresForeseen(
   window: Omit<HeldWindow, 'name'>,
-  ends: readonly End[] = NONE,
+  expiries: readonly GrantExpiry[] = NONE,
   nowMs: number,
 ): WindowFigures {
   const { per, limit, refill, bucket } = window;
   const figures = figuresOf(bucket, SHAPES[per], limit, refill);
-  const granted = grantedOf(limit, ends, nowMs);
+  const granted = grantedOf(limit, expiries, nowMs);
   if (limit === 'unlimited' || granted === undefined) return figures;
   if (refill === 'interval') return { ...figures, granted };
-  const stretches = stretchesOf(limit, ends, bucket.atMs);
+  const stretches = stretchesOf(limit, expiries, bucket.atMs);
   const { parts } = SHAPES[per];
   const next = figures.remaining + 1;
   const backAt = (missing: number, its: Stretch): number =>
@@ -83,8 +84,8 @@ export function figuresForeseen(
 }
 
 /** What of a limit is granted, and until when it is so much; undefined where nothing is. */
-function grantedOf(limit: Limit, ends: readonly End[], nowMs: number): WindowFigures['granted'] {
-  const toCome = ends.filter(({ untilMs }) => untilMs > nowMs);
+function grantedOf(limit: Limit, expiries: readonly GrantExpiry[], nowMs: number): WindowFigures['granted'] {
+  const toCome = expiries.filter(({ untilMs }) => untilMs > nowMs);
   const first = toCome.find(({ after }) => after !== limit);
   if (limit === 'unlimited' || first === undefined) return undefined;
   return { units: limit - Number(toCome.at(-1)!.after), untilMs: first.untilMs };
@@ -93,13 +94,13 @@ function grantedOf(limit: Limit, ends: readonly End[], nowMs: number): WindowFig
 /** The first moment from `fromMs` on at which `tokens` can be had of a window that was settled at `nowMs`. */
 export function heldFrom(
   { per, limit, refill, bucket }: HeldWindow,
-  ends: readonly End[] = NONE,
+  expiries: readonly GrantExpiry[] = NONE,
   tokens: number,
   nowMs: number,
   fromMs: number,
 ): number {
   const { parts } = SHAPES[per];
-  return firstAt(stretchesOf(limit, ends, nowMs), fromMs, (its) => {
+  return firstAt(stretchesOf(limit, expiries, nowMs), fromMs, (its) => {
     const missing = bucket.level + (tokens - its.limit) * parts;
     if (missing <= 0) return fromMs;
     if (refill === 'interval') return tokensAtMs(bucket, SHAPES[per], its.limit, refill, tokens);

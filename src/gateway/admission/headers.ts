@@ -1,7 +1,7 @@
 import { UNLIMITED_FIGURE } from './bucket.js';
-import type { Limit } from './bucket.js';
+import type { Limit, WindowFigures } from './bucket.js';
 import { monthStartMs } from '../../shared/utc-month.js';
-import type { NamedFigures, StandingVerdict } from './verdict.js';
+import type { StandingVerdict } from './verdict.js';
 
 /**
  * The rate fields of an answer, flat `[name, value, …]`: the contract's X-RateLimit-* triple for the
@@ -15,7 +15,7 @@ export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[]
   const { windows } = verdict;
   if (verdict.outcome === 'banned') return bannedHeaders(windows, verdict.retryAtMs, nowMs);
   const binding = bindingWindow(verdict);
-  const stateOf = ({ remaining, nextAtMs, resetAtMs }: NamedFigures): string =>
+  const stateOf = ({ remaining, nextAtMs, resetAtMs }: WindowFigures): string =>
     `r=${remaining};t=${secondsUntil(nextAtMs ?? resetAtMs, nowMs)}`;
   return [...triple(binding.limit, binding.remaining, binding.resetAtMs, nowMs), ...fieldsOf(windows, stateOf)];
 }
@@ -46,26 +46,26 @@ export function retryAfterS(verdict: StandingVerdict, sinceMs: number): number |
  * The window that will refuse first: on a refusal the violated one that resets last, else the one with fewest requests
  * left.
  */
-function bindingWindow(verdict: StandingVerdict): NamedFigures {
+function bindingWindow(verdict: StandingVerdict): WindowFigures {
   const { windows } = verdict;
   if (verdict.outcome === 'limited') return windows.find(({ name }) => name === verdict.violated)!;
   return windows.reduce((binding, window) => refusesFirst(binding, window, verdict.cost));
 }
 
 /** Of two windows the one with fewer requests of this cost left; of equals the one that resets last. */
-function refusesFirst(one: NamedFigures, other: NamedFigures, cost: number): NamedFigures {
+function refusesFirst(one: WindowFigures, other: WindowFigures, cost: number): WindowFigures {
   const [left, otherLeft] =
     cost > 1 ? [requestsIn(one, cost), requestsIn(other, cost)] : [one.remaining, other.remaining];
   if (left !== otherLeft) return left < otherLeft ? one : other;
   return one.resetAtMs > other.resetAtMs ? one : other;
 }
 
-function requestsIn({ remaining }: NamedFigures, cost: number): number {
+function requestsIn({ remaining }: WindowFigures, cost: number): number {
   return Math.floor(remaining / cost);
 }
 
 /** While a ban is in force every window is as good as empty, until it ends. */
-function bannedHeaders(windows: readonly NamedFigures[], retryAtMs: number, nowMs: number): string[] {
+function bannedHeaders(windows: readonly WindowFigures[], retryAtMs: number, nowMs: number): string[] {
   const fewest = windows.reduce((least, window) => (window.remaining < least.remaining ? window : least));
   const closed = `r=0;t=${secondsUntil(retryAtMs, nowMs)}`;
   return [...triple(fewest.limit, 0, retryAtMs, nowMs), ...fieldsOf(windows, () => closed)];
@@ -83,7 +83,7 @@ function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: numbe
 }
 
 /** RateLimit and RateLimit-Policy; nothing where no window has a limit. */
-function fieldsOf(windows: readonly NamedFigures[], stateOf: (window: NamedFigures) => string): readonly string[] {
+function fieldsOf(windows: readonly WindowFigures[], stateOf: (window: WindowFigures) => string): readonly string[] {
   let [state, policy] = ['', ''];
   for (const window of windows) {
     const { name, limit } = window;
@@ -96,7 +96,7 @@ function fieldsOf(windows: readonly NamedFigures[], stateOf: (window: NamedFigur
 }
 
 /** How long the window is; a month ends with its reset. */
-function secondsOf({ per, resetAtMs }: NamedFigures): number {
+function secondsOf({ per, resetAtMs }: WindowFigures): number {
   if (per === 'month') return (resetAtMs - monthStartMs(resetAtMs - 1)) / 1000;
   return per === 'day' ? 86_400 : 60;
 }

@@ -1,5 +1,5 @@
 import type { Limits, Refill } from './bucket.js';
-import type { Ends } from './grant-ends.js';
+import type { GrantExpiries } from './grant-expiries.js';
 import type { OperationsTerms } from './windows.js';
 
 /** When refusals turn into a ban, and how long it lasts. Durations in ms. */
@@ -53,7 +53,7 @@ export interface Terms {
   readonly ban: BanRule;
   readonly operations?: OperationsTerms | undefined;
   /** Of terms with grants: when they end. */
-  readonly ends?: Ends;
+  readonly expiries?: GrantExpiries;
 }
 
 /** The terms of a key on `planName`; undefined when the plan is gone or asks for limits the key lacks. */

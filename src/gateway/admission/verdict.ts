@@ -1,10 +1,4 @@
-import type { Per, WindowFigures } from './bucket.js';
-
-/** A window: `minute`, `day`, `month`, or one of the operation's. */
-export interface NamedFigures extends WindowFigures {
-  readonly name: string;
-  readonly per: Per;
-}
+import type { WindowFigures } from './bucket.js';
 
 /** Where a subject stands after the decision. `atMs` is the store's clock at that moment. */
 export interface Standing {
@@ -14,7 +8,7 @@ export interface Standing {
   readonly recordVersion: number | null;
   readonly plan: string;
   /** All that hold for the request: the minute, the day, then the others. */
-  readonly windows: readonly NamedFigures[];
+  readonly windows: readonly WindowFigures[];
   /** Units that the request takes of each window, by plan and contract; 0 of one that only shows the figures. */
   readonly cost: number;
   readonly atMs: number;

@@ -127,12 +127,12 @@ t.test('a key that was given up: whatever the store says later is written down, 
   const key = await newKey(engine);
   const request = { subject: key, operation: 'listPets', scope: null, cost: 1 };
   const verdict = (await engine.admit([request]))[0]!;
-  const ends = [
+  const expiries = [
     [verdict, true],
     ['undone', false],
     ['unknown', null],
   ] as const;
-  for (const [end, counted] of ends) {
+  for (const [end, counted] of expiries) {
     const error = new StoreUnavailable('late', { late: [Promise.resolve(end)] });
     const slow = { admit: () => Promise.reject(error) } as unknown as AdmissionEngine;
     const given = await judge(slow, REQUIREMENTS, key, 'key');

@@ -66,11 +66,11 @@ t.test(
       admit: () => Promise.reject(new StoreUnavailable('away', { decided: [unknown, undefined, unknown] })),
     } as unknown as AdmissionEngine;
     const admission = batchAdmission(failing, () => undefined);
-    const ends = await Promise.allSettled([1, 2, 3].map((n) => admission.admit(request(String(n)))));
+    const expiries = await Promise.allSettled([1, 2, 3].map((n) => admission.admit(request(String(n)))));
     t.same(
-      ends.map(({ status }) => status),
+      expiries.map(({ status }) => status),
       ['fulfilled', 'rejected', 'fulfilled'],
     );
-    t.ok(ends[1]?.status === 'rejected' && ends[1].reason instanceof StoreUnavailable);
+    t.ok(expiries[1]?.status === 'rejected' && expiries[1].reason instanceof StoreUnavailable);
   },
 );

@@ -154,6 +154,8 @@ t.test('an unlimited bucket counts and never ends', (t) => {
     spend(state, SHAPES.day, 1);
     t.ok(holds(state, SHAPES.day, limit, 1));
     t.same(figuresOf(state, SHAPES.day, limit, 'greedy'), {
+      name: 'day',
+      per: 'day',
       limit,
       remaining: UNLIMITED_FIGURE,
       resetAtMs: 2 * DAY_MS,

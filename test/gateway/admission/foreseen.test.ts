@@ -116,7 +116,7 @@ t.test('terms have what is granted at the moment, and know what comes after', (t
   ];
   const held = withGrants(terms, grants, NOON_MS);
   t.same(held.limits, { minute: 10, day: 'unlimited' });
-  t.same(held.ends, {
+  t.same(held.expiries, {
     minute: [
       { untilMs: NOON_MS, units: 1, after: 10 },
       { untilMs: NOON_MS + 9, units: 5, after: 5 },

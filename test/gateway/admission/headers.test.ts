@@ -2,12 +2,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { UNLIMITED_FIGURE } from '../../../src/gateway/admission/bucket.js';
 import { closedHeaders, rateHeaders, retryAfterS } from '../../../src/gateway/admission/headers.js';
-import type {
-  AdmittedVerdict,
-  NamedFigures,
-  Standing,
-  StandingVerdict,
-} from '../../../src/gateway/admission/verdict.js';
+import type { WindowFigures } from '../../../src/gateway/admission/bucket.js';
+import type { AdmittedVerdict, Standing, StandingVerdict } from '../../../src/gateway/admission/verdict.js';
 import { DAY, MINUTE, STANDING, windowOf } from './verdict.js';
 
 const AT_MS = Date.UTC(2026, 10, 21, 12);
@@ -16,7 +12,7 @@ const MONTH_MS = 31 * 86_400_000;
 const fieldsOf = (headers: readonly string[]): ReadonlyMap<string, string> =>
   new Map(headers.flatMap((name, index) => (index % 2 === 0 ? [[name, headers[index + 1]!] as const] : [])));
 
-const window = (its: typeof MINUTE | typeof DAY, perMs: number): fc.Arbitrary<NamedFigures> =>
+const window = (its: typeof MINUTE | typeof DAY, perMs: number): fc.Arbitrary<WindowFigures> =>
   fc.oneof(
     {
       weight: 5,
@@ -134,7 +130,7 @@ t.test('the triple speaks for the window that refuses first', (t) => {
     return ['Limit', 'Remaining', 'Reset'].map((name) => fields.get(`X-RateLimit-${name}`)).join(' ');
   };
   const at = { ...STANDING, windows: [minute, day], atMs: AT_MS };
-  const admitted = (...windows: readonly NamedFigures[]): AdmittedVerdict => ({ ...at, windows, outcome: 'admitted' });
+  const admitted = (...windows: readonly WindowFigures[]): AdmittedVerdict => ({ ...at, windows, outcome: 'admitted' });
   const second = AT_MS / 1000;
   t.equal(triple(admitted(minute, day)), `60 5 ${second + 2}`, 'fewest left; Reset rounded up');
   t.equal(triple(admitted(minute, { ...day, remaining: 4 })), `1000 4 ${second + 7}`);

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
-import type {
-  AdmittedVerdict,
-  NamedFigures,
-  Standing,
-  StandingVerdict,
-  Verdict,
-} from '../../../src/gateway/admission/verdict.js';
+import type { WindowFigures } from '../../../src/gateway/admission/bucket.js';
+import type { AdmittedVerdict, Standing, StandingVerdict, Verdict } from '../../../src/gateway/admission/verdict.js';
 
 export const MINUTE = { name: 'minute', per: 'minute' } as const;
 export const DAY = { name: 'day', per: 'day' } as const;
@@ -28,7 +23,7 @@ export const STANDING: Standing = {
 export const ADMITTED: AdmittedVerdict = { ...STANDING, outcome: 'admitted' };
 
 /** The window of this name, which the verdict must show. */
-export function windowOf({ windows }: Pick<Standing, 'windows'>, name: string): NamedFigures {
+export function windowOf({ windows }: Pick<Standing, 'windows'>, name: string): WindowFigures {
   const window = windows.find((each) => each.name === name);
   assert.ok(window !== undefined, `no window "${name}" in the verdict`);
   return window;
@@ -37,13 +32,13 @@ export function windowOf({ windows }: Pick<Standing, 'windows'>, name: string): 
 /** The verdict with its windows by name. */
 export function byName(
   verdict: Verdict | undefined,
-): Omit<StandingVerdict, 'windows'> & { readonly windows: Readonly<Record<string, NamedFigures>> } {
+): Omit<StandingVerdict, 'windows'> & { readonly windows: Readonly<Record<string, WindowFigures>> } {
   assert.ok(verdict !== undefined && verdict.outcome !== 'unknown_key');
   return { ...verdict, windows: Object.fromEntries(verdict.windows.map((window) => [window.name, window])) };
 }
 
 /** The windows after minute and day. */
-export function othersOf({ windows }: Pick<Standing, 'windows'>): readonly NamedFigures[] {
+export function othersOf({ windows }: Pick<Standing, 'windows'>): readonly WindowFigures[] {
   assert.deepEqual([windows[0]?.name, windows[1]?.name], ['minute', 'day']);
   return windows.slice(2);
 }

@@ -1,5 +1,5 @@
 import type { Limit, Limits } from '../../admission/bucket.js';
-import { sharedEnds } from '../../admission/grant-ends.js';
+import { sharedExpiries } from '../../admission/grant-expiries.js';
 import { ANONYMOUS_PLAN } from '../../admission/plan.js';
 import type { Plan, Plans, Terms } from '../../admission/plan.js';
 
@@ -26,9 +26,11 @@ function shareOfPlan(plan: Plan, gateways: number): Plan {
 
 /** The terms as one of `gateways` may grant them, of a plan with its share of operations. */
 export function shareOfTerms(terms: Terms, share: Plan | undefined, gateways: number): Terms {
-  const { ends } = terms;
+  const { expiries } = terms;
   const shared = { ...terms, limits: shareOf(terms.limits, gateways), operations: share?.operations };
-  return ends === undefined ? shared : { ...shared, ends: sharedEnds(ends, (limit) => shareOfLimit(limit, gateways)) };
+  return expiries === undefined
+    ? shared
+    : { ...shared, expiries: sharedExpiries(expiries, (limit) => shareOfLimit(limit, gateways)) };
 }
 
 /**

@@ -1,7 +1,8 @@
 import { monthStartMs } from '../../../shared/utc-month.js';
 import { DAY_MS } from '../../admission/bucket.js';
 import { customerOf } from '../records/customer-id.js';
-import type { AdmittedVerdict, NamedFigures } from '../../admission/verdict.js';
+import type { WindowFigures } from '../../admission/bucket.js';
+import type { AdmittedVerdict } from '../../admission/verdict.js';
 import { AFTER_REFUSALS } from './event.js';
 import type { EventData, GatewayEvent, WarnedWindow } from './event.js';
 
@@ -30,7 +31,7 @@ export function crossingsOf({ windows, cost, atMs }: AdmittedVerdict, warnAt: re
 const NONE: readonly Crossing[] = [];
 
 function crossingsIn(
-  { name: window, limit, remaining }: NamedFigures,
+  { name: window, limit, remaining }: WindowFigures,
   cost: number,
   atMs: number,
   warnAt: readonly number[],

@@ -1,7 +1,7 @@
 import { MAX_LIMIT } from '../../admission/bucket.js';
 import type { Limit, Per } from '../../admission/bucket.js';
 import type { Terms } from '../../admission/plan.js';
-import type { End } from '../../admission/grant-ends.js';
+import type { GrantExpiry } from '../../admission/grant-expiries.js';
 
 /** What a decision needs of a grant: so many units more of one window, while it is not `untilMs` yet (store ms). */
 export interface Extra {
@@ -32,25 +32,25 @@ export function inForce<T extends Pick<Extra, 'untilMs'>>(grants: readonly T[], 
 export function withGrants(terms: Terms, grants: readonly Extra[] | undefined, nowMs: number): Terms {
   if (grants === undefined || grants.length === 0) return terms;
   const { minute, day, month } = terms.limits;
-  const ends = { minute: endsOf(minute, 'minute', grants), day: endsOf(day, 'day', grants) };
-  const limits = { minute: limitAt(minute, ends.minute, nowMs), day: limitAt(day, ends.day, nowMs) };
-  if (month === undefined) return { ...terms, limits, ends };
-  const ofMonth = endsOf(month, 'month', grants);
+  const expiries = { minute: expiriesOf(minute, 'minute', grants), day: expiriesOf(day, 'day', grants) };
+  const limits = { minute: limitAt(minute, expiries.minute, nowMs), day: limitAt(day, expiries.day, nowMs) };
+  if (month === undefined) return { ...terms, limits, expiries };
+  const ofMonth = expiriesOf(month, 'month', grants);
   return {
     ...terms,
     limits: { ...limits, month: limitAt(month, ofMonth, nowMs) },
-    ends: { ...ends, month: ofMonth },
+    expiries: { ...expiries, month: ofMonth },
   };
 }
 
-function endsOf(base: Limit, per: Per, grants: readonly Extra[]): readonly End[] {
+function expiriesOf(base: Limit, per: Per, grants: readonly Extra[]): readonly GrantExpiry[] {
   if (base === 'unlimited') return [];
   const its = grants.filter(({ window }) => window === per).sort((one, other) => one.untilMs - other.untilMs);
   return its.map(({ untilMs, units }) => ({ untilMs, units, after: raised(base, inForce(its, untilMs)) }));
 }
 
-function limitAt(base: Limit, ends: readonly End[], nowMs: number): Limit {
-  return base === 'unlimited' ? base : raised(base, inForce(ends, nowMs));
+function limitAt(base: Limit, expiries: readonly GrantExpiry[], nowMs: number): Limit {
+  return base === 'unlimited' ? base : raised(base, inForce(expiries, nowMs));
 }
 
 /** No limit is ever more than MAX_LIMIT, or levels would not be exact. */

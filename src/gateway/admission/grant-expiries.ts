@@ -1,7 +1,7 @@
 import type { Limit, Per } from './bucket.js';
 
 /** The end of a grant of some window: what it gave, and the limit from then on. */
-export interface End {
+export interface GrantExpiry {
   readonly untilMs: number;
   readonly units: number;
   readonly after: Limit;
@@ -11,11 +11,11 @@ export interface End {
  * The ends of all grants there are by window, in the order of time; those that are over too, until a change forgets
  * them.
  */
-export type Ends = Readonly<Partial<Record<Per, readonly End[]>>>;
+export type GrantExpiries = Readonly<Partial<Record<Per, readonly GrantExpiry[]>>>;
 
 /** One gateway's part of what is granted. @param partOf of one limit */
-export function sharedEnds(ends: Ends, partOf: (limit: Limit) => Limit): Ends {
-  const shared = (its: readonly End[] = []): readonly End[] =>
+export function sharedExpiries(expiries: GrantExpiries, partOf: (limit: Limit) => Limit): GrantExpiries {
+  const shared = (its: readonly GrantExpiry[] = []): readonly GrantExpiry[] =>
     its.map(({ untilMs, units, after }) => ({ untilMs, units: Number(partOf(units)), after: partOf(after) }));
-  return { minute: shared(ends.minute), day: shared(ends.day), month: shared(ends.month) };
+  return { minute: shared(expiries.minute), day: shared(expiries.day), month: shared(expiries.month) };
 }
