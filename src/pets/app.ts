@@ -127,21 +127,11 @@ function refusalOf(error: unknown, request: FastifyRequest, log: Log): Refusal {
 
 /** What HTTP parsing refused, by Node's code, as whole answers. */
 const BROKEN: ReadonlyMap<string | undefined, string> = new Map([
-  [
-    'HPE_HEADER_OVERFLOW',
-    rawAnswer(
-      new Refusal('headers_too_large', 'The request line and headers are too long.'),
-      'Request Header Fields Too Large',
-    ),
-  ],
-  [
-    'ERR_HTTP_REQUEST_TIMEOUT',
-    rawAnswer(new Refusal('request_timeout', 'The request took too long to arrive.'), 'Request Timeout'),
-  ],
+  ['HPE_HEADER_OVERFLOW', rawAnswer(new Refusal('headers_too_large', 'The request line and headers are too long.'))],
+  ['ERR_HTTP_REQUEST_TIMEOUT', rawAnswer(new Refusal('request_timeout', 'The request took too long to arrive.'))],
 ]);
 const UNREADABLE = rawAnswer(
   new Refusal('malformed_request', 'This is not a request the service can read. Send HTTP/1.1.'),
-  'Bad Request',
 );
 
 /** Where an answer is under way already, only the connection is ended. */

@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http';
+
 /** The closed catalogue of "no": every code a caller can meet, with its status. */
 const STATUS_OF = {
   invalid_body: 400,
@@ -57,8 +59,7 @@ export function listed(names: readonly string[]): string {
 }
 
 /** A whole HTTP/1.1 answer, for the places where there is a socket but no request. */
-export function rawAnswer(refusal: Refusal, reason: string): string {
-  const { status, body } = refusal;
-  const head = `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n`;
+export function rawAnswer({ status, body }: Refusal): string {
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]!}\r\nContent-Type: application/json; charset=utf-8\r\n`;
   return `${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }

@@ -18,7 +18,7 @@ t.test('what the caller sent is shown short and harmless', (t) => {
 });
 
 t.test('a raw answer counts its bytes', (t) => {
-  const [head = '', body = ''] = rawAnswer(new Refusal('malformed_request', 'é'), 'Bad Request').split('\r\n\r\n');
+  const [head = '', body = ''] = rawAnswer(new Refusal('malformed_request', 'é')).split('\r\n\r\n');
   t.match(head, /^HTTP\/1\.1 400 Bad Request\r\n/);
   t.match(head, new RegExp(`Content-Length: ${Buffer.byteLength(body)}\r\n`));
   t.end();

@@ -77,10 +77,10 @@ t.test('revocation, disabling and a plan change hold on the very next admission'
   t.equal(await judge(engine, token), 'disabled');
   await registry.change(id, { status: 'enabled', plan: 'pro' });
   const parts = parseToken(token, 'staging', false)!;
-  const [verdict] = await engine.admit([
+  const [given] = await engine.admit([
     { subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 },
   ]);
-  t.match(verdict, { outcome: 'admitted', plan: 'pro', windows: { 0: { name: 'minute', limit: 300, remaining: 299 } } });
+  t.match(given, { outcome: 'admitted', plan: 'pro', windows: { 0: { name: 'minute', limit: 300, remaining: 299 } } });
   await registry.revoke(id);
   t.not(await judge(engine, token), 'admitted');
   t.equal((await registry.get(id)).status, 'revoked', 'the record stays for the ledger');
