@@ -70,6 +70,8 @@ export const usageRow = (keyId: string, label: string): string =>
 export const FORMAT = 'F';
 /** Versions before kept here the id of the archive that days were moved to. */
 export const ARCHIVE = 'x';
+/** 0.2 kept here the import that was under way. */
+export const IMPORT = 'm';
 
 export const banNoteRow = (keyId: string): string => `b${keyId}`;
 export const tokenRow = (tokenId: string): string => `t${tokenId}`;

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../../admission/port.js';
 import { Memtable } from '../log/memtable.js';
 import { recover, saveEntry } from '../log/copy.js';
 import { Capacity } from './capacity.js';
-import { ARCHIVE, FORMAT } from './rows.js';
+import { ARCHIVE, FORMAT, IMPORT } from './rows.js';
 import { guardExit, isIdle } from './exit-guard.js';
 import { isDamage } from './damage.js';
 import type { Store } from './store.js';
@@ -55,7 +55,7 @@ export class Stores {
     mkdirSync(folder, { recursive: true });
     removeOtherBoots(folder, this.#recentName);
     this.#files = this.#open();
-    refuseArchived(this.durable, folder);
+    refuseUnfinished(this.durable, folder);
     checkFormat(this.durable, folder);
     if (!isSound(this.#files)) this.reopen('the files were found damaged');
   }
@@ -222,13 +222,18 @@ function checkFormat(durable: Store, folder: string): void {
     );
 }
 
-/** Reports read this store alone: without the days that 0.2 moved elsewhere they would be too small. */
-function refuseArchived(durable: Store, folder: string): void {
-  if (durable.getBinary(ARCHIVE) === undefined) return;
-  throw new StoreUnavailable(
-    `Days of the ledger in ${folder} are in an archive, which only Redis has now: start 0.2 on this data ` +
-      'folder once more and bring them back with its \`petgate usage archive restore\`.',
-  );
+/** What 0.2 left half done: keys of its import are in no index yet, days that it archived are missing in reports. */
+function refuseUnfinished(durable: Store, folder: string): void {
+  if (durable.getBinary(IMPORT) !== undefined)
+    throw new StoreUnavailable(
+      `An import of keys that 0.2 began is unfinished in ${folder}: start 0.2 on this data folder once more and run ` +
+        'its `petgate keys import` again, which finishes or drops it.',
+    );
+  if (durable.getBinary(ARCHIVE) !== undefined)
+    throw new StoreUnavailable(
+      `Days of the ledger in ${folder} are in an archive, which only Redis has now: start 0.2 on this data ` +
+        'folder once more and bring them back with its `petgate usage archive restore`.',
+    );
 }
 
 /** Same for every process until the machine restarts; where the system has none, the files are trusted always. */

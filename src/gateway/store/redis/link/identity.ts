@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { KnownId } from '../../known-id.js';
-import { STORE, storeMark } from '../names.js';
+import { IMPORT, STORE, storeMark } from '../names.js';
 import { NotOurs, redirectionOf, wordOf } from './errors.js';
 import type { Nodes } from './nodes.js';
 import { ANY_TIME, CLOCK_BYTES, loadScript } from './script.js';
@@ -65,6 +65,8 @@ export class Identity {
    * id.
    */
   async accept(): Promise<string> {
+    // Nobody can accept what this version does not know.
+    await this.#home();
     const known = this.#known.read() ?? (await this.#archived());
     const id = await this.#mark(STORE, known ?? newId(), known ?? '');
     await Promise.all(ALL_MARKS.map((mark) => this.#command(this.#ownerOf(mark), 'hset', mark, 'id', id)));
@@ -140,7 +142,21 @@ export class Identity {
         `its data has format ${format}, which this version of Petgate does not know: start the version that ` +
           'wrote it, or a later one',
       );
+    await this.#refuseImport(format);
     return { id, also: (also ?? '').split(' '), isMarked: marked === '1', format };
+  }
+
+  /** Keys that 0.2 staged would be valid here before their import is. In a marked store no answer is no reason. */
+  async #refuseImport(format: string | null): Promise<void> {
+    const found = await this.#command(this.#ownerOf(IMPORT), 'exists', IMPORT).catch((error: unknown) => {
+      if (format === null) throw error;
+      return 0;
+    });
+    if (found !== 0)
+      throw new NotOurs(
+        'an import of keys that 0.2 began is unfinished in it: start 0.2 once more and run its "petgate keys import" ' +
+          'again, which finishes or drops it',
+      );
   }
 
   async #idAt(node: string, mark: string): Promise<string | null> {

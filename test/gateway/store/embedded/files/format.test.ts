@@ -4,13 +4,18 @@ import { open } from 'lmdb';
 import t from 'tap';
 import { engineOn, ENTRY, recordOf, tempFolder } from '../fixture.js';
 
-t.test('a folder whose days of the ledger 0.2 moved to an archive is refused', async (t) => {
-  const folder = tempFolder(t);
-  const durable = open<Buffer, string>(join(folder, 'durable.mdb'), { encoding: 'binary' });
-  await durable.put('x', Buffer.from('an archive'));
-  await durable.close();
-  t.throws(() => engineOn(t, folder), { name: 'StoreUnavailable', message: /^Days of .*usage archive restore/ });
-});
+for (const [row, left, message] of [
+  ['x', 'days of the ledger in an archive', /^Days of .*usage archive restore/],
+  ['m', 'an import of keys unfinished', /^An import of keys .* is unfinished in .* start 0\.2 .*petgate keys import/],
+] as const) {
+  t.test(`a folder in which 0.2 left ${left} is refused`, async (t) => {
+    const folder = tempFolder(t);
+    const durable = open<Buffer, string>(join(folder, 'durable.mdb'), { encoding: 'binary' });
+    await durable.put(row, Buffer.from('{"id":"one","phase":"staging","untilMs":1}'));
+    await durable.close();
+    t.throws(() => engineOn(t, folder), { name: 'StoreUnavailable', message });
+  });
+}
 
 t.test('a folder of 0.2 is taken over and marked; one of a later version is refused', async (t) => {
   const folder = tempFolder(t);

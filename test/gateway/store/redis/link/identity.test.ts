@@ -184,7 +184,26 @@ t.test(
     const engine = engineOn(t, server, folder);
     await doubted(engine);
     await t.rejects(engine.check(), /format 2, .* does not know/);
-    await engine.trust.accept().catch(() => undefined);
+    await t.rejects(engine.trust.accept(), /format 2/);
     await t.rejects(engine.check(), /format 2/);
+  },
+);
+
+t.test(
+  'a store with an unfinished import of 0.2 is refused until that has ended, and nobody can accept it',
+  async (t) => {
+    for (const format of ['of 0.2', 'marked']) {
+      const server = await redisOf(t);
+      const folder = tempFolder(t);
+      await engineOn(t, server, folder).check();
+      if (format === 'of 0.2') await server.command('HDEL', 'petgate:store', 'format');
+      await server.command('HSET', 'petgate:import', 'id', 'one', 'phase', 'staging', 'until', '1');
+      const engine = engineOn(t, server, folder);
+      await doubted(engine);
+      await t.rejects(engine.check(), /unfinished.* start 0\.2 .*"petgate keys import"/, format);
+      await t.rejects(engine.trust.accept(), /unfinished/, format);
+      await server.command('DEL', 'petgate:import');
+      await believed(engine);
+    }
   },
 );
