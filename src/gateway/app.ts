@@ -5,10 +5,10 @@ import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/settings.js';
 import type { Operation } from './contract/operation.js';
 import { MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
-import { createListener, type Listener } from './edge/listener.js';
+import { createListener } from './edge/listener.js';
 import { buildHandler, type Lasting } from './handler.js';
 import { countUnproxied, watchListener, watchTls } from './observe/listener.js';
-import { createMetrics, type Metrics } from './observe/metrics.js';
+import { createMetrics } from './observe/metrics.js';
 import { logReplaced } from './observe/replaced.js';
 import { watchBreakers, watchUpstreams } from './observe/upstreams.js';
 import { openUpstreams, retireUpstreams, type Upstreams } from './upstream/pools.js';
@@ -21,18 +21,10 @@ interface AppParts extends Pick<Lasting, 'contract' | 'internalToken' | 'log' | 
   readonly engine: AdmissionEngine;
 }
 
-export interface App {
-  readonly listener: Listener;
-  readonly metrics: Metrics;
-  upstreams(): Upstreams;
-  /** Puts settings into force for every exchange, and a certificate for every connection, that begins from now on. */
-  apply(settings: Settings, certificate: Certificate | null): void;
-  /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
-  close(): Promise<void>;
-}
+export type App = ReturnType<typeof createApp>;
 
 /** The composition root: what outlives a reload, and the handler that each reload builds anew. Does not listen yet. */
-export function createApp(parts: AppParts): App {
+export function createApp(parts: AppParts) {
   const { settings, engine, contract, log } = parts;
   const metrics = createMetrics({
     engine: engine.name,
@@ -68,8 +60,9 @@ export function createApp(parts: AppParts): App {
   return {
     listener,
     metrics,
-    upstreams: () => built.upstreams,
-    apply: (next, inForce) => {
+    upstreams: (): Upstreams => built.upstreams,
+    /** Puts settings into force for every exchange, and a certificate for every connection, that begins from now on. */
+    apply: (next: Settings, inForce: Certificate | null): void => {
       const { upstreams: before, handler } = built;
       built = buildHandler(lasting, next, openUpstreams(next.upstreams, onBreakerChange, before));
       // Longer than an exchange of the old handler can take to get to its upstream.
@@ -77,7 +70,8 @@ export function createApp(parts: AppParts): App {
       certificate = inForce;
       listener.retune(certificate);
     },
-    close: async () => {
+    /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
+    close: async (): Promise<void> => {
       const lost = await failures.flush();
       if (lost > 0) log.error({ count: lost }, 'reports of failed requests were lost: the store is unavailable');
       for (const upstream of built.upstreams.values()) upstream.close();

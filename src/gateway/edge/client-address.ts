@@ -1,25 +1,21 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { createNetworks } from '../../shared/addresses.js';
 
-/** Reads the caller's address: the socket's, or what trusted proxies say of it. */
-export interface AddressReader {
-  /**
-   * @param remote the socket's peer; undefined once it was reset
-   * @param forwardedFor all values of X-Forwarded-For in order, joined by commas; null when absent
-   */
-  read(remote: string | undefined, forwardedFor: string | null): string;
-  trusts(remote: string | undefined): boolean;
-}
+export type AddressReader = ReturnType<typeof createAddressReader>;
 
 /** Stands for a peer that was gone before its address could be read. */
 const UNKNOWN_ADDRESS = '0.0.0.0';
 
-/** @param trustedProxies addresses or CIDR blocks whose X-Forwarded-For is believed */
-export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
+/**
+ * Reads the caller's address: the socket's (undefined once it was reset), or what trusted proxies say of it.
+ * @param trustedProxies addresses or CIDR blocks whose X-Forwarded-For is believed
+ */
+export function createAddressReader(trustedProxies: readonly string[]) {
   const isTrusted = createNetworks(trustedProxies);
   return {
-    trusts: (remote) => isTrusted(peerAddress(remote ?? '')),
-    read(remote, forwardedFor) {
+    trusts: (remote: string | undefined): boolean => isTrusted(peerAddress(remote ?? '')),
+    /** @param forwardedFor all values of X-Forwarded-For in order, joined by commas; null when absent */
+    read(remote: string | undefined, forwardedFor: string | null): string {
       let address = peerAddress(remote ?? '');
       if (forwardedFor === null || trustedProxies.length === 0) return address;
       // From the nearest hop outwards: each is believed as long as the one who says it is trusted.

@@ -1,19 +1,14 @@
 import type { CorsSettings } from '../config/settings.js';
 import { onlyValueOf } from './fields.js';
 
-/** Which origins may read answers (Fetch, "CORS protocol"). Worked out at load time, but for the caller's origin. */
-export interface Cors {
-  /** What an answer to a request with these header fields says, whatever its status. Both flat `[name, value, …]`. */
-  fieldsFor(headers: readonly string[]): readonly string[];
-  /** What the answer of a preflight adds; `allow` are the methods of its path. Empty for every other OPTIONS. */
-  preflightFields(headers: readonly string[], allow: string): readonly string[];
-}
+export type Cors = ReturnType<typeof createCors>;
 
 const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
 /** The answer to one origin must not be taken for that to another, also where none was sent. */
 const VARY = ['Vary', 'Origin'] as const;
 
-export function createCors({ origins, headers: sent, expose, maxAgeS, credentials }: CorsSettings): Cors {
+/** Which origins may read answers (Fetch, "CORS protocol"). Worked out at load time, but for the caller's origin. */
+export function createCors({ origins, headers: sent, expose, maxAgeS, credentials }: CorsSettings) {
   const rest = [
     'Access-Control-Expose-Headers',
     expose.join(', '),
@@ -22,8 +17,10 @@ export function createCors({ origins, headers: sent, expose, maxAgeS, credential
   const preflight = ['Access-Control-Allow-Headers', sent.join(', '), 'Access-Control-Max-Age', String(maxAgeS)];
   const fieldsOf = origins === '*' ? forAnybody(rest) : forListed(origins, rest);
   return {
+    /** What an answer to a request with these header fields says, whatever its status. Both flat `[name, value, …]`. */
     fieldsFor: fieldsOf,
-    preflightFields(headers, allow) {
+    /** What the answer of a preflight adds; `allow` are the methods of its path. Empty for every other OPTIONS. */
+    preflightFields(headers: readonly string[], allow: string): readonly string[] {
       const asked =
         onlyValueOf(headers, 'access-control-request-method') !== null && onlyValueOf(headers, 'origin') !== null;
       if (!asked || fieldsOf(headers)[0] !== ALLOW_ORIGIN) return [];

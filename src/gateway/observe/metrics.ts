@@ -1,5 +1,4 @@
 import { Counter, Registry } from 'prom-client';
-import type { OnVerdict } from '../admission/admit.js';
 import { REFUSALS } from '../refusal.js';
 import { UPSTREAM_FAILURES, type UpstreamFailure } from '../upstream/failure.js';
 import { QuickCounter } from './counter.js';
@@ -25,28 +24,10 @@ interface MetricLabels {
   readonly upstreams: Iterable<string>;
 }
 
-/** What the gateway counts as requests pass; the rest is read at each scrape (`gauge.ts`). */
-export interface Metrics {
-  readonly registry: Registry;
-  /** An exchange ended. Durations in seconds. */
-  exchange(operation: string, status: number, seconds: number): void;
-  /** A verdict that took or refused a token. */
-  readonly verdict: OnVerdict;
-  refusal(code: string): void;
-  admission(seconds: number): void;
-  batch(size: number): void;
-  upstream(name: string, seconds: number): void;
-  readonly upstreamFailed: (upstream: string, kind: UpstreamFailure) => void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics({
-  engine,
-  plans,
-  operations,
-  charged,
-  tunnelled = [],
-  upstreams,
-}: MetricLabels): Metrics {
+/** What the gateway counts as requests pass; the rest is read at each scrape (`gauge.ts`). */
+export function createMetrics({ engine, plans, operations, charged, tunnelled = [], upstreams }: MetricLabels) {
   const registry = new Registry();
   const { requests, duration, refusals, admission, batch, upstream, failures } = registerAll(registry, engine);
 
@@ -69,16 +50,18 @@ export function createMetrics({
 
   return {
     registry,
-    exchange: (operation, status, seconds) => {
+    /** An exchange ended. Durations in seconds. */
+    exchange: (operation: string, status: number, seconds: number): void => {
       requestChild(operation, statusClass(status)).inc();
       durationChild(operation, '').observe(seconds);
     },
+    /** A verdict that took or refused a token. */
     verdict: countVerdicts(registry, plans, charged),
-    refusal: (code) => refusalChild(code, '').inc(),
-    admission: (seconds) => admission.observe(seconds),
-    batch: (size) => batch.observe(size),
-    upstream: (name, seconds) => upstreamChild(name, '').observe(seconds),
-    upstreamFailed: (name, kind) => failures.labels(name, kind).inc(),
+    refusal: (code: string): void => refusalChild(code, '').inc(),
+    admission: (seconds: number): void => admission.observe(seconds),
+    batch: (size: number): void => batch.observe(size),
+    upstream: (name: string, seconds: number): void => upstreamChild(name, '').observe(seconds),
+    upstreamFailed: (name: string, kind: UpstreamFailure): void => failures.labels(name, kind).inc(),
   };
 }
 

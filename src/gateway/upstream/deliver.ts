@@ -30,8 +30,7 @@ export function deliver(
     let retried = false;
     const sentMs = performance.now();
 
-    const deadlineMs =
-      operation.deadlineMs === null ? upstream.deadlineMs : Math.min(operation.deadlineMs, upstream.deadlineMs);
+    const deadlineMs = Math.min(operation.deadlineMs ?? Infinity, upstream.settings.deadlineMs);
     const deadline = setTimeout(() => attempt?.stop(REFUSALS.upstream_timeout), deadlineMs);
     client.onGone(() => attempt?.stop('answered'));
 

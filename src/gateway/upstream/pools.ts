@@ -1,5 +1,4 @@
 import type { UpstreamSettings } from '../config/settings.js';
-import type { Slot } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
 import { openAddress, type Address } from './address.js';
 import type { BreakerChange } from './breaker.js';
@@ -12,27 +11,7 @@ import { maxOf } from './share.js';
 /** Requests that may wait for a connection, as a multiple of the connections: the pool itself has no bound. */
 const WAITING_FACTOR = 4;
 
-export interface Upstream {
-  readonly name: string;
-  readonly addresses: readonly Address[];
-  readonly deadlineMs: number;
-  readonly settings: UpstreamSettings;
-  readonly retries: Retries;
-  /** A place for a request; null when all addresses are full, of this operation or at all, or their breakers open. */
-  reserve(operation: string): Slot | null | Promise<Slot | null>;
-  /**
-   * The address to ask: a healthy one if any, of these one due for a trial, else the least loaded; null when all
-   * breakers are open. For a tunnel, tunnels are the load.
-   * @param after the one that just failed: any other that is not full is better. Null of a request that had a place: it
-   * is taken in however full they are by now
-   */
-  pick(operation: string, after: Address | null, forTunnel?: boolean): Address | null;
-  /** While every breaker is open: how long until one is due, 0 at least; else null. */
-  waitMs(): number | null;
-  retire(): Promise<void>;
-  close(): void;
-}
-
+export type Upstream = ReturnType<typeof openUpstream>;
 export type Upstreams = ReadonlyMap<string, Upstream>;
 
 export type OnBreakerChange = (upstream: string, address: Address, change: BreakerChange) => void;
@@ -66,7 +45,7 @@ function sameOf(upstream: Upstream | undefined, settings: UpstreamSettings): Ups
   return JSON.stringify(upstream?.settings) === JSON.stringify(settings) ? upstream : undefined;
 }
 
-function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange: OnBreakerChange): Upstream {
+function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange: OnBreakerChange) {
   const addresses = settings.addresses.map((url) => {
     const address: Address = openAddress(url, settings, (change) => onBreakerChange(name, address, change));
     return address;
@@ -79,18 +58,24 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
     if (breaker.isOpen) return breaker.dueMs <= nowMs;
     return evenFull || (underWay.size < full && shareOf(operation).size < shareFull);
   };
-  const places = new Slots(addresses, { all: full, operation: shareFull });
+  const slots = new Slots(addresses, { all: full, operation: shareFull });
   const { health } = settings;
   const watches = health === null ? [] : addresses.map((address) => watchAddress(address, health, settings.connectMs));
   const unwatch = (): void => watches.forEach((stop) => stop());
   return {
     name,
     addresses,
-    deadlineMs: settings.deadlineMs,
     settings,
     retries: new Retries(),
-    reserve: (operation) => places.take(operation),
-    pick(operation, after, forTunnel = false) {
+    /** A place for a request; null when all addresses are full, of this operation or at all, or their breakers open. */
+    reserve: (operation: string): ReturnType<Slots['take']> => slots.take(operation),
+    /**
+     * The address to ask: a healthy one if any, of these one due for a trial, else the least loaded; null when all
+     * breakers are open. For a tunnel, tunnels are the load.
+     * @param after the one that just failed: any other that is not full is better. Null of a request that had a place:
+     * it is taken in however full they are by now
+     */
+    pick(operation: string, after: Address | null, forTunnel = false): Address | null {
       const nowMs = performance.now();
       const bestOf = (evenFull: boolean): Address | null => {
         let best: Address | null = null;
@@ -104,15 +89,16 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
       if (after === null) return bestOf(true);
       return takesMore(after, operation, nowMs, false) ? after : null;
     },
-    waitMs: () =>
+    /** While every breaker is open: how long until one is due, 0 at least; else null. */
+    waitMs: (): number | null =>
       addresses.every(({ breaker }) => breaker.isOpen)
         ? Math.max(0, Math.min(...addresses.map(({ breaker }) => breaker.dueMs)) - performance.now())
         : null,
-    retire: async () => {
+    retire: async (): Promise<void> => {
       unwatch();
       await Promise.all(addresses.map(({ pool }) => pool.close()));
     },
-    close: () => {
+    close: (): void => {
       unwatch();
       for (const { pool } of addresses) pool.destroy();
     },
