@@ -3,7 +3,8 @@ import { request as requestHttps } from 'node:https';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { userInfo } from 'node:os';
-import type { Readable, Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
+import type { Readable, Transform, Writable } from 'node:stream';
 import type { AdminAddress } from './admin-address.js';
 import { CommandError } from './command-error.js';
 
@@ -46,10 +47,10 @@ export class AdminClient {
     return { ...page, [list]: items };
   }
 
-  /** Copies the answer to `out` as it comes. */
-  async pour(path: string, out: Writable = process.stdout): Promise<void> {
+  /** Copies the answer to `out` as it comes, through `meter`. */
+  async pour(path: string, out: Writable = process.stdout, meter: Transform = new PassThrough()): Promise<void> {
     try {
-      await pipeline(await this.open(path), out, { end: false });
+      await pipeline(await this.open(path), meter, out, { end: false });
     } catch (error) {
       if (error instanceof CommandError || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
       throw new CommandError(

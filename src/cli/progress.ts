@@ -1,7 +1,7 @@
 /** A line on a terminal that says how far long work has come; silent elsewhere. */
 export interface Progress {
-  /** @param fraction 0 to 1 @param note the text beside the bar */
-  show(fraction: number, note: string): void;
+  /** @param fraction 0 to 1, null where nobody knows the whole @param note the text beside the bar */
+  show(fraction: number | null, note: string): void;
   /** Wipes the line. */
   end(): void;
 }
@@ -15,6 +15,10 @@ export function progressOn(stream: NodeJS.WriteStream): Progress {
     show: (fraction, note) => {
       if (!stream.isTTY || performance.now() - shownMs < EVERY_MS) return;
       shownMs = performance.now();
+      if (fraction === null) {
+        stream.write(`\r\u001b[K${note}`);
+        return;
+      }
       const full = Math.round(fraction * WIDTH);
       stream.write(
         `\r\u001b[K[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${Math.floor(fraction * 100)} %  ${note}`,

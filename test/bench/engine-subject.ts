@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { open } from 'lmdb';
 import type { EmbeddedEngine, EmbeddedOptions } from '../../src/gateway/store/embedded/engine.js';
+import { firstSnapshot } from '../../src/gateway/store/records/snapshot.js';
 import type { Plan } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest } from '../../src/gateway/admission/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
@@ -54,11 +55,8 @@ async function openEngine(): Promise<Admit> {
 
 async function fill({ keys }: EmbeddedEngine): Promise<void> {
   for (let from = 0; from < ids.length; from += IMPORTED_AT_ONCE) {
-    await keys.add(
-      ids
-        .slice(from, from + IMPORTED_AT_ONCE)
-        .map((id) => ({ record: recordOf(id), entry: { atMs: 1, action: 'imported' as const, changed: {} } })),
-    );
+    const some = ids.slice(from, from + IMPORTED_AT_ONCE);
+    await keys.restore(some.map((id) => firstSnapshot(recordOf(id), { atMs: 1, action: 'imported', changed: {} })));
   }
 }
 

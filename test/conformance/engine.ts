@@ -13,6 +13,7 @@ import { verification } from './verification.js';
 import { keys } from './keys.js';
 import { ledger } from './ledger.js';
 import { tokens } from './tokens.js';
+import { transfer } from './transfer.js';
 import { windows } from './windows.js';
 
 /**
@@ -38,6 +39,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
       tokens,
       outbox,
       told,
+      transfer,
     ])
       await t.test(part.name, (t) => (part(t, engine), t.end()));
 

@@ -2,7 +2,8 @@ import type { Test } from 'tap';
 import { VersionConflict } from '../../src/gateway/store/port.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
-import type { NewRecord } from '../../src/gateway/store/records/record.js';
+import { firstSnapshot } from '../../src/gateway/store/records/snapshot.js';
+import type { Snapshot } from '../../src/gateway/store/records/snapshot.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 import type { Actor } from './cast.js';
 import { ask, askMany, change, count, freshId, newKey, NOON_MS } from './cast.js';
@@ -98,13 +99,13 @@ export function keys(t: Test, engine: AdmissionEngine): void {
   t.test('of many keys those are added that are not there; each is good, listed, and has its history', async (t) => {
     const there = await newKey(engine, 'free');
     const fresh = Array.from({ length: 150 }, () => incoming());
-    t.same(await engine.keys.add([]), []);
-    t.same(await engine.keys.add([...fresh, incoming(there.id)]), [...fresh.map(() => true), false]);
-    t.same(await engine.keys.add(fresh.slice(0, 3)), [false, false, false], 'once more changes nothing');
+    t.same(await engine.keys.restore([]), []);
+    t.same(await engine.keys.restore([...fresh, incoming(there.id)]), [...fresh.map(() => 'added'), 'different']);
+    t.same(await engine.keys.restore(fresh.slice(0, 3)), Array(3).fill('unchanged'), 'once more changes nothing');
     t.same(await engine.keys.read(there.id), there.record);
     const [first, second] = fresh as [Incoming, Incoming];
     t.same(await engine.keys.read(first.id), first.record);
-    t.same(await engine.keys.history(first.id), [first.entry]);
+    t.same(await engine.keys.history(first.id), first.history);
     for (const { record } of fresh)
       t.same(await engine.keys.page(beforeId(record.id), 1), [record], `${record.id} is listed`);
     t.equal(count(await askMany(engine, second, 3, NOON_MS), 'admitted'), 3);
@@ -114,20 +115,20 @@ export function keys(t: Test, engine: AdmissionEngine): void {
 
   t.test('keys that two bring in at once are added once', async (t) => {
     const fresh = Array.from({ length: 50 }, () => incoming());
-    const [mine, yours] = await Promise.all([engine.keys.add(fresh), engine.keys.add([...fresh].reverse())]);
-    t.ok(fresh.every((_, index) => mine[index] !== yours[fresh.length - 1 - index]));
+    const [mine, yours] = await Promise.all([engine.keys.restore(fresh), engine.keys.restore([...fresh].reverse())]);
+    for (const n of fresh.keys()) t.same([mine[n], yours[fresh.length - 1 - n]].sort(), ['added', 'unchanged']);
     for (const { id } of fresh) t.equal((await engine.keys.history(id)).length, 1);
   });
 }
 
-type Incoming = Actor & NewRecord<KeyRecord>;
+type Incoming = Actor & Snapshot<KeyRecord>;
 
 export function incoming(id = freshId()): Incoming {
   const secretHash = Buffer.from(`hash of ${id}`).toString('base64url');
   const secrets = [{ hash: secretHash, endsAtMs: null }];
   const record = keyRecord(id, { plan: 'pro', name: `imported ${id}`, secrets });
   const entry = { atMs: 7, action: 'imported', changed: { plan: record.plan } } as const;
-  return { id, record, entry, subject: { kind: 'key', id, secretHash } };
+  return { id, ...firstSnapshot(record, entry), subject: { kind: 'key', id, secretHash } };
 }
 
 /** What sorts right before an id. */

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Connect } from '../client.js';
-import { pourTo } from '../keys/transfer.js';
+import { pourTo } from '../transfer/files.js';
 import { group, segment, type Rows } from './command.js';
 import { grants } from './grants.js';
 import { dayIn, done, HISTORY, pages, record } from './show.js';

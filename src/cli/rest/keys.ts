@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
-import { exportCommand, importCommand } from '../keys/transfer.js';
+import { exportCommand, importCommand } from '../transfer/keys.js';
 import { cell } from '../output.js';
 import { group } from './command.js';
 import type { Row, Rows } from './command.js';
@@ -79,5 +79,4 @@ Examples:
   petgate keys rotate 3hT9sQ0aZk1B --overlap 24h
   petgate keys grant 3hT9sQ0aZk1B --day 500 --until 2027-01-31 --note "launch"
   petgate keys create --plan free --name "Old app" --import < key.txt
-  petgate keys import old-keys.jsonl
-  petgate keys export --hashes --output keys.jsonl`;
+  petgate keys import old-keys.jsonl`;

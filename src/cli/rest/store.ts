@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Connect } from '../client.js';
 import { cell } from '../output.js';
+import { exportCommand, importCommand } from '../transfer/store.js';
 import { group } from './command.js';
 import type { Rows } from './command.js';
 
@@ -24,5 +25,6 @@ const ROWS: Rows = {
 };
 
 export function storeCommand(connect: Connect): Command {
-  return group(connect, 'store', 'accept a store that lost its data or was replaced', ROWS);
+  const store = group(connect, 'store', 'back up, restore and move the store', ROWS);
+  return store.addCommand(exportCommand(connect)).addCommand(importCommand(connect));
 }

@@ -11,15 +11,12 @@ import { WEBHOOK_ROUTES } from './handlers/webhooks.js';
 import { describe } from './openapi/describe.js';
 import { route } from './route.js';
 import type { Route } from './route.js';
-import { exportAll, importAll } from './transfer.js';
-
-const KEYS = '/admin/v1/keys';
+import { TRANSFER_ROUTES } from './transfer.js';
 
 /** Everything that the admin port answers; each file says who may ask, and what it does. */
 export const ROUTES: readonly Route[] = [
   ...SERVICE_ROUTES,
-  route(`POST ${KEYS}/import`, 'keys', 'Imports keys by their hashes; those that are here are left alone', importAll),
-  route(`GET ${KEYS}/export`, 'keys', 'Every key as JSON lines', exportAll),
+  ...TRANSFER_ROUTES,
   ...KEY_ROUTES,
   ...CUSTOMER_ROUTES,
   ...WEBHOOK_ROUTES,

@@ -1,73 +1,48 @@
-import { ImportRefused } from '../accounts/import/import.js';
-import { customerOf } from '../store/records/customer-id.js';
-import type { KeyRecord } from '../store/records/key.js';
+import { ImportRefused } from '../accounts/transfer/import.js';
+import { exportStore } from '../accounts/transfer/store-export.js';
+import { importStore } from '../accounts/transfer/store-import.js';
 import { AdminRefusal } from './answer.js';
-import { readLines } from './input/lines.js';
-import { ofKeys, withCheck, withHashes } from './input/query.js';
-import { ImportResult } from './openapi/schemas.js';
-import { handler } from './route.js';
+import { readLines, STORED_LINE_BYTES } from './input/lines.js';
+import { withCheck } from './input/query.js';
+import { ImportResult, StoreImport } from './openapi/schemas.js';
+import { route } from './route.js';
+import type { Route } from './route.js';
 
 const JSON_LINES = 'application/x-ndjson';
 
-// Many keys at once, as JSON lines (import/line.ts has the form).
+/** Keys of elsewhere, and all of a store, as JSON lines (transfer/line.ts and stored.ts have the forms). */
+export const TRANSFER_ROUTES: readonly Route[] = [
+  route('POST /admin/v1/keys/import', 'keys', 'Imports keys by their hashes; those that are here are left alone', {
+    query: withCheck,
+    streams: true,
+    gives: ImportResult,
+    handle: async ({ parts, query, bytes, actor }) => {
+      const check = query.check === 'true';
+      return { json: await parts.registry.import(readLines(bytes), actor, check).catch(refuse('keys', check)) };
+    },
+  }),
+  route('GET /admin/v1/store/export', 'operator', 'All that the store keeps, as JSON lines', {
+    gives: [JSON_LINES],
+    handle: async ({ parts: { engine, registry } }) => ({
+      type: JSON_LINES,
+      chunks: exportStore(engine, await registry.nowMs()),
+    }),
+  }),
+  route('POST /admin/v1/store/import', 'operator', 'Brings in an export of a store; what is newer here stays', {
+    streams: true,
+    gives: StoreImport,
+    handle: async ({ parts: { engine }, bytes }) => ({
+      json: await importStore(engine, readLines(bytes, STORED_LINE_BYTES)).catch(refuse('records', false)),
+    }),
+  }),
+];
 
-export const importAll = handler({
-  query: withCheck,
-  streams: true,
-  gives: ImportResult,
-  handle: async ({ parts, query, bytes, actor }) => {
-    const check = query.check === 'true';
-    try {
-      return { json: await parts.registry.import(readLines(bytes), actor, check) };
-    } catch (error) {
-      if (!(error instanceof ImportRefused)) throw error;
-      const { imported, unchanged } = error.result;
-      const sums =
-        `${imported} keys were imported, ${unchanged} were here ` + 'already; correct these lines and import again';
-      const head = check ? 'Nothing was imported; correct these lines' : sums;
-      throw new AdminRefusal(400, 'invalid_import', `${head}:\n${error.message}`);
-    }
-  },
-});
-
-export const exportAll = handler({
-  query: { ...ofKeys, ...withHashes },
-  gives: [JSON_LINES],
-  handle: ({ parts, query: { name: namePrefix, hashes, ...filter } }) => {
-    const pages = parts.registry.all({ ...filter, ...(namePrefix === undefined ? {} : { namePrefix }) });
-    return { type: JSON_LINES, chunks: exported(pages, hashes === 'true') };
-  },
-});
-
-async function* exported(pages: AsyncIterable<readonly KeyRecord[]>, hashes: boolean): AsyncGenerator<string, void> {
-  for await (const records of pages)
-    yield records.map((record) => `${JSON.stringify(lineOf(record, hashes))}\n`).join('');
-}
-
-/**
- * A key as the import reads it, null fields left out; of a customer's key, which it can't take, with `customer`.
- * Without its hashes it holds what a listing holds.
- */
-function lineOf(record: KeyRecord, hashes: boolean): Record<string, unknown> {
-  const { id, plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, secrets } = record;
-  const customer = customerOf(id);
-  return {
-    id,
-    ...(customer === null ? {} : { customer }),
-    plan,
-    name,
-    status,
-    created: new Date(createdAtMs).toISOString(),
-    ...(note === '' ? {} : { note }),
-    ...(expiresAtMs === null ? {} : { expires: new Date(expiresAtMs).toISOString() }),
-    ...(scopes === null ? {} : { scopes }),
-    ...(limits === null ? {} : { limits }),
-    ...(hashes && secrets.length > 0
-      ? {
-          hashes: secrets.map(({ hash, endsAtMs }) =>
-            endsAtMs === null ? hash : { hash, ends: new Date(endsAtMs).toISOString() },
-          ),
-        }
-      : {}),
+function refuse(what: string, check: boolean): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ImportRefused)) throw error;
+    const { imported, unchanged } = error.result;
+    const sums = `${imported} ${what} were imported, ${unchanged} were here already; correct these lines and import again`;
+    const head = check ? 'Nothing was imported; correct these lines' : sums;
+    throw new AdminRefusal(400, 'invalid_import', `${head}:\n${error.message}`);
   };
 }

@@ -4,6 +4,7 @@ import type { GatewayEvent, Outbox, OutboxChange } from './outbox/event.js';
 import type { KeyRecord } from './records/key.js';
 import type { RecordStore } from './records/record.js';
 import type { Finality } from './finality.js';
+import type { LedgerStore } from './ledger.js';
 import type { Decider } from '../admission/port.js';
 
 /** An admitted request that ended in a 5xx. The day is that of the admission, store ms. */
@@ -102,6 +103,22 @@ export interface UsageStore {
   rows(from: string, to: string, keyId?: string, after?: string): AsyncIterable<readonly UsageRow[]>;
 }
 
+/** A row as it moves from one store to another. */
+export interface MovedRow extends UsageRow {
+  /** The archive has a row of this key and day too, and this comes on top. */
+  readonly isOnTop?: true | undefined;
+}
+
+/** The ledger as it moves from one store to another. */
+export interface LedgerTransfer {
+  /** Every row of the days before `day`; reading gives way to admissions. */
+  rowsBefore(day: string): AsyncIterable<readonly MovedRow[]>;
+  /** Sees to it that each count is at least as large as given. How many rows grew; none when it is repeated. */
+  raise(rows: readonly MovedRow[]): Promise<number>;
+  /** The archive of days; absent where a store has none. */
+  readonly archive?: Pick<LedgerStore, 'archive' | 'bind'>;
+}
+
 /** Which days of the ledger are final, as far as the store knows. */
 export interface DayStore {
   /** @param nowMs store time */
@@ -158,6 +175,7 @@ export interface AdmissionEngine extends Decider {
   readonly outbox: Outbox;
   readonly bans: BanStore;
   readonly usage: UsageStore;
+  readonly transfer: LedgerTransfer;
   readonly days: DayStore;
   /** How the engine fares that decides here while the shared store is unavailable; absent where there is none. */
   readonly failover?: Failover;

@@ -119,10 +119,10 @@ t.test(
     const keys = Array.from({ length: 300 }, () => incoming());
     const held = (on: (node: number) => boolean) => keys.filter(({ id }) => on(nodeOf(`{${id}}`))).slice(0, 5);
     const [followed, alone] = [held((node) => node === 0), held((node) => node !== 0)];
-    t.ok((await engine.keys.add(followed)).every(Boolean));
-    await t.rejects(engine.keys.add(alone), { name: 'ChangeUncertain' });
-    await t.rejects(engine.keys.add([...followed, ...alone]), { name: 'ChangeUncertain' }, 'nor once more');
-    t.ok((await engine.keys.add(followed)).every((isNew) => !isNew));
+    t.ok((await engine.keys.restore(followed)).every((how) => how === 'added'));
+    await t.rejects(engine.keys.restore(alone), { name: 'ChangeUncertain' });
+    await t.rejects(engine.keys.restore([...followed, ...alone]), { name: 'ChangeUncertain' }, 'nor once more');
+    t.ok((await engine.keys.restore(followed)).every((how) => how === 'unchanged'));
   },
 );
 

@@ -101,7 +101,7 @@ async function live(
     ['keys', 'list'],
     ['keys', 'show', key],
     ['keys', 'history', imported.id],
-    ['keys', 'export', '--hashes'],
+    ['store', 'export'],
     ['keys', 'history', id],
   ]) {
     const { stdout, stderr } = await petgate(['--admin-url', gateway.adminUrl, ...args], env);
@@ -114,7 +114,7 @@ async function live(
     '/readyz',
     `/admin/v1/usage?from=${DAY}&to=${DAY}&by=key,plan,operation,day`,
     `/admin/v1/usage?format=csv&by=key`,
-    '/admin/v1/keys/export?hashes=true',
+    '/admin/v1/store/export',
   ])
     await ask('GET', path);
   await ask('DELETE', `/admin/v1/keys/${imported.id}`);

@@ -164,7 +164,7 @@ t.test('what a caller did not finish sending is no fault of the gateway', async 
 
 t.test('HEAD has the fields of GET and no body', async (t: Test) => {
   const { ask } = await listen(t);
-  for (const path of ['/metrics', '/livez', '/admin/v1/keys', '/admin/v1/keys/export', '/admin/usage']) {
+  for (const path of ['/metrics', '/livez', '/admin/v1/keys', '/admin/v1/store/export', '/admin/usage']) {
     const [head, got] = [await ask('HEAD', path), await ask('GET', path)];
     t.same([head.status, head.text], [200, '']);
     for (const field of ['content-type', 'content-security-policy', 'cache-control'])

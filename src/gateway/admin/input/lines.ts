@@ -1,22 +1,27 @@
-import type { ImportLine } from '../../accounts/import/import.js';
+import type { ImportLine } from '../../accounts/transfer/import.js';
 import { NotAnObject, parseObject } from './json.js';
 
+/** Of a line that an operator writes, and of one that an export wrote, with all the history of a key. */
 const LINE_BYTES = 16_384;
+export const STORED_LINE_BYTES = 16 * 1_048_576;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * JSON lines as they come: one object per line of at most 16 KiB, empty lines skipped. Not by node:readline, which
+ * JSON lines as they come: one object per line of at most `maxBytes`, empty lines skipped. Not by node:readline, which
  * keeps a line of any length, and mends what is no UTF-8.
  */
-export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportLine, void> {
+export async function* readLines(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes = LINE_BYTES,
+): AsyncGenerator<ImportLine, void> {
   let line = 1;
   let rest: Buffer = Buffer.alloc(0);
   let isTooLong = false;
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      yield* readLine(line, Buffer.concat([rest, chunk.subarray(start, end)]), isTooLong);
+      yield* readLine(line, Buffer.concat([rest, chunk.subarray(start, end)]), isTooLong, maxBytes);
       rest = rest.subarray(0, 0);
       isTooLong = false;
       line += 1;
@@ -24,16 +29,16 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
     }
     rest = Buffer.concat([rest, chunk.subarray(start)]);
     // The rest of such a line is read over, not kept.
-    isTooLong ||= rest.length > LINE_BYTES;
+    isTooLong ||= rest.length > maxBytes;
     if (isTooLong) rest = rest.subarray(0, 0);
   }
-  yield* readLine(line, rest, isTooLong);
+  yield* readLine(line, rest, isTooLong, maxBytes);
 }
 
-function* readLine(line: number, bytes: Buffer, isTooLong: boolean): Generator<ImportLine, void> {
+function* readLine(line: number, bytes: Buffer, isTooLong: boolean, maxBytes: number): Generator<ImportLine, void> {
   const isMarked = line === 1 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK);
-  if (isTooLong || bytes.length > LINE_BYTES) {
-    yield { line, problem: `is longer than ${LINE_BYTES} bytes` };
+  if (isTooLong || bytes.length > maxBytes) {
+    yield { line, problem: `is longer than ${maxBytes} bytes` };
     return;
   }
   try {

@@ -60,9 +60,6 @@ const wholeReference = reference.min(1, 'must not be empty').optional();
 export const ofReference = { reference: wholeReference.describe('Only customers of this very reference') };
 const flag = choice(['true', 'false']).optional();
 export const withCheck = { check: flag.describe('Writes nothing, and says what would come of it') };
-export const withHashes = {
-  hashes: flag.describe('With hashes the lines can be imported'),
-};
 export const inState = { state: choice(OUTBOX_STATES).default('waiting').describe('Which events') };
 
 const day = z.string().refine(isDay, 'must be a day such as 2026-11-21').meta({ format: 'date' }).optional();

@@ -75,6 +75,13 @@ export const KeyPage = answer('KeyPage', { keys: z.array(Key), cursor: CURSOR })
 const CHANGED = z.record(TEXT, z.unknown());
 const ENTRY = z.object({ at: MOMENT, actor: TEXT.nullable(), action: TEXT, changed: CHANGED });
 export const History = answer('History', { history: z.array(ENTRY) });
+const COUNTED = { requests: COUNT, units: COUNT, limited: COUNT, banned: COUNT, failed: COUNT };
+export const StoreImport = answer('StoreImport', {
+  ...{ added: COUNT, changed: COUNT, unchanged: COUNT },
+  newer: COUNT.describe('Changed here since the export: they stay'),
+  raised: COUNT.describe('Rows of the ledger that grew'),
+  sums: z.object({ customers: COUNT, keys: COUNT, tokens: COUNT, ...COUNTED }).describe('What the file holds'),
+});
 export const ImportResult = answer('ImportResult', { imported: COUNT, unchanged: COUNT });
 
 export const NewCustomer = body('NewCustomer', newCustomer(NO_RULES));

@@ -30,6 +30,7 @@ import type { Transaction } from './log/transaction.js';
 import { attempt } from './files/errors.js';
 import { Maintenance } from './maintenance.js';
 import { usageOf } from './ledger/rows.js';
+import { ledgerTransferOf } from './ledger/transfer.js';
 
 export interface EmbeddedOptions extends StoreOptions {
   readonly plans: Plans;
@@ -69,6 +70,7 @@ export function engineOn(
   const addresses = new Addresses(stores);
   const checkpoint = new Checkpoint(stores);
   const maintenance = new Maintenance(stores, checkpoint, new Sweep(stores, usageDays, verifier), addresses);
+  const usage = usageOf(stores, checkpoint);
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
       transact(stores, (transaction) => {
@@ -86,12 +88,13 @@ export function engineOn(
     admit,
     // One transaction: what isn't acknowledged was not counted.
     fail: (reports) => attempt(stores, () => transact(stores, (transaction) => countFailures(transaction, reports))),
-    keys: keysOf(stores),
-    customers: customersOf(stores),
+    keys: keysOf(stores, checkpoint),
+    customers: customersOf(stores, checkpoint),
     tokens: tokensOf(stores),
     outbox: outboxOf(stores, () => checkpoint.takeOver()),
     bans: bansOf(stores, checkpoint),
-    usage: usageOf(stores, checkpoint),
+    usage,
+    transfer: ledgerTransferOf(stores, checkpoint, usage, usageDays),
     // All processes of the machine count in one ledger: nobody brings anything later.
     days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
     check: async () => {

@@ -1,14 +1,10 @@
+import type { Restored, Snapshot } from './snapshot.js';
+
 /** What keys and customers have in common. */
 export interface StoredRecord {
   readonly id: string;
   /** Grows by one with each change: a change names the version it saw, and loses when another came first. */
   readonly version: number;
-}
-
-/** A record of version 1, with the first line of its history. */
-export interface NewRecord<R extends StoredRecord> {
-  readonly record: R;
-  readonly entry: AuditEntry;
 }
 
 /**
@@ -27,10 +23,15 @@ export interface RecordStore<R extends StoredRecord, Beside> {
    * forgets what stands beside it: of a key the note of a ban, of a customer its webhook.
    */
   rewrite(record: R, history: readonly AuditEntry[]): Promise<void>;
-  /** Writes those of `records` whose id is new and says which these were. All are then as certain as after `write`. */
-  add(records: readonly NewRecord<R>[]): Promise<readonly boolean[]>;
   /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */
   page(afterId: string | null, count: number): Promise<readonly R[]>;
+  /** As `page`, each with all that stands beside it; of keys what was counted from `fromDay` on too. */
+  snapshots(afterId: string | null, count: number, fromDay: string): Promise<readonly Snapshot<R>[]>;
+  /**
+   * Puts in what `snapshots` gave elsewhere, or here, where it is more than what is here; what became of each. May be
+   * repeated, and is then as certain as after `write`.
+   */
+  restore(snapshots: readonly Snapshot<R>[]): Promise<readonly Restored[]>;
   /** In the order in which it happened. */
   history(id: string): Promise<readonly AuditEntry[]>;
 }

@@ -28,6 +28,7 @@ import type { SpooledKey } from './spool.js';
 import { Eviction } from './trust/eviction.js';
 import { parseRedisUrl } from './link/url.js';
 import { ledgerStore } from './ledger/moved-days.js';
+import { ledgerTransferOf } from './ledger/transfer.js';
 import { usageStore } from './ledger/rows.js';
 
 const FINAL_AFTER_MS = 7 * DAY_MS;
@@ -105,7 +106,8 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const onNoted = options.events === true ? (keyIds: readonly string[]) => pending.add(keyIds) : null;
   let edition = editionOf(options.plans, usageDays, onNoted);
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
-  const customers = customerStore(link, replicas);
+  const customers = customerStore(link, replicas, usageDays);
+  const ledger = ledgerStore(link, days, usageDays, customers, () => link.close());
   const checked = subjectName({ kind: 'address', address: 'check' });
   return {
     name: 'redis',
@@ -118,14 +120,15 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       return verdicts.some(isUnknown) ? believed(link, requests, verdicts) : verdicts;
     },
     fail: (reports) => fail(link, reports, usageDays),
-    keys: keyStore(link, replicas, pending),
+    keys: keyStore(link, replicas, pending, usageDays),
     customers,
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),
     bans: banStore(link, replicas, pending),
     usage: usageStore(link),
     days,
-    ledger: ledgerStore(link, days, usageDays, customers, () => link.close()),
+    ledger,
+    transfer: ledgerTransferOf(link, ledger, usageDays),
     check: async () => {
       await link.check(checked);
       await eviction.check();

@@ -44,7 +44,6 @@ const KEYS = [
   'POST /admin/v1/customers/{id}/grants',
   'DELETE /admin/v1/customers/{id}/grants/{grant}',
   'POST /admin/v1/keys/import',
-  'GET /admin/v1/keys/export',
   'PUT /admin/v1/bans/{id}',
   'DELETE /admin/v1/bans/{id}',
   'POST /admin/v1/customers',

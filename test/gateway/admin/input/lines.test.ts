@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { readLines } from '../../../../src/gateway/admin/input/lines.js';
-import type { ImportLine } from '../../../../src/gateway/accounts/import/import.js';
+import type { ImportLine } from '../../../../src/gateway/accounts/transfer/import.js';
 
 async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let start = 0; start < bytes.length; start += size)

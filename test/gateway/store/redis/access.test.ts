@@ -6,6 +6,7 @@ import {
   ask,
   change,
   changeCustomer,
+  freshId,
   keyOf,
   newCustomer,
   newKey,
@@ -55,7 +56,9 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.equal((await engine.bans.read(key.id))?.untilMs, NOON_MS);
   t.equal(await engine.bans.lift(key.id), true);
   t.equal((await engine.keys.page(null, 10)).length, 1);
-  t.same(await engine.keys.add([{ record: key.record, entry: { atMs: 0, action: 'imported', changed: {} } }]), [false]);
+  for await (const rows of engine.transfer.rowsBefore(dayName(NOON_MS))) await engine.transfer.raise(rows);
+  const [snapshot] = await engine.keys.snapshots(null, 10, dayName(Date.now()));
+  t.same(await engine.keys.restore([{ ...snapshot!, record: { ...snapshot!.record, id: freshId() } }]), ['added']);
   const customer = await newCustomer(engine, 'monthly');
   const own = await keyOf(engine, customer.id);
   t.equal((await ask(engine, own, NOON_MS)).outcome, 'admitted');

@@ -31,34 +31,33 @@ async function* allRows(
 }
 
 async function* keyRows(stores: Stores, keyId: string, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
-  const rows = await rowsOfKey(stores, keyId, [...daysOf(from, to)]);
+  const rows = await attempt(stores, () => {
+    stores.memtable.refresh();
+    return rowsOfKey(stores, keyId, [...daysOf(from, to)]);
+  });
   if (rows.length > 0) yield rows;
 }
 
 /**
  * One key's rows, without waiting for the disk: what the log says, over what `durable` has. The log is read
- * first: what it has given up by then stands in `durable`.
+ * first, by `refresh` of the memtable: what it has given up by then stands in `durable`.
  */
-function rowsOfKey(stores: Stores, keyId: string, days: readonly string[]): Promise<readonly UsageRow[]> {
-  return attempt(stores, () => {
-    const { memtable, durable } = stores;
-    const found = new Map<string, UsageRow>();
-    const wanted = new Set(days);
-    memtable.refresh();
-    for (const { label, counts, changedBy } of memtable.find(keyId)?.slots ?? []) {
-      const name = usageRow(keyId, label.text);
-      if (changedBy > memtable.mergedTo) found.set(name, rowOf(name, packCounts(counts)));
-    }
-    for (const day of days) {
-      const start = `u${day}${SEPARATOR}${keyId}${SEPARATOR}`;
-      for (const { key, value } of durable.getRange({ start, end: start + AFTER_ALL }))
-        if (!found.has(key)) found.set(key, rowOf(key, value));
-    }
-    return [...found]
-      .filter(([, { day }]) => wanted.has(day))
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, each]) => each);
-  });
+export function rowsOfKey({ memtable, durable }: Stores, keyId: string, days: readonly string[]): readonly UsageRow[] {
+  const found = new Map<string, UsageRow>();
+  const wanted = new Set(days);
+  for (const { label, counts, changedBy } of memtable.find(keyId)?.slots ?? []) {
+    const name = usageRow(keyId, label.text);
+    if (changedBy > memtable.mergedTo) found.set(name, rowOf(name, packCounts(counts)));
+  }
+  for (const day of days) {
+    const start = `u${day}${SEPARATOR}${keyId}${SEPARATOR}`;
+    for (const { key, value } of durable.getRange({ start, end: start + AFTER_ALL }))
+      if (!found.has(key)) found.set(key, rowOf(key, value));
+  }
+  return [...found]
+    .filter(([, { day }]) => wanted.has(day))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, each]) => each);
 }
 
 /** Gives the event loop back once `TURN_MS` were used since the last time. */

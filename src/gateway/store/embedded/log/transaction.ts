@@ -6,8 +6,9 @@ import type { Crossing } from '../../outbox/facts.js';
 import type { GatewayEvent } from '../../outbox/event.js';
 import { noteBan } from '../records/ban-index.js';
 import { dayOf } from '../ledger/day.js';
-import type { KeyEntry } from './key-entry.js';
+import type { KeyEntry, Slot } from './key-entry.js';
 import { labelOf } from './label.js';
+import type { Label } from './label.js';
 import { packRow } from './row.js';
 import { mark, writePending } from './pending.js';
 import { isDamage } from '../files/damage.js';
@@ -90,12 +91,20 @@ export class Transaction {
 
   /** Adds one for the ledger to a key's counts, on the day of `atMs`; gives them. */
   count(entry: KeyEntry, plan: string, operation: string, atMs: number, field: keyof UsageCounts): Counts {
-    this.change(entry);
-    const { memtable, counter } = this.#stores;
-    const slot = memtable.slot(entry, labelOf(atMs, plan, operation + counter), this.#today);
+    const slot = this.slot(entry, labelOf(atMs, plan, operation + this.#stores.counter));
+    this.changeSlot(entry, slot);
     slot.counts[field] += 1;
-    slot.changedBy = this.#id;
     return slot.counts;
+  }
+
+  /** What was counted of a key under a label. Whoever changes it says so with `changeSlot`. */
+  slot(entry: KeyEntry, label: Label): Slot {
+    return this.#stores.memtable.slot(entry, label, this.#today);
+  }
+
+  changeSlot(entry: KeyEntry, slot: Slot): void {
+    this.change(entry);
+    slot.changedBy = this.#id;
   }
 
   /** What is remembered under a row of `recent` that holds an address. */

@@ -11,7 +11,6 @@ import {
   AFTER_ALL,
   banNoteRow,
   customerRow,
-  historyRange,
   historyRow,
   recordRow,
   RECORDS_VERSION,
@@ -21,14 +20,16 @@ import { putDouble } from '../files/store.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { appendPending } from '../log/pending.js';
+import type { Checkpoint } from '../log/checkpoint.js';
+import { bytesOf, historyIn, jsonIn, putHistory, snapshotsOf } from './snapshots.js';
 
 /** What differs between keys and customers. Both live in `durable` alone, synced before a change is acknowledged. */
 interface RecordType<Beside> {
   readonly row: (id: string) => string;
   /** In a transaction: writes what comes with a change. */
   readonly putBeside: (durable: Store, id: string, beside: Beside) => void;
-  /** The row beside the record that erasing takes away. */
-  readonly erased: (id: string) => string;
+  /** The row beside the record: it moves with it, and erasing takes it away. */
+  readonly besideRow: (id: string) => string;
 }
 
 const KEYS: RecordType<OutboxChange> = {
@@ -36,7 +37,7 @@ const KEYS: RecordType<OutboxChange> = {
   putBeside(durable, _id, { emit, withdraw }) {
     appendPending(durable, [...withdraw, ...emit]);
   },
-  erased: banNoteRow,
+  besideRow: banNoteRow,
 };
 
 const CUSTOMERS: RecordType<Webhook | null> = {
@@ -45,23 +46,27 @@ const CUSTOMERS: RecordType<Webhook | null> = {
     if (webhook === null) durable.removeSync(webhookRow(id));
     else durable.putSync(webhookRow(id), bytesOf(webhook));
   },
-  erased: webhookRow,
+  besideRow: webhookRow,
 };
 
-export function keysOf(stores: Stores): KeyStore {
-  return recordsOf<KeyRecord, OutboxChange>(stores, KEYS);
+export function keysOf(stores: Stores, checkpoint: Checkpoint): KeyStore {
+  return recordsOf<KeyRecord, OutboxChange>(stores, checkpoint, KEYS);
 }
 
-export function customersOf(stores: Stores): CustomerStore {
+export function customersOf(stores: Stores, checkpoint: Checkpoint): CustomerStore {
   return {
-    ...recordsOf<CustomerRecord, Webhook | null>(stores, CUSTOMERS),
+    ...recordsOf<CustomerRecord, Webhook | null>(stores, checkpoint, CUSTOMERS),
     webhook: (id) => reading(stores, (durable) => jsonIn(durable, webhookRow(id)) as Webhook | undefined),
     keyCount: (id) =>
       reading(stores, (durable) => durable.getKeysCount({ start: recordRow(id), end: recordRow(id + AFTER_ALL) })),
   };
 }
 
-function recordsOf<R extends StoredRecord, Beside>(stores: Stores, type: RecordType<Beside>): RecordStore<R, Beside> {
+function recordsOf<R extends StoredRecord, Beside>(
+  stores: Stores,
+  checkpoint: Checkpoint,
+  type: RecordType<Beside>,
+): RecordStore<R, Beside> {
   const { row } = type;
   /** In a transaction: the record in place of the version before. */
   const put = ({ durable, durableCapacity }: Stores, record: R): void => {
@@ -76,6 +81,7 @@ function recordsOf<R extends StoredRecord, Beside>(stores: Stores, type: RecordT
     stores.durable.putSync(historyRow(record.id, record.version), bytesOf(entry));
   };
   return {
+    ...snapshotsOf<R>(stores, checkpoint, type),
     read: (id) => reading(stores, (durable) => jsonIn(durable, row(id)) as R | undefined),
     // What can be read here is on the disk.
     confirm: () => Promise.resolve(),
@@ -88,42 +94,14 @@ function recordsOf<R extends StoredRecord, Beside>(stores: Stores, type: RecordT
     rewrite: (record, history) =>
       inTransaction(stores, () => {
         put(stores, record);
-        replaceHistory(stores.durable, record, history);
-        stores.durable.removeSync(type.erased(record.id));
+        putHistory(stores.durable, record, history);
+        stores.durable.removeSync(type.besideRow(record.id));
       }),
-    add: (records) =>
-      inTransaction(stores, () =>
-        records.map(({ record, entry }) => {
-          if (stores.durable.doesExist(row(record.id))) return false;
-          put(stores, record);
-          putEntry(record, entry);
-          return true;
-        }),
-      ),
     page: (afterId, limit) =>
       reading(stores, (durable) => {
         const range = { start: row(afterId ?? ''), end: row(AFTER_ALL), limit, exclusiveStart: true };
         return [...durable.getRange(range)].map(({ value }) => JSON.parse(value.toString()) as R);
       }),
-    history: (id) =>
-      reading(stores, (durable) =>
-        [...durable.getRange(historyRange(id))].map(({ value }) => JSON.parse(value.toString()) as AuditEntry),
-      ),
+    history: (id) => reading(stores, (durable) => historyIn(durable, id)),
   };
-}
-
-/** In a transaction: the history is this from now on, its last entry that of the record's version. */
-function replaceHistory(durable: Store, { id, version }: StoredRecord, history: readonly AuditEntry[]): void {
-  const rows = [...durable.getKeys(historyRange(id))];
-  for (const [index, entry] of history.entries())
-    durable.putSync(rows[index] ?? historyRow(id, version), bytesOf(entry));
-}
-
-function jsonIn(durable: Store, row: string): unknown {
-  const bytes = durable.getBinary(row);
-  return bytes && JSON.parse(bytes.toString());
-}
-
-function bytesOf(value: object): Buffer {
-  return Buffer.from(JSON.stringify(value));
 }

@@ -103,7 +103,8 @@ function sumOf(rows: KeyRows): string {
   return rows.reduce((sum, row) => countsOf(row).reduce((part, [, count]) => part + count, sum), 0).toString();
 }
 
-function fieldsOf(rows: KeyRows): readonly string[] {
+/** Fields and counts of the ledger that has these rows. */
+export function fieldsOf(rows: KeyRows): readonly string[] {
   return rows.flatMap((row) =>
     countsOf(row).flatMap(([name, count]) =>
       count === 0 ? [] : [usageField(row.plan, row.operation, name), count.toString()],

@@ -113,7 +113,7 @@ async function* runs(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<Run
     const { found, until } = await (link.cluster ? readEach : readInOneRun)(link, ledgers, at);
     const tookMs = performance.now() - beganMs;
     const rows: StoredRow[] = [];
-    for (const [ledger, counts] of found) pushRows(rows, ledger, counts);
+    for (const [{ keyId, day, isHeld }, counts] of found) rows.push(...rowsIn(keyId, day, counts, isHeld));
     yield { rows, tookMs };
     at = until;
   }
@@ -148,11 +148,12 @@ function* pairsOf(fields: readonly string[]): Generator<readonly [string, string
 }
 
 /** The rows of one day ledger: its fields hold plan, operation and the name of the count. */
-function pushRows(
-  rows: StoredRow[],
-  { keyId, day, isHeld }: Ledger,
+export function rowsIn(
+  keyId: string,
+  day: number,
   counts: Iterable<readonly [string, string]>,
-): void {
+  isHeld = false,
+): readonly StoredRow[] {
   const name = dayName(day);
   const found = new Map<string, Mutable<UsageRow>>();
   let isOnTop = !isHeld;
@@ -181,7 +182,7 @@ function pushRows(
     }
     add(row, field.slice(countAt + 1), Number(count));
   }
-  for (const row of found.values()) rows.push(isOnTop ? row : { ...row, isWhole: true });
+  return [...found.values()].map((row) => (isOnTop ? row : { ...row, isWhole: true }));
 }
 
 /** Units are one for each request, and what is counted beside them. */

@@ -60,7 +60,7 @@ function noteOf(text: string, untilMs: number): BanNote | null {
 }
 
 /** Who is banned stands with each subject; this index beside it, in a step of its own, is there to be counted. */
-async function noteBan(link: Link, kind: Subject['kind'], who: string, untilMs: number): Promise<void> {
+export async function noteBan(link: Link, kind: Subject['kind'], who: string, untilMs: number): Promise<void> {
   await link.run(NOTE, [INDEX[kind]], [who, untilMs.toString()]);
 }
 

@@ -8,7 +8,7 @@ import { CUSTOMER_INDEX, customerName, KEY_INDEX } from '../names.js';
 import { grantsText } from '../admit/grants.js';
 import { NO_LIMIT } from '../admit/codes.js';
 import { recordsOf } from './records.js';
-import type { RecordType } from './records.js';
+import type { RecordType } from './record-type.js';
 
 /** Ids of keys looked at in one command. */
 const IDS_AT_ONCE = 1_000;
@@ -21,7 +21,10 @@ const IDS_AT_ONCE = 1_000;
 const CUSTOMERS: RecordType<CustomerRecord> = {
   index: CUSTOMER_INDEX,
   nameOf: customerName,
-  read: (link, id) => jsonIn<CustomerRecord>(link, id, 'record'),
+  recordIn: (_id, fields) => {
+    const record = fields.get('record');
+    return record === undefined ? undefined : (JSON.parse(record) as CustomerRecord);
+  },
   fieldsOf: (record) => [
     'version',
     record.version.toString(),
@@ -30,16 +33,19 @@ const CUSTOMERS: RecordType<CustomerRecord> = {
     'record',
     JSON.stringify(record),
   ],
-  erased: ['webhook', ''],
+  beside: 'webhook',
 };
 
-export function customerStore(link: Link, replicas: Replicas): CustomerStore {
-  const records = recordsOf(link, replicas, CUSTOMERS);
+export function customerStore(link: Link, replicas: Replicas, usageDays: number): CustomerStore {
+  const records = recordsOf(link, replicas, CUSTOMERS, usageDays);
   return {
     ...records,
     write: (record, entry, webhook) =>
       records.write(record, entry, webhook === undefined ? {} : { fields: ['webhook', textOf(webhook)] }),
-    webhook: (id) => jsonIn<Webhook>(link, id, 'webhook'),
+    async webhook(id) {
+      const stored = (await link.command('hget', customerName(id), 'webhook')) as Buffer | null;
+      return stored === null || stored.length === 0 ? undefined : (JSON.parse(stored.toString()) as Webhook);
+    },
     async keyCount(id) {
       let count = 0;
       for await (const ids of idsIn(link, KEY_INDEX, id, IDS_AT_ONCE)) {
@@ -54,11 +60,6 @@ export function customerStore(link: Link, replicas: Replicas): CustomerStore {
 
 function textOf(webhook: Webhook | null): string {
   return webhook === null ? '' : JSON.stringify(webhook);
-}
-
-async function jsonIn<T>(link: Link, id: string, field: string): Promise<T | undefined> {
-  const stored = (await link.command('hget', customerName(id), field)) as Buffer | null;
-  return stored === null || stored.length === 0 ? undefined : (JSON.parse(stored.toString()) as T);
 }
 
 /** `<status> <minute> <day> <month>[;<grants>] <plan>`; of the limits -1 is unlimited, -2 none of its own. */

@@ -8,21 +8,18 @@ import { KEY_INDEX, keyName } from '../names.js';
 import type { PendingEvents } from '../outbox/pending.js';
 import { grantsText } from '../admit/grants.js';
 import { recordsOf } from './records.js';
-import type { RecordType } from './records.js';
+import type { RecordType } from './record-type.js';
 
 const KEYS: RecordType<KeyRecord> = {
   index: KEY_INDEX,
   nameOf: keyName,
-  async read(link, id) {
-    const fields = await link.hash(keyName(id));
-    return fields.has('version') ? recordOf(id, fields) : undefined;
-  },
+  recordIn: (id, fields) => (fields.has('version') ? recordOf(id, fields) : undefined),
   fieldsOf,
-  erased: ['ban', ''],
+  beside: 'ban',
 };
 
-export function keyStore(link: Link, replicas: Replicas, pending: PendingEvents): KeyStore {
-  const records = recordsOf(link, replicas, KEYS);
+export function keyStore(link: Link, replicas: Replicas, pending: PendingEvents, usageDays: number): KeyStore {
+  const records = recordsOf(link, replicas, KEYS, usageDays);
   return {
     ...records,
     write: (record, entry, events) =>

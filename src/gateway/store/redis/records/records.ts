@@ -1,7 +1,7 @@
 import { VersionConflict } from '../../port.js';
 import type { OutboxChange } from '../../outbox/event.js';
-import type { AuditEntry } from '../../records/record.js';
-import type { NewRecord, RecordStore, StoredRecord } from '../../records/record.js';
+import type { AuditEntry, RecordStore, StoredRecord } from '../../records/record.js';
+import type { Restored } from '../../records/snapshot.js';
 import { pageOf } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
@@ -9,20 +9,10 @@ import { loadScript } from '../link/script.js';
 import { eventsName, historyName } from '../names.js';
 import { pendingArgs, pendingField } from '../outbox/fields.js';
 import { announceChange } from './changes.js';
+import type { RecordType } from './record-type.js';
+import { readSnapshots, restoreSnapshot } from './snapshots.js';
 
 const WRITE = loadScript('records/write');
-
-/** What differs between keys and customers. */
-export interface RecordType<R> {
-  /** The sorted set of all ids. */
-  readonly index: string;
-  readonly nameOf: (id: string) => string;
-  readonly read: (link: Link, id: string) => Promise<R | undefined>;
-  /** Fields and values of the hash. */
-  readonly fieldsOf: (record: R) => readonly string[];
-  /** Fields and values that erasing sets beside them. */
-  readonly erased: readonly string[];
-}
 
 /** What is written with a record in one step. */
 interface Beside {
@@ -37,6 +27,7 @@ export function recordsOf<R extends StoredRecord>(
   link: Link,
   replicas: Replicas,
   type: RecordType<R>,
+  usageDays: number,
 ): RecordStore<R, Beside> {
   const { index, nameOf } = type;
   const run = async (
@@ -68,31 +59,33 @@ export function recordsOf<R extends StoredRecord>(
     if (!(await replicas.confirmed(nameOf(id), () => run(record, ...rest))))
       throw new VersionConflict(`${id} was changed by somebody else, or exists already`);
   };
-  const read = (id: string): Promise<R | undefined> => type.read(link, id);
+  const read = async (id: string): Promise<R | undefined> => type.recordIn(id, await link.hash(nameOf(id)));
   return {
     read,
     // Redis alone says what its files still hold.
     confirm: (id) => replicas.confirmed(nameOf(id), () => Promise.resolve()),
     write: (record, entry, beside = {}) => writeOne(record, [entry], false, beside),
-    rewrite: (record, history) => writeOne(record, history, true, { fields: type.erased }),
-    async add(records) {
-      if (records.length === 0) return [];
-      await putInIndex(records.map(({ record }) => record.id));
-      const added = new Set<NewRecord<R>>();
-      const addOne = async (one: NewRecord<R>): Promise<void> => {
-        if (await run(one.record, [one.entry], false, {})) added.add(one);
-      };
+    rewrite: (record, history) => writeOne(record, history, true, { fields: [type.beside, ''] }),
+    snapshots: (afterId, count, fromDay) => readSnapshots(link, type, afterId, count, fromDay),
+    async restore(snapshots) {
+      if (snapshots.length === 0) return [];
+      const ids = snapshots.map(({ record }) => record.id);
+      await putInIndex(ids);
       // Each node's replicas are waited for once: that covers all that was written there before.
-      const nodes = new Map<string, NewRecord<R>[]>();
-      for (const one of records) {
-        const node = link.nodeOf(nameOf(one.record.id));
-        nodes.set(node, [...(nodes.get(node) ?? []), one]);
+      const onNodes = new Map<string, number[]>();
+      for (const [n, id] of ids.entries()) {
+        const node = link.nodeOf(nameOf(id));
+        onNodes.set(node, [...(onNodes.get(node) ?? []), n]);
       }
-      const confirmed = [...nodes.values()].map((some) =>
-        replicas.confirmed(nameOf(some[0]!.record.id), () => Promise.all(some.map(addOne))),
+      const restored: Restored[] = [];
+      const restoreOne = async (n: number): Promise<void> => {
+        restored[n] = await restoreSnapshot(link, type, snapshots[n]!, usageDays);
+      };
+      const confirmed = [...onNodes.values()].map((its) =>
+        replicas.confirmed(nameOf(ids[its[0]!]!), () => Promise.all(its.map(restoreOne))),
       );
       await Promise.all(confirmed);
-      return records.map((one) => added.has(one));
+      return restored;
     },
     page: (afterId, count) => pageOf(link, index, afterId, count, read),
     async history(id) {

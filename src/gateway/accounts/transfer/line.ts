@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { NewRecord } from '../../store/records/record.js';
+import { firstSnapshot } from '../../store/records/snapshot.js';
+import type { Snapshot } from '../../store/records/snapshot.js';
 import { limits, limitsOn, name, note, parseMoment, planIn, readFields, scopesIn, unknownFields } from '../fields.js';
 import type { Body, FieldRules, Prices } from '../fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../store/records/key.js';
@@ -38,7 +39,7 @@ export function readIncoming(
   body: Body,
   rules: ImportRules,
   actor: string,
-): NewRecord<KeyRecord> | { readonly problems: readonly string[] } {
+): Snapshot<KeyRecord> | { readonly problems: readonly string[] } {
   const problems: string[] = [];
   const fields = readFields(body, rules.fields, problems);
   const { plan: planName = '', name = '', note = '', scopes = null } = fields;
@@ -72,7 +73,7 @@ export function readIncoming(
     scopes,
     expires: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
   };
-  return { record, entry: { atMs: rules.nowMs, actor, action: 'imported', changed } };
+  return firstSnapshot(record, { atMs: rules.nowMs, actor, action: 'imported', changed });
 }
 
 /** Whether `stored` is what a line with `record` brings; when it was created doesn't matter. */

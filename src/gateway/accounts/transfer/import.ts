@@ -1,6 +1,6 @@
 import { withRetry } from '../../store/retry.js';
 import type { KeyStore } from '../../store/port.js';
-import type { NewRecord } from '../../store/records/record.js';
+import type { Snapshot } from '../../store/records/snapshot.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { Body } from '../fields.js';
 import { readIncoming, sameKey } from './line.js';
@@ -49,23 +49,30 @@ const MAX_PROBLEMS = 1_000;
  */
 export async function importKeys(parts: ImportParts, lines: AsyncIterable<ImportLine>): Promise<ImportResult> {
   const run = new ImportRun(parts);
-  for await (const line of lines) {
-    await run.take(line);
-    if (run.problems.length >= MAX_PROBLEMS) {
-      run.problems.push(`after so many problems nothing was read beyond line ${line.line}`);
-      break;
-    }
-  }
+  await takeLines(lines, run);
   await run.writePage();
   const { imported, unchanged, problems } = run;
   if (problems.length > 0) throw new ImportRefused({ imported, unchanged }, problems);
   return { imported, unchanged };
 }
 
+/** Gives each line to `take`, until there are too many problems. */
+export async function takeLines(
+  lines: AsyncIterable<ImportLine>,
+  run: { readonly problems: string[]; take(line: ImportLine): Promise<void> },
+): Promise<void> {
+  for await (const line of lines) {
+    await run.take(line);
+    if (run.problems.length < MAX_PROBLEMS) continue;
+    run.problems.push(`after so many problems nothing was read beyond line ${line.line}`);
+    return;
+  }
+}
+
 class ImportRun implements ImportResult {
   readonly #parts: ImportParts;
   /** By id: of two lines with one id the second comes after the first is written. */
-  #page = new Map<string, NewRecord<KeyRecord> & { readonly line: number }>();
+  #page = new Map<string, Snapshot<KeyRecord> & { readonly line: number }>();
   readonly problems: string[] = [];
   imported = 0;
   unchanged = 0;
@@ -91,8 +98,8 @@ class ImportRun implements ImportResult {
     const page = [...this.#page.values()];
     this.#page = new Map();
     if (page.length === 0) return;
-    const added = check ? [] : await withRetry(() => store.add(page));
-    const rest = page.filter((_, index) => added[index] !== true);
+    const restored = check ? [] : await withRetry(() => store.restore(page));
+    const rest = page.filter((_, index) => restored[index] !== 'added');
     this.imported += page.length - rest.length;
     const stored = await withRetry(() => Promise.all(rest.map(({ record }) => store.read(record.id))));
     rest.forEach(({ line, record }, index) => {

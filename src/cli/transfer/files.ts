@@ -1,0 +1,74 @@
+import { createReadStream, statSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { Transform } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import type { AdminClient, Connect, Json } from '../client.js';
+import { CommandError } from '../command-error.js';
+import { progressOn } from '../progress.js';
+
+/** Sends a file, or standard input, as it is read; how far it has come stands on standard error. */
+export async function upload(client: AdminClient, path: string, file: string, doing: string): Promise<Json> {
+  const { lines, bytes } = openLines(file);
+  const { meter, end } = metered(doing, bytes);
+  lines.on('error', (error) => meter.destroy(unreadable(file, error)));
+  return client.upload(path, lines.pipe(meter)).finally(() => {
+    end();
+    // Refused early: what is still to come, of a terminal perhaps, would keep us waiting.
+    lines.destroy();
+  });
+}
+
+/** Copies an answer to standard output, or into a file. */
+export async function pourTo(connect: Connect, path: string, output: string | undefined): Promise<void> {
+  const client = await connect();
+  const { meter, end } = metered('reading');
+  const pour = (out?: Writable): Promise<void> => client.pour(path, out, meter).finally(end);
+  await (output === undefined ? pour() : intoFile(output, pour));
+}
+
+/** Counts what goes through it. */
+function metered(doing: string, bytes?: number): { readonly meter: Transform; readonly end: () => void } {
+  const progress = progressOn(process.stderr);
+  let doneBytes = 0;
+  const meter = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      doneBytes += chunk.length;
+      const fraction = bytes === undefined ? null : Math.min(doneBytes / bytes, 1);
+      progress.show(fraction, `${doing}, ${(doneBytes / 1e6).toFixed(1)} MB`);
+      done(null, chunk);
+    },
+  });
+  return { meter, end: () => progress.end() };
+}
+
+function openLines(file: string): { readonly lines: Readable; readonly bytes: number | undefined } {
+  if (file === '-') return { lines: process.stdin, bytes: undefined };
+  try {
+    return { bytes: statSync(file).size, lines: createReadStream(file) };
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(file: string, error: unknown): CommandError {
+  return new CommandError(`${file} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`);
+}
+
+/** Half an export must not look like a whole one: the file gets its name at the end. */
+async function intoFile(file: string, write: (out: Writable) => Promise<void>): Promise<void> {
+  const part = `${file}.part`;
+  try {
+    const out = (await open(part, 'w', 0o600)).createWriteStream();
+    try {
+      await write(out);
+    } finally {
+      await new Promise<void>((resolve) => out.end(resolve));
+    }
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined || error instanceof CommandError) throw error;
+    throw new CommandError(`${file} can't be written (${code ?? 'unknown reason'}).`);
+  }
+}

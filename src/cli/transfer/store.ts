@@ -1,0 +1,45 @@
+import { Command } from 'commander';
+import type { Connect, Json } from '../client.js';
+import { say, sayJson } from '../output.js';
+import { pourTo, upload } from './files.js';
+
+/** `petgate store export`: all that the store keeps. */
+export function exportCommand(connect: Connect): Command {
+  return new Command('export')
+    .description('print all that the store keeps as JSON lines: customers, keys with hashes, tokens, usage, history')
+    .option('--out <file>', 'write to this file instead, readable by you alone, there when it is whole')
+    .addHelpText('after', '\nKeep it as safe as the store: it holds names, the hashes of keys, and webhook secrets.')
+    .action(({ out }: { out?: string }) => pourTo(connect, '/admin/v1/store/export', out));
+}
+
+/** `petgate store import`: what an export holds is there afterwards. */
+export function importCommand(connect: Connect): Command {
+  return new Command('import')
+    .description('bring in an export of a store, on any engine; run again, it goes on')
+    .argument('<file>', 'what "petgate store export" wrote; - reads standard input')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(async (file: string, { json }: { json?: true }) => {
+      const answer = await upload(await connect(), '/admin/v1/store/import', file, 'importing');
+      if (json === true) sayJson(answer);
+      else say(summaryOf(answer));
+    });
+}
+
+function summaryOf({ added, changed, unchanged, newer, raised, sums }: Json): string {
+  const { customers, keys, tokens, ...counts } = sums as Readonly<Record<string, number>>;
+  const counted = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  return [
+    `${String(added)} added, ${String(changed)} changed, ${String(unchanged)} unchanged, ${String(newer)} newer here ` +
+      `and kept; ${String(raised)} rows of the ledger grew.`,
+    `The file is whole: ${customers} customers, ${keys} keys, ${tokens} admin tokens; ${counted.join(', ')}.`,
+  ].join('\n');
+}
+
+const HELP = `
+What is here already is left alone, what was changed here since is kept, and of two counts the
+larger one holds: cut off at any point, just run it again. What would overwrite something else
+is named and not changed. Minutes begin anew, days and months don't.
+
+To move without losing a count: export and import while the old gateways serve, stop them,
+export and import once more, start the new ones.`;

@@ -1,0 +1,65 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AdmissionEngine, MovedRow } from '../../store/port.js';
+import type { RecordStore, StoredRecord } from '../../store/records/record.js';
+import type { Snapshot } from '../../store/records/snapshot.js';
+import { withRetry } from '../../store/retry.js';
+import { dayOf } from '../../../shared/utc-day.js';
+import { addLine, customerLine, EXPORT_FORMAT, keyLine, noSums } from './stored.js';
+
+/** Few, so that requests have their turn in between. */
+const RECORDS_AT_ONCE = 50;
+
+/**
+ * All that a store keeps for longer than a minute, as JSON lines, with their sums at the end. Each key is of one
+ * moment, with what it used on that day; the days before follow.
+ */
+export async function* exportStore(engine: AdmissionEngine, nowMs: number): AsyncGenerator<string, void> {
+  const { customers, keys, tokens, transfer } = engine;
+  const today = dayOf(nowMs);
+  const sums = noSums();
+  const archive = (await transfer.archive?.archive()) ?? null;
+  yield line({
+    ...{ kind: 'store', format: EXPORT_FORMAT, exported: new Date(nowMs).toISOString() },
+    archive: archive && { id: archive.id, days: [...archive.days] },
+  });
+  for await (const page of snapshots(customers, today)) {
+    for (const { usage } of page) addLine(sums, 'customer', usage);
+    yield page.map((each) => line(customerLine(each))).join('');
+  }
+  for await (const page of snapshots(keys, today)) {
+    for (const { usage } of page) addLine(sums, 'key', usage);
+    yield page.map((each) => line(keyLine(each))).join('');
+  }
+  for (const token of await tokens.list()) {
+    addLine(sums, 'token', []);
+    yield line({ kind: 'token', token });
+  }
+  for await (const rows of transfer.rowsBefore(today)) {
+    addLine(sums, 'usage', rows);
+    yield usageLine(rows);
+  }
+  yield line({ kind: 'end', sums });
+}
+
+async function* snapshots<R extends StoredRecord>(
+  store: Pick<RecordStore<R, never>, 'snapshots'>,
+  today: string,
+): AsyncGenerator<readonly Snapshot<R>[], void> {
+  let after: string | null = null;
+  for (let isMore = true; isMore;) {
+    const from: string | null = after;
+    const page: readonly Snapshot<R>[] = await withRetry(() => store.snapshots(from, RECORDS_AT_ONCE, today));
+    isMore = page.length > 0;
+    after = page.at(-1)?.record.id ?? null;
+    yield page;
+    await nextTurn();
+  }
+}
+
+function usageLine(rows: readonly MovedRow[]): string {
+  return rows.length === 0 ? '' : line({ kind: 'usage', rows });
+}
+
+function line(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}

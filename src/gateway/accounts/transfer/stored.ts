@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { MAX_LIMIT } from '../../admission/bucket.js';
+import type { SubjectState } from '../../admission/decide.js';
+import { COUNTS } from '../../store/counts.js';
+import type { MovedRow } from '../../store/port.js';
+import { ROLES } from '../../store/records/admin-token.js';
+import type { CustomerRecord } from '../../store/records/customer.js';
+import type { KeyRecord } from '../../store/records/key.js';
+import type { AuditEntry } from '../../store/records/record.js';
+import type { Snapshot } from '../../store/records/snapshot.js';
+import { isDay } from '../../../shared/utc-day.js';
+import { isCustomerId, isKeyId } from '../token.js';
+
+/** The form of an export; a line says which kind it is, and the form of the whole stands in the first. */
+export const EXPORT_FORMAT = 1;
+
+const TEXT = z.string();
+const FIGURE = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+const COUNT = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+const MOMENT = FIGURE;
+/** What separates names in a store stands in none of them. */
+const word = (separators: string) =>
+  TEXT.refine(
+    (text) => text !== '' && Buffer.byteLength(text) < 256 && ![...separators].some((one) => text.includes(one)),
+    'must be a name',
+  );
+const OPERATION = word('\u001f\n');
+const PLAN = word('|\u001f\n');
+const HASH = TEXT.regex(/^[\w-]{43}$/, 'must be a SHA-256 in base64url');
+const DAY = TEXT.refine(isDay, 'must be a day such as 2026-11-21');
+const KEY_ID = TEXT.refine(isKeyId, "must be a key's id");
+const CUSTOMER_ID = TEXT.refine(isCustomerId, "must be a customer's id");
+const LIMIT = z.union([z.literal('unlimited'), z.int().min(0).max(MAX_LIMIT)]);
+const PER = z.enum(['minute', 'day', 'month']);
+
+const HISTORY = z.array(
+  z.strictObject({
+    atMs: MOMENT,
+    actor: TEXT.optional(),
+    action: TEXT as unknown as z.ZodType<AuditEntry['action']>,
+    changed: z.record(TEXT, z.unknown()),
+  }),
+);
+const GRANT = { id: COUNT, window: PER, units: COUNT, untilMs: MOMENT, note: TEXT, actor: TEXT, atMs: MOMENT };
+/** What keys and customers have in common. */
+const RECORD = {
+  version: z.int().min(1),
+  plan: TEXT,
+  name: TEXT,
+  note: TEXT,
+  createdAtMs: MOMENT,
+  limits: z.strictObject({ minute: LIMIT, day: LIMIT, month: LIMIT.optional() }).nullable(),
+  grants: z.array(z.strictObject(GRANT)).optional(),
+};
+const BUCKET = z.strictObject({ level: FIGURE, atMs: MOMENT });
+const STATE = z.strictObject({
+  ...{ day: BUCKET, month: BUCKET, windows: z.record(OPERATION, BUCKET) },
+  ...{ strikes: COUNT, strikesSinceMs: MOMENT, bannedUntilMs: MOMENT, banLevel: COUNT },
+});
+const ROW = z.strictObject({
+  ...{ key: KEY_ID, day: DAY, plan: PLAN, operation: OPERATION },
+  ...{ requests: COUNT, units: COUNT, limited: COUNT, banned: COUNT, failed: COUNT },
+  isOnTop: z.literal(true).optional(),
+});
+
+/** One form for each kind of line. All that a store keeps for longer than a minute is in one of them. */
+const LINES = {
+  store: z.strictObject({
+    format: z.literal(EXPORT_FORMAT, `must be ${EXPORT_FORMAT}: another version of Petgate wrote this`),
+    exported: TEXT,
+    archive: z.strictObject({ id: TEXT.min(1), days: z.array(DAY) }).nullable(),
+  }),
+  customer: z.strictObject({
+    record: z.strictObject({
+      ...{ ...RECORD, id: CUSTOMER_ID, reference: TEXT },
+      status: z.enum(['enabled', 'disabled', 'closed']),
+    }),
+    history: HISTORY,
+    state: STATE,
+    webhook: z
+      .strictObject({
+        url: TEXT,
+        secrets: z.array(z.strictObject({ secret: TEXT, endsAtMs: MOMENT.nullable() })),
+      })
+      .nullable(),
+  }),
+  key: z.strictObject({
+    record: z.strictObject({
+      ...{ ...RECORD, id: KEY_ID, expiresAtMs: MOMENT.nullable(), scopes: z.array(word(' \n')).nullable() },
+      status: z.enum(['enabled', 'disabled', 'revoked']),
+      secrets: z.array(z.strictObject({ hash: HASH, endsAtMs: MOMENT.nullable() })).max(2),
+    }),
+    history: HISTORY,
+    state: STATE,
+    ban: z.strictObject({ untilMs: MOMENT, reason: TEXT.nullable(), actor: TEXT }).nullable(),
+    usage: z.array(ROW),
+  }),
+  token: z.strictObject({
+    token: z.strictObject({
+      ...{ id: KEY_ID, name: TEXT, role: z.enum(ROLES), hash: HASH },
+      ...{ createdAtMs: MOMENT, createdBy: TEXT, expiresAtMs: MOMENT.nullable() },
+    }),
+  }),
+  usage: z.strictObject({ rows: z.array(ROW) }),
+  end: z.strictObject({
+    sums: z.strictObject({
+      ...{ customers: COUNT, keys: COUNT, tokens: COUNT },
+      ...{ requests: COUNT, units: COUNT, limited: COUNT, banned: COUNT, failed: COUNT },
+    }),
+  }),
+};
+type Kind = keyof typeof LINES;
+type Lines = { readonly [K in Kind]: { readonly kind: K } & z.output<(typeof LINES)[K]> };
+export type StoredLine = Lines[Kind];
+export type Sums = Lines['end']['sums'];
+type StoredState = z.output<typeof STATE>;
+
+/** The line, or what is wrong with it. */
+export function readStored(body: Readonly<Record<string, unknown>>): StoredLine | string {
+  const { kind, ...fields } = body;
+  if (typeof kind !== 'string' || !Object.hasOwn(LINES, kind))
+    return `kind: must be one of ${Object.keys(LINES).join(', ')}`;
+  const read = LINES[kind as Kind].safeParse(fields);
+  if (read.success) return body as unknown as StoredLine;
+  const [{ path, message } = { path: [], message: '' }] = read.error.issues;
+  return `${[kind, ...path].join('.')}: ${message}`;
+}
+
+export function keyLine({ record, history, state, beside, usage }: Snapshot<KeyRecord>): object {
+  return { kind: 'key', record, history, state: storedState(state), ban: beside, usage };
+}
+
+export function customerLine({ record, history, state, beside }: Snapshot<CustomerRecord>): object {
+  return { kind: 'customer', record, history, state: storedState(state), webhook: beside };
+}
+
+export function keyIn({ record, history, state, ban, usage }: Lines['key']): Snapshot<KeyRecord> {
+  return { record, history, state: stateIn(state), beside: ban, usage } as Snapshot<KeyRecord>;
+}
+
+export function customerIn({ record, history, state, webhook }: Lines['customer']): Snapshot<CustomerRecord> {
+  return { record, history, state: stateIn(state), beside: webhook, usage: [] } as Snapshot<CustomerRecord>;
+}
+
+/** A minute begins anew in another store. */
+function storedState({ minute: _, operationWindows, ...state }: SubjectState): StoredState {
+  const windows = [...(operationWindows ?? [])].filter(([name]) => !name.endsWith('-minute'));
+  return { ...state, windows: Object.fromEntries(windows) };
+}
+
+function stateIn({ windows, ...state }: StoredState): SubjectState {
+  const operationWindows = new Map(Object.entries(windows));
+  return {
+    ...state,
+    minute: { level: 0, atMs: 0 },
+    operationWindows: operationWindows.size === 0 ? null : operationWindows,
+  };
+}
+
+export function noSums(): Sums {
+  return { customers: 0, keys: 0, tokens: 0, requests: 0, units: 0, limited: 0, banned: 0, failed: 0 };
+}
+
+/** Adds what a line of these kinds holds. */
+export function addLine(sums: Record<keyof Sums, number>, kind: Kind, rows: readonly MovedRow[]): void {
+  if (kind === 'customer' || kind === 'key' || kind === 'token') sums[`${kind}s`] += 1;
+  for (const row of rows) for (const count of COUNTS) sums[count] += row[count];
+}

@@ -1,0 +1,52 @@
+import { DAY_MS } from '../../../admission/bucket.js';
+import { COUNTS } from '../../counts.js';
+import type { LedgerTransfer, UsageRow, UsageStore } from '../../port.js';
+import { attempt } from '../files/errors.js';
+import type { Stores } from '../files/stores.js';
+import type { Checkpoint } from '../log/checkpoint.js';
+import { labelOf } from '../log/label.js';
+import { transact } from '../log/transaction.js';
+import type { Transaction } from '../log/transaction.js';
+import { dayOf } from './day.js';
+
+/** Rows of one transaction. */
+const RAISED_AT_ONCE = 250;
+
+export function ledgerTransferOf(
+  stores: Stores,
+  checkpoint: Checkpoint,
+  usage: UsageStore,
+  usageDays: number,
+): LedgerTransfer {
+  return {
+    rowsBefore: (day) => {
+      const last = Date.parse(day) - DAY_MS;
+      return usage.rows(dayOf(last - usageDays * DAY_MS), dayOf(last));
+    },
+    async raise(rows) {
+      let raised = 0;
+      for (let from = 0; from < rows.length; from += RAISED_AT_ONCE) {
+        const some = rows.slice(from, from + RAISED_AT_ONCE);
+        raised += await attempt(stores, () => transact(stores, (transaction) => raise(transaction, some)));
+        // On disk, and while a merge is under way behind it: so the log stays small.
+        await checkpoint.save();
+      }
+      return raised;
+    },
+  };
+}
+
+/** Gives how many rows grew. */
+export function raise(transaction: Transaction, rows: readonly UsageRow[]): number {
+  transaction.reserve();
+  let raised = 0;
+  for (const { key, plan, operation, day, ...given } of rows) {
+    const entry = transaction.key(key);
+    const slot = transaction.slot(entry, labelOf(Date.parse(day), plan, operation));
+    if (COUNTS.every((count) => slot.counts[count] >= given[count])) continue;
+    for (const count of COUNTS) slot.counts[count] = Math.max(slot.counts[count], given[count]);
+    transaction.changeSlot(entry, slot);
+    raised += 1;
+  }
+  return raised;
+}

@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util';
+import { comparison, mergedState } from '../../records/snapshot.js';
+import type { Restored, Snapshot } from '../../records/snapshot.js';
+import type { AuditEntry, RecordStore, StoredRecord } from '../../records/record.js';
+import { VersionConflict } from '../../port.js';
+import { daysOf } from '../ledger/day-ledger.js';
+import { dayOf } from '../ledger/day.js';
+import { rowsOfKey } from '../ledger/rows.js';
+import { raise } from '../ledger/transfer.js';
+import { attempt, inTransaction } from '../files/errors.js';
+import { AFTER_ALL, historyRange, historyRow, keyRow, RECORDS_VERSION } from '../files/rows.js';
+import { putDouble } from '../files/store.js';
+import type { Store } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
+import type { Checkpoint } from '../log/checkpoint.js';
+import { transact } from '../log/transaction.js';
+import { noteBan } from './ban-index.js';
+
+const ATTEMPTS = 8;
+
+/** Where the rows of a key or a customer stand. */
+interface RowsOf {
+  readonly row: (id: string) => string;
+  readonly besideRow: (id: string) => string;
+}
+
+/** Records with all that stands beside them, to be moved to another store and back. */
+export function snapshotsOf<R extends StoredRecord>(
+  stores: Stores,
+  checkpoint: Checkpoint,
+  type: RowsOf,
+): Pick<RecordStore<R, never>, 'snapshots' | 'restore'> {
+  return {
+    snapshots: (afterId, limit, fromDay) =>
+      attempt(stores, () => {
+        const { memtable, durable } = stores;
+        memtable.refresh();
+        const days = [...daysOf(fromDay, dayOf(Date.now()))];
+        const range = { start: type.row(afterId ?? ''), end: type.row(AFTER_ALL), limit, exclusiveStart: true };
+        return [...durable.getRange(range)].map(({ value }) => {
+          const record = JSON.parse(value.toString()) as R;
+          const { id } = record;
+          const beside = jsonIn(durable, type.besideRow(id)) as object | undefined;
+          return {
+            record,
+            history: historyIn(durable, id),
+            state: memtable.stateOf(id),
+            beside: beside ?? null,
+            usage: rowsOfKey(stores, id, days),
+          };
+        });
+      }),
+    async restore(snapshots) {
+      for (let tried = 1; ; tried += 1) {
+        // First what was spent: a key is never here without that. A kill in between is mended by the next run.
+        const { compared, grown } = await attempt(stores, () => restoreStates(stores, type, snapshots));
+        await checkpoint.save();
+        try {
+          await inTransaction(stores, () => putRecords(stores, type, snapshots, compared));
+          return compared.map((one, n) => (one === 'unchanged' && grown[n] === true ? 'changed' : one));
+        } catch (error) {
+          if (tried === ATTEMPTS || !(error instanceof VersionConflict)) throw error;
+        }
+      }
+    },
+  };
+}
+
+function compareAll<R extends StoredRecord>(
+  { durable }: Stores,
+  type: RowsOf,
+  snapshots: readonly Snapshot<R>[],
+): readonly Restored[] {
+  return snapshots.map((given) => {
+    const record = jsonIn(durable, type.row(given.record.id)) as R | undefined;
+    return comparison(record && { record, history: historyIn(durable, record.id) }, given);
+  });
+}
+
+/** How the records compare, and of which any figure grew. */
+function restoreStates<R extends StoredRecord>(
+  stores: Stores,
+  type: RowsOf,
+  snapshots: readonly Snapshot<R>[],
+): { readonly compared: readonly Restored[]; readonly grown: readonly boolean[] } {
+  return transact(stores, (transaction) => {
+    const compared = compareAll(stores, type, snapshots);
+    const grown = snapshots.map(({ record: { id }, state, usage }, n) => {
+      const how = compared[n]!;
+      if (how === 'different') return false;
+      const entry = transaction.key(id);
+      const merged = mergedState(entry.state, state, how);
+      const isSame = isDeepStrictEqual(merged, entry.state);
+      if (!isSame) {
+        transaction.reserve();
+        entry.state = merged;
+        transaction.change(entry);
+        noteBan(stores.recent, keyRow(id), merged.bannedUntilMs);
+      }
+      return raise(transaction, usage) > 0 || !isSame;
+    });
+    return { compared, grown };
+  });
+}
+
+/** In a transaction on `durable`. Throws VersionConflict where somebody changed one meanwhile. */
+function putRecords<R extends StoredRecord>(
+  stores: Stores,
+  type: RowsOf,
+  snapshots: readonly Snapshot<R>[],
+  compared: readonly Restored[],
+): void {
+  const { durable, durableCapacity } = stores;
+  const now = compareAll(stores, type, snapshots);
+  snapshots.forEach(({ record, history, beside }, n) => {
+    const how = compared[n]!;
+    if (now[n] !== how) throw new VersionConflict(`${record.id} was changed meanwhile`);
+    if (how !== 'added' && how !== 'changed') return;
+    durableCapacity.claim();
+    durable.putSync(type.row(record.id), bytesOf(record));
+    putHistory(durable, record, history);
+    if (beside === null) durable.removeSync(type.besideRow(record.id));
+    else durable.putSync(type.besideRow(record.id), bytesOf(beside));
+    putDouble(durable, RECORDS_VERSION, durable.getWriteTxnId());
+  });
+}
+
+/** In a transaction: the history is this from now on, its last entry that of the record's version. */
+export function putHistory(durable: Store, { id, version }: StoredRecord, history: readonly AuditEntry[]): void {
+  for (const row of [...durable.getKeys(historyRange(id))]) durable.removeSync(row);
+  for (const [n, entry] of history.entries())
+    durable.putSync(historyRow(id, version - history.length + 1 + n), bytesOf(entry));
+}
+
+export function historyIn(durable: Store, id: string): readonly AuditEntry[] {
+  return [...durable.getRange(historyRange(id))].map(({ value }) => JSON.parse(value.toString()) as AuditEntry);
+}
+
+export function jsonIn(durable: Store, row: string): unknown {
+  const bytes = durable.getBinary(row);
+  return bytes && JSON.parse(bytes.toString());
+}
+
+export function bytesOf(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

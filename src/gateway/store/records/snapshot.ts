@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from 'node:util';
+import { DAY_MS } from '../../admission/bucket.js';
+import type { BucketState } from '../../admission/bucket.js';
+import { freshState } from '../../admission/decide.js';
+import type { SubjectState } from '../../admission/decide.js';
+import type { UsageRow } from '../port.js';
+import type { AuditEntry, StoredRecord } from './record.js';
+
+/** All that a store holds of one key or customer, as of one moment: what moves to another store. */
+export interface Snapshot<R extends StoredRecord> {
+  readonly record: R;
+  readonly history: readonly AuditEntry[];
+  /** What was spent, strikes and ban. */
+  readonly state: SubjectState;
+  /** Of a key the note of its ban, of a customer its webhook; null without one. */
+  readonly beside: object | null;
+  /** What was counted of a key on the days that were asked for. */
+  readonly usage: readonly UsageRow[];
+}
+
+/** Of a record that is new everywhere. */
+export function firstSnapshot<R extends StoredRecord>(record: R, entry: AuditEntry): Snapshot<R> {
+  return { record, history: [entry], state: freshState(), beside: null, usage: [] };
+}
+
+/**
+ * What became of a snapshot: `newer`, the record changed here since and stays (the larger figures count all the same);
+ * `different`, here is another record of that id, and nothing was touched.
+ */
+export const RESTORED = ['added', 'changed', 'unchanged', 'newer', 'different'] as const;
+export type Restored = (typeof RESTORED)[number];
+
+/** How the record of a snapshot stands to the one that is here. A history tells which of two came first. */
+export function comparison<R extends StoredRecord>(
+  here: Pick<Snapshot<R>, 'record' | 'history'> | undefined,
+  given: Pick<Snapshot<R>, 'record' | 'history'>,
+): Restored {
+  if (here === undefined) return 'added';
+  const [ours, theirs] = [here.history.map(stepOf), given.history.map(stepOf)];
+  const common = Math.min(ours.length, theirs.length);
+  if (!isDeepStrictEqual(ours.slice(0, common), theirs.slice(0, common))) return 'different';
+  if (here.record.version === given.record.version)
+    return isDeepStrictEqual(here.record, given.record) ? 'unchanged' : 'different';
+  return here.record.version < given.record.version ? 'changed' : 'newer';
+}
+
+/** Erasing empties what a step changed, and leaves the step. */
+function stepOf({ atMs, actor, action }: AuditEntry): readonly unknown[] {
+  return [atMs, actor, action];
+}
+
+/**
+ * The state here with that of a snapshot: of what was spent the larger figure of the later window, minutes left out.
+ * The ban goes with the newer record; of equals it is the one that ends last.
+ */
+export function mergedState(here: SubjectState, given: SubjectState, compared: Restored): SubjectState {
+  const isGivens =
+    compared === 'added' || compared === 'changed' || (compared === 'unchanged' && endsLater(given, here));
+  const { strikes, strikesSinceMs, bannedUntilMs, banLevel } = isGivens ? given : here;
+  const operationWindows = mergedWindows(here.operationWindows, given.operationWindows);
+  const [day, month] = [later(here.day, given.day), later(here.month, given.month)];
+  return { minute: { ...here.minute }, day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, operationWindows };
+}
+
+function endsLater(one: SubjectState, other: SubjectState): boolean {
+  const [first, second] = [one, other].map((each) => [each.bannedUntilMs, each.strikesSinceMs, each.strikes]);
+  const at = first!.findIndex((figure, n) => figure !== second![n]);
+  return at !== -1 && first![at]! > second![at]!;
+}
+
+/** What trickles back has another moment each time: it is the day that counts. */
+function later(here: BucketState, given: BucketState): BucketState {
+  const [ours, theirs] = [here, given].map(({ atMs }) => Math.floor(atMs / DAY_MS));
+  if (ours !== theirs) return { ...(ours! > theirs! ? here : given) };
+  return { level: Math.max(here.level, given.level), atMs: Math.max(here.atMs, given.atMs) };
+}
+
+function mergedWindows(
+  here: SubjectState['operationWindows'],
+  given: SubjectState['operationWindows'],
+): SubjectState['operationWindows'] {
+  const merged = new Map(here);
+  for (const [name, bucket] of given ?? []) {
+    if (name.endsWith('-minute')) continue;
+    const known = merged.get(name);
+    merged.set(name, known === undefined ? { ...bucket } : later(known, bucket));
+  }
+  return merged.size === 0 ? null : merged;
+}

@@ -1,0 +1,12 @@
+/** What differs between keys and customers. */
+export interface RecordType<R> {
+  /** The sorted set of all ids. */
+  readonly index: string;
+  readonly nameOf: (id: string) => string;
+  /** The record in the fields of its hash; undefined where there is none. */
+  readonly recordIn: (id: string, fields: ReadonlyMap<string, string>) => R | undefined;
+  /** Fields and values of the hash. */
+  readonly fieldsOf: (record: R) => readonly string[];
+  /** The field beside them that moves with the record, and that erasing empties. */
+  readonly beside: string;
+}

@@ -1,0 +1,148 @@
+import { isDeepStrictEqual } from 'node:util';
+import { freshState } from '../../../admission/decide.js';
+import type { SubjectState } from '../../../admission/decide.js';
+import { packedWindows, packState, unpackWindows } from '../../embedded/log/subject-state.js';
+import { VersionConflict } from '../../port.js';
+import { comparison, mergedState } from '../../records/snapshot.js';
+import type { Restored, Snapshot } from '../../records/snapshot.js';
+import type { AuditEntry, StoredRecord } from '../../records/record.js';
+import { readState, viewOf } from '../../state.js';
+import { rowsIn } from '../ledger/rows.js';
+import { raiseLedgers } from '../ledger/transfer.js';
+import { pageOf } from '../link/ids.js';
+import type { Link } from '../link/link.js';
+import { loadScript } from '../link/script.js';
+import { dayNumberOf, dayNumber, historyName, ledgerName } from '../names.js';
+import { noteBan } from './bans.js';
+import { announceChange } from './changes.js';
+import type { RecordType } from './record-type.js';
+
+const READ = loadScript('records/read-snapshot');
+
+const RESTORE = loadScript('records/restore');
+
+const ATTEMPTS = 8;
+const NOTHING = Buffer.alloc(0);
+const LENGTH_BYTES = 4;
+
+/** A snapshot, with the very bytes that tell whether it is still as it was read. */
+interface Read<R extends StoredRecord> extends Snapshot<R> {
+  readonly raw: readonly Buffer[];
+}
+/** Of a key or a customer that is not here. */
+const ABSENT = { raw: [NOTHING, NOTHING, NOTHING], state: freshState() };
+
+/** Up to `count` behind an id, in the order of their ids. */
+export async function readSnapshots<R extends StoredRecord>(
+  link: Link,
+  type: RecordType<R>,
+  afterId: string | null,
+  count: number,
+  fromDay: string,
+): Promise<readonly Snapshot<R>[]> {
+  const today = dayNumber(link.storeMs(type.index));
+  const days: number[] = [];
+  for (let day = dayNumberOf(fromDay); day <= today; day += 1) days.push(day);
+  return pageOf(link, type.index, afterId, count, async (id) => {
+    const read = await readSnapshot(link, type, id, days);
+    if (read === undefined) return undefined;
+    const { raw: _, ...snapshot } = read;
+    return snapshot;
+  });
+}
+
+async function readSnapshot<R extends StoredRecord>(
+  link: Link,
+  type: RecordType<R>,
+  id: string,
+  days: readonly number[],
+): Promise<Read<R> | undefined> {
+  const names = [type.nameOf(id), historyName(id), ...days.map((day) => ledgerName(id, day))];
+  const [hash = [], history = [], ...ledgers] = textsIn(await link.run(READ, names, []));
+  const fields = new Map(pairsOf(hash).map(([field, value]) => [field.toString(), value]));
+  const texts = new Map([...fields].map(([field, value]) => [field, value.toString()]));
+  const record = type.recordIn(id, texts);
+  if (record === undefined) return undefined;
+  const [raw, windows] = [fields.get('state') ?? NOTHING, fields.get('windows') ?? NOTHING];
+  const state = raw.length === 0 ? freshState() : readState(viewOf(raw), raw.byteOffset);
+  if (windows.length > 0) state.operationWindows = unpackWindows(windows);
+  const beside = texts.get(type.beside) ?? '';
+  return {
+    record,
+    history: history.map((entry) => JSON.parse(entry.toString()) as AuditEntry),
+    state,
+    beside: beside === '' ? null : (JSON.parse(beside) as object),
+    usage: ledgers.flatMap((ledger, n) =>
+      rowsIn(
+        id,
+        days[n]!,
+        pairsOf(ledger).map(([field, value]) => [field.toString(), value.toString()]),
+      ),
+    ),
+    raw: [fields.get('version') ?? NOTHING, raw, windows],
+  };
+}
+
+/** Puts in one of them. Rejects with VersionConflict where it is changed again and again meanwhile. */
+export async function restoreSnapshot<R extends StoredRecord>(
+  link: Link,
+  type: RecordType<R>,
+  given: Snapshot<R>,
+  usageDays: number,
+): Promise<Restored> {
+  const { id } = given.record;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const here = await readSnapshot(link, type, id, []);
+    const how = comparison(here, given);
+    if (how === 'different') return how;
+    const { raw, state } = here ?? ABSENT;
+    const merged = mergedState(state, given.state, how);
+    const isSame = isDeepStrictEqual(merged, state);
+    if (how === 'changed') await announceChange(link, id);
+    if (!(isSame && (how === 'unchanged' || how === 'newer')) && !(await put(link, type, given, how, raw, merged)))
+      continue;
+    if (!isSame && merged.bannedUntilMs > 0) await noteBan(link, 'key', id, merged.bannedUntilMs);
+    const grown = (await raiseLedgers(link, given.usage, usageDays)) > 0 || !isSame;
+    return how === 'unchanged' && grown ? 'changed' : how;
+  }
+  throw new VersionConflict(`${id} is being changed by somebody else; try again`);
+}
+
+async function put<R extends StoredRecord>(
+  link: Link,
+  type: RecordType<R>,
+  { record, history, beside }: Snapshot<R>,
+  how: Restored,
+  raw: readonly Buffer[],
+  state: SubjectState,
+): Promise<boolean> {
+  const replaces = how === 'added' || how === 'changed';
+  const entries = replaces ? history.map((entry) => JSON.stringify(entry)) : [];
+  const { operationWindows: own } = state;
+  const fields = [
+    ...['state', packState({ ...state, operationWindows: null })],
+    ...(own === null ? [] : ['windows', packedWindows(own)]),
+    ...(replaces ? [...type.fieldsOf(record), type.beside, beside === null ? '' : JSON.stringify(beside)] : []),
+  ];
+  const args = [...raw, replaces ? '1' : '0', entries.length.toString(), ...entries, ...fields];
+  return (await link.run(RESTORE, [type.nameOf(record.id), historyName(record.id)], args)).toString() === '1';
+}
+
+/** Lists of texts: how many, and each behind its length. */
+function textsIn(bytes: Buffer): readonly (readonly Buffer[])[] {
+  const lists: Buffer[][] = [];
+  let at = 0;
+  const next = (): number => bytes.readUInt32LE((at += LENGTH_BYTES) - LENGTH_BYTES);
+  while (at < bytes.length)
+    lists.push(
+      Array.from({ length: next() }, () => {
+        const length = next();
+        return bytes.subarray(at, (at += length));
+      }),
+    );
+  return lists;
+}
+
+function pairsOf(texts: readonly Buffer[]): readonly (readonly [Buffer, Buffer])[] {
+  return Array.from({ length: texts.length / 2 }, (_, n) => [texts[2 * n]!, texts[2 * n + 1]!]);
+}

@@ -1,0 +1,11 @@
+-- KEYS: a key or a customer, its history, and ledgers of a key. Answers the hash, the history and each ledger that there
+-- is, in one step: of each how many texts it has, and these, each behind its length.
+local found = { pack('<d', clock) }
+local function add(texts)
+  found[#found + 1] = pack('<I4', #texts)
+  for n = 1, #texts do found[#found + 1] = pack('<I4', #texts[n]) .. texts[n] end
+end
+add(call('HGETALL', KEYS[1]))
+add(call('LRANGE', KEYS[2], 0, -1))
+for k = 3, #KEYS do add(call('HGETALL', KEYS[k])) end
+return table.concat(found)
