@@ -1,6 +1,6 @@
+import type { Snapshot } from '../../src/gateway/store/records/record.js';
 import type { Test } from 'tap';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
-import type { Snapshot } from '../../src/gateway/store/records/snapshot.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { ask, askMany, change, dayName, keyOf, newCustomer, newKey, rowsOf } from './cast.js';
 import type { Actor } from './cast.js';
@@ -38,7 +38,7 @@ export function transfer(t: Test, engine: AdmissionEngine): void {
       subject: { ...key.subject, id: copy.record.id } as Actor['subject'],
     };
     t.same(await engine.keys.page(before(other.id), 1), [copy.record], 'it is listed');
-    t.match(await ask(engine, other, nowMs), { outcome: 'admitted', minute: { remaining: 2 }, day: { remaining: 2 } });
+    t.match(await ask(engine, other, nowMs), { outcome: 'admitted', windows: [{ remaining: 2 }, { remaining: 2 }] });
     t.match(await rowsOf(engine, dayName(nowMs), dayName(nowMs), other.id), [{ requests: 3 }]);
   });
 
@@ -77,7 +77,10 @@ export function transfer(t: Test, engine: AdmissionEngine): void {
     const id = `${customer.id.slice(0, -1)}Z`;
     t.same(await engine.customers.restore([{ ...snapshot!, record: { ...next, id } }]), ['added']);
     t.same(await engine.customers.webhook(id), webhook);
-    t.match(await ask(engine, await keyOf(engine, id), nowMs), { outcome: 'admitted', day: { remaining: 995 } });
+    t.match(await ask(engine, await keyOf(engine, id), nowMs), {
+      outcome: 'admitted',
+      windows: [{}, { remaining: 995 }],
+    });
   });
 
   t.test('counts only grow, by row, and the days before are read', async (t) => {

@@ -14,7 +14,7 @@ const plan = (name: string, limits: Plan['limits']): [string, Plan] => [
   { name, limits, refill: 'interval', ban: BAN },
 ];
 /** Of config/plans.yaml. */
-const PLANS: Plans = new Map([
+export const PLANS: Plans = new Map([
   plan('free', { minute: 60, day: 1_000 }),
   plan('pro', { minute: 300, day: 10_000 }),
   plan('business', { minute: 1_000, day: 100_000 }),
@@ -40,7 +40,8 @@ export async function filledStore(folder: string): Promise<Filled> {
   }
 }
 
-async function fill(engine: AdmissionEngine): Promise<Filled> {
+/** Some of everything that a store keeps. */
+export async function fill(engine: AdmissionEngine): Promise<Filled> {
   const registry = new KeyRegistry({
     ...{ engine, plans: () => PLANS, scopes: ['pets:read'], costs: new Map(), environment: 'development' },
     ...{ acceptImported: true, events: { customerNetworks: [] } },

@@ -13,6 +13,7 @@ export const LONG = [
   'e2e/promise-four',
   'e2e/events',
   'e2e/receivers',
+  'e2e/moving',
   'cli/bootstrap',
   'e2e/http2',
   'pets/main',

@@ -70,7 +70,7 @@ function activities(from: string, { rotatedId, bannedId }: Changed): readonly Ac
     report('key', 10),
     report('day', 12),
     report('customer', 14),
-    { name: 'export', every: 9, run: (gateway) => gateway.admin('GET', '/admin/v1/keys/export?hashes=true') },
+    { name: 'export', every: 9, run: (gateway) => gateway.admin('GET', '/admin/v1/store/export') },
     {
       name: 'rotation',
       every: 5,

@@ -64,11 +64,6 @@ interface Handler<Query extends Shape = Shape> {
   handle(call: Call<Query>): Answer | Promise<Answer> | Promise<void>;
 }
 
-/** Infers the types of the query for `handle`. */
-export function handler<const Query extends Shape>(one: Handler<Query>): Handler<Query> {
-  return one;
-}
-
 export interface Route extends Handler {
   readonly method: string;
   /** With at most one `{id}` and one `{grant}`. */

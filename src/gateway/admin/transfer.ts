@@ -41,8 +41,8 @@ function refuse(what: string, check: boolean): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ImportRefused)) throw error;
     const { imported, unchanged } = error.result;
-    const sums = `${imported} ${what} were imported, ${unchanged} were here already; correct these lines and import again`;
-    const head = check ? 'Nothing was imported; correct these lines' : sums;
+    const sums = `${imported} ${what} were imported, ${unchanged} were here already`;
+    const head = `${check ? 'Nothing was imported' : sums}; correct these lines${check ? '' : ' and import again'}`;
     throw new AdminRefusal(400, 'invalid_import', `${head}:\n${error.message}`);
   };
 }

@@ -1,4 +1,19 @@
-import type { UsageCounts } from './port.js';
+/** Cumulative counts of one key, plan, operation and UTC day. */
+export interface UsageCounts {
+  readonly requests: number;
+  /** What the requests cost. */
+  readonly units: number;
+  readonly limited: number;
+  readonly banned: number;
+  readonly failed: number;
+}
+export interface UsageRow extends UsageCounts {
+  readonly key: string;
+  readonly plan: string;
+  readonly operation: string;
+  /** `2026-11-21` */
+  readonly day: string;
+}
 
 /** Names of the counts of usage, in the order in which they are shown. */
 export const COUNTS = ['requests', 'units', 'limited', 'banned', 'failed'] as const;

@@ -1,6 +1,6 @@
 import type { CustomerStore } from './records/customer.js';
 import type { Finality } from './finality.js';
-import type { UsageRow } from './port.js';
+import type { UsageRow } from './counts.js';
 
 /** Which rows are asked for. */
 export interface Part {
@@ -65,4 +65,20 @@ export interface LedgerStore {
   /** As `CustomerStore.page`; may be handed on by itself. */
   readonly customers: CustomerStore['page'];
   close(): Promise<void>;
+}
+
+/** A row as it moves from one store to another. */
+export interface MovedRow extends UsageRow {
+  /** The archive has a row of this key and day too, and this comes on top. */
+  readonly isOnTop?: true | undefined;
+}
+
+/** The ledger as it moves from one store to another. */
+export interface LedgerTransfer {
+  /** Every row of the days before `day`; reading gives way to admissions. */
+  rowsBefore(day: string): AsyncIterable<readonly MovedRow[]>;
+  /** Sees to it that each count is at least as large as given. How many rows grew; none when it is repeated. */
+  raise(rows: readonly MovedRow[]): Promise<number>;
+  /** The archive of days; absent where a store has none. */
+  readonly archive?: Pick<LedgerStore, 'archive' | 'bind'>;
 }

@@ -4,8 +4,11 @@ import type { GatewayEvent, Outbox, OutboxChange } from './outbox/event.js';
 import type { KeyRecord } from './records/key.js';
 import type { RecordStore } from './records/record.js';
 import type { Finality } from './finality.js';
-import type { LedgerStore } from './ledger.js';
+import type { UsageRow } from './counts.js';
+import type { LedgerTransfer } from './ledger.js';
 import type { Decider } from '../admission/port.js';
+
+export type { UsageCounts, UsageRow } from './counts.js';
 
 /** An admitted request that ended in a 5xx. The day is that of the admission, store ms. */
 export interface FailedRequest {
@@ -29,23 +32,6 @@ export interface FailureReport {
   /** Days since 1970-01-01, UTC. */
   readonly day: number;
   readonly failures: readonly FailedRequest[];
-}
-
-/** Cumulative counts of one key, plan, operation and UTC day. */
-export interface UsageCounts {
-  readonly requests: number;
-  /** What the requests cost. */
-  readonly units: number;
-  readonly limited: number;
-  readonly banned: number;
-  readonly failed: number;
-}
-export interface UsageRow extends UsageCounts {
-  readonly key: string;
-  readonly plan: string;
-  readonly operation: string;
-  /** `2026-11-21` */
-  readonly day: string;
 }
 
 /** Why an operator banned a key, and who it was. */
@@ -101,22 +87,6 @@ export interface UsageStore {
    * `after` only those of keys behind it, where the store can begin there.
    */
   rows(from: string, to: string, keyId?: string, after?: string): AsyncIterable<readonly UsageRow[]>;
-}
-
-/** A row as it moves from one store to another. */
-export interface MovedRow extends UsageRow {
-  /** The archive has a row of this key and day too, and this comes on top. */
-  readonly isOnTop?: true | undefined;
-}
-
-/** The ledger as it moves from one store to another. */
-export interface LedgerTransfer {
-  /** Every row of the days before `day`; reading gives way to admissions. */
-  rowsBefore(day: string): AsyncIterable<readonly MovedRow[]>;
-  /** Sees to it that each count is at least as large as given. How many rows grew; none when it is repeated. */
-  raise(rows: readonly MovedRow[]): Promise<number>;
-  /** The archive of days; absent where a store has none. */
-  readonly archive?: Pick<LedgerStore, 'archive' | 'bind'>;
 }
 
 /** Which days of the ledger are final, as far as the store knows. */

@@ -42,7 +42,7 @@ async function importAll({ adminUrl }: Gateway): Promise<Result> {
 }
 
 /** Sends all but the end of the file, kills the gateway, starts it again, and runs the import once more. */
-async function killAndRepeat(t: Test, options: GatewayOptions): Promise<void> {
+async function killAndRepeat(t: Test, options: GatewayOptions): Promise<string> {
   const dataFolder = temporaryFolder(t);
   const first = await startGateway(t, { ...options, dataFolder });
   const req = request(`${first.adminUrl}/admin/v1/keys/import`, AS_OPERATOR);
@@ -55,28 +55,62 @@ async function killAndRepeat(t: Test, options: GatewayOptions): Promise<void> {
   t.ok(unchanged > 0 && imported >= 500, 'it goes on where it was killed', { imported, unchanged });
   t.equal(imported + unchanged, tokens.length);
   t.same([...new Set(await statuses(next.url))], [200], 'all keys are valid');
-  const exported = await fetch(`${next.adminUrl}/admin/v1/keys/export?hashes=true`, { headers: AS_OPERATOR.headers });
-  const names = (await exported.text())
-    .trim()
-    .split('\n')
-    .map((line) => (JSON.parse(line) as { name: string }).name);
+  const exported = await fetch(`${next.adminUrl}/admin/v1/store/export`, { headers: AS_OPERATOR.headers });
+  const whole = await exported.text();
+  const names = [...whole.matchAll(/^{"kind":"key","record":{[^}]*"name":"([^"]*)"/gm)].map(([, name]) => name);
   t.same(names.sort(), tokens.map((_, n) => `old ${n}`).sort(), 'each is there once');
   const { history } = (await next.admin('GET', `/admin/v1/keys/${idOf(tokens[0]!)}/history`)).body as {
     history: unknown[];
   };
   t.equal(history.length, 1, 'and was imported once');
   t.same(await importAll(next), { imported: 0, unchanged: tokens.length }, 'once more changes nothing');
+  return whole;
+}
+
+/** The same with an export of a whole store, which ends where it would have ended without a kill. */
+async function killAndRestore(t: Test, options: GatewayOptions, whole: string): Promise<void> {
+  const dataFolder = temporaryFolder(t);
+  const first = await startGateway(t, { ...options, dataFolder });
+  const req = request(`${first.adminUrl}/admin/v1/store/import`, AS_OPERATOR);
+  req.on('error', () => undefined).write(whole.slice(0, Math.floor(whole.length * 0.9)));
+  await until('the import is under way', async () => (await statuses(first.url)).includes(200));
+  await first.program.stop('SIGKILL');
+
+  const next = await startGateway(t, { ...options, dataFolder });
+  const again = async (): Promise<unknown> =>
+    (await fetch(`${next.adminUrl}/admin/v1/store/import`, { ...AS_OPERATOR, body: whole })).json();
+  const { added, unchanged, sums } = (await again()) as { added: number; unchanged: number; sums: object };
+  t.ok(unchanged > 0 && added >= 400, 'it goes on where it was killed', { added, unchanged });
+  t.match(sums, { keys: tokens.length });
+  t.match(await again(), { added: 0, changed: 0, unchanged: tokens.length, raised: 0 });
+  t.same([...new Set(await statuses(next.url))], [200], 'all keys are valid');
 }
 
 t.test('kill -9 in the middle of an import: the same file once more completes it', { timeout: 60_000 }, async (t) => {
   const upstream = await startUpstream(t);
   const redis = await startRedis();
   t.teardown(() => redis.stop());
-  await Promise.all([
-    killAndRepeat(t, { config: CONFIG, environment: { PETS_URL: upstream.url } }),
-    killAndRepeat(t, {
-      config: { ...CONFIG, store: { deadline: '1s' } },
-      environment: { PETS_URL: upstream.url, REDIS_URL: redis.url },
-    }),
-  ]);
+  const embedded = { config: CONFIG, environment: { PETS_URL: upstream.url } };
+  const shared = {
+    config: { ...CONFIG, store: { deadline: '1s' } },
+    environment: { PETS_URL: upstream.url, REDIS_URL: redis.url },
+  };
+  const whole = await killAndRepeat(t, embedded);
+  await killAndRepeat(t, shared);
+  await killAndRestore(t, embedded, whole);
+});
+
+t.test('kill -9 in the middle of an import into Redis of all that a store keeps', { timeout: 60_000 }, async (t) => {
+  const upstream = await startUpstream(t);
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const environment = { PETS_URL: upstream.url };
+  const from = await startGateway(t, { config: CONFIG, environment });
+  await importAll(from);
+  const exported = await fetch(`${from.adminUrl}/admin/v1/store/export`, { headers: AS_OPERATOR.headers });
+  await killAndRestore(
+    t,
+    { config: { ...CONFIG, store: { deadline: '1s' } }, environment: { ...environment, REDIS_URL: redis.url } },
+    await exported.text(),
+  );
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Snapshot } from '../../store/records/record.js';
 import { firstSnapshot } from '../../store/records/snapshot.js';
-import type { Snapshot } from '../../store/records/snapshot.js';
 import { limits, limitsOn, name, note, parseMoment, planIn, readFields, scopesIn, unknownFields } from '../fields.js';
 import type { Body, FieldRules, Prices } from '../fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../store/records/key.js';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AdmissionEngine, MovedRow } from '../../store/port.js';
-import type { RecordStore, StoredRecord } from '../../store/records/record.js';
-import type { Snapshot } from '../../store/records/snapshot.js';
+import type { AdmissionEngine } from '../../store/port.js';
+import type { MovedRow } from '../../store/ledger.js';
+import type { RecordStore, Snapshot, StoredRecord } from '../../store/records/record.js';
 import { withRetry } from '../../store/retry.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { addLine, customerLine, EXPORT_FORMAT, keyLine, noSums } from './stored.js';

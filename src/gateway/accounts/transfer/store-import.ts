@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { AdmissionEngine } from '../../store/port.js';
 import type { AdminToken } from '../../store/records/admin-token.js';
-import type { RecordStore, StoredRecord } from '../../store/records/record.js';
-import type { Restored, Snapshot } from '../../store/records/snapshot.js';
+import type { RecordStore, Restored, Snapshot, StoredRecord } from '../../store/records/record.js';
 import { withRetry } from '../../store/retry.js';
 import { ImportRefused, takeLines } from './import.js';
 import type { ImportLine } from './import.js';
@@ -11,7 +10,7 @@ import { addLine, customerIn, keyIn, noSums, readStored } from './stored.js';
 import type { StoredLine, Sums } from './stored.js';
 
 /** What became of customers, keys and tokens, how many rows of the ledger grew, and what the file holds. */
-export interface StoreImport extends Readonly<Record<Exclude<Restored, 'different'>, number>> {
+interface StoreImport extends Readonly<Record<Exclude<Restored, 'different'>, number>> {
   readonly raised: number;
   readonly sums: Sums;
 }
@@ -58,7 +57,10 @@ class StoreRun {
 
   async take(given: ImportLine): Promise<void> {
     const stored = 'problem' in given ? given.problem : readStored(given.body);
-    if (typeof stored === 'string') return this.#refuse(given.line, stored);
+    if (typeof stored === 'string') {
+      this.#refuse(given.line, stored);
+      return;
+    }
     const { kind } = stored;
     if (!this.#hasBegun && kind !== 'store') throw new ImportRefused({ imported: 0, unchanged: 0 }, [NOT_AN_EXPORT]);
     this.#hasBegun = true;

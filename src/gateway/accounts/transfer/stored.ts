@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { MAX_LIMIT } from '../../admission/bucket.js';
 import type { SubjectState } from '../../admission/decide.js';
 import { COUNTS } from '../../store/counts.js';
-import type { MovedRow } from '../../store/port.js';
+import type { MovedRow } from '../../store/ledger.js';
 import { ROLES } from '../../store/records/admin-token.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';
-import type { AuditEntry } from '../../store/records/record.js';
-import type { Snapshot } from '../../store/records/snapshot.js';
+import type { AuditEntry, Snapshot } from '../../store/records/record.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { isCustomerId, isKeyId } from '../token.js';
 
@@ -19,13 +18,13 @@ const FIGURE = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 const COUNT = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const MOMENT = FIGURE;
 /** What separates names in a store stands in none of them. */
-const word = (separators: string) =>
+const word = (...separators: readonly string[]) =>
   TEXT.refine(
-    (text) => text !== '' && Buffer.byteLength(text) < 256 && ![...separators].some((one) => text.includes(one)),
+    (text) => text !== '' && Buffer.byteLength(text) < 256 && !separators.some((one) => text.includes(one)),
     'must be a name',
   );
-const OPERATION = word('\u001f\n');
-const PLAN = word('|\u001f\n');
+const OPERATION = word('\u001f', '\n');
+const PLAN = word('|', '\u001f', '\n');
 const HASH = TEXT.regex(/^[\w-]{43}$/, 'must be a SHA-256 in base64url');
 const DAY = TEXT.refine(isDay, 'must be a day such as 2026-11-21');
 const KEY_ID = TEXT.refine(isKeyId, "must be a key's id");
@@ -86,7 +85,7 @@ const LINES = {
   }),
   key: z.strictObject({
     record: z.strictObject({
-      ...{ ...RECORD, id: KEY_ID, expiresAtMs: MOMENT.nullable(), scopes: z.array(word(' \n')).nullable() },
+      ...{ ...RECORD, id: KEY_ID, expiresAtMs: MOMENT.nullable(), scopes: z.array(word(' ', '\n')).nullable() },
       status: z.enum(['enabled', 'disabled', 'revoked']),
       secrets: z.array(z.strictObject({ hash: HASH, endsAtMs: MOMENT.nullable() })).max(2),
     }),
@@ -143,9 +142,10 @@ export function customerIn({ record, history, state, webhook }: Lines['customer'
 }
 
 /** A minute begins anew in another store. */
-function storedState({ minute: _, operationWindows, ...state }: SubjectState): StoredState {
+function storedState(state: SubjectState): StoredState {
+  const { day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, operationWindows } = state;
   const windows = [...(operationWindows ?? [])].filter(([name]) => !name.endsWith('-minute'));
-  return { ...state, windows: Object.fromEntries(windows) };
+  return { day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, windows: Object.fromEntries(windows) };
 }
 
 function stateIn({ windows, ...state }: StoredState): SubjectState {

@@ -1,4 +1,5 @@
-import type { Restored, Snapshot } from './snapshot.js';
+import type { SubjectState } from '../../admission/decide.js';
+import type { UsageRow } from '../counts.js';
 
 /** What keys and customers have in common. */
 export interface StoredRecord {
@@ -6,6 +7,24 @@ export interface StoredRecord {
   /** Grows by one with each change: a change names the version it saw, and loses when another came first. */
   readonly version: number;
 }
+
+/** All that a store holds of one key or customer, as of one moment: what moves to another store. */
+export interface Snapshot<R extends StoredRecord> {
+  readonly record: R;
+  readonly history: readonly AuditEntry[];
+  /** What was spent, strikes and ban. */
+  readonly state: SubjectState;
+  /** Of a key the note of its ban, of a customer its webhook; null without one. */
+  readonly beside: object | null;
+  /** What was counted of a key on the days that were asked for. */
+  readonly usage: readonly UsageRow[];
+}
+
+/**
+ * What became of a snapshot: `newer`, the record changed here since and stays (the larger figures count all the same);
+ * `different`, here is another record of that id, and nothing was touched.
+ */
+export type Restored = 'added' | 'changed' | 'unchanged' | 'newer' | 'different';
 
 /**
  * Records of one type, `Beside` being what is written in one step with them. Every change holds on the next admission

@@ -3,32 +3,12 @@ import { DAY_MS } from '../../admission/bucket.js';
 import type { BucketState } from '../../admission/bucket.js';
 import { freshState } from '../../admission/decide.js';
 import type { SubjectState } from '../../admission/decide.js';
-import type { UsageRow } from '../port.js';
-import type { AuditEntry, StoredRecord } from './record.js';
-
-/** All that a store holds of one key or customer, as of one moment: what moves to another store. */
-export interface Snapshot<R extends StoredRecord> {
-  readonly record: R;
-  readonly history: readonly AuditEntry[];
-  /** What was spent, strikes and ban. */
-  readonly state: SubjectState;
-  /** Of a key the note of its ban, of a customer its webhook; null without one. */
-  readonly beside: object | null;
-  /** What was counted of a key on the days that were asked for. */
-  readonly usage: readonly UsageRow[];
-}
+import type { AuditEntry, Restored, Snapshot, StoredRecord } from './record.js';
 
 /** Of a record that is new everywhere. */
 export function firstSnapshot<R extends StoredRecord>(record: R, entry: AuditEntry): Snapshot<R> {
   return { record, history: [entry], state: freshState(), beside: null, usage: [] };
 }
-
-/**
- * What became of a snapshot: `newer`, the record changed here since and stays (the larger figures count all the same);
- * `different`, here is another record of that id, and nothing was touched.
- */
-export const RESTORED = ['added', 'changed', 'unchanged', 'newer', 'different'] as const;
-export type Restored = (typeof RESTORED)[number];
 
 /** How the record of a snapshot stands to the one that is here. A history tells which of two came first. */
 export function comparison<R extends StoredRecord>(

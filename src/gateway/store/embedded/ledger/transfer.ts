@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../../admission/bucket.js';
 import { COUNTS } from '../../counts.js';
-import type { LedgerTransfer, UsageRow, UsageStore } from '../../port.js';
+import type { UsageRow, UsageStore } from '../../port.js';
+import type { LedgerTransfer } from '../../ledger.js';
 import { attempt } from '../files/errors.js';
 import type { Stores } from '../files/stores.js';
 import type { Checkpoint } from '../log/checkpoint.js';

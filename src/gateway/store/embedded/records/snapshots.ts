@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { comparison, mergedState } from '../../records/snapshot.js';
-import type { Restored, Snapshot } from '../../records/snapshot.js';
-import type { AuditEntry, RecordStore, StoredRecord } from '../../records/record.js';
+import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from '../../records/record.js';
 import { VersionConflict } from '../../port.js';
 import { daysOf } from '../ledger/day-ledger.js';
 import { dayOf } from '../ledger/day.js';

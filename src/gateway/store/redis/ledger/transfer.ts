@@ -1,5 +1,4 @@
-import type { LedgerStore } from '../../ledger.js';
-import type { LedgerTransfer, MovedRow } from '../../port.js';
+import type { LedgerStore, LedgerTransfer, MovedRow } from '../../ledger.js';
 import { MAX_DAYS } from './active-days.js';
 import { fieldsOf } from './moved-days.js';
 import { storedRows } from './rows.js';

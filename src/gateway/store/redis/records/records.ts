@@ -1,7 +1,6 @@
 import { VersionConflict } from '../../port.js';
 import type { OutboxChange } from '../../outbox/event.js';
-import type { AuditEntry, RecordStore, StoredRecord } from '../../records/record.js';
-import type { Restored } from '../../records/snapshot.js';
+import type { AuditEntry, RecordStore, Restored, StoredRecord } from '../../records/record.js';
 import { pageOf } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';

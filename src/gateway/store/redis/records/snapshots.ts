@@ -4,8 +4,7 @@ import type { SubjectState } from '../../../admission/decide.js';
 import { packedWindows, packState, unpackWindows } from '../../embedded/log/subject-state.js';
 import { VersionConflict } from '../../port.js';
 import { comparison, mergedState } from '../../records/snapshot.js';
-import type { Restored, Snapshot } from '../../records/snapshot.js';
-import type { AuditEntry, StoredRecord } from '../../records/record.js';
+import type { AuditEntry, Restored, Snapshot, StoredRecord } from '../../records/record.js';
 import { readState, viewOf } from '../../state.js';
 import { rowsIn } from '../ledger/rows.js';
 import { raiseLedgers } from '../ledger/transfer.js';
@@ -26,11 +25,12 @@ const NOTHING = Buffer.alloc(0);
 const LENGTH_BYTES = 4;
 
 /** A snapshot, with the very bytes that tell whether it is still as it was read. */
-interface Read<R extends StoredRecord> extends Snapshot<R> {
+interface Read<R extends StoredRecord> {
+  readonly snapshot: Snapshot<R>;
   readonly raw: readonly Buffer[];
 }
 /** Of a key or a customer that is not here. */
-const ABSENT = { raw: [NOTHING, NOTHING, NOTHING], state: freshState() };
+const NO_BYTES = [NOTHING, NOTHING, NOTHING];
 
 /** Up to `count` behind an id, in the order of their ids. */
 export async function readSnapshots<R extends StoredRecord>(
@@ -43,12 +43,7 @@ export async function readSnapshots<R extends StoredRecord>(
   const today = dayNumber(link.storeMs(type.index));
   const days: number[] = [];
   for (let day = dayNumberOf(fromDay); day <= today; day += 1) days.push(day);
-  return pageOf(link, type.index, afterId, count, async (id) => {
-    const read = await readSnapshot(link, type, id, days);
-    if (read === undefined) return undefined;
-    const { raw: _, ...snapshot } = read;
-    return snapshot;
-  });
+  return pageOf(link, type.index, afterId, count, async (id) => (await readSnapshot(link, type, id, days))?.snapshot);
 }
 
 async function readSnapshot<R extends StoredRecord>(
@@ -67,7 +62,7 @@ async function readSnapshot<R extends StoredRecord>(
   const state = raw.length === 0 ? freshState() : readState(viewOf(raw), raw.byteOffset);
   if (windows.length > 0) state.operationWindows = unpackWindows(windows);
   const beside = texts.get(type.beside) ?? '';
-  return {
+  const snapshot = {
     record,
     history: history.map((entry) => JSON.parse(entry.toString()) as AuditEntry),
     state,
@@ -79,8 +74,8 @@ async function readSnapshot<R extends StoredRecord>(
         pairsOf(ledger).map(([field, value]) => [field.toString(), value.toString()]),
       ),
     ),
-    raw: [fields.get('version') ?? NOTHING, raw, windows],
   };
+  return { snapshot, raw: [fields.get('version') ?? NOTHING, raw, windows] };
 }
 
 /** Puts in one of them. Rejects with VersionConflict where it is changed again and again meanwhile. */
@@ -93,9 +88,9 @@ export async function restoreSnapshot<R extends StoredRecord>(
   const { id } = given.record;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const here = await readSnapshot(link, type, id, []);
-    const how = comparison(here, given);
+    const how = comparison(here?.snapshot, given);
     if (how === 'different') return how;
-    const { raw, state } = here ?? ABSENT;
+    const { raw, state } = { raw: here?.raw ?? NO_BYTES, state: here?.snapshot.state ?? freshState() };
     const merged = mergedState(state, given.state, how);
     const isSame = isDeepStrictEqual(merged, state);
     if (how === 'changed') await announceChange(link, id);
