@@ -1,5 +1,4 @@
-import { figure, graph } from './panels.js';
-import type { Row } from './panels.js';
+import { figure, graph, type Row } from './panels.js';
 import { quantile, rate } from './queries.js';
 
 // Malformed requests are the clients' failure, and 501 says only that nothing stands behind an operation yet.

@@ -1,5 +1,4 @@
-import { figure, graph } from './panels.js';
-import type { Row } from './panels.js';
+import { figure, graph, type Row } from './panels.js';
 import { mean, quantile, rate, total } from './queries.js';
 
 /** Who runs into limits, who is locked out, and whether admission itself is well. */

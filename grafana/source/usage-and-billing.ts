@@ -1,5 +1,4 @@
-import { figure, graph } from './panels.js';
-import type { Row } from './panels.js';
+import { figure, graph, type Row } from './panels.js';
 import { quantile, rate, total } from './queries.js';
 
 /** How much each plan uses. To look at: what an invoice is made of is the ledger, `petgate usage`. */

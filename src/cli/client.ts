@@ -3,8 +3,7 @@ import { request as requestHttps } from 'node:https';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { userInfo } from 'node:os';
-import { PassThrough } from 'node:stream';
-import type { Readable, Transform, Writable } from 'node:stream';
+import { PassThrough, type Readable, type Transform, type Writable } from 'node:stream';
 import type { AdminAddress } from './admin-address.js';
 import { CommandError } from './command-error.js';
 

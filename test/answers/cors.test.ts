@@ -1,15 +1,12 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { exchangeRaw } from '../servers/raw.js';
-import type { RawAnswer } from '../servers/raw.js';
+import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
 import { startRedis } from '../servers/redis.js';
 import { handshake } from '../servers/tunnel.js';
 import { startTunnelFront } from '../servers/tunnel-front.js';
-import { startUpstream } from '../servers/upstream.js';
-import type { Upstream } from '../servers/upstream.js';
+import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { startWebSocketUpstream } from '../servers/websocket.js';
 import { checkHonest } from './honest.js';

@@ -1,11 +1,9 @@
 import t from 'tap';
 import { REFUSALS } from '../../src/gateway/refusal.js';
 import { issueCertificate } from '../servers/certificate.js';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { temporaryFolder } from '../servers/program.js';
-import { exchangeRaw } from '../servers/raw.js';
-import type { RawAnswer } from '../servers/raw.js';
+import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { checkHonest, codeOf } from './honest.js';
 import { PLANS } from './plans.js';

@@ -1,8 +1,7 @@
 import t from 'tap';
 import { startGateway } from '../servers/gateway.js';
 import { exchangeRaw } from '../servers/raw.js';
-import { handshake, KEY, openTunnel } from '../servers/tunnel.js';
-import type { TunnelClient } from '../servers/tunnel.js';
+import { handshake, KEY, openTunnel, type TunnelClient } from '../servers/tunnel.js';
 import { startTunnelFront } from '../servers/tunnel-front.js';
 import { until } from '../servers/until.js';
 import { startWebSocketUpstream } from '../servers/websocket.js';

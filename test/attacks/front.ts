@@ -3,14 +3,11 @@ import { issueCertificate } from '../servers/certificate.js';
 import type { Target } from '../servers/dial.js';
 import type { Field } from '../servers/frames.js';
 import { scrape } from '../servers/exposition.js';
-import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
-import type { Gateway, GatewayOptions } from '../servers/gateway.js';
+import { ADMIN_TOKEN, startGateway, type Gateway, type GatewayOptions } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { temporaryFolder } from '../servers/program.js';
-import { exchangeRaw } from '../servers/raw.js';
-import type { RawAnswer } from '../servers/raw.js';
-import { startUpstream } from '../servers/upstream.js';
-import type { Upstream } from '../servers/upstream.js';
+import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
+import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 
 const AMPLE = { minute: 1_000_000, day: 1_000_000 };

@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest } from '../answers/honest.js';
 import { issueCertificate } from '../servers/certificate.js';
-import { block, FLAG, frame, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
-import type { FrameClient } from '../servers/frames.js';
+import { block, FLAG, frame, openFrames, pseudo, TYPE, uint32, type FrameClient } from '../servers/frames.js';
 import { openHttp2 } from '../servers/http2.js';
 import { temporaryFolder } from '../servers/program.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
-import { metricOf, request, startFront } from './front.js';
-import type { Front } from './front.js';
+import { metricOf, request, startFront, type Front } from './front.js';
 
 /** docs/guides/resource-limits.md names it. */
 const MAX_MIB = 400;

@@ -9,8 +9,7 @@ import type { Field, FrameClient } from '../servers/frames.js';
 import { openHttp2 } from '../servers/http2.js';
 import type { Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
-import { startHttp2Front } from './front.js';
-import type { Front } from './front.js';
+import { startHttp2Front, type Front } from './front.js';
 
 /** Memory that no flood may cost; what garbage waits to be collected is in it. */
 const MAX_BYTES = 150 * 1024 * 1024;

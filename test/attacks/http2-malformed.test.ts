@@ -1,10 +1,8 @@
 import t from 'tap';
-import { block, FLAG, frame, headers, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
-import type { Field } from '../servers/frames.js';
+import { block, FLAG, frame, headers, openFrames, pseudo, TYPE, uint32, type Field } from '../servers/frames.js';
 import { openHttp2 } from '../servers/http2.js';
 import type { Upstream } from '../servers/upstream.js';
-import { startHttp2Front } from './front.js';
-import type { Front } from './front.js';
+import { startHttp2Front, type Front } from './front.js';
 
 let upstream: Upstream;
 let front: Front;

@@ -5,15 +5,12 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { issueCertificate } from '../servers/certificate.js';
-import { block, FLAG, frame, headers, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
-import type { Field } from '../servers/frames.js';
+import { block, FLAG, frame, headers, openFrames, pseudo, TYPE, uint32, type Field } from '../servers/frames.js';
 import { answerOf, openHttp2 } from '../servers/http2.js';
 import { temporaryFolder } from '../servers/program.js';
-import { startUpstream } from '../servers/upstream.js';
-import type { Upstream } from '../servers/upstream.js';
+import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
-import { metricOf, startFront } from './front.js';
-import type { Front } from './front.js';
+import { metricOf, startFront, type Front } from './front.js';
 
 /** Connections are looked at once a second, a dismissed one has two more to go; a busy machine takes longer. */
 const TICKS_MS = 20_000;

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { INTERNAL_TOKEN } from '../servers/gateway.js';
-import { startUpstream } from '../servers/upstream.js';
-import type { Seen } from '../servers/upstream.js';
+import { startUpstream, type Seen } from '../servers/upstream.js';
 import { AMPLE_PLANS, request, startFront } from './front.js';
 
 const valuesOf = ({ rawHeaders }: Seen, name: string): readonly string[] =>

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { get as getPlain } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { get as getPlain, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { get as getTls } from 'node:https';
 import type { Readable } from 'node:stream';
@@ -10,8 +9,7 @@ import type { Test } from 'tap';
 import { issueCertificate } from '../servers/certificate.js';
 import { temporaryFolder } from '../servers/program.js';
 import { startUpstream } from '../servers/upstream.js';
-import { startFront } from './front.js';
-import type { Front } from './front.js';
+import { startFront, type Front } from './front.js';
 
 const CLIENTS = 12;
 const ANSWERS = 20;

@@ -11,8 +11,7 @@ import { temporaryFolder } from '../servers/program.js';
 import { startRedis } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
-import { metricOf, request, startFront } from './front.js';
-import type { Front } from './front.js';
+import { metricOf, request, startFront, type Front } from './front.js';
 
 interface Stage {
   readonly front: Front;

@@ -2,8 +2,7 @@ import { connect } from 'node:net';
 import t from 'tap';
 import { checkHonest } from '../answers/honest.js';
 import { exchangeRaw } from '../servers/raw.js';
-import { startUpstream } from '../servers/upstream.js';
-import type { Upstream } from '../servers/upstream.js';
+import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront } from './front.js';
 

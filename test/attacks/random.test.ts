@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { checkHonest } from '../answers/honest.js';
 import { INTERNAL_TOKEN } from '../servers/gateway.js';
-import { parseAnswers } from '../servers/raw.js';
-import type { RawAnswer } from '../servers/raw.js';
+import { parseAnswers, type RawAnswer } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { startFront } from './front.js';
 

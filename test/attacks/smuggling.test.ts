@@ -2,12 +2,9 @@ import { connect } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest } from '../answers/honest.js';
-import { parseAnswers } from '../servers/raw.js';
-import type { RawAnswer } from '../servers/raw.js';
-import { startUpstream } from '../servers/upstream.js';
-import type { Upstream } from '../servers/upstream.js';
-import { request, startFront } from './front.js';
-import type { Front } from './front.js';
+import { parseAnswers, type RawAnswer } from '../servers/raw.js';
+import { startUpstream, type Upstream } from '../servers/upstream.js';
+import { request, startFront, type Front } from './front.js';
 
 let upstream: Upstream;
 let front: Front;

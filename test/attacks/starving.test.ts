@@ -2,12 +2,9 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { ledgerOf } from '../e2e/ledger.js';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
-import { exchangeRaw } from '../servers/raw.js';
-import type { RawAnswer } from '../servers/raw.js';
-import { startUpstream } from '../servers/upstream.js';
-import type { Upstream } from '../servers/upstream.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
+import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
+import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { AMPLE_PLANS, metricOf, request } from './front.js';
 

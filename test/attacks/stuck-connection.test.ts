@@ -1,5 +1,4 @@
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { startUpstream } from '../servers/upstream.js';

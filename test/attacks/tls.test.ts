@@ -1,19 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import type { ConnectionOptions, TLSSocket } from 'node:tls';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest } from '../answers/honest.js';
 import { issueCertificate } from '../servers/certificate.js';
 import { scrape } from '../servers/exposition.js';
 import { temporaryFolder } from '../servers/program.js';
-import { startUpstream } from '../servers/upstream.js';
-import type { Upstream } from '../servers/upstream.js';
+import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
-import { request, startFront } from './front.js';
-import type { Front } from './front.js';
+import { request, startFront, type Front } from './front.js';
 
 async function startTlsFront(t: Test): Promise<{ front: Front; upstream: Upstream; ca: string }> {
   const upstream = await startUpstream(t);

@@ -2,14 +2,11 @@ import { connect } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
-import { exchangeRaw, parseAnswers } from '../servers/raw.js';
-import type { RawAnswer } from '../servers/raw.js';
+import { exchangeRaw, parseAnswers, type RawAnswer } from '../servers/raw.js';
 import { handshake, openTunnel } from '../servers/tunnel.js';
-import { startTunnelFront } from '../servers/tunnel-front.js';
-import type { TunnelFront } from '../servers/tunnel-front.js';
+import { startTunnelFront, type TunnelFront } from '../servers/tunnel-front.js';
 import { until } from '../servers/until.js';
-import { accept, startWebSocketUpstream } from '../servers/websocket.js';
-import type { WebSocketUpstream } from '../servers/websocket.js';
+import { accept, startWebSocketUpstream, type WebSocketUpstream } from '../servers/websocket.js';
 import { metricOf, request } from './front.js';
 
 let upstream: WebSocketUpstream;

@@ -1,10 +1,8 @@
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { exchangeRaw } from '../servers/raw.js';
-import { request, startFront } from './front.js';
-import type { Front } from './front.js';
+import { request, startFront, type Front } from './front.js';
 import { OK, startRawUpstream } from './raw-upstream.js';
 
 const LARGE = 'x'.repeat(200_000);

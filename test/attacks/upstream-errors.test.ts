@@ -5,10 +5,8 @@ import t from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { scrape } from '../servers/exposition.js';
 import { INTERNAL_TOKEN } from '../servers/gateway.js';
-import { request, startFront } from './front.js';
-import type { Front } from './front.js';
-import { OK, startRawUpstream } from './raw-upstream.js';
-import type { RawUpstream } from './raw-upstream.js';
+import { request, startFront, type Front } from './front.js';
+import { OK, startRawUpstream, type RawUpstream } from './raw-upstream.js';
 
 const PAGE = '<html><h1>TypeError: x is undefined</h1><pre>at Db.query (/srv/pets/db.js:7:11)</pre></html>';
 const FINE = (status: number): string =>

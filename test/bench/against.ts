@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import { cpuUs } from './cpu.js';
-import { intervalOf, quantile } from './figures.js';
-import type { Interval } from './figures.js';
+import { intervalOf, quantile, type Interval } from './figures.js';
 import { Run } from './load/drive.js';
-import { nameOf } from './scenarios.js';
-import type { Case, Scenario } from './scenarios.js';
+import { nameOf, type Case, type Scenario } from './scenarios.js';
 import { Fleet } from './subjects/fleet.js';
 import { Keys } from './subjects/keys.js';
-import { usesRedis } from './subjects/subject.js';
-import type { SubjectName } from './subjects/subject.js';
+import { usesRedis, type SubjectName } from './subjects/subject.js';
 
 /**
  * This build beside another one. A process differs from the next of the same program by up to a tenth for as long as

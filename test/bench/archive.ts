@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LedgerStore } from '../../src/gateway/store/ledger.js';
 import type { UsageRow } from '../../src/gateway/store/port.js';
-import type { Archive } from '../../src/gateway/usage/archive/archive.js';
-import { openPostgresArchive } from '../../src/gateway/usage/archive/archive.js';
+import { openPostgresArchive, type Archive } from '../../src/gateway/usage/archive/archive.js';
 import { ledgerRows } from '../../src/gateway/usage/ledger.js';
 import { startPostgres } from '../servers/postgres.js';
 import { startRedis } from '../servers/redis.js';

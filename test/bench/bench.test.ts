@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { temporaryFolder } from '../servers/program.js';
-import { intervalOf, quantile, ratioOf, spreadOf } from './figures.js';
-import type { Sample } from './figures.js';
+import { intervalOf, quantile, ratioOf, spreadOf, type Sample } from './figures.js';
 import { packageRoot } from '../../src/shared/package-root.js';
 import { plotOf } from './plot.js';
-import { barReports, caseReports, textOf } from './report.js';
-import type { ScenarioReport } from './report.js';
+import { barReports, caseReports, textOf, type ScenarioReport } from './report.js';
 import type { Scenario } from './scenarios.js';
 import { bodyOf, LIST } from './traffic.js';
 

@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util';
-import { SCENARIOS } from './scenarios.js';
-import type { Scenario } from './scenarios.js';
-import { SUBJECTS } from './subjects/subject.js';
-import type { SubjectName } from './subjects/subject.js';
+import { SCENARIOS, type Scenario } from './scenarios.js';
+import { SUBJECTS, type SubjectName } from './subjects/subject.js';
 
 const NAMES = SCENARIOS.map(({ name }) => name).join(', ');
 

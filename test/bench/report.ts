@@ -1,7 +1,5 @@
-import { ratioOf, spreadOf } from './figures.js';
-import type { Sample, Spread } from './figures.js';
-import { nameOf } from './scenarios.js';
-import type { Bar, Case, Scenario } from './scenarios.js';
+import { ratioOf, spreadOf, type Sample, type Spread } from './figures.js';
+import { nameOf, type Bar, type Case, type Scenario } from './scenarios.js';
 import type { LeftOut } from './subjects/fleet.js';
 
 export interface CaseReport extends Pick<Case, 'subject' | 'variant'> {

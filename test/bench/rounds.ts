@@ -1,11 +1,9 @@
 import { cpuUs, forgetPeakMemory, peakMemoryMiB } from './cpu.js';
-import { quantile } from './figures.js';
-import type { Sample } from './figures.js';
+import { quantile, type Sample } from './figures.js';
 import { drive } from './load/drive.js';
 import { h2load } from './load/h2load.js';
 import { wrk } from './load/wrk.js';
-import { nameOf } from './scenarios.js';
-import type { Case, Scenario } from './scenarios.js';
+import { nameOf, type Case, type Scenario } from './scenarios.js';
 import type { Fleet } from './subjects/fleet.js';
 import type { Keys } from './subjects/keys.js';
 import { usesRedis } from './subjects/subject.js';

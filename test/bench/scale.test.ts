@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
 import { MEASURED } from './scale/costs.js';
-import { most, simulate } from './scale/simulate.js';
-import type { Setting } from './scale/simulate.js';
+import { most, simulate, type Setting } from './scale/simulate.js';
 import { Keys, randomOf } from './scale/traffic.js';
 
 const MAIN = fileURLToPath(new URL('scale.js', import.meta.url));

@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util';
-import { MEASURED } from './scale/costs.js';
-import type { Costs } from './scale/costs.js';
-import { most, simulate } from './scale/simulate.js';
-import type { Outcome, Setting, Wall } from './scale/simulate.js';
+import { MEASURED, type Costs } from './scale/costs.js';
+import { most, simulate, type Outcome, type Setting, type Wall } from './scale/simulate.js';
 
 /**
  * What a number of gateways and Redis masters carry, and what the next wall is, computed from unit costs: a seeded

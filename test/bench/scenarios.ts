@@ -1,8 +1,6 @@
 import type { Figure } from './figures.js';
-import { SUBJECTS } from './subjects/subject.js';
-import type { SubjectName } from './subjects/subject.js';
-import { answerOf, LIST } from './traffic.js';
-import type { Traffic } from './traffic.js';
+import { SUBJECTS, type SubjectName } from './subjects/subject.js';
+import { answerOf, LIST, type Traffic } from './traffic.js';
 
 /** One subject under one traffic. */
 export interface Case {

@@ -3,8 +3,7 @@ import type { Test } from 'tap';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_TOKEN, listen } from '../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings } from './programs.js';
-import type { Finished } from './programs.js';
+import { dataFolder, petgate, surroundings, type Finished } from './programs.js';
 
 /** The command line against a real admin listener in this process. */
 async function operator(t: Test): Promise<(...args: string[]) => Promise<Finished>> {

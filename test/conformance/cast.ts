@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DAY_MS } from '../../src/gateway/admission/bucket.js';
-import type { Limits } from '../../src/gateway/admission/bucket.js';
+import { DAY_MS, type Limits } from '../../src/gateway/admission/bucket.js';
 import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
 import type { AdmissionEngine, UsageRow } from '../../src/gateway/store/port.js';

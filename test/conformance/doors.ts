@@ -7,8 +7,7 @@ import type { Operation } from '../../src/gateway/contract/operation.js';
 import { toIdentified, toRouted, toStripped } from '../../src/gateway/exchange.js';
 import { isRefusal } from '../../src/gateway/refusal.js';
 import { makeExchange } from '../gateway/exchange.js';
-import { askMany, freshId, newKey } from './cast.js';
-import type { Actor } from './cast.js';
+import { askMany, freshId, newKey, type Actor } from './cast.js';
 
 const DAY_LIMIT = 20;
 const SCOPES = { all: null, right: ['pets:write'], wrong: ['pets:read'] } as const;

@@ -1,12 +1,10 @@
 import type { Test } from 'tap';
-import { VersionConflict } from '../../src/gateway/store/port.js';
-import type { AdmissionEngine } from '../../src/gateway/store/port.js';
+import { VersionConflict, type AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { Snapshot } from '../../src/gateway/store/records/record.js';
 import { firstSnapshot } from '../../src/gateway/store/records/snapshot.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
-import type { Actor } from './cast.js';
-import { ask, askMany, change, count, freshId, newKey, NOON_MS } from './cast.js';
+import { ask, askMany, change, count, freshId, newKey, NOON_MS, type Actor } from './cast.js';
 
 /** The key store: port.ts, KeyStore. */
 export function keys(t: Test, engine: AdmissionEngine): void {

@@ -9,8 +9,7 @@ import { tempFolder } from '../gateway/store/embedded/fixture.js';
 import { PLANS } from './cast.js';
 import { lockStep, lockStepOfDays } from './lock-step.js';
 import { openEngine } from './open.js';
-import { referenceEngine } from './reference.js';
-import type { SteeredEngine } from './reference.js';
+import { referenceEngine, type SteeredEngine } from './reference.js';
 
 /**
  * One engine of two on the same folder, as two processes of a gateway are: each decides over what the other has just

@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
 import { finalityOf } from '../../src/gateway/store/finality.js';
-import { ANONYMOUS_PLAN } from '../../src/gateway/admission/plan.js';
-import type { Plans } from '../../src/gateway/admission/plan.js';
+import { ANONYMOUS_PLAN, type Plans } from '../../src/gateway/admission/plan.js';
 import { customerOf } from '../../src/gateway/store/records/customer-id.js';
 import type { CustomerRecord } from '../../src/gateway/store/records/customer.js';
 import { VersionConflict } from '../../src/gateway/store/port.js';
@@ -11,8 +10,7 @@ import type { UnknownReason, Verdict } from '../../src/gateway/admission/verdict
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { AuditEntry } from '../../src/gateway/store/records/record.js';
 import type { GatewayEvent } from '../../src/gateway/store/outbox/event.js';
-import { decideExactly, freshExact } from './exact.js';
-import type { ExactCrossing, ExactPlan, ExactState } from './exact.js';
+import { decideExactly, freshExact, type ExactCrossing, type ExactPlan, type ExactState } from './exact.js';
 
 export type SteeredEngine = AdmissionEngine & {
   setPlans(plans: Plans): void;

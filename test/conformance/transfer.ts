@@ -2,8 +2,7 @@ import type { Snapshot } from '../../src/gateway/store/records/record.js';
 import type { Test } from 'tap';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
-import { ask, askMany, change, dayName, keyOf, newCustomer, newKey, rowsOf } from './cast.js';
-import type { Actor } from './cast.js';
+import { ask, askMany, change, dayName, keyOf, newCustomer, newKey, rowsOf, type Actor } from './cast.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { startProgram, temporaryFolder } from '../servers/program.js';
 import { startRedis } from '../servers/redis.js';
 import { until } from '../servers/until.js';

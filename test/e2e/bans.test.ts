@@ -2,12 +2,10 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { petgate } from '../cli/programs.js';
-import { ADMIN_TOKEN } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { ADMIN_TOKEN, type Gateway } from '../servers/gateway.js';
 import type { RawAnswer } from '../servers/raw.js';
 import { until } from '../servers/until.js';
-import { openClient } from './client.js';
-import type { Client } from './client.js';
+import { openClient, type Client } from './client.js';
 import { ledgerOf } from './ledger.js';
 import { startPair } from './pair.js';
 

@@ -3,8 +3,7 @@ import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { startGateway } from '../servers/gateway.js';
 import { startPets } from '../servers/pets.js';
-import { openClient } from './client.js';
-import type { Client } from './client.js';
+import { openClient, type Client } from './client.js';
 
 const AT_START = 1050;
 const ADDED = 50;

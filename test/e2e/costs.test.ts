@@ -1,7 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { startRedis } from '../servers/redis.js';
 import { until } from '../servers/until.js';

@@ -1,6 +1,5 @@
 import type { Gateway } from '../servers/gateway.js';
-import { day } from './ledger.js';
-import type { Counts } from './ledger.js';
+import { day, type Counts } from './ledger.js';
 
 export interface Customer {
   readonly id: string;

@@ -1,16 +1,13 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { codeOf } from '../answers/honest.js';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { startRedis } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
-import { openClient } from './client.js';
-import type { Client } from './client.js';
-import { createCustomer, report } from './customer.js';
-import type { Customer, Row } from './customer.js';
+import { openClient, type Client } from './client.js';
+import { createCustomer, report, type Customer, type Row } from './customer.js';
 import { day } from './ledger.js';
 
 const KEYS = 10;

@@ -1,12 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { startRedis } from '../servers/redis.js';
-import { startUpstream } from '../servers/upstream.js';
-import type { Upstream } from '../servers/upstream.js';
-import { openClient } from './client.js';
-import type { Client } from './client.js';
+import { startUpstream, type Upstream } from '../servers/upstream.js';
+import { openClient, type Client } from './client.js';
 import { day, ledgerOf } from './ledger.js';
 
 const REQUESTS = 400;

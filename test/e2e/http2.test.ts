@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:http2';
-import type { Settings } from 'node:http2';
+import { constants, type Settings } from 'node:http2';
 import { join } from 'node:path';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
@@ -14,14 +13,12 @@ import { issueCertificate } from '../servers/certificate.js';
 import { dial } from '../servers/dial.js';
 import { scrape } from '../servers/exposition.js';
 import { headers, openFrames, pseudo } from '../servers/frames.js';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway, GatewayOptions } from '../servers/gateway.js';
+import { startGateway, type Gateway, type GatewayOptions } from '../servers/gateway.js';
 import { openHttp2 } from '../servers/http2.js';
 import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw } from '../servers/raw.js';
 import { startRedis } from '../servers/redis.js';
-import { startUpstream } from '../servers/upstream.js';
-import type { Upstream } from '../servers/upstream.js';
+import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { ledgerOf } from './ledger.js';
 

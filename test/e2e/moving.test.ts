@@ -3,15 +3,12 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { dayOf, DAY_MS } from '../../src/shared/utc-day.js';
-import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { ADMIN_TOKEN, startGateway, type Gateway } from '../servers/gateway.js';
 import { temporaryFolder } from '../servers/program.js';
 import { startRedis } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
-import { petgate, surroundings } from '../cli/programs.js';
-import type { Finished } from '../cli/programs.js';
-import { filledStore } from './filled-store.js';
-import type { Filled } from './filled-store.js';
+import { petgate, surroundings, type Finished } from '../cli/programs.js';
+import { filledStore, type Filled } from './filled-store.js';
 
 interface Place {
   readonly gateway: Gateway;

@@ -1,6 +1,5 @@
 import type { Test } from 'tap';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { startRedis } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 

@@ -4,10 +4,8 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { stringify } from 'yaml';
 import { scrape } from '../servers/exposition.js';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway, GatewayOptions } from '../servers/gateway.js';
-import { startRedis } from '../servers/redis.js';
-import type { RedisServer } from '../servers/redis.js';
+import { startGateway, type Gateway, type GatewayOptions } from '../servers/gateway.js';
+import { startRedis, type RedisServer } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 

@@ -1,8 +1,7 @@
 import { request } from 'node:http';
 import t from 'tap';
 import type { Test } from 'tap';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { startRedis } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';

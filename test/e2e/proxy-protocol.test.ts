@@ -7,8 +7,7 @@ import { scrape } from '../servers/exposition.js';
 import { startGateway } from '../servers/gateway.js';
 import { startHaproxy } from '../servers/haproxy.js';
 import { temporaryFolder } from '../servers/program.js';
-import { parseAnswers } from '../servers/raw.js';
-import type { RawAnswer } from '../servers/raw.js';
+import { parseAnswers, type RawAnswer } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 

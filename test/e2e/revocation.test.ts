@@ -1,10 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { startUpstream } from '../servers/upstream.js';
-import { openClient } from './client.js';
-import type { Client } from './client.js';
+import { openClient, type Client } from './client.js';
 import { startPair } from './pair.js';
 
 const KEYS = 10;

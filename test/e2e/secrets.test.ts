@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ADMIN_TOKEN, INTERNAL_TOKEN, startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { ADMIN_TOKEN, INTERNAL_TOKEN, startGateway, type Gateway } from '../servers/gateway.js';
 import { startPets } from '../servers/pets.js';
-import { exchangeRaw } from '../servers/raw.js';
-import type { RawAnswer } from '../servers/raw.js';
+import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
 import { startRedis } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { openClient } from './client.js';

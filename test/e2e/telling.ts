@@ -1,7 +1,6 @@
 import type { Test } from 'tap';
 import { scrape } from '../servers/exposition.js';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import type { Received } from '../servers/receiver.js';
 
 export const SECRET = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;

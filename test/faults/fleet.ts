@@ -1,10 +1,8 @@
 import type { Test } from 'tap';
 import { scrape } from '../servers/exposition.js';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { startRedis } from '../servers/redis.js';
-import type { RedisServer } from '../servers/redis.js';
+import { startRedis, type RedisServer } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 import { ledgerOf } from '../e2e/ledger.js';

@@ -1,8 +1,7 @@
 import t from 'tap';
 import { loadContract } from '../../src/gateway/contract/load.js';
 import { toAdmitted, toIdentified, toRouted, toStripped } from '../../src/gateway/exchange.js';
-import { pipeline, STEPS } from '../../src/gateway/pipeline.js';
-import type { Steps } from '../../src/gateway/pipeline.js';
+import { pipeline, STEPS, type Steps } from '../../src/gateway/pipeline.js';
 import { isRefusal, REFUSALS } from '../../src/gateway/refusal.js';
 import { ADMITTED } from './admission/verdict.js';
 import { makeExchange } from './exchange.js';

@@ -5,11 +5,9 @@ import { packageRoot } from '../../src/shared/package-root.js';
 
 /** What each snippet may use: the real types, and a step of each kind. */
 const PRELUDE = `
-import { pipeline } from '../../src/gateway/pipeline.js';
-import type { Steps } from '../../src/gateway/pipeline.js';
+import { pipeline, type Steps } from '../../src/gateway/pipeline.js';
 import type { Admitted, Exchange, Identified, Routed, Stripped } from '../../src/gateway/exchange.js';
-import { REFUSALS } from '../../src/gateway/refusal.js';
-import type { Refusal } from '../../src/gateway/refusal.js';
+import { REFUSALS, type Refusal } from '../../src/gateway/refusal.js';
 declare const steps: Steps;
 const { strip, route, identify, admit, forward } = steps;
 declare const exchange: Exchange;

@@ -1,14 +1,11 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import t from 'tap';
-import { openClient } from '../e2e/client.js';
-import type { Client } from '../e2e/client.js';
+import { openClient, type Client } from '../e2e/client.js';
 import { issueCertificate } from '../servers/certificate.js';
-import { startGateway } from '../servers/gateway.js';
-import type { Gateway } from '../servers/gateway.js';
+import { startGateway, type Gateway } from '../servers/gateway.js';
 import { startPets } from '../servers/pets.js';
 import { temporaryFolder } from '../servers/program.js';
-import { startPrometheus } from '../servers/prometheus.js';
-import type { Sample } from '../servers/prometheus.js';
+import { startPrometheus, type Sample } from '../servers/prometheus.js';
 import { exchangeRaw } from '../servers/raw.js';
 import { startRedis } from '../servers/redis.js';
 import { until } from '../servers/until.js';

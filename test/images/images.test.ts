@@ -8,8 +8,7 @@ import { packageRoot } from '../../src/shared/package-root.js';
 import { freePort } from '../servers/free-port.js';
 import { temporaryFolder } from '../servers/program.js';
 import { until } from '../servers/until.js';
-import { readDockerfile } from './dockerfile.js';
-import type { Stage } from './dockerfile.js';
+import { readDockerfile, type Stage } from './dockerfile.js';
 
 interface Service {
   readonly image: string;

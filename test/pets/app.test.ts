@@ -1,8 +1,7 @@
 import { connect } from 'node:net';
 import t from 'tap';
 import { openEmbeddedStore } from '../../src/pets/store/embedded.js';
-import { StoreUnavailable } from '../../src/pets/store/port.js';
-import type { PetStore } from '../../src/pets/store/port.js';
+import { StoreUnavailable, type PetStore } from '../../src/pets/store/port.js';
 import { sendRaw, serve, temporaryFolder, TOKEN } from './service.js';
 
 t.test('only the internal token opens anything but health', async (t) => {

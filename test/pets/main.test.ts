@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { until } from '../servers/until.js';
 import { everyPet, flood } from './flood.js';
-import { callerOf, runProgram, startProgram, temporaryFolder, TOKEN } from './service.js';
-import type { Answer } from './service.js';
+import { callerOf, runProgram, startProgram, temporaryFolder, TOKEN, type Answer } from './service.js';
 
 t.test('two processes on one folder never give an id twice', async (t) => {
   const environment = { PETGATE_DATA: temporaryFolder(t) };

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { startPostgres } from '../servers/postgres.js';
-import { emptyStore, sendRaw, serve, TOKEN } from './service.js';
-import type { Answer, Caller } from './service.js';
+import { emptyStore, sendRaw, serve, TOKEN, type Answer, type Caller } from './service.js';
 
 const server = await startPostgres();
 t.teardown(() => server.stop());

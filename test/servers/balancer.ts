@@ -1,5 +1,4 @@
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Teardown } from './program.js';
 
 /** What a balancer of TCP says before it passes on what it is sent. */

@@ -1,5 +1,4 @@
-import { chromium } from 'playwright-core';
-import type { Browser } from 'playwright-core';
+import { chromium, type Browser } from 'playwright-core';
 import type { Teardown } from './program.js';
 
 /** Debian's Chromium without a window and without any talk of its own to the outside. */

@@ -2,8 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../../src/shared/package-root.js';
-import { temporaryFolder } from './program.js';
-import type { Teardown } from './program.js';
+import { temporaryFolder, type Teardown } from './program.js';
 
 /** A wall clock that steps, for programs started with its environment. */
 export interface SteppedClock {

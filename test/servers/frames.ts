@@ -1,5 +1,4 @@
-import { connect } from 'node:tls';
-import type { TLSSocket } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import type { Target } from './dial.js';
 import type { Teardown } from './program.js';
 import { until } from './until.js';

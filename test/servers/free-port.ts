@@ -1,5 +1,4 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 
 /**
  * A port of 127.0.0.1 that was free a moment ago. Somebody may take it before it is used: try again then.

@@ -4,8 +4,7 @@ import { stringify } from 'yaml';
 import { packageRoot } from '../../src/shared/package-root.js';
 import type { Issued } from './certificate.js';
 import type { Target } from './dial.js';
-import { startProgram, temporaryFolder } from './program.js';
-import type { Program, Teardown } from './program.js';
+import { startProgram, temporaryFolder, type Program, type Teardown } from './program.js';
 
 export const ADMIN_TOKEN = 'admin-token-of-the-tests';
 export const INTERNAL_TOKEN = 'internal-token-of-the-tests';

@@ -2,8 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from './free-port.js';
-import { temporaryFolder } from './program.js';
-import type { Teardown } from './program.js';
+import { temporaryFolder, type Teardown } from './program.js';
 import { startTool } from './tool.js';
 
 /**

@@ -1,5 +1,4 @@
-import { startProgram, temporaryFolder } from './program.js';
-import type { Program, Teardown } from './program.js';
+import { startProgram, temporaryFolder, type Program, type Teardown } from './program.js';
 import { INTERNAL_TOKEN } from './gateway.js';
 
 interface Pets {

@@ -2,8 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort } from './free-port.js';
-import { temporaryFolder } from './program.js';
-import type { Teardown } from './program.js';
+import { temporaryFolder, type Teardown } from './program.js';
 import { startTool } from './tool.js';
 
 /**

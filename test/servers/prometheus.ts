@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { packageRoot } from '../../src/shared/package-root.js';
 import { freePort } from './free-port.js';
-import { temporaryFolder } from './program.js';
-import type { Teardown } from './program.js';
+import { temporaryFolder, type Teardown } from './program.js';
 import { startTool } from './tool.js';
 
 export interface Sample {

@@ -1,7 +1,5 @@
-import { AnswerReader } from './answer-reader.js';
-import type { RawAnswer } from './answer-reader.js';
-import { dial } from './dial.js';
-import type { Target } from './dial.js';
+import { AnswerReader, type RawAnswer } from './answer-reader.js';
+import { dial, type Target } from './dial.js';
 
 export type { RawAnswer } from './answer-reader.js';
 

@@ -1,13 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
-import { startGateway } from './gateway.js';
-import type { Gateway, GatewayOptions } from './gateway.js';
+import { startGateway, type Gateway, type GatewayOptions } from './gateway.js';
 import { NO_BAN } from './plans.js';
-import { temporaryFolder } from './program.js';
-import type { Teardown } from './program.js';
-import { handshake, openTunnel } from './tunnel.js';
-import type { TunnelClient } from './tunnel.js';
+import { temporaryFolder, type Teardown } from './program.js';
+import { handshake, openTunnel, type TunnelClient } from './tunnel.js';
 
 /** What the contract of these tests has besides: two operations, of which one may become a WebSocket. */
 const WATCH = `paths:

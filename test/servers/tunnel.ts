@@ -1,9 +1,7 @@
 import type { Socket } from 'node:net';
-import { dial } from './dial.js';
-import type { Target } from './dial.js';
+import { dial, type Target } from './dial.js';
 import type { Teardown } from './program.js';
-import { parseAnswers } from './raw.js';
-import type { RawAnswer } from './raw.js';
+import { parseAnswers, type RawAnswer } from './raw.js';
 import { until } from './until.js';
 
 /** The key that RFC 6455 uses as an example. */

@@ -1,7 +1,6 @@
 import t from 'tap';
 import fc from 'fast-check';
-import { Bag } from '../../src/shared/bag.js';
-import type { BagEntry } from '../../src/shared/bag.js';
+import { Bag, type BagEntry } from '../../src/shared/bag.js';
 
 t.test('whatever is added and removed in whatever order, what is left is in it, and each once', (t) => {
   fc.assert(

@@ -1,15 +1,12 @@
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { dayOf } from '../../src/shared/utc-day.js';
 import { Beside } from './beside.js';
-import { startFleet } from './fleet.js';
-import type { SoakFleet } from './fleet.js';
+import { startFleet, type SoakFleet } from './fleet.js';
 import type { LoadReport, LoadTask } from './load.js';
 import type { SoakOptions } from './options.js';
-import { Watch } from './watch.js';
-import type { Seen } from './watch.js';
+import { Watch, type Seen } from './watch.js';
 
 const CONNECTIONS = 64;
 const LONGEST_MS = 500;

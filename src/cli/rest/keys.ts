@@ -4,8 +4,7 @@ import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { exportCommand, importCommand } from '../transfer/keys.js';
 import { cell } from '../output.js';
-import { group } from './command.js';
-import type { Row, Rows } from './command.js';
+import { group, type Row, type Rows } from './command.js';
 import { grants } from './grants.js';
 import { dayIn, done, HISTORY, issued, pages, record, recordOf } from './show.js';
 

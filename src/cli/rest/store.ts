@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import type { Connect } from '../client.js';
 import { cell } from '../output.js';
 import { exportCommand, importCommand } from '../transfer/store.js';
-import { group } from './command.js';
-import type { Rows } from './command.js';
+import { group, type Rows } from './command.js';
 
 const ROWS: Rows = {
   accept: [

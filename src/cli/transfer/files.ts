@@ -1,7 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { Transform } from 'node:stream';
-import type { Readable, Writable } from 'node:stream';
+import { Transform, type Readable, type Writable } from 'node:stream';
 import type { AdminClient, Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { progressOn } from '../progress.js';

@@ -9,8 +9,7 @@ import { TOKEN_ROUTES } from './handlers/tokens.js';
 import { USAGE_ROUTES } from './handlers/usage.js';
 import { WEBHOOK_ROUTES } from './handlers/webhooks.js';
 import { describe } from './openapi/describe.js';
-import { route } from './route.js';
-import type { Route } from './route.js';
+import { route, type Route } from './route.js';
 import { TRANSFER_ROUTES } from './transfer.js';
 
 /** Everything that the admin port answers; each file says who may ask, and what it does. */

@@ -5,8 +5,7 @@ import { AdminRefusal } from './answer.js';
 import { readLines, STORED_LINE_BYTES } from './input/lines.js';
 import { withCheck } from './input/query.js';
 import { ImportResult, StoreImport } from './openapi/schemas.js';
-import { route } from './route.js';
-import type { Route } from './route.js';
+import { route, type Route } from './route.js';
 
 const JSON_LINES = 'application/x-ndjson';
 

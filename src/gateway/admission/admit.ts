@@ -1,10 +1,8 @@
 import { toAdmitted } from '../exchange.js';
 import type { Admitted, Credential, Identified, ExchangeLog, Slot, RouteRequirements } from '../exchange.js';
-import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage } from '../refusal.js';
-import type { Refusal } from '../refusal.js';
+import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage, type Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
-import { StoreUnavailable } from './port.js';
-import type { Late } from './port.js';
+import { StoreUnavailable, type Late } from './port.js';
 import type { StandingVerdict, Verdict } from './verdict.js';
 
 /** Called with every verdict that took or refused what a request costs. */

@@ -1,6 +1,5 @@
 import { collectTurn } from '../../shared/once-a-turn.js';
-import { StoreUnavailable } from './port.js';
-import type { AdmissionRequest, Decider } from './port.js';
+import { StoreUnavailable, type AdmissionRequest, type Decider } from './port.js';
 import type { Verdict } from './verdict.js';
 
 interface Waiting {

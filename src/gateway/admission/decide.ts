@@ -1,11 +1,8 @@
-import { figuresOf, holds, settle, SHAPES, spend, tokensAtMs } from './bucket.js';
+import { figuresOf, holds, settle, SHAPES, spend, tokensAtMs, type WindowFigures } from './bucket.js';
 import { figuresForeseen, heldFrom, settlePast } from './foreseen.js';
-import { BAN_MEMORY_MS } from './plan.js';
-import type { BanRule, Terms } from './plan.js';
-import type { WindowFigures } from './bucket.js';
+import { BAN_MEMORY_MS, type BanRule, type Terms } from './plan.js';
 import type { StandingVerdict } from './verdict.js';
-import { closeWindows, heldBy, settleWindow } from './windows.js';
-import type { Buckets, HeldWindow } from './windows.js';
+import { closeWindows, heldBy, settleWindow, type Buckets, type HeldWindow } from './windows.js';
 
 /** What a store remembers of one subject. Times are the store's, in ms; 0 means never. */
 export interface SubjectState extends Buckets {

@@ -1,5 +1,4 @@
-import { figuresOf, SHAPES, tokensAtMs } from './bucket.js';
-import type { BucketState, Limit, WindowFigures } from './bucket.js';
+import { figuresOf, SHAPES, tokensAtMs, type BucketState, type Limit, type WindowFigures } from './bucket.js';
 import type { Terms } from './plan.js';
 import type { HeldWindow } from './windows.js';
 import type { GrantExpiry } from './grant-expiries.js';

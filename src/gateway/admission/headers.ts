@@ -1,5 +1,4 @@
-import { UNLIMITED_FIGURE } from './bucket.js';
-import type { Limit, WindowFigures } from './bucket.js';
+import { UNLIMITED_FIGURE, type Limit, type WindowFigures } from './bucket.js';
 import { monthStartMs } from '../../shared/utc-month.js';
 import type { StandingVerdict } from './verdict.js';
 

@@ -5,8 +5,7 @@ import type { LedgerStore } from './ledger.js';
 import type { AdmissionEngine } from './port.js';
 import { openFailoverEngine } from './outage/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
-import { knownIdIn } from './known-id.js';
-import type { KnownId } from './known-id.js';
+import { knownIdIn, type KnownId } from './known-id.js';
 import { openRedisEngine } from './redis/engine.js';
 
 interface StoreSettings {

@@ -1,7 +1,5 @@
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
-import { bodyOf, fieldsOf } from '../traffic.js';
-import type { Aim } from '../traffic.js';
+import { connect, type Socket } from 'node:net';
+import { bodyOf, fieldsOf, type Aim } from '../traffic.js';
 import { checkAnswers } from './answers.js';
 
 const LENGTH = /\r\ncontent-length: *(\d+)/i;

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { fieldsOf } from '../traffic.js';
-import type { Aim } from '../traffic.js';
+import { fieldsOf, type Aim } from '../traffic.js';
 import { checkAnswers } from './answers.js';
 
 const STREAMS = 8;

@@ -3,8 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packageRoot } from '../../../src/shared/package-root.js';
-import { bodyOf, fieldsOf } from '../traffic.js';
-import type { Aim } from '../traffic.js';
+import { bodyOf, fieldsOf, type Aim } from '../traffic.js';
 import { checkAnswers } from './answers.js';
 
 /** On a machine that is busy with something else an answer may take long, and is one all the same. */

@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createSecureServer } from 'node:http2';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { Pool } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 
 /**
  * What the gateway is measured against: the least a proxy of Node and undici has to do. Keep-alive

@@ -2,16 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../src/shared/package-root.js';
 import { issueCertificate } from '../../servers/certificate.js';
-import { startRedis } from '../../servers/redis.js';
-import type { RedisServer } from '../../servers/redis.js';
+import { startRedis, type RedisServer } from '../../servers/redis.js';
 import type { BenchKey, KeyKind } from './keys.js';
 import { startNginx } from './nginx.js';
 import { startBare, startExpress, startFastify, startUpstream } from './node-peers.js';
 import { registerAtPeers } from './peer-keys.js';
-import { startPetgate } from './petgate.js';
-import type { Petgate } from './petgate.js';
-import { SUBJECTS } from './subject.js';
-import type { Place, Started, SubjectName } from './subject.js';
+import { startPetgate, type Petgate } from './petgate.js';
+import { SUBJECTS, type Place, type Started, type SubjectName } from './subject.js';
 
 export interface LeftOut {
   /** Of a subject, or of a case. */

@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis';
 import type { RedisServer } from '../../servers/redis.js';
-import { PLANS } from './keys.js';
-import type { BenchKey, KeyKind } from './keys.js';
+import { PLANS, type BenchKey, type KeyKind } from './keys.js';
 
 const AT_ONCE = 5_000;
 

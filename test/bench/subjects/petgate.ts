@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { until } from '../../servers/until.js';
 import { WATCH_TURNS } from '../turns.js';
-import { PLANS } from './keys.js';
-import type { BenchKey, KeyKind } from './keys.js';
+import { PLANS, type BenchKey, type KeyKind } from './keys.js';
 import type { Place, Started } from './subject.js';
 
 const ADMIN_TOKEN = 'admin-token-of-the-bench';

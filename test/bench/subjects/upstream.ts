@@ -1,5 +1,4 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 
 /**
  * The upstream of all subjects, in a process of its own: reads no more of HTTP than it must, so that it

@@ -1,8 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings } from '../programs.js';
-import type { Finished } from '../programs.js';
+import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
 
 type Run = (...args: readonly string[]) => Promise<Finished>;
 

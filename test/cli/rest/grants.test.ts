@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings } from '../programs.js';
-import type { Finished } from '../programs.js';
+import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
 
 interface Operator {
   readonly folder: string;

@@ -1,7 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { Test } from 'tap';
-import { begin, dataFolder, eventually, surroundings } from '../programs.js';
-import type { Running } from '../programs.js';
+import { begin, dataFolder, eventually, surroundings, type Running } from '../programs.js';
 
 const READY = /ready {2}(pets|gateway) +(https?:\S+)/g;
 

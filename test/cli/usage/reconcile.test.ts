@@ -6,8 +6,7 @@ import type { Test } from 'tap';
 import { parseToken } from '../../../src/gateway/accounts/token.js';
 import { LINES_DROPPED } from '../../../src/shared/log-lines.js';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings } from '../programs.js';
-import type { Finished } from '../programs.js';
+import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
 
 const DAY = new Date().toISOString().slice(0, 10);
 const START = `petgate_start_time_seconds ${Date.parse(DAY) / 1000}\n`;

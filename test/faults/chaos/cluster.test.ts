@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { slotOf } from '../../../src/gateway/store/redis/link/slot.js';
-import { startCluster } from '../../servers/redis.js';
-import type { RedisCluster, RedisServer } from '../../servers/redis.js';
+import { startCluster, type RedisCluster, type RedisServer } from '../../servers/redis.js';
 import { moveSlot } from '../../servers/slots.js';
 import { startUpstream } from '../../servers/upstream.js';
-import { EVENTS } from './events.js';
-import type { Events } from './events.js';
+import { EVENTS, type Events } from './events.js';
 import { Fleet } from './fleet.js';
-import { pick, repeat } from './random.js';
-import type { Random } from './random.js';
+import { pick, repeat, type Random } from './random.js';
 import { checkLedger, settled, survive, TIMEOUT_MS } from './survive.js';
 
 /** Longest pause before each name of a slot that moves. */

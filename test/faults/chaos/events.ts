@@ -6,10 +6,8 @@ import type { Gateway } from '../../servers/gateway.js';
 import { childrenOf } from '../../servers/program.js';
 import { until } from '../../servers/until.js';
 import { figure } from '../fleet.js';
-import { PLANS } from './fleet.js';
-import type { Fleet, Holder } from './fleet.js';
-import { pick } from './random.js';
-import type { Random } from './random.js';
+import { PLANS, type Fleet, type Holder } from './fleet.js';
+import { pick, type Random } from './random.js';
 
 /** Something that happens to a fleet. Afterwards every gateway has to serve again. */
 export type Event = (fleet: Fleet, random: Random) => Promise<void>;

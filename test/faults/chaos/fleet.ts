@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../../answers/honest.js';
-import { steppedClock } from '../../servers/clock.js';
-import type { SteppedClock } from '../../servers/clock.js';
+import { steppedClock, type SteppedClock } from '../../servers/clock.js';
 import { freePort } from '../../servers/free-port.js';
-import { startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
+import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { NO_BAN } from '../../servers/plans.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { until } from '../../servers/until.js';
 import type { Upstream } from '../../servers/upstream.js';
-import { openClient } from '../../e2e/client.js';
-import type { Client } from '../../e2e/client.js';
+import { openClient, type Client } from '../../e2e/client.js';
 import { learnt } from '../copies.js';
 import { createKey } from '../fleet.js';
 

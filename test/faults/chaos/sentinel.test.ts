@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { startSentinel } from '../../servers/redis.js';
-import type { RedisSentinel, RedisServer } from '../../servers/redis.js';
+import { startSentinel, type RedisSentinel, type RedisServer } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
-import { EVENTS } from './events.js';
-import type { Event, Events } from './events.js';
+import { EVENTS, type Event, type Events } from './events.js';
 import { Fleet } from './fleet.js';
 import { repeat } from './random.js';
 import { checkLedger, settled, survive, TIMEOUT_MS } from './survive.js';

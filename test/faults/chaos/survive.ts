@@ -1,8 +1,7 @@
 import type { Test } from 'tap';
 import { until } from '../../servers/until.js';
 import { figure } from '../fleet.js';
-import { day } from '../../e2e/ledger.js';
-import type { Counts } from '../../e2e/ledger.js';
+import { day, type Counts } from '../../e2e/ledger.js';
 import type { Events } from './events.js';
 import type { Fleet } from './fleet.js';
 import { events, only, randomOf, seed } from './random.js';

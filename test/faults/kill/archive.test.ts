@@ -7,8 +7,7 @@ import { moveDays } from '../../../src/gateway/usage/archive/move.js';
 import type { ArchiveTask } from '../../../src/gateway/usage/task.js';
 import { startPostgres } from '../../servers/postgres.js';
 import { startRedis } from '../../servers/redis.js';
-import { ago, allRows, archiveOf, openStage, use } from '../../gateway/usage/archive/stage.js';
-import type { Stage } from '../../gateway/usage/archive/stage.js';
+import { ago, allRows, archiveOf, openStage, use, type Stage } from '../../gateway/usage/archive/stage.js';
 
 t.setTimeout(170_000);
 const PROGRAM = fileURLToPath(new URL('../../../src/gateway/usage/process.js', import.meta.url));

@@ -1,11 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { factOf, KEYS_EACH, live, OLD_SECRET, SECRET, startTelling, waiting } from '../../e2e/telling.js';
-import type { Setting } from '../../e2e/telling.js';
+import { factOf, KEYS_EACH, live, OLD_SECRET, SECRET, startTelling, waiting, type Setting } from '../../e2e/telling.js';
 import type { Gateway } from '../../servers/gateway.js';
 import { temporaryFolder } from '../../servers/program.js';
-import { goodSignatures, startReceiver } from '../../servers/receiver.js';
-import type { Answering } from '../../servers/receiver.js';
+import { goodSignatures, startReceiver, type Answering } from '../../servers/receiver.js';
 import { startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 

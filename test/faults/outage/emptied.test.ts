@@ -1,16 +1,14 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { freePort } from '../../servers/free-port.js';
-import { startGateway } from '../../servers/gateway.js';
-import type { Gateway, GatewayOptions } from '../../servers/gateway.js';
+import { startGateway, type Gateway, type GatewayOptions } from '../../servers/gateway.js';
 import { startCluster, startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { openClient } from '../../e2e/client.js';
 import { learnt } from '../copies.js';
 import { away, createKey, EACH, figure, PLANS } from '../fleet.js';
-import { kindOf, startLoad } from '../load.js';
-import type { Load } from '../load.js';
+import { kindOf, startLoad, type Load } from '../load.js';
 
 /** Starts gateways on a Redis that keeps nothing. */
 async function frontOf(t: Test, url: string): Promise<(options?: GatewayOptions) => Promise<Gateway>> {

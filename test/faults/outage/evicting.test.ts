@@ -1,6 +1,5 @@
 import t from 'tap';
-import { startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
+import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';

@@ -4,12 +4,9 @@ import { openStores } from '../../../src/gateway/store/embedded/files/stores.js'
 import { transact } from '../../../src/gateway/store/embedded/log/transaction.js';
 import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/names.js';
 import { Metadata } from '../../../src/gateway/store/outage/metadata.js';
-import type { Gateway } from '../../servers/gateway.js';
-import { startGateway } from '../../servers/gateway.js';
-import { startRedis } from '../../servers/redis.js';
-import type { RedisServer } from '../../servers/redis.js';
-import { startProxy } from '../../servers/stalling-proxy.js';
-import type { StallingProxy } from '../../servers/stalling-proxy.js';
+import { startGateway, type Gateway } from '../../servers/gateway.js';
+import { startRedis, type RedisServer } from '../../servers/redis.js';
+import { startProxy, type StallingProxy } from '../../servers/stalling-proxy.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { openClient } from '../../e2e/client.js';

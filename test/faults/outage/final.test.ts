@@ -2,8 +2,7 @@ import t from 'tap';
 import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/names.js';
 import { startGateway } from '../../servers/gateway.js';
 import { until } from '../../servers/until.js';
-import { HOUR_MS, lastTold, startStage } from './final-stage.js';
-import type { Stage } from './final-stage.js';
+import { HOUR_MS, lastTold, startStage, type Stage } from './final-stage.js';
 import { day } from '../../e2e/ledger.js';
 
 interface Report {

@@ -1,12 +1,9 @@
 import type { Test } from 'tap';
-import { dataFolder, petgate, surroundings } from '../../cli/programs.js';
-import type { Finished } from '../../cli/programs.js';
-import { startReceiver } from '../../cli/usage/push/receiver.js';
-import type { Received, Receiver } from '../../cli/usage/push/receiver.js';
+import { dataFolder, petgate, surroundings, type Finished } from '../../cli/programs.js';
+import { startReceiver, type Received, type Receiver } from '../../cli/usage/push/receiver.js';
 import { ADMIN_TOKEN } from '../../servers/gateway.js';
 import { until } from '../../servers/until.js';
-import { cutOff } from './final-stage.js';
-import type { Counted, Stage } from './final-stage.js';
+import { cutOff, type Counted, type Stage } from './final-stage.js';
 import { figure } from '../fleet.js';
 import { day } from '../../e2e/ledger.js';
 

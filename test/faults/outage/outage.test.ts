@@ -1,7 +1,6 @@
 import t from 'tap';
 import { checkHonest } from '../../answers/honest.js';
-import { startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
+import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { NO_BAN } from '../../servers/plans.js';
 import { startRedis } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';

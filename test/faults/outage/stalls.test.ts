@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
-import { startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
-import { startRedis } from '../../servers/redis.js';
-import type { RedisServer } from '../../servers/redis.js';
+import { startGateway, type Gateway } from '../../servers/gateway.js';
+import { startRedis, type RedisServer } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
@@ -12,8 +10,7 @@ import { openClient } from '../../e2e/client.js';
 import { learnt } from '../copies.js';
 import { away, createKey, PLANS } from '../fleet.js';
 import { ledgerOf } from '../../e2e/ledger.js';
-import { startLoad } from '../load.js';
-import type { Load } from '../load.js';
+import { startLoad, type Load } from '../load.js';
 
 const EACH = 4;
 const ROUNDS = 12;

@@ -1,5 +1,4 @@
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +8,7 @@ import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import type { UsageRow } from '../../../src/gateway/store/port.js';
 import { dayName, newKey, NOON_MS, rowsOf } from '../../conformance/cast.js';
 import { openEngine } from '../../conformance/open.js';
-import { startCluster, startRedis } from '../../servers/redis.js';
-import type { RedisServer } from '../../servers/redis.js';
+import { startCluster, startRedis, type RedisServer } from '../../servers/redis.js';
 import type { Orders } from './day-counter.js';
 
 const COUNTER = fileURLToPath(new URL('day-counter.js', import.meta.url));

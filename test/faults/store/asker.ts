@@ -1,6 +1,5 @@
 /** A child process with an engine of its own that asks as it is told over IPC. See processes.ts. */
-import { openEngine } from '../../conformance/open.js';
-import type { Choice } from '../../conformance/open.js';
+import { openEngine, type Choice } from '../../conformance/open.js';
 import type { Subject } from '../../../src/gateway/admission/port.js';
 
 export interface Order {

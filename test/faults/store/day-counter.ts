@@ -5,8 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { createReporter } from '../../../src/gateway/store/failures.js';
-import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
-import type { Subject } from '../../../src/gateway/admission/port.js';
+import { StoreUnavailable, type Subject } from '../../../src/gateway/admission/port.js';
 import { NOON_MS } from '../../conformance/cast.js';
 import { openEngine } from '../../conformance/open.js';
 

@@ -1,20 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
-import { batchAdmission } from '../../../src/gateway/admission/batch.js';
-import type { Admission } from '../../../src/gateway/admission/batch.js';
-import { collectFailures } from '../../../src/gateway/store/failures.js';
-import type { Failures } from '../../../src/gateway/store/failures.js';
+import { batchAdmission, type Admission } from '../../../src/gateway/admission/batch.js';
+import { collectFailures, type Failures } from '../../../src/gateway/store/failures.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
-import { ask, newKey } from '../../conformance/cast.js';
-import type { Actor } from '../../conformance/cast.js';
+import { ask, newKey, type Actor } from '../../conformance/cast.js';
 import { back, learnt, ledgerOf, openGateway } from '../../gateway/store/outage/fixture.js';
-import { startCluster, startRedis } from '../../servers/redis.js';
-import type { RedisServer } from '../../servers/redis.js';
+import { startCluster, startRedis, type RedisServer } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
-import { randomOf } from '../chaos/random.js';
-import type { Random } from '../chaos/random.js';
+import { randomOf, type Random } from '../chaos/random.js';
 
 /** PETGATE_LONG=1: 500 freezes of each kind, 100 in each of five stages beside each other. */
 const [STAGES, FREEZES] = process.env['PETGATE_LONG'] === '1' ? [5, 100] : [2, 3];

@@ -2,8 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { custom, dayName, newKey, PLANS, rowsOf } from '../../conformance/cast.js';
-import { startSentinel } from '../../servers/redis.js';
-import type { RedisServer } from '../../servers/redis.js';
+import { startSentinel, type RedisServer } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 
 const ASKERS = 4;

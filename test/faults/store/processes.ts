@@ -1,15 +1,12 @@
 import type { Test } from 'tap';
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
-import { custom, dayName, keyOf, newCustomer, newKey, rowsOf } from '../../conformance/cast.js';
-import type { Actor } from '../../conformance/cast.js';
-import { openEngine } from '../../conformance/open.js';
-import type { Choice } from '../../conformance/open.js';
+import { custom, dayName, keyOf, newCustomer, newKey, rowsOf, type Actor } from '../../conformance/cast.js';
+import { openEngine, type Choice } from '../../conformance/open.js';
 import type { Order, Outcome } from './asker.js';
 
 const ASKER = fileURLToPath(new URL('asker.js', import.meta.url));

@@ -1,13 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../src/gateway/store/redis/engine.js';
+import { openRedisEngine, type RedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
-import { ask, askMany, count, freshId, newKey, PLANS, rowsOf, standing } from '../../conformance/cast.js';
-import type { Actor } from '../../conformance/cast.js';
+import { ask, askMany, count, freshId, newKey, PLANS, rowsOf, standing, type Actor } from '../../conformance/cast.js';
 import { keyRecord } from '../../gateway/admission/key-record.js';
-import { startRedis } from '../../servers/redis.js';
-import type { RedisOptions, RedisServer } from '../../servers/redis.js';
+import { startRedis, type RedisOptions, type RedisServer } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
 import { until } from '../../servers/until.js';
 import { createReporter } from '../../../src/gateway/store/failures.js';

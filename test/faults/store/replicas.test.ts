@@ -4,12 +4,9 @@ import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { slotOf } from '../../../src/gateway/store/redis/link/slot.js';
 import { PLANS } from '../../conformance/cast.js';
 import { incoming } from '../../conformance/keys.js';
-import { startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
-import { startCluster, startRedis } from '../../servers/redis.js';
-import type { RedisServer } from '../../servers/redis.js';
-import { startProxy } from '../../servers/stalling-proxy.js';
-import type { StallingProxy } from '../../servers/stalling-proxy.js';
+import { startGateway, type Gateway } from '../../servers/gateway.js';
+import { startCluster, startRedis, type RedisServer } from '../../servers/redis.js';
+import { startProxy, type StallingProxy } from '../../servers/stalling-proxy.js';
 import { until } from '../../servers/until.js';
 
 interface Scene {

@@ -2,14 +2,12 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openFailoverEngine } from '../../../src/gateway/store/outage/engine.js';
-import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../src/gateway/store/redis/engine.js';
+import { openRedisEngine, type RedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { slotOf } from '../../../src/gateway/store/redis/link/slot.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import { ask, change, custom, dayName, freshId, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
 import type { Actor } from '../../conformance/cast.js';
-import { startCluster } from '../../servers/redis.js';
-import type { RedisCluster } from '../../servers/redis.js';
+import { startCluster, type RedisCluster } from '../../servers/redis.js';
 import { moveName, moveSlot, openMove, reshard } from '../../servers/slots.js';
 import { until } from '../../servers/until.js';
 

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { toRouted, toStripped } from '../../../src/gateway/exchange.js';
-import type { Identified } from '../../../src/gateway/exchange.js';
+import { toRouted, toStripped, type Identified } from '../../../src/gateway/exchange.js';
 import { createIdentify } from '../../../src/gateway/accounts/identify.js';
 import { makeToken } from '../../../src/gateway/accounts/token.js';
 import { makeExchange } from '../exchange.js';

@@ -5,11 +5,9 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { makeToken } from '../../../src/gateway/accounts/token.js';
 import { petgate, surroundings } from '../../cli/programs.js';
-import { ADMIN_TOKEN, startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
+import { ADMIN_TOKEN, startGateway, type Gateway } from '../../servers/gateway.js';
 import { exchangeRaw } from '../../servers/raw.js';
-import { startRedis } from '../../servers/redis.js';
-import type { RedisServer } from '../../servers/redis.js';
+import { startRedis, type RedisServer } from '../../servers/redis.js';
 import { startUpstream } from '../../servers/upstream.js';
 
 const DAY = new Date().toISOString().slice(0, 10);

@@ -2,12 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { openEmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
-import type { EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
+import { openEmbeddedEngine, type EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
 import type { Limits } from '../../../src/gateway/admission/bucket.js';
 import type { Plan } from '../../../src/gateway/admission/plan.js';
-import { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
-import type { RegistryParts } from '../../../src/gateway/accounts/registry.js';
+import { KeyRegistry, type RegistryParts } from '../../../src/gateway/accounts/registry.js';
 import { BAN } from '../admission/ban.js';
 
 function plan(name: string, limits: Limits | 'custom'): [string, Plan] {

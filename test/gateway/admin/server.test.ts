@@ -1,8 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { once } from 'node:events';
-import { get, request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { get, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import { until } from '../../servers/until.js';

@@ -1,14 +1,12 @@
 import t from 'tap';
 import { createAdmit } from '../../../src/gateway/admission/admit.js';
 import { batchAdmission } from '../../../src/gateway/admission/batch.js';
-import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
-import type { Subject } from '../../../src/gateway/admission/port.js';
+import { StoreUnavailable, type Subject } from '../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import { toIdentified, toRouted, toStripped } from '../../../src/gateway/exchange.js';
 import type { Credential, RouteRequirements, Exchange } from '../../../src/gateway/exchange.js';
 import type { Operation } from '../../../src/gateway/contract/operation.js';
-import { isRefusal, REFUSALS } from '../../../src/gateway/refusal.js';
-import type { Refusal } from '../../../src/gateway/refusal.js';
+import { isRefusal, REFUSALS, type Refusal } from '../../../src/gateway/refusal.js';
 import { makeExchange } from '../exchange.js';
 import { newKey, openScratchEngine } from './scratch.js';
 import { windowOf } from './verdict.js';

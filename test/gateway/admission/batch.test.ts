@@ -1,7 +1,6 @@
 import t from 'tap';
 import { batchAdmission } from '../../../src/gateway/admission/batch.js';
-import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
-import type { AdmissionRequest } from '../../../src/gateway/admission/port.js';
+import { StoreUnavailable, type AdmissionRequest } from '../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import type { UnknownKeyVerdict } from '../../../src/gateway/admission/verdict.js';
 import { freshId, newKey, openScratchEngine } from './scratch.js';

@@ -2,8 +2,7 @@ import t from 'tap';
 import fc from 'fast-check';
 import { DAY_MS, MINUTE_MS } from '../../../src/gateway/admission/bucket.js';
 import { banLengthMs, decide, freshState } from '../../../src/gateway/admission/decide.js';
-import { BAN_MEMORY_MS } from '../../../src/gateway/admission/plan.js';
-import type { BanRule, Terms } from '../../../src/gateway/admission/plan.js';
+import { BAN_MEMORY_MS, type BanRule, type Terms } from '../../../src/gateway/admission/plan.js';
 import { BAN } from './ban.js';
 
 const KEY = { id: 'k', version: 1 };

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { DAY_MS, SHAPES } from '../../../src/gateway/admission/bucket.js';
-import type { Refill } from '../../../src/gateway/admission/bucket.js';
-import { decide, freshState } from '../../../src/gateway/admission/decide.js';
-import type { SubjectState } from '../../../src/gateway/admission/decide.js';
-import { withGrants } from '../../../src/gateway/store/records/grant.js';
-import type { Extra } from '../../../src/gateway/store/records/grant.js';
+import { DAY_MS, SHAPES, type Refill } from '../../../src/gateway/admission/bucket.js';
+import { decide, freshState, type SubjectState } from '../../../src/gateway/admission/decide.js';
+import { withGrants, type Extra } from '../../../src/gateway/store/records/grant.js';
 import { rateHeaders, retryAfterS } from '../../../src/gateway/admission/headers.js';
 import type { Terms } from '../../../src/gateway/admission/plan.js';
 import type { StandingVerdict } from '../../../src/gateway/admission/verdict.js';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { UNLIMITED_FIGURE } from '../../../src/gateway/admission/bucket.js';
+import { UNLIMITED_FIGURE, type WindowFigures } from '../../../src/gateway/admission/bucket.js';
 import { closedHeaders, rateHeaders, retryAfterS } from '../../../src/gateway/admission/headers.js';
-import type { WindowFigures } from '../../../src/gateway/admission/bucket.js';
 import type { AdmittedVerdict, Standing, StandingVerdict } from '../../../src/gateway/admission/verdict.js';
 import { DAY, MINUTE, STANDING, windowOf } from './verdict.js';
 

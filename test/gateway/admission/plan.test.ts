@@ -1,6 +1,5 @@
 import t from 'tap';
-import { termsOf } from '../../../src/gateway/admission/plan.js';
-import type { Plan, Plans } from '../../../src/gateway/admission/plan.js';
+import { termsOf, type Plan, type Plans } from '../../../src/gateway/admission/plan.js';
 import { BAN } from './ban.js';
 
 const free: Plan = { name: 'free', limits: { minute: 60, day: 1_000 }, refill: 'interval', ban: BAN };

@@ -8,8 +8,7 @@ import { readCertificate } from '../../../src/gateway/config/certificate.js';
 import { explainSettings } from '../../../src/gateway/config/explain.js';
 import { ConfigError, loadSettings, loadSources } from '../../../src/gateway/config/load.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
-import { issueCertificate } from '../../servers/certificate.js';
-import type { Issued } from '../../servers/certificate.js';
+import { issueCertificate, type Issued } from '../../servers/certificate.js';
 import { startProgram, temporaryFolder } from '../../servers/program.js';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Fingerprint } from '../../../src/gateway/config/fingerprint.js';
-import { fingerprintOf } from '../../../src/gateway/config/fingerprint.js';
+import { fingerprintOf, type Fingerprint } from '../../../src/gateway/config/fingerprint.js';
 import { loadSettings } from '../../../src/gateway/config/load.js';
 import { temporaryFolder } from '../../servers/program.js';
 

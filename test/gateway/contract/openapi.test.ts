@@ -1,7 +1,6 @@
 import t from 'tap';
 import { loadContract } from '../../../src/gateway/contract/load.js';
-import { REFUSALS } from '../../../src/gateway/refusal.js';
-import type { Refusal } from '../../../src/gateway/refusal.js';
+import { REFUSALS, type Refusal } from '../../../src/gateway/refusal.js';
 
 interface Response {
   headers?: Record<string, { $ref: string }>;

@@ -1,16 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
-import { createApp } from '../../../src/gateway/app.js';
-import type { App } from '../../../src/gateway/app.js';
+import { createApp, type App } from '../../../src/gateway/app.js';
 import { loadSettings } from '../../../src/gateway/config/load.js';
 import { loadContract } from '../../../src/gateway/contract/load.js';
 import { drain, listen } from '../../../src/gateway/server.js';
 import { createLog } from '../../../src/shared/log.js';
 import { checkHonest, codeOf } from '../../answers/honest.js';
 import { temporaryFolder } from '../../servers/program.js';
-import { exchangeRaw } from '../../servers/raw.js';
-import type { RawAnswer } from '../../servers/raw.js';
+import { exchangeRaw, type RawAnswer } from '../../servers/raw.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { newKey, openScratchEngine } from '../admission/scratch.js';
 

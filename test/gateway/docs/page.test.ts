@@ -1,8 +1,7 @@
 import t from 'tap';
 import { startBrowser } from '../../servers/browser.js';
 import { startGateway } from '../../servers/gateway.js';
-import { exchangeRaw } from '../../servers/raw.js';
-import type { RawAnswer } from '../../servers/raw.js';
+import { exchangeRaw, type RawAnswer } from '../../servers/raw.js';
 import { startUpstream } from '../../servers/upstream.js';
 
 t.test('the reference works offline in a browser, on a phone too', async (t) => {

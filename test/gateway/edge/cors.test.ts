@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createCors, originIn } from '../../../src/gateway/edge/cors.js';
-import type { Cors } from '../../../src/gateway/edge/cors.js';
+import { createCors, originIn, type Cors } from '../../../src/gateway/edge/cors.js';
 
 const settings = {
   headers: ['Authorization', 'Content-Type'],

@@ -1,8 +1,7 @@
 import t from 'tap';
 import type { Webhook } from '../../../src/gateway/store/records/webhook.js';
 import { banEvent } from '../../../src/gateway/store/outbox/facts.js';
-import { AFTER_REFUSALS, copyFor } from '../../../src/gateway/store/outbox/event.js';
-import type { GatewayEvent } from '../../../src/gateway/store/outbox/event.js';
+import { AFTER_REFUSALS, copyFor, type GatewayEvent } from '../../../src/gateway/store/outbox/event.js';
 import { newSigningSecret } from '../../../src/gateway/accounts/customers/signing-key.js';
 import { messageOf } from '../../../src/gateway/events/message.js';
 import { Receivers } from '../../../src/gateway/events/receivers.js';

@@ -1,12 +1,10 @@
 import type { lookup } from 'node:dns';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Message } from '../../../src/gateway/events/message.js';
-import { createSender, customersReach, operatorsReach } from '../../../src/gateway/events/send.js';
-import type { Outcome } from '../../../src/gateway/events/send.js';
+import { createSender, customersReach, operatorsReach, type Outcome } from '../../../src/gateway/events/send.js';
 import { startReceiver } from '../../servers/receiver.js';
 import { until } from '../../servers/until.js';
 

@@ -3,8 +3,7 @@ import type { FailedRequest } from '../../../src/gateway/store/port.js';
 import { REFUSALS } from '../../../src/gateway/refusal.js';
 import type { Exchange, ExchangeLog } from '../../../src/gateway/exchange.js';
 import { createMetrics } from '../../../src/gateway/observe/metrics.js';
-import { createFinish, createTunnelOpened } from '../../../src/gateway/observe/finish.js';
-import type { AccessLog } from '../../../src/gateway/observe/finish.js';
+import { createFinish, createTunnelOpened, type AccessLog } from '../../../src/gateway/observe/finish.js';
 import { ADMITTED } from '../admission/verdict.js';
 import { makeExchange } from '../exchange.js';
 

@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { scrape } from '../../servers/exposition.js';
-import type { Exposition } from '../../servers/exposition.js';
-import { startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
+import { scrape, type Exposition } from '../../servers/exposition.js';
+import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { startUpstream } from '../../servers/upstream.js';
 
 /** A plan whose figures are small enough to count by hand. */

@@ -1,13 +1,10 @@
-import { get } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { get, type IncomingMessage, type ServerResponse } from 'node:http';
 import t from 'tap';
 import type { Test } from 'tap';
 import { codeOf } from '../../answers/honest.js';
-import { request, startFront } from '../../attacks/front.js';
-import type { Front } from '../../attacks/front.js';
+import { request, startFront, type Front } from '../../attacks/front.js';
 import { scrape } from '../../servers/exposition.js';
-import { startUpstream } from '../../servers/upstream.js';
-import type { Upstream } from '../../servers/upstream.js';
+import { startUpstream, type Upstream } from '../../servers/upstream.js';
 import { until } from '../../servers/until.js';
 
 /** Once open it stays so, as far as these tests see. */

@@ -1,8 +1,7 @@
 import t from 'tap';
 import { scrape } from '../../servers/exposition.js';
 import { freePort } from '../../servers/free-port.js';
-import { startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
+import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { startUpstream } from '../../servers/upstream.js';
 
 /** Failed attempts by kind, those with none left out. */

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { toAdmitted, toIdentified, toRouted, toStripped } from '../../../src/gateway/exchange.js';
-import type { Admitted } from '../../../src/gateway/exchange.js';
+import { toAdmitted, toIdentified, toRouted, toStripped, type Admitted } from '../../../src/gateway/exchange.js';
 import type { Operation } from '../../../src/gateway/contract/operation.js';
 import { appendResponseHeaders, requestHeaders } from '../../../src/gateway/upstream/headers.js';
 import { ADMITTED } from '../admission/verdict.js';

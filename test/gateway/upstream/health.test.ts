@@ -1,16 +1,13 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Address } from '../../../src/gateway/upstream/address.js';
-import { openUpstreams } from '../../../src/gateway/upstream/pools.js';
-import type { Upstream } from '../../../src/gateway/upstream/pools.js';
+import { openUpstreams, type Upstream } from '../../../src/gateway/upstream/pools.js';
 import type { ResponseHandler } from '../../../src/gateway/upstream/transport.js';
 import { startFront } from '../../attacks/front.js';
 import { scrape } from '../../servers/exposition.js';
-import { startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
+import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { until } from '../../servers/until.js';
-import { startUpstream } from '../../servers/upstream.js';
-import type { Upstream as Service } from '../../servers/upstream.js';
+import { startUpstream, type Upstream as Service } from '../../servers/upstream.js';
 
 const ASKED = { path: '/readyz', every: '100ms', deadline: '200ms' };
 

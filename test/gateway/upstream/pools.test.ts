@@ -1,8 +1,7 @@
 import t from 'tap';
 import type { Address } from '../../../src/gateway/upstream/address.js';
 import type { BreakerSettings } from '../../../src/gateway/config/settings.js';
-import { openUpstreams } from '../../../src/gateway/upstream/pools.js';
-import type { Upstream } from '../../../src/gateway/upstream/pools.js';
+import { openUpstreams, type Upstream } from '../../../src/gateway/upstream/pools.js';
 
 const BREAKER = { failures: 1, openMs: 60_000, capMs: 60_000 };
 

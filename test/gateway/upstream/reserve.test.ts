@@ -3,14 +3,12 @@ import type { Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../../answers/honest.js';
-import { request, startFront } from '../../attacks/front.js';
-import type { Front } from '../../attacks/front.js';
+import { request, startFront, type Front } from '../../attacks/front.js';
 import { ledgerOf } from '../../e2e/ledger.js';
 import { dial } from '../../servers/dial.js';
 import { scrape } from '../../servers/exposition.js';
 import { NO_BAN } from '../../servers/plans.js';
-import { startUpstream } from '../../servers/upstream.js';
-import type { Upstream } from '../../servers/upstream.js';
+import { startUpstream, type Upstream } from '../../servers/upstream.js';
 import { until } from '../../servers/until.js';
 
 /** One connection, and four that wait for it. */

@@ -10,8 +10,7 @@ import { temporaryFolder } from '../../servers/program.js';
 import { handshake, KEY, openTunnel } from '../../servers/tunnel.js';
 import { startTunnelFront } from '../../servers/tunnel-front.js';
 import { until } from '../../servers/until.js';
-import { accept, acceptOf, startWebSocketUpstream } from '../../servers/websocket.js';
-import type { SeenHandshake } from '../../servers/websocket.js';
+import { accept, acceptOf, startWebSocketUpstream, type SeenHandshake } from '../../servers/websocket.js';
 
 /** For handshakes that need no settings, one after the other. */
 const upstream = await startWebSocketUpstream(t);

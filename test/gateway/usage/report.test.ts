@@ -2,8 +2,7 @@ import t from 'tap';
 import type { CustomerRecord } from '../../../src/gateway/store/records/customer.js';
 import type { UsageRow } from '../../../src/gateway/store/port.js';
 import type { ReportRange } from '../../../src/gateway/usage/range.js';
-import { References } from '../../../src/gateway/usage/references.js';
-import type { CustomerPages } from '../../../src/gateway/usage/references.js';
+import { References, type CustomerPages } from '../../../src/gateway/usage/references.js';
 import { csvField, reportAsCsv, reportAsJson } from '../../../src/gateway/usage/report.js';
 
 function customer(id: string, reference: string): CustomerRecord {

@@ -1,8 +1,7 @@
 import { request } from 'node:http';
 import t from 'tap';
 import type { Test } from 'tap';
-import { ADMIN_TOKEN, startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
+import { ADMIN_TOKEN, startGateway, type Gateway } from '../../servers/gateway.js';
 import { childrenOf } from '../../servers/program.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { startRedis } from '../../servers/redis.js';

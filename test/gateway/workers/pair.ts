@@ -1,10 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { scrape } from '../../servers/exposition.js';
-import type { Exposition } from '../../servers/exposition.js';
-import { startGateway } from '../../servers/gateway.js';
-import type { Gateway } from '../../servers/gateway.js';
+import { scrape, type Exposition } from '../../servers/exposition.js';
+import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { NO_BAN } from '../../servers/plans.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { startUpstream } from '../../servers/upstream.js';

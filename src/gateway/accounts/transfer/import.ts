@@ -3,8 +3,7 @@ import { withRetry } from '../../store/retry.js';
 import type { KeyStore } from '../../store/port.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { Body } from '../fields.js';
-import { readIncoming, sameKey } from './line.js';
-import type { ImportRules } from './line.js';
+import { readIncoming, sameKey, type ImportRules } from './line.js';
 
 /** One line of the file, counted from 1: a JSON object, or why it is none. */
 export type ImportLine = { readonly line: number } & ({ readonly body: Body } | { readonly problem: string });

@@ -4,10 +4,8 @@ import type { AdmissionEngine } from '../../store/port.js';
 import type { AdminToken } from '../../store/records/admin-token.js';
 import type { RecordStore, Restored, Snapshot, StoredRecord } from '../../store/records/record.js';
 import { withRetry } from '../../store/retry.js';
-import { ImportRefused, takeLines } from './import.js';
-import type { ImportLine } from './import.js';
-import { addLine, customerIn, keyIn, noSums, readStored } from './stored.js';
-import type { StoredLine, Sums } from './stored.js';
+import { ImportRefused, takeLines, type ImportLine } from './import.js';
+import { addLine, customerIn, keyIn, noSums, readStored, type StoredLine, type Sums } from './stored.js';
 
 /** What became of customers, keys and tokens, how many rows of the ledger grew, and what the file holds. */
 interface StoreImport extends Readonly<Record<Exclude<Restored, 'different'>, number>> {

@@ -104,8 +104,6 @@ export const gatewayFile = mapping({
   drain: duration('0s', '10m')
     .prefault('0s')
     .describe('How long it still serves after SIGTERM, not ready, so that load balancers notice before it stops.'),
-  shutdown: duration('100ms', '1h')
-    .prefault('10s')
-    .describe('How long what is in flight may take to end after that.'),
+  shutdown: duration('100ms', '1h').prefault('10s').describe('How long what is in flight may take to end after that.'),
 });
 export type GatewayFile = z.output<typeof gatewayFile>;

@@ -1,8 +1,6 @@
 import { LONGEST_MONTH_MS } from '../../../shared/utc-month.js';
-import { DAY_MS } from '../../admission/bucket.js';
-import type { BucketState, Limit } from '../../admission/bucket.js';
-import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf } from '../../admission/plan.js';
-import type { Plans, Terms } from '../../admission/plan.js';
+import { DAY_MS, type BucketState, type Limit } from '../../admission/bucket.js';
+import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf, type Plans, type Terms } from '../../admission/plan.js';
 import { isWindowOver } from '../../admission/windows.js';
 import { isBanOver } from './records/ban-index.js';
 import { dayOf } from './ledger/day.js';

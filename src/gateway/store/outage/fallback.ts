@@ -1,8 +1,7 @@
 import type { Log } from '../../../shared/log.js';
 import { isUnknown, without } from '../redis/trust/doubt.js';
 import type { RedisEngine } from '../redis/engine.js';
-import { StoreUnavailable } from '../../admission/port.js';
-import type { AdmissionRequest } from '../../admission/port.js';
+import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js';
 import type { AdmissionEngine, FailureReport } from '../port.js';
 import type { Verdict } from '../../admission/verdict.js';
 import type { KeyCache } from './key-cache.js';

@@ -1,13 +1,10 @@
 import { setImmediate as immediate } from 'node:timers/promises';
-import { engineOn } from '../embedded/engine.js';
-import type { EmbeddedEngine } from '../embedded/engine.js';
+import { engineOn, type EmbeddedEngine } from '../embedded/engine.js';
 import type { Stores } from '../embedded/files/stores.js';
-import { transact } from '../embedded/log/transaction.js';
-import type { Transaction } from '../embedded/log/transaction.js';
+import { transact, type Transaction } from '../embedded/log/transaction.js';
 import { attempt } from '../embedded/files/errors.js';
 import { payerOf } from '../records/customer-id.js';
-import { StoreUnavailable } from '../../admission/port.js';
-import type { AdmissionRequest } from '../../admission/port.js';
+import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js';
 import type { Verdict } from '../../admission/verdict.js';
 import type { CachedKeyVerifier } from './verifier.js';
 import type { KeyCache } from './key-cache.js';

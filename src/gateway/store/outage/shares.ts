@@ -1,7 +1,6 @@
 import type { Limit, Limits } from '../../admission/bucket.js';
 import { sharedExpiries } from '../../admission/grant-expiries.js';
-import { ANONYMOUS_PLAN } from '../../admission/plan.js';
-import type { Plan, Plans, Terms } from '../../admission/plan.js';
+import { ANONYMOUS_PLAN, type Plan, type Plans, type Terms } from '../../admission/plan.js';
 
 /** The plans as one of `gateways` may grant them by itself; `custom` limits stand on each key. */
 export function sharesOf(plans: Plans, gateways: number): Plans {

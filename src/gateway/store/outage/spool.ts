@@ -1,6 +1,5 @@
 import { DAY_MS, SETTLE_MS } from '../../admission/bucket.js';
-import { addCounts, noCounts } from '../counts.js';
-import type { Counts } from '../counts.js';
+import { addCounts, noCounts, type Counts } from '../counts.js';
 import { dayOf } from '../embedded/ledger/day.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
 import type { EmbeddedEngine } from '../embedded/engine.js';

@@ -1,9 +1,7 @@
-import type { KeyVerifier, ValidKey } from '../embedded/records/verifier.js';
-import { validKeyOf, whyInvalid } from '../embedded/records/verifier.js';
+import { validKeyOf, whyInvalid, type KeyVerifier, type ValidKey } from '../embedded/records/verifier.js';
 import { customerOf } from '../records/customer-id.js';
 import { withGrants } from '../records/grant.js';
-import { termsOf } from '../../admission/plan.js';
-import type { Plans, Terms } from '../../admission/plan.js';
+import { termsOf, type Plans, type Terms } from '../../admission/plan.js';
 import type { AdmissionRequest } from '../../admission/port.js';
 import type { UnknownReason } from '../../admission/verdict.js';
 import { costOf, windowsOf } from '../../admission/windows.js';

@@ -1,10 +1,8 @@
 import { monthStartMs } from '../../../shared/utc-month.js';
-import { DAY_MS } from '../../admission/bucket.js';
+import { DAY_MS, type WindowFigures } from '../../admission/bucket.js';
 import { customerOf } from '../records/customer-id.js';
-import type { WindowFigures } from '../../admission/bucket.js';
 import type { AdmittedVerdict } from '../../admission/verdict.js';
-import { AFTER_REFUSALS } from './event.js';
-import type { EventData, GatewayEvent, WarnedWindow } from './event.js';
+import { AFTER_REFUSALS, type EventData, type GatewayEvent, type WarnedWindow } from './event.js';
 
 /** A share of a limit that a request crossed. */
 export interface Crossing {

@@ -1,5 +1,4 @@
-import { MAX_LIMIT } from '../../admission/bucket.js';
-import type { Limit, Per } from '../../admission/bucket.js';
+import { MAX_LIMIT, type Limit, type Per } from '../../admission/bucket.js';
 import type { Terms } from '../../admission/plan.js';
 import type { GrantExpiry } from '../../admission/grant-expiries.js';
 

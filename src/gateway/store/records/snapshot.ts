@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DAY_MS } from '../../admission/bucket.js';
-import type { BucketState } from '../../admission/bucket.js';
-import { freshState } from '../../admission/decide.js';
-import type { SubjectState } from '../../admission/decide.js';
+import { DAY_MS, type BucketState } from '../../admission/bucket.js';
+import { freshState, type SubjectState } from '../../admission/decide.js';
 import type { AuditEntry, Restored, Snapshot, StoredRecord } from './record.js';
 
 /** Of a record that is new everywhere. */

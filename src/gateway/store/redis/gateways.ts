@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { SETTLE_MS } from '../../admission/bucket.js';
-import { finalityOf } from '../finality.js';
-import type { GatewayReport } from '../finality.js';
+import { finalityOf, type GatewayReport } from '../finality.js';
 import type { DayStore } from '../port.js';
 import type { Link } from './link/link.js';
 import { GATEWAY_DAYS, GATEWAYS } from './names.js';

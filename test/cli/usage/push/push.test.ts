@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ADMIN_TOKEN } from '../../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings } from '../../programs.js';
-import type { Finished } from '../../programs.js';
+import { dataFolder, petgate, surroundings, type Finished } from '../../programs.js';
 import { dayBack, stage, TODAY_MS } from './stage.js';
 
 t.setTimeout(150_000);

@@ -3,10 +3,8 @@ import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import type { UsageRow } from '../../../../src/gateway/store/port.js';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings } from '../../programs.js';
-import type { Finished } from '../../programs.js';
-import { startReceiver } from './receiver.js';
-import type { Received, Receiver } from './receiver.js';
+import { dataFolder, petgate, surroundings, type Finished } from '../../programs.js';
+import { startReceiver, type Received, type Receiver } from './receiver.js';
 
 export const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 export const dayBack = (days: number): string => new Date(TODAY_MS - days * DAY_MS).toISOString().slice(0, 10);

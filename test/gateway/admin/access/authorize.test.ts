@@ -1,6 +1,5 @@
 import t from 'tap';
-import { createAuthorize } from '../../../../src/gateway/admin/access/authorize.js';
-import type { Authorize } from '../../../../src/gateway/admin/access/authorize.js';
+import { createAuthorize, type Authorize } from '../../../../src/gateway/admin/access/authorize.js';
 import { AdminRefusal } from '../../../../src/gateway/admin/answer.js';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 

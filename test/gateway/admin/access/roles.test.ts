@@ -2,8 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import type { Route } from '../../../../src/gateway/admin/route.js';
 import { ROUTES } from '../../../../src/gateway/admin/routes.js';
-import { ROLES } from '../../../../src/gateway/store/records/admin-token.js';
-import type { Role } from '../../../../src/gateway/store/records/admin-token.js';
+import { ROLES, type Role } from '../../../../src/gateway/store/records/admin-token.js';
 import { listen } from '../listener.js';
 
 const PROBES = ['GET /metrics', 'GET /livez', 'GET /readyz'];

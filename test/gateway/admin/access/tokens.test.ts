@@ -6,8 +6,7 @@ import type { Test } from 'tap';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import { parseAdminToken } from '../../../../src/gateway/accounts/token.js';
 import { openStore } from '../../accounts/store.js';
-import { ADMIN_TOKEN, listen } from '../listener.js';
-import type { Listener } from '../listener.js';
+import { ADMIN_TOKEN, listen, type Listener } from '../listener.js';
 
 interface Made {
   readonly id: string;

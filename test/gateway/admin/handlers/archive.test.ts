@@ -1,12 +1,10 @@
 import pg from 'pg';
 import t from 'tap';
 import type { Test } from 'tap';
-import { petgate } from '../../../cli/programs.js';
-import type { Finished } from '../../../cli/programs.js';
+import { petgate, type Finished } from '../../../cli/programs.js';
 import { openEngine } from '../../../conformance/open.js';
 import { scrape } from '../../../servers/exposition.js';
-import { ADMIN_TOKEN, startGateway } from '../../../servers/gateway.js';
-import type { Gateway } from '../../../servers/gateway.js';
+import { ADMIN_TOKEN, startGateway, type Gateway } from '../../../servers/gateway.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { startRedis } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';

@@ -1,8 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
-import { listen } from '../listener.js';
-import type { Listener } from '../listener.js';
+import { listen, type Listener } from '../listener.js';
 
 const PATH = '/admin/v1/customers';
 

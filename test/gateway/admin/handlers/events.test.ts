@@ -1,8 +1,7 @@
 import t from 'tap';
 import { claimNew } from '../../../conformance/outbox.js';
 import type { Test } from 'tap';
-import { listen } from '../listener.js';
-import type { Listener, Reply } from '../listener.js';
+import { listen, type Listener, type Reply } from '../listener.js';
 
 type Event = Readonly<Record<string, unknown>>;
 

@@ -2,8 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { until } from '../../../servers/until.js';
-import { listen } from '../listener.js';
-import type { Listener } from '../listener.js';
+import { listen, type Listener } from '../listener.js';
 
 const HOUR_MS = 3_600_000;
 const inAnHour = (): string => new Date(Date.now() + HOUR_MS).toISOString();

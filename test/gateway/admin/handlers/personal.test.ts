@@ -3,8 +3,7 @@ import type { Test } from 'tap';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { DAY_MS, dayOf } from '../../../../src/shared/utc-day.js';
 import { keyRecord } from '../../admission/key-record.js';
-import { listen } from '../listener.js';
-import type { Listener } from '../listener.js';
+import { listen, type Listener } from '../listener.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

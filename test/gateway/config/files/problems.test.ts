@@ -6,8 +6,7 @@ import type { Test } from 'tap';
 import { ConfigError, loadSettings, renderProblems } from '../../../../src/gateway/config/load.js';
 import { MAX_PLANS } from '../../../../src/gateway/admission/plan.js';
 import { packageRoot } from '../../../../src/shared/package-root.js';
-import type { Mistake } from './mistakes.js';
-import { PLANS_MISTAKES, SETTINGS_MISTAKES } from './mistakes.js';
+import { PLANS_MISTAKES, SETTINGS_MISTAKES, type Mistake } from './mistakes.js';
 
 const filesOf = (mistakes: readonly Mistake[]): Record<string, string> =>
   Object.fromEntries(mistakes.map(([name, , , text]) => [`${name}.yaml`, text]));

@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { readProxyHeader } from '../../../../src/gateway/edge/proxy-protocol/header.js';
-import type { ProxyReading } from '../../../../src/gateway/edge/proxy-protocol/header.js';
-import { binaryHeader, proxiedHeader, textHeader } from '../../../servers/proxy-header.js';
-import type { End } from '../../../servers/proxy-header.js';
+import { readProxyHeader, type ProxyReading } from '../../../../src/gateway/edge/proxy-protocol/header.js';
+import { binaryHeader, proxiedHeader, textHeader, type End } from '../../../servers/proxy-header.js';
 
 const text = (line: string): ProxyReading => readProxyHeader(Buffer.from(line, 'latin1'));
 const sourceOf = (reading: ProxyReading): string | null => (typeof reading === 'string' ? reading : reading.source);

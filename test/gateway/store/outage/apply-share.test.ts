@@ -1,8 +1,6 @@
 import t from 'tap';
-import { figuresOf, SHAPES } from '../../../../src/gateway/admission/bucket.js';
-import type { Limits, Refill } from '../../../../src/gateway/admission/bucket.js';
-import { decide, freshState } from '../../../../src/gateway/admission/decide.js';
-import type { SubjectState } from '../../../../src/gateway/admission/decide.js';
+import { figuresOf, SHAPES, type Limits, type Refill } from '../../../../src/gateway/admission/bucket.js';
+import { decide, freshState, type SubjectState } from '../../../../src/gateway/admission/decide.js';
 import type { CachedKey } from '../../../../src/gateway/store/outage/key-cache.js';
 import type { LastVerdict } from '../../../../src/gateway/store/outage/last-verdicts.js';
 import { applyBan, applyShare } from '../../../../src/gateway/store/outage/apply-share.js';

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { slotOf } from '../../../../src/gateway/store/redis/link/slot.js';
-import { ask, newKey, standing } from '../../../conformance/cast.js';
-import type { Actor } from '../../../conformance/cast.js';
+import { ask, newKey, standing, type Actor } from '../../../conformance/cast.js';
 import { startCluster } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { back, isUnavailable, learnt, ledgerOf, openGateway } from './fixture.js';

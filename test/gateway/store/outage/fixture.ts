@@ -1,13 +1,10 @@
 import type { Test } from 'tap';
 import { openFailoverEngine } from '../../../../src/gateway/store/outage/engine.js';
 import type { FailoverEngine, FailoverOptions } from '../../../../src/gateway/store/outage/engine.js';
-import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
+import { openRedisEngine, type RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import type { AdmissionEngine, UsageCounts } from '../../../../src/gateway/store/port.js';
-import { dayName, PLANS, rowsOf } from '../../../conformance/cast.js';
-import type { Actor } from '../../../conformance/cast.js';
-import { startRedis } from '../../../servers/redis.js';
-import type { RedisServer } from '../../../servers/redis.js';
+import { dayName, PLANS, rowsOf, type Actor } from '../../../conformance/cast.js';
+import { startRedis, type RedisServer } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { tempFolder } from '../embedded/fixture.js';
 

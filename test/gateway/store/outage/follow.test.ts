@@ -1,7 +1,6 @@
 import t from 'tap';
 import { CHANGES } from '../../../../src/gateway/store/redis/names.js';
-import { ask, change, newKey } from '../../../conformance/cast.js';
-import type { Actor } from '../../../conformance/cast.js';
+import { ask, change, newKey, type Actor } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { durableRedis, learnt, openGateway } from './fixture.js';
 

@@ -4,8 +4,7 @@ import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { eraseCustomer, eraseKey } from '../../../../src/gateway/accounts/erase.js';
 import { KeyRegistry } from '../../../../src/gateway/accounts/registry.js';
 import { ask, PLANS } from '../../../conformance/cast.js';
-import { startRedis } from '../../../servers/redis.js';
-import type { RedisServer } from '../../../servers/redis.js';
+import { startRedis, type RedisServer } from '../../../servers/redis.js';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 
 const READS: Readonly<Record<string, readonly (string | number)[]>> = {

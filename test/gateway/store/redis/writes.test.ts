@@ -1,10 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../../../src/gateway/admission/bucket.js';
-import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
-import { BAN_MEMORY_MS } from '../../../../src/gateway/admission/plan.js';
-import type { Plans } from '../../../../src/gateway/admission/plan.js';
+import { openRedisEngine, type RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
+import { BAN_MEMORY_MS, type Plans } from '../../../../src/gateway/admission/plan.js';
 import {
   ask,
   askMany,
@@ -19,8 +17,7 @@ import {
   dayName,
 } from '../../../conformance/cast.js';
 import { rowEnd } from './address-rows.js';
-import { startRedis } from '../../../servers/redis.js';
-import type { RedisServer } from '../../../servers/redis.js';
+import { startRedis, type RedisServer } from '../../../servers/redis.js';
 
 /** What a row of an address outlives its windows by. */
 const GRACE_MS = 10_000;

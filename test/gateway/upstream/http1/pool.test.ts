@@ -7,8 +7,7 @@ import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstre
 import { fullPort } from '../../../servers/full-port.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
-import { ended, GET, listen, OK, open, send } from './service.js';
-import type { Sent } from './service.js';
+import { ended, GET, listen, OK, open, send, type Sent } from './service.js';
 
 t.test('requests go out as RFC 9112 asks, one after the other on a connection that is kept', async (t) => {
   const service = await listen(t);

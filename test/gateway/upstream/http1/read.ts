@@ -1,5 +1,4 @@
-import { ResponseReader } from '../../../../src/gateway/upstream/http1/reader.js';
-import type { Progress } from '../../../../src/gateway/upstream/http1/reader.js';
+import { ResponseReader, type Progress } from '../../../../src/gateway/upstream/http1/reader.js';
 
 /** What a reader made of the bytes that came on a connection. */
 export interface Reading {

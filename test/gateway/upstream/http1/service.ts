@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import { Pool } from '../../../../src/gateway/upstream/http1/pool.js';
-import type { PoolSettings } from '../../../../src/gateway/upstream/http1/pool.js';
+import { Pool, type PoolSettings } from '../../../../src/gateway/upstream/http1/pool.js';
 import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstream/transport.js';
 import { until } from '../../../servers/until.js';
 

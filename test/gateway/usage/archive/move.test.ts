@@ -17,11 +17,9 @@ import { daysFrom } from '../../../../src/shared/utc-day.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
 import { startPostgres } from '../../../servers/postgres.js';
-import { startCluster, startRedis } from '../../../servers/redis.js';
+import { startCluster, startRedis, type RedisServer } from '../../../servers/redis.js';
 import { startProxy } from '../../../servers/stalling-proxy.js';
-import type { RedisServer } from '../../../servers/redis.js';
-import { ago, agoMs, allRows, archiveOf, gathered, openStage, use, withArchive } from './stage.js';
-import type { Stage } from './stage.js';
+import { ago, agoMs, allRows, archiveOf, gathered, openStage, use, withArchive, type Stage } from './stage.js';
 
 t.setTimeout(150_000);
 const DAYS_AGO = [399, 100, 62, 61, 45, 41, 40, 39, 3, 0];

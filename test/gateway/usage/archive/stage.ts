@@ -10,8 +10,7 @@ import type { Archive } from '../../../../src/gateway/usage/archive/archive.js';
 import { ledgerRows } from '../../../../src/gateway/usage/ledger.js';
 import { rowsOfCustomer } from '../../../../src/gateway/usage/report.js';
 import type { ReportRange } from '../../../../src/gateway/usage/range.js';
-import { dayName, keyOf, newCustomer, newKey } from '../../../conformance/cast.js';
-import type { Actor } from '../../../conformance/cast.js';
+import { dayName, keyOf, newCustomer, newKey, type Actor } from '../../../conformance/cast.js';
 import { openEngine } from '../../../conformance/open.js';
 import { temporaryFolder } from '../../../servers/program.js';
 

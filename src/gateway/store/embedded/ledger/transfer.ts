@@ -6,8 +6,7 @@ import { attempt } from '../files/errors.js';
 import type { Stores } from '../files/stores.js';
 import type { Checkpoint } from '../log/checkpoint.js';
 import { labelOf } from '../log/label.js';
-import { transact } from '../log/transaction.js';
-import type { Transaction } from '../log/transaction.js';
+import { transact, type Transaction } from '../log/transaction.js';
 import { dayOf } from './day.js';
 
 /** Rows of one transaction. */

@@ -5,8 +5,7 @@ import { markCopied, readCopied, saveEntry } from './copy.js';
 import { packRow } from './row.js';
 import { forgetPending, isAnyPending, takePending } from './pending.js';
 import { copiedRow, FORGOTTEN_MARK, logRow, rangeOf } from '../files/rows.js';
-import { doubleIn, putDouble } from '../files/store.js';
-import type { Store } from '../files/store.js';
+import { doubleIn, putDouble, type Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { attempt, translated } from '../files/errors.js';
 

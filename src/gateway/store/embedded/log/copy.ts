@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { KeyEntry, packCounts } from './key-entry.js';
 import { unpackRow } from './row.js';
 import { COPIED_MARK, LOG_ID, rangeOf, stateRow, usageRow } from '../files/rows.js';
-import { doubleIn, putDouble } from '../files/store.js';
-import type { Store } from '../files/store.js';
+import { doubleIn, putDouble, type Store } from '../files/store.js';
 import { packState } from './subject-state.js';
 
 /**

@@ -1,14 +1,11 @@
 import { noCounts } from '../../counts.js';
-import { freshState } from '../../../admission/decide.js';
-import type { SubjectState } from '../../../admission/decide.js';
-import { KeyEntry, unpackCounts } from './key-entry.js';
-import type { Slot } from './key-entry.js';
+import { freshState, type SubjectState } from '../../../admission/decide.js';
+import { KeyEntry, unpackCounts, type Slot } from './key-entry.js';
 import type { Label } from './label.js';
 import { unpackRow } from './row.js';
 import { FORGOTTEN_MARK, logRow, rangeOf, stateRow, transactionOf, usageRow } from '../files/rows.js';
 import { copyOfState, unpackState } from './subject-state.js';
-import { doubleIn } from '../files/store.js';
-import type { Store } from '../files/store.js';
+import { doubleIn, type Store } from '../files/store.js';
 
 /** Keys kept beyond those that must be: some 500 bytes each. */
 const MAX_ENTRIES = 131_072;

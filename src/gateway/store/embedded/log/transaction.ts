@@ -1,14 +1,12 @@
 import type { Counts } from '../../counts.js';
-import { freshState } from '../../../admission/decide.js';
-import type { SubjectState } from '../../../admission/decide.js';
+import { freshState, type SubjectState } from '../../../admission/decide.js';
 import type { UsageCounts } from '../../port.js';
 import type { Crossing } from '../../outbox/facts.js';
 import type { GatewayEvent } from '../../outbox/event.js';
 import { noteBan } from '../records/ban-index.js';
 import { dayOf } from '../ledger/day.js';
 import type { KeyEntry, Slot } from './key-entry.js';
-import { labelOf } from './label.js';
-import type { Label } from './label.js';
+import { labelOf, type Label } from './label.js';
 import { packRow } from './row.js';
 import { mark, writePending } from './pending.js';
 import { isDamage } from '../files/damage.js';

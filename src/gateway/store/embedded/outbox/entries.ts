@@ -1,5 +1,4 @@
-import type { GatewayEvent, OutboxEntry } from '../../outbox/event.js';
-import { receiverOf } from '../../outbox/event.js';
+import { receiverOf, type GatewayEvent, type OutboxEntry } from '../../outbox/event.js';
 import { dueRow, eventRow, listedRow, queueOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 

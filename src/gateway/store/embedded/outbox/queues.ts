@@ -1,5 +1,4 @@
-import { RECHECK_MS } from '../../outbox/event.js';
-import type { Outbox } from '../../outbox/event.js';
+import { RECHECK_MS, type Outbox } from '../../outbox/event.js';
 import { inTransaction } from '../files/errors.js';
 import { AFTER_ALL, listedIn, listedRow, queueOf, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';

@@ -1,13 +1,11 @@
-import { happened, receiverOf } from '../../outbox/event.js';
-import type { Outbox, OutboxEntry, OutboxState } from '../../outbox/event.js';
+import { happened, receiverOf, type Outbox, type OutboxEntry, type OutboxState } from '../../outbox/event.js';
 import { attempt, inTransaction } from '../files/errors.js';
 import { countRows } from '../files/count-rows.js';
 import { AFTER_ALL, listedIn, listedRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { isAnyPending, nextPending } from '../log/pending.js';
-import { enter, forget, fresh, put, putDue, readEntry, remove, shown } from './entries.js';
-import type { StoredEntry } from './entries.js';
+import { enter, forget, fresh, put, putDue, readEntry, remove, shown, type StoredEntry } from './entries.js';
 import { queuesOf } from './queues.js';
 
 /** These bound how long one transaction holds up the event loop. */

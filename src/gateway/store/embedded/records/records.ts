@@ -4,8 +4,7 @@ import type { KeyRecord } from '../../records/key.js';
 import type { AuditEntry } from '../../records/record.js';
 import type { RecordStore, StoredRecord } from '../../records/record.js';
 import type { Webhook } from '../../records/webhook.js';
-import { VersionConflict } from '../../port.js';
-import type { KeyStore } from '../../port.js';
+import { VersionConflict, type KeyStore } from '../../port.js';
 import { inTransaction, reading } from '../files/errors.js';
 import {
   AFTER_ALL,
@@ -16,8 +15,7 @@ import {
   RECORDS_VERSION,
   webhookRow,
 } from '../files/rows.js';
-import { putDouble } from '../files/store.js';
-import type { Store } from '../files/store.js';
+import { putDouble, type Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { appendPending } from '../log/pending.js';
 import type { Checkpoint } from '../log/checkpoint.js';

@@ -1,13 +1,10 @@
 import { customerOf } from '../../records/customer-id.js';
 import type { Plans } from '../../../admission/plan.js';
-import { StoreUnavailable } from '../../../admission/port.js';
-import type { AdmissionRequest, Late } from '../../../admission/port.js';
+import { StoreUnavailable, type AdmissionRequest, type Late } from '../../../admission/port.js';
 import type { Verdict } from '../../../admission/verdict.js';
-import { PROBE, writtenOut } from './call.js';
-import type { Call, Section } from './call.js';
+import { PROBE, writtenOut, type Call, type Section } from './call.js';
 import { admissionScript } from './plans.js';
-import { AnswerReader, planTable, unknownAnswers } from './answers.js';
-import type { PlanTable } from './answers.js';
+import { AnswerReader, planTable, unknownAnswers, type PlanTable } from './answers.js';
 import { Unanswered } from '../link/errors.js';
 import type { Link } from '../link/link.js';
 import { dayNumber, subjectName } from '../names.js';

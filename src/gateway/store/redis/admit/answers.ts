@@ -1,14 +1,10 @@
 import type { BucketState, Limit } from '../../../admission/bucket.js';
-import { verdictOf } from '../../../admission/decide.js';
-import { withGrants } from '../../records/grant.js';
-import type { Extra } from '../../records/grant.js';
-import type { Ruling } from '../../../admission/decide.js';
-import { termsOf } from '../../../admission/plan.js';
-import type { Plan, Plans, Terms } from '../../../admission/plan.js';
+import { verdictOf, type Ruling } from '../../../admission/decide.js';
+import { withGrants, type Extra } from '../../records/grant.js';
+import { termsOf, type Plan, type Plans, type Terms } from '../../../admission/plan.js';
 import type { AdmissionRequest } from '../../../admission/port.js';
 import type { Verdict } from '../../../admission/verdict.js';
-import { costOf, heldOf } from '../../../admission/windows.js';
-import type { Window } from '../../../admission/windows.js';
+import { costOf, heldOf, type Window } from '../../../admission/windows.js';
 import { CODES, GRANTS_FLAG, HEAD_BYTES, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
 import { readState, STATE_BYTES, viewOf } from '../../state.js';
 import { grantsIn } from './grants.js';

@@ -1,12 +1,9 @@
-import { MINUTE_MS, SHAPES } from '../../../admission/bucket.js';
-import type { Limit } from '../../../admission/bucket.js';
-import { ANONYMOUS_PLAN, BAN_MEMORY_MS, WARN_AT } from '../../../admission/plan.js';
-import type { Plan, Plans } from '../../../admission/plan.js';
+import { MINUTE_MS, SHAPES, type Limit } from '../../../admission/bucket.js';
+import { ANONYMOUS_PLAN, BAN_MEMORY_MS, WARN_AT, type Plan, type Plans } from '../../../admission/plan.js';
 import type { OperationTerms, OperationsTerms } from '../../../admission/windows.js';
 import { STATE_BYTES } from '../../state.js';
 import { MAX_DAYS } from '../ledger/active-days.js';
-import { loadScript, luaString } from '../link/script.js';
-import type { Script } from '../link/script.js';
+import { loadScript, luaString, type Script } from '../link/script.js';
 import { CODES, GRANTS_FLAG, HEAD_FORMAT, NO_LIMIT, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
 import { GRANTS_END } from './grants.js';
 

@@ -17,14 +17,11 @@ import {
   Unsent,
   wordOf,
 } from './errors.js';
-import { Overdue } from './health.js';
-import type { NodeHealth } from './health.js';
+import { Overdue, type NodeHealth } from './health.js';
 import { Healths } from './healths.js';
 import { Identity } from './identity.js';
-import { Nodes } from './nodes.js';
-import type { Argument, Node } from './nodes.js';
-import { ANY_TIME, doneIn } from './script.js';
-import type { Probe, Script } from './script.js';
+import { Nodes, type Argument, type Node } from './nodes.js';
+import { ANY_TIME, doneIn, type Probe, type Script } from './script.js';
 
 /** Before a call that had no effect is made again. */
 const RETRY_MS = 10;

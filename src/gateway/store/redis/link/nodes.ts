@@ -1,8 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
-import { dialNode, isCluster } from './connect.js';
-import type { Client } from './connect.js';
-import { LATE_MS, Unsent, wordOf } from './errors.js';
-import type { Redirection } from './errors.js';
+import { dialNode, isCluster, type Client } from './connect.js';
+import { LATE_MS, Unsent, wordOf, type Redirection } from './errors.js';
 import type { Script } from './script.js';
 import { slotOf } from './slot.js';
 

@@ -1,5 +1,4 @@
-import { receiverOf, subjectOf } from '../../outbox/event.js';
-import type { GatewayEvent, OutboxEntry } from '../../outbox/event.js';
+import { receiverOf, subjectOf, type GatewayEvent, type OutboxEntry } from '../../outbox/event.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
 import { EVENTS_COPIES, EVENTS_CUSTOMERS, EVENTS_DUE, EVENTS_WAITING, eventsName, queueName } from '../names.js';

@@ -1,5 +1,4 @@
-import { subjectOf } from '../../outbox/event.js';
-import type { GatewayEvent } from '../../outbox/event.js';
+import { subjectOf, type GatewayEvent } from '../../outbox/event.js';
 import { banEvent, crossedEvent } from '../../outbox/facts.js';
 import { newEntry } from './entries.js';
 

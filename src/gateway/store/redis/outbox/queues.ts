@@ -1,5 +1,4 @@
-import { RECHECK_MS } from '../../outbox/event.js';
-import type { Outbox, OutboxEntry } from '../../outbox/event.js';
+import { RECHECK_MS, type Outbox, type OutboxEntry } from '../../outbox/event.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
 import { EVENTS_CUSTOMERS, EVENTS_DUE, EVENTS_OPERATORS, queueName } from '../names.js';

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { freshState } from '../../../admission/decide.js';
-import type { SubjectState } from '../../../admission/decide.js';
+import { freshState, type SubjectState } from '../../../admission/decide.js';
 import { packedWindows, packState, unpackWindows } from '../../embedded/log/subject-state.js';
 import { VersionConflict } from '../../port.js';
 import { comparison, mergedState } from '../../records/snapshot.js';

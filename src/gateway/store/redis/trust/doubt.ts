@@ -1,5 +1,4 @@
-import { StoreUnavailable } from '../../../admission/port.js';
-import type { AdmissionRequest } from '../../../admission/port.js';
+import { StoreUnavailable, type AdmissionRequest } from '../../../admission/port.js';
 import type { Verdict } from '../../../admission/verdict.js';
 import type { Link } from '../link/link.js';
 import { subjectName } from '../names.js';

@@ -1,8 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { Checkpoint } from '../../../../../src/gateway/store/embedded/log/checkpoint.js';
-import { openStores } from '../../../../../src/gateway/store/embedded/files/stores.js';
-import type { Stores } from '../../../../../src/gateway/store/embedded/files/stores.js';
+import { openStores, type Stores } from '../../../../../src/gateway/store/embedded/files/stores.js';
 import { transact } from '../../../../../src/gateway/store/embedded/log/transaction.js';
 import { NOON_MS, tempFolder } from '../fixture.js';
 

@@ -1,12 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Subject } from '../../../../../src/gateway/admission/port.js';
-import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { ask, askMany, count, newKey, NOON_MS, PLANS, requestOf, standing } from '../../../../conformance/cast.js';
 import { windowOf } from '../../../admission/verdict.js';
-import { startRedis } from '../../../../servers/redis.js';
-import type { RedisServer } from '../../../../servers/redis.js';
+import { startRedis, type RedisServer } from '../../../../servers/redis.js';
 import { endRow, groupOf } from '../address-rows.js';
 
 const GROUPS = 4_096;

@@ -1,9 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { ANONYMOUS_PLAN, MAX_PLANS } from '../../../../../src/gateway/admission/plan.js';
-import type { Plan, Plans } from '../../../../../src/gateway/admission/plan.js';
+import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { ANONYMOUS_PLAN, MAX_PLANS, type Plan, type Plans } from '../../../../../src/gateway/admission/plan.js';
 import { operationTerms } from '../../../../../src/gateway/admission/windows.js';
 import { ask, newKey } from '../../../../conformance/cast.js';
 import { startRedis } from '../../../../servers/redis.js';

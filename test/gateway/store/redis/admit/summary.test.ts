@@ -1,12 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { keyName } from '../../../../../src/gateway/store/redis/names.js';
-import { ask, change, newKey, NOON_MS, PLANS } from '../../../../conformance/cast.js';
-import type { Actor } from '../../../../conformance/cast.js';
-import { startRedis } from '../../../../servers/redis.js';
-import type { RedisServer } from '../../../../servers/redis.js';
+import { ask, change, newKey, NOON_MS, PLANS, type Actor } from '../../../../conformance/cast.js';
+import { startRedis, type RedisServer } from '../../../../servers/redis.js';
 import { byName } from '../../../admission/verdict.js';
 
 const SCOPED = { operation: 'listPets', scope: 'pets:read' };

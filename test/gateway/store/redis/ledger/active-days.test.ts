@@ -1,14 +1,11 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../../../src/gateway/admission/bucket.js';
-import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { createReporter } from '../../../../../src/gateway/store/failures.js';
 import type { UsageRow } from '../../../../../src/gateway/store/port.js';
-import { ask, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../../../conformance/cast.js';
-import type { Actor } from '../../../../conformance/cast.js';
-import { startCluster, startRedis } from '../../../../servers/redis.js';
-import type { RedisServer } from '../../../../servers/redis.js';
+import { ask, dayName, newKey, NOON_MS, PLANS, rowsOf, type Actor } from '../../../../conformance/cast.js';
+import { startCluster, startRedis, type RedisServer } from '../../../../servers/redis.js';
 
 const DAYS = 45;
 const reportsOf = createReporter();

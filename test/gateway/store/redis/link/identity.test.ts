@@ -1,11 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { knownIdIn } from '../../../../../src/gateway/store/known-id.js';
-import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { ask, newKey, NOON_MS, PLANS } from '../../../../conformance/cast.js';
-import { startCluster, startRedis } from '../../../../servers/redis.js';
-import type { RedisServer } from '../../../../servers/redis.js';
+import { startCluster, startRedis, type RedisServer } from '../../../../servers/redis.js';
 import { until } from '../../../../servers/until.js';
 import { tempFolder } from '../../embedded/fixture.js';
 

@@ -1,7 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { editionOf, probeOf } from '../../../../../src/gateway/store/redis/admit/admit.js';
 import { knownIdInMemory } from '../../../../../src/gateway/store/known-id.js';
 import { connect } from '../../../../../src/gateway/store/redis/link/connect.js';
@@ -27,8 +26,7 @@ import {
 import { toldOf } from '../../../../conformance/told.js';
 import { claimNew } from '../../../../conformance/outbox.js';
 import { keyRecord } from '../../../admission/key-record.js';
-import { startRedis } from '../../../../servers/redis.js';
-import type { RedisServer } from '../../../../servers/redis.js';
+import { startRedis, type RedisServer } from '../../../../servers/redis.js';
 import { until } from '../../../../servers/until.js';
 
 async function open(t: Test, events = true): Promise<{ readonly server: RedisServer; readonly engine: RedisEngine }> {

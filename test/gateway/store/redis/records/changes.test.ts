@@ -1,11 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { CHANGES } from '../../../../../src/gateway/store/redis/names.js';
 import { PLANS } from '../../../../conformance/cast.js';
-import { startRedis } from '../../../../servers/redis.js';
-import type { RedisServer } from '../../../../servers/redis.js';
+import { startRedis, type RedisServer } from '../../../../servers/redis.js';
 
 async function setUp(t: Test): Promise<{ server: RedisServer; engine: RedisEngine }> {
   const server = await startRedis();
