@@ -128,7 +128,7 @@ t.test(
         () => 'served',
         (error: unknown) => String(error),
       );
-      return /no id and not/.test(await answer.finally(() => store.close()));
+      return /no id, not/.test(await answer.finally(() => store.close()));
     };
     await until('who knows nothing else is told by the archive', isRefused);
     t.equal(await redis.command('EXISTS', 'petgate:store'), 0, 'and nobody marks it');

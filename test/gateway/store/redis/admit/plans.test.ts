@@ -50,9 +50,9 @@ for (const count of [20, 300, MAX_PLANS])
           outcome: 'admitted',
           plan: `plan-${n}`,
           cost,
-          minute: { limit: 1_000 + n, remaining: 1_000 + n - cost },
-          day: { limit: 20_000 + n },
-          more: [
+          windows: [
+            { name: 'minute', limit: 1_000 + n, remaining: 1_000 + n - cost },
+            { name: 'day', limit: 20_000 + n },
             { name: 'month', limit: 300_000 + n, remaining: 300_000 + n - cost },
             { name: 'listPets-minute', limit: 100 + n, remaining: 100 + n - cost },
             { name: 'listPets-day', limit: 3_000 + n },

@@ -1,7 +1,6 @@
 -- KEYS: a key or a customer, and its history. ARGV: the version, the state and the windows that were read of it
--- (nothing
--- where there were none), `1` when the history is replaced, how many entries it has, these, then fields and values.
--- Answers `1`, or `0` when anything was another meanwhile.
+-- (nothing where there were none), `1` when the history is replaced, how many entries it has, these, then fields and
+-- values. Answers `1`, or `0` when anything was another meanwhile.
 local name, history = KEYS[1], KEYS[2]
 local found = call('HMGET', name, 'version', 'state', 'windows')
 for n = 1, 3 do
