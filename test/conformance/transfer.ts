@@ -27,7 +27,7 @@ export function transfer(t: Test, engine: AdmissionEngine): void {
 
   t.test('a snapshot of another id is a key as good, with what it has spent, but for the minute', async (t) => {
     const nowMs = Date.now();
-    const key = await newKey(engine, 'calm');
+    const key = await newKey(engine, 'free');
     await askMany(engine, key, 2, nowMs);
     const copy = copied(await snapshotOf(engine, key));
     t.same(await engine.keys.restore([copy]), ['added']);
@@ -37,7 +37,7 @@ export function transfer(t: Test, engine: AdmissionEngine): void {
       subject: { ...key.subject, id: copy.record.id } as Actor['subject'],
     };
     t.same(await engine.keys.page(before(other.id), 1), [copy.record], 'it is listed');
-    t.match(await ask(engine, other, nowMs), { outcome: 'admitted', windows: [{ remaining: 2 }, { remaining: 2 }] });
+    t.match(await ask(engine, other, nowMs), { outcome: 'admitted', windows: [{ remaining: 59 }, { remaining: 997 }] });
     t.match(await rowsOf(engine, dayName(nowMs), dayName(nowMs), other.id), [{ requests: 3 }]);
   });
 
