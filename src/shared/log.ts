@@ -4,10 +4,9 @@ import { openLines, writeLine } from './log-lines.js';
 export type Log = Logger;
 
 /**
- * A JSON-lines log on standard output. Lines of one event-loop turn are written together when the
- * turn ends: as safe as one by one but for the turn that a `kill -9` cuts, at a fraction of the cost.
- * Nothing waits for whoever reads it: what is too much to be kept for a reader that stands still is dropped and
- * counted.
+ * A JSON-lines log on standard output. Lines of one event-loop turn are written together when the turn ends: as safe as
+ * one by one but for the turn that a `kill -9` cuts, at a fraction of the cost. Nothing waits for whoever reads it:
+ * what is too much to be kept for a reader that stands still is dropped and counted.
  * @param program name in each line's `program`
  * @param level pino level, `silent` included
  */

@@ -27,7 +27,7 @@ export function addProcessMetrics(registry: Registry, prefix: string): void {
   totalOf(
     registry,
     `${prefix}_log_dropped_lines_total`,
-    'Lines of the log that were dropped because nobody read it.',
+    'Lines of the log that were dropped because nothing read it.',
     droppedLines,
   );
   const memory = `${prefix}_process_resident_memory_bytes`;

@@ -17,9 +17,8 @@ function dial(t: Test, port: number, bytes: string): Socket {
 }
 
 /**
- * The attack: a client asks for a large answer and leaves in the middle of it. Writing to it then
- * says "wait", and the drain that would go on never comes: the connection to the upstream is
- * stuck for ever.
+ * The attack: a client asks for a large answer and leaves in the middle of it. Writing to it then says "wait", and the
+ * drain that would go on never comes: the connection to the upstream is stuck for ever.
  */
 t.test('a client that leaves during a streamed answer gives the connection back', async (t) => {
   const upstream = await startUpstream(t);

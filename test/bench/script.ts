@@ -15,15 +15,15 @@ import { cpuUs } from './cpu.js';
 import { quantile } from './figures.js';
 
 /**
- * What an admission costs Redis and the gateway, by the size of the batch: CPU µs per request of redis-server,
- * and of this process for writing the call, sending it and reading the answer. No HTTP. One batch at a time,
- * every request of another key, as gateways under even load send them.
+ * What an admission costs Redis and the gateway, by the size of the batch: CPU µs per request of redis-server, and of
+ * this process for writing the call, sending it and reading the answer. No HTTP. One batch at a time, every request of
+ * another key, as gateways under even load send them.
  *
  * node dist/test/bench/script.js [--rounds 7] [--keys 1000] [--requests 8000] [--json] [--against <another build's dist
  * folder>]
  *
- * `--against` measures another build in turns with this one, each with a redis-server of its own, and prints the
- * ratio; `ping` is a command that does nothing: what a round trip costs at least; `one key`: all requests are of one;
+ * `--against` measures another build in turns with this one, each with a redis-server of its own, and prints the ratio;
+ * `ping` is a command that does nothing: what a round trip costs at least; `one key`: all requests are of one;
  * `Cluster`: one node with all slots, where each key is a run of its own.
  */
 const USE =

@@ -6,8 +6,7 @@ import type { StandingVerdict } from '../../src/gateway/admission/verdict.js';
 
 /**
  * The decision told a second time, from the promises and not from the source: whole numbers of any size, every window
- * in
- * one list, months by the calendar of the language. Nothing here is fast, and nothing is shared with `decide()`.
+ * in one list, months by the calendar of the language. Nothing here is fast, and nothing is shared with `decide()`.
  */
 export interface ExactState {
   readonly windows: Map<string, Spent>;

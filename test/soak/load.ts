@@ -3,8 +3,7 @@ import { Latencies } from './histogram.js';
 
 /**
  * A process that sends at a constant rate, whether or not others were answered. Time counts from when a request was
- * due: what waits for a free connection waits on the clock. It tells the parent every
- * `reportSeconds`, and at the end.
+ * due: what waits for a free connection waits on the clock. It tells the parent every `reportSeconds`, and at the end.
  */
 export interface LoadTask {
   readonly port: number;

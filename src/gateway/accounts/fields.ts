@@ -127,7 +127,7 @@ export function planIn({ plans, has }: Pick<FieldRules, 'plans' | 'has'>): z.Zod
     if (value === ANONYMOUS_PLAN) return `"${ANONYMOUS_PLAN}" is for callers without a key; ${choice}`;
     if (!plans.has(value)) return `there is no plan ${quote(value)}; ${suggestion(value.slice(0, 64), names)}`;
     if (plans.get(value)!.retired !== true || value === has) return null;
-    return `plan ${quote(value)} is retired: who has it keeps it, and nobody else gets it; ${choice}`;
+    return `plan ${quote(value)} is retired: who has it keeps it, no one else gets it; ${choice}`;
   });
 }
 

@@ -16,8 +16,7 @@ export interface Admission {
 }
 
 /**
- * Collects the requests of one event-loop turn into one store call: one round trip and one script
- * run for all of them.
+ * Collects the requests of one event-loop turn into one store call: one round trip and one script run for all of them.
  * @param onBatch called with the size of each batch
  */
 export function batchAdmission(engine: Decider, onBatch: (size: number) => void): Admission {

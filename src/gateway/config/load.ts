@@ -38,8 +38,7 @@ export interface Sources {
 /**
  * Reads `PETGATE_CONFIG` (default `config/gateway.yaml`), what it extends, its plans, and the environment over them.
  * Only what a gateway needs to run is left alone: who wants to know an address may neither read the certificate's key
- * nor
- * care when it ends, and may lack the variables of the gateway.
+ * nor care when it ends, and may lack the variables of the gateway.
  * @throws ConfigError with everything that is wrong, each problem with its place; no value of a setting is shown
  */
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {

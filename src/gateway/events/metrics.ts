@@ -29,7 +29,7 @@ export function watchEvents(
   gaugesOf(
     registry,
     'petgate_events',
-    'Events in the whole store that wait for delivery, or that nobody tries any more; no figure while it is ' +
+    'Events in the whole store that wait for delivery, or that are not tried again; no value while it is ' +
       'unavailable. Only with events.',
     'state',
     async () => {

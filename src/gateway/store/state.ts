@@ -4,10 +4,8 @@ import type { SubjectState } from '../admission/decide.js';
 /**
  * A subject's state as the stores keep it, little-endian: level and moment of minute and day, four doubles; strikes and
  * level of the ban, three bytes each, and a mark, two; strikes since and banned until, two doubles; what is spent of
- * the
- * month, and number of the day on which that began, four bytes each. Versions before had strikes and level as doubles,
- * the
- * level last, and no month: where the mark is, theirs have the highest bytes of a small number.
+ * the month, and number of the day on which that began, four bytes each. Versions before had strikes and level as
+ * doubles, the level last, and no month: where the mark is, theirs have the highest bytes of a small number.
  */
 export const STATE_BYTES = 64;
 export const STATE_MARK = 0x8001;

@@ -37,8 +37,7 @@ const ARCHIVE_FAULT = 'archive: ';
 
 /**
  * What the process writes, which ends with the task; it is given that on its standard input, because no command line
- * may
- * hold an address with a password. Rejects with StoreUnavailable or ArchiveUnavailable when it fails. A reader that
+ * may hold an address with a password. Rejects with StoreUnavailable or ArchiveUnavailable when it fails. A reader that
  * stops early ends it.
  */
 export async function* runTask(task: Task): AsyncGenerator<Buffer, void> {

@@ -37,8 +37,7 @@ const LINKED_PORT = /^(?:tcp|udp|sctp):\/\//;
 
 /**
  * What a variable says, without the blanks of ASCII around it: what only looks like a blank is a mistake. Empty where
- * it
- * is not set, or is Kubernetes' word for a Service of that name (`PETS_PORT=tcp://…`).
+ * it is not set, or is Kubernetes' word for a Service of that name (`PETS_PORT=tcp://…`).
  */
 export function readVariable(environment: NodeJS.ProcessEnv, name: string): string {
   const value = environment[name]?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? '';

@@ -56,12 +56,14 @@ const plan = mapping({
     .array(whole(1, 100), { error: WARN_FORM })
     .refine((shares) => shares.every((share, n) => n === 0 || share > shares[n - 1]!), WARN_FORM)
     .describe(
-      'Shares of day and month in percent, ascending: whoever has used so much is notified of in an event. 50, ' +
-        '80 and 100 where it is left out; [] for none.',
+      'Shares of day and month in percent, ascending: using so much of a limit emits an event. 50, 80 and 100 where ' +
+        'it is left out; [] for none.',
     )
     .optional(),
   retired: bool
-    .describe('true: who has the plan keeps it, and nobody else gets it. What takes a plan from somebody is refused.')
+    .describe(
+      'true: whoever has the plan keeps it, and it is given to no one else. An edit that takes a plan away is refused.',
+    )
     .optional(),
   operations: operations.describe('What single operations cost on this plan, and limits of their own.').optional(),
 });
@@ -100,7 +102,7 @@ export const plansFile = z
   })
   .refine((plans) => plans[ANONYMOUS_PLAN]?.warn_at === undefined, {
     path: [ANONYMOUS_PLAN, 'warn_at'],
-    error: 'nobody is notified of an address; leave warn_at out',
+    error: 'an address gets no events; leave warn_at out',
   });
 
 type LimitsOfPlan = 'custom' | z.output<typeof windows>;

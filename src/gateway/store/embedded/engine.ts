@@ -43,10 +43,9 @@ const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' 
 /**
  * The embedded engine: LMDB files in `folder`, shared exactly by all processes of one machine.
  *
- * Promised: `kill -9` of any process loses nothing that was answered. A power cut loses at most the
- * last second of admissions and never corrupts; key changes and bans set by hand are on disk before
- * they are acknowledged. Not for network file systems, nor for more than one machine.
- * Throws StoreUnavailable when the folder cannot be used.
+ * Promised: `kill -9` of any process loses nothing that was answered. A power cut loses at most the last second of
+ * admissions and never corrupts; key changes and bans set by hand are on disk before they are acknowledged. Not for
+ * network file systems, nor for more than one machine. Throws StoreUnavailable when the folder cannot be used.
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);

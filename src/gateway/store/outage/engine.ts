@@ -47,9 +47,8 @@ export type FailoverEngine = AdmissionEngine & {
 
 /**
  * The Redis engine, and while Redis is unavailable decisions made here: of keys seen within 24 hours, from this
- * gateway's share of each limit. A request that Redis may have decided is never decided again. What is
- * counted here comes into Redis's ledger once, whatever dies meanwhile.
- * Throws StoreUnavailable when the folder can't be used.
+ * gateway's share of each limit. A request that Redis may have decided is never decided again. What is counted here
+ * comes into Redis's ledger once, whatever dies meanwhile. Throws StoreUnavailable when the folder can't be used.
  */
 export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const { redis, log } = options;

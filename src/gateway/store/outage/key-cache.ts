@@ -173,8 +173,7 @@ export class KeyCache {
 
   /**
    * Writes keys and customers, and forgets those that are null, in one step. Of a record older than the one that is
-   * there
-   * nothing stays: either it was read late, or Redis lost its data; the key is read anew when it is seen.
+   * there nothing stays: either it was read late, or Redis lost its data; the key is read anew when it is seen.
    */
   async #write(all: ReadonlyMap<string, Cached | null>): Promise<void> {
     if (all.size === 0) return;

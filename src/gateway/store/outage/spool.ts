@@ -30,10 +30,9 @@ interface SpoolParts {
 }
 
 /**
- * What was counted here and is still to come into Redis: the ledger of the local engine, less what
- * Redis acknowledged. The ledger only grows and Redis subtracts what it took before from the same gateway, so that
- * sending it may break off anywhere, be repeated, and be done by several processes at once, and of copies of the
- * folder.
+ * What was counted here and is still to come into Redis: the ledger of the local engine, less what Redis acknowledged.
+ * The ledger only grows and Redis subtracts what it took before from the same gateway, so that sending it may break off
+ * anywhere, be repeated, and be done by several processes at once, and of copies of the folder.
  */
 export class Spool {
   readonly #parts: SpoolParts;

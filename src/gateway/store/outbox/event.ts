@@ -65,8 +65,7 @@ export function isSaid(reason: string | null | undefined): boolean {
 
 /**
  * The same for the webhook of its customer: an entry of its own, which is delivered under the same id. What an operator
- * said
- * of a ban is not for the customer.
+ * said of a ban is not for the customer.
  */
 export function copyFor(event: GatewayEvent, customer: string): GatewayEvent {
   const { reason, ...data } = event.data;

@@ -12,7 +12,7 @@
  *     petgate:{ip:<n>}:states     buckets, strikes and ban of addresses, each with when it is over (hash) TTL
  *     petgate:{<id>}:wait         what makes WAIT wait (link/replicas.ts) TTL
  *     petgate:store               which store it is (hash, link/identity.ts) no TTL
- * petgate:{<n>}:store the same, 64 times: on each master of a Cluster, and beside one that was evicted no TTL
+ *     petgate:{<n>}:store         the same, 64 times: on each master of a Cluster, beside one that was evicted no TTL
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:customers           ids of all customers (sorted set)  no TTL
  *     petgate:tokens              admin tokens by id (hash)          no TTL
@@ -23,7 +23,7 @@
  *     petgate:{events}:operators  the operators' queue: ids, by when they are due (sorted set) no TTL
  *     petgate:{events}:to:<id>    the queue of a customer (sorted set) no TTL
  *     petgate:{events}:customers  customers with a queue, by when it is due (sorted set) no TTL
- *     petgate:{events}:dead       ids of events nobody tries any more, by since when (sorted set) no TTL
+ *     petgate:{events}:dead       ids of dead letters, by since when (sorted set) no TTL
  *     petgate:{events}:collecting somebody looks for what nobody entered (outbox/pending.ts) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
  *     petgate:archive             id of the archive that days were moved to  no TTL
@@ -33,9 +33,9 @@
  * The id of a customer's key is written `{<8 characters of the customer>}<6 more>`, so that all its keys and the
  * customer itself share a tag.
  *
- * Beside the record (record.ts) the hash of a key has the fields `state` and `windows` (state.ts), `summary`
- * (admission/summary.ts), `days` (ledger/active-days.ts), `ban` (what an operator said of a ban), and where events are
- * told `told`, `telling` and `tell-…`, as the hash of a customer has (outbox/pending.ts).
+ * Beside the record (records/keys.ts) the hash of a key has the fields `state` and `windows` (store/state.ts),
+ * `summary` (scripts/admission.lua), `days` (ledger/active-days.ts), `ban` (what an operator said of a ban), and with
+ * events on `told`, `telling` and `tell-…` (outbox/pending.ts), as the hash of a customer has.
  *
  * Every script gets all names it touches, and as few as can be: while a Cluster moves a slot, Redis
  * runs a script only where all of its names are, and one that isn't there yet may be on its way.

@@ -223,6 +223,6 @@ t.test('keys on a retired plan are refused, by line and with what to do', async 
   const registry = openRegistry(engine, { acceptImported: true, plans: () => plans });
   const bodies = ['free', 'old'].map((plan) => ({ plan, name: plan, hash: hashOf(`sk-live-0123456789-${plan}`) }));
   t.same(await problemsOf(registry.import(linesOf(bodies))), [
-    'line 2: plan: plan "old" is retired: who has it keeps it, and nobody else gets it; choose one of free',
+    'line 2: plan: plan "old" is retired: who has it keeps it, no one else gets it; choose one of free',
   ]);
 });

@@ -8,10 +8,9 @@ import { engineOn, ENTRY, ledgerOf, NOON_MS, recordOf, requestOf, requestsOf, te
 import { byName } from '../../admission/verdict.js';
 
 /**
- * A power cut cannot be had in a test. What can: the machine comes up with another boot id, the file
- * that is never synced is there in ruins, and the synced one holds what its last commit held. That a
- * synced LMDB commit outlives a power cut is LMDB's promise (its commits write data, sync, then write
- * the header, synced), not proven here.
+ * A power cut cannot be had in a test. What can: the machine comes up with another boot id, the file that is never
+ * synced is there in ruins, and the synced one holds what its last commit held. That a synced LMDB commit outlives a
+ * power cut is LMDB's promise (its commits write data, sync, then write the header, synced), not proven here.
  */
 const nowMs = NOON_MS;
 

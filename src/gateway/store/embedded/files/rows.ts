@@ -1,24 +1,26 @@
 /**
- * Names of rows, one letter for the kind. A part never holds the separator (ids and operations are
- * plain words), which sorts below all of them: rows of one kind stand in the order of their parts.
+ * Names of rows, one letter for the kind. A part never holds the separator (ids and operations are plain words), which
+ * sorts below all of them: rows of one kind stand in the order of their parts.
  *
- * In `recent`: `l` the log of what transactions changed of keys, `o` its id, `g` up to where it was forgotten, `a` an
- * address, `n` who is banned, `E` an event on its way into the outbox, `T` which crossings a subject was notified of
- * lately. Versions
- * before the log had `r` a key with its state and newest usage, `j` the
- * names of those that were not saved.
- * `K` stands for customers, in `durable`, `W` for where they are notified of events; their state is an `s`, their
- * history an `h`, as a key's.
- * In `durable`: `l` a copy of the log, `p` of which one and up to where, `s` a key's state, `u` one row of the ledger,
- * `k` a record, `h` its history, `v` the version of
- * all records, `b` what an operator said of a ban, `t` an admin token, `e` an event that is not
- * delivered, with an entry of its id in `y` (`C` of a copy for a customer) by when it was made, and by when it is due
- * in `d`
- * until it stands in a queue, then in `O` (the operators') or `D` (a customer's); or in `z` by since when it is dead.
- * `R` has
- * the customers with a queue by when it is due, `S` each one's row there, `E` what admissions emitted that has no entry
- * yet. The failover adds `c` a cached key, `q` counts of a ledger row that Redis has taken, `f` one value of
- * its metadata.
+ * | in `recent` | |
+ * |---|---|
+ * | `l` `o` `g` | the log of what transactions changed of keys, its id, up to where it was forgotten |
+ * | `a` `n` | an address; who is banned |
+ * | `E` `T` | an event on its way into the outbox; which crossings a subject was notified of lately |
+ *
+ * | in `durable` | |
+ * |---|---|
+ * | `l` `p` | a copy of the log; which one it is of, and up to where |
+ * | `s` `u` | state of a key or a customer; one row of the ledger |
+ * | `k` `K` `W` `h` `b` | key; customer; its webhook; history of both; what an operator said of a ban |
+ * | `v` `t` | version of all records; admin token |
+ * | `e` | an event that is not delivered |
+ * | `y` `C` | its entry by when it was made: of the operators' events, of copies for customers |
+ * | `d` | by when it is due, until it stands in a queue |
+ * | `O` `D` | the queue of the operators, the queues of customers |
+ * | `R` `S` | customers with a queue by when it is due, and where each stands there |
+ * | `z` `E` | dead letters by since when; what admissions emitted and has no entry yet |
+ * | `c` `q` `f` | outage mode: a cached key, counts of a ledger row that Redis has taken, one value of its metadata |
  */
 export const SEPARATOR = '\u001f';
 /** Sorts above any part. */

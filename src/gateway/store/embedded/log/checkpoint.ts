@@ -22,11 +22,10 @@ const ORDERED_AT_ONCE = 5_000;
 const PAUSE_MS = 1;
 
 /**
- * Brings `durable` up to what `recent` holds, in two ways. To save is to copy what is new of the log, each key
- * once: a few pages one after the other, whichever keys they are about. To merge is to write the rows of all keys that
- * the
- * log names, in their order, and to forget it: many pages, but once for all that a key did meanwhile.
- * Any number of processes may do either at the same time.
+ * Brings `durable` up to what `recent` holds, in two ways. To save is to copy what is new of the log, each key once: a
+ * few pages one after the other, whichever keys they are about. To merge is to write the rows of all keys that the log
+ * names, in their order, and to forget it: many pages, but once for all that a key did meanwhile. Any number of
+ * processes may do either at the same time.
  */
 export class Checkpoint {
   readonly #stores: Stores;

@@ -16,8 +16,7 @@ const FAIL = loadScript('ledger/report-failure', { MAX_DAYS });
 
 /**
  * Counts failure reports, each in one step. When some may not be counted, the error's `accepted` are those that are,
- * and
- * its `notSent` those that this call certainly has not counted.
+ * and its `notSent` those that this call certainly has not counted.
  */
 export async function fail(link: Link, reports: readonly FailureReport[], usageDays: number): Promise<void> {
   const [accepted, notSent]: [number[], number[]] = [[], []];

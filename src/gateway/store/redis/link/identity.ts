@@ -12,8 +12,7 @@ const MARKS = 64;
 const SLOTS = 16_384;
 /**
  * The first mark, and names in slots that are evenly spread, so that whoever has 512 in a row has one. They move with
- * their
- * slots. One that was evicted is known by the others of its node.
+ * their slots. One that was evicted is known by the others of its node.
  */
 const ALL_MARKS = [STORE, ...spreadMarks()];
 
@@ -185,8 +184,7 @@ export class Identity {
 
   /**
    * A mark that the node has, another each time: one that was evicted is to be met before the others are. Undefined
-   * where
-   * the node has so few slots that there is none.
+   * where the node has so few slots that there is none.
    */
   #markOn(node: string): string | undefined {
     const from = Math.floor(Math.random() * ALL_MARKS.length);

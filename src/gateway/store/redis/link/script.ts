@@ -38,8 +38,7 @@ export function doneIn(answer: Buffer): Buffer | undefined {
 
 /**
  * The script `scripts/<name>.lua`, with the figures that it names in capitals put in, and what it includes: functions
- * of
- * `scripts/include`, which stand after `return` there, and these texts.
+ * of `scripts/include`, which stand after `return` there, and these texts.
  */
 export function loadScript(name: string, figures: Figures = {}, texts: Readonly<Record<string, string>> = {}): Script {
   const all = { ...FIGURES, ...figures };

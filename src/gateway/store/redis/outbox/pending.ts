@@ -21,12 +21,10 @@ import { admissionEventOf, PENDING } from './fields.js';
 /**
  * Pending events. The step that causes an event can't write into the outbox: its index lies on another node of a
  * Cluster. So it writes the event where it writes anyway, into the hash of the key or the customer (fields.ts), and
- * sets
- * the field `telling` there. The process that took the step then moves the event: it enters its id in the index, not
- * due
- * yet, moves the event from the hash to the entries of its subject in one step, and makes it due. Whatever breaks off
- * is done again, by anybody: an id without an entry is forgotten when it is due, and what was moved is moved no more.
- * What a process that died has left, `collect` finds.
+ * sets the field `telling` there. The process that took the step then moves the event: it enters its id in the index,
+ * not due yet, moves the event from the hash to the entries of its subject in one step, and makes it due. Whatever
+ * breaks off is done again, by anybody: an id without an entry is forgotten when it is due, and what was moved is moved
+ * no more. What a process that died has left, `collect` finds.
  */
 const RETRY_MS = 1_000;
 const GRACE_DEADLINES = 8;

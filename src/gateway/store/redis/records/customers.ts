@@ -15,8 +15,7 @@ const IDS_AT_ONCE = 1_000;
 
 /**
  * The hash of a customer: `record` and `webhook` (JSON), `version`, `terms` (what an admission needs of it,
- * admission/customer.ts),
- * and beside them `state` and `windows` as a key has them, of which strikes and ban stay 0.
+ * admission/customer.ts), and beside them `state` and `windows` as a key has them, of which strikes and ban stay 0.
  */
 const CUSTOMERS: RecordType<CustomerRecord> = {
   index: CUSTOMER_INDEX,
