@@ -202,7 +202,9 @@ export function limitsOn(
   if (plan?.limits === 'custom') {
     const own = asked === undefined ? before : asked;
     if (own === null)
-      problems.push(`limits: missing, plan "${plan.name}" has custom limits; give them, such as ${LIMITS_EXAMPLE}`);
+      problems.push(
+        `limits: missing, plan "${plan.name}" has custom limits; give units per minute and per day, or "unlimited"`,
+      );
     if (asked !== undefined && asked !== null) problems.push(...tooSmall(plan, asked, costs));
     return own;
   }
