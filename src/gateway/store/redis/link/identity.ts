@@ -84,7 +84,9 @@ export class Identity {
       if (home.format === null) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'format', OWN_FORMAT);
       this.#remember(home.id);
       // Whoever began to mark the nodes may have died, or be at it.
-      if (!home.isMarked || (await this.#isAt(node, home.id))) await this.#markAll(home.id);
+      if (!home.isMarked) await this.#markAll(home.id);
+      // Marks that a node still has vouch for those of it that were evicted, and for no other node.
+      else if (await this.#isAt(node, home.id)) await this.#markEach(this.#marksOf(node), home.id);
       if ((await this.#idAt(node, mark)) === home.id) return;
     }
     throw new NotOurs(
@@ -117,13 +119,20 @@ export class Identity {
 
   /** Whether any mark on the node has this id. */
   async #isAt(node: string, id: string): Promise<boolean> {
-    const its = ALL_MARKS.filter((mark) => this.#ownerOf(mark) === node);
-    return (await Promise.all(its.map((mark) => this.#idAt(node, mark)))).includes(id);
+    return (await Promise.all(this.#marksOf(node).map((mark) => this.#idAt(node, mark)))).includes(id);
   }
 
   async #markAll(id: string): Promise<void> {
-    await Promise.all(ALL_MARKS.map((mark) => this.#mark(mark, id, '')));
+    await this.#markEach(ALL_MARKS, id);
     await this.#marked();
+  }
+
+  async #markEach(marks: readonly string[], id: string): Promise<void> {
+    await Promise.all(marks.map((mark) => this.#mark(mark, id, '')));
+  }
+
+  #marksOf(node: string): readonly string[] {
+    return ALL_MARKS.filter((mark) => this.#ownerOf(mark) === node);
   }
 
   async #marked(): Promise<void> {
