@@ -193,8 +193,11 @@ t.test('Redis freezes and wakes while requests flow: the ledger is what was admi
   const key = await newKey(engine, 'pro');
   const tally = await traffic(engine, key, async () => {
     for (let round = 0; round < 3; round += 1) {
-      const before = await requestsOf(engine, key);
-      await until('some more were admitted', async () => (await requestsOf(engine, key)) > before + 10);
+      let before: number | undefined;
+      await until('some more were admitted', async () => {
+        const now = await requestsOf(engine, key);
+        return now > (before ??= now) + 10;
+      });
       server.freeze();
       await new Promise((resolve) => setTimeout(resolve, 30 + round * 200));
       server.thaw();
