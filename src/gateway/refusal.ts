@@ -53,9 +53,10 @@ const LIMIT_REACHED = new Map<string, Refusal>();
 export function limitReached(window: string): Refusal {
   let refusal = LIMIT_REACHED.get(window);
   if (refusal === undefined) {
+    // The catalogue's example is of the minute.
     refusal = withMessage(
       REFUSALS.rate_limited,
-      `The rate limit "${window}" is reached. Wait as long as Retry-After says, then back off exponentially.`,
+      CATALOGUE.rate_limited.message.replace('"minute"', () => `"${window}"`),
     );
     LIMIT_REACHED.set(window, refusal);
   }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, Histogram, Registry } from 'prom-client';
-import { gaugeOf } from '../shared/gauge.js';
-import { addProcessMetrics } from '../shared/process-metrics.js';
+import { gaugeOf } from '../shared/metrics/gauge.js';
+import { addProcessMetrics } from '../shared/metrics/process.js';
 import type { PetStore } from './store/port.js';
 
 /** Operations as the contract calls them; what is none of them counts as one of the last two. */

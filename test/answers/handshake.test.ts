@@ -28,7 +28,7 @@ t.test(
       await until(`${name}: the connection is closed`, closed);
     };
     await check('no key', await front.open(), 401, 'missing_api_key');
-    await check('a invalid key', await front.open('Authorization: Bearer nonsense'), 401, 'invalid_api_key');
+    await check('an invalid key', await front.open('Authorization: Bearer nonsense'), 401, 'invalid_api_key');
     await check('no scope', await front.open(`Authorization: Bearer ${writer.key}`), 403, 'insufficient_scope');
     t.equal((await front.open(tinyKey)).answer.status, 101);
     await check('one too many', await front.open(tinyKey), 429, 'rate_limited');

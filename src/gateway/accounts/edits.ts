@@ -1,8 +1,8 @@
 import type { AuditEntry } from '../store/records/record.js';
 import { VersionConflict } from '../store/port.js';
+import { untilUncontested } from '../store/retry.js';
 import { KeyRefused } from './refused.js';
 
-const ATTEMPTS = 8;
 export const NO_FREE_ID = 'no free id was found; try again';
 
 /** A record with its change, for the history. */
@@ -19,14 +19,11 @@ export function changeTo<R>(next: R, action: AuditEntry['action'], changed: Audi
 
 /** Tries again when somebody else wrote in between; rejects with KeyRefused and `givenUp` when that goes on. */
 export async function untilWritten<Result>(attempt: () => Promise<Result>, givenUp: string): Promise<Result> {
-  for (let attempts = 0; attempts < ATTEMPTS; attempts += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof VersionConflict)) throw error;
-    }
+  try {
+    return await untilUncontested(attempt);
+  } catch (error) {
+    throw error instanceof VersionConflict ? new KeyRefused('conflict', [givenUp]) : error;
   }
-  throw new KeyRefused('conflict', [givenUp]);
 }
 
 /** Those of `fields` in which `next` differs, from what to what, as history shows them. */

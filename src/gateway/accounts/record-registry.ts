@@ -5,7 +5,7 @@ import type { Limits } from '../admission/bucket.js';
 import type { Plans } from '../admission/plan.js';
 import type { Grant } from '../store/records/grant.js';
 import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../store/store-clock.js';
 import { untilWritten, type Change } from './edits.js';
 import type { Body } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';

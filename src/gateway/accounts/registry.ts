@@ -3,7 +3,7 @@ import type { GatewayEvent, OutboxChange } from '../store/outbox/event.js';
 import type { Plans } from '../admission/plan.js';
 import { banByHand, outboxChange } from './announce.js';
 import { changed, refuseCustomers, refuseRevoked, revoked } from './change.js';
-import { storeClock, type Clock } from './clock.js';
+import { storeClock, type Clock } from '../store/store-clock.js';
 import { asHistoryShows, readNewKey } from './create.js';
 import { CustomerRegistry } from './customers/registry.js';
 import { NO_FREE_ID } from './edits.js';

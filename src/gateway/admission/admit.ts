@@ -92,7 +92,7 @@ export function createAdmit(
   };
 }
 
-/** What a caller without a valid key is told, by what was wrong with it. */
+/** The 401 of a caller without a valid key, by what was wrong with it. */
 function unauthorizedBy(realm: string): Readonly<Record<Credential, Refusal>> {
   const because = (refusal: Refusal, challenge: string): Refusal =>
     withHeaders(refusal, 'WWW-Authenticate', `Bearer realm="${realm}"${challenge}`);
@@ -128,7 +128,7 @@ function undecided(
   onVerdict: OnVerdict,
 ): Refusal {
   logEntry.verdict = null;
-  // Not of the address that pays for a invalid key: it has no ledger.
+  // Not of the address that pays for an invalid key: it has no ledger.
   if (late !== undefined && subject.kind === 'key' && logEntry.credential === null && requirements.cost > 0) {
     logEntry.keyId = subject.id;
     logEntry.late = noteLate(logEntry, late, onVerdict);

@@ -61,8 +61,8 @@ Going on without waiting starts a ban of the key; requests during a ban do not l
   for (let wait = 1; ; wait *= 2) {
     const answer = await fetch(url, options);
     if (![429, 503].includes(answer.status) || --tries === 0) return answer;
-    const told = Number(answer.headers.get('Retry-After') ?? 0);
-    await new Promise((go) => setTimeout(go, 1000 * (Math.max(told, wait) + Math.random())));
+    const least = Number(answer.headers.get('Retry-After') ?? 0);
+    await new Promise((go) => setTimeout(go, 1000 * (Math.max(least, wait) + Math.random())));
   }
 }</pre></section>`;
 

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import { EVENT_TYPES, type EventType, type Outbox, type OutboxFigures } from '../store/outbox/event.js';
-import { gaugeOf, gaugesOf } from '../../shared/gauge.js';
+import { gaugeOf, gaugesOf } from '../../shared/metrics/gauge.js';
 
 const OUTCOMES = ['delivered', 'failed'] as const;
 

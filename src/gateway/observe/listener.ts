@@ -5,7 +5,7 @@ import type { EdgeLimits } from '../config/settings.js';
 import type { Listener } from '../edge/listener.js';
 import { PROXY_REFUSALS, type ProxyRefusal } from '../edge/proxy-protocol/listener.js';
 import { HANDSHAKE_FAILURES, handshakeFailureOf } from '../edge/tls.js';
-import { gaugeOf } from '../../shared/gauge.js';
+import { gaugeOf } from '../../shared/metrics/gauge.js';
 
 export function watchListener(registry: Registry, listener: Listener, limits: () => EdgeLimits): void {
   const { server } = listener;

@@ -2,8 +2,8 @@ import type { Registry } from 'prom-client';
 import type { AdmissionEngine } from '../store/port.js';
 import type { ReloadState } from '../config/reload.js';
 import type { Health } from '../health.js';
-import { addProcessMetrics, totalOf } from '../../shared/process-metrics.js';
-import { gaugeOf, gaugesOf } from '../../shared/gauge.js';
+import { addProcessMetrics, totalOf } from '../../shared/metrics/process.js';
+import { gaugeOf, gaugesOf } from '../../shared/metrics/gauge.js';
 
 /** What it takes of the machine, and whether it decides without Redis. Once in each process. */
 export function watchProcess(

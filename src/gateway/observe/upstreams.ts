@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import { isDown, type Address } from '../upstream/address.js';
 import type { OnBreakerChange, Upstreams } from '../upstream/pools.js';
 import type { Log } from '../../shared/log.js';
-import { gaugesOf } from '../../shared/gauge.js';
+import { gaugesOf } from '../../shared/metrics/gauge.js';
 
 /** Counts the breakers of upstreams that open, and logs with their address those that open and close. */
 export function watchBreakers(registry: Registry, upstreams: Iterable<string>, log: Log): OnBreakerChange {

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailable } from '../admission/port.js';
+import { VersionConflict } from './port.js';
 
 const TRIES = 5;
 const PAUSE_MS = 250;
+/** Of a write, while somebody else writes the same record. */
+const WRITES = 8;
 
 /**
  * Makes a call that may be repeated again while the store is unavailable: a busy one misses a deadline now and then,
@@ -15,6 +18,17 @@ export async function withRetry<Answer>(call: () => Promise<Answer>): Promise<An
     } catch (error) {
       if (tried === TRIES || !(error instanceof StoreUnavailable)) throw error;
       await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** Makes an attempt to write again when somebody else wrote in between; rejects with VersionConflict in the end. */
+export async function untilUncontested<Answer>(attempt: () => Promise<Answer>): Promise<Answer> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tried === WRITES || !(error instanceof VersionConflict)) throw error;
     }
   }
 }

@@ -67,7 +67,7 @@ export async function sendTraffic(
       const text = await body.text();
       if (key === caller.key && kind.free !== true)
         note(tally, [caller.id, caller.plan, kind.operation].join('\t'), statusCode, text);
-      else if (kind.free !== true && statusCode !== 401) throw new Error(`a invalid key got ${statusCode}`);
+      else if (kind.free !== true && statusCode !== 401) throw new Error(`an invalid key got ${statusCode}`);
     }
   };
   await Promise.all(Array.from({ length: connections * pools.length }, work));

@@ -2,7 +2,7 @@ import type { CustomerRecord, CustomerStore } from '../../store/records/customer
 import type { Webhook } from '../../store/records/webhook.js';
 import type { AuditEntry } from '../../store/records/record.js';
 import type { Plans } from '../../admission/plan.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../store/store-clock.js';
 import { changeTo, differences, NO_FREE_ID } from '../edits.js';
 import { limits, limitsOn, name, note, nothingIn, planIn, readFields, reference, status } from '../fields.js';
 import type { Body, FieldRules, Prices } from '../fields.js';

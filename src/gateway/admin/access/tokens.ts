@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hasExpired, ROLES, type AdminToken, type TokenStore } from '../../store/records/admin-token.js';
 import { ChangeUncertain } from '../../store/port.js';
 import { suggestion } from '../../../shared/names/nearest.js';
-import type { Clock } from '../../accounts/clock.js';
+import type { Clock } from '../../store/store-clock.js';
 import { expiresAfter, name, quote, required, type Body } from '../../accounts/fields.js';
 import { isKeyId, looksLikeToken, makeAdminToken, parseAdminToken } from '../../accounts/token.js';
 import { AdminRefusal } from '../answer.js';

@@ -18,7 +18,7 @@ import { tokensOf } from './records/tokens.js';
 import { keyRow } from './files/rows.js';
 import { openStores, type StoreOptions, type Stores } from './files/stores.js';
 import { Sweep } from './sweep.js';
-import { copyOfState } from './log/subject-state.js';
+import { copyOfState } from '../subject-state.js';
 import { transact, type Transaction } from './log/transaction.js';
 import type { KeyEntry } from './log/key-entry.js';
 import { attempt } from './files/errors.js';

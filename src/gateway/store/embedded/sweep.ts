@@ -7,7 +7,7 @@ import { dayOf } from './ledger/day.js';
 import { AFTER_ALL, rangeOf } from './files/rows.js';
 import type { Store } from './files/store.js';
 import type { Stores } from './files/stores.js';
-import { unpackState } from './log/subject-state.js';
+import { unpackState } from '../subject-state.js';
 import { areMarksOver } from './log/pending.js';
 import { translated } from './files/errors.js';
 

@@ -138,6 +138,11 @@ export function dayNumberOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / DAY_MS;
 }
 
+/** All from the first to the last of them; none where that is the earlier one. */
+export function dayNumbers(first: number, last: number): readonly number[] {
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);
+}
+
 /** `2026-11-21` */
 export function dayName(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { ArchiveState } from './maintenance.js';
-import { gaugeOf } from '../../../shared/gauge.js';
+import { gaugeOf } from '../../../shared/metrics/gauge.js';
 
 /** Whether the ledger is lost when `store.usage` ends, or Redis with it, and nobody chose so. */
 export function watchUnarchived(registry: Registry, unarchived: boolean): void {

@@ -3,7 +3,7 @@ import { KeyEntry, packCounts } from './key-entry.js';
 import { unpackRow } from './row.js';
 import { COPIED_MARK, LOG_ID, rangeOf, stateRow, usageRow } from '../files/rows.js';
 import { doubleIn, putDouble, type Store } from '../files/store.js';
-import { packState } from './subject-state.js';
+import { packState } from '../../subject-state.js';
 
 /**
  * The copy of the log in `durable`, for the case that the machine loses `recent`. A mark says of which log it is

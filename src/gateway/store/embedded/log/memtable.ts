@@ -4,7 +4,7 @@ import { KeyEntry, unpackCounts, type Slot } from './key-entry.js';
 import type { Label } from './label.js';
 import { unpackRow } from './row.js';
 import { FORGOTTEN_MARK, logRow, rangeOf, stateRow, transactionOf, usageRow } from '../files/rows.js';
-import { copyOfState, unpackState } from './subject-state.js';
+import { copyOfState, unpackState } from '../../subject-state.js';
 import { doubleIn, type Store } from '../files/store.js';
 
 /** Keys kept beyond those that must be: some 500 bytes each. */

@@ -3,7 +3,7 @@ import { COUNTS_BYTES, countsBytes, MORE_COUNTS_BYTES, unpackCounts, writeCounts
 import type { KeyEntry, Slot } from './key-entry.js';
 import { labelFrom } from './label.js';
 import { readState, STATE_BYTES, viewOf, writeState } from '../../state.js';
-import { packedWindows, unpackWindows } from './subject-state.js';
+import { packedWindows, unpackWindows } from '../../subject-state.js';
 
 /**
  * A row of the log: all keys that one transaction changed, as they are after it; of the copy of the log, that some did.

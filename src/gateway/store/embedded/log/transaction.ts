@@ -12,7 +12,7 @@ import { mark, writePending } from './pending.js';
 import { isDamage } from '../files/damage.js';
 import { bannedRow, logRow } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
-import { packState, unpackState } from './subject-state.js';
+import { packState, unpackState } from '../../subject-state.js';
 
 /** An address and what is remembered of it. Written at the end when `changed` is set. */
 interface AddressEntry {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { comparison, mergedState } from '../../records/snapshot.js';
 import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from '../../records/record.js';
 import { VersionConflict } from '../../port.js';
+import { untilUncontested } from '../../retry.js';
 import { daysOf } from '../ledger/day-ledger.js';
 import { dayOf } from '../ledger/day.js';
 import { rowsOfKey } from '../ledger/rows.js';
@@ -13,8 +14,6 @@ import type { Stores } from '../files/stores.js';
 import type { Checkpoint } from '../log/checkpoint.js';
 import { transact } from '../log/transaction.js';
 import { noteBan } from './ban-index.js';
-
-const ATTEMPTS = 8;
 
 /** Where the rows of a key or a customer stand. */
 interface RowsOf {
@@ -48,19 +47,14 @@ export function snapshotsOf<R extends StoredRecord>(
           };
         });
       }),
-    async restore(snapshots) {
-      for (let tried = 1; ; tried += 1) {
+    restore: (snapshots) =>
+      untilUncontested(async () => {
         // First what was spent: a key is never here without that. A kill in between is mended by the next run.
         const { compared, grown } = await attempt(stores, () => restoreStates(stores, type, snapshots));
         await checkpoint.save();
-        try {
-          await inTransaction(stores, () => putRecords(stores, type, snapshots, compared));
-          return compared.map((one, n) => (one === 'unchanged' && grown[n] === true ? 'changed' : one));
-        } catch (error) {
-          if (tried === ATTEMPTS || !(error instanceof VersionConflict)) throw error;
-        }
-      }
-    },
+        await inTransaction(stores, () => putRecords(stores, type, snapshots, compared));
+        return compared.map((one, n) => (one === 'unchanged' && grown[n] === true ? 'changed' : one));
+      }),
   };
 }
 

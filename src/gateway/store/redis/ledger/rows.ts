@@ -4,7 +4,7 @@ import type { StoredPart, StoredRow } from '../../ledger.js';
 import { activeDays } from './active-days.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
-import { dayName, dayNumberOf, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../names.js';
+import { dayName, dayNumberOf, dayNumbers, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../names.js';
 import { loadScript } from '../link/script.js';
 
 /** Day ledgers found by one script run, and names looked up for them: keeps Redis busy for some 0.1 ms. */
@@ -26,8 +26,7 @@ export function usageStore(link: Link): UsageStore {
       const first = dayNumberOf(from);
       const last = dayNumberOf(to);
       if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
-      const days = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);
-      return storedRows(link, days, { keyId });
+      return storedRows(link, dayNumbers(first, last), { keyId });
     },
   };
 }

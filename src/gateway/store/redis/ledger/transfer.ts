@@ -4,7 +4,7 @@ import { fieldsOf } from './moved-days.js';
 import { storedRows } from './rows.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { dayNumberOf, keyName, ledgerName } from '../names.js';
+import { dayNumberOf, dayNumbers, keyName, ledgerName } from '../names.js';
 
 /** Ledgers under way at once. */
 const RAISED_AT_ONCE = 32;
@@ -19,7 +19,7 @@ export function ledgerTransferOf(link: Link, archive: LedgerStore, usageDays: nu
       const held = (await archive.archive())?.days ?? new Set<string>();
       // What came late stands beside the archive for ever.
       const first = Math.min(end - usageDays - 1, ...[...held].map(dayNumberOf));
-      const days = Array.from({ length: end - first }, (_, n) => first + n);
+      const days = dayNumbers(first, end - 1);
       for await (const rows of storedRows(link, days, { held }))
         yield rows.map(({ isWhole, ...row }) =>
           held.has(row.day) && isWhole !== true ? { ...row, isOnTop: true } : row,

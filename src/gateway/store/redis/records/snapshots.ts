@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { freshState, type SubjectState } from '../../../admission/decide.js';
-import { packedWindows, packState, unpackWindows } from '../../embedded/log/subject-state.js';
+import { packedWindows, packState, unpackWindows } from '../../subject-state.js';
 import { VersionConflict } from '../../port.js';
+import { untilUncontested } from '../../retry.js';
 import { comparison, mergedState } from '../../records/snapshot.js';
 import type { AuditEntry, Restored, Snapshot, StoredRecord } from '../../records/record.js';
 import { readState, viewOf } from '../../state.js';
@@ -10,7 +11,7 @@ import { raiseLedgers } from '../ledger/transfer.js';
 import { pageOf } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { dayNumberOf, dayNumber, historyName, ledgerName } from '../names.js';
+import { dayNumber, dayNumberOf, dayNumbers, historyName, ledgerName } from '../names.js';
 import { noteBan } from './bans.js';
 import { announceChange } from './changes.js';
 import type { RecordType } from './record-type.js';
@@ -19,7 +20,6 @@ const READ = loadScript('records/read-snapshot');
 
 const RESTORE = loadScript('records/restore');
 
-const ATTEMPTS = 8;
 const NOTHING = Buffer.alloc(0);
 const LENGTH_BYTES = 4;
 
@@ -39,9 +39,7 @@ export async function readSnapshots<R extends StoredRecord>(
   count: number,
   fromDay: string,
 ): Promise<readonly Snapshot<R>[]> {
-  const today = dayNumber(link.storeMs(type.index));
-  const days: number[] = [];
-  for (let day = dayNumberOf(fromDay); day <= today; day += 1) days.push(day);
+  const days = dayNumbers(dayNumberOf(fromDay), dayNumber(link.storeMs(type.index)));
   return pageOf(link, type.index, afterId, count, async (id) => (await readSnapshot(link, type, id, days))?.snapshot);
 }
 
@@ -85,7 +83,7 @@ export async function restoreSnapshot<R extends StoredRecord>(
   usageDays: number,
 ): Promise<Restored> {
   const { id } = given.record;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  return untilUncontested(async () => {
     const here = await readSnapshot(link, type, id, []);
     const how = comparison(here?.snapshot, given);
     if (how === 'different') return how;
@@ -94,12 +92,11 @@ export async function restoreSnapshot<R extends StoredRecord>(
     const isSame = isDeepStrictEqual(merged, state);
     if (how === 'changed') await announceChange(link, id);
     if (!(isSame && (how === 'unchanged' || how === 'newer')) && !(await put(link, type, given, how, raw, merged)))
-      continue;
+      throw new VersionConflict(`${id} is being changed by somebody else; try again`);
     if (!isSame && merged.bannedUntilMs > 0) await noteBan(link, 'key', id, merged.bannedUntilMs);
     const grown = (await raiseLedgers(link, given.usage, usageDays)) > 0 || !isSame;
     return how === 'unchanged' && grown ? 'changed' : how;
-  }
-  throw new VersionConflict(`${id} is being changed by somebody else; try again`);
+  });
 }
 
 async function put<R extends StoredRecord>(

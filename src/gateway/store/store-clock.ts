@@ -1,4 +1,4 @@
-import type { AdmissionEngine } from '../store/port.js';
+import type { AdmissionEngine } from './port.js';
 
 /** Now, in ms. */
 export type Clock = () => Promise<number>;

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { gaugeOf } from './gauge.js';
-import { droppedLines } from './log-lines.js';
+import { droppedLines } from '../log-lines.js';
 
 /** How often the event loop is asked whether it comes in time. */
 const TICK_MS = 100;

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import t from 'tap';
-import { addProcessMetrics } from '../../src/shared/process-metrics.js';
+import { addProcessMetrics } from '../../../src/shared/metrics/process.js';
 
 /** The value of one line of the registry's text. */
 async function read(registry: Registry, line: string): Promise<number> {

@@ -1,6 +1,6 @@
-import type { BucketState } from '../../../admission/bucket.js';
-import type { SubjectState } from '../../../admission/decide.js';
-import { readState, STATE_BYTES, viewOf, writeState } from '../../state.js';
+import type { BucketState } from '../admission/bucket.js';
+import type { SubjectState } from '../admission/decide.js';
+import { readState, STATE_BYTES, viewOf, writeState } from './state.js';
 
 /** Of each window: its name, with a byte of length, level and moment. Earlier versions read over them. */
 const WINDOW_BYTES = 17;
