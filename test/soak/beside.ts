@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SoakGateway } from './gateway.js';
 
@@ -25,6 +26,8 @@ export class Beside {
 
   /** @param isArchived whether days of the ledger move to an archive */
   start(gateway: SoakGateway, from: string, isArchived: boolean, changed: Changed): void {
+    // Each activity's pause listens.
+    setMaxListeners(0, this.#stopped.signal);
     this.#running = [...activities(from, changed), ...(isArchived ? ARCHIVING : [])].map((activity) =>
       this.#repeat(gateway, activity),
     );

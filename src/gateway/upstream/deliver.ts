@@ -34,49 +34,50 @@ export function deliver(
     const deadline = setTimeout(() => attempt?.stop(REFUSALS.upstream_timeout), deadlineMs);
     client.onGone(() => attempt?.stop('answered'));
 
-    const settle = (refusal: Refusal | null): void => {
+    const settle = (refusal: Refusal | null, nowMs: number): void => {
       clearTimeout(deadline);
-      exchange.logEntry.upstreamMs = performance.now() - sentMs;
+      exchange.logEntry.upstreamMs = nowMs - sentMs;
       resolve(refusal ?? exchange);
     };
-    const send = (after: Address | null): void => {
+    const send = (after: Address | null, nowMs: number): void => {
       const address = upstream.pick(operation.id, after, isTunnel);
       if (address === null) {
-        settle(noSlot(upstream, onFailure));
+        settle(noSlot(upstream, onFailure), nowMs);
         return;
       }
       const isTrial = address.breaker.isOpen;
-      const sent = address.breaker.send(performance.now());
+      const sent = address.breaker.send(nowMs);
       const share = address.shareOf(operation.id);
       const begun = carry(address, (end) => {
         address.underWay.remove(slot);
         const evidence = evidenceOf(end, exchange, after === null);
         if (evidence !== null) address.reached = evidence !== 'unreachable';
-        address.breaker.ended(sent, evidence, performance.now());
+        const endedMs = performance.now();
+        address.breaker.ended(sent, evidence, endedMs);
         // After the breaker has heard of it: who waits is not sent where it just opened.
         share.leave(begun);
-        ended(address, end);
+        ended(address, end, endedMs);
       });
       attempt = begun;
       const slot = address.underWay.add(begun);
       share.enter(begun, isTrial);
     };
-    const ended = (address: Address, end: End): void => {
+    const ended = (address: Address, end: End, nowMs: number): void => {
       const failure = failureOf(end);
       if (failure !== null) onFailure(upstream.name, failure);
       if (typeof end === 'object' && 'fault' in end) {
         clearTimeout(deadline);
         reject(end.fault);
-      } else if (end === 'answered') settle(null);
-      else if (end === 'withdrawn') send(address);
-      else if (end !== 'not_sent' && end !== 'lost') settle(end);
+      } else if (end === 'answered') settle(null, nowMs);
+      else if (end === 'withdrawn') send(address, nowMs);
+      else if (end !== 'not_sent' && end !== 'lost') settle(end, nowMs);
       else if (!retried && !client.gone && (end === 'not_sent' || isSafe(exchange.method)) && upstream.retries.take()) {
         retried = true;
-        send(address);
-      } else settle(end === 'not_sent' ? unavailable(upstream) : REFUSALS.upstream_failed);
+        send(address, nowMs);
+      } else settle(end === 'not_sent' ? unavailable(upstream) : REFUSALS.upstream_failed, nowMs);
     };
     upstream.retries.earn();
-    send(null);
+    send(null, sentMs);
   });
 }
 

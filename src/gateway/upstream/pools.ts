@@ -52,10 +52,10 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
   });
   const full = settings.connections * (1 + WAITING_FACTOR);
   const shareFull = maxOf(settings.connections) * (1 + WAITING_FACTOR);
-  const takesMore = (address: Address, operation: string, nowMs: number, evenFull: boolean): boolean => {
+  const takesMore = (address: Address, operation: string, evenFull: boolean): boolean => {
     const { breaker, underWay, shareOf } = address;
     // A trial is let through however many hang there.
-    if (breaker.isOpen) return breaker.dueMs <= nowMs;
+    if (breaker.isOpen) return breaker.dueMs <= performance.now();
     return evenFull || (underWay.size < full && shareOf(operation).size < shareFull);
   };
   const slots = new Slots(addresses, { all: full, operation: shareFull });
@@ -76,18 +76,17 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
      * it is taken in however full they are by now
      */
     pick(operation: string, after: Address | null, forTunnel = false): Address | null {
-      const nowMs = performance.now();
       const bestOf = (evenFull: boolean): Address | null => {
         let best: Address | null = null;
         for (const one of addresses)
-          if (one !== after && takesMore(one, operation, nowMs, evenFull))
+          if (one !== after && takesMore(one, operation, evenFull))
             best = best === null || preferred(one, best, forTunnel) ? one : best;
         return best;
       };
       const best = bestOf(false);
       if (best !== null) return best;
       if (after === null) return bestOf(true);
-      return takesMore(after, operation, nowMs, false) ? after : null;
+      return takesMore(after, operation, false) ? after : null;
     },
     /** While every breaker is open: how long until one is due, 0 at least; else null. */
     waitMs: (): number | null =>

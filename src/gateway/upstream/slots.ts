@@ -15,6 +15,22 @@ interface Count {
   promised: number;
 }
 
+/** A class rather than an object with a closure: one is made for each request. */
+class PromisedSlot implements Slot {
+  readonly #own: Count;
+  readonly #slots: Slots;
+
+  constructor(own: Count, slots: Slots) {
+    this.#own = own;
+    this.#slots = slots;
+  }
+
+  free(): void {
+    this.#own.promised -= 1;
+    this.#slots.onFree();
+  }
+}
+
 interface Waiting {
   readonly operation: string;
   readonly sinceMs: number;
@@ -28,7 +44,7 @@ interface Waiting {
 export class Slots {
   readonly #addresses: readonly Address[];
   readonly #bounds: Bounds;
-  readonly #all: Count = { promised: 0 };
+  #promised = 0;
   readonly #byOperation = new Map<string, Count>();
   #waiting: Waiting[] = [];
   readonly #scheduleRequest = onceATurn(() => this.#again());
@@ -57,20 +73,19 @@ export class Slots {
     if (open === 0) return null;
     let own = this.#byOperation.get(operation);
     if (own === undefined) this.#byOperation.set(operation, (own = { promised: 0 }));
-    if (this.#all.promised >= free || own.promised >= open) return 'promised';
+    if (this.#promised >= free || own.promised >= open) return 'promised';
     return this.#promise(own);
   }
 
   #promise(own: Count): Slot {
-    this.#all.promised += 1;
+    this.#promised += 1;
     own.promised += 1;
-    return {
-      free: () => {
-        this.#all.promised -= 1;
-        own.promised -= 1;
-        if (this.#waiting.length > 0) this.#scheduleRequest();
-      },
-    };
+    return new PromisedSlot(own, this);
+  }
+
+  onFree(): void {
+    this.#promised -= 1;
+    if (this.#waiting.length > 0) this.#scheduleRequest();
   }
 
   /** Something is promised as long as somebody waits: so this comes again, until nobody does. */

@@ -123,19 +123,15 @@ export class Connection implements SocketReader {
     }
     const request = this.#request;
     this.#request = null;
-    if (progress === 'done' && this.#isReusable()) this.#release();
+    const nowMs = performance.now();
+    if (progress === 'done' && this.#isReusable(nowMs)) this.#release(nowMs);
     else if (progress === 'done' && this.#socket.writableLength > 0) this.#endBehindBody();
     else this.#socket.destroy();
     request?.end();
   }
 
-  #isReusable(): boolean {
-    return (
-      this.#keepMs > 0 &&
-      performance.now() < this.#lastMs &&
-      this.#socket.writableLength === 0 &&
-      !this.#socket.destroyed
-    );
+  #isReusable(nowMs: number): boolean {
+    return this.#keepMs > 0 && nowMs < this.#lastMs && this.#socket.writableLength === 0 && !this.#socket.destroyed;
   }
 
   /** It was answered before its body was sent; the server may read on. */
@@ -145,8 +141,8 @@ export class Connection implements SocketReader {
     this.#socket.destroySoon();
   }
 
-  #release(): void {
-    this.expiresMs = performance.now() + this.#keepMs;
+  #release(nowMs: number): void {
+    this.expiresMs = nowMs + this.#keepMs;
     // The one whose answer it was may have left it paused.
     if (this.#paused) this.resume();
     this.#owner.onIdle(this);
