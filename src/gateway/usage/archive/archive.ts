@@ -5,7 +5,7 @@ import type { Part } from '../../store/ledger.js';
 import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';
 import { connectTo, inTransaction, unavailable, type Connect } from './connect.js';
 import { addMonth, LOCK, migrateArchive } from './migrations.js';
-import { insertRows, readRows } from './rows.js';
+import { checksumsOf, insertRows, readRows } from './rows.js';
 
 const INSERT_ROWS = 1_000;
 /** What PostgreSQL says of a table that is not there. */
@@ -90,7 +90,10 @@ export class Archive {
     });
   }
 
-  /** Rows of these days: keys in the order of their ids, of a key day by day. */
+  /**
+   * Rows of these days: keys in the order of their ids, of a key day by day. Days that are read whole are held against
+   * their checksums. Rejects with ArchiveUnavailable or ArchiveDamaged.
+   */
   async *rows(days: readonly string[], part: Part): AsyncGenerator<readonly UsageRow[]> {
     if (days.length === 0) return;
     const client = await this.#attempt(this.#connect);
@@ -152,18 +155,11 @@ export class Archive {
   }
 
   async #check(day: string): Promise<Checksum> {
-    const { rows } = await this.#client.query<{ rows: string; sha256: string }>(
-      'select rows, sha256 from ledger_days where day = $1',
-      [day],
-    );
-    const [written] = rows;
-    if (written === undefined) throw new ArchiveDamaged(`The archive has no day ${day}.`);
-    const checksum = new DayChecksum(day);
-    for await (const batch of this.rows([day], {})) for (const row of batch) checksum.add(row);
-    const found = checksum.result;
-    if (found.sha256 !== written.sha256 || found.rows !== Number(written.rows))
-      throw new ArchiveDamaged(`The rows of ${day} in PostgreSQL are not those that were written.`);
-    return found;
+    const checksum = (await checksumsOf(this.#client, [day])).get(day);
+    if (checksum === undefined) throw new ArchiveDamaged(`The archive has no day ${day}.`);
+    const rows = this.rows([day], {});
+    while ((await rows.next()).done !== true);
+    return checksum;
   }
 
   /** Forgets a day. */

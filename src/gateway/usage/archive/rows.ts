@@ -3,7 +3,8 @@ import { COUNTS, noCounts } from '../../store/counts.js';
 import type { UsageRow } from '../../store/port.js';
 import { mergeByKey } from './merge.js';
 import type { Part } from '../../store/ledger.js';
-import { COLUMNS } from './checksum.js';
+import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';
+import { ArchiveDamaged } from './errors.js';
 
 /** Rows of a day fetched at once. */
 const FETCH_ROWS = 500;
@@ -21,10 +22,46 @@ export async function* readRows(
       : typeof after === 'string'
         ? `and key > ${client.escapeLiteral(after)}`
         : '';
+  const written = only === '' ? await checksumsOf(client, days) : new Map<string, Checksum>();
   const sources: AsyncIterable<readonly UsageRow[]>[] = [];
   const turns = new Turns();
-  for (const day of days) sources.push(await rowsOfDay(client, turns, day, only));
+  for (const day of days) {
+    const rows = await rowsOfDay(client, turns, day, only);
+    const checksum = written.get(day);
+    sources.push(checksum === undefined ? rows : checked(day, rows, checksum));
+  }
   yield* mergeByKey(sources);
+}
+
+/** What was written of these days; those that are not there are left out. */
+export async function checksumsOf(
+  client: pg.ClientBase,
+  days: readonly string[],
+): Promise<ReadonlyMap<string, Checksum>> {
+  const { rows: found } = await client.query<{ day: string; rows: string } & Omit<Checksum, 'rows'>>(
+    'select day::text, rows, totals, sha256 from ledger_days where day = any($1)',
+    [days],
+  );
+  return new Map(found.map(({ day, rows, totals, sha256 }) => [day, { rows: Number(rows), totals, sha256 }]));
+}
+
+/** All rows of a day. Rejects behind the last of them with ArchiveDamaged, unless they are those that were written. */
+async function* checked(
+  day: string,
+  rows: AsyncIterable<readonly UsageRow[]>,
+  written: Checksum,
+): AsyncGenerator<readonly UsageRow[]> {
+  const checksum = new DayChecksum(day);
+  for await (const batch of rows) {
+    for (const row of batch) checksum.add(row);
+    yield batch;
+  }
+  const found = checksum.result;
+  if (found.sha256 !== written.sha256 || found.rows !== written.rows)
+    throw new ArchiveDamaged(
+      `The rows of ${day} in PostgreSQL are not those that were written: bring that day back from a backup ` +
+        '(petgate usage archive verify names all such days).',
+    );
 }
 
 async function rowsOfDay(

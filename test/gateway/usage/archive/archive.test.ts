@@ -83,13 +83,16 @@ t.test('a day that was changed is damaged; one that was never read back does not
   const day = '2026-01-05';
   await archive.add(day, inBatches(rowsOf(day, 100)));
   await ask(url, "update ledger_rows set requests = requests + 1 where key = 'k000050'");
-  await t.rejects(archive.verify(day), { name: 'ArchiveDamaged' });
+  const message = new RegExp(`${day}.*petgate usage archive verify`);
+  await t.rejects(archive.verify(day), { name: 'ArchiveDamaged', message });
+  await t.rejects(gathered(archive.rows([day], {})), { name: 'ArchiveDamaged', message }, 'no report shows it');
   await ask(url, 'update ledger_days set verified = false');
   t.equal((await archive.days()).size, 0);
   t.equal(await archive.add(day, inBatches(rowsOf(day, 100))), true, 'it is written anew');
   t.equal((await archive.verify(day)).rows, 100);
   await ask(url, "delete from ledger_rows where key = 'k000001'");
   await t.rejects(archive.verify(day), { name: 'ArchiveDamaged' });
+  await t.rejects(gathered(archive.rows([day], {})), { name: 'ArchiveDamaged' });
 });
 
 t.test('a count of a version to come is no matter; without a database it says what to look at', async (t) => {
