@@ -5,8 +5,9 @@ import { ConfigError, type SourceLocation, type Problem } from '../config/files/
 import type { Path, YamlFile } from '../config/files/yaml-file.js';
 import { documentShape, METHODS, type ContractDocument, type DocumentOperation, type Servers } from './document.js';
 import type { Operation, RouteTable } from './operation.js';
-import { readParameters } from './parameters.js';
-import { buildRoutes, clash } from './routes.js';
+import { readParameters } from './path/parameters.js';
+import { buildRoutes } from './path/routes.js';
+import { shapeOf } from './path/segments.js';
 import { readContract } from './source.js';
 
 export interface Contract {
@@ -14,7 +15,7 @@ export interface Contract {
   readonly document: string;
 }
 
-/** An operation with where it stands, so that a clash can name both places. */
+/** An operation with where it stands, so that one named twice can name both places. */
 interface LoadedOperation {
   readonly operation: Operation;
   readonly path: Path;
@@ -36,7 +37,7 @@ export function loadContract(path = join(packageRoot, 'config/openapi.yaml'), up
     problems.push({ ...locationIn(file, at, part), path: at.join('.'), message });
   };
   const found = findOperations(parsed.data, report);
-  checkClashes(found, file, report);
+  checkNames(found, file, report);
   for (const one of found) checkDeadline(one, upstreams, report);
   if (problems.length > 0) throw new ConfigError(problems);
   return { routes: buildRoutes(found.map(({ operation }) => operation)), document: JSON.stringify(file.value) };
@@ -48,7 +49,6 @@ function findOperations(document: ContractDocument, report: Report): LoadedOpera
   const found: LoadedOperation[] = [];
   for (const [template, item] of Object.entries(document.paths)) {
     const at = ['paths', template];
-    checkTemplate(template, at, report);
     const servers = item.servers ?? document.servers;
     const base = basePath(servers, item.servers === undefined ? ['servers'] : [...at, 'servers'], report);
     for (const method of METHODS) {
@@ -139,18 +139,6 @@ function checkDeadline(
     report(at, 'value', `upstreams.${upstream}.deadline is ${max} ms; say no more than that here, or raise it there`);
 }
 
-function checkTemplate(template: string, at: Path, report: Report): void {
-  for (const segment of template.slice(1).split('/')) {
-    if (/[{}]/.test(segment) && !/^\{[A-Za-z][A-Za-z0-9_]*\}$/.test(segment)) {
-      report(
-        at,
-        'key',
-        `the segment "${segment}" mixes text and parameter; a parameter takes a whole segment, as in /pets/{petId}`,
-      );
-    }
-  }
-}
-
 /** The path all servers of one list share, without a slash at its end. Variables stand for their defaults. */
 function basePath(servers: Servers, at: Path, report: Report): string {
   const paths = servers.map(({ url, variables }) => {
@@ -170,7 +158,7 @@ function basePath(servers: Servers, at: Path, report: Report): string {
   return first;
 }
 
-function checkClashes(found: readonly LoadedOperation[], file: YamlFile, report: Report): void {
+function checkNames(found: readonly LoadedOperation[], file: YamlFile, report: Report): void {
   found.forEach(({ operation, path }, index) => {
     for (const earlier of found.slice(0, index)) {
       const line = (): number => locationIn(file, earlier.path, 'key').line;
@@ -180,13 +168,9 @@ function checkClashes(found: readonly LoadedOperation[], file: YamlFile, report:
           'value',
           `${operation.id} is the name of the operation in line ${line()} too; choose another`,
         );
-      if (clash(earlier.operation, operation))
-        report(
-          path,
-          'key',
-          `a request may mean ${earlier.operation.method} ${earlier.operation.path} in line ${line()} too; ` +
-            'make the paths differ',
-        );
+      const same = earlier.operation.path;
+      if (earlier.operation.method === operation.method && shapeOf(same) === shapeOf(operation.path))
+        report(path, 'key', `no request would come here: ${operation.method} ${same} in line ${line()} is the same`);
     }
   });
 }

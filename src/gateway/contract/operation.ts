@@ -3,7 +3,7 @@ export interface Operation {
   /** `operationId`; the label in metrics, log and ledger. */
   readonly id: string;
   readonly method: string;
-  /** With base path and braces: `/v1/pets/{petId}`. */
+  /** Template with its base path, as written: `/v1/pets/{petId}`. */
   readonly path: string;
   /** Name of the upstream (a key of `upstreams`); `gateway` when the gateway answers itself. */
   readonly upstream: string;
@@ -22,12 +22,12 @@ export interface Operation {
   readonly sunsetAtMs: number | null;
   /** Deprecation, Sunset, Link and X-Stability, flat `[name, value, …]`, put on every answer of the operation. */
   readonly headers: readonly string[];
+  /** Those of the path that have a schema; any other is text. */
   readonly parameters: readonly PathParameter[];
 }
 
 export interface PathParameter {
-  /** Where it stands between the slashes; 0 is before the first. */
-  readonly segment: number;
+  readonly name: string;
   /** JSON Schema, without references. Plain, so that it can be sent to workers. */
   readonly schema: unknown;
 }
@@ -43,4 +43,6 @@ export interface RouteTable {
   readonly operations: readonly Operation[];
   /** `path` is normal form (no query, no dot segments, nothing escaped that need not be). HEAD is served as GET. */
   match(method: string, path: string): Match;
+  /** Whether the parameters of a path that leads to the operation fit their schemas. */
+  fits(operation: Operation, path: string): boolean;
 }

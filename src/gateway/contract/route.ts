@@ -2,7 +2,6 @@ import { EVERY_OPERATION } from '../admission/windows.js';
 import { toRouted, type RouteRequirements, type Routed, type Stripped } from '../exchange.js';
 import { REFUSALS, withHeaders, type Refusal } from '../refusal.js';
 import type { Match, Operation, RouteTable } from './operation.js';
-import { createFits } from './parameters.js';
 
 /** What the ledger calls a request for which the contract has no operation. */
 export const UNMATCHED = 'unmatched';
@@ -35,7 +34,6 @@ export function createRoute(
       },
     ]),
   );
-  const fits = new Map(table.operations.map((operation) => [operation, createFits(operation.parameters)]));
 
   const requirementsOf = (exchange: Stripped): RouteRequirements => {
     if (exchange.fault !== null) return requirementsWithout(MALFORMED, null, exchange.fault);
@@ -62,7 +60,7 @@ export function createRoute(
   const standingRefusal = (exchange: Stripped, operation: Operation): Refusal | null => {
     if (operation.sunsetAtMs !== null && now() >= operation.sunsetAtMs) return REFUSALS.operation_removed;
     if (!isServed(operation)) return REFUSALS.not_implemented;
-    if (!fits.get(operation)!(exchange.path)) return REFUSALS.not_found;
+    if (!table.fits(operation, exchange.path)) return REFUSALS.not_found;
     return exchange.hasBody && !operation.hasBody ? REFUSALS.unexpected_body : null;
   };
 

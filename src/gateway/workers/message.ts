@@ -2,7 +2,7 @@ import { Certificate } from '../config/certificate.js';
 import type { Settings } from '../config/settings.js';
 import type { Contract } from '../contract/load.js';
 import type { Operation } from '../contract/operation.js';
-import { buildRoutes } from '../contract/routes.js';
+import { buildRoutes } from '../contract/path/routes.js';
 import type { Snapshot } from './worker-metrics.js';
 
 export type WorkerMessage =

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Operation, PathParameter } from '../operation.js';
+import { holdTo } from './schema.js';
+import { fitsSegment, parseTemplate } from './segments.js';
+
+const parameter = z.object({ name: z.string(), in: z.literal('path'), schema: z.unknown() });
+
+/**
+ * The parameters of a template, with their schemas.
+ * @param declared the `parameters` of path and operation; the later of two wins
+ * @param report called for a parameter that can't be checked against a schema
+ */
+export function readParameters(
+  template: string,
+  declared: readonly unknown[],
+  document: unknown,
+  report: (message: string) => void,
+): readonly PathParameter[] {
+  const schemas = new Map<string, unknown>();
+  for (const each of declared) {
+    const parsed = parameter.safeParse(resolve(each, document));
+    if (parsed.success) schemas.set(parsed.data.name, resolve(parsed.data.schema, document));
+  }
+  const names = parseTemplate(template).flatMap((segment) => segment.names);
+  return names.map((name) => {
+    const schema = schemas.get(name);
+    const problem = schemaProblem(schema);
+    if (problem !== null) report(`{${name}} can't be held to a schema: ${problem}`);
+    return { name, schema };
+  });
+}
+
+/** Why a path can't be held to this schema, so that any text is let through; null when it can. */
+export function schemaProblem(schema: unknown): string | null {
+  return schema === undefined ? 'it has no schema' : holdTo(schema).problem;
+}
+
+/** Whether the parameters of a path that fits the operation's template fit their schemas. */
+export function createFits({ path, parameters }: Pick<Operation, 'path' | 'parameters'>): (path: string) => boolean {
+  const schemas = new Map(parameters.map(({ name, schema }) => [name, schema]));
+  const segments = parseTemplate(path).map(({ texts, names }) => ({
+    texts,
+    checks: names.map((name) => holdTo(schemas.get(name)).check),
+  }));
+  return (path) => {
+    let start = 1;
+    for (const { texts, checks } of segments) {
+      const slash = path.indexOf('/', start);
+      const end = slash === -1 ? path.length : slash;
+      if (checks.length > 0 && !fitsSegment(texts, path, start, end, checks)) return false;
+      start = end + 1;
+    }
+    return true;
+  };
+}
+
+/** What a value, or the reference that stands in its place (`#/components/schemas/PetId`), says. */
+function resolve(value: unknown, document: unknown): unknown {
+  const { success, data } = z.looseObject({ $ref: z.string().startsWith('#/') }).safeParse(value);
+  if (!success) return value;
+  let found = document;
+  for (const name of data.$ref.slice(2).split('/')) {
+    found =
+      typeof found === 'object' && found !== null
+        ? new Map<string, unknown>(Object.entries(found)).get(name)
+        : undefined;
+  }
+  return found === undefined ? value : found;
+}

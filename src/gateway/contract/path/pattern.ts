@@ -1,0 +1,156 @@
+/** Why a schema can't be held to. */
+export class Unheld extends Error {}
+
+/** One place in a pattern. Nothing to take: each of its ways goes on at once, where `at` holds. */
+interface State {
+  readonly takes: Takes | null;
+  readonly at: 'start' | 'end' | null;
+  readonly ways: State[];
+}
+type Takes = (character: string) => boolean;
+/** Part of a pattern: gives the state that leads through it to the next one. */
+type Part = (next: State) => State;
+
+const MATCHED: State = { takes: null, at: null, ways: [] };
+const MAX_STATES = 5_000;
+/** Some milliseconds. Real patterns take a few steps for each character. */
+const MAX_STEPS = 100_000;
+const GROUP = /\((?:\?:|\?<[^=!>]+>)?/y;
+const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
+const CLASS = /\.|\\(?:u\{[^}]+\}|u[^{]...|x..|[pP]\{[^}]+\}|c.|[^1-9kbBuxpPc])|\[(?:\\.|[^\\\]])*\]/suy;
+const LITERAL = /[^\\[()|*+?.^$]/uy;
+
+/**
+ * A regular expression that never takes long, whatever it says and whatever it is asked about: it is not tried way
+ * after way, as RegExp does, but all ways at once, character by character (Thompson's automaton).
+ * @throws Unheld when it is none, looks around or refers back
+ */
+export function compilePattern(source: string): (text: string) => boolean {
+  const first = new Pattern(source).parse()(MATCHED);
+  return (text) => {
+    const characters = Array.from(text);
+    let states = new Set<State>();
+    let steps = 0;
+    for (let index = 0; index <= characters.length; index += 1) {
+      const next = new Set<State>();
+      // It may match from here on; and what is added while the loop runs is visited by it.
+      for (const state of states.add(first)) {
+        if (state === MATCHED) return true;
+        if ((steps += 1) > MAX_STEPS) return false;
+        if (state.takes !== null) {
+          if (index < characters.length && state.takes(characters[index]!)) next.add(state.ways[0]!);
+        } else if (state.at === null || index === (state.at === 'start' ? 0 : characters.length)) {
+          for (const way of state.ways) states.add(way);
+        }
+      }
+      states = next;
+    }
+    return false;
+  };
+}
+
+class Pattern {
+  readonly #source: string;
+  readonly #flags: string;
+  #at = 0;
+  #states = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+    // JSON Schema wants `u`, but patterns are written without it too: [\w-.].
+    this.#flags = isRegExp(source, 'u') ? 'u' : '';
+    if (this.#flags === '' && !isRegExp(source, '')) throw new Unheld(`${source} is no regular expression`);
+  }
+
+  parse(): Part {
+    const parts = [this.#sequence()];
+    while (this.#take('|')) parts.push(this.#sequence());
+    return parts.length === 1 ? parts[0]! : (next) => this.#fork(parts.map((part) => part(next)));
+  }
+
+  #sequence(): Part {
+    const parts: Part[] = [];
+    while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at]!)) parts.push(this.#quantified());
+    return (next) => parts.reduceRight((after, part) => part(after), next);
+  }
+
+  #quantified(): Part {
+    const part = this.#one();
+    const found = this.#token(QUANTIFIER);
+    if (found === null) return part;
+    const [, sign, min, comma, max] = found;
+    if (sign !== undefined) return this.#repeat(part, Number(sign === '+'), sign === '?' ? 1 : Infinity);
+    return this.#repeat(part, Number(min), comma === undefined ? Number(min) : max === '' ? Infinity : Number(max));
+  }
+
+  #repeat(part: Part, min: number, max: number): Part {
+    return (next) => {
+      let state = next;
+      if (max === Infinity) {
+        state = this.#fork([next]);
+        state.ways.push(part(state));
+      } else {
+        for (let time = min; time < max; time += 1) state = this.#fork([next, part(state)]);
+      }
+      for (let time = 0; time < min; time += 1) state = part(state);
+      return state;
+    };
+  }
+
+  #one(): Part {
+    if (this.#token(GROUP) !== null) {
+      const inner = this.parse();
+      if (!this.#take(')')) this.#refuse();
+      return inner;
+    }
+    if (this.#take('^')) return (next) => this.#state({ takes: null, at: 'start', ways: [next] });
+    if (this.#take('$')) return (next) => this.#state({ takes: null, at: 'end', ways: [next] });
+    const takes = this.#character();
+    return (next) => this.#state({ takes, at: null, ways: [next] });
+  }
+
+  #character(): Takes {
+    const known = this.#token(CLASS)?.[0];
+    if (known !== undefined) {
+      const one = new RegExp(`^${known}$`, this.#flags);
+      return (character) => one.test(character);
+    }
+    const literal = this.#token(LITERAL)?.[0] ?? this.#refuse();
+    return (character) => character === literal;
+  }
+
+  #fork(ways: State[]): State {
+    return this.#state({ takes: null, at: null, ways });
+  }
+
+  #state(state: State): State {
+    if ((this.#states += 1) > MAX_STATES) throw new Unheld(`${this.#source} is too large`);
+    return state;
+  }
+
+  #token(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#source);
+    this.#at += found?.[0].length ?? 0;
+    return found;
+  }
+
+  #take(character: string): boolean {
+    const isThere = this.#source[this.#at] === character;
+    this.#at += Number(isThere);
+    return isThere;
+  }
+
+  #refuse(): never {
+    throw new Unheld(`${this.#source.slice(this.#at)} in ${this.#source} is not checked here`);
+  }
+}
+
+function isRegExp(source: string, flags: string): boolean {
+  try {
+    new RegExp(source, flags);
+    return true;
+  } catch {
+    return false;
+  }
+}

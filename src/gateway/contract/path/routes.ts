@@ -1,0 +1,133 @@
+import type { Match, Operation, RouteTable } from '../operation.js';
+import { createFits } from './parameters.js';
+import { fitsSegment, parseTemplate } from './segments.js';
+
+/** What one path answers. Every Match is made at load, so that finding one allocates nothing. */
+interface Route {
+  readonly matches: ReadonlyMap<string, Match>;
+  readonly otherwise: Match;
+}
+
+/** Where a path has led, slash by slash. */
+interface Node {
+  /** Of the templates that end here. */
+  readonly operations: Operation[];
+  route: Route | undefined;
+  /** Segments without a parameter, by the hash of their text. */
+  readonly texts: Map<number, Branch[]>;
+  /** Segments with parameters, in the order in which they are tried. */
+  readonly templated: Branch[];
+}
+interface Branch {
+  readonly texts: readonly string[];
+  /** The texts with `{}` for each parameter: its name tells no paths apart. */
+  readonly shape: string;
+  readonly node: Node;
+}
+
+const SLASH = 47;
+const NOT_FOUND: Match = { kind: 'not_found' };
+const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/**
+ * Of the templates that fit a path (`fitsSegment`), segment by segment, that one counts whose segments come first from
+ * the left: a segment that is text alone; then the one with more characters of text; then the one with fewer
+ * parameters; then the one that sorts first when `{}` is written for each parameter. Neither its methods nor its
+ * schemas matter, so that what is a path of its own answers 405 or 404 itself (OpenAPI: "concrete before templated").
+ * Of two operations with the same method and, but for names of parameters, template, the first one counts.
+ *
+ * A tree by segments, which is walked in that order, back from where nothing fits. A node is visited at most once a
+ * path, for one way leads to it and its depth says which segment it is tried with: no path costs more than the
+ * document has segments.
+ */
+export function buildRoutes(operations: readonly Operation[]): RouteTable {
+  const root = createNode();
+  const ends = new Set(operations.map((operation) => insert(root, operation)));
+  for (const end of ends) end.route = routeOf(end.operations);
+  // `*` asks what the server as a whole can do (RFC 9110 §9.3.7); only OPTIONS has that target.
+  const { allow, otherwise } = routeOf(operations);
+  const server: Route = { matches: new Map([['OPTIONS', { kind: 'options', allow }]]), otherwise };
+  const fits = new Map(operations.map((operation) => [operation, createFits(operation)]));
+  return {
+    operations,
+    match(method, path) {
+      const route = path.charCodeAt(0) === SLASH ? find(root, path, 1) : path === '*' ? server : undefined;
+      return route === undefined ? NOT_FOUND : (route.matches.get(method) ?? route.otherwise);
+    },
+    fits: (operation, path) => fits.get(operation)!(path),
+  };
+}
+
+function routeOf(operations: readonly Operation[]): Route & { readonly allow: string } {
+  const matches = new Map<string, Match>();
+  for (const operation of operations.toReversed()) matches.set(operation.method, { kind: 'operation', operation });
+  const get = matches.get('GET');
+  if (get !== undefined && !matches.has('HEAD')) matches.set('HEAD', get);
+  const allow = ALLOW_ORDER.filter((method) => method === 'OPTIONS' || matches.has(method)).join(', ');
+  if (!matches.has('OPTIONS')) matches.set('OPTIONS', { kind: 'options', allow });
+  return { matches, otherwise: { kind: 'method_not_allowed', allow }, allow };
+}
+
+function createNode(): Node {
+  return { operations: [], route: undefined, texts: new Map(), templated: [] };
+}
+
+/** The node where its template ends. */
+function insert(root: Node, operation: Operation): Node {
+  let node = root;
+  for (const { texts } of parseTemplate(operation.path)) node = branchTo(node, texts).node;
+  node.operations.push(operation);
+  return node;
+}
+
+function branchTo(node: Node, texts: readonly string[]): Branch {
+  const branches = texts.length === 1 ? sameHash(node.texts, texts[0]!) : node.templated;
+  const shape = texts.join('{}');
+  const known = branches.find((branch) => branch.shape === shape);
+  if (known !== undefined) return known;
+  const branch = { texts, shape, node: createNode() };
+  branches.push(branch);
+  branches.sort(inOrder);
+  return branch;
+}
+
+function sameHash(texts: Map<number, Branch[]>, text: string): Branch[] {
+  let hash = 0;
+  for (let at = 0; at < text.length; at += 1) hash = addTo(hash, text.charCodeAt(at));
+  const branches = texts.get(hash) ?? [];
+  texts.set(hash, branches);
+  return branches;
+}
+
+function addTo(hash: number, code: number): number {
+  return (Math.imul(hash, 31) + code) | 0;
+}
+
+function inOrder(a: Branch, b: Branch): number {
+  const length = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+  return length(b.texts) - length(a.texts) || a.texts.length - b.texts.length || (a.shape < b.shape ? -1 : 1);
+}
+
+/** @param start of the segment that the node's branches are tried with; beyond the path when there is none */
+function find(node: Node, path: string, start: number): Route | undefined {
+  if (start > path.length) return node.route;
+  let end = start;
+  let hash = 0;
+  for (let code = path.charCodeAt(end); end < path.length && code !== SLASH; code = path.charCodeAt(end)) {
+    hash = addTo(hash, code);
+    end += 1;
+  }
+  return (
+    (node.texts.size === 0 ? undefined : findIn(node.texts.get(hash), path, start, end)) ??
+    findIn(node.templated, path, start, end)
+  );
+}
+
+function findIn(branches: readonly Branch[] | undefined, path: string, start: number, end: number): Route | undefined {
+  if (branches === undefined) return undefined;
+  for (const { texts, node } of branches) {
+    const route = fitsSegment(texts, path, start, end) ? find(node, path, end + 1) : undefined;
+    if (route !== undefined) return route;
+  }
+  return undefined;
+}

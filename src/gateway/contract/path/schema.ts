@@ -1,0 +1,223 @@
+import { compilePattern, Unheld } from './pattern.js';
+import type { Check } from './segments.js';
+
+/** What a text may stand for. A whole number of many digits is a bigint, so that int64 is exact. */
+type Value = string | number | bigint | boolean | readonly string[];
+/** @param text that the value was read from; of a string, what its escapes stand for */
+type Test = (value: Value, text: string) => boolean;
+type Compare = (size: number | bigint, bound: number) => boolean;
+type Keyword = (operand: unknown, budget: Budget) => Test;
+/** How many schemas one may still be made of. */
+interface Budget {
+  left: number;
+}
+
+const MAX_SCHEMAS = 1_000;
+/** One way to write each. */
+const INTEGER = /^(?:0|-?[1-9][0-9]{0,39})$/;
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const DATE = /^\d{4}-\d\d-\d\d$/;
+/** Many servers decode these before they look for slashes. */
+const ESCAPED_SEPARATOR = /%2F|%5C/;
+
+/** How a text is read as a value of each type (OpenAPI's style `simple`); null where it is none. */
+const READERS = new Map<unknown, (text: string) => Value | null>([
+  ['string', readText],
+  ['number', readNumber],
+  ['integer', readNumber],
+  ['boolean', (text) => (text === 'true' ? true : text === 'false' ? false : null)],
+  ['array', (text) => text.split(',')],
+]);
+
+const TYPES = new Map<unknown, Test>([
+  ['string', (value) => typeof value === 'string'],
+  ['number', isNumber],
+  ['integer', (value, text) => isNumber(value) && INTEGER.test(text)],
+  ['boolean', (value) => typeof value === 'boolean'],
+  ['array', (value) => typeof value === 'object'],
+  ['null', () => false],
+]);
+
+/** Everything else has no format here: it is an annotation, as JSON Schema has it. */
+const FORMATS = new Map<unknown, Test>([
+  ['int32', (value) => !isNumber(value) || (value >= -(2n ** 31n) && value < 2n ** 31n)],
+  ['int64', (value) => !isNumber(value) || (value >= -(2n ** 63n) && value < 2n ** 63n)],
+  ['uuid', (value) => typeof value !== 'string' || UUID.test(value)],
+  ['date', (value) => typeof value !== 'string' || isDate(value)],
+]);
+
+const isAtMin: Compare = (size, bound) => size >= bound;
+const isAtMax: Compare = (size, bound) => size <= bound;
+
+/** Of JSON Schema, all that says something of a text. */
+const KEYWORDS = new Map<string, Keyword>([
+  ['type', (operand) => some([operand].flat().map((type) => TYPES.get(type) ?? refuse(`type ${String(type)}`)))],
+  ['enum', (operand) => isOneOf(listOf(operand, 'an enum that is no list'))],
+  ['const', (operand) => isOneOf([operand])],
+  ['minimum', measured(itself, isAtMin)],
+  ['maximum', measured(itself, isAtMax)],
+  ['exclusiveMinimum', measured(itself, (size, bound) => size > bound)],
+  ['exclusiveMaximum', measured(itself, (size, bound) => size < bound)],
+  ['multipleOf', () => refuse('multipleOf')],
+  ['minLength', measured(length, isAtMin)],
+  ['maxLength', measured(length, isAtMax)],
+  ['pattern', matches],
+  ['format', (operand) => FORMATS.get(operand) ?? (() => true)],
+  ['minItems', measured(count, isAtMin)],
+  ['maxItems', measured(count, isAtMax)],
+  ['uniqueItems', (operand) => (value) => operand !== true || typeof value !== 'object' || isUnique(value)],
+  ['items', itemsFit],
+  ['prefixItems', () => refuse('prefixItems')],
+  ['contains', () => refuse('contains')],
+  ['allOf', (operand, budget) => every(testsOf(operand, budget))],
+  ['anyOf', (operand, budget) => some(testsOf(operand, budget))],
+  ['oneOf', (operand, budget) => one(testsOf(operand, budget))],
+  ['not', (operand, budget) => none(compile(operand, budget))],
+  ['if', () => refuse('if')],
+  ['$ref', () => refuse('$ref')],
+]);
+
+/**
+ * Whether the text of a parameter fits its schema: what it may stand for by its type, or if that is open, anything that
+ * a text may stand for. One that has no schema, or one with a problem, takes any text; none takes an escaped slash.
+ */
+export function holdTo(schema: unknown): { readonly check: Check; readonly problem: string | null } {
+  if (schema === undefined) return { check: isText, problem: null };
+  try {
+    const fits = reader(schema, { left: MAX_SCHEMAS });
+    return {
+      check: (path, start, end) => isText(path, start, end) && fits(path.slice(start, end)),
+      problem: null,
+    };
+  } catch (error) {
+    if (!(error instanceof Unheld)) throw error;
+    return { check: isText, problem: error.message };
+  }
+}
+
+const isText: Check = (path, start, end) => {
+  const escape = path.indexOf('%', start);
+  return escape === -1 || escape >= end || readText(path.slice(start, end)) !== null;
+};
+
+function readText(text: string): string | null {
+  if (!text.includes('%')) return text;
+  if (ESCAPED_SEPARATOR.test(text)) return null;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null; // not UTF-8
+  }
+}
+
+function readNumber(text: string): number | bigint | null {
+  if (INTEGER.test(text)) return text.length < 16 ? Number(text) : BigInt(text);
+  const value = NUMBER.test(text) ? Number(text) : Infinity;
+  return Number.isFinite(value) ? value : null;
+}
+
+function reader(schema: unknown, budget: Budget): (text: string) => boolean {
+  const test = compile(schema, budget);
+  const types = isObject(schema) && schema['type'] !== undefined ? [schema['type']].flat() : [...READERS.keys()];
+  const readers = [...new Set(types.flatMap((type) => READERS.get(type) ?? []))];
+  return (text) =>
+    readers.some((read) => {
+      const value = read(text);
+      return value !== null && test(value, typeof value === 'string' ? value : text);
+    });
+}
+
+function compile(schema: unknown, budget: Budget): Test {
+  if (typeof schema === 'boolean') return () => schema;
+  if (!isObject(schema)) return refuse('what is no schema');
+  if ((budget.left -= 1) < 0) return refuse('so large a schema');
+  // An integer that says nothing else is one of 64 bits.
+  const whole = [schema['type']].flat().includes('integer') ? { format: 'int64', ...schema } : schema;
+  return every(Object.entries(whole).flatMap(([name, operand]) => KEYWORDS.get(name)?.(operand, budget) ?? []));
+}
+
+function testsOf(operand: unknown, budget: Budget): readonly Test[] {
+  return listOf(operand, 'what is no list of schemas').map((schema) => compile(schema, budget));
+}
+
+const every =
+  (tests: readonly Test[]): Test =>
+  (value, text) =>
+    tests.every((test) => test(value, text));
+const some =
+  (tests: readonly Test[]): Test =>
+  (value, text) =>
+    tests.some((test) => test(value, text));
+const one =
+  (tests: readonly Test[]): Test =>
+  (value, text) =>
+    tests.filter((test) => test(value, text)).length === 1;
+const none =
+  (test: Test): Test =>
+  (value, text) =>
+    !test(value, text);
+
+/** By their text: documents also list 1 and true where a string is meant. */
+function isOneOf(members: readonly unknown[]): Test {
+  const texts = new Set(members.filter((member) => member !== null).map(String));
+  return (_value, text) => texts.has(text);
+}
+
+function measured(sizeOf: (value: Value) => number | bigint | null, compare: Compare): Keyword {
+  return (operand) => {
+    if (typeof operand !== 'number') return refuse(`the bound ${JSON.stringify(operand)}`);
+    return (value) => {
+      const size = sizeOf(value);
+      return size === null || compare(size, operand);
+    };
+  };
+}
+
+function itself(value: Value): number | bigint | null {
+  return isNumber(value) ? value : null;
+}
+
+function length(value: Value): number | null {
+  return typeof value === 'string' ? Array.from(value).length : null;
+}
+
+function count(value: Value): number | null {
+  return typeof value === 'object' ? value.length : null;
+}
+
+function matches(operand: unknown): Test {
+  const pattern = compilePattern(typeof operand === 'string' ? operand : refuse('a pattern that is no text'));
+  return (value) => typeof value !== 'string' || pattern(value);
+}
+
+function itemsFit(operand: unknown, budget: Budget): Test {
+  const fits = reader(operand, budget);
+  return (value) => typeof value !== 'object' || value.every(fits);
+}
+
+function isUnique(items: readonly string[]): boolean {
+  return new Set(items).size === items.length;
+}
+
+function isDate(text: string): boolean {
+  const time = DATE.test(text) ? Date.parse(text) : NaN;
+  // 30 February is read as 2 March.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+function isNumber(value: Value): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listOf(operand: unknown, what: string): readonly unknown[] {
+  return Array.isArray(operand) ? operand : refuse(what);
+}
+
+function refuse(what: string): never {
+  throw new Unheld(`${what} is not checked in paths`);
+}
