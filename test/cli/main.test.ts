@@ -42,7 +42,8 @@ t.test(
       [/is revoked/, 'keys', 'revoke', id],
       [/revoked/, 'keys', 'list', '--status', 'revoked'],
       [/total/, 'usage', '--by', 'plan,day'],
-      [/^key,requests,units,limited,banned,failed\r\ntotal,0,0,0,0,0\r\n$/, 'usage', '--by', 'key', '--format', 'csv'],
+      [/^key,name,requests,.*\r\ntotal,,0,0,0,0,0\r\n$/, 'usage', '--by', 'key', '--format', 'csv'],
+      [/from 2024-02-01 to 2024-02-29/, 'usage', '--month', '2024-02'],
     ];
     for (const [expected, ...args] of steps) {
       const { code, stdout, stderr } = await run(...args);
@@ -128,6 +129,8 @@ t.test('exit code 2: wrong use, with a hint', async (t: Test) => {
     ['Did you mean --plan?', 'keys', 'list', '--plna', 'free'],
     ['Usage', 'keys'],
     ['Usage'],
+    ['a month such as 2026-11', 'usage', '--month', '2026-13'],
+    ['either --month or --from and --to', 'usage', 'report', '--month', '2026-11', '--from', '2026-11-02'],
     ['missing required argument', 'keys', 'show'],
     ['Allowed choices', 'usage', '--format', 'xml'],
     ['--admin-url must be', '--admin-url', 'nowhere', 'keys', 'list'],

@@ -44,7 +44,7 @@ function gone(count: number): string {
 const EXAMPLES = `
 Roles:
   read      sees keys and bans
-  billing   sees usage and reports
+  billing   sees usage, reports with the names in them, and customers
   keys      also makes and changes keys and bans
   operator  everything, tokens too
 Examples:

@@ -21,7 +21,7 @@ export function usageCommand(connect: Connect): Command {
 
 const EXAMPLES = `
 Examples:
-  petgate usage --from 2026-11-01 --to 2026-11-30
+  petgate usage --month 2026-11
   petgate usage report --by key,day --format csv > november.csv
   petgate usage reconcile --day 2026-11-21 --access-log gateway.log
   petgate usage push --to https://meter.example.com/events`;

@@ -9,7 +9,8 @@ export async function* readLedger(
   client: AdminClient,
   query: Readonly<Record<string, string>>,
 ): AsyncGenerator<LedgerRow, void> {
-  const response = await client.open(`/admin/v1/usage?${new URLSearchParams({ ...query, format: 'csv' }).toString()}`);
+  const asked = new URLSearchParams({ ...query, names: 'false', format: 'csv' });
+  const response = await client.open(`/admin/v1/usage?${asked.toString()}`);
   let columns: readonly string[] | undefined;
   try {
     for await (const line of linesIn(response)) {

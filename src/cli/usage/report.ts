@@ -1,13 +1,16 @@
 import { Command, Option } from 'commander';
 import { listIn, type Json, type Connect } from '../client.js';
+import { CommandError } from '../command-error.js';
 import { segment } from '../rest/command.js';
 import { cell, say, styled } from '../output.js';
 import { rowsOf } from '../rest/show.js';
 import { missingIn } from './gateways.js';
+import { dayOf } from '../../shared/utc-day.js';
 
 interface ReportOptions {
   readonly from?: string;
   readonly to?: string;
+  readonly month?: string;
   readonly by: string;
   readonly key?: string;
   readonly customer?: string;
@@ -22,6 +25,7 @@ export function reportCommand(connect: Connect): Command {
     .description('report usage from the ledger')
     .option('--from <day>', 'first UTC day, such as 2026-11-01 (the first of the month unless said)')
     .option('--to <day>', 'last UTC day (today unless said)')
+    .option('--month <month>', 'all of a UTC month, such as 2026-11, in place of --from and --to')
     .option('--by <dimensions>', 'plan, customer, key, operation, day; several with commas', 'plan')
     .option('--key <id>', 'of this key only')
     .option('--customer <id-or-reference>', 'of the keys of this customer only')
@@ -30,20 +34,31 @@ export function reportCommand(connect: Connect): Command {
     )
     .option('--json', 'the same as --format json')
     .addHelpText('after', EXAMPLES)
-    .action(async ({ format, json, ...asked }: ReportOptions) => {
+    .action(async ({ format, json, month, ...asked }: ReportOptions) => {
       for (const id of [asked.key, asked.customer]) if (id !== undefined) segment(id);
-      const query = new URLSearchParams({ ...asked });
+      const query = new URLSearchParams({ ...asked, ...(month === undefined ? {} : daysOf(month, asked)) });
       const client = await connect();
       // All but the table goes through as it comes: it may be larger than memory.
       if (json === true || format !== 'table')
         return client.pour(`/admin/v1/usage?${query.toString()}&format=${json === true ? 'json' : format}`);
-      showReport(await client.ask('GET', `/admin/v1/usage?${query.toString()}`), asked.by.split(',').flatMap(labelsOf));
+      showReport(await client.ask('GET', `/admin/v1/usage?${query.toString()}`), labelsOf(asked.by.split(',')));
     });
 }
 
-/** Beside a customer stands its reference. */
-function labelsOf(dimension: string): readonly string[] {
-  return dimension === 'customer' ? ['customer', 'reference'] : [dimension];
+/** The first and the last day of a month. */
+function daysOf(month: string, { from, to }: Pick<ReportOptions, 'from' | 'to'>): { from: string; to: string } {
+  const [, year, number] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month) ?? [];
+  if (from !== undefined || to !== undefined) throw new CommandError('Give either --month or --from and --to.', 2);
+  if (number === undefined) throw new CommandError('--month must be a month such as 2026-11.', 2);
+  return { from: `${month}-01`, to: dayOf(Date.UTC(Number(year), Number(number), 0)) };
+}
+
+/** Beside a key stands its name, beside a customer its reference and name. */
+function labelsOf(by: readonly string[]): readonly string[] {
+  const customer = ['customer', 'reference', by.includes('key') ? 'customerName' : 'name'];
+  return by.flatMap((dimension) =>
+    dimension === 'customer' ? customer : dimension === 'key' ? ['key', 'name'] : [dimension],
+  );
 }
 
 function showReport(report: Json, by: readonly string[]): void {
@@ -63,12 +78,12 @@ function finalIn({ final, without }: Json): string {
 }
 
 const EXAMPLES = `
-Columns: the dimensions asked for, then requests (admitted), units (what these cost), limited and banned
-(refused, free), failed (of the requests, those that ended in a 5xx), and with day whether that day is final,
-or final without the counts of a gateway.
+Columns: the dimensions asked for, with the name of a key or a customer beside its id, then requests
+(admitted), units (what these cost), limited and banned (refused, free), failed (of the requests, those that
+ended in a 5xx), and with day whether that day is final, or final without the counts of a gateway.
 Examples:
   petgate usage report
-  petgate usage report --from 2026-11-01 --to 2026-11-30 --by key,day --format csv > november.csv
+  petgate usage report --month 2026-11 --by key,day --format csv > november.csv
   petgate usage report --by customer --format csv > customers.csv
   petgate usage report --customer C-1042 --by key,day
   petgate usage report --format html > november.html`;

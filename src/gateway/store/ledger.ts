@@ -1,4 +1,6 @@
-import type { CustomerStore } from './records/customer.js';
+import type { CustomerRecord } from './records/customer.js';
+import type { KeyRecord } from './records/key.js';
+import type { RecordStore } from './records/record.js';
 import type { Finality } from './finality.js';
 import type { UsageRow } from './counts.js';
 
@@ -24,6 +26,12 @@ export interface StoredRow extends UsageRow {
 export interface ArchiveNote {
   readonly id: string;
   readonly days: ReadonlySet<string>;
+}
+
+/** Says whom a row is about. */
+export interface Accounts {
+  readonly keys: Pick<RecordStore<KeyRecord, never>, 'read'>;
+  readonly customers: Pick<RecordStore<CustomerRecord, never>, 'read'>;
 }
 
 /**
@@ -62,8 +70,7 @@ export interface LedgerStore {
   unbind(day: string): Promise<void>;
   nowMs(): Promise<number>;
   finality(nowMs: number): Promise<Finality>;
-  /** As `CustomerStore.page`; may be handed on by itself. */
-  readonly customers: CustomerStore['page'];
+  readonly accounts: Accounts;
   close(): Promise<void>;
 }
 

@@ -2,17 +2,17 @@ import { CUSTOMER_ID_LENGTH, payerOf } from '../store/records/customer-id.js';
 import { addCounts, noCounts, type Counts } from '../store/counts.js';
 import { withoutOn, type Missing } from '../store/finality.js';
 import type { UsageCounts, UsageRow } from '../store/port.js';
-import type { Dimension, ReportRange } from './range.js';
+import { labelsOf, type Dimension, type Label, type ReportRange } from './range.js';
 
 /** The ledger's rows of a range, as `UsageStore.rows` gives them. */
 export type Ledger = AsyncIterable<readonly UsageRow[]>;
 
 /**
- * One row of a report: the dimensions it is grouped by (the others are undefined), with `customer` its reference, the
- * counts, and with `day` whether that day is final, and the gateways whose counts of it may be missing.
+ * One row of a report: the dimensions it is grouped by and what stands beside them (the others are undefined; names
+ * and references are empty until they are looked up), the counts, and with `day` whether that day is final, and the
+ * gateways whose counts of it may be missing.
  */
-export type ReportRow = { readonly [Name in Dimension]?: string | undefined } & UsageCounts & {
-    readonly reference?: string | undefined;
+export type ReportRow = { readonly [Name in Label]?: string | undefined } & UsageCounts & {
     readonly final?: boolean | undefined;
     readonly without?: string | undefined;
   };
@@ -25,22 +25,31 @@ export class Groups {
   readonly totals: Counts = noCounts();
   readonly #openFrom: string;
   readonly #without: readonly Missing[];
-  readonly #has: Readonly<Record<Dimension, boolean>>;
+  readonly #has: Readonly<Record<Label, boolean>>;
   /** What distinguishes the groups that are open at the same time. */
   readonly #names: readonly Dimension[];
   readonly #sums = new Map<string, Sum>();
   /** The key that the open groups are of, or what their customers' ids begin with; at first what none begins with. */
   #open = '-';
 
-  constructor({ by, openFrom, without = [] }: Pick<ReportRange, 'by' | 'openFrom' | 'without'>) {
+  constructor({
+    by,
+    openFrom,
+    without = [],
+    names = true,
+  }: Pick<ReportRange, 'by' | 'names' | 'openFrom' | 'without'>) {
     this.#openFrom = openFrom;
     this.#without = without;
+    const labels = labelsOf({ by, names });
     this.#has = {
-      plan: by.includes('plan'),
-      customer: by.includes('customer'),
-      key: by.includes('key'),
-      operation: by.includes('operation'),
-      day: by.includes('day'),
+      plan: labels.includes('plan'),
+      customer: labels.includes('customer'),
+      reference: labels.includes('reference'),
+      customerName: labels.includes('customerName'),
+      key: labels.includes('key'),
+      name: labels.includes('name'),
+      operation: labels.includes('operation'),
+      day: labels.includes('day'),
     };
     this.#names = by.filter((dimension) => dimension !== 'key');
   }
@@ -104,8 +113,10 @@ export class Groups {
     return {
       plan: has.plan ? plan : undefined,
       customer: has.customer ? payerOf(key) : undefined,
-      reference: has.customer ? '' : undefined,
+      reference: has.reference ? '' : undefined,
+      customerName: has.customerName ? '' : undefined,
       key: has.key ? key : undefined,
+      name: has.name ? '' : undefined,
       operation: has.operation ? operation : undefined,
       day: has.day ? day : undefined,
       requests: 0,

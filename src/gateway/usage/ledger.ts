@@ -13,13 +13,13 @@ const ASK_MS = 2_000;
 export type LedgerSettings = Pick<Settings, 'dataFolder' | 'store'>;
 
 /** The ledger as reports read it. Throws StoreUnavailable; reading rejects with that or ArchiveUnavailable. */
-export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerStore, 'customers' | 'close'> {
+export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerStore, 'accounts' | 'close'> {
   const store = openRedisLedger(settings, archivedStore(settings));
   let opened: Promise<Archive | null> | undefined;
   const archive = (): Promise<Archive | null> => (opened ??= openArchive(settings));
   return {
     rows: (from, to, keyId, after) => ledgerRows(store, archive, { from, to, keyId, after }),
-    customers: store.customers,
+    accounts: store.accounts,
     close: async () => {
       await Promise.all([store.close(), (await opened)?.close()]);
     },

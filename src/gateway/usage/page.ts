@@ -1,8 +1,8 @@
 import { COUNTS } from '../store/counts.js';
 import { Groups, type Ledger, type ReportRow } from './groups.js';
 import { fullNumber, plotOf, type DayBar } from './plot.js';
+import type { Names } from './names.js';
 import { isFinal, labelsOf, missingIn, type Dimension, type ReportRange } from './range.js';
-import type { References } from './references.js';
 import { STYLE } from './style.js';
 import { escapeHtml } from '../../shared/escape-html.js';
 import { daysFrom } from '../../shared/utc-day.js';
@@ -22,11 +22,7 @@ const CHOICES: readonly (readonly Dimension[])[] = [
 ];
 
 /** The report as one HTML page, piece by piece: a plot of requests per day by plan, and the table with totals. */
-export async function* reportAsPage(
-  range: ReportRange,
-  ledger: Ledger,
-  references?: References,
-): AsyncGenerator<string, void> {
+export async function* reportAsPage(range: ReportRange, ledger: Ledger, names?: Names): AsyncGenerator<string, void> {
   const groups = new Groups(range);
   const perDay = new Groups({ by: ['day', 'plan'], openFrom: range.openFrom });
   const rows: ReportRow[] = [];
@@ -49,7 +45,7 @@ export async function* reportAsPage(
 <h2>Requests per day by plan</h2>
 <figure class="scroll">${plot}</figure>
 <h2>By ${escapeHtml(range.by.join(', '))}</h2>
-<div class="scroll">${tableOf(range, (await references?.added(rows)) ?? rows, groups.totals)}</div>
+<div class="scroll">${tableOf(range, (await names?.added(rows)) ?? rows, groups.totals)}</div>
 ${left === 0 ? '' : `<p>${fullNumber(left)} more rows are not shown here: take the CSV.</p>`}
 <p>requests: admitted and counted. units: what they cost. limited, banned: refused, and free. failed: of the
 requests, those that ended in a 5xx.</p>
@@ -105,9 +101,9 @@ function barsOf({ from, to, openFrom }: ReportRange, rows: readonly ReportRow[])
   return [...byDay].map(([day, byPlan]) => ({ day, final: day < openFrom, byPlan }));
 }
 
-function tableOf({ by }: ReportRange, rows: readonly ReportRow[], totals: ReportRow): string {
-  const hasDay = by.includes('day');
-  const labels = labelsOf(by);
+function tableOf(range: ReportRange, rows: readonly ReportRow[], totals: ReportRow): string {
+  const hasDay = range.by.includes('day');
+  const labels = labelsOf(range);
   const numbers = (row: ReportRow): string =>
     COUNTS.map((count) => `<td class="n">${fullNumber(row[count])}</td>`).join('');
   const body = rows.map((row) => {

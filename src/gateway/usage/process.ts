@@ -16,6 +16,6 @@ try {
 
 async function report({ format, range, settings }: ReportTask): Promise<void> {
   const ledger = openLedger(settings);
-  await pipeline(writeReport(format, range, ledger, ledger.customers), process.stdout);
+  await pipeline(writeReport(format, range, ledger, ledger.accounts), process.stdout);
   await ledger.close();
 }

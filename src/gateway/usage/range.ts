@@ -4,9 +4,16 @@ import type { Missing } from '../store/finality.js';
 export type Dimension = 'plan' | 'customer' | 'key' | 'operation' | 'day';
 export const DIMENSIONS: readonly Dimension[] = ['plan', 'customer', 'key', 'operation', 'day'];
 
-/** The columns that a report begins with: beside a customer stands its reference. */
-export function labelsOf(by: readonly Dimension[]): readonly (Dimension | 'reference')[] {
-  return by.flatMap((dimension) => (dimension === 'customer' ? ['customer', 'reference'] : [dimension]));
+/** What stands beside a dimension; `name` is the key's where there is one. */
+export type Label = Dimension | 'reference' | 'name' | 'customerName';
+
+/** The columns that a report begins with: beside a key stands its name, beside a customer its reference and name. */
+export function labelsOf({ by, names = true }: Pick<ReportRange, 'by' | 'names'>): readonly Label[] {
+  const customerName: Label = by.includes('key') ? 'customerName' : 'name';
+  return by.flatMap((dimension): readonly Label[] => {
+    if (dimension === 'customer') return ['customer', 'reference', ...(names ? [customerName] : [])];
+    return dimension === 'key' && names ? ['key', 'name'] : [dimension];
+  });
 }
 
 /** More days are refused: the ledger is rarely kept so long, and each day is looked at. */
@@ -18,6 +25,8 @@ export interface ReportRange {
   readonly from: string;
   readonly to: string;
   readonly by: readonly Dimension[];
+  /** False: names are left out, and not looked up; programs have no use for them. */
+  readonly names?: boolean;
   /** Of this key alone, or of all keys of this customer; ids. Left out: of everybody. */
   readonly key?: string;
   readonly customer?: string;

@@ -1,10 +1,11 @@
 import { COUNTS } from '../store/counts.js';
 import { CUSTOMER_ID_LENGTH, customerOf } from '../store/records/customer-id.js';
+import type { Accounts } from '../store/ledger.js';
 import type { UsageRow, UsageStore } from '../store/port.js';
 import { Groups, type Ledger, type ReportRow } from './groups.js';
+import { Names } from './names.js';
 import { reportAsPage } from './page.js';
 import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './range.js';
-import { References, type CustomerPages } from './references.js';
 
 /** What a report can be written as. */
 export type Format = 'json' | 'csv' | 'html';
@@ -15,19 +16,19 @@ const PIECE_CHARACTERS = 65_536;
 /** First cell of the CSV's last line. */
 const TOTAL = 'total';
 
-/** The report in `format`, piece by piece. @param customers to look up references; left out, they are empty */
+/** The report in `format`, piece by piece. @param accounts to look up names and references; left out, they are empty */
 export function writeReport(
   format: Format,
   range: ReportRange,
   usage: UsageStore,
-  customers?: CustomerPages,
+  accounts?: Accounts,
 ): AsyncGenerator<string, void> {
   const { from, to, key, customer } = range;
   // Ids of a customer's keys begin with its own.
   const rows = usage.rows(from, to, key, customer);
   const ledger = customer === undefined ? rows : rowsOfCustomer(rows, customer);
-  const references = customers && range.by.includes('customer') ? new References(customers) : undefined;
-  return gathered(WRITERS[format](range, ledger, references));
+  const isAsked = labelsOf(range).some((label) => label === 'name' || label === 'reference');
+  return gathered(WRITERS[format](range, ledger, accounts && isAsked ? new Names(accounts) : undefined));
 }
 
 /** The rows of a customer's keys, of rows with keys in the order of their ids. Nothing behind them is read. */
@@ -54,18 +55,14 @@ async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string, 
 }
 
 /** The report as JSON text, piece by piece: `{from, to, by, final, waitingFor, without, rows, totals}`. */
-export async function* reportAsJson(
-  range: ReportRange,
-  ledger: Ledger,
-  references?: References,
-): AsyncGenerator<string, void> {
+export async function* reportAsJson(range: ReportRange, ledger: Ledger, names?: Names): AsyncGenerator<string, void> {
   const { from, to, by } = range;
   const groups = new Groups(range);
   const waitingFor = (range.waitingFor ?? []).map(viewOf);
   const head = { from, to, by, final: isFinal(range), waitingFor, without: missingIn(range).map(viewOf) };
   let text = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
   let separator = '';
-  for await (const rows of piecesOf(groups, ledger, references)) {
+  for await (const rows of piecesOf(groups, ledger, names)) {
     for (const row of rows) {
       text += separator + JSON.stringify(row);
       separator = ',\n';
@@ -77,17 +74,13 @@ export async function* reportAsJson(
 }
 
 /** The report as CSV (RFC 4180). The totals come last, so that a file without them was cut short. */
-export async function* reportAsCsv(
-  range: ReportRange,
-  ledger: Ledger,
-  references?: References,
-): AsyncGenerator<string, void> {
+export async function* reportAsCsv(range: ReportRange, ledger: Ledger, names?: Names): AsyncGenerator<string, void> {
   const hasDay = range.by.includes('day');
-  const labels = labelsOf(range.by);
+  const labels = labelsOf(range);
   const columns = [...labels, ...COUNTS, ...(hasDay ? ['final' as const, 'without' as const] : [])];
   const groups = new Groups(range);
   let head = `${columns.join(',')}\r\n`;
-  for await (const rows of piecesOf(groups, ledger, references)) {
+  for await (const rows of piecesOf(groups, ledger, names)) {
     yield head + rows.map((row) => csvLine(columns, row)).join('');
     head = '';
   }
@@ -108,13 +101,9 @@ export async function* reportAsCsv(
 }
 
 /** Groups as they are done; before them an empty piece as soon as the store has answered, so that a head can go out. */
-async function* piecesOf(
-  groups: Groups,
-  ledger: Ledger,
-  references?: References,
-): AsyncGenerator<readonly ReportRow[], void> {
+async function* piecesOf(groups: Groups, ledger: Ledger, names?: Names): AsyncGenerator<readonly ReportRow[], void> {
   const named = (rows: readonly ReportRow[]): Promise<readonly ReportRow[]> | readonly ReportRow[] =>
-    references === undefined ? rows : references.added(rows);
+    names === undefined ? rows : names.added(rows);
   let answered = false;
   for await (const batch of ledger) {
     const rows = groups.take(batch);

@@ -34,7 +34,7 @@ t.test('a customer is made, gets keys, is changed, reported and closed', async (
   t.match(await run('customers', 'list', '--reference', 'C-1'), { stdout: 'No customer has this reference.\n' });
   for (const customer of [id, 'C-1042'])
     t.match(await run('usage', 'report', '--customer', customer), { code: 0, stdout: /^Usage from/ });
-  t.match(await run('usage', 'report', '--by', 'customer'), { code: 0, stdout: /customer +reference +requests/ });
+  t.match(await run('usage', 'report', '--by', 'customer'), { code: 0, stdout: /customer +reference +name +requests/ });
   t.match((await run('bans', 'start', '--customer', id, '--for', '1h')).stdout, String(key['id']));
   t.match(await run('bans', 'lift', '--customer', id), { code: 0, stdout: `The bans of customer ${id} are lifted.\n` });
   t.match(await run('customers', 'close', id), { code: 0, stdout: `Customer ${id} is closed.\n` });

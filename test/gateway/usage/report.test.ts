@@ -1,13 +1,31 @@
 import t from 'tap';
+import type { Accounts } from '../../../src/gateway/store/ledger.js';
 import type { CustomerRecord } from '../../../src/gateway/store/records/customer.js';
+import type { KeyRecord } from '../../../src/gateway/store/records/key.js';
 import type { UsageRow } from '../../../src/gateway/store/port.js';
 import type { ReportRange } from '../../../src/gateway/usage/range.js';
-import { References, type CustomerPages } from '../../../src/gateway/usage/references.js';
-import { csvField, reportAsCsv, reportAsJson } from '../../../src/gateway/usage/report.js';
+import { Names } from '../../../src/gateway/usage/names.js';
+import { csvField, reportAsCsv, reportAsJson, writeReport } from '../../../src/gateway/usage/report.js';
+import { keyRecord } from '../admission/key-record.js';
 
-function customer(id: string, reference: string): CustomerRecord {
-  const status = 'enabled';
-  return { id, reference, status, name: '', plan: 'free', limits: null, note: '', createdAtMs: 0, version: 1 };
+function customer(id: string, reference: string, name = ''): CustomerRecord {
+  return { id, reference, name, status: 'enabled', plan: 'free', limits: null, note: '', createdAtMs: 0, version: 1 };
+}
+
+/** Accounts of which these keys and customers are there; `asked` has the ids of each turn of the event loop. */
+function accounts(keys: readonly KeyRecord[], customers: readonly CustomerRecord[], asked: string[][] = []): Accounts {
+  let turn: string[] | undefined;
+  const readOf =
+    <R extends { readonly id: string }>(all: readonly R[]) =>
+    (id: string): Promise<R | undefined> => {
+      if (turn === undefined) {
+        asked.push((turn = []));
+        setImmediate(() => (turn = undefined));
+      }
+      turn.push(id);
+      return Promise.resolve(all.find((one) => one.id === id));
+    };
+  return { keys: { read: readOf(keys) }, customers: { read: readOf(customers) } };
 }
 
 const RANGE: ReportRange = { from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'], openFrom: '2026-01-02' };
@@ -60,10 +78,10 @@ t.test('a key is out before the next is complete, and days are marked final', as
     waitingFor: [],
     without: [],
     rows: [
-      { key: 'k1', day: '2026-01-01', requests: 2, units: 10, limited: 4, banned: 6, failed: 8, final: true },
-      { key: 'k1', day: '2026-01-02', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: false },
-      { key: 'k2', day: '2026-01-01', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: true },
-      { key: 'k3', day: '2026-01-01', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: true },
+      { key: 'k1', name: '', day: '2026-01-01', requests: 2, units: 10, limited: 4, banned: 6, failed: 8, final: true },
+      { key: 'k1', name: '', day: '2026-01-02', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: false },
+      { key: 'k2', name: '', day: '2026-01-01', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: true },
+      { key: 'k3', name: '', day: '2026-01-01', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: true },
     ],
     totals: { requests: 5, units: 25, limited: 10, banned: 15, failed: 20 },
   });
@@ -94,11 +112,11 @@ t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
   );
   t.equal(
     (await piecesOf(reportAsCsv(RANGE, ledger()))).join(''),
-    'key,day,requests,units,limited,banned,failed,final,without\r\ntotal,,0,0,0,0,0,false,\r\n',
+    'key,name,day,requests,units,limited,banned,failed,final,without\r\ntotal,,,0,0,0,0,0,false,\r\n',
   );
 });
 
-t.test('by customer: its keys are one row with its reference, and a key without one is its own', async (t) => {
+t.test('by customer: its keys are one row with its reference and name, a key without one is its own', async (t) => {
   // Ids of other keys may begin as a customer's, and stand among its keys.
   const rows = [
     row('0000000000zz', '2026-01-01'),
@@ -108,37 +126,58 @@ t.test('by customer: its keys are one row with its reference, and a key without 
     row('AAAAAAAA1k2aaa', '2026-01-02', { plan: 'pro' }),
     row('CCCCCCCC0k1aaa', '2026-01-01'),
   ];
-  const pages: (string | null)[] = [];
-  const customers: CustomerPages = (after) => {
-    pages.push(after);
-    const all = [customer('AAAAAAAA', 'C-1,"2"'), customer('BBBBBBBB', 'no traffic')];
-    return Promise.resolve(all.filter(({ id }) => after === null || id > after));
-  };
-  const csv = async (by: ReportRange['by']): Promise<string> => {
-    const batches = rows.map((one) => [one]);
-    const report = reportAsCsv({ ...RANGE, by }, ledger(...batches), new References(customers));
-    return (await piecesOf(report)).join('');
+  const asked: string[][] = [];
+  const known = accounts(
+    [keyRecord('0000000000zz', { name: 'alone' }), keyRecord('AAAAAAAA1k2aaa', { name: '=web' })],
+    [customer('AAAAAAAA', 'C-1,"2"', 'Big shop'), customer('BBBBBBBB', 'no traffic')],
+    asked,
+  );
+  const csv = async (by: ReportRange['by'], more: Partial<ReportRange> = {}): Promise<string> => {
+    const usage = { rows: () => ledger(...rows.map((one) => [one])) };
+    return (await piecesOf(writeReport('csv', { ...RANGE, by, ...more }, usage, known))).join('');
   };
   t.equal(
     await csv(['customer']),
     [
-      'customer,reference,requests,units,limited,banned,failed',
-      '0000000000zz,,1,5,2,3,4',
-      'AAAAAAAA,"C-1,""2""",3,15,6,9,12',
-      'AAAAAAAA0zzz,,1,5,2,3,4',
-      'CCCCCCCC,,1,5,2,3,4',
-      'total,,6,30,12,18,24',
+      'customer,reference,name,requests,units,limited,banned,failed',
+      '0000000000zz,,alone,1,5,2,3,4',
+      'AAAAAAAA,"C-1,""2""",Big shop,3,15,6,9,12',
+      'AAAAAAAA0zzz,,,1,5,2,3,4',
+      'CCCCCCCC,,,1,5,2,3,4',
+      'total,,,6,30,12,18,24',
       '',
     ].join('\r\n'),
-    'a customer that is gone has no reference',
+    'what is gone has neither name nor reference',
   );
-  t.same(pages, [null], 'read once');
+  t.same(asked.flat(), ['0000000000zz', 'AAAAAAAA', 'AAAAAAAA0zzz', 'CCCCCCCC'], 'each is read once');
   t.match((await csv(['customer', 'plan'])).split('\r\n').slice(2, 5), [
-    /^AAAAAAAA,"C-1,""2""",free,2,/,
-    /^AAAAAAAA0zzz,,free,1,/,
-    /^AAAAAAAA,"C-1,""2""",pro,1,/,
+    /^AAAAAAAA,"C-1,""2""",Big shop,free,2,/,
+    /^AAAAAAAA0zzz,,,free,1,/,
+    /^AAAAAAAA,"C-1,""2""",Big shop,pro,1,/,
   ]);
-  t.match((await csv(['key', 'customer'])).split('\r\n')[4], /^AAAAAAAA1k2aaa,AAAAAAAA,"C-1,""2""",2,/);
+  const both = (await csv(['key', 'customer'])).split('\r\n');
+  t.equal(both[0], 'key,name,customer,reference,customerName,requests,units,limited,banned,failed');
+  t.match(both[4], /^AAAAAAAA1k2aaa,'=web,AAAAAAAA,"C-1,""2""",Big shop,2,/);
+  asked.length = 0;
+  t.match(await csv(['key'], { names: false }), /^key,requests,/);
+  t.match(await csv(['plan', 'day']), /^plan,day,requests,/);
+  t.same(asked, [], 'and none is read where nobody asks for it');
+});
+
+t.test('names of many keys are looked up a page at a time, and the event loop is free in between', async (t) => {
+  const KEYS = 1_000;
+  const all = Array.from({ length: KEYS }, (_, n) =>
+    keyRecord(`k${String(n).padStart(11, '0')}`, { name: `shop ${n}` }),
+  );
+  const asked: string[][] = [];
+  const names = new Names(accounts(all, [], asked));
+  const rows = all.map(({ id: key }) => ({ key, name: '', requests: 1, units: 1, limited: 0, banned: 0, failed: 0 }));
+  const named = await names.added(rows);
+  t.same(
+    named.map(({ name }) => name),
+    all.map(({ name }) => name),
+  );
+  t.ok(asked.length >= KEYS / 64 && asked.every((page) => page.length <= 64), `${asked.length} pages`);
 });
 
 t.test('no cell ends its line or runs as a formula', (t) => {

@@ -36,7 +36,7 @@ async function report(t: Test, gateway: Gateway): Promise<void> {
     t.equal(status, 200, JSON.stringify(body));
     t.match(
       body,
-      { rows: [{ key: id, requests: asked }], totals: { requests: asked } },
+      { rows: [{ key: id, name: 'test', requests: asked }], totals: { requests: asked } },
       'what was admitted a moment ago is in it',
     );
   }
@@ -59,7 +59,7 @@ async function reportOfCustomers(t: Test, gateway: Gateway): Promise<void> {
     for (const whose of [customer, reference]) {
       const { status, body } = await gateway.admin('GET', `/admin/v1/usage?by=customer&customer=${whose}`);
       t.equal(status, 200, JSON.stringify(body));
-      t.match(body, { rows: [{ customer, reference, requests: 2 }], totals: { requests: 2 } });
+      t.match(body, { rows: [{ customer, reference, name: 'shop', requests: 2 }], totals: { requests: 2 } });
       t.equal((body as { rows: readonly unknown[] }).rows.length, 1);
     }
     const listed = await gateway.admin('GET', `/admin/v1/customers?reference=${reference}`);

@@ -55,7 +55,12 @@ export const USAGE_ROUTES: readonly Route[] = [
 async function reported(parts: AdminParts, query: ReportQuery, format: Format): Promise<Answer> {
   const nowMs = await parts.registry.nowMs();
   const whose = await whoseOf(parts, query);
-  const range = { ...rangeOf(query, nowMs), ...whose, ...(await parts.engine.days.finality(nowMs)) };
+  const range = {
+    ...rangeOf(query, nowMs),
+    ...whose,
+    names: query.names !== 'false',
+    ...(await parts.engine.days.finality(nowMs)),
+  };
   return { type: TYPES[format], headers: headersOf(format, range), chunks: reportOf(parts, format, range, nowMs) };
 }
 
@@ -79,7 +84,7 @@ export function reportOf(
   const { from, key } = range;
   if (made !== undefined && (key === undefined || from < dayOf(nowMs - STORED_DAYS * DAY_MS)))
     return limited(made(format, range));
-  const written = writeReport(format, range, engine.usage, (after, count) => engine.customers.page(after, count));
+  const written = writeReport(format, range, engine.usage, engine);
   return key === undefined ? limited(written) : written;
 }
 

@@ -76,6 +76,7 @@ export const ofReport = {
     .meta({ description: `One or more of ${DIMENSIONS.join(', ')}`, type: 'string', default: 'plan' }),
   key: z.string().optional().describe('Only the usage of this key'),
   customer: wholeReference.describe('Only of this customer: its id or its reference'),
+  names: flag.describe('false: without the names of keys and customers'),
 };
 
 function dimensionProblem(by: string): string | null {

@@ -102,8 +102,9 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const onNoted = options.events === true ? (keyIds: readonly string[]) => pending.add(keyIds) : null;
   let edition = editionOf(options.plans, usageDays, onNoted);
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
+  const keys = keyStore(link, replicas, pending, usageDays);
   const customers = customerStore(link, replicas, usageDays);
-  const ledger = ledgerStore(link, days, usageDays, customers, () => link.close());
+  const ledger = ledgerStore(link, days, usageDays, { keys, customers }, () => link.close());
   const checked = subjectName({ kind: 'address', address: 'check' });
   return {
     name: 'redis',
@@ -116,7 +117,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       return verdicts.some(isUnknown) ? believed(link, requests, verdicts) : verdicts;
     },
     fail: (reports) => fail(link, reports, usageDays),
-    keys: keyStore(link, replicas, pending, usageDays),
+    keys,
     customers,
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),

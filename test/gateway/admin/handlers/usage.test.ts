@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { ADMIN_TOKEN, listen } from '../listener.js';
+import { eraseKey } from '../../../../src/gateway/accounts/erase.js';
 import { createReporter } from '../../../../src/gateway/store/failures.js';
 
 const reportsOf = createReporter();
@@ -39,8 +40,8 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
     sorted(byKey.json['rows'], 'requests'),
     sorted(
       [
-        { key: freeId, ...free },
-        { key: proId, ...pro },
+        { key: freeId, name: 'A', ...free },
+        { key: proId, name: 'B', ...pro },
       ],
       'requests',
     ),
@@ -110,6 +111,7 @@ t.test('400: bad ranges and dimensions', async (t: Test) => {
     'customer=',
     `customer=${'x'.repeat(101)}`,
     'customer=a&key=b',
+    'names=no',
   ]) {
     t.match(await ask('GET', `/admin/v1/usage?${query}`), { status: 400, json: { code: 'invalid_query' } }, query);
   }
@@ -135,8 +137,9 @@ t.test('of one customer: the rows of its keys alone, by id or reference', async 
   const rowsFor = async (customer: string) =>
     (await ask('GET', `/admin/v1/usage?by=customer,key&customer=${customer}`)).json['rows'] as readonly object[];
   for (const [place, asked] of [...ids.entries(), [0, 'C-1'], [1, 'C-2']] as const) {
-    const rows = await rowsFor(asked);
-    t.match(rows, [{ customer: ids[place], requests: 1 }, { customer: ids[place] }], asked);
+    const rows = (await rowsFor(asked)) as readonly { readonly name: string }[];
+    t.match(rows, [{ customer: ids[place], customerName: 'shop', requests: 1 }, { customer: ids[place] }], asked);
+    t.same(rows.map(({ name }) => name).sort(), ['app', 'web']);
     t.equal(rows.length, 2);
   }
   const both = await ask('GET', '/admin/v1/usage?customer=twice');
@@ -146,6 +149,35 @@ t.test('of one customer: the rows of its keys alone, by id or reference', async 
   t.match(page.text, `, customer ${ids[0]!}. Not final`);
   t.match(page.text, `<input type="hidden" name="customer" value="${ids[0]!}">`);
   t.match(page.text, `&amp;customer=${ids[0]!}&amp;format=csv`);
+});
+
+t.test('a key that was erased has no name; who bills may read the others, and the page shows them', async (t: Test) => {
+  const { ask, engine, registry } = await listen(t);
+  const [kept, erased] = [
+    await registry.create({ plan: 'free', name: 'Kept <b>' }),
+    await registry.create({ plan: 'free', name: 'Ada' }),
+  ];
+  for (const { token } of [kept, erased]) {
+    const subject = { kind: 'key' as const, ...parseToken(token, 'staging', false)! };
+    await engine.admit([{ subject, operation: 'listPets', scope: null, cost: 1 }]);
+  }
+  await registry.revoke(erased.record.id);
+  await eraseKey({ registry, engine }, erased.record.id, 'ops');
+  const { token } = (await ask('POST', '/admin/v1/tokens', { name: 'bills', role: 'billing' })).json;
+  const headers = { authorization: `Bearer ${String(token)}` };
+  const { json } = await ask('GET', '/admin/v1/usage?by=key', undefined, headers);
+  const names = (json['rows'] as readonly { key: string; name: string }[]).map(({ key, name }) => [key, name] as const);
+  t.same(
+    new Map(names),
+    new Map([
+      [kept.record.id, 'Kept <b>'],
+      [erased.record.id, ''],
+    ]),
+  );
+  const basic = `Basic ${Buffer.from(`any:${String(token)}`).toString('base64')}`;
+  const page = await ask('GET', '/admin/usage?by=key', undefined, { authorization: basic });
+  t.match(page.text, `<td>${kept.record.id}</td><td>Kept &#60;b&#62;</td>`);
+  t.equal((await ask('GET', '/admin/v1/keys', undefined, headers)).status, 403, 'but not the keys themselves');
 });
 
 t.test('one row per key, however many days the range has', async (t: Test) => {
@@ -168,9 +200,9 @@ t.test('one row per key, however many days the range has', async (t: Test) => {
   t.same(
     json['rows'],
     made
-      .map(({ record }) => record.id)
-      .sort()
-      .map((key) => ({ key, requests: 40, units: 40, limited: 0, banned: 0, failed: 0 })),
+      .map(({ record: { id: key, name } }) => ({ key, name }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1))
+      .map((each) => ({ ...each, requests: 40, units: 40, limited: 0, banned: 0, failed: 0 })),
   );
   const byDay = await ask('GET', `/admin/v1/usage?from=${from}&by=day`);
   t.equal((byDay.json['rows'] as unknown[]).length, 40);

@@ -1,6 +1,5 @@
 import { COUNTS } from '../../counts.js';
-import type { CustomerStore } from '../../records/customer.js';
-import type { LedgerStore } from '../../ledger.js';
+import type { Accounts, LedgerStore } from '../../ledger.js';
 import type { DayStore, UsageRow } from '../../port.js';
 import { MAX_DAYS } from './active-days.js';
 import type { Link } from '../link/link.js';
@@ -25,7 +24,7 @@ export function ledgerStore(
   link: Link,
   days: DayStore,
   usageDays: number,
-  customers: CustomerStore,
+  accounts: Accounts,
   close: () => Promise<void>,
 ): LedgerStore {
   const seconds = ((usageDays + 1) * 86_400).toString();
@@ -52,7 +51,7 @@ export function ledgerStore(
     }
   };
   return {
-    customers: (afterId, count) => customers.page(afterId, count),
+    accounts,
     rows: (names, part) => storedRows(link, names.map(dayNumberOf), part),
     day: (day) => dayRows(link, dayNumberOf(day)),
     remove: (day, rows) =>

@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Accounts } from '../store/ledger.js';
+import { CUSTOMER_ID_LENGTH } from '../store/records/customer-id.js';
+import { withRetry } from '../store/retry.js';
+import type { ReportRow } from './groups.js';
+
+/** Read at once, and for how many times as long as that took the store is left to admissions. */
+const AT_ONCE = 64;
+const REST_FACTOR = 3;
+
+interface Known {
+  readonly name: string;
+  /** Of a customer. */
+  readonly reference?: string;
+}
+
+const NOBODY: Known = { name: '' };
+
+/** What is known of the keys and customers of a report, a page of ids at a time: nothing is kept between two calls. */
+export class Names {
+  readonly #accounts: Accounts;
+
+  constructor(accounts: Accounts) {
+    this.#accounts = accounts;
+  }
+
+  /** The rows with names and references; empty texts for what is gone or was erased. */
+  async added(rows: readonly ReportRow[]): Promise<readonly ReportRow[]> {
+    const known = await this.#read(
+      rows.flatMap(({ key, customer }) => [key, customer]).filter((id) => id !== undefined),
+    );
+    const of = (id: string | undefined): Known => known.get(id ?? '') ?? NOBODY;
+    return rows.map((row) => ({
+      ...row,
+      ...(row.reference === undefined ? {} : { reference: of(row.customer).reference ?? '' }),
+      ...(row.name === undefined ? {} : { name: of(row.key ?? row.customer).name }),
+      ...(row.customerName === undefined ? {} : { customerName: of(row.customer).name }),
+    }));
+  }
+
+  async #read(asked: readonly string[]): Promise<ReadonlyMap<string, Known>> {
+    const { keys, customers } = this.#accounts;
+    const ids = [...new Set(asked)];
+    const known = new Map<string, Known>();
+    for (let from = 0; from < ids.length; from += AT_ONCE) {
+      const beganMs = performance.now();
+      const page = ids.slice(from, from + AT_ONCE).map(async (id) => {
+        const found = await withRetry<Known | undefined>(() =>
+          id.length === CUSTOMER_ID_LENGTH ? customers.read(id) : keys.read(id),
+        );
+        if (found !== undefined) known.set(id, found);
+      });
+      await Promise.all(page);
+      await pause(REST_FACTOR * (performance.now() - beganMs));
+    }
+    return known;
+  }
+}
