@@ -8,7 +8,7 @@ import { group, type Row, type Rows } from './command.js';
 import { grants } from './grants.js';
 import { dayIn, done, HISTORY, issued, pages, record, recordOf } from './show.js';
 
-const COLUMNS = ['id', 'name', 'plan', 'status', dayIn('created'), dayIn('expires')];
+const COLUMNS = ['id', 'name', 'plan', ['state', stateIn] as const, dayIn('created'), dayIn('expires')];
 const ROTATED = issued('New secret made.', 'key', (key) => `${recordOf(key)}\n\n${oldSecretIn(key)}`);
 
 const ROWS: Rows = {
@@ -58,6 +58,11 @@ async function withKey({ import: isImported, ...fields }: Json): Promise<Json> {
   if (fields['plan'] === undefined && fields['customer'] === undefined)
     throw new CommandError('Give --plan, or --customer for a key that shares the plan of a customer.', 2);
   return isImported === undefined ? fields : { ...fields, key: (await text(process.stdin)).trim() };
+}
+
+/** Of a ban its end too. */
+function stateIn({ state, ban }: Json): string {
+  return state === 'banned' ? `banned until ${cell((ban as Json)['until'])}` : cell(state).replace('_', ' ');
 }
 
 /** What became of the secret before: the second one of the answer's `secrets`. */

@@ -98,8 +98,19 @@ function secretsIn(secrets: unknown): string {
   return (secrets as readonly Json[]).map(({ ends }) => (ends === null ? 'no end' : `until ${cell(ends)}`)).join('; ');
 }
 
+/** `until 2027-01-31T00:00:00.000Z, level 1, by petgate: too many requests after 429`; a dash where there is none. */
+function banIn(ban: unknown): string {
+  if (ban === null) return cell(null);
+  const { until, level, by, reason } = ban as Json;
+  return `until ${cell(until)}, level ${cell(level)}, by ${cell(by)}${reason === null ? '' : `: ${cell(reason)}`}`;
+}
+
 /** Fields that are not shown as they are in the answer. */
-const WORDS: Readonly<Record<string, (value: unknown) => string>> = { grants: grantsIn, secrets: secretsIn };
+const WORDS: Readonly<Record<string, (value: unknown) => string>> = {
+  ban: banIn,
+  grants: grantsIn,
+  secrets: secretsIn,
+};
 
 /** The day of a moment. */
 export function dayIn(name: string): Column {

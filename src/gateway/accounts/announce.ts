@@ -2,7 +2,7 @@ import { aboutKey, banEvent } from '../store/outbox/facts.js';
 import type { EventType, GatewayEvent, OutboxChange } from '../store/outbox/event.js';
 import type { KeyRecord } from '../store/records/key.js';
 import type { AuditEntry } from '../store/records/record.js';
-import { randomBase62 } from './base62.js';
+import { randomBase62 } from '../../shared/base62.js';
 
 const TYPES: Readonly<Partial<Record<AuditEntry['action'], EventType>>> = {
   created: 'petgate.key.created',

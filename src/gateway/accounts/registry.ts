@@ -1,4 +1,4 @@
-import { ChangeUncertain, type AdmissionEngine } from '../store/port.js';
+import { ChangeUncertain, type AdmissionEngine, type Ban } from '../store/port.js';
 import type { GatewayEvent, OutboxChange } from '../store/outbox/event.js';
 import type { Plans } from '../admission/plan.js';
 import { banByHand, outboxChange } from './announce.js';
@@ -17,6 +17,7 @@ import { withTerms } from './customers/of-key.js';
 import { PlanRegistry } from './plans/uses.js';
 import { ANYBODY, RecordRegistry } from './record-registry.js';
 import { checkOverlap, rotated } from './rotation.js';
+import { reasonsAgainst, type HeldKey } from './state.js';
 import { isKeyId, makeToken, newKeyId, parseToken } from './token.js';
 import { WebhookRegistry } from './customers/webhooks.js';
 
@@ -93,9 +94,14 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
     return { record, token };
   }
 
-  override async asItHolds(record: KeyRecord): Promise<KeyRecord> {
+  override async asItHolds(record: KeyRecord): Promise<HeldKey> {
     const [held = record] = await withTerms(this.#parts.engine.customers, [record]);
     return held;
+  }
+
+  /** All that speaks against a key now, by the plans in force (state.ts). */
+  reasonsAgainst(key: HeldKey, ban: Ban | undefined, nowMs: number): ReturnType<typeof reasonsAgainst> {
+    return reasonsAgainst(key, ban, this.plans(), nowMs);
   }
 
   /** Every key of a customer, by id. */
@@ -165,7 +171,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
     afterId: string | null,
     count: number,
     { customer = '' }: KeyFilter,
-  ): Promise<readonly KeyRecord[]> {
+  ): Promise<readonly HeldKey[]> {
     const records = await this.store.page(afterId ?? (customer === '' ? null : customer), count);
     const own = records.filter(({ id }) => id.startsWith(customer));
     return withTerms(this.#parts.engine.customers, own);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH, KEY_ID_LENGTH } from '../store/records/customer-id.js';
-import { encodeBase62, isBase62From, randomBase62 } from './base62.js';
+import { encodeBase62, isBase62From, randomBase62 } from '../../shared/base62.js';
 
 /**
  * The form of a key:

@@ -2,6 +2,7 @@ import { customerOf } from '../../store/records/customer-id.js';
 import type { CustomerRecord, CustomerStore } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { Body } from '../fields.js';
+import type { HeldKey } from '../state.js';
 import { isCustomerId } from '../token.js';
 
 /** Keys of one customer, revoked ones included. */
@@ -41,8 +42,8 @@ function notItsOwn(body: Body): readonly string[] {
     .map(([field, why]) => `${field}: ${why}`);
 }
 
-/** The records with plan, limits and grants as they hold: those of the customer, where a key has one. */
-export async function withTerms(store: CustomerStore, records: readonly KeyRecord[]): Promise<readonly KeyRecord[]> {
+/** The records as they hold: with what is the customer's, where a key has one. */
+export async function withTerms(store: CustomerStore, records: readonly KeyRecord[]): Promise<readonly HeldKey[]> {
   const ids = new Set(records.map(({ id }) => customerOf(id)).filter((id) => id !== null));
   if (ids.size === 0) return records;
   const customers = new Map<string | null, CustomerRecord | undefined>();
@@ -50,7 +51,7 @@ export async function withTerms(store: CustomerStore, records: readonly KeyRecor
   return records.map((record) => {
     const customer = customers.get(customerOf(record.id));
     if (customer === undefined) return record;
-    const { plan, limits, grants } = customer;
-    return { ...record, plan, limits, ...(grants === undefined ? {} : { grants }) };
+    const { plan, limits, grants, status: customerStatus } = customer;
+    return { ...record, plan, limits, customerStatus, ...(grants === undefined ? {} : { grants }) };
   });
 }

@@ -23,7 +23,7 @@ interface Kind<R extends Account> {
   readonly registry: (parts: AdminParts) => Registry<R>;
   readonly takes: z.ZodType;
   readonly gives: z.ZodType;
-  readonly view: (record: R, nowMs: number) => object;
+  readonly view: (parts: AdminParts, record: R) => Promise<object>;
   readonly end: (parts: AdminParts, id: string, actor: string) => Promise<void>;
   /** All that is stored about one, as JSON. */
   readonly exported: (parts: AdminParts, record: R) => AsyncGenerator<string, void>;
@@ -34,7 +34,7 @@ interface Kind<R extends Account> {
 export function accountRoutes<R extends Account>(kind: Kind<R>): readonly Route[] {
   const { name, path, reader, registry, takes, gives, view } = kind;
   const shown = async (parts: AdminParts, record: R): Promise<Answer> => ({
-    json: view(await registry(parts).asItHolds(record), await parts.registry.nowMs()),
+    json: await view(parts, await registry(parts).asItHolds(record)),
   });
   return [
     route(`GET ${path}`, reader, `One ${name}`, {

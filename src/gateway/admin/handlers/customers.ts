@@ -35,7 +35,7 @@ export const CUSTOMER_ROUTES: readonly Route[] = [
     registry: ({ registry }) => registry.customers,
     takes: CustomerChange,
     gives: Customer,
-    view: customerView,
+    view: async ({ registry }, record) => customerView(record, await registry.nowMs()),
     end: async ({ registry }, id, actor) => {
       await registry.customers.close(id, actor);
     },

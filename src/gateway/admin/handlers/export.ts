@@ -43,7 +43,7 @@ async function keyPart(parts: AdminParts, record: KeyRecord, events: readonly Ou
     engine.bans.read(record.id),
   ]);
   return {
-    key: keyView(key, await registry.nowMs()),
+    key: keyView(registry, key, ban, await registry.nowMs()),
     history: history.map(entryView),
     ban: ban === undefined ? null : banView(ban),
     events: events.map(eventView),

@@ -1,6 +1,7 @@
 import { eraseKey } from '../../accounts/erase.js';
 import { required } from '../../accounts/fields.js';
 import { isKeyId } from '../../accounts/token.js';
+import type { Ban } from '../../store/port.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { Answer } from '../answer.js';
 import { ofCustomer, ofKeys, paging } from '../input/query.js';
@@ -8,7 +9,7 @@ import { IssuedKey, Key, KeyChange, KeyPage, NewKey, Rotation } from '../openapi
 import { route, type AdminParts, type Route } from '../route.js';
 import { accountRoutes } from './accounts.js';
 import { exportOfKey } from './export.js';
-import { keyView } from './views.js';
+import { keyView, keyViews } from './views.js';
 
 const KEYS = '/admin/v1/keys';
 
@@ -16,11 +17,10 @@ export const KEY_ROUTES: readonly Route[] = [
   route(`GET ${KEYS}`, 'read', 'Lists keys by id, page by page', {
     query: { ...paging(isKeyId), ...ofKeys, ...ofCustomer },
     gives: KeyPage,
-    handle: async ({ parts: { registry }, query: { limit, cursor: after, name, ...filter } }) => {
+    handle: async ({ parts, query: { limit, cursor: after, name, ...filter } }) => {
       const prefix = name === undefined ? {} : { namePrefix: name };
-      const { records, cursor } = await registry.list({ ...filter, ...prefix }, after, limit);
-      const nowMs = await registry.nowMs();
-      return { json: { keys: records.map((record) => keyView(record, nowMs)), cursor } };
+      const { records, cursor } = await parts.registry.list({ ...filter, ...prefix }, after, limit);
+      return { json: { keys: await keyViews(parts, records), cursor } };
     },
   }),
   route(`POST ${KEYS}`, 'keys', 'Creates a key; the answer shows the token, once', {
@@ -36,7 +36,7 @@ export const KEY_ROUTES: readonly Route[] = [
     registry: ({ registry }) => registry,
     takes: KeyChange,
     gives: Key,
-    view: keyView,
+    view: async (parts, record) => (await keyViews(parts, [record]))[0]!,
     end: async ({ registry }, id, actor) => {
       await registry.revoke(id, actor);
     },
@@ -46,14 +46,20 @@ export const KEY_ROUTES: readonly Route[] = [
   route(`POST ${KEYS}/{id}/rotate`, 'keys', 'Gives a key a new secret, shown once', {
     takes: Rotation,
     gives: IssuedKey,
-    handle: async ({ parts, id, body, actor }) =>
-      issued(parts, await parts.registry.rotate(id, required(body, Rotation.shape).overlap, actor)),
+    handle: async ({ parts, id, body, actor }) => {
+      const { overlap } = required(body, Rotation.shape);
+      // Before the secret is made, which is shown this once: the less can fail behind it.
+      const ban = await parts.engine.bans.read((await parts.registry.get(id)).id);
+      return issued(parts, await parts.registry.rotate(id, overlap, actor), ban);
+    },
   }),
 ];
 
 async function issued(
   { registry }: AdminParts,
   { record, token }: { readonly record: KeyRecord; readonly token: string },
+  ban?: Ban,
 ): Promise<Answer> {
-  return { json: { key: token, ...keyView(await registry.asItHolds(record), await registry.nowMs()) } };
+  const [key, nowMs] = [await registry.asItHolds(record), await registry.nowMs()];
+  return { json: { key: token, ...keyView(registry, key, ban, nowMs) } };
 }

@@ -1,22 +1,37 @@
 import { isoOrNull } from '../../accounts/edits.js';
+import type { KeyRegistry } from '../../accounts/registry.js';
+import type { HeldKey } from '../../accounts/state.js';
 import { AFTER_REFUSALS, type OutboxEntry, type OutboxState } from '../../store/outbox/event.js';
 import type { Ban } from '../../store/port.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
 import { inForce, type Grant } from '../../store/records/grant.js';
-import type { KeyRecord } from '../../store/records/key.js';
 import type { AuditEntry } from '../../store/records/record.js';
+import type { AdminParts } from '../route.js';
 
 // What operators are shown of what the store keeps: never a secret nor a hash.
 
 /** Of a ban that nobody started by hand. */
 const BY_ITSELF = { reason: AFTER_REFUSALS, actor: 'petgate' };
+/** Bans read at once. */
+const AT_ONCE = 250;
 
-export function keyView(record: KeyRecord, nowMs: number): object {
-  const { id, name, plan, status, limits, grants, scopes, note, createdAtMs, expiresAtMs } = record;
+/** Keys as they hold, each with its state. */
+export async function keyViews({ registry, engine }: AdminParts, keys: readonly HeldKey[]): Promise<readonly object[]> {
+  const bans: (Ban | undefined)[] = [];
+  for (let from = 0; from < keys.length; from += AT_ONCE)
+    bans.push(...(await Promise.all(keys.slice(from, from + AT_ONCE).map(({ id }) => engine.bans.read(id)))));
+  const nowMs = await registry.nowMs();
+  return keys.map((key, n) => keyView(registry, key, bans[n], nowMs));
+}
+
+export function keyView(registry: KeyRegistry, key: HeldKey, ban: Ban | undefined, nowMs: number): object {
+  const { id, name, plan, status, limits, grants, scopes, note, createdAtMs, expiresAtMs } = key;
+  const reasons = registry.reasonsAgainst(key, ban, nowMs);
   return {
-    ...{ id, name, customer: customerOf(id), plan, status, limits, grants: grantsView(grants, nowMs), scopes, note },
-    ...{ created: isoOrNull(createdAtMs), expires: isoOrNull(expiresAtMs), secrets: secretsView(record.secrets) },
+    ...{ id, name, customer: customerOf(id), plan, status, state: reasons[0] ?? 'enabled', reasons },
+    ...{ ban: ban === undefined ? null : banView(ban), limits, grants: grantsView(grants, nowMs), scopes, note },
+    ...{ created: isoOrNull(createdAtMs), expires: isoOrNull(expiresAtMs), secrets: secretsView(key.secrets) },
   };
 }
 

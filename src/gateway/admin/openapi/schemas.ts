@@ -5,6 +5,7 @@ import { customerChange, newCustomer } from '../../accounts/customers/registry.j
 import { newWebhook } from '../../accounts/customers/webhooks.js';
 import { limits, NO_RULES, text, type Shape } from '../../accounts/fields.js';
 import { newGrant } from '../../accounts/grants.js';
+import { REFUSED_AS } from '../../accounts/state.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
 import { duration } from '../../config/schema/values.js';
 import { ROLES } from '../../store/records/admin-token.js';
@@ -55,12 +56,16 @@ export const NewKey = body('NewKey', newKey(NO_RULES));
 export const KeyChange = body('KeyChange', keyChange(NO_RULES));
 /** How long the secret before stays valid. */
 export const Rotation = body('Rotation', { overlap: duration('0s', '90d').prefault('24h') });
+export const Ban = answer('Ban', { key: TEXT, until: MOMENT, level: COUNT, reason: TEXT.nullable(), by: TEXT });
 const KEY = {
   id: TEXT,
   name: TEXT,
   customer: TEXT.nullable().describe("Whose key it is: then plan and limits are the customer's"),
   plan: TEXT,
   status: z.enum(['enabled', 'disabled', 'revoked']),
+  state: z.enum(['enabled', ...REFUSED_AS]).describe('What it is refused for now; enabled: it is not'),
+  reasons: z.array(z.enum(REFUSED_AS)).describe('All that speaks against it, its state first'),
+  ban: Ban.nullable().describe('The ban in force'),
   limits,
   grants: GRANTS,
   scopes: z.array(TEXT).nullable(),
@@ -107,7 +112,6 @@ export const IssuedWebhook = answer('IssuedWebhook', {
 });
 
 export const NewBan = body('NewBan', { for: duration('1s', '366d'), reason: text(200).nullable().default(null) });
-export const Ban = answer('Ban', { key: TEXT, until: MOMENT, level: COUNT, reason: TEXT.nullable(), by: TEXT });
 export const BanList = answer('BanList', { bans: z.array(Ban) });
 export const BanPage = answer('BanPage', { bans: z.array(Ban), cursor: CURSOR });
 

@@ -1,0 +1,40 @@
+import { termsOf, type Plans } from '../admission/plan.js';
+import type { Ban } from '../store/port.js';
+import type { CustomerStatus } from '../store/records/customer.js';
+import type { KeyRecord } from '../store/records/key.js';
+
+/** A key with plan, limits and grants as they hold: those of its customer, where it has one. */
+export interface HeldKey extends KeyRecord {
+  readonly customerStatus?: CustomerStatus;
+}
+
+/** Why a key is refused, in the order in which a gateway asks. */
+export const REFUSED_AS = [
+  'revoked',
+  'disabled',
+  'expired',
+  'customer_closed',
+  'customer_disabled',
+  'plan_gone',
+  'banned',
+] as const;
+type RefusedAs = (typeof REFUSED_AS)[number];
+
+/** All that speaks against a key now, the first being what it is refused for; empty of one that is good. */
+export function reasonsAgainst(
+  { status, expiresAtMs, customerStatus = 'enabled', plan, limits }: HeldKey,
+  ban: Ban | undefined,
+  plans: Plans,
+  nowMs: number,
+): readonly RefusedAs[] {
+  const isTrue: Readonly<Record<RefusedAs, boolean>> = {
+    revoked: status === 'revoked',
+    disabled: status === 'disabled',
+    expired: expiresAtMs !== null && expiresAtMs <= nowMs,
+    customer_closed: customerStatus === 'closed',
+    customer_disabled: customerStatus === 'disabled',
+    plan_gone: termsOf(plans, plan, limits) === undefined,
+    banned: ban !== undefined,
+  };
+  return REFUSED_AS.filter((reason) => isTrue[reason]);
+}
