@@ -14,6 +14,7 @@ export const LONG = [
   'e2e/events',
   'e2e/receivers',
   'e2e/moving',
+  'e2e/moving-under-load',
   'cli/bootstrap',
   'e2e/http2',
   'pets/main',
