@@ -276,9 +276,8 @@ export const frontDoor: readonly Row[] = [
           title: 'Failures by kind',
           unit: 'reqps',
           description:
-            'unreachable: no connection; lost: broken before an answer; bad_answer: none a client may see; ' +
-            'timeout: none in time; full: no room in its queue; open: not sent, as every address was passed ' +
-            'over.',
+            'unreachable: no connection; tls: no TLS; lost: broken before an answer; bad_answer: none a client may ' +
+            'see; timeout: none in time; full: no room in its queue; open: not sent, as every address was passed over.',
         },
         { '{{upstream}} {{kind}}': rate('petgate_upstream_failures_total', 'upstream, kind') },
       ),

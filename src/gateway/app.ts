@@ -10,7 +10,7 @@ import { buildHandler, type Lasting } from './handler.js';
 import { countUnproxied, watchListener, watchTls } from './observe/listener.js';
 import { createMetrics } from './observe/metrics.js';
 import { logReplaced } from './observe/replaced.js';
-import { watchBreakers, watchUpstreams } from './observe/upstreams.js';
+import { watchAddresses, watchUpstreams } from './observe/upstreams.js';
 import { openUpstreams, retireUpstreams, type Upstreams } from './upstream/pools.js';
 import { createOwnUsage } from './usage/own.js';
 
@@ -42,11 +42,11 @@ export function createApp(parts: AppParts) {
     admission,
     failures,
     ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage),
-    onReplaced: logReplaced(log, parts.internalToken),
+    onReplaced: logReplaced(log),
   };
 
-  const onBreakerChange = watchBreakers(metrics.registry, Object.keys(settings.upstreams), log);
-  let built = buildHandler(lasting, settings, openUpstreams(settings.upstreams, onBreakerChange));
+  const events = watchAddresses(metrics.registry, Object.keys(settings.upstreams), log);
+  let built = buildHandler(lasting, settings, openUpstreams(settings.upstreams, events));
   let certificate = parts.certificate ?? null;
   const security = certificate === null ? null : { certificate, http2: settings.http2 };
   const listener = createListener(
@@ -64,7 +64,7 @@ export function createApp(parts: AppParts) {
     /** Puts settings into force for every exchange, and a certificate for every connection, that begins from now on. */
     apply: (next: Settings, inForce: Certificate | null): void => {
       const { upstreams: before, handler } = built;
-      built = buildHandler(lasting, next, openUpstreams(next.upstreams, onBreakerChange, before));
+      built = buildHandler(lasting, next, openUpstreams(next.upstreams, events, before));
       // Longer than an exchange of the old handler can take to get to its upstream.
       retireUpstreams(before, built.upstreams, 2 * handler.limits.requestMs);
       certificate = inForce;

@@ -77,7 +77,9 @@ export interface Exchange {
   readonly query: string;
   /** As they came, flat; after `strip` only what may travel on. */
   readonly headers: readonly string[];
-  /** The value of Authorization; null when there is none. Never logged, never forwarded. */
+  /** The value of Host; null of HTTP/1.0 without one. */
+  readonly host: string | null;
+  /** The value of Authorization; null when there is none. Never logged, forwarded only where the settings say so. */
   readonly authorization: string | null;
   /** Whether a body follows, by its framing. */
   readonly hasBody: boolean;

@@ -33,7 +33,8 @@ export interface Lasting {
   readonly admission: Admission;
   readonly failures: Failures;
   readonly ownUsage: OwnAnswer;
-  readonly onReplaced: OnReplaced;
+  /** For an upstream with these secrets. */
+  readonly onReplaced: (secrets: readonly string[]) => OnReplaced;
 }
 
 /** All that a request meets under these settings, step by step, with the upstreams that it is forwarded to. */

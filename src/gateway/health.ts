@@ -1,6 +1,6 @@
 import type { AdmissionEngine } from './store/port.js';
 import type { ReloadState } from './config/reload.js';
-import { isDown } from './upstream/address.js';
+import { isDown } from './upstream/addresses/address.js';
 import type { Upstreams } from './upstream/pools.js';
 import { repeat } from '../shared/repeat.js';
 

@@ -74,7 +74,7 @@ async function ratioOfPair(one: Case, pair: number, { against, rounds, folder }:
   try {
     const start = async (root?: string): Promise<Loaded> => {
       const own = join(folder, `${nameOf(one)} ${pair} ${fleets.length}`);
-      const fleet = await Fleet.start(new Set([one.subject]), false, own, root);
+      const fleet = await Fleet.start(new Set([one.subject]), {}, own, root);
       fleets.push(fleet);
       return Loaded.start(fleet, one, keys, rounds > 1 ? WARM_UP_S : 0);
     };

@@ -24,7 +24,7 @@ async function runScenario(
   folder: string,
 ): Promise<ScenarioReport> {
   const wanted = new Set(scenario.cases.map(({ subject }) => subject).filter((subject) => subjects.has(subject)));
-  const fleet = await Fleet.start(wanted, scenario.tls === true, join(folder, scenario.name));
+  const fleet = await Fleet.start(wanted, scenario, join(folder, scenario.name));
   try {
     const { samples, rate, longestTurnsMs } = await runRounds(scenario, fleet, new Keys(), {
       rounds,

@@ -24,6 +24,8 @@ export interface Scenario {
   readonly cases: readonly Case[];
   readonly bars: readonly Bar[];
   readonly tls?: boolean;
+  /** The upstream speaks TLS. */
+  readonly upstreamTls?: boolean;
   /** Requests come at half of what this subject can do at most, and times are taken. */
   readonly halfThePeakOf?: SubjectName;
   /** Only with `--all` or when named. */
@@ -114,6 +116,14 @@ export const SCENARIOS: readonly Scenario[] = [
     ),
   },
   { name: 'tls', title: 'HTTP/1.1 over TLS', extra: true, tls: true, cases: cross(PLAIN, { '': LIST }), bars: [] },
+  {
+    name: 'https',
+    title: 'An upstream over https',
+    extra: true,
+    upstreamTls: true,
+    cases: cross(['bare', ...ENGINES], { '': LIST }),
+    bars: ENGINES.map((engine) => bar(engine, 'gateway', 'bare', 1.15)),
+  },
   {
     name: 'http2',
     title: 'HTTP/2 over TLS, 8 connections of 8 streams',

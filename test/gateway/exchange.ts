@@ -35,6 +35,7 @@ export function makeExchange(fields: Partial<Exchange> = {}): { exchange: Exchan
     path: '/v1/pets',
     query: '',
     headers: [],
+    host: 'pets.example',
     authorization: null,
     hasBody: false,
     contentLength: null,

@@ -19,6 +19,8 @@ interface Wish {
   readonly fromMs?: number;
   readonly toMs?: number;
   readonly passphrase?: string;
+  /** What it is for, as openssl writes it. */
+  readonly names?: string;
 }
 
 const YEAR_MS = 365 * 86_400_000;
@@ -38,19 +40,25 @@ commonName = supplied
 distinguished_name = none
 [none]
 [names]
-subjectAltName = DNS:localhost, IP:127.0.0.1
+subjectAltName = NAMES
 basicConstraints = critical, CA:TRUE
 `;
 
-/** Has openssl make `<name>.crt` and `<name>.key` in `folder`, for localhost and 127.0.0.1. */
+/** Has openssl make `<name>.crt` and `<name>.key` in `folder`, for localhost and 127.0.0.1 unless others are named. */
 export function issueCertificate(
   folder: string,
   name: string,
-  { algorithm = 'ec:P-256', fromMs = Date.now() - 60_000, toMs = Date.now() + YEAR_MS, passphrase }: Wish = {},
+  {
+    algorithm = 'ec:P-256',
+    fromMs = Date.now() - 60_000,
+    toMs = Date.now() + YEAR_MS,
+    passphrase,
+    names = 'DNS:localhost, IP:127.0.0.1',
+  }: Wish = {},
 ): Issued {
   const work = join(folder, `.openssl-${name}`);
   mkdirSync(work);
-  writeFileSync(join(work, 'ca.cnf'), CA);
+  writeFileSync(join(work, 'ca.cnf'), CA.replace('NAMES', names));
   writeFileSync(join(work, 'db'), '');
   const [cert, key] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
   const openssl = (...args: readonly string[]): void =>

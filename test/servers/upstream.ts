@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Teardown } from './program.js';
 
@@ -19,15 +20,27 @@ export interface Upstream {
   handle: (seen: Seen, response: ServerResponse) => void;
 }
 
+interface Place {
+  /** It speaks TLS. */
+  readonly tls?: ServerOptions;
+  /** 127.0.0.1 when left out. */
+  readonly host?: string;
+  /** Any free one when left out. */
+  readonly port?: number;
+  /** Where it listens instead. */
+  readonly socketPath?: string;
+}
+
 /** An upstream that a test scripts; a real server on a free port, closed with the test. */
-export async function startUpstream(t: Teardown): Promise<Upstream> {
+export async function startUpstream(t: Teardown, place: Place = {}): Promise<Upstream> {
+  const { tls, host = '127.0.0.1', port = 0, socketPath } = place;
   const sockets = new Set<Socket>();
   const upstream: Upstream = {
     url: '',
     seen: [],
     handle: (_seen, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('[]'),
   };
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+  const answer: RequestListener = (request, response) => {
     let body = '';
     request.setEncoding('latin1').on('data', (text: string) => (body += text));
     request.on('end', () => {
@@ -41,15 +54,27 @@ export async function startUpstream(t: Teardown): Promise<Upstream> {
       upstream.seen.push(seen);
       upstream.handle(seen, response);
     });
-  });
+  };
+  const server =
+    tls === undefined
+      ? createServer({ keepAliveTimeout: 60_000 }, answer)
+      : createSecureServer({ keepAliveTimeout: 60_000, ...tls }, answer);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) =>
+    socketPath === undefined ? server.listen(port, host, resolve) : server.listen(socketPath, resolve),
+  );
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
     return new Promise<void>((resolve) => server.close(() => resolve()));
   });
-  return Object.assign(upstream, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  return Object.assign(upstream, { url: urlOf(place, server.address()) });
+}
+
+function urlOf({ tls, host = '127.0.0.1', socketPath }: Place, address: AddressInfo | string | null): string {
+  if (socketPath !== undefined) return `unix:${socketPath}`;
+  const { port } = address as AddressInfo;
+  return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

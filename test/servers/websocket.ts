@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Teardown } from './program.js';
 
@@ -23,8 +24,15 @@ export interface WebSocketUpstream {
   handle: (seen: SeenHandshake, head: Buffer) => void;
 }
 
-/** @param socketPath where it listens instead of a free port */
-export async function startWebSocketUpstream(t: Teardown, socketPath?: string): Promise<WebSocketUpstream> {
+/**
+ * @param socketPath where it listens instead of a free port
+ * @param tls it speaks TLS
+ */
+export async function startWebSocketUpstream(
+  t: Teardown,
+  socketPath?: string,
+  tls?: ServerOptions,
+): Promise<WebSocketUpstream> {
   const sockets = new Set<Socket>();
   const upstream: WebSocketUpstream = {
     url: '',
@@ -33,13 +41,14 @@ export async function startWebSocketUpstream(t: Teardown, socketPath?: string): 
     sockets,
     handle: (seen, head) => echo(seen, head),
   };
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     upstream.plain.push(`${request.method ?? ''} ${request.url ?? ''}`);
     request.resume();
     response
       .writeHead(426, { 'content-type': 'application/json' })
       .end('{"code":"upgrade_required","message":"Ask for a WebSocket here.","status":426}');
-  });
+  };
+  const server = tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
@@ -60,7 +69,10 @@ export async function startWebSocketUpstream(t: Teardown, socketPath?: string): 
     return new Promise<void>((resolve) => server.close(() => resolve()));
   });
   return Object.assign(upstream, {
-    url: socketPath === undefined ? `http://127.0.0.1:${(server.address() as AddressInfo).port}` : `unix:${socketPath}`,
+    url:
+      socketPath === undefined
+        ? `http${tls === undefined ? '' : 's'}://127.0.0.1:${(server.address() as AddressInfo).port}`
+        : `unix:${socketPath}`,
   });
 }
 

@@ -4,7 +4,12 @@ import type { GatewayFile } from './schema/gateway.js';
 
 /** Settings that are good each, and don't go together. @param toRun false where nobody is going to run on them */
 export function contradictions(gateway: Layers, file: GatewayFile, toRun: boolean): readonly Problem[] {
-  return [...sharedPort(gateway, file), ...nobodyTrusted(gateway, file), ...(toRun ? engineUnsaid(gateway, file) : [])];
+  return [
+    ...sharedPort(gateway, file),
+    ...nobodyTrusted(gateway, file),
+    ...keysPassedOn(gateway, file),
+    ...(toRun ? engineUnsaid(gateway, file) : []),
+  ];
 }
 
 /** Two listeners on one port: the second would fail to start. Port 0 is any free one. */
@@ -35,6 +40,18 @@ function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: Ga
       message: 'no connection could be served: name the addresses of your load balancers in trusted_proxies',
     },
   ];
+}
+
+/** Keys of this gateway come in Authorization: to pass that on would show them to the upstream. */
+function keysPassedOn(gateway: Layers, { upstreams }: GatewayFile): Problem[] {
+  return Object.entries(upstreams).flatMap(([name, { authorization }]) => {
+    if (authorization !== 'client') return [];
+    const path = ['upstreams', name, 'authorization'];
+    const message =
+      'the gateway reads its own keys from Authorization, so that the upstream would see them; write none, or a ' +
+      'secret of the upstream';
+    return [{ ...gateway.location(path, 'value'), path: path.join('.'), message }];
+  });
 }
 
 /** In production the embedded store is a decision: it must not come from a variable that did not arrive. */

@@ -9,7 +9,7 @@ export interface Fingerprint {
 }
 
 const LENGTH = 8;
-/** What may differ from machine to machine, and addresses that hold secrets. */
+/** What may differ from machine to machine, and what holds secrets. */
 const OWN = new Set([
   'plans',
   'listen',
@@ -22,6 +22,8 @@ const OWN = new Set([
   'archive',
   'unarchived',
   'url',
+  'credential',
+  'secrets',
 ]);
 
 /** @param document the contract as JSON */

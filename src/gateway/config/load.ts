@@ -7,12 +7,13 @@ import { packageRoot } from '../../shared/package-root.js';
 import { readCertificate, type Certificate } from './certificate.js';
 import { contradictions } from './contradictions.js';
 import { problemsOf } from './files/issues.js';
-import { at, environmentLayers, layOver, plainLayer, readChain, readNamed, type Layers } from './files/layers.js';
+import { environmentLayers, layOver, pathAt, plainLayer, readChain, readNamed, type Layers } from './files/layers.js';
 import { misspeltVariables, locationOf } from './files/environment.js';
 import { plansFile, toPlans } from './schema/plans.js';
 import { ConfigError, type Problem } from './files/problem.js';
-import { gatewayFile } from './schema/gateway.js';
+import { gatewayFile, type GatewayFile } from './schema/gateway.js';
 import { toSettings, type ResolvedPaths, type Settings, type TlsSettings } from './settings.js';
+import { readUpstreamFiles, UNREAD, type UpstreamFiles } from './upstream-files.js';
 
 export { ConfigError, renderProblems } from './files/problem.js';
 
@@ -80,13 +81,14 @@ function* readSources(environment: NodeJS.ProcessEnv, need: CertificateNeed): Ge
   if (gateway && file) problems.push(...contradictions(gateway, file, need !== 'unread'));
   const tls = gateway ? tlsSettings(gateway) : null;
   const certificate = need === 'unread' ? null : openCertificate(faults, gateway, tls);
-  const files = filesOf(gateway, plans, tls);
+  const upstreams = openUpstreamFiles(problems, gateway, file, need, environment);
+  const files = filesOf(gateway, plans, tls, upstreams.paths);
   const certificateFault = faults.length === 0 ? null : new ConfigError(faults, files);
   if (need === 'required' && gateway) problems.push(...archivedFiles(gateway));
   if (need === 'required' || problems.length > 0) problems.push(...faults);
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
   return {
-    settings: toSettings(file, toPlans(planFile), pathsOf(gateway, tls)),
+    settings: toSettings(file, toPlans(planFile), pathsOf(gateway, tls), upstreams.contents),
     certificate,
     certificateFault,
     gateway,
@@ -104,8 +106,24 @@ export function readPlanFile(path: string): unknown {
   return layers.value;
 }
 
-function filesOf(gateway: Layers | undefined, plans: Layers | undefined, tls: TlsSettings | null): readonly string[] {
-  return [...(gateway?.files ?? []), ...(plans?.files ?? []), ...(tls === null ? [] : [tls.cert, tls.key])];
+function filesOf(
+  gateway: Layers | undefined,
+  plans: Layers | undefined,
+  tls: TlsSettings | null,
+  more: readonly string[],
+): readonly string[] {
+  return [...(gateway?.files ?? []), ...(plans?.files ?? []), ...(tls === null ? [] : [tls.cert, tls.key]), ...more];
+}
+
+function openUpstreamFiles(
+  problems: Problem[],
+  gateway: Layers | undefined,
+  file: GatewayFile | undefined,
+  need: CertificateNeed,
+  environment: NodeJS.ProcessEnv,
+): UpstreamFiles {
+  if (need === 'unread' || gateway === undefined || file === undefined) return UNREAD;
+  return readUpstreamFiles(gateway, file, environment, problems);
 }
 
 function readGateway(environment: NodeJS.ProcessEnv): Layers {
@@ -162,12 +180,6 @@ function openCertificate(
   return readCertificate(tls, (part, message) => {
     problems.push({ ...gateway.location(['tls', part], 'value'), path: `tls.${part}`, message });
   });
-}
-
-/** The path that a setting says, absolute: relative to the file that says it; null where nobody does. */
-function pathAt(gateway: Layers, setting: readonly string[]): string | null {
-  const path = at(gateway.value, setting);
-  return typeof path === 'string' ? resolve((gateway.decides(setting) ?? gateway.base).folder, path) : null;
 }
 
 function dataFolderOf(gateway: Layers): string {

@@ -29,8 +29,27 @@ export interface ResolvedPaths {
   readonly tls: { readonly cert: string; readonly key: string } | null;
 }
 
+/** What stands in the files and variables that the settings of an upstream name. Secrets: they may be shown nowhere. */
+export interface UpstreamContents {
+  /** PEM texts; null: not asked for. */
+  readonly tls: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null };
+  readonly secret: UpstreamSecret | null;
+}
+
+/** A field as the upstream gets it, and what of it may stand in no log. */
+export interface UpstreamSecret {
+  readonly header: string;
+  readonly credential: string;
+  readonly secrets: readonly string[];
+}
+
 /** The settings that a checked file says. */
-export function toSettings(file: GatewayFile, plans: Plans, paths: ResolvedPaths) {
+export function toSettings(
+  file: GatewayFile,
+  plans: Plans,
+  paths: ResolvedPaths,
+  contents: ReadonlyMap<string, UpstreamContents>,
+) {
   const { listen, store, keys } = file;
   return {
     environment: file.environment,
@@ -54,7 +73,7 @@ export function toSettings(file: GatewayFile, plans: Plans, paths: ResolvedPaths
       eviction: store.eviction,
       replicas: { replicas: store.replicas, waitMs: store.replica_wait },
     },
-    upstreams: toUpstreams(file.upstreams),
+    upstreams: toUpstreams(file.upstreams, contents),
     limits: toLimits(file.limits),
     cors: file.cors === undefined ? null : toCors(file.cors),
     trustedProxies: file.trusted_proxies,
@@ -101,19 +120,40 @@ function toCors({ origins, headers, expose, max_age: maxAgeMs, credentials }: No
 }
 
 /** Without a prototype: the names come from files, and `constructor` is as good a name as any. */
-function toUpstreams(upstreams: GatewayFile['upstreams']) {
+function toUpstreams(upstreams: GatewayFile['upstreams'], contents: ReadonlyMap<string, UpstreamContents>) {
   const byName = Object.create(null) as Record<string, ReturnType<typeof toUpstream>>;
-  for (const [name, upstream] of Object.entries(upstreams)) byName[name] = toUpstream(upstream);
+  for (const [name, upstream] of Object.entries(upstreams))
+    byName[name] = toUpstream(name, upstream, contents.get(name));
   return byName;
 }
 
-function toUpstream({ addresses, connections, connect, deadline, health, breaker }: GatewayFile['upstreams'][string]) {
+/** They trust the gateway by its token; to whom else that goes, the settings must say. */
+const KNOW_THE_TOKEN: ReadonlySet<string> = new Set(['pets', 'store']);
+const NO_FILES = { ca: null, cert: null, key: null };
+
+function toUpstream(name: string, given: GatewayFile['upstreams'][string], contents: UpstreamContents | undefined) {
+  const { addresses, connections, health, breaker, host, errors, authorization } = given;
   return {
     addresses,
     connections,
-    connectMs: connect,
-    deadlineMs: deadline,
+    connectMs: given.connect,
+    deadlineMs: given.deadline,
+    resolveMs: given.resolve,
+    /** What their files hold. */
+    tls: contents?.tls ?? NO_FILES,
+    servername: given.servername ?? null,
+    stripPrefix: given.strip_prefix ?? '',
+    host,
+    authorization: authorizationOf(authorization ?? (KNOW_THE_TOKEN.has(name) ? 'internal' : 'none'), contents),
+    errors,
     health: health === undefined ? null : { path: health.path, everyMs: health.every, deadlineMs: health.deadline },
     breaker: breaker === 'off' ? null : { failures: breaker.failures, openMs: breaker.open, capMs: breaker.cap },
   };
+}
+
+function authorizationOf(
+  said: NonNullable<GatewayFile['upstreams'][string]['authorization']>,
+  contents: UpstreamContents | undefined,
+): 'none' | 'internal' | 'client' | UpstreamSecret {
+  return typeof said === 'string' ? said : (contents?.secret ?? 'none');
 }

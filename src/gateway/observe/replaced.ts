@@ -12,37 +12,41 @@ const UNPRINTABLE = /[^\x20-\x7e]/g;
 const LINES_PER_SECOND = 10;
 
 /** Logs what upstreams answered in place of an Error: cut, printable, and without credentials it may echo. */
-export function logReplaced(log: Log, internalToken: string, now: () => number = () => performance.now()): OnReplaced {
+export function logReplaced(
+  log: Log,
+  now: () => number = () => performance.now(),
+): (ofUpstream: readonly string[]) => OnReplaced {
   let secondMs = -Infinity;
   let lines = 0;
   let leftOut = 0;
-  return ({ id, authorization, logEntry }, status, contentType, body) => {
-    if (now() - secondMs >= 1000) {
-      secondMs = now();
-      lines = 0;
-    }
-    lines += 1;
-    if (lines > LINES_PER_SECOND) {
-      leftOut += 1;
-      return;
-    }
-    const secrets = [internalToken, ...(authorization ?? '').split(' ').slice(1)].filter((secret) => secret !== '');
-    const shown = (text: string): string => withoutSecrets(text, secrets).replace(UNPRINTABLE, '?').slice(0, SHOWN);
-    log.warn(
-      {
-        upstream: logEntry.upstream,
-        request: id,
-        operation: logEntry.operation,
-        status,
-        contentType: shown(contentType),
-        bytes: body.length,
-        body: shown(beginning(body)),
-        leftOut,
-      },
-      'the upstream answered with an error that is no Error: the client got one of ours',
-    );
-    leftOut = 0;
-  };
+  return (ofUpstream) =>
+    ({ id, authorization, logEntry }, status, contentType, body) => {
+      if (now() - secondMs >= 1000) {
+        secondMs = now();
+        lines = 0;
+      }
+      lines += 1;
+      if (lines > LINES_PER_SECOND) {
+        leftOut += 1;
+        return;
+      }
+      const secrets = [...ofUpstream, ...(authorization ?? '').split(' ').slice(1)].filter((secret) => secret !== '');
+      const shown = (text: string): string => withoutSecrets(text, secrets).replace(UNPRINTABLE, '?').slice(0, SHOWN);
+      log.warn(
+        {
+          upstream: logEntry.upstream,
+          request: id,
+          operation: logEntry.operation,
+          status,
+          contentType: shown(contentType),
+          bytes: body.length,
+          body: shown(beginning(body)),
+          leftOut,
+        },
+        'the upstream answered with an error that is no Error: the client got one of ours',
+      );
+      leftOut = 0;
+    };
 }
 
 /** Without the word at the end, if it was cut: half a token would not be known for one. */

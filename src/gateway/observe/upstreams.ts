@@ -1,11 +1,11 @@
 import { Counter, type Registry } from 'prom-client';
-import { isDown, type Address } from '../upstream/address.js';
-import type { OnBreakerChange, Upstreams } from '../upstream/pools.js';
+import { isDown, type Address } from '../upstream/addresses/address.js';
+import type { UpstreamEvents, Upstreams } from '../upstream/pools.js';
 import type { Log } from '../../shared/log.js';
 import { gaugesOf } from '../../shared/metrics/gauge.js';
 
-/** Counts the breakers of upstreams that open, and logs with their address those that open and close. */
-export function watchBreakers(registry: Registry, upstreams: Iterable<string>, log: Log): OnBreakerChange {
+/** Counts the breakers of upstreams that open; logs them, and what keeps TLS and names from working. */
+export function watchAddresses(registry: Registry, upstreams: Iterable<string>, log: Log): UpstreamEvents {
   const opened = new Counter({
     name: 'petgate_upstream_breaker_opened_total',
     help: 'Times that an address was passed over because its requests failed.',
@@ -13,15 +13,50 @@ export function watchBreakers(registry: Registry, upstreams: Iterable<string>, l
     registers: [registry],
   });
   for (const upstream of upstreams) opened.inc({ upstream }, 0);
-  return (upstream, { url: address }, change) => {
-    if (change.open) {
-      opened.inc({ upstream });
-      log.warn(
-        { upstream, address, failure: change.failure },
-        'requests to this address fail: it is passed over, but for a trial from time to time',
-      );
-    } else log.info({ upstream, address, openMs: Math.round(change.openedForMs) }, 'this address answers again');
+  return {
+    breakerChanged: (upstream, { url: address }, change) => {
+      if (change.open) {
+        opened.inc({ upstream });
+        log.warn(
+          { upstream, address, failure: change.failure },
+          'requests to this address fail: it is passed over, but for a trial from time to time',
+        );
+      } else log.info({ upstream, address, openMs: Math.round(change.openedForMs) }, 'this address answers again');
+    },
+    tlsFailed: (upstream, { url: address }, code) =>
+      log.error(
+        { upstream, address, code, reason: tlsReason(code) },
+        'no TLS with this address: nothing is sent to it',
+      ),
+    unresolved: (upstream, name, code) => {
+      if (code === null) log.info({ upstream, name }, 'this name can be resolved again');
+      else log.warn({ upstream, name, code }, "this name can't be resolved: its addresses stay as they were");
+    },
   };
+}
+
+const NOT_TRUSTED = 'its certificate is signed by nobody who is trusted; name the file of who signed it in ca';
+/** By the codes of Node and OpenSSL. */
+const TLS_REASONS: ReadonlyMap<string, string> = new Map([
+  ['CERT_HAS_EXPIRED', 'its certificate has ended; have it renewed'],
+  ['CERT_NOT_YET_VALID', 'its certificate does not hold yet; correct the clock of one of both'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', NOT_TRUSTED],
+  ['SELF_SIGNED_CERT_IN_CHAIN', NOT_TRUSTED],
+  ['UNABLE_TO_GET_ISSUER_CERT', NOT_TRUSTED],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', NOT_TRUSTED],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', NOT_TRUSTED],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'its certificate is for other names; correct the address, or say the name in servername',
+  ],
+  ['ECONNRESET', 'it closed the connection before; it may speak no TLS, or want a certificate of ours (cert, key)'],
+  ['ETIMEDOUT', 'it took the connection and did not agree on TLS within the deadline (connect)'],
+]);
+
+function tlsReason(code: string): string {
+  if (/_ALERT_.*(?:CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE)/.test(code))
+    return 'it does not accept our certificate, or wants one (cert, key)';
+  return TLS_REASONS.get(code) ?? 'it speaks no TLS, or another one than we do (1.2 and 1.3)';
 }
 
 /** How full upstreams are, and which of their addresses are up. */
@@ -48,7 +83,7 @@ export function watchUpstreams(registry: Registry, upstreams: () => Upstreams): 
     'petgate_upstream_up_ratio',
     'Share of the addresses that the last attempt could reach, that are not passed over because requests to ' +
       'them fail, and that want requests where they are asked; the mean over workers.',
-    (address) => address.reached && !isDown(address),
+    (address) => address.reached !== false && !isDown(address),
   );
   share(
     'petgate_upstream_open_ratio',

@@ -4,7 +4,7 @@ import type { Admitted } from '../exchange.js';
 import { REFUSALS, upstreamError, type Refusal } from '../refusal.js';
 import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';
 import { appendResponseHeaders } from './headers.js';
-import type { Controller, ResponseHandler } from './transport.js';
+import type { Controller, ResponseHandler, Unanswered } from './transport.js';
 
 /** Answers up to this size are held until complete: if the upstream breaks, they can still become a 502. */
 const HELD_BYTES = LONGEST_ERROR;
@@ -14,7 +14,7 @@ const MAX_HELD = 64;
 const SINGLE_WRITE_BYTES = 16 * 1024;
 
 /** How one attempt ended: answered, a refusal is due, the connection broke or none was had, given up; or a fault. */
-export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'withdrawn' | Fault;
+export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'tls' | 'withdrawn' | Fault;
 
 export interface Fault {
   readonly fault: Error;
@@ -23,11 +23,18 @@ export interface Fault {
 /** Called for an answer of 400 and above that was no Error; `body` is decoded if possible, and cut if too long. */
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
 
+/** What becomes of an upstream's answers of 400 and above that are no Errors. */
+export interface ErrorRules {
+  readonly errors: 'replace' | 'pass';
+  readonly onReplaced: OnReplaced;
+}
+
 /** One request on one connection, driven by the transport. Ends once, by `onEnd`, whatever the order of events. */
 export class Attempt implements ResponseHandler {
   readonly #exchange: Admitted;
   readonly #onEnd: (end: End) => void;
   readonly #onReplaced: OnReplaced;
+  readonly #passesErrors: boolean;
   readonly #dispatch: (attempt: Attempt) => Controller | null;
   #controller: Controller | null = null;
   #started = false;
@@ -41,12 +48,13 @@ export class Attempt implements ResponseHandler {
   /** @param dispatch hands it to its transport; null where what steers it comes with its connection */
   constructor(
     exchange: Admitted,
-    onReplaced: OnReplaced,
+    { errors, onReplaced }: ErrorRules,
     onEnd: (end: End) => void,
     dispatch: (attempt: Attempt) => Controller | null,
   ) {
     this.#exchange = exchange;
     this.#onReplaced = onReplaced;
+    this.#passesErrors = errors === 'pass';
     this.#onEnd = onEnd;
     this.#dispatch = dispatch;
   }
@@ -74,7 +82,7 @@ export class Attempt implements ResponseHandler {
 
   onResponseStart(controller: Controller, status: number, headers: readonly string[]): void {
     if (this.#ended) return;
-    if (!answersClient(status)) {
+    if (!answersClient(status, this.#passesErrors)) {
       this.#finish(REFUSALS.upstream_failed);
       controller.abort();
       return;
@@ -91,7 +99,7 @@ export class Attempt implements ResponseHandler {
       this.#heldBytes += chunk.length;
       return;
     }
-    if (this.#status >= 400) {
+    if (this.#mayReplace) {
       this.#replace(Buffer.concat([...this.#held, chunk]));
       controller.abort();
       return;
@@ -107,22 +115,26 @@ export class Attempt implements ResponseHandler {
     if (this.#ended) return;
     const { client } = this.#exchange;
     // Large pieces go out as they came: to join them would copy them once more.
-    if (!this.#streaming && this.#status < 400 && this.#heldBytes > SINGLE_WRITE_BYTES) this.#startStreaming(true);
+    if (!this.#streaming && !this.#mayReplace && this.#heldBytes > SINGLE_WRITE_BYTES) this.#startStreaming(true);
     if (this.#streaming) client.end();
     else {
       const body = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held);
-      if (this.#status >= 400 && this.#replacesError(body)) return;
+      if (this.#mayReplace && this.#replacesError(body)) return;
       client.send(this.#status, this.#answerHeaders(true), body);
     }
     this.#finish('answered');
   }
 
-  onResponseError(sent = this.#started): void {
-    this.#finish(!sent ? 'not_sent' : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
+  onResponseError(what: Unanswered = this.#started ? 'sent' : 'not_sent'): void {
+    this.#finish(what !== 'sent' ? what : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
   }
 
   onFault(error: unknown): void {
     this.#finish({ fault: error as Error });
+  }
+
+  get #mayReplace(): boolean {
+    return this.#status >= 400 && !this.#passesErrors;
   }
 
   #replacesError(body: Buffer): boolean {
@@ -169,7 +181,11 @@ export class Attempt implements ResponseHandler {
   }
 }
 
-/** 401, 403, 407 and 429 of an upstream speak about the gateway, not about the client. */
-function answersClient(status: number): boolean {
-  return status <= 599 && status !== 401 && status !== 403 && status !== 407 && status !== 429;
+/**
+ * 401, 403, 407 and 429 of an upstream speak about the gateway, not about the client. Where its errors pass they are
+ * taken at their word, but for 407, which is a proxy's.
+ */
+function answersClient(status: number, passesErrors: boolean): boolean {
+  if (status > 599 || status === 407) return false;
+  return passesErrors || (status !== 401 && status !== 403 && status !== 429);
 }

@@ -1,9 +1,9 @@
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
+import type { Address } from './addresses/address.js';
+import type { Evidence } from './addresses/breaker.js';
 import type { Attempt, End } from './attempt.js';
-import type { Evidence } from './breaker.js';
 import { failureOf, type OnUpstreamFailure } from './failure.js';
-import type { Address } from './address.js';
 import { noSlot, unavailable, type Upstream } from './pools.js';
 
 /** Makes an attempt; `onEnd` is called once, from `start` on. */
@@ -51,7 +51,7 @@ export function deliver(
       const begun = carry(address, (end) => {
         address.underWay.remove(slot);
         const evidence = evidenceOf(end, exchange, after === null);
-        if (evidence !== null) address.reached = evidence !== 'unreachable';
+        if (evidence !== null) address.reached = evidence !== 'unreachable' && evidence !== 'tls';
         const endedMs = performance.now();
         address.breaker.ended(sent, evidence, endedMs);
         // After the breaker has heard of it: who waits is not sent where it just opened.
@@ -70,11 +70,11 @@ export function deliver(
         reject(end.fault);
       } else if (end === 'answered') settle(null, nowMs);
       else if (end === 'withdrawn') send(address, nowMs);
-      else if (end !== 'not_sent' && end !== 'lost') settle(end, nowMs);
-      else if (!retried && !client.gone && (end === 'not_sent' || isSafe(exchange.method)) && upstream.retries.take()) {
+      else if (typeof end === 'object') settle(end, nowMs);
+      else if (!retried && !client.gone && (end !== 'lost' || isSafe(exchange.method)) && upstream.retries.take()) {
         retried = true;
         send(address, nowMs);
-      } else settle(end === 'not_sent' ? unavailable(upstream) : REFUSALS.upstream_failed, nowMs);
+      } else settle(end === 'lost' ? REFUSALS.upstream_failed : unavailable(upstream), nowMs);
     };
     upstream.retries.earn();
     send(null, sentMs);

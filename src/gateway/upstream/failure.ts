@@ -1,10 +1,11 @@
 import type { End } from './attempt.js';
 
 /**
- * Why an attempt failed: no connection; it broke before an answer; an answer that is none for a client; none in time.
- * Or why none was made: connections and queue are full; every breaker is open.
+ * Why an attempt failed: no connection; no TLS, such as for a certificate that is not trusted; it broke before an
+ * answer; an answer that is none for a client; none in time. Or why none was made: connections and queue are full;
+ * every breaker is open.
  */
-export const UPSTREAM_FAILURES = ['unreachable', 'lost', 'bad_answer', 'timeout', 'full', 'open'] as const;
+export const UPSTREAM_FAILURES = ['unreachable', 'tls', 'lost', 'bad_answer', 'timeout', 'full', 'open'] as const;
 export type UpstreamFailure = (typeof UPSTREAM_FAILURES)[number];
 
 /** Called for each attempt that failed, also when a second one then succeeded, and for what could not be tried. */
@@ -14,7 +15,7 @@ export type OnUpstreamFailure = (upstream: string, kind: UpstreamFailure) => voi
 export function failureOf(end: End): UpstreamFailure | null {
   if (end === 'answered' || end === 'withdrawn') return null;
   if (end === 'not_sent') return 'unreachable';
-  if (end === 'lost') return 'lost';
+  if (end === 'lost' || end === 'tls') return end;
   if ('fault' in end) return null;
   if (end.code === 'upstream_timeout') return 'timeout';
   return end.code === 'upstream_failed' ? 'bad_answer' : null;

@@ -1,14 +1,21 @@
 import { shed, type Admitted, type Identified, type Slot } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
-import { Attempt, type OnReplaced } from './attempt.js';
+import { Attempt, type ErrorRules, type OnReplaced } from './attempt.js';
+import { credentialsOf, type Credentials } from './credentials.js';
 import { deliver, type Carry } from './deliver.js';
 import type { OnUpstreamFailure } from './failure.js';
-import { requestHeaders } from './headers.js';
+import { outgoingRequest } from './outgoing.js';
 import { noSlot, type Upstream, type Upstreams } from './pools.js';
 import { carryHandshake } from './upgrade.js';
 
 /** Writes the answer of an operation the gateway serves itself. */
 export type OwnAnswer = (exchange: Admitted) => Refusal | undefined | Promise<Refusal | undefined>;
+
+/** An upstream with what its settings make of requests and answers, worked out once. */
+interface Route extends ErrorRules {
+  readonly upstream: Upstream;
+  readonly credentials: Credentials;
+}
 
 /**
  * Sixth step: takes an admitted exchange, and only such a one, to the upstream, or to the gateway's own answer. Gives
@@ -20,27 +27,28 @@ export function createForward(
   internalToken: string,
   maxBodyBytes: number,
   onFailure: OnUpstreamFailure,
-  onReplaced: OnReplaced,
+  onReplaced: (secrets: readonly string[]) => OnReplaced,
 ): (exchange: Admitted) => Promise<Admitted | Refusal> {
+  const routes = new Map<string, Route>();
+  for (const [name, upstream] of upstreams) {
+    const { errors } = upstream.settings;
+    const credentials = credentialsOf(upstream.settings, internalToken);
+    routes.set(name, { upstream, credentials, errors, onReplaced: onReplaced(credentials.secrets) });
+  }
   const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
 
-  const sendWithBody = async (exchange: Admitted, upstream: Upstream): Promise<Admitted | Refusal> => {
+  const sendWithBody = async (exchange: Admitted, route: Route): Promise<Admitted | Refusal> => {
     const read = await exchange.client.readBody(maxBodyBytes);
     if (read === 'gone') return exchange;
-    return Buffer.isBuffer(read) ? send(exchange, upstream, read) : read;
+    return Buffer.isBuffer(read) ? send(exchange, route, read) : read;
   };
 
-  const send = (exchange: Admitted, upstream: Upstream, body: Buffer | null): Promise<Admitted | Refusal> => {
-    const request = {
-      method: exchange.method,
-      target: exchange.path + exchange.query,
-      headers: requestHeaders(exchange, internalToken),
-      body,
-    };
+  const send = (exchange: Admitted, route: Route, body: Buffer | null): Promise<Admitted | Refusal> => {
+    const request = outgoingRequest(exchange, route.upstream, route.credentials, body);
     const carry: Carry = ({ pool }, onEnd) =>
-      new Attempt(exchange, onReplaced, onEnd, (attempt) => pool.dispatch(request, attempt));
-    return deliver(exchange, upstream, carry, onFailure);
+      new Attempt(exchange, route, onEnd, (attempt) => pool.dispatch(request, attempt));
+    return deliver(exchange, route.upstream, carry, onFailure);
   };
 
   // No `await` on the way of most requests: each costs as much as the rest of this step.
@@ -49,13 +57,15 @@ export function createForward(
     if (operation.upstream === 'gateway') return answerItself(exchange);
     // It is sent in this turn; else its body is still to come, and a slow one must keep nobody out.
     exchange.slot?.free();
-    const upstream = upstreams.get(operation.upstream)!;
+    const route = routes.get(operation.upstream)!;
+    const { upstream, credentials } = route;
     logEntry.upstream = upstream.name;
     if (client.handshake !== undefined) {
-      const carry = carryHandshake(exchange, client.handshake, internalToken, upstream.settings.connectMs, onReplaced);
+      const request = outgoingRequest(exchange, upstream, credentials, null);
+      const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connectMs, route);
       return deliver(exchange, upstream, carry, onFailure);
     }
-    return exchange.hasBody ? sendWithBody(exchange, upstream) : send(exchange, upstream, null);
+    return exchange.hasBody ? sendWithBody(exchange, route) : send(exchange, route, null);
   };
 }
 

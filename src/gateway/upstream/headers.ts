@@ -1,5 +1,14 @@
-import { addVary, HOP_BY_HOP, namedByConnection, ODD_VALUE, onlyValueOf, remembered } from '../edge/fields.js';
+import {
+  addVary,
+  HOP_BY_HOP,
+  lowerName,
+  namedByConnection,
+  ODD_VALUE,
+  onlyValueOf,
+  remembered,
+} from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
+import { passedCredential, type Credentials } from './credentials.js';
 
 /** Fields of an upstream's answer that are the gateway's to say, or nobody's. */
 const OWN: ReadonlySet<string> = new Set([
@@ -21,12 +30,11 @@ const returns = remembered(
 );
 
 /** The fields sent to the upstream: the client's, then who asks, which only the gateway may say. */
-export function requestHeaders(exchange: Admitted, internalToken: string): string[] {
+export function requestHeaders(exchange: Admitted, credentials: Credentials): string[] {
   const { verdict } = exchange;
   const headers = [
-    ...exchange.headers,
-    'Authorization',
-    `Bearer ${internalToken}`,
+    ...(credentials.replaces === null ? exchange.headers : without(exchange.headers, credentials.replaces)),
+    ...(credentials.field ?? []),
     'X-Request-Id',
     exchange.id,
     'traceparent',
@@ -37,7 +45,13 @@ export function requestHeaders(exchange: Admitted, internalToken: string): strin
     verdict.plan,
   ];
   if (verdict.keyId !== null) headers.push('X-Petgate-Key-Id', verdict.keyId);
+  const passed = passedCredential(exchange, credentials);
+  if (passed !== null) headers.push('Authorization', passed);
   return headers;
+}
+
+function without(headers: readonly string[], name: string): string[] {
+  return headers.filter((_text, index) => lowerName(headers[index - (index % 2)]!) !== name);
 }
 
 /**
@@ -56,13 +70,16 @@ export function appendResponseHeaders(
     const name = received[index]!;
     // A 204 has no length (RFC 9110 §8.6).
     if (status === 204 && name === 'content-length') continue;
-    if (!returns(name) || named?.includes(name) === true || (ownCors && name.startsWith('access-control-'))) continue;
+    // Where an upstream's 401 passes, it says how to do better.
+    const isReturned = returns(name) || (status === 401 && name === 'www-authenticate');
+    if (!isReturned || named?.includes(name) === true || (ownCors && name.startsWith('access-control-'))) continue;
     appendField(target, name, received[index + 1]!);
   }
-  if (status === 503) target.push('Retry-After', String(retryAfterS(onlyValueOf(received, 'retry-after'))));
+  if (status === 503 || status === 429)
+    target.push('Retry-After', String(retryAfterS(onlyValueOf(received, 'retry-after'))));
 }
 
-/** Whole seconds a 503 of the upstream asks to wait, as it said them (RFC 9110 §10.2.3), at least 1. */
+/** Whole seconds a 503 or 429 of the upstream asks to wait, as it said them (RFC 9110 §10.2.3), at least 1. */
 function retryAfterS(said: string | null): number {
   if (said === null) return 1;
   const seconds = /^\d{1,9}$/.test(said) ? Number(said) : Math.ceil((Date.parse(said) - Date.now()) / 1000);

@@ -1,12 +1,12 @@
 import type { UpstreamSettings } from '../config/settings.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
-import { openAddress, type Address } from './address.js';
-import type { BreakerChange } from './breaker.js';
+import type { Address } from './addresses/address.js';
+import type { BreakerChange } from './addresses/breaker.js';
+import { openAddresses, resolve, type Resolve } from './addresses/open.js';
+import { maxOf } from './addresses/share.js';
 import type { OnUpstreamFailure } from './failure.js';
-import { watchAddress } from './health.js';
 import { Slots } from './slots.js';
 import { Retries } from './retries.js';
-import { maxOf } from './share.js';
 
 /** Requests that may wait for a connection, as a multiple of the connections: the pool itself has no bound. */
 const WAITING_FACTOR = 4;
@@ -14,7 +14,14 @@ const WAITING_FACTOR = 4;
 export type Upstream = ReturnType<typeof openUpstream>;
 export type Upstreams = ReadonlyMap<string, Upstream>;
 
-export type OnBreakerChange = (upstream: string, address: Address, change: BreakerChange) => void;
+/** What happens at upstreams, for who watches. */
+export interface UpstreamEvents {
+  readonly breakerChanged: (upstream: string, address: Address, change: BreakerChange) => void;
+  /** TLS could not be agreed on. @param code of Node or OpenSSL */
+  readonly tlsFailed: (upstream: string, address: Address, code: string) => void;
+  /** A name could not be resolved, or can be again: null. @param code of Node */
+  readonly unresolved: (upstream: string, name: string, code: string | null) => void;
+}
 
 /**
  * Opens a keep-alive pool for each address; nothing is dialled yet.
@@ -22,14 +29,15 @@ export type OnBreakerChange = (upstream: string, address: Address, change: Break
  */
 export function openUpstreams(
   settings: Readonly<Record<string, UpstreamSettings>>,
-  onBreakerChange: OnBreakerChange,
+  events: UpstreamEvents,
   before: Upstreams = new Map(),
+  resolveName: Resolve = resolve,
 ): Upstreams {
   const named = Object.entries(settings).filter(([, upstream]) => upstream.addresses.length > 0);
   return new Map(
     named.map(([name, upstream]) => [
       name,
-      sameOf(before.get(name), upstream) ?? openUpstream(name, upstream, onBreakerChange),
+      sameOf(before.get(name), upstream) ?? openUpstream(name, upstream, events, resolveName),
     ]),
   );
 }
@@ -45,11 +53,17 @@ function sameOf(upstream: Upstream | undefined, settings: UpstreamSettings): Ups
   return JSON.stringify(upstream?.settings) === JSON.stringify(settings) ? upstream : undefined;
 }
 
-function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange: OnBreakerChange) {
-  const addresses = settings.addresses.map((url) => {
-    const address: Address = openAddress(url, settings, (change) => onBreakerChange(name, address, change));
-    return address;
-  });
+function openUpstream(name: string, settings: UpstreamSettings, events: UpstreamEvents, resolveName: Resolve) {
+  const opened = openAddresses(
+    settings,
+    {
+      breakerChanged: (address, change) => events.breakerChanged(name, address, change),
+      tlsFailed: (address, code) => events.tlsFailed(name, address, code),
+      unresolved: (host, code) => events.unresolved(name, host, code),
+    },
+    resolveName,
+  );
+  const addresses = opened.all;
   const full = settings.connections * (1 + WAITING_FACTOR);
   const shareFull = maxOf(settings.connections) * (1 + WAITING_FACTOR);
   const takesMore = (address: Address, operation: string, evenFull: boolean): boolean => {
@@ -59,9 +73,6 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
     return evenFull || (underWay.size < full && shareOf(operation).size < shareFull);
   };
   const slots = new Slots(addresses, { all: full, operation: shareFull });
-  const { health } = settings;
-  const watches = health === null ? [] : addresses.map((address) => watchAddress(address, health, settings.connectMs));
-  const unwatch = (): void => watches.forEach((stop) => stop());
   return {
     name,
     addresses,
@@ -86,21 +97,15 @@ function openUpstream(name: string, settings: UpstreamSettings, onBreakerChange:
       const best = bestOf(false);
       if (best !== null) return best;
       if (after === null) return bestOf(true);
-      return takesMore(after, operation, false) ? after : null;
+      return addresses.includes(after) && takesMore(after, operation, false) ? after : null;
     },
     /** While every breaker is open: how long until one is due, 0 at least; else null. */
     waitMs: (): number | null =>
       addresses.every(({ breaker }) => breaker.isOpen)
         ? Math.max(0, Math.min(...addresses.map(({ breaker }) => breaker.dueMs)) - performance.now())
         : null,
-    retire: async (): Promise<void> => {
-      unwatch();
-      await Promise.all(addresses.map(({ pool }) => pool.close()));
-    },
-    close: (): void => {
-      unwatch();
-      for (const { pool } of addresses) pool.destroy();
-    },
+    retire: opened.retire,
+    close: opened.close,
   };
 }
 

@@ -7,7 +7,12 @@ export interface OutgoingRequest {
   /** Flat `[name, value, …]`, without Host, Connection and framing; values hold no control characters. */
   readonly headers: readonly string[];
   readonly body: Buffer | null;
+  /** What Host says; null: the upstream's own. */
+  readonly host: string | null;
 }
+
+/** What became of a request without an answer: sent, and that broke or was malformed; or there was no connection. */
+export type Unanswered = 'sent' | 'not_sent' | 'tls';
 
 /** Steers one request that was dispatched. Once its answer ended, or it failed, it does nothing. */
 export interface Controller extends ChunkSource {
@@ -24,7 +29,6 @@ export interface ResponseHandler {
   onResponseStart(controller: Controller, status: number, headers: readonly string[]): void;
   onResponseData(controller: Controller, chunk: Buffer): void;
   onResponseEnd(): void;
-  /** @param sent false: no connection, or it ended before anything was written; else it broke, or was malformed */
-  onResponseError(sent: boolean): void;
+  onResponseError(what: Unanswered): void;
   onFault(error: unknown): void;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import util from 'node:util';
@@ -8,11 +8,12 @@ import { commonHeaders } from '../answer.js';
 import { lowerName } from '../edge/fields.js';
 import type { Admitted, ClientEnd, Handshake } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
-import { Attempt, type OnReplaced } from './attempt.js';
+import type { Address } from './addresses/address.js';
+import { Attempt, type ErrorRules } from './attempt.js';
 import type { Carry } from './deliver.js';
-import { appendResponseHeaders, requestHeaders } from './headers.js';
-import { destination, type Address } from './address.js';
-import type { Controller } from './transport.js';
+import { appendResponseHeaders } from './headers.js';
+import { onceReady, openSocket } from './http1/dial.js';
+import type { Controller, OutgoingRequest, Unanswered } from './transport.js';
 
 /** What Sec-WebSocket-Accept is made with (RFC 6455 §1.3). */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
@@ -27,23 +28,53 @@ type Fields = Record<string, string | string[]>;
 export function carryHandshake(
   exchange: Admitted,
   handshake: Handshake,
-  internalToken: string,
+  { target, headers, host }: OutgoingRequest,
   connectMs: number,
-  onReplaced: OnReplaced,
+  rules: ErrorRules,
 ): Carry {
-  const headers = groupedFields(requestHeaders(exchange, internalToken));
-  headers['connection'] = 'Upgrade';
-  headers['upgrade'] = 'websocket';
-  const request = { method: 'GET', url: exchange.path + exchange.query, headers } as unknown as IncomingMessage;
   return (address, onEnd) => {
+    const fields = groupedFields([...headers, 'connection', 'Upgrade', 'upgrade', 'websocket']);
+    fields['host'] = host ?? address.host;
+    const request = { method: 'GET', url: address.prefix + target, headers: fields } as unknown as IncomingMessage;
     const end = handshake.createEnd().on('error', () => undefined);
-    const proxy = loadProxy().createProxyServer({ target: targetOf(address), toProxy: true, prependPath: false });
-    return new Attempt(exchange, onReplaced, onEnd, (attempt) => {
-      proxy.on('proxyReqWs', (outgoing) => follow({ exchange, handshake, address, attempt, end, outgoing, connectMs }));
-      proxy.ws(request, end, NOTHING, {}, () => attempt.onResponseError());
+    return new Attempt(exchange, rules, onEnd, (attempt) => {
+      let unsent: Unanswered | undefined;
+      let onReady = (): void => undefined;
+      const agent = agentOf(
+        address,
+        connectMs,
+        () => onReady(),
+        (why) => (unsent = why),
+      );
+      const proxy = loadProxy().createProxyServer({ target: NOWHERE, agent, toProxy: true });
+      proxy.on('proxyReqWs', (outgoing) => {
+        // http-proxy puts paths together anew; what was routed is what is asked for.
+        outgoing.path = address.prefix + target;
+        const controller = follow({ exchange, handshake, address, attempt, end, outgoing });
+        onReady = () => attempt.onRequestStart(controller);
+      });
+      proxy.ws(request, end, NOTHING, {}, () => attempt.onResponseError(unsent));
       return null;
     });
   };
+}
+
+/** Whom http-proxy believes to ask: the agent knows better. */
+const NOWHERE = { protocol: 'http:', host: 'localhost', hostname: 'localhost', port: 80 };
+
+/** Connects as plain requests do, with TLS and a deadline. Says why there is no connection, before Node does. */
+function agentOf(
+  { peer }: Address,
+  connectMs: number,
+  onReady: () => void,
+  onUnsent: (why: Unanswered) => void,
+): Agent {
+  const createConnection = (): Socket => {
+    const socket = openSocket(peer);
+    onceReady(socket, peer, connectMs, onReady, onUnsent);
+    return socket;
+  };
+  return Object.assign(new Agent(), { createConnection });
 }
 
 interface Followed {
@@ -53,14 +84,11 @@ interface Followed {
   readonly attempt: Attempt;
   readonly end: ClientEnd;
   readonly outgoing: ClientRequest;
-  readonly connectMs: number;
 }
 
 /** Listens to the request before http-proxy does, so that each event reaches us first. */
-function follow(followed: Followed): void {
-  const { exchange, attempt, outgoing, connectMs } = followed;
-  // http-proxy puts paths together anew; what was routed is what is asked for.
-  outgoing.path = exchange.path + exchange.query;
+function follow(followed: Followed): Controller {
+  const { attempt, outgoing } = followed;
   let opened = false;
   let answer: IncomingMessage | null = null;
   const controller: Controller = {
@@ -72,7 +100,6 @@ function follow(followed: Followed): void {
     // Node reads into memory of its own.
     release: () => undefined,
   };
-  outgoing.once('socket', (socket) => onceConnected(socket, connectMs, () => attempt.onRequestStart(controller)));
   outgoing.on('response', (response) => {
     // http-proxy writes the answer too, as it came; into an end that isn't open, and so to nobody.
     answer = response;
@@ -83,21 +110,7 @@ function follow(followed: Followed): void {
     if (opened) attempt.stop('answered');
     else attempt.stop(REFUSALS.upstream_failed);
   });
-}
-
-/** A connection that does not come is given up, as that of a plain request is. */
-function onceConnected(socket: Socket, connectMs: number, connected: () => void): void {
-  if (!socket.connecting) {
-    connected();
-    return;
-  }
-  const deadline = setTimeout(() => void socket.destroy(new Error('no connection in time')), connectMs);
-  socket
-    .once('close', () => clearTimeout(deadline))
-    .once('connect', () => {
-      clearTimeout(deadline);
-      connected();
-    });
+  return controller;
 }
 
 function pass(response: IncomingMessage, controller: Controller, attempt: Attempt): void {
@@ -172,19 +185,6 @@ function groupedFields(flat: readonly string[]): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, values]) => [name, values.length === 1 ? values[0]! : values]),
   );
-}
-
-function targetOf({ url }: Address): {
-  protocol: string;
-  host: string;
-  hostname: string;
-  port: number;
-  socketPath?: string;
-} {
-  const { target } = destination(url);
-  if ('path' in target)
-    return { protocol: 'http:', host: 'localhost', hostname: 'localhost', port: 80, socketPath: target.path };
-  return { protocol: 'http:', host: target.host, hostname: target.host, port: target.port };
 }
 
 let loaded: typeof ProxyServer | null = null;

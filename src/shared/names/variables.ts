@@ -25,6 +25,7 @@ export const VARIABLES: readonly string[] = [
   'PORT',
   'REDIS_URL',
   'STORE_URL',
+  'UPSTREAM_URL',
 ];
 const OURS = VARIABLES.filter((name) => name.startsWith('PETGATE_'));
 

@@ -9,8 +9,12 @@ import { Pool, type Dispatcher } from 'undici';
  * on both sides, hop-by-hop fields dropped both ways, the answer streamed with back-pressure, the
  * request cancelled when its client leaves. It knows nobody, limits nothing, counts and logs nothing.
  */
-const { UPSTREAM_PORT = '', TLS_CERT, TLS_KEY = '' } = process.env;
-const pool = new Pool(`http://127.0.0.1:${UPSTREAM_PORT}`, { connections: 1024, pipelining: 1 });
+const { UPSTREAM_PORT = '', UPSTREAM_CA, TLS_CERT, TLS_KEY = '' } = process.env;
+const pool = new Pool(`${UPSTREAM_CA === undefined ? 'http' : 'https'}://127.0.0.1:${UPSTREAM_PORT}`, {
+  connections: 1024,
+  pipelining: 1,
+  ...(UPSTREAM_CA === undefined ? {} : { connect: { ca: readFileSync(UPSTREAM_CA) } }),
+});
 const HOP_BY_HOP = new Set([
   'connection',
   'host',

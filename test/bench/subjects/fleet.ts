@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../src/shared/package-root.js';
-import { issueCertificate } from '../../servers/certificate.js';
+import { issueCertificate, type Issued } from '../../servers/certificate.js';
 import { startRedis, type RedisServer } from '../../servers/redis.js';
+import type { Scenario } from '../scenarios.js';
 import type { BenchKey, KeyKind } from './keys.js';
 import { startNginx } from './nginx.js';
 import { startBare, startExpress, startFastify, startUpstream } from './node-peers.js';
@@ -46,13 +47,21 @@ export class Fleet {
    */
   static async start(
     names: ReadonlySet<SubjectName>,
-    withTls: boolean,
+    secure: Pick<Scenario, 'tls' | 'upstreamTls'>,
     folder: string,
     root = packageRoot,
   ): Promise<Fleet> {
     mkdirSync(folder, { recursive: true });
-    const fleet = new Fleet(await startRedis(), await startUpstream());
-    const tls = withTls ? issueCertificate(folder, 'bench') : undefined;
+    const issue = (wanted = false, name: string): Issued | undefined =>
+      wanted ? issueCertificate(folder, name) : undefined;
+    const [tls, upstreamTls] = [issue(secure.tls, 'bench'), issue(secure.upstreamTls, 'upstream')];
+    const fleet = new Fleet(await startRedis(), await startUpstream(upstreamTls));
+    const { port } = fleet.#upstream;
+    const upstream = {
+      port,
+      url: `${upstreamTls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+      ca: upstreamTls?.cert,
+    };
     for (const name of SUBJECTS.filter((one) => names.has(one))) {
       try {
         fleet.subjects.set(
@@ -60,7 +69,7 @@ export class Fleet {
           await STARTS[name]({
             folder: join(folder, name),
             root,
-            upstreamPort: fleet.#upstream.port,
+            upstream,
             redis: fleet.redis,
             tls,
           }),

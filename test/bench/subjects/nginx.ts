@@ -15,7 +15,7 @@ const NEEDED = [
 ];
 
 /** nginx with Lua: one process that serves, and one above it. */
-export async function startNginx({ folder, upstreamPort, redis, tls }: Place): Promise<Started> {
+export async function startNginx({ folder, upstream, redis, tls }: Place): Promise<Started> {
   const missing = NEEDED.filter((path) => !existsSync(path));
   if (missing.length > 0)
     throw new Error(`${missing.join(', ')} missing: apt-get install nginx libnginx-mod-http-lua lua-resty-core`);
@@ -24,7 +24,7 @@ export async function startNginx({ folder, upstreamPort, redis, tls }: Place): P
   const values: Record<string, string> = {
     FOLDER: folder,
     LUA,
-    UPSTREAM: String(upstreamPort),
+    UPSTREAM: String(upstream.port),
     PORT: String(port),
     TLS: tls === undefined ? '' : 'ssl http2',
     CERTIFICATE: tls === undefined ? '' : `ssl_certificate ${tls.cert}; ssl_certificate_key ${tls.key};`,

@@ -4,13 +4,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../../src/shared/package-root.js';
+import type { Issued } from '../../servers/certificate.js';
 import type { Place, Started } from './subject.js';
 
 /** Where `npm run bench` installs the peers of Node: the product's own packages stay as they are. */
 const PEERS = join(packageRoot, 'dist/bench-peers');
 
-export const startUpstream = (): Promise<Started> =>
-  startScript(fileURLToPath(new URL('upstream.js', import.meta.url)), {});
+export const startUpstream = (tls?: Issued): Promise<Started> =>
+  startScript(fileURLToPath(new URL('upstream.js', import.meta.url)), filesOf(tls));
 export const startBare = (place: Place): Promise<Started> =>
   startScript(fileURLToPath(new URL('../peers/bare.js', import.meta.url)), environmentOf(place));
 export const startFastify = (place: Place): Promise<Started> => startPeer('fastify', place);
@@ -22,9 +23,18 @@ function startPeer(name: string, place: Place): Promise<Started> {
   return startScript(script, environmentOf(place));
 }
 
-function environmentOf({ upstreamPort, redis, tls }: Place): Record<string, string> {
-  const files = tls === undefined ? {} : { TLS_CERT: tls.cert, TLS_KEY: tls.key };
-  return { UPSTREAM_PORT: String(upstreamPort), REDIS_PORT: String(redis.port), NODE_ENV: 'production', ...files };
+function environmentOf({ upstream, redis, tls }: Place): Record<string, string> {
+  return {
+    UPSTREAM_PORT: String(upstream.port),
+    ...(upstream.ca === undefined ? {} : { UPSTREAM_CA: upstream.ca }),
+    REDIS_PORT: String(redis.port),
+    NODE_ENV: 'production',
+    ...filesOf(tls),
+  };
+}
+
+function filesOf(tls: Issued | undefined): Record<string, string> {
+  return tls === undefined ? {} : { TLS_CERT: tls.cert, TLS_KEY: tls.key };
 }
 
 /** Runs a script that tells its port. */

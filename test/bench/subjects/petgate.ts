@@ -25,7 +25,7 @@ export async function startPetgate(
   place: Place,
   { accessLog = false, withRedis = false }: PetgateOptions,
 ): Promise<Petgate> {
-  const { folder, root, redis, tls } = place;
+  const { folder, root, redis, tls, upstream } = place;
   mkdirSync(folder, { recursive: true });
   const configFile = join(folder, 'gateway.yaml');
   writeFileSync(join(folder, 'plans.yaml'), stringify(PLANS, { aliasDuplicateObjects: false }));
@@ -37,7 +37,13 @@ export async function startPetgate(
       log: { access: accessLog },
       // A busy machine is no outage.
       store: { deadline: '5s' },
-      upstreams: { pets: { addresses: [`http://127.0.0.1:${place.upstreamPort}`], connections: 1024 } },
+      upstreams: {
+        pets: {
+          addresses: [upstream.url],
+          connections: 1024,
+          ...(upstream.ca === undefined ? {} : { ca: upstream.ca }),
+        },
+      },
       ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key } }),
     }),
   );

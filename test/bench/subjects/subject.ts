@@ -24,7 +24,8 @@ export interface Place {
   readonly folder: string;
   /** Of the build of Petgate. */
   readonly root: string;
-  readonly upstreamPort: number;
+  /** What is behind it, and the file with who signed its certificate; undefined: it is plain. */
+  readonly upstream: { readonly port: number; readonly url: string; readonly ca: string | undefined };
   readonly redis: RedisServer;
   /** It is to speak TLS, and HTTP/2 where it can. */
   readonly tls: Issued | undefined;

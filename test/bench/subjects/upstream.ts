@@ -1,4 +1,6 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer as createSecureServer } from 'node:tls';
 
 /**
  * The upstream of all subjects, in a process of its own: reads no more of HTTP than it must, so that it
@@ -38,7 +40,7 @@ function endOf(text: string): number {
   return last === -1 ? 0 : last + 7;
 }
 
-const server = createServer({ noDelay: true }, (socket) => {
+function serve(socket: Socket): void {
   let received = '';
   socket.setEncoding('latin1');
   socket.on('data', (text: string) => {
@@ -50,6 +52,12 @@ const server = createServer({ noDelay: true }, (socket) => {
   });
   // A gateway under test may cut a connection.
   socket.on('error', () => socket.destroy());
-});
+}
+
+const { TLS_CERT, TLS_KEY = '' } = process.env;
+const server =
+  TLS_CERT === undefined
+    ? createServer({ noDelay: true }, serve)
+    : createSecureServer({ noDelay: true, cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, serve);
 server.listen(0, '127.0.0.1', 4096, () => process.send?.((server.address() as AddressInfo).port));
 process.on('disconnect', () => process.exit());

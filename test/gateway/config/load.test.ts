@@ -73,6 +73,13 @@ const expectedUpstream = {
   connections: 256,
   connectMs: 1000,
   deadlineMs: 15_000,
+  resolveMs: 10_000,
+  tls: { ca: null, cert: null, key: null },
+  servername: null,
+  stripPrefix: '',
+  host: 'upstream',
+  authorization: 'internal',
+  errors: 'replace',
   health: null,
   breaker: { failures: 5, openMs: 1000, capMs: 10_000 },
 };

@@ -1,7 +1,11 @@
 import t from 'tap';
 import { toAdmitted, toIdentified, toRouted, toStripped, type Admitted } from '../../../src/gateway/exchange.js';
 import type { Operation } from '../../../src/gateway/contract/operation.js';
+import { credentialsOf } from '../../../src/gateway/upstream/credentials.js';
 import { appendResponseHeaders, requestHeaders } from '../../../src/gateway/upstream/headers.js';
+import { upstreamSettings } from './settings.js';
+
+const INTERNAL = credentialsOf(upstreamSettings({ authorization: 'internal' }), 'internal');
 import { ADMITTED } from '../admission/verdict.js';
 import { makeExchange } from '../exchange.js';
 
@@ -49,7 +53,7 @@ const told = (
 };
 
 t.test('the upstream is told who asks, once, by us', (t) => {
-  const fields = requestHeaders(admitted('k1'), 'internal');
+  const fields = requestHeaders(admitted('k1'), INTERNAL);
   t.same(fields, [
     'Accept',
     'a/b',
@@ -66,7 +70,7 @@ t.test('the upstream is told who asks, once, by us', (t) => {
     'X-Petgate-Key-Id',
     'k1',
   ]);
-  t.notOk(requestHeaders(admitted(null), 'internal').includes('X-Petgate-Key-Id'), 'who has no key has no id');
+  t.notOk(requestHeaders(admitted(null), INTERNAL).includes('X-Petgate-Key-Id'), 'who has no key has no id');
   t.end();
 });
 

@@ -1,13 +1,15 @@
 import t from 'tap';
-import type { Address } from '../../../src/gateway/upstream/address.js';
+import type { Address } from '../../../src/gateway/upstream/addresses/address.js';
 import type { BreakerSettings } from '../../../src/gateway/config/settings.js';
 import { openUpstreams, type Upstream } from '../../../src/gateway/upstream/pools.js';
+import { NO_EVENTS, upstreamSettings } from './settings.js';
 
 const BREAKER = { failures: 1, openMs: 60_000, capMs: 60_000 };
 
 function open(addresses: readonly string[], connections = 2, breaker: BreakerSettings = BREAKER): Upstream {
-  const more = { connections, connectMs: 100, deadlineMs: 100, health: null, breaker };
-  const upstreams = openUpstreams({ pets: { addresses, ...more }, store: { addresses: [], ...more } }, () => undefined);
+  const more = { connections, connectMs: 100, deadlineMs: 100, breaker };
+  const pets = upstreamSettings({ addresses, ...more });
+  const upstreams = openUpstreams({ pets, store: { ...pets, addresses: [] } }, NO_EVENTS);
   t.same([...upstreams.keys()], ['pets'], 'one without addresses is not there');
   const upstream = upstreams.get('pets')!;
   t.teardown(() => upstream.close());

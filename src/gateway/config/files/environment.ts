@@ -27,6 +27,7 @@ const VARIABLES: readonly Variable[] = [
   { name: 'REDIS_URL', path: ['store', 'redis'], read: asText },
   { name: 'LEDGER_URL', path: ['store', 'archive'], read: asText },
   { name: 'PETS_URL', path: ['upstreams', 'pets', 'addresses'], read: asList },
+  { name: 'UPSTREAM_URL', path: ['upstreams', 'default', 'addresses'], read: asList },
   { name: 'STORE_URL', path: ['upstreams', 'store', 'addresses'], read: asList },
   { name: 'PETGATE_WORKERS', path: ['workers'], read: asNumber },
   { name: 'PETGATE_EVENTS_URL', path: ['events', 'url'], read: asText },

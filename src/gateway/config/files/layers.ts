@@ -103,6 +103,12 @@ export function at(tree: unknown, path: Path): unknown {
   return value;
 }
 
+/** The path that a setting says, absolute: relative to the file that says it; null where nobody does. */
+export function pathAt(layers: Layers, setting: Path): string | null {
+  const path = at(layers.value, setting);
+  return typeof path === 'string' ? resolve((layers.decides(setting) ?? layers.base).folder, path) : null;
+}
+
 function fileLayer(file: YamlFile, path: string): Layer {
   return { value: file.value, folder: dirname(path), path, locate: (wanted, part) => file.locate(wanted, part) };
 }

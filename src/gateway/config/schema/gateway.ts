@@ -4,13 +4,12 @@ import { events } from './events.js';
 import { limits } from './limits.js';
 import { store } from './store.js';
 import { upstream } from './upstream.js';
-import { bool, choice, duration, mapping, network, share, text, whole } from './values.js';
+import { bool, choice, duration, mapping, network, path, share, text, whole } from './values.js';
 
 const HOST = /^(?:[0-9A-Fa-f:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})?)$/;
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 const host = text('must be a host name or an address, such as 127.0.0.1', HOST);
 const port = whole(0, 65_535);
-const path = text('must be a path', /^[^\0]+$/);
 
 /** `gateway.yaml` and the files that extend it. Its input form is `config/schema/gateway.schema.json`. */
 export const gatewayFile = mapping({

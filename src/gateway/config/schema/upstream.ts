@@ -1,10 +1,18 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
-import { duration, LONGEST, mapping, text, whole } from './values.js';
+import { authorization } from './authorization.js';
+import { choice, duration, LONGEST, mapping, path, text, whole } from './values.js';
 
 const address = z
-  .string({ error: 'must be an address such as http://127.0.0.1:8081 or unix:/run/pets.sock' })
-  .refine(isUpstreamAddress, 'must be http://host:port, without path, query or password, or unix:/path')
-  .describe('http://host:port or unix:/path');
+  .string({
+    error: 'must be an address such as http://127.0.0.1:8081, https://api.example.com/v2 or unix:/run/app.sock',
+  })
+  .refine(
+    isUpstreamAddress,
+    'must be http:// or https://host:port/path, without query or password, the path as it is sent (no .. and no ' +
+      'blanks); or unix:/socket or unix:/socket:/path, the socket of at most 107 bytes',
+  )
+  .describe('http://host:port, https://host, either with a path, unix:/socket or unix:/socket:/path');
 
 const health = mapping({
   path: text('must be a path such as /readyz', /^\/[\x21-\x7e]{0,1023}$/).describe(
@@ -24,13 +32,44 @@ const breaker = mapping({
   cap: duration('10ms', '1h').prefault('10s').describe('The longest time from trial to trial.'),
 }).refine((given) => given.cap >= given.open, { path: ['cap'], error: 'must not be shorter than open' });
 
-/** One of `upstreams` of gateway.yaml. */
-export const upstream = mapping({
+const fields = mapping({
   addresses: z
     .array(address, { error: 'must be a list of addresses' })
     .max(256, 'must be at most 256 addresses')
     .prefault([])
     .describe('Where the service answers. None: its operations answer 501.'),
+  ca: path
+    .optional()
+    .describe('PEM file: who may have signed the certificates of https addresses. Left out: whom the system trusts.'),
+  servername: text('must be a host name such as api.internal', /^(?=.{1,253}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/)
+    .refine((name) => isIP(name) === 0, 'must be a host name; leave it out to check the certificate for an address')
+    .optional()
+    .describe('The name that their certificates are for, where it is not that of the address.'),
+  cert: path.optional().describe('PEM file: the certificate by which https addresses know the gateway.'),
+  key: path.optional().describe('PEM file: its private key, without a passphrase.'),
+  resolve: duration('100ms', '1h')
+    .prefault('10s')
+    .describe('How often host names in addresses are looked up; every address of theirs is used.'),
+  strip_prefix: text(
+    'must be a path such as /v1, without a slash at its end',
+    /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)+$/,
+  )
+    .optional()
+    .describe('Taken from the front of paths; where an address has a path, that stands there instead.'),
+  host: choice('upstream', 'client')
+    .prefault('upstream')
+    .describe("What Host says to it: the host of its address, or the client's word."),
+  authorization: authorization
+    .optional()
+    .describe(
+      "What it knows the gateway by: none, internal (the token that pets know), client (the client's own word), or a " +
+        'secret from a file or variable. Left out: internal for pets and store, none for all others.',
+    ),
+  errors: choice('replace', 'pass')
+    .prefault('replace')
+    .describe(
+      'What becomes of its answers of 400 and above that are no Error: replaced by one, or passed as they are.',
+    ),
   health: health
     .optional()
     .describe(
@@ -50,8 +89,36 @@ export const upstream = mapping({
   deadline: duration('1ms', LONGEST).prefault('15s').describe('From dispatch to the last byte of the answer.'),
 });
 
+/** One of `upstreams` of gateway.yaml. */
+export const upstream = fields.superRefine((given, context) => {
+  const refuse = (key: string, message: string): void => {
+    context.addIssue({ code: 'custom', path: [key], message });
+  };
+  const hasTls = given.addresses.some((url) => url.startsWith('https:'));
+  for (const key of ['ca', 'servername', 'cert', 'key'] as const)
+    if (given[key] !== undefined && given.addresses.length > 0 && !hasTls)
+      refuse(key, 'no address is https://; leave this out, or write https:// where TLS is spoken');
+  if (given.cert !== undefined && given.key === undefined) refuse('key', 'must be the file with the key of cert');
+  if (given.key !== undefined && given.cert === undefined)
+    refuse('cert', 'must be the file with the certificate of key');
+});
+
+/** Longer paths don't fit into the address of a socket. */
+const MAX_SOCKET_BYTES = 107;
+const PATH = /^\/[\x21-\x7e]*$/;
+
 function isUpstreamAddress(given: string): boolean {
-  if (given.startsWith('unix:')) return /^unix:\/[^\0]+$/.test(given);
-  if (!/^http:\/\/[^/?#@\\\s]+\/?$/.test(given) || !URL.canParse(given)) return false;
-  return new URL(given).hostname !== '';
+  if (given.startsWith('unix:')) {
+    const [socket = '', prefix = '/', ...more] = given.slice('unix:'.length).split(/:(?=\/)/);
+    return (
+      /^\/[^\0]+$/.test(socket) && Buffer.byteLength(socket) <= MAX_SOCKET_BYTES && isPath(prefix) && more.length === 0
+    );
+  }
+  const parts = /^https?:\/\/[^/?#@\\\s]+(\/.*)?$/.exec(given);
+  return parts !== null && URL.canParse(given) && new URL(given).hostname !== '' && isPath(parts[1] ?? '/');
+}
+
+/** Whether it is sent just as it stands here. */
+function isPath(given: string): boolean {
+  return PATH.test(given) && !/[?#\\]/.test(given) && new URL(given, 'http://host').pathname === given;
 }

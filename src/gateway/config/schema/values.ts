@@ -50,6 +50,8 @@ export function text(error: string, pattern: RegExp) {
   return z.string({ error }).regex(pattern, error);
 }
 
+export const path = text('must be a path', /^[^\0]+$/);
+
 /** One of a few words. */
 export const choice = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
   z.enum(words, { error: `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });

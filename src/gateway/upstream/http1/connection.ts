@@ -19,6 +19,7 @@ const LINGER_MS = 2000;
 /** Notified when a connection can take another request, could send nothing of one, and has closed. */
 export interface Owner {
   readonly fixedLines: string;
+  readonly prefix: string;
   onIdle(connection: Connection): void;
   onUnsent(request: UpstreamRequest): void;
   onGone(connection: Connection, socket: Socket): void;
@@ -65,7 +66,7 @@ export class Connection implements SocketReader {
     if (!request.begin(this)) return;
     const { method, body } = request.outgoing;
     this.#reader.expect(method);
-    const head = requestHead(request.outgoing, this.#owner.fixedLines);
+    const head = requestHead(request.outgoing, this.#owner);
     const isOneWrite = body !== null && body.length <= SINGLE_WRITE_BYTES;
     this.#socket.write(isOneWrite ? head + body.toString('latin1') : head, 'latin1');
     if (this.#socket.errored !== null) this.#returnUnsent(request);

@@ -2,15 +2,16 @@ import type { Socket } from 'node:net';
 import { onceATurn } from '../../../shared/once-a-turn.js';
 import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.js';
 import { Connection, type Owner } from './connection.js';
-import { dial, type Target } from './dial.js';
+import { dial, type Peer } from './dial.js';
 import { UpstreamRequest } from './request.js';
 import { fixedLines } from './request-head.js';
 
 const SWEEP_MS = 500;
 
-export interface PoolSettings {
-  readonly target: Target;
+export interface PoolSettings extends Peer {
   readonly host: string;
+  /** Stands in front of each target; empty, or a path without a slash at its end. */
+  readonly prefix: string;
   readonly connections: number;
   readonly connectMs: number;
   readonly idleMs: number;
@@ -25,6 +26,7 @@ export interface PoolSettings {
  */
 export class Pool implements Owner {
   readonly fixedLines: string;
+  readonly prefix: string;
   readonly #settings: PoolSettings;
   readonly #sockets = new Set<Socket>();
   /** The one used last is used next: those that are not needed expire. */
@@ -40,6 +42,7 @@ export class Pool implements Owner {
   constructor(settings: PoolSettings) {
     this.#settings = settings;
     this.fixedLines = fixedLines(settings.host);
+    this.prefix = settings.prefix;
   }
 
   get stats(): { connected: number; queued: number } {
@@ -104,10 +107,10 @@ export class Pool implements Owner {
 
   /** One that fails takes along the request that waited longest: else all would wait for an address that is down. */
   #dial(): void {
-    const { target, connectMs, idleMs, lifetimeMs } = this.#settings;
+    const { connectMs, idleMs, lifetimeMs } = this.#settings;
     this.#dialling += 1;
     const socket = dial(
-      target,
+      this.#settings,
       connectMs,
       () => {
         this.#dialling -= 1;
@@ -115,10 +118,10 @@ export class Pool implements Owner {
         this.onIdle(connection);
         return connection;
       },
-      () => {
+      (failure) => {
         this.#dialling -= 1;
         this.#sockets.delete(socket);
-        this.#queue.shift()?.fail();
+        this.#queue.shift()?.fail(failure);
         this.#schedule();
       },
     );

@@ -9,8 +9,11 @@ export function fixedLines(host: string): string {
 }
 
 /** The head of a request, framing included, to be written as latin1 (RFC 9112 §3). */
-export function requestHead({ method, target, headers, body }: OutgoingRequest, fixed: string): string {
-  let head = `${method} ${target}${fixed}`;
+export function requestHead(
+  { method, target, headers, body, host }: OutgoingRequest,
+  { prefix, fixedLines: fixed }: { readonly prefix: string; readonly fixedLines: string },
+): string {
+  let head = `${method} ${prefix}${target}${host === null ? fixed : fixedLines(host)}`;
   for (let index = 0; index < headers.length; index += 2) head += `${headers[index]!}: ${headers[index + 1]!}\r\n`;
   const length = body === null ? 0 : body.length;
   return length > 0 || EXPECTS_BODY.has(method) ? `${head}Content-Length: ${length}\r\n\r\n` : `${head}\r\n`;

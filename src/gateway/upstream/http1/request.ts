@@ -1,6 +1,6 @@
 import { complete } from './completed.js';
 import { release } from './read-buffer.js';
-import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.js';
+import type { Controller, OutgoingRequest, ResponseHandler, Unanswered } from '../transport.js';
 
 interface Carrier {
   destroy(): void;
@@ -66,9 +66,10 @@ export class UpstreamRequest implements Controller {
     complete(this.#handler);
   }
 
-  fail(): void {
+  /** @param unsent why, where it had no connection */
+  fail(unsent: Unanswered = 'not_sent'): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#handler.onResponseError(this.#connection !== null);
+    this.#handler.onResponseError(this.#connection === null ? unsent : 'sent');
   }
 }

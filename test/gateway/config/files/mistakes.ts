@@ -142,24 +142,6 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
   ],
   ['upstream-gateway', '2:3 upstreams.gateway', /gateway itself/, 'upstreams:\n  gateway: { addresses: [] }\n'],
   ['upstream-name', '2:3 upstreams.Pets', /lower-case/, 'upstreams:\n  Pets: { addresses: [] }\n'],
-  [
-    'upstream-password',
-    '2:23 upstreams.pets.addresses.0',
-    /without path, query or password/,
-    "upstreams:\n  pets: { addresses: ['http://user:sesame@127.0.0.1:8081'] }\n",
-  ],
-  [
-    'upstream-path',
-    '2:23 upstreams.pets.addresses.0',
-    /without path/,
-    'upstreams:\n  pets: { addresses: [http://127.0.0.1:8081/v1] }\n',
-  ],
-  [
-    'upstream-scheme',
-    '2:23 upstreams.pets.addresses.0',
-    /http:\/\/host:port/,
-    "upstreams:\n  pets: { addresses: ['https://127.0.0.1'] }\n",
-  ],
   ['usage-half-days', '2:10 store.usage', /whole days/, 'store:\n  usage: 36h\n'],
   ['workers', '1:10 workers', /from 1 to 1024, or auto/, 'workers: 0\n'],
 ];

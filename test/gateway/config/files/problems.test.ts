@@ -7,11 +7,14 @@ import { ConfigError, loadSettings, renderProblems } from '../../../../src/gatew
 import { MAX_PLANS } from '../../../../src/gateway/admission/plan.js';
 import { packageRoot } from '../../../../src/shared/package-root.js';
 import { PLANS_MISTAKES, SETTINGS_MISTAKES, type Mistake } from './mistakes.js';
+import { UPSTREAM_MISTAKES } from './upstream-mistakes.js';
+
+const MISTAKES = [...SETTINGS_MISTAKES, ...UPSTREAM_MISTAKES];
 
 const filesOf = (mistakes: readonly Mistake[]): Record<string, string> =>
   Object.fromEntries(mistakes.map(([name, , , text]) => [`${name}.yaml`, text]));
 const folder = t.testdir({
-  ...filesOf(SETTINGS_MISTAKES),
+  ...filesOf(MISTAKES),
   'base-broken.yaml': 'extends: unknown-key.yaml\nrealm: petgate\n',
   'several.yaml': "realm: ''\nlisten: { port: -1 }\nplans: plans/limit-zero.yaml\n",
   plans: filesOf(PLANS_MISTAKES),
@@ -38,7 +41,7 @@ function check(t: Test, error: ConfigError, file: string, where: string, what: R
   if (file !== 'alias-bomb.yaml') t.equal(error.problems.length, 1);
 }
 
-for (const [name, where, what] of SETTINGS_MISTAKES) {
+for (const [name, where, what] of MISTAKES) {
   t.test(`${name}.yaml is refused at ${where}`, (t) => {
     check(t, refusal({ PETGATE_CONFIG: join(folder, `${name}.yaml`) }), `${name}.yaml`, where, what);
     t.end();

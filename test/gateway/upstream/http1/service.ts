@@ -11,6 +11,7 @@ export const GET: OutgoingRequest = {
   target: '/v1/pets',
   headers: ['X-One', '1', 'X-Latin', 'caf\u00e9'],
   body: null,
+  host: null,
 };
 
 interface Service {
@@ -52,7 +53,9 @@ export async function listen(t: Test, path?: string): Promise<Service> {
 export function open(t: Test, port: number, settings: Partial<PoolSettings> = {}): Pool {
   const pool = new Pool({
     target: { host: '127.0.0.1', port },
+    tls: null,
     host: 'pets.example',
+    prefix: '',
     connections: 2,
     connectMs: 5000,
     idleMs: 4000,

@@ -1,13 +1,14 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import type { Address } from '../../../src/gateway/upstream/address.js';
-import { openUpstreams, type Upstream } from '../../../src/gateway/upstream/pools.js';
-import type { ResponseHandler } from '../../../src/gateway/upstream/transport.js';
-import { startFront } from '../../attacks/front.js';
-import { scrape } from '../../servers/exposition.js';
-import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { until } from '../../servers/until.js';
-import { startUpstream, type Upstream as Service } from '../../servers/upstream.js';
+import type { Address } from '../../../../src/gateway/upstream/addresses/address.js';
+import { openUpstreams, type Upstream } from '../../../../src/gateway/upstream/pools.js';
+import { NO_EVENTS, upstreamSettings } from '../settings.js';
+import type { ResponseHandler } from '../../../../src/gateway/upstream/transport.js';
+import { startFront } from '../../../attacks/front.js';
+import { scrape } from '../../../servers/exposition.js';
+import { startGateway, type Gateway } from '../../../servers/gateway.js';
+import { until } from '../../../servers/until.js';
+import { startUpstream, type Upstream as Service } from '../../../servers/upstream.js';
 
 const ASKED = { path: '/readyz', every: '100ms', deadline: '200ms' };
 
@@ -127,7 +128,7 @@ t.test(
       asked += 1;
       response.writeHead(asked === 2 ? 500 : 204).end();
     };
-    address.pool.dispatch({ method: 'GET', target: '/stuck', headers: [], body: null }, DEAF);
+    address.pool.dispatch({ method: 'GET', target: '/stuck', headers: [], body: null, host: null }, DEAF);
     let wasWell = true;
     await until('it was asked often', () => {
       wasWell &&= address.healthy;
@@ -144,7 +145,9 @@ t.test(
 function open({ url, connections }: { readonly url: string; readonly connections: number }): Upstream {
   const health = { path: ASKED.path, everyMs: 20, deadlineMs: 1000 };
   return openUpstreams(
-    { pets: { addresses: [url], connections, connectMs: 100, deadlineMs: 100, health, breaker: null } },
-    () => undefined,
+    {
+      pets: upstreamSettings({ addresses: [url], connections, connectMs: 100, deadlineMs: 100, health, breaker: null }),
+    },
+    NO_EVENTS,
   ).get('pets')!;
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Breaker, type BreakerChange } from '../../../src/gateway/upstream/breaker.js';
+import { Breaker, type BreakerChange } from '../../../../src/gateway/upstream/addresses/breaker.js';
 
 const SETTINGS = { failures: 3, openMs: 1000, capMs: 3000 };
 

@@ -1,5 +1,5 @@
-import type { BreakerSettings } from '../config/settings.js';
-import type { UpstreamFailure } from './failure.js';
+import type { BreakerSettings } from '../../config/settings.js';
+import type { UpstreamFailure } from '../failure.js';
 
 /** What fails all at once, such as one of several instances, may be over already: a good answer counts for so long. */
 const FRESH_MS = 250;

@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import { packageRoot } from '../../../src/shared/package-root.js';
-import { codeOf } from '../../answers/honest.js';
-import { request, startFront, type Front } from '../../attacks/front.js';
-import { scrape } from '../../servers/exposition.js';
-import type { RawAnswer } from '../../servers/raw.js';
-import { until } from '../../servers/until.js';
-import { startUpstream, type Upstream } from '../../servers/upstream.js';
+import { packageRoot } from '../../../../src/shared/package-root.js';
+import { codeOf } from '../../../answers/honest.js';
+import { request, startFront, type Front } from '../../../attacks/front.js';
+import { scrape } from '../../../servers/exposition.js';
+import type { RawAnswer } from '../../../servers/raw.js';
+import { until } from '../../../servers/until.js';
+import { startUpstream, type Upstream } from '../../../servers/upstream.js';
 
 const add = (front: Front): Promise<RawAnswer> =>
   front.send(`${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`);

@@ -1,0 +1,99 @@
+import type { SecureContext } from 'node:tls';
+import { Bag } from '../../../shared/bag.js';
+import type { UpstreamSettings } from '../../config/settings.js';
+import type { Peer } from '../http1/dial.js';
+import { Pool } from '../http1/pool.js';
+import { TlsClient } from '../http1/tls.js';
+import { Breaker, type BreakerChange } from './breaker.js';
+import type { Destination } from './destination.js';
+import { Share } from './share.js';
+
+/** Idle connections are dropped well before a server drops them, or a request meets a dying one. */
+const IDLE_MS = 4000;
+/** What TLS says against an address is repeated only after so long. */
+const REPEAT_MS = 60_000;
+
+export interface Address {
+  /** For people: as the settings say it, with the IP address of a name. */
+  readonly url: string;
+  readonly peer: Peer;
+  /** What Host says there, and the path that stands in front of each request's. */
+  readonly host: string;
+  readonly prefix: string;
+  readonly pool: Pool;
+  /** Tunnels open to it; they are no load of the pool. */
+  tunnels: number;
+  /** Whether the last attempt got a connection; null before the first. */
+  reached: boolean | null;
+  /** Whether it says that it wants requests; true while nobody asked. */
+  healthy: boolean;
+  readonly breaker: Breaker;
+  /** Attempts begun and not ended. */
+  readonly underWay: Bag<{ withdraw(): void }>;
+  /** The part of one operation in them. */
+  readonly shareOf: (operation: string) => Share;
+  /** Attempts that wait for another of their operation to end. */
+  readonly waiting: () => number;
+}
+
+/** What happens at an address, for who watches. */
+export interface AddressEvents {
+  readonly breakerChanged: (address: Address, change: BreakerChange) => void;
+  /** TLS could not be agreed on. @param code of Node or OpenSSL */
+  readonly tlsFailed: (address: Address, code: string) => void;
+}
+
+/** @param context of the upstream's connections; null where none of its addresses is https */
+export function openAddress(
+  { url, target, isSecure, hostname, host, prefix }: Destination,
+  settings: UpstreamSettings,
+  context: SecureContext | null,
+  events: AddressEvents,
+): Address {
+  const { connections, connectMs } = settings;
+  const onTlsFailure = throttled((code) => events.tlsFailed(address, code));
+  const tls =
+    isSecure && context !== null ? new TlsClient(context, settings.servername ?? hostname, onTlsFailure) : null;
+  const peer: Peer = { target, tls };
+  const pool = new Pool({ ...peer, host, prefix, connections, connectMs, idleMs: IDLE_MS });
+  const underWay: Address['underWay'] = new Bag();
+  const breaker = new Breaker(settings.breaker, (change) => {
+    // Whoever still waits for a connection would wait in vain, and with each that times out one more would get to hang.
+    if (change.open) withdrawAll(address);
+    events.breakerChanged(address, change);
+  });
+  const shares = new Map<string, Share>();
+  const shareOf = (operation: string): Share => {
+    let share = shares.get(operation);
+    if (share === undefined) shares.set(operation, (share = new Share(settings.connections)));
+    return share;
+  };
+  const waiting = (): number => [...shares.values()].reduce((sum, share) => sum + share.waiting, 0);
+  const state = { tunnels: 0, reached: null, healthy: true };
+  const address: Address = {
+    ...{ url, peer, host, prefix, pool, breaker, underWay, shareOf, waiting },
+    ...state,
+  };
+  return address;
+}
+
+/** Those that are not on their way yet go elsewhere. */
+export function withdrawAll({ underWay }: Address): void {
+  for (const attempt of underWay.items()) attempt.withdraw();
+}
+
+/** Whether it is passed over while another is there: it says that it wants no requests, or its breaker is open. */
+export function isDown({ healthy, breaker }: Address): boolean {
+  return !healthy || breaker.isOpen;
+}
+
+/** The same thing again only after a while. */
+function throttled(report: (code: string) => void): (code: string) => void {
+  let last = { code: '', atMs: 0 };
+  return (code) => {
+    const atMs = performance.now();
+    if (code === last.code && atMs - last.atMs < REPEAT_MS) return;
+    last = { code, atMs };
+    report(code);
+  };
+}

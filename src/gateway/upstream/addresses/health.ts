@@ -1,0 +1,59 @@
+import { repeat } from '../../../shared/repeat.js';
+import type { HealthSettings } from '../../config/settings.js';
+import { Pool } from '../http1/pool.js';
+import type { Address } from './address.js';
+
+/** An address counts as down after so many failed checks in a row: a single one may be a coincidence. */
+const FAILURES_IN_A_ROW = 2;
+const IDLE_MS = 4000;
+
+/**
+ * Asks an address at intervals whether it wants requests, over a connection of its own: a pool that is full says
+ * nothing about the service. Gives what ends the asking.
+ */
+export function watchAddress(
+  address: Address,
+  { path, everyMs, deadlineMs }: HealthSettings,
+  connectMs: number,
+): () => void {
+  const { peer, host } = address;
+  const pool = new Pool({ ...peer, host, prefix: '', connections: 1, connectMs, idleMs: IDLE_MS });
+  let failures = 0;
+
+  const ask = async (): Promise<void> => {
+    failures = (await isHealthy(pool, path, deadlineMs)) ? 0 : failures + 1;
+    const healthy = failures < FAILURES_IN_A_ROW;
+    if (healthy && !address.healthy) address.breaker.probeNow();
+    address.healthy = healthy;
+  };
+  const stop = repeat(everyMs, ask, () => undefined);
+  return () => {
+    void stop();
+    pool.destroy();
+  };
+}
+
+function isHealthy(pool: Pool, path: string, deadlineMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    let status = 0;
+    const end = (healthy: boolean): void => {
+      clearTimeout(deadline);
+      resolve(healthy);
+    };
+    const controller = pool.dispatch(
+      { method: 'GET', target: path, headers: [], body: null, host: null },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart: (_controller, code) => void (status = code),
+        onResponseData: (from, chunk) => from.release(chunk),
+        onResponseEnd: () => end(status >= 200 && status < 300),
+        onResponseError: () => end(false),
+        onFault: () => end(false),
+      },
+    );
+    const deadline = setTimeout(() => {
+      controller.abort();
+      end(false);
+    }, deadlineMs);
+  });
+}

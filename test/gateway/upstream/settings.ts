@@ -1,0 +1,28 @@
+import type { UpstreamSettings } from '../../../src/gateway/config/settings.js';
+import type { UpstreamEvents } from '../../../src/gateway/upstream/pools.js';
+
+/** The settings of an upstream, with what the file's defaults are where a test says nothing. */
+export function upstreamSettings(said: Partial<UpstreamSettings> = {}): UpstreamSettings {
+  return {
+    addresses: [],
+    connections: 256,
+    connectMs: 1000,
+    deadlineMs: 15_000,
+    resolveMs: 10_000,
+    tls: { ca: null, cert: null, key: null },
+    servername: null,
+    stripPrefix: '',
+    host: 'upstream',
+    authorization: 'none',
+    errors: 'replace',
+    health: null,
+    breaker: { failures: 5, openMs: 1000, capMs: 10_000 },
+    ...said,
+  };
+}
+
+export const NO_EVENTS: UpstreamEvents = {
+  breakerChanged: () => undefined,
+  tlsFailed: () => undefined,
+  unresolved: () => undefined,
+};
