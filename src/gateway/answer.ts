@@ -1,9 +1,22 @@
 import type { Exchange } from './exchange.js';
 import { closedHeaders, rateHeaders, retryAfterS } from './admission/headers.js';
-import type { Refusal } from './refusal.js';
+import { addVary, lowerName } from './edge/fields.js';
+import { problemOf, type Refusal } from './refusal.js';
 
 /** `Retry-After` in seconds when no verdict can be had. */
 const CLOSED_RETRY_S = 1;
+
+/** The form of errors. */
+export interface ErrorForm {
+  /** True: as problems (RFC 9457), whatever a client accepts. */
+  readonly problems: boolean;
+  /** The path of the page that explains them. */
+  readonly docs: string;
+}
+
+const ACCEPT = 'accept';
+const PROBLEM = 'application/problem+json';
+const ACCEPTS_PROBLEM = /(?:^|,)\s*application\/problem\+json\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:[,;]|$)))/i;
 
 /** What every answer carries, flat: rates (`ownRates`, or the verdict's), request id, the operation's headers, CORS. */
 export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]): string[] {
@@ -21,9 +34,17 @@ export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]):
 }
 
 /** The fields and body of a refusal; also for answers written past Node's HTTP server. */
-export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: string[]; body: string } {
+export function renderRefusal(
+  exchange: Exchange,
+  refusal: Refusal,
+  { problems, docs }: ErrorForm,
+): { headers: string[]; body: string } {
   const headers = commonHeaders(exchange, refusal.rates);
-  headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(refusal.body)));
+  const asProblem = problems || acceptsProblem(exchange.headers);
+  const body = asProblem ? problemOf(refusal, docs, exchange.id) : refusal.body;
+  const type = asProblem ? PROBLEM : 'application/json';
+  if (asProblem && !problems) addVary(headers, 'Accept');
+  headers.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(body)));
   const { verdict, decidedMs } = exchange.logEntry;
   const limited =
     refusal.status === 429 && refusal.rates === undefined && verdict !== null
@@ -33,16 +54,27 @@ export function renderRefusal(exchange: Exchange, refusal: Refusal): { headers: 
   if (waitS !== null) headers.push('Retry-After', String(waitS));
   headers.push(...refusal.headers);
   if (refusal.closes) headers.push('Connection', 'close');
-  return { headers, body: refusal.body };
+  return { headers, body };
+}
+
+/** Whether a client names the form in Accept. */
+function acceptsProblem(headers: readonly string[]): boolean {
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index]!;
+    // Most names are of another length, which is told sooner than their letters.
+    if (name.length === ACCEPT.length && lowerName(name) === ACCEPT && ACCEPTS_PROBLEM.test(headers[index + 1]!))
+      return true;
+  }
+  return false;
 }
 
 /** The one renderer of refusals. After an answer has started it cuts: an orderly end would pass for a whole answer. */
-export function refuse(exchange: Exchange, refusal: Refusal): void {
+export function refuse(exchange: Exchange, refusal: Refusal, form: ErrorForm): void {
   exchange.logEntry.refusal = refusal;
   if (exchange.client.started) {
     exchange.client.abort();
     return;
   }
-  const { headers, body } = renderRefusal(exchange, refusal);
+  const { headers, body } = renderRefusal(exchange, refusal, form);
   exchange.client.send(refusal.status, headers, body);
 }

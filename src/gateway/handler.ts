@@ -76,6 +76,7 @@ export function buildHandler(parts: Lasting, settings: Settings, upstreams: Upst
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),
     cors,
+    errors: { problems: settings.errors === 'problem', docs: docsPathOf(contract) },
     run,
     readVerdict: (exchange) => readVerdict(admission, exchange),
     allowsTunnel: (path) => allowsTunnel(contract, path),
@@ -89,6 +90,11 @@ export function buildHandler(parts: Lasting, settings: Settings, upstreams: Upst
       ),
   };
   return { handler, upstreams };
+}
+
+/** Where a client finds what errors mean; nothing where the contract has no such page. */
+function docsPathOf({ routes }: Contract): string {
+  return routes.operations.find(({ id, upstream }) => id === 'getDocs' && upstream === 'gateway')?.path ?? '';
 }
 
 /** For what Node refused before a request could be read: the figures of the address, without a token. */

@@ -11,6 +11,8 @@ export interface Refusal {
   readonly headers: readonly string[];
   /** Body, rendered once at load time. */
   readonly body: string;
+  /** The same in the form of RFC 9457. */
+  readonly problem: Problem;
   /** Rate fields in place of the verdict's, flat: of a limit that is not the plan's. */
   readonly rates?: readonly string[];
   /** Seconds a client should wait at least; null when waiting does not help. */
@@ -19,13 +21,46 @@ export interface Refusal {
   readonly closes: boolean;
 }
 
+/** All of a problem that is known at load time; `problemOf` puts it together. */
+interface Problem {
+  /** A registered type, or what follows the address of the page that explains our own: `#not_found`. */
+  readonly type: string;
+  /** The members between `type` and `instance`. */
+  readonly members: string;
+}
+
+const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
+
+type Words = Pick<Refusal, 'body' | 'problem'>;
+
+function wordsOf(code: RefusalCode, status: number, message: string): Words {
+  const title = code.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase());
+  return {
+    body: JSON.stringify({ code, message, status }),
+    problem: { type: `#${code}`, members: membersOf({ title, status, detail: message, code }) },
+  };
+}
+
+function membersOf(members: object): string {
+  return JSON.stringify(members).slice(1, -1);
+}
+
+/**
+ * The refusal as `application/problem+json`.
+ * @param docs where types of our own are explained
+ * @param id of the request: nothing in it needs an escape
+ */
+export function problemOf({ problem: { type, members } }: Refusal, docs: string, id: string): string {
+  return `{"type":"${type.startsWith('#') ? docs : ''}${type}",${members},"instance":"${id}"}`;
+}
+
 function build(code: RefusalCode, status: number = CATALOGUE[code].status): Refusal {
   const { message, retryAfterS, closes }: CatalogueEntry = CATALOGUE[code];
   return {
     code,
     status,
     headers: [],
-    body: JSON.stringify({ code, message, status }),
+    ...wordsOf(code, status, message),
     retryAfterS: retryAfterS ?? null,
     closes: closes ?? false,
   };
@@ -43,21 +78,25 @@ export function withHeaders(refusal: Refusal, ...headers: string[]): Refusal {
 
 /** The refusal in words that fit this occurrence. Render it at load time. */
 export function withMessage(refusal: Refusal, message: string): Refusal {
-  const { code, status } = refusal;
-  return { ...refusal, body: JSON.stringify({ code, message, status }) };
+  return { ...refusal, ...wordsOf(refusal.code, refusal.status, message) };
 }
 
 const LIMIT_REACHED = new Map<string, Refusal>();
 
-/** A 429 that names the window, as the RateLimit fields do. There are as many as plans have windows. */
+/**
+ * A 429 that names the window, as the RateLimit fields do; as a problem it is of the type that their draft defines.
+ * There are as many as plans have windows.
+ */
 export function limitReached(window: string): Refusal {
   let refusal = LIMIT_REACHED.get(window);
   if (refusal === undefined) {
     // The catalogue's example is of the minute.
-    refusal = withMessage(
-      REFUSALS.rate_limited,
-      CATALOGUE.rate_limited.message.replace('"minute"', () => `"${window}"`),
-    );
+    const { status, message } = CATALOGUE.rate_limited;
+    const detail = message.replace('"minute"', () => `"${window}"`);
+    const title = 'Request cannot be satisfied as assigned quota has been exceeded';
+    const members = { title, status, detail, code: 'rate_limited', 'violated-policies': [window] };
+    const problem = { type: QUOTA_EXCEEDED, members: membersOf(members) };
+    refusal = { ...withMessage(REFUSALS.rate_limited, detail), problem };
     LIMIT_REACHED.set(window, refusal);
   }
   return refusal;

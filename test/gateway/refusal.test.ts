@@ -1,10 +1,11 @@
 import t from 'tap';
 import { refuse, renderRefusal } from '../../src/gateway/answer.js';
-import { isRefusal, REFUSALS, withHeaders } from '../../src/gateway/refusal.js';
+import { isRefusal, limitReached, REFUSALS, withHeaders, type Refusal } from '../../src/gateway/refusal.js';
 import type { LimitedVerdict } from '../../src/gateway/admission/verdict.js';
 import { DAY, MINUTE, STANDING } from './admission/verdict.js';
 import { makeExchange } from './exchange.js';
 
+const FORM = { problems: false, docs: '/docs' };
 const EMPTY = { limit: 60, remaining: 0, resetAtMs: 5000 };
 const LIMITED: LimitedVerdict = {
   ...STANDING,
@@ -15,6 +16,11 @@ const LIMITED: LimitedVerdict = {
   ],
   atMs: 1000,
 };
+
+function field(headers: readonly string[], name: string): string | undefined {
+  const index = headers.indexOf(name);
+  return index === -1 ? undefined : headers[index + 1];
+}
 
 t.test('every refusal of the catalogue is a whole Error that leaks nothing', (t) => {
   for (const [code, refusal] of Object.entries(REFUSALS)) {
@@ -36,19 +42,18 @@ t.test('a refusal is rendered with its figures, its wait and the end of its conn
   const { exchange } = makeExchange();
   exchange.logEntry.verdict = LIMITED;
   exchange.logEntry.decidedMs = performance.now();
-  const field = (headers: readonly string[], name: string): string | undefined => headers[headers.indexOf(name) + 1];
-  const limited = renderRefusal(exchange, REFUSALS.rate_limited).headers;
+  const limited = renderRefusal(exchange, REFUSALS.rate_limited, FORM).headers;
   t.equal(field(limited, 'Retry-After'), '4');
   t.equal(field(limited, 'X-RateLimit-Reset'), '5');
   t.notOk(limited.includes('Connection'));
   t.notOk(
-    renderRefusal(exchange, REFUSALS.not_found).headers.includes('Retry-After'),
+    renderRefusal(exchange, REFUSALS.not_found, FORM).headers.includes('Retry-After'),
     'where waiting does not help nobody is told to',
   );
-  t.equal(field(renderRefusal(exchange, REFUSALS.overloaded).headers, 'Retry-After'), '1');
-  t.equal(field(renderRefusal(exchange, REFUSALS.malformed_request).headers, 'Connection'), 'close');
+  t.equal(field(renderRefusal(exchange, REFUSALS.overloaded, FORM).headers, 'Retry-After'), '1');
+  t.equal(field(renderRefusal(exchange, REFUSALS.malformed_request, FORM).headers, 'Connection'), 'close');
   t.equal(
-    field(renderRefusal(exchange, withHeaders(REFUSALS.method_not_allowed, 'Allow', 'GET')).headers, 'Allow'),
+    field(renderRefusal(exchange, withHeaders(REFUSALS.method_not_allowed, 'Allow', 'GET'), FORM).headers, 'Allow'),
     'GET',
   );
   t.same(REFUSALS.method_not_allowed.headers, [], 'the catalogue itself stays as it was');
@@ -57,11 +62,69 @@ t.test('a refusal is rendered with its figures, its wait and the end of its conn
 
 t.test('a refusal is sent, or cuts an answer that has begun', (t) => {
   const fresh = makeExchange();
-  refuse(fresh.exchange, REFUSALS.not_found);
+  refuse(fresh.exchange, REFUSALS.not_found, FORM);
   t.match(fresh.written, { status: 404, body: REFUSALS.not_found.body, aborted: false });
   t.equal(fresh.exchange.logEntry.refusal, REFUSALS.not_found);
   const { exchange, written } = makeExchange();
-  refuse({ ...exchange, client: { ...exchange.client, started: true } }, REFUSALS.upstream_failed);
+  refuse({ ...exchange, client: { ...exchange.client, started: true } }, REFUSALS.upstream_failed, FORM);
   t.match(written, { status: 0, body: '', aborted: true }, 'nothing of an error goes into the middle of it');
+  t.end();
+});
+
+t.test('a client that accepts problems gets one, and so does everyone where the settings say so', (t) => {
+  const typeOf = (accept: string | null, problems = false): string | undefined => {
+    const { exchange } = makeExchange({
+      headers: accept === null ? ['X', 'application/problem+json'] : ['accept', accept],
+    });
+    const { headers, body } = renderRefusal(exchange, REFUSALS.not_found, { problems, docs: '/docs' });
+    t.equal(field(headers, 'Content-Length'), String(body.length));
+    t.equal(field(headers, 'Vary'), !problems && body.includes('"instance"') ? 'Accept' : undefined);
+    return field(headers, 'Content-Type');
+  };
+  for (const accept of [
+    'application/problem+json',
+    'application/json, Application/Problem+JSON;q=0.5',
+    'application/problem+json; charset=utf-8, */*',
+  ])
+    t.equal(typeOf(accept), 'application/problem+json', accept);
+  for (const accept of [
+    null,
+    '*/*',
+    'application/json',
+    'application/problem+jsonx',
+    'x-application/problem+json',
+    'application/problem+json;q=0',
+    'application/problem+json; q=0.000, */*',
+  ]) {
+    t.equal(typeOf(accept), 'application/json', String(accept));
+    t.equal(typeOf(accept, true), 'application/problem+json', `${accept}, by the settings`);
+  }
+  t.end();
+});
+
+t.test('every problem says what the Error says, and which request it is', (t) => {
+  const { exchange } = makeExchange({ id: 'a1._~+/=-' });
+  const problemOf = (refusal: Refusal): unknown =>
+    JSON.parse(renderRefusal(exchange, refusal, { problems: true, docs: '/docs' }).body);
+  for (const [code, refusal] of Object.entries(REFUSALS)) {
+    const { message: detail, status } = JSON.parse(refusal.body) as { message: string; status: number };
+    t.match(problemOf(refusal), {
+      type: `/docs#${code}`,
+      title: /^[A-Z][a-z ]+$/,
+      status,
+      detail,
+      code,
+      instance: exchange.id,
+    });
+  }
+  t.same(problemOf(limitReached('month')), {
+    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+    title: 'Request cannot be satisfied as assigned quota has been exceeded',
+    status: 429,
+    detail: (JSON.parse(limitReached('month').body) as { message: string }).message,
+    code: 'rate_limited',
+    'violated-policies': ['month'],
+    instance: exchange.id,
+  });
   t.end();
 });

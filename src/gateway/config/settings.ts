@@ -78,6 +78,7 @@ export function toSettings(
     cors: file.cors === undefined ? null : toCors(file.cors),
     trustedProxies: file.trusted_proxies,
     realm: file.realm,
+    errors: file.errors,
     plans,
     keys: { acceptImported: keys.accept_imported },
     events: file.events === undefined ? null : toEvents(file.events),

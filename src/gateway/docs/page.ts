@@ -133,11 +133,12 @@ function stabilityOf({ stability, sunsetAtMs }: Operation): string {
 function errorsSection(errors: readonly ErrorRow[]): string {
   const rows = errors.map(
     ({ code, status, message }) =>
-      `<tr><td class="number">${status}</td><td><code>${escapeHtml(code)}</code></td>` +
+      `<tr id="${escapeHtml(code)}"><td class="number">${status}</td><td><code>${escapeHtml(code)}</code></td>` +
       `<td>${escapeHtml(message)}</td></tr>`,
   );
   return `<section id="errors"><h2>Errors</h2>
-<p>Every error is <code>{code, message, status}</code>. Decide on <code>code</code>; the message is for people.</p>
+<p>Every error is <code>{code, message, status}</code>. Decide on <code>code</code>; the message is for people. With
+<code>Accept: application/problem+json</code> it is a problem of RFC 9457, with <code>code</code> too.</p>
 <div class="scroll"><table>
 <thead><tr><th>Status</th><th>Code</th><th>Message</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div></section>`;

@@ -48,10 +48,10 @@ async function run(exchange: Exchange, handler: Handler, overloaded: boolean): P
   if (handler.cors !== null) exchange.logEntry.cors = handler.cors.fieldsFor(exchange.headers);
   try {
     const result = await (overloaded ? shed() : handler.run(exchange));
-    if (isRefusal(result)) refuse(exchange, result);
+    if (isRefusal(result)) refuse(exchange, result, handler.errors);
   } catch (error) {
     handler.onBug(error, exchange);
-    refuseOrCut(exchange);
+    refuseOrCut(exchange, handler);
   }
   // The answer may wait for its client for long.
   releaseRequest(exchange);
@@ -64,9 +64,9 @@ function shed(): Promise<Refusal> {
 }
 
 /** After a fault of ours even the refusal may fail; one cut connection is better than a dead gateway. */
-function refuseOrCut(exchange: Exchange): void {
+function refuseOrCut(exchange: Exchange, { errors }: Handler): void {
   try {
-    refuse(exchange, REFUSALS.internal_error);
+    refuse(exchange, REFUSALS.internal_error, errors);
   } catch {
     exchange.client.abort();
   }

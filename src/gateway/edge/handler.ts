@@ -1,3 +1,4 @@
+import type { ErrorForm } from '../answer.js';
 import type { EdgeLimits } from '../config/settings.js';
 import type { Exchange } from '../exchange.js';
 import type { AddressReader } from './client-address.js';
@@ -9,6 +10,7 @@ export interface Handler {
   readonly addresses: AddressReader;
   /** null: answers say nothing of CORS. */
   readonly cors: Cors | null;
+  readonly errors: ErrorForm;
   /** All steps between `open` and `finish`; gives the refusal to render, if any. Never throws for a client's fault. */
   run(exchange: Exchange): Promise<object>;
   /** For what Node refused unread: sets the verdict on the address, whose figures the answer shows. */

@@ -61,6 +61,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
     tunnelLifetimeMs: 3_600_000,
   },
   cors: null,
+  errors: 'petgate',
   events: null,
   trustedProxies: [],
   realm: 'petgate',

@@ -84,6 +84,12 @@ export const gatewayFile = mapping({
   )
     .prefault('petgate')
     .describe('Realm of WWW-Authenticate.'),
+  errors: choice('petgate', 'problem')
+    .prefault('petgate')
+    .describe(
+      'petgate: errors are {code, message, status}, and problems (RFC 9457) for clients that accept ' +
+        'application/problem+json; problem: for all.',
+    ),
   keys: mapping({
     accept_imported: bool.prefault(false).describe('Whether keys of a foreign form are looked up at all.'),
   }).prefault({}),

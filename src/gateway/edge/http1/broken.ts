@@ -51,7 +51,7 @@ function answerRaw(socket: Socket, refusal: Refusal, handler: Handler, packet?: 
   exchange.logEntry.refusal = refusal;
   if (handler.cors !== null) exchange.logEntry.cors = handler.cors.fieldsFor(originIn(packet));
   void handler.readVerdict(exchange).then(() => {
-    const { headers, body } = renderRefusal(exchange, refusal);
+    const { headers, body } = renderRefusal(exchange, refusal, handler.errors);
     let text =
       `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}\r\nDate: ` + `${new Date().toUTCString()}\r\n`;
     for (let index = 0; index < headers.length; index += 2) text += `${headers[index]!}: ${headers[index + 1]!}\r\n`;

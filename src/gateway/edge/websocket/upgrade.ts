@@ -48,7 +48,7 @@ export class Upgrades {
     const traffic = this.#traffic;
     const connection = connectionOf(socket);
     const client = new HandshakeClient(request, socket, traffic, limits, {
-      onEarly: () => refuse(exchange, MALFORMED_HANDSHAKE),
+      onEarly: () => refuse(exchange, MALFORMED_HANDSHAKE, handler.errors),
       onOpen: (tunnel) => {
         traffic.end(client);
         exchange.logEntry.tunnel = tunnel;
