@@ -14,7 +14,9 @@ import { strip } from './edge/strip.js';
 import type { Exchange, Identified } from './exchange.js';
 import { createIdentify } from './accounts/identify.js';
 import type { Metrics } from './observe/metrics.js';
-import { createFinish, createTunnelOpened } from './observe/finish.js';
+import { AccessLine } from './observe/access-line.js';
+import { createFinish, createTunnelOpened, type AccessLog } from './observe/finish.js';
+import { RequestLine } from './observe/request-line.js';
 import { pipeline } from './pipeline.js';
 import type { OnReplaced } from './upstream/attempt.js';
 import { createForward, createReserve, type OwnAnswer } from './upstream/forward.js';
@@ -69,9 +71,7 @@ export function buildHandler(parts: Lasting, settings: Settings, upstreams: Upst
       parts.onReplaced,
     ),
   });
-  const access =
-    settings.log.access && log.isLevelEnabled('info') ? { write: writeLine, sampled: settings.log.sampled } : null;
-  const finish = createFinish(metrics, access, (failure) => failures.add(failure));
+  const finish = createFinish(metrics, accessLogOf(settings.log, log), (failure) => failures.add(failure));
   const handler: Handler = {
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),
@@ -95,6 +95,12 @@ export function buildHandler(parts: Lasting, settings: Settings, upstreams: Upst
 /** Where a client finds what errors mean; nothing where the contract has no such page. */
 function docsPathOf({ routes }: Contract): string {
   return routes.operations.find(({ id, upstream }) => id === 'getDocs' && upstream === 'gateway')?.path ?? '';
+}
+
+/** null: exchanges get no line. */
+function accessLogOf({ access, level, sampled }: Settings['log'], log: Log): AccessLog | null {
+  if (access === 'text') return level === 'silent' ? null : { Line: RequestLine, write: writeLine, sampled };
+  return access && log.isLevelEnabled('info') ? { Line: AccessLine, write: writeLine, sampled } : null;
 }
 
 /** For what Node refused before a request could be read: the figures of the address, without a token. */

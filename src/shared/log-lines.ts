@@ -9,7 +9,7 @@ const FILE_PIECE_BYTES = 65_536;
 
 /** A line whose text is made when it is written: together with others, at a fraction of the cost among other work. */
 interface LazyLine {
-  /** One whole JSON line, its end included. */
+  /** One whole line, its end included: JSON, or text that a person reads as it is. */
   toString(): string;
 }
 
@@ -46,6 +46,7 @@ export function droppedLines(): number {
 export function openLines(named: string): void {
   program = named;
   if (fstatSync(1).isFile()) pieceBytes = FILE_PIECE_BYTES;
+  if (process.stdout.isTTY) dontWaitForTerminal();
   process.on('exit', () => {
     for (const line of lines) keep(line);
     notifyWaiting();
@@ -55,7 +56,13 @@ export function openLines(named: string): void {
   process.stdout.on('error', () => undefined);
 }
 
-/** Adds one whole JSON line, its end included, to those of this turn. */
+/** Node waits for each write to a terminal, so that one that stands still (Ctrl-S) would stop the whole process. */
+function dontWaitForTerminal(): void {
+  const { _handle: handle } = process.stdout as { _handle?: { setBlocking?(isBlocking: boolean): void } };
+  handle?.setBlocking?.(false);
+}
+
+/** Adds one whole line, its end included, to those of this turn. */
 export function writeLine(line: string | LazyLine): void {
   lines.push(line);
   writeSoon();
@@ -118,10 +125,10 @@ function notifyWaiting(): void {
   dropped = { accessLines: 0, otherLines: 0, since: '' };
 }
 
-/** On a terminal as a person likes it. */
+/** On a terminal JSON becomes what a person likes. */
 function textOf(line: string | LazyLine): string {
   const text = line.toString();
-  return process.stdout.isTTY ? prettyLine(text) : text;
+  return process.stdout.isTTY && text.startsWith('{') ? prettyLine(text) : text;
 }
 
 const SHOWN_ELSEWHERE = new Set(['level', 'time', 'program', 'pid', 'msg']);

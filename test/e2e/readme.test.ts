@@ -35,6 +35,8 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/(?<=;t=)\d+/g, '…'],
   [/(?<=http:\/\/127\.0\.0\.1:)\d+/g, '…'],
   [/\(\d+\.\d s\)/g, '(…)'],
+  [/^\d\d:\d\d:\d\d/gm, 'TIME'],
+  [/ +\d+\.\d ms/g, ' … ms'],
 ];
 const steady = (text: string): string => CHANGING.reduce((masked, [what, by]) => masked.replace(what, by), text);
 
@@ -45,7 +47,8 @@ function missing(shown: readonly string[], answer: string): readonly string[] {
 }
 
 t.test('what the README shows is what a new user sees', async (t) => {
-  const [first, ...examples] = examplesOf(readFileSync(join(packageRoot, 'README.md'), 'utf8'));
+  const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
+  const [first, ...examples] = examplesOf(readme);
   t.equal(first?.command, 'npm start');
   t.ok(examples.length >= 6, 'the examples were found');
   const [port, adminPort, petsPort] = [await freePort(), await freePort(), await freePort()];
@@ -67,4 +70,7 @@ t.test('what the README shows is what a new user sees', async (t) => {
     const { stdout } = await run('bash', ['-c', line], { env });
     t.strictSame(missing(shown, stdout), [], command);
   }
+  const requests = /^```text\n([^]*?)\n```$/m.exec(readme)?.[1]?.split('\n') ?? [];
+  t.ok(requests.length >= 3, 'the requests were found');
+  t.strictSame(missing(requests, program.output()), [], 'each request in the terminal of npm start');
 });

@@ -35,7 +35,7 @@ export async function start(environment: NodeJS.ProcessEnv): Promise<number> {
   const stopped = stopOnSignal(gateway, pets, settings.drainMs + settings.shutdownMs + EXTRA_GRACE_MS);
   try {
     await Promise.all([begin(pets, addresses.pets), begin(gateway, addresses.gateway)]);
-    await greet(childEnvironment, addresses.gateway);
+    await greet(childEnvironment, addresses.gateway, assignmentsFor(environment, childEnvironment));
     say(`\nMetrics and admin API: ${addresses.admin}  Docs: ${addresses.gateway}/docs\nCtrl-C stops.`);
   } catch (error) {
     if (stopped.began()) return await stopped.done;
@@ -46,9 +46,9 @@ export async function start(environment: NodeJS.ProcessEnv): Promise<number> {
 }
 
 /** A store that is unavailable keeps the gateway from making keys, not from serving: no reason to stop. */
-async function greet(childEnvironment: NodeJS.ProcessEnv, publicUrl: string): Promise<void> {
+async function greet(childEnvironment: NodeJS.ProcessEnv, publicUrl: string, assignments: string): Promise<void> {
   try {
-    await welcome(new AdminClient(await findAdmin(childEnvironment, undefined)), publicUrl);
+    await welcome(new AdminClient(await findAdmin(childEnvironment, undefined)), publicUrl, assignments);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     say(`\nNo key was made: ${error.message}`);
@@ -92,10 +92,31 @@ async function prepare(
   };
   const defaults = {
     PETS_URL: readVariable(environment, 'PETS_URL') || addresses.pets,
-    // A terminal is for people; who wants every line sets the level.
-    LOG_LEVEL: readVariable(environment, 'LOG_LEVEL') || 'warn',
+    ...logDefaults(settings, environment),
   };
   return { childEnvironment: { ...environment, ...shared, ...defaults }, addresses };
+}
+
+/** People get a line per request, and warnings; who sets the level gets the log as production writes it. */
+function logDefaults(
+  { environment: name, log }: Settings,
+  environment: NodeJS.ProcessEnv,
+): Readonly<Record<string, string>> {
+  if (readVariable(environment, 'LOG_LEVEL') !== '') return {};
+  const isForPeople = name === 'development' && log.access === true && readVariable(environment, 'LOG_ACCESS') === '';
+  return { LOG_LEVEL: 'warn', ...(isForPeople ? { LOG_ACCESS: 'text' } : {}) };
+}
+
+/** The variables of this terminal that a command in another one needs, as a shell sets them for it. */
+function assignmentsFor(environment: NodeJS.ProcessEnv, childEnvironment: NodeJS.ProcessEnv): string {
+  return ['PETGATE_CONFIG', 'PETGATE_DATA', 'ADMIN_HOST', 'ADMIN_PORT']
+    .filter((name) => readVariable(environment, name) !== '')
+    .map((name) => `${name}=${quoted(childEnvironment[name]!)} `)
+    .join('');
+}
+
+function quoted(text: string): string {
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function petsPortOf(environment: NodeJS.ProcessEnv): number {

@@ -1,11 +1,15 @@
 import { type AdminClient, listIn } from '../client.js';
 import { cell, say, styled } from '../output.js';
 
-/** Tells how to make the first request. A store without any key gets one on plan free, shown this once. */
-export async function welcome(client: AdminClient, publicUrl: string): Promise<void> {
+/**
+ * Says how to make the first request. A store without any key gets one on plan free, shown this once.
+ * @param assignments variables that a command in another terminal needs, each followed by a blank
+ */
+export async function welcome(client: AdminClient, publicUrl: string, assignments: string): Promise<void> {
+  const another = `Another key:\n  ${assignments}npx petgate keys create --plan free --name "My app"`;
   const keys = listIn(await client.ask('GET', '/admin/v1/keys?limit=1'), 'keys');
   if (keys.length > 0) {
-    say(`\nThe data of the last start is kept. Another key:\n  npx petgate keys create --plan free --name "My app"`);
+    say(`\nThe data of the last start is kept. ${another}`);
     return;
   }
   const made = await client.ask('POST', '/admin/v1/keys', {
@@ -16,7 +20,6 @@ export async function welcome(client: AdminClient, publicUrl: string): Promise<v
   const key = cell(made['key']);
   say(
     `\nA demo key on plan free, shown only this once:\n  ${styled('bold', key)}\n\nTry it:\n  curl -i -H ` +
-      `'Authorization: Bearer ${key}' ${publicUrl}/v1/pets\n\nAnother key:\n  npx petgate keys create --plan ` +
-      'free --name "My app"',
+      `'Authorization: Bearer ${key}' ${publicUrl}/v1/pets\n\n${another}`,
   );
 }

@@ -1,14 +1,19 @@
 import type { FailedRequest } from '../store/port.js';
 import type { Exchange, ExchangeLog } from '../exchange.js';
-import { AccessLine } from './access-line.js';
+import type { AccessLine } from './access-line.js';
 import type { Metrics } from './metrics.js';
+import type { RequestLine } from './request-line.js';
 
 /** Status logged for an exchange whose client left before its answer; it is never sent. */
 const CLIENT_GONE = 499;
 const SWITCHED = 101;
 
+/** For programs, or for people. */
+type Line = AccessLine | RequestLine;
+
 export interface AccessLog {
-  readonly write: (line: AccessLine) => void;
+  readonly Line: typeof AccessLine | typeof RequestLine;
+  readonly write: (line: Line) => void;
   /** Share of the exchanges below status 400 that get a line, 0 to 1; all others always do. */
   readonly sampled: number;
 }
@@ -27,7 +32,7 @@ export function createFinish(
 ): (exchange: Exchange, status: number) => void {
   // A line says that others are missing, so that nobody counts a sample as the whole.
   const mark = access === null || access.sampled === 1 ? '' : `,"sampled":${access.sampled}`;
-  const end = (logEntry: ExchangeLog, status: number, line: AccessLine | null): void => {
+  const end = (logEntry: ExchangeLog, status: number, line: Line | null): void => {
     const { counted, verdict, operation, late } = logEntry;
     if (counted === true && (status >= 500 || late !== null) && verdict !== null && verdict.keyId !== null)
       onFailed({ keyId: verdict.keyId, plan: verdict.plan, operation, admittedAtMs: verdict.atMs });
@@ -42,7 +47,7 @@ export function createFinish(
     if (logEntry.tunnel === null) count(metrics, logEntry, status, totalMs);
     if (logEntry.refusal !== null) metrics.refusal(logEntry.refusal.code);
     const isLogged = access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled);
-    const line = isLogged ? new AccessLine(exchange, status, totalMs, mark) : null;
+    const line = isLogged ? new access.Line(exchange, status, totalMs, mark) : null;
     // Only then it is known what the ledger holds.
     if (logEntry.late === null) end(logEntry, status, line);
     else void logEntry.late.then(() => end(logEntry, status, line));

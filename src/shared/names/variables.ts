@@ -7,6 +7,7 @@ export const VARIABLES: readonly string[] = [
   'DATABASE_URL',
   'HOST',
   'LEDGER_URL',
+  'LOG_ACCESS',
   'LOG_LEVEL',
   'PETGATE_ADMIN_TOKEN',
   'PETGATE_CONFIG',

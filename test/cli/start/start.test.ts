@@ -1,8 +1,12 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createServer, type AddressInfo } from 'node:net';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { packageRoot } from '../../../src/shared/package-root.js';
 import { issueCertificate } from '../../servers/certificate.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { begin, dataFolder, petgate, surroundings } from '../programs.js';
@@ -23,11 +27,43 @@ t.test('the first start shows a key that works, the second keeps the data and ma
   t.equal(await first.ended, 0);
   const second = begin(t, ['start'], env);
   await ready(second);
-  t.match(second.output(), 'npx petgate keys create --plan free');
+  const hint = /^ {2}(.*)npx petgate (keys create --plan free --name "My app")$/m.exec(second.output());
+  const bare = { PATH: env['PATH'], HOME: env['HOME'] };
+  const program = `'${process.execPath}' '${join(packageRoot, 'dist/src/cli/main.js')}'`;
+  const pasted = await promisify(execFile)('bash', ['-c', `${hint![1]!}${program} ${hint![2]!}`], { env: bare });
+  t.match(pasted.stdout, 'ptg_', 'what it says of another key works in another terminal');
   t.notMatch(second.output(), 'ptg_');
   t.notMatch(second.output(), '"level":"info"', 'no flood of log lines');
   second.child.kill('SIGTERM');
   t.equal(await second.ended, 0);
+});
+
+t.test('each request is a line for people, without query and keys; LOG_LEVEL brings the JSON', async (t: Test) => {
+  const folder = dataFolder(t);
+  const show = async (more: NodeJS.ProcessEnv): Promise<string> => {
+    const running = begin(t, ['start'], surroundings(folder, more));
+    const url = (await ready(running)).get('gateway')!;
+    const key = /Bearer (ptg_\w+)/.exec(running.output())?.[1] ?? 'ptg_none';
+    await fetch(`${url}/v1/pets?limit=1`, { headers: { authorization: `Bearer ${key}` } });
+    await fetch(`${url}/v1/pets?key=${key}`, { headers: { authorization: `Bearer ${key}` } });
+    await fetch(`${url}/v1/pets/${key}`, { headers: { authorization: 'Bearer a' } });
+    await fetch(`${url}/docs`);
+    running.child.kill('SIGTERM');
+    await running.ended;
+    return running.output().replaceAll(/^ {2}.*/gm, '');
+  };
+  const people = await show({});
+  t.match(people, /^\d\d:\d\d:\d\d {2}GET {5}\/v1\/pets +200 +\d+\.\d ms$/m);
+  t.match(people, /^\S+ {2}GET {5}\/v1\/pets +400 +\d+\.\d ms {2}answered by pets$/m);
+  t.match(people, /^\S+ {2}GET {5}\/v1\/pets\/ptg… +401 +\d+\.\d ms {2}invalid_api_key \(malformed\): The .*\.$/m);
+  t.notMatch(people, /limit=1|ptg_|"msg"/);
+  const json = await show({ LOG_LEVEL: 'info' });
+  t.match(json, /^\{"level":"info".*"operation":"getDocs".*"msg":"exchange"\}$/m);
+  t.notMatch(json, / ms$/m);
+  const config = join(folder, 'staging.yaml');
+  writeFileSync(config, `extends: ${join(packageRoot, 'config/gateway.yaml')}\nenvironment: staging\n`);
+  for (const more of [{ PETGATE_CONFIG: config }, { LOG_ACCESS: 'false' }])
+    t.notMatch(await show(more), / ms(?: |$)|exchange/m, JSON.stringify(more));
 });
 
 t.test(

@@ -2,6 +2,7 @@ import t from 'tap';
 import type { FailedRequest } from '../../../src/gateway/store/port.js';
 import { REFUSALS } from '../../../src/gateway/refusal.js';
 import type { Exchange, ExchangeLog } from '../../../src/gateway/exchange.js';
+import { AccessLine } from '../../../src/gateway/observe/access-line.js';
 import { createMetrics } from '../../../src/gateway/observe/metrics.js';
 import { createFinish, createTunnelOpened, type AccessLog } from '../../../src/gateway/observe/finish.js';
 import { ADMITTED } from '../admission/verdict.js';
@@ -36,6 +37,7 @@ async function finished(
     upstreams: ['pets'],
   });
   const access: AccessLog = {
+    Line: AccessLine,
     write: (text) => (line = JSON.parse(String(text)) as Record<string, unknown>),
     sampled: 1,
   };
@@ -69,7 +71,8 @@ t.test(
     logEntry.late = new Promise((resolve) => (heard = resolve));
     const failures: FailedRequest[] = [];
     const lines: unknown[] = [];
-    const access: AccessLog = { write: (text) => lines.push(JSON.parse(String(text))), sampled: 1 };
+    const write: AccessLog['write'] = (text) => lines.push(JSON.parse(String(text)));
+    const access: AccessLog = { Line: AccessLine, write, sampled: 1 };
     const labels = { engine: 'redis', plans: ['free'], operations: ['listPets'], charged: ['listPets'], upstreams: [] };
     createFinish(createMetrics({ ...labels }), access, (failure) => failures.push(failure))(exchange, 503);
     t.same([lines, failures], [[], []]);
@@ -175,7 +178,8 @@ t.test('a sample holds about its share of what went well, all of what did not, a
     upstreams: ['pets'],
   });
   const finishAll = (sampled: number, status: number): readonly string[] => {
-    const finish = createFinish(metrics, { write: (line) => lines.push(String(line)), sampled }, () => undefined);
+    const write: AccessLog['write'] = (line) => lines.push(String(line));
+    const finish = createFinish(metrics, { Line: AccessLine, write, sampled }, () => undefined);
     for (let n = 0; n < 10_000; n += 1) finish(made, status);
     return lines.splice(0);
   };

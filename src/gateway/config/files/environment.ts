@@ -33,6 +33,7 @@ const VARIABLES: readonly Variable[] = [
   { name: 'PETGATE_EVENTS_URL', path: ['events', 'url'], read: asText },
   { name: 'PETGATE_EVENTS_ALLOW_LOCAL', path: ['events', 'allow_local'], read: asFlag },
   { name: 'LOG_LEVEL', path: ['log', 'level'], read: asText },
+  { name: 'LOG_ACCESS', path: ['log', 'access'], read: asFlag },
 ];
 
 /** The variables that are set, with what they say. An empty one counts as not set. */

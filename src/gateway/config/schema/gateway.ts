@@ -101,7 +101,10 @@ export const gatewayFile = mapping({
     ),
   log: mapping({
     level: choice('trace', 'debug', 'info', 'warn', 'error', 'silent').prefault('info'),
-    access: bool.prefault(true).describe('One line per exchange.'),
+    access: z
+      .union([bool, z.literal('text')], { error: 'must be true, false or text' })
+      .prefault(true)
+      .describe('One line per exchange: true is JSON; text is for people, and at every level but silent.'),
     sampled: share
       .prefault(1)
       .describe('Share of the exchanges below status 400 that get a line; all others always do.'),

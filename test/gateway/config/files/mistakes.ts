@@ -10,7 +10,7 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
   ],
   ['alias-bomb', '2:8', /aliases/, 'a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nrealm: *c\n'],
   ['base-missing', '2:10 extends', /nowhere\.yaml: no such file/, 'realm: petgate\nextends: nowhere.yaml\n'],
-  ['boolean', '1:16 log.access', /true or false/, 'log: { access: yes }\n'],
+  ['boolean or word', '1:16 log.access', /true, false or text/, 'log: { access: yes }\n'],
   [
     'breaker-cap',
     '1:48 upstreams.pets.breaker.cap',

@@ -1,0 +1,54 @@
+import { styleText } from 'node:util';
+import type { Exchange } from '../exchange.js';
+
+/** Longer paths are cut. */
+const MAX_PATH = 80;
+/** A segment that may be a key, sent in the path by mistake: of our form, or long and not just words or a number. */
+const KEY_LIKE = /pt[ga]_|^(?=.*\d)(?=.*[^\d-]).{16}|^.{32}/;
+
+/** The line of one exchange for a person who watches: what was asked, how it ended, and why it was refused. */
+export class RequestLine {
+  readonly #exchange: Exchange;
+  readonly #status: number;
+  readonly #totalMs: number;
+  readonly #time = new Date().toISOString().slice(11, 19);
+
+  constructor(exchange: Exchange, status: number, totalMs: number) {
+    this.#exchange = exchange;
+    this.#status = status;
+    this.#totalMs = totalMs;
+  }
+
+  toString(): string {
+    const { method, path } = this.#exchange;
+    const style = this.#status < 400 ? 'green' : this.#status < 500 ? 'yellow' : 'red';
+    const words = [
+      styled('dim', this.#time),
+      (method || '-').padEnd(6),
+      shown(path).padEnd(28),
+      styled(style, String(this.#status)),
+      `${this.#totalMs.toFixed(1)} ms`.padStart(9),
+      reasonOf(this.#exchange, this.#status),
+    ];
+    return `${words.join('  ').trimEnd()}\n`;
+  }
+}
+
+function styled(style: Parameters<typeof styleText>[0], text: string): string {
+  return process.stdout.isTTY ? styleText(style, text) : text;
+}
+
+/** A path without what may be a key; queries are never shown. */
+function shown(path: string): string {
+  const segments = path.split('/').map((segment) => (KEY_LIKE.test(segment) ? `${segment.slice(0, 3)}…` : segment));
+  const whole = segments.join('/') || '-';
+  return whole.length > MAX_PATH ? `${whole.slice(0, MAX_PATH - 1)}…` : whole;
+}
+
+/** The refusal's code, what was wrong with the credential, and the first sentence that the client read. */
+function reasonOf({ logEntry: { refusal, credential, upstream } }: Exchange, status: number): string {
+  if (refusal === null) return status >= 400 && upstream !== null ? `answered by ${upstream}` : '';
+  const { message } = JSON.parse(refusal.body) as { message: string };
+  const flaw = credential === null || credential === 'missing' ? '' : ` (${credential})`;
+  return `${refusal.code}${flaw}: ${message.replace(/(?<=\.) .*/, '')}`;
+}
