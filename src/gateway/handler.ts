@@ -5,7 +5,7 @@ import type { Settings } from './config/settings.js';
 import { createDocumentAnswer, createOptionsAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
 import type { Operation } from './contract/operation.js';
-import { createRoute, MALFORMED, OWN_USAGE } from './contract/route.js';
+import { createRoute, docsOf, MALFORMED, OWN_USAGE } from './contract/route.js';
 import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/client-address.js';
 import { createCors } from './edge/cors.js';
@@ -76,7 +76,7 @@ export function buildHandler(parts: Lasting, settings: Settings, upstreams: Upst
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),
     cors,
-    errors: { problems: settings.errors === 'problem', docs: docsPathOf(contract) },
+    errors: { problems: settings.errors === 'problem', docs: docsOf(contract.routes)?.path ?? '' },
     run,
     readVerdict: (exchange) => readVerdict(admission, exchange),
     allowsTunnel: (path) => allowsTunnel(contract, path),
@@ -90,11 +90,6 @@ export function buildHandler(parts: Lasting, settings: Settings, upstreams: Upst
       ),
   };
   return { handler, upstreams };
-}
-
-/** Where a client finds what errors mean; nothing where the contract has no such page. */
-function docsPathOf({ routes }: Contract): string {
-  return routes.operations.find(({ id, upstream }) => id === 'getDocs' && upstream === 'gateway')?.path ?? '';
 }
 
 /** null: exchanges get no line. */

@@ -6,6 +6,7 @@ import { ChangeUncertain } from '../store/port.js';
 import { ArchiveUnavailable } from '../usage/archive/errors.js';
 import { KeyRefused, type KeyRefusedKind } from '../accounts/refused.js';
 import { isCustomerId, isKeyId } from '../accounts/token.js';
+import { wantsHtml } from '../edge/fields.js';
 import { createAuthorize, type Caller } from './access/authorize.js';
 import { createHostCheck } from './access/host.js';
 import { AdminTokens } from './access/tokens.js';
@@ -28,6 +29,8 @@ declare module 'fastify' {
 }
 
 const BODY_BYTES = 65_536;
+/** Where a browser is led that asks for `/`. */
+const FIRST_PAGE = '/admin/usage';
 /** How long a refused body may go on. */
 const DRAIN_MS = 10_000;
 
@@ -86,6 +89,10 @@ export async function createAdmin(parts: AdminParts): Promise<Server> {
       void admit(request).catch((error: unknown) => refuse(error, request, reply)),
   });
   app.decorateRequest('caller', null);
+  app.addHook('onRequest', async ({ method, url, headers: { accept = '' } }, reply) => {
+    if (method === 'GET' && url === '/' && wantsHtml(accept)) return reply.redirect(FIRST_PAGE);
+    return undefined;
+  });
   app.addHook('onRequest', admit);
   app.setErrorHandler(refuse);
   // Bodies are parsed by us: nothing may stand in one twice.

@@ -1,4 +1,5 @@
 import { EVERY_OPERATION } from '../admission/windows.js';
+import { onlyValueOf, wantsHtml } from '../edge/fields.js';
 import { toRouted, type RouteRequirements, type Routed, type Stripped } from '../exchange.js';
 import { REFUSALS, withHeaders, type Refusal } from '../refusal.js';
 import type { Match, Operation, RouteTable } from './operation.js';
@@ -10,6 +11,13 @@ export const MALFORMED = 'malformed';
 export const OPTIONS = 'options';
 /** The operation that shows a key all its windows. */
 export const OWN_USAGE = 'getOwnUsage';
+/** The operation that explains the others. */
+export const DOCS = 'getDocs';
+
+/** Where the gateway shows the reference; undefined where the contract has no such page. */
+export function docsOf({ operations }: RouteTable): Operation | undefined {
+  return operations.find(({ id, upstream }) => id === DOCS && upstream === 'gateway');
+}
 
 /**
  * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
@@ -34,12 +42,14 @@ export function createRoute(
       },
     ]),
   );
+  const docs = docsOf(table);
 
   const requirementsOf = (exchange: Stripped): RouteRequirements => {
     if (exchange.fault !== null) return requirementsWithout(MALFORMED, null, exchange.fault);
     const match = table.match(exchange.method, exchange.path);
     switch (match.kind) {
       case 'not_found':
+        if (docs !== undefined && isBrowserAtRoot(exchange)) return operationRequirements(exchange, docs);
         return requirementsWithout(UNMATCHED, match, REFUSALS.not_found);
       case 'method_not_allowed':
         return requirementsWithout(UNMATCHED, match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
@@ -65,6 +75,10 @@ export function createRoute(
   };
 
   return (exchange) => toRouted(exchange, requirementsOf(exchange));
+}
+
+function isBrowserAtRoot({ method, path, headers }: Stripped): boolean {
+  return path === '/' && (method === 'GET' || method === 'HEAD') && wantsHtml(onlyValueOf(headers, 'accept') ?? '');
 }
 
 /** Of what is none of the contract's operations: only one that it has no name for costs, and wants a key. */

@@ -6,17 +6,19 @@ import { gzipSync } from 'node:zlib';
 import type { Plans } from '../admission/plan.js';
 import type { Contract } from '../contract/load.js';
 import { commonHeaders } from '../answer.js';
+import { DOCS } from '../contract/route.js';
 import { addVary, lowerName } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
 import type { OwnAnswer } from '../upstream/forward.js';
-import { errorRows } from './errors.js';
+import { readDocument } from './document.js';
 import { isKnown, takesGzip } from './negotiate.js';
 import { renderPage } from './page.js';
-import { START, STYLE } from './style.js';
+import { STYLE } from './style.js';
 
 interface Asset {
   readonly type: string;
+  readonly cache: string;
   readonly plain: Representation;
   readonly gzipped: Representation;
 }
@@ -28,8 +30,8 @@ interface Representation {
 
 /** Only from here, and nothing embedded: the page works without internet and lets nothing else in. */
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src " +
-  "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const SAFETY = [
   'Content-Security-Policy',
   POLICY,
@@ -45,10 +47,23 @@ const FILES = swaggerFiles();
 
 export function createDocsAnswers(contract: Contract, plans: Plans): ReadonlyMap<string, OwnAnswer> {
   const page = once(() =>
-    asset('text/html; charset=utf-8', renderPage(contract.routes.operations, plans, errorRows(contract.document))),
+    asset(
+      'text/html; charset=utf-8',
+      renderPage(contract.routes.operations, plans, readDocument(contract.document)),
+      // The plans in force, at once.
+      'no-cache',
+    ),
   );
   return new Map<string, OwnAnswer>([
-    ['getDocs', (exchange) => send(exchange, page())],
+    [
+      DOCS,
+      (exchange) => {
+        const { path } = exchange.operation;
+        if (exchange.path === path) return send(exchange, page());
+        leadTo(exchange, path);
+        return undefined;
+      },
+    ],
     [
       'getDocsFile',
       (exchange) => {
@@ -63,17 +78,24 @@ function swaggerFiles(): ReadonlyMap<string, () => Asset> {
   const library = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   return new Map([
     ['page.css', once(() => asset(CSS, STYLE))],
-    ['page.js', once(() => asset(JAVASCRIPT, START))],
+    ['page.js', once(() => asset(JAVASCRIPT, readFileSync(new URL('./browser.js', import.meta.url))))],
     ['swagger-ui.css', once(() => asset(CSS, readFileSync(join(library, 'swagger-ui.css'))))],
     ['swagger-ui-bundle.js', once(() => asset(JAVASCRIPT, readFileSync(join(library, 'swagger-ui-bundle.js'))))],
   ]);
 }
 
-function send(exchange: Admitted, { type, plain, gzipped }: Asset): Refusal | undefined {
+/** A browser that asked for `/`. */
+function leadTo(exchange: Admitted, path: string): void {
+  const headers = commonHeaders(exchange);
+  addVary(headers, 'Accept');
+  exchange.client.send(302, [...headers, 'Location', path, 'Content-Length', '0'], '');
+}
+
+function send(exchange: Admitted, { type, cache, plain, gzipped }: Asset): Refusal | undefined {
   const zipped = takesGzip(fieldOf(exchange, 'accept-encoding'));
   const { body, etag } = zipped ? gzipped : plain;
   const headers = commonHeaders(exchange);
-  headers.push('ETag', etag, 'Cache-Control', 'public, max-age=300', ...SAFETY);
+  headers.push('ETag', etag, 'Cache-Control', cache, ...SAFETY);
   addVary(headers, 'Accept-Encoding');
   if (isKnown(fieldOf(exchange, 'if-none-match'), etag)) {
     exchange.client.send(304, headers, '');
@@ -89,11 +111,12 @@ function fieldOf({ headers }: Admitted, wanted: string): string {
   return headers.filter((_value, index) => index % 2 === 1 && lowerName(headers[index - 1]!) === wanted).join(',');
 }
 
-function asset(type: string, content: string | Buffer): Asset {
+function asset(type: string, content: string | Buffer, cache = 'public, max-age=300'): Asset {
   const plain = Buffer.from(content);
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 16);
   return {
     type,
+    cache,
     plain: { body: plain, etag: `"${hash}"` },
     gzipped: { body: gzipSync(plain), etag: `"${hash}-gzip"` },
   };

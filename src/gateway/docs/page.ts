@@ -3,29 +3,25 @@ import type { Plan, Plans } from '../admission/plan.js';
 import { EVERY_OPERATION } from '../admission/windows.js';
 import type { Operation } from '../contract/operation.js';
 import { escapeHtml } from '../../shared/escape-html.js';
-
-export interface ErrorRow {
-  readonly code: string;
-  readonly status: number;
-  readonly message: string;
-}
+import type { Described, ErrorRow } from './document.js';
 
 /** The reference as a page: what a client developer needs before the first request, then the contract itself. */
-export function renderPage(operations: readonly Operation[], plans: Plans, errors: readonly ErrorRow[]): string {
+export function renderPage(operations: readonly Operation[], plans: Plans, described: Described): string {
+  const title = escapeHtml(described.title);
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Animal Store API</title>
+<title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="stylesheet" href="/docs/page.css">
 </head>
 <body>
 <header>
-<h1>Animal Store API</h1>
-<p>List the animals of the store, add one, fetch one. JSON over HTTP, with a bearer key.</p>
+<h1>${title}</h1>
+<p>${escapeHtml(described.summary)}</p>
 <nav>
 <a href="#start">Start</a><a href="#plans">Plans and limits</a><a href="#429">After a 429</a>
 <a href="#operations">Operations</a><a href="#errors">Errors</a><a href="#reference">Reference</a>
@@ -33,26 +29,34 @@ export function renderPage(operations: readonly Operation[], plans: Plans, error
 </nav>
 </header>
 <main>
-${START_SECTION}
+${startSection(operations)}
 ${plansSection(plans)}
 ${LIMITED_SECTION}
 ${operationsSection(operations)}
-${errorsSection(errors)}
+${errorsSection(described.errors)}
 <section id="reference"><div id="swagger-ui"></div></section>
 </main>
 <script src="/docs/swagger-ui-bundle.js" defer></script>
-<script src="/docs/page.js" defer></script>
+<script src="/docs/page.js" type="module"></script>
 </body>
 </html>
 `;
 }
 
-const START_SECTION = `<section id="start"><h2>Start</h2>
-<pre>curl -i -H "Authorization: Bearer $KEY" "$BASE/v1/pets?limit=20"</pre>
+function startSection(operations: readonly Operation[]): string {
+  const first = operations.find(
+    ({ method, path, secured, upstream }) =>
+      method === 'GET' && secured && upstream !== 'gateway' && !path.includes('{'),
+  );
+  const example =
+    first === undefined ? '' : `<pre>curl -i -H "Authorization: Bearer $KEY" "$BASE${escapeHtml(first.path)}"</pre>`;
+  return `<section id="start"><h2>Start</h2>
+${example}
 <p>Every answer carries <code>X-RateLimit-Limit</code>, <code>-Remaining</code> and <code>-Reset</code> for the window
 that will refuse first; <code>RateLimit</code> and <code>RateLimit-Policy</code> list all. Limits count units: most
 requests cost one, and the table of operations tells which cost more. In the reference below, <em>Authorize</em> takes
 your key, and <em>Try it out</em> sends real requests.</p></section>`;
+}
 
 const LIMITED_SECTION = `<section id="429"><h2>After a 429</h2>
 <p>Wait as long as <code>Retry-After</code> says: a retry before it cannot succeed. If it fails again, double the wait.
@@ -71,7 +75,7 @@ function plansSection(plans: Plans): string {
     .filter(({ retired }) => retired !== true)
     .map(
       (plan) =>
-        `<tr><td>${escapeHtml(title(plan.name))}</td>${limitCells(plan)}<td>${operationsText(plan)}</td>` +
+        `<tr><td>${escapeHtml(capitalized(plan.name))}</td>${limitCells(plan)}<td>${operationsText(plan)}</td>` +
         `<td>${banText(plan)}</td></tr>`,
     );
   return `<section id="plans"><h2>Plans and limits</h2><div class="scroll"><table>
@@ -156,6 +160,6 @@ function duration(ms: number): string {
   return `${ms / size} ${unit}`;
 }
 
-function title(name: string): string {
+function capitalized(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }

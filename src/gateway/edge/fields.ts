@@ -62,6 +62,11 @@ export function onlyValueOf(headers: readonly string[], wanted: string): string 
   return value;
 }
 
+/** Whether this Accept asks for a page, as a browser's does: programs send a type of their own, or any. */
+export function wantsHtml(accept: string): boolean {
+  return /(?:^|,)\s*text\/html\s*(?:$|,|;(?!\s*q=0(?:\.0*)?\s*(?:$|,)))/i.test(accept);
+}
+
 /** Adds to what an answer varies by, in one field: not every cache reads a second. */
 export function addVary(headers: string[], value: string): void {
   for (let index = 0; index < headers.length; index += 2) {

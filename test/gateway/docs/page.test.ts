@@ -2,12 +2,9 @@ import t from 'tap';
 import { startBrowser } from '../../servers/browser.js';
 import { startGateway } from '../../servers/gateway.js';
 import { exchangeRaw, type RawAnswer } from '../../servers/raw.js';
-import { startUpstream } from '../../servers/upstream.js';
 
 t.test('the reference works offline in a browser, on a phone too', async (t) => {
-  const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url } });
-  const { key } = await gateway.createKey({ plan: 'free' });
+  const gateway = await startGateway(t);
   const browser = await startBrowser(t);
   const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
   const troubles: string[] = [];
@@ -39,23 +36,8 @@ t.test('the reference works offline in a browser, on a phone too', async (t) => 
     'nothing sticks out sideways on a phone',
   );
 
-  await page.click('.swagger-ui .btn.authorize');
-  await page.fill('.swagger-ui .auth-container input', key);
-  await page.click('.swagger-ui .auth-btn-wrapper .authorize');
-  await page.click('.swagger-ui .btn-done');
-  await page.click('#operations-pets-listPets .opblock-summary-control');
-  await page.click('#operations-pets-listPets .try-out__btn');
-  await page.click('#operations-pets-listPets .execute');
-  await page.waitForSelector('#operations-pets-listPets .live-responses-table', { timeout: 10_000 });
-  t.match(
-    await page.innerText('#operations-pets-listPets .live-responses-table'),
-    /200[^]*x-ratelimit-remaining: 59/i,
-    'try it out sends a real request with the key',
-  );
   t.same([...hosts], [new URL(gateway.url).host], 'no other host was asked');
   t.same(troubles, [], 'the console stays clean');
-  const picture = process.env['PETGATE_SCREENSHOT'];
-  if (picture !== undefined) await page.screenshot({ path: picture, fullPage: true });
 });
 
 t.test('the page is cheap to fetch again and safe to embed nowhere', async (t) => {
