@@ -79,7 +79,8 @@ export class AdminClient {
         `The gateway at ${this.#address.url.origin} does not take the admin token from ${this.#address.tokenSource}.` +
           '\nSet PETGATE_ADMIN_TOKEN to the one it has, or to a valid one of "petgate tokens create".',
       );
-    throw new CommandError(said.includes('\n') ? said : said.split('; ').join('\n'));
+    // Each problem begins with its field.
+    throw new CommandError(said.replace(/; (?=[\w.]+: )/g, '\n'));
   }
 
   #exchange(
