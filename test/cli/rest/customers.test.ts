@@ -48,7 +48,11 @@ t.test('wrong use is told', async (t: Test) => {
     [['keys', 'create', '--name', 'x', '--customer', 'nobody00'], 1, 'no customer has this id'],
     [['customers', 'create', '--name', 'x'], 2, "required option '--plan <plan>' not specified"],
     [['customers', 'create', '--name', 'x', '--plan', 'enterprise'], 1, 'limits; give units per minute and per day'],
-    [['customers', 'create', '--name', 'x', '--plan', 'none', '--note', '\u0001'], 1, /plan: there is .*; known here: .*\nnote: /],
+    [
+      ['customers', 'create', '--name', 'x', '--plan', 'none', '--note', '\u0001'],
+      1,
+      /plan: there is .*; known here: .*\nnote: /,
+    ],
     [['customers', 'show', 'nobody00'], 1, 'no customer has this id'],
     [['customers', 'list', '--reference', ''], 1, 'reference: must not be empty'],
     [['usage', 'report', '--customer', 'nobody00'], 1, 'no customer has this id or reference'],
