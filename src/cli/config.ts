@@ -67,9 +67,10 @@ async function checkAll(withStore: boolean): Promise<Checked> {
   const checked = collect(problems, REFUSALS, () => {
     if (sources === undefined) return undefined;
     const { settings } = sources;
-    const { operations } = loadContract(settings.contract, settings.upstreams).routes;
-    const warnings = checkPrices(sources, operations);
-    return { list: operations, warnings, summary: summaryOf(settings, operations.length) };
+    const { routes, warnings } = loadContract(settings.contract, settings);
+    const { operations } = routes;
+    const ofPlans = checkPrices(sources, operations);
+    return { list: operations, warnings: [...warnings, ...ofPlans], summary: summaryOf(settings, operations.length) };
   });
   collect(problems, REFUSALS, () => checkSecrets(process.env, sources?.settings ?? null));
   if (withStore && sources !== undefined) problems.push(...(await problemsOfStores(sources, checked?.list ?? [])));

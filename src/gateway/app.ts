@@ -3,8 +3,7 @@ import { collectFailures } from './store/failures.js';
 import type { AdmissionEngine } from './store/port.js';
 import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/settings.js';
-import type { Operation } from './contract/operation.js';
-import { MALFORMED, OPTIONS, UNMATCHED } from './contract/route.js';
+import type { Contract } from './contract/load.js';
 import { createListener } from './edge/listener.js';
 import { buildHandler, type Lasting } from './handler.js';
 import { countUnproxied, watchListener, watchTls } from './observe/listener.js';
@@ -13,8 +12,10 @@ import { logReplaced } from './observe/replaced.js';
 import { watchAddresses, watchUpstreams } from './observe/upstreams.js';
 import { openUpstreams, retireUpstreams, type Upstreams } from './upstream/pools.js';
 import { createOwnUsage } from './usage/own.js';
+import type { InForce } from './workers/message.js';
 
-interface AppParts extends Pick<Lasting, 'contract' | 'internalToken' | 'log' | 'now'> {
+interface AppParts extends Pick<Lasting, 'internalToken' | 'log' | 'now'> {
+  readonly contract: Contract;
   readonly settings: Settings;
   /** Of the public listener; plain HTTP when left out or null. */
   readonly certificate?: Certificate | null;
@@ -29,9 +30,10 @@ export function createApp(parts: AppParts) {
   const metrics = createMetrics({
     engine: engine.name,
     plans: settings.plans.keys(),
-    ...operationLabels(contract.routes.operations),
     upstreams: Object.keys(settings.upstreams),
+    maxOperations: settings.metrics.operations,
   });
+  metrics.nameOperations(namesOf(contract));
   const admission = batchAdmission(engine, (size) => metrics.batch(size));
   const failures = collectFailures(engine, (count) =>
     log.error({ count }, 'reports of failed requests were dropped: the store was unavailable too long'),
@@ -46,7 +48,7 @@ export function createApp(parts: AppParts) {
   };
 
   const events = watchAddresses(metrics.registry, Object.keys(settings.upstreams), log);
-  let built = buildHandler(lasting, settings, openUpstreams(settings.upstreams, events));
+  let built = buildHandler(lasting, contract, settings, openUpstreams(settings.upstreams, events));
   let certificate = parts.certificate ?? null;
   const security = certificate === null ? null : { certificate, http2: settings.http2 };
   const listener = createListener(
@@ -61,10 +63,11 @@ export function createApp(parts: AppParts) {
     listener,
     metrics,
     upstreams: (): Upstreams => built.upstreams,
-    /** Puts settings into force for every exchange, and a certificate for every connection, that begins from now on. */
-    apply: (next: Settings, inForce: Certificate | null): void => {
+    /** Puts it into force for every exchange, and a certificate for every connection, that begins from now on. */
+    apply: ({ settings: next, certificate: inForce, contract: offered }: InForce): void => {
       const { upstreams: before, handler } = built;
-      built = buildHandler(lasting, next, openUpstreams(next.upstreams, events, before));
+      metrics.nameOperations(namesOf(offered));
+      built = buildHandler(lasting, offered, next, openUpstreams(next.upstreams, events, before));
       // Longer than an exchange of the old handler can take to get to its upstream.
       retireUpstreams(before, built.upstreams, 2 * handler.limits.requestMs);
       certificate = inForce;
@@ -79,16 +82,6 @@ export function createApp(parts: AppParts) {
   };
 }
 
-/** What a metric can call an operation: those of the contract, and the names for requests that fit none. */
-function operationLabels(operations: readonly Operation[]): {
-  readonly operations: readonly string[];
-  readonly charged: readonly string[];
-  readonly tunnelled: readonly string[];
-} {
-  const charged = operations.filter(({ cost }) => cost > 0).map(({ id }) => id);
-  return {
-    operations: [...operations.map(({ id }) => id), UNMATCHED, MALFORMED, OPTIONS],
-    charged: [...charged, UNMATCHED],
-    tunnelled: operations.filter(({ websocket }) => websocket).map(({ id }) => id),
-  };
+function namesOf({ routes }: Contract): readonly string[] {
+  return routes.operations.map(({ id }) => id);
 }

@@ -1,8 +1,7 @@
 import cluster from 'node:cluster';
 import { openEngine, type Engine } from './store/open.js';
-import type { Certificate } from './config/certificate.js';
 import { ConfigError, type Sources } from './config/load.js';
-import type { Settings } from './config/settings.js';
+import type { Contract } from './contract/load.js';
 import { readSecrets, type Secrets } from './secrets.js';
 import { archivedStore } from './usage/ledger.js';
 import type { InForce } from './workers/message.js';
@@ -10,8 +9,13 @@ import { createLog, type Log } from '../shared/log.js';
 
 /** What every gateway process starts from; what may change while it runs is the reloader's. */
 export interface Base extends InForce, Secrets {
-  /** Set by the process that serves the public, or keeps those that do. Resolves once the settings are in force. */
-  apply: (settings: Settings, certificate: Certificate | null) => Promise<void> | void;
+  /** The one in force. */
+  contract: Contract;
+  /** What its operations cost, and the scopes that they need; they change with it. */
+  readonly costs: Map<string, number>;
+  readonly scopes: string[];
+  /** Set by the process that serves the public, or keeps those that do. Resolves once all of it is in force. */
+  apply: (next: InForce) => Promise<void> | void;
   readonly log: Log;
   readonly engine: Engine;
 }
@@ -22,15 +26,27 @@ export function openBase(environment: NodeJS.ProcessEnv, { settings, certificate
   const { dataFolder, events } = settings;
   // Workers send none.
   const secrets = readSecrets(environment, { dataFolder, events: cluster.isPrimary ? events : null });
-  return {
+  const base: Base = {
     ...secrets,
     settings,
     certificate,
     apply: () => undefined,
     contract,
+    costs: new Map(),
+    scopes: [],
     log,
     engine: openEngine(settings, log, cluster.isPrimary, archivedStore(settings)),
   };
+  setContract(base, contract);
+  return base;
+}
+
+function setContract(base: Base, contract: Contract): void {
+  const { operations } = contract.routes;
+  base.contract = contract;
+  base.costs.clear();
+  for (const { id, cost } of operations) base.costs.set(id, cost);
+  base.scopes.splice(0, Infinity, ...new Set(operations.flatMap(({ scope }) => scope ?? [])));
 }
 
 /** Throws ConfigError for plans that the store refuses, and StoreUnavailable while it can't say so. */
@@ -42,12 +58,10 @@ export async function askStore({ engine }: Base, { settings, plans }: Sources): 
   throw new ConfigError([{ file, line: 0, column: 0, path: '', message }], plans.files);
 }
 
-export async function applySettings(
-  { log, engine, apply }: Base,
-  settings: Settings,
-  certificate: Certificate | null,
-): Promise<void> {
-  log.level = settings.log.level;
-  engine.setPlans(settings.plans);
-  await apply(settings, certificate);
+export async function applyAll(base: Base, next: InForce): Promise<void> {
+  const { settings, contract } = next;
+  base.log.level = settings.log.level;
+  base.engine.setPlans(settings.plans);
+  setContract(base, contract);
+  await base.apply(next);
 }

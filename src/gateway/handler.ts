@@ -24,9 +24,8 @@ import type { Upstreams } from './upstream/pools.js';
 import type { Log } from '../shared/log.js';
 import { writeLine } from '../shared/log-lines.js';
 
-/** What outlives a change of the settings. */
+/** What outlives a change of settings and contract. */
 export interface Lasting {
-  readonly contract: Contract;
   readonly internalToken: string;
   readonly log: Log;
   /** Unix ms, for sunset dates; the real clock when left out. */
@@ -39,9 +38,9 @@ export interface Lasting {
   readonly onReplaced: (secrets: readonly string[]) => OnReplaced;
 }
 
-/** All that a request meets under these settings, step by step, with the upstreams that it is forwarded to. */
-export function buildHandler(parts: Lasting, settings: Settings, upstreams: Upstreams) {
-  const { contract, log, metrics, admission, failures } = parts;
+/** All that a request meets under this contract and settings, with the upstreams that it is forwarded to. */
+export function buildHandler(parts: Lasting, contract: Contract, settings: Settings, upstreams: Upstreams) {
+  const { log, metrics, admission, failures } = parts;
   const cors = settings.cors === null ? null : createCors(settings.cors);
   const ownAnswers = new Map<string, OwnAnswer>([
     ['options', createOptionsAnswer(cors)],

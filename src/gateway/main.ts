@@ -2,11 +2,12 @@ import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { Registry } from 'prom-client';
 import { createApp } from './app.js';
-import { applySettings, askStore, openBase, type Base } from './base.js';
+import { applyAll, askStore, openBase, type Base } from './base.js';
 import { loadSources } from './config/load.js';
 import { ConfigError } from './config/files/problem.js';
 import { createReloader, type Reloader } from './config/reload.js';
-import { loadContract } from './contract/load.js';
+import type { Contract, LoadedContract } from './contract/load.js';
+import { createContractReader } from './contract/reader.js';
 import { checkPrices } from './contract/prices.js';
 import { narrows, planProblems } from './accounts/plans/losses.js';
 import { watchProcess } from './observe/process.js';
@@ -29,36 +30,52 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     // The whole group of processes may be sent it; the primary is the one that acts on it.
     process.on('SIGHUP', () => undefined);
     // New settings may come in the same breath as the first: they wait until there is something to apply them to.
-    const base: Promise<Base> = askPrimary(async ({ settings, certificate }) =>
-      applySettings(await base, settings, certificate),
-    ).then((inForce) => openBase(environment, inForce));
+    const base: Promise<Base> = askPrimary(async (next) => applyAll(await base, next)).then((inForce) =>
+      openBase(environment, inForce),
+    );
     await runWorker(await base);
     return;
   }
   const sources = loadSources(environment);
-  const contract = loadContract(sources.settings.contract, sources.settings.upstreams);
-  const { operations } = contract.routes;
-  const costs = new Map(operations.map(({ id, cost }) => [id, cost]));
-  const warnings = checkPrices(sources, operations);
+  const readContract = createContractReader();
+  let contract = readContract(sources.settings);
+  const warnings = checkPrices(sources, contract.routes.operations);
   const base = openBase(environment, { ...sources, contract });
-  warn(base, warnings);
-  const reloader = createReloader(environment, sources, base.log, {
+  warn(base, contract, warnings);
+  const first = { ...sources, files: [...sources.files, ...contract.files] };
+  const reloader = createReloader(environment, first, base.log, {
     check: async (read, { plans }) => {
+      const next = readContract(read.settings);
+      const { operations } = next.routes;
       const warned = checkPrices(read, operations);
       await askStore(base, read);
-      const problems = await planProblems(base.engine, read, plans, operations);
+      const problems = await planProblems(base.engine, read, isDearer(next, base) ? null : plans, operations);
       if (problems.length > 0) throw new ConfigError(problems, read.files);
-      warn(base, warned);
+      warn(base, next === contract ? null : next, warned);
+      contract = next;
+      return next.files;
     },
-    narrows: (next, inForce) => narrows(inForce.plans, next.plans, costs),
-    unserved: (inForce) => planProblems(base.engine, inForce, null, operations),
-    apply: (settings, certificate) => applySettings(base, settings, certificate),
+    narrows: (next, inForce) => contract !== base.contract || narrows(inForce.plans, next.plans, base.costs),
+    unserved: (inForce) => planProblems(base.engine, inForce, null, base.contract.routes.operations),
+    apply: (settings, certificate) => applyAll(base, { settings, certificate, contract }),
   });
   process.on('SIGHUP', () => void reloader.reload());
   await (base.settings.workers === 1 ? runSingleProcess(base, reloader) : runPrimary(base, reloader));
 }
 
-function warn({ log }: Base, problems: readonly string[]): void {
+/** Whether somebody's own limits may have become too small by it. */
+function isDearer({ routes }: Contract, { costs }: Base): boolean {
+  return routes.operations.some(({ id, cost }) => cost > (costs.get(id) ?? 1));
+}
+
+/** Of a document with many operations more would drown the log; `petgate config check` prints all. */
+const FEW = 20;
+
+/** @param contract null where nothing is new in it */
+function warn({ log }: Base, contract: LoadedContract | null, problems: readonly string[]): void {
+  const count = contract?.warnings.length ?? 0;
+  if (count > 0)
+    log.warn({ count, problems: contract?.warnings.slice(0, FEW) }, 'not all of the contract is served as it says');
   if (problems.length > 0) log.warn({ problems }, 'plans speak of operations that the contract does not have');
 }
 
@@ -68,7 +85,7 @@ function runSingleProcess(base: Base, reloader: Reloader): Promise<void> {
   const { listen: address, shutdownMs } = base.settings;
   return oversee(base, reloader, {
     registry,
-    apply: (next, certificate) => app.apply(next, certificate),
+    apply: (next) => app.apply(next),
     upstreams: () => app.upstreams(),
     metrics: () => registry.metrics(),
     listen: () => listen(app.listener.server, address),
@@ -81,7 +98,7 @@ function runPrimary(base: Base, reloader: Reloader): Promise<void> {
   const workers = startWorkers(base, registry, base.log);
   return oversee(base, reloader, {
     registry,
-    apply: (next, certificate) => workers.apply(next, certificate),
+    apply: (next) => workers.apply(next),
     upstreams: () => new Map(),
     metrics: () => workers.metrics(),
     listen: () => workers.listening,
@@ -92,7 +109,7 @@ function runPrimary(base: Base, reloader: Reloader): Promise<void> {
 async function runWorker(base: Base): Promise<void> {
   const { settings, engine } = base;
   const app = createApp(base);
-  base.apply = (next, certificate) => app.apply(next, certificate);
+  base.apply = (next) => app.apply(next);
   watchProcess(app.metrics.registry, engine);
   const report = reportToPrimary(app.metrics.registry);
   report.listening(await listen(app.listener.server, settings.listen));

@@ -35,7 +35,11 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   const { log, engine } = base;
   base.apply = side.apply;
   const health = watchHealth(engine, side.upstreams, () => reloader.state());
-  watchInfo(side.registry, () => reloader.settings(), base.contract.document);
+  watchInfo(
+    side.registry,
+    () => reloader.settings(),
+    () => base.contract.document,
+  );
   watchProcess(side.registry, engine);
   watchGateway(side.registry, engine, health, () => reloader.state());
   const archive = beginArchive(base, side.registry);
@@ -90,13 +94,12 @@ async function openAdmin(
   metrics: () => Promise<string>,
   ready: () => Readiness,
 ): Promise<Server> {
-  const { settings, contract, engine, log, adminToken } = base;
-  const scopes = [...new Set(contract.routes.operations.flatMap(({ scope }) => scope ?? []))];
+  const { settings, engine, log, adminToken, scopes, costs } = base;
   const registry = new KeyRegistry({
     engine,
     plans: () => reloader.settings().plans,
     scopes,
-    costs: new Map(contract.routes.operations.map(({ id, cost }) => [id, cost])),
+    costs,
     environment: settings.environment,
     acceptImported: settings.keys.acceptImported,
     events: settings.events,

@@ -88,11 +88,24 @@ function fieldsOf(windows: readonly WindowFigures[], stateOf: (window: WindowFig
     const { name, limit } = window;
     if (limit === 'unlimited') continue;
     const next = state === '' ? '' : ', ';
-    state += `${next}"${name}";${stateOf(window)}`;
-    policy += `${next}"${name}";q=${limit};w=${secondsOf(window)}`;
+    const text = name === window.per ? `"${name}"` : stringOf(name);
+    state += `${next}${text};${stateOf(window)}`;
+    policy += `${next}${text};q=${limit};w=${secondsOf(window)}`;
   }
   return state === '' ? [] : ['RateLimit', state, 'RateLimit-Policy', policy];
 }
+
+/** The name of an operation's window as a String of RFC 9651, which is ASCII: all else is escaped as in addresses. */
+function stringOf(name: string): string {
+  let text = texts.get(name);
+  if (text === undefined) {
+    const ascii = name.replace(/[^\x20-\x7e]+/g, encodeURIComponent).replace(/["\\]/g, '\\$&');
+    texts.set(name, (text = `"${ascii}"`));
+  }
+  return text;
+}
+/** Plans say which windows there are. */
+const texts = new Map<string, string>();
 
 /** How long the window is; a month ends with its reset. */
 function secondsOf({ per, resetAtMs }: WindowFigures): number {

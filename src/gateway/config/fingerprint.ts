@@ -17,6 +17,7 @@ const OWN = new Set([
   'workers',
   'dataFolder',
   'contract',
+  'overlays',
   'tls',
   'redisUrl',
   'archive',
@@ -26,8 +27,8 @@ const OWN = new Set([
   'secrets',
 ]);
 
-/** @param document the contract as JSON */
-export function fingerprintOf(settings: Settings, document: string): Fingerprint {
+/** @param document the contract as it is served */
+export function fingerprintOf(settings: Settings, document: Buffer): Fingerprint {
   const plans = [...settings.plans.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     plans: hashOf(JSON.stringify(plans, (_, value: unknown) => (value instanceof Map ? [...value] : value))),
@@ -36,6 +37,6 @@ export function fingerprintOf(settings: Settings, document: string): Fingerprint
   };
 }
 
-function hashOf(text: string): string {
+function hashOf(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex').slice(0, LENGTH);
 }

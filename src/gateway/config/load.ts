@@ -7,7 +7,16 @@ import { packageRoot } from '../../shared/package-root.js';
 import { readCertificate, type Certificate } from './certificate.js';
 import { contradictions } from './contradictions.js';
 import { problemsOf } from './files/issues.js';
-import { environmentLayers, layOver, pathAt, plainLayer, readChain, readNamed, type Layers } from './files/layers.js';
+import {
+  at,
+  environmentLayers,
+  layOver,
+  pathAt,
+  plainLayer,
+  readChain,
+  readNamed,
+  type Layers,
+} from './files/layers.js';
 import { misspeltVariables, locationOf } from './files/environment.js';
 import { plansFile, toPlans } from './schema/plans.js';
 import { ConfigError, type Problem } from './files/problem.js';
@@ -182,6 +191,13 @@ function openCertificate(
   });
 }
 
+/** The paths that a setting lists, absolute: relative to the file that says it. */
+function pathsAt(gateway: Layers, setting: readonly string[]): readonly string[] {
+  const { folder } = gateway.decides(setting) ?? gateway.base;
+  const paths = at(gateway.value, setting);
+  return Array.isArray(paths) ? paths.map((path) => resolve(folder, String(path))) : [];
+}
+
 function dataFolderOf(gateway: Layers): string {
   return pathAt(gateway, ['data']) ?? join(packageRoot, 'data');
 }
@@ -200,6 +216,7 @@ function pathsOf(gateway: Layers, tls: TlsSettings | null): ResolvedPaths {
   return {
     dataFolder: dataFolderOf(gateway),
     contract: pathAt(gateway, ['contract']) ?? join(packageRoot, 'config/openapi.yaml'),
+    overlays: pathsAt(gateway, ['overlays']),
     tls,
   };
 }

@@ -33,11 +33,11 @@ const FIXED = [
   'admin',
   'workers',
   'dataFolder',
-  'contract',
   'environment',
   'store',
   'keys',
   'events',
+  'metrics',
 ] as const satisfies readonly (keyof Settings)[];
 const NAMES: Readonly<Partial<Record<keyof Settings, string>>> = { http2: 'tls.http2', dataFolder: 'data' };
 
@@ -59,8 +59,11 @@ function withFixed(next: Settings, first: Settings): Settings {
 }
 
 interface ReloadSteps {
-  /** Throws ConfigError for what does not fit contract or store, StoreUnavailable while that can't say. */
-  readonly check: (sources: Sources, inForce: Settings) => Promise<void>;
+  /**
+   * Reads the contract, and gives its files. Throws ConfigError for what does not fit contract or store,
+   * StoreUnavailable while that can't say.
+   */
+  readonly check: (sources: Sources, inForce: Settings) => Promise<readonly string[]>;
   /** Whether the plans of `next` may take something from somebody. */
   readonly narrows: (next: Settings, inForce: Settings) => boolean;
   /** Who is not served by the plans of `sources`, whatever was before. Rejects with StoreUnavailable. */
@@ -90,8 +93,7 @@ export function createReloader(
 
   const take = async (): Promise<void> => {
     const sources = await loadInTurns(environment, 'wanted');
-    await check(sources, current);
-    files = sources.files;
+    files = [...sources.files, ...(await check(sources, current))];
     const waiting = waitingFor(sources.settings, first.settings);
     inForce = sources;
     served.recheck(narrows(sources.settings, current));

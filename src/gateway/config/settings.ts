@@ -23,8 +23,9 @@ export type HealthSettings = NonNullable<UpstreamSettings['health']>;
 export interface ResolvedPaths {
   /** Folder for everything the gateway keeps on disk. */
   readonly dataFolder: string;
-  /** The OpenAPI document. */
+  /** The OpenAPI document, and the overlays over it. */
   readonly contract: string;
+  readonly overlays: readonly string[];
   /** Two PEM files; null: the public listener speaks plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
 }
@@ -82,6 +83,9 @@ export function toSettings(
     plans,
     keys: { acceptImported: keys.accept_imported },
     events: file.events === undefined ? null : toEvents(file.events),
+    /** Null: what the servers of the contract say. */
+    basePath: file.base_path === undefined ? null : file.base_path.replace(/\/$/, ''),
+    metrics: file.metrics,
     log: file.log,
     drainMs: file.drain,
     shutdownMs: file.shutdown,

@@ -64,7 +64,8 @@ function watchFolder(folder: string, onEvent: () => void): FSWatcher | null {
   }
 }
 
-function contentOf(files: readonly string[]): string {
+/** Changes with the content of any of them. */
+export function contentOf(files: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of files) {
     hash.update(`\0${file}\0`);

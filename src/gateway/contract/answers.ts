@@ -15,8 +15,8 @@ export function createOptionsAnswer(cors: Cors | null): (exchange: Admitted) => 
   };
 }
 
-export function createDocumentAnswer(document: string): (exchange: Admitted) => undefined {
-  const length = String(Buffer.byteLength(document));
+export function createDocumentAnswer(document: Buffer): (exchange: Admitted) => undefined {
+  const length = String(document.length);
   return (exchange) => {
     const headers = commonHeaders(exchange);
     headers.push('Content-Type', 'application/json', 'Content-Length', length, 'Cache-Control', 'public, max-age=300');

@@ -1,9 +1,9 @@
-/** One operation of `config/openapi.yaml`, with all that the gateway needs of it worked out at load time. */
+/** One operation of the contract, with all that the gateway needs of it worked out at load time. */
 export interface Operation {
-  /** `operationId`; the label in metrics, log and ledger. */
+  /** `operationId`, or `GET /pets/{petId}`: the name in metrics, log, ledger and plans. May hold any character. */
   readonly id: string;
   readonly method: string;
-  /** Template with its base path, as written: `/v1/pets/{petId}`. */
+  /** Template with its base path, its text in the normal form of requests: `/v1/pets/{petId}`. */
   readonly path: string;
   /** Name of the upstream (a key of `upstreams`); `gateway` when the gateway answers itself. */
   readonly upstream: string;

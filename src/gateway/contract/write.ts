@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
 import { withErrorTable, withRefusals } from './refusals.js';
-import { jsonPath, renderJson } from './source.js';
+import { jsonPath, renderJson } from './document/source.js';
 
 /** Run after a change to the contract or to the catalogue of refusals: `node dist/src/gateway/contract/write.js`. */
 function rewrite(path: string, change: (text: string) => string): void {

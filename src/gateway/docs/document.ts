@@ -17,16 +17,18 @@ export interface ErrorRow {
 }
 
 const example = z.object({ value: z.object({ code: z.string(), status: z.number(), message: z.string() }) });
-const content = z.record(z.string(), z.object({ examples: z.record(z.string(), z.unknown()).default({}) })).default({});
+/** What has another form says nothing. */
+const content = z.record(z.string(), z.object({ examples: z.record(z.string(), z.unknown()).catch({}) })).catch({});
+const responses = z.record(z.string(), z.object({ content }).catch({ content: {} })).catch({});
 const shape = z.object({
-  info: z.object({ title: z.string(), summary: z.string().default('') }).default({ title: 'API', summary: '' }),
-  components: z
-    .object({ responses: z.record(z.string(), z.object({ content })).default({}) })
-    .default({ responses: {} }),
+  info: z
+    .object({ title: z.string().catch('API'), summary: z.string().catch('') })
+    .catch({ title: 'API', summary: '' }),
+  components: z.object({ responses }).catch({ responses: {} }),
 });
 
-export function readDocument(text: string): Described {
-  const { info, components } = shape.parse(JSON.parse(text));
+export function readDocument(document: Buffer): Described {
+  const { info, components } = shape.parse(JSON.parse(document.toString()));
   const rows = new Map<string, ErrorRow>(Object.entries(CATALOGUE).map(([code, entry]) => [code, { code, ...entry }]));
   const shown = Object.values(components.responses).flatMap((response) => Object.values(response.content));
   for (const one of shown.flatMap(({ examples }) => Object.values(examples))) {

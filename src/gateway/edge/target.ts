@@ -35,11 +35,12 @@ function parseOrigin(target: string): Target | null {
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark);
   if (!path.includes('%') && !path.includes('/.')) return { path, query };
-  const decoded = decodeUnreserved(path);
+  const decoded = normalPath(path);
   return decoded === null ? null : { path: removeDotSegments(decoded), query };
 }
 
-function decodeUnreserved(path: string): string | null {
+/** Without escapes that need not be, and those in capitals; null when one escapes nothing. */
+export function normalPath(path: string): string | null {
   const broken: string[] = [];
   const decoded = path.replace(PERCENT, (escape) => {
     const code = /^%[0-9A-Fa-f]{2}$/.test(escape) ? Number.parseInt(escape.slice(1), 16) : -1;

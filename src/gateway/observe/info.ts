@@ -6,9 +6,10 @@ import type { Settings } from '../config/settings.js';
 import { packageRoot } from '../../shared/package-root.js';
 
 /** What runs here, and by what settings and contract. Once, in the process that reads the files. */
-export function watchInfo(registry: Registry, settings: () => Settings, document: string): void {
+export function watchInfo(registry: Registry, settings: () => Settings, document: () => Buffer): void {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  let [known, hashes] = [settings(), fingerprintOf(settings(), document)];
+  let known = [settings(), document()] as const;
+  let hashes = fingerprintOf(...known);
   new Gauge({
     name: 'petgate_info',
     help:
@@ -17,10 +18,10 @@ export function watchInfo(registry: Registry, settings: () => Settings, document
     labelNames: ['version', 'node', 'environment', 'plans', 'contract', 'settings'],
     registers: [registry],
     collect() {
-      const current = settings();
-      if (current !== known) [known, hashes] = [current, fingerprintOf(current, document)];
+      const current = [settings(), document()] as const;
+      if (current.some((part, index) => part !== known[index])) [known, hashes] = [current, fingerprintOf(...current)];
       this.reset();
-      this.set({ version, node: process.version, environment: current.environment, ...hashes }, 1);
+      this.set({ version, node: process.version, environment: known[0].environment, ...hashes }, 1);
     },
   });
 }

@@ -1,4 +1,6 @@
 import { Counter, Registry } from 'prom-client';
+import { OTHER } from '../contract/names.js';
+import { MALFORMED, OPTIONS, UNMATCHED } from '../contract/route.js';
 import { REFUSALS } from '../refusal.js';
 import { UPSTREAM_FAILURES, type UpstreamFailure } from '../upstream/failure.js';
 import { QuickCounter } from './counter.js';
@@ -16,32 +18,37 @@ const CLASSES = ['2xx', '4xx', '5xx'];
 interface MetricLabels {
   readonly engine: string;
   readonly plans: Iterable<string>;
-  readonly operations: readonly string[];
-  /** Those of them that cost a token. */
-  readonly charged: readonly string[];
-  /** Those that may be answered by a tunnel. */
-  readonly tunnelled?: readonly string[];
   readonly upstreams: Iterable<string>;
+  /** How many operations of the contract have a value of their own. */
+  readonly maxOperations: number;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** What the gateway counts as requests pass; the rest is read at each scrape (`gauge.ts`). */
-export function createMetrics({ engine, plans, operations, charged, tunnelled = [], upstreams }: MetricLabels) {
+export function createMetrics({ engine, plans, upstreams, maxOperations }: MetricLabels) {
   const registry = new Registry();
+  const named = new Set([UNMATCHED, MALFORMED, OPTIONS]);
+  const maxNamed = named.size + maxOperations;
+  const labelOf = (operation: string): string => (named.has(operation) ? operation : OTHER);
   const { requests, duration, refusals, admission, batch, upstream, failures } = registerAll(registry, engine);
 
-  const requestChild = cachedByLabels((operation, group) => requests.series({ operation, class: group }));
-  const durationChild = cachedByLabels((operation) => duration.series({ operation }));
+  // Of an operation, what its requests are counted by; those of all others share one.
+  const requestChildren = cachedByLabels((label) => ({
+    duration: duration.series({ operation: label }),
+    byClass: cachedByLabels((group) => requests.series({ operation: label, class: group })),
+  }));
+  const requestChild = cachedByLabels((operation) => {
+    const child = requestChildren(labelOf(operation), '');
+    // A rate can't see a series' first count, so an operation that is used has its failures at 0.
+    for (const group of CLASSES) child.byClass(group, '');
+    return child;
+  });
   const refusalChild = cachedByLabels((code) => refusals.series({ code }));
   const upstreamChild = cachedByLabels((name) => upstream.series({ upstream: name }));
 
   // A rate can't see a series' first count, so what can be known beforehand stands at 0 from the start.
-  for (const operation of operations) {
-    durationChild(operation, '');
-    for (const group of CLASSES) requestChild(operation, group);
-  }
-  for (const operation of tunnelled) requestChild(operation, '1xx');
+  for (const operation of [UNMATCHED, MALFORMED, OPTIONS]) requestChild(operation, '');
   for (const code of Object.keys(REFUSALS)) refusalChild(code, '');
   for (const name of upstreams) {
     upstreamChild(name, '');
@@ -50,13 +57,18 @@ export function createMetrics({ engine, plans, operations, charged, tunnelled = 
 
   return {
     registry,
+    /** Gives the first of them, in this order, a value of their own; once given, it stays. */
+    nameOperations: (operations: readonly string[]): void => {
+      for (const operation of operations) if (named.size < maxNamed) named.add(operation);
+    },
     /** An exchange ended. Durations in seconds. */
     exchange: (operation: string, status: number, seconds: number): void => {
-      requestChild(operation, statusClass(status)).inc();
-      durationChild(operation, '').observe(seconds);
+      const child = requestChild(operation, '');
+      child.byClass(statusClass(status), '').inc();
+      child.duration.observe(seconds);
     },
     /** A verdict that took or refused a token. */
-    verdict: countVerdicts(registry, plans, charged),
+    verdict: countVerdicts(registry, plans, labelOf),
     refusal: (code: string): void => refusalChild(code, '').inc(),
     admission: (seconds: number): void => admission.observe(seconds),
     batch: (size: number): void => batch.observe(size),

@@ -1,6 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Per } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN } from '../admission/plan.js';
+import { UNMATCHED } from '../contract/route.js';
 import type { OnVerdict } from '../admission/admit.js';
 import { QuickCounter } from './counter.js';
 import { cachedByLabels } from './cached-by-labels.js';
@@ -14,23 +15,28 @@ const USED_BUCKETS = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1];
 const NEAR_SHARE = 0.2;
 
 /**
- * Counts what admission decides. Every series of a known plan and operation stands at 0 from the start: a rate can't
- * see a series' first count.
- * @param charged operations that cost a token
+ * Counts what admission decides. Every series of a known plan stands at 0 from the start, for a rate can't see a
+ * series' first count; those of its operations come with their first use.
+ * @param nameOf what an operation is called in labels
  */
-export function countVerdicts(registry: Registry, plans: Iterable<string>, charged: readonly string[]): OnVerdict {
+export function countVerdicts(
+  registry: Registry,
+  plans: Iterable<string>,
+  nameOf: (operation: string) => string,
+): OnVerdict {
   const { admitted, units, limited, near, banned, started, used } = countersOn(registry);
-  const admittedChild = cachedByLabels((plan, operation) => ({
+  const admittedSeries = cachedByLabels((plan, operation) => ({
     requests: admitted.series({ plan, operation }),
     units: units.series({ plan, operation }),
   }));
+  const admittedChild = cachedByLabels((plan, operation) => admittedSeries(plan, nameOf(operation)));
   const usedChild = cachedByLabels((plan) => used.series({ plan }));
   for (const plan of plans) {
     for (const window of WINDOWS) for (const counter of [limited, near]) counter.inc({ plan, window }, 0);
     for (const counter of [banned, started]) counter.inc({ plan }, 0);
     if (plan === ANONYMOUS_PLAN) continue;
     usedChild(plan, '');
-    for (const operation of charged) admittedChild(plan, operation);
+    admittedChild(plan, UNMATCHED);
   }
 
   return (verdict, operation) => {

@@ -27,24 +27,29 @@ export interface InForce {
 interface Serialized {
   readonly settings: Settings;
   readonly pem: ReturnType<Certificate['pem']> | null;
-  readonly operations: readonly Operation[];
-  readonly document: string;
+  /** Null where it is the one that was sent before. */
+  readonly contract: { readonly operations: readonly Operation[]; readonly document: Buffer } | null;
 }
 
-export function applyCommand({ settings, certificate, contract }: InForce): PrimaryMessage {
+/** @param isKnown whether the worker has the contract already */
+export function applyCommand({ settings, certificate, contract }: InForce, isKnown: boolean): PrimaryMessage {
+  const { routes, document } = contract;
   return {
     type: 'apply',
     settings,
     pem: certificate?.pem() ?? null,
-    operations: contract.routes.operations,
-    document: contract.document,
+    contract: isKnown ? null : { operations: routes.operations, document },
   };
 }
 
-export function deserialize({ settings, pem, operations, document }: Serialized): InForce {
+/** @param before what was in force; null at first */
+export function deserialize({ settings, pem, contract }: Serialized, before: InForce | null): InForce {
   return {
     settings,
     certificate: pem === null ? null : new Certificate(Buffer.from(pem.cert), Buffer.from(pem.key)),
-    contract: { routes: buildRoutes(operations), document },
+    contract:
+      contract === null
+        ? before!.contract
+        : { routes: buildRoutes(contract.operations), document: Buffer.from(contract.document) },
   };
 }

@@ -2,8 +2,6 @@ import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Certificate } from '../config/certificate.js';
-import type { Settings } from '../config/settings.js';
 import { WorkerMetrics } from './worker-metrics.js';
 import type { Log } from '../../shared/log.js';
 import { applyCommand, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
@@ -15,7 +13,8 @@ const YOUNG_MS = 1000;
 /** Starts as many workers of this program as `first` says, and replaces whichever dies. `own`: our own metrics. */
 export function startWorkers(first: InForce, own: Registry, log: Log) {
   const count = first.settings.workers;
-  let inForce = first;
+  // A copy: what `first` holds changes with a reload.
+  let inForce: InForce = { ...first };
   const metrics = new WorkerMetrics();
   /** Of each worker, what resolves with the acknowledgements it owes: they come in order. */
   const owed = new Map<Worker, (() => void)[]>();
@@ -25,13 +24,13 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
   let markListening: (port: number) => void;
   const listening = new Promise<number>((resolve) => (markListening = resolve));
 
-  /** Resolves when the worker has applied what is in force, or is gone. */
-  const publish = (worker: Worker): Promise<void> =>
+  /** Resolves when the worker has applied what is in force, or is gone. @param isKnown whether it has the contract */
+  const publish = (worker: Worker, isKnown: boolean): Promise<void> =>
     new Promise((resolve) => {
       if (owed.has(worker)) owed.get(worker)!.push(resolve);
       else resolve();
       // To one that is going, nothing gets through, and it need not.
-      worker.send(applyCommand(inForce), () => undefined);
+      worker.send(applyCommand(inForce, isKnown), () => undefined);
     });
 
   // Settings hold maps, and a certificate bytes.
@@ -41,7 +40,7 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
     const worker = cluster.fork();
     owed.set(worker, []);
     worker.on('message', (message: WorkerMessage) => {
-      if (message.type === 'started') void publish(worker);
+      if (message.type === 'started') void publish(worker, false);
       else if (message.type === 'applied') owed.get(worker)?.shift()?.();
       else if (message.type === 'metrics') metrics.update(worker.id, message.metrics);
       else if (++listeningCount >= count) markListening(message.port);
@@ -72,9 +71,10 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
       return metrics.text(own);
     },
     /** Resolves when this is in force in all of them. */
-    apply: async (settings: Settings, certificate: Certificate | null) => {
-      inForce = { ...inForce, settings, certificate };
-      await Promise.all(living().map(publish));
+    apply: async (next: InForce) => {
+      const isKnown = next.contract === inForce.contract;
+      inForce = next;
+      await Promise.all(living().map((worker) => publish(worker, isKnown)));
     },
     /** Asks all to drain; kills what is left after the deadline. */
     stop: async (deadlineMs: number) => {

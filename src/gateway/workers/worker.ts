@@ -9,9 +9,11 @@ const METRICS_MS = 500;
 export function askPrimary(apply: (inForce: InForce) => Promise<void>): Promise<InForce> {
   return new Promise((resolve) => {
     let next: (inForce: InForce) => Promise<void> | void = resolve;
+    let inForce: InForce | null = null;
     process.on('message', (message: PrimaryMessage) => {
       if (message.type !== 'apply') return;
-      const applied = next(deserialize(message));
+      inForce = deserialize(message, inForce);
+      const applied = next(inForce);
       next = apply;
       void Promise.resolve(applied).then(() => send({ type: 'applied' }));
     });

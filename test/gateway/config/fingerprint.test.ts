@@ -12,7 +12,10 @@ t.test('what gateways must share changes its hash, and what is a machine’s own
     const plans = [`free: { ${free}, ${ban} }`, `anonymous: { limits: { minute: 9, day: 9 }, ${ban} }`];
     writeFileSync(join(folder, 'plans.yaml'), plans.join('\n'));
     writeFileSync(join(folder, 'gateway.yaml'), `plans: plans.yaml\n${settings}`);
-    return fingerprintOf(loadSettings({ PETGATE_CONFIG: join(folder, 'gateway.yaml'), ...environment }), document);
+    return fingerprintOf(
+      loadSettings({ PETGATE_CONFIG: join(folder, 'gateway.yaml'), ...environment }),
+      Buffer.from(document),
+    );
   };
   const limits = 'limits: { minute: 60, day: 1000 }';
   const first = hashesOf('', limits);

@@ -26,6 +26,9 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   workers: 1,
   dataFolder: join(packageRoot, 'data'),
   contract: join(packageRoot, 'config/openapi.yaml'),
+  overlays: [],
+  basePath: null,
+  metrics: { operations: 500 },
   store: {
     redisUrl: null,
     deadlineMs: 450,

@@ -20,7 +20,7 @@ interface Document {
   };
 }
 
-const document = JSON.parse(loadContract().document) as Document;
+const document = JSON.parse(loadContract().document.toString()) as Document;
 const codes = document.components.schemas.Error.properties.code.enum;
 const METHODS = ['get', 'post'];
 
@@ -103,7 +103,7 @@ t.test('every operation names what it may be refused with', (t) => {
 });
 
 t.test('no number in the document is beyond what every parser keeps exactly', (t) => {
-  JSON.parse(loadContract().document, (_key, value: unknown) => {
+  JSON.parse(loadContract().document.toString(), (_key, value: unknown) => {
     if (typeof value === 'number') t.ok(Number.isSafeInteger(value));
     return value;
   });

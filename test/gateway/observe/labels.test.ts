@@ -10,10 +10,10 @@ t.test('labels come from closed sets: no key, address or path, and no status but
   const metrics = createMetrics({
     engine: 'embedded',
     plans: ['free', 'anonymous'],
-    operations,
-    charged: operations,
     upstreams: ['pets'],
+    maxOperations: 500,
   });
+  metrics.nameOperations(operations);
   const at = { ...STANDING, keyId: 'secretkeyid1' };
   for (const operation of operations) {
     for (const status of [200, 201, 204, 304, 404, 429, 499, 503, 599]) metrics.exchange(operation, status, 0.01);
@@ -48,3 +48,33 @@ t.test('labels come from closed sets: no key, address or path, and no status but
     }
   }
 });
+
+t.test(
+  'the first operations of a contract have series of their own from their first use on, all others share one',
+  async (t) => {
+    const metrics = createMetrics({ engine: 'embedded', plans: ['free'], upstreams: [], maxOperations: 2 });
+    metrics.nameOperations(['a', 'b', 'c', 'd']);
+    const seriesOf = async (): Promise<readonly string[]> =>
+      [
+        ...(await metrics.registry.metrics()).matchAll(
+          /^petgate_requests_total\{operation="(\w+)",class="2xx"\} (\d+)$/gm,
+        ),
+      ]
+        .map(([, operation, count]) => `${operation} ${count}`)
+        .filter((line) => !/unmatched|malformed|options/.test(line));
+    t.same(await seriesOf(), []);
+    for (const operation of ['d', 'c', 'b', 'c']) {
+      metrics.exchange(operation, 200, 0.01);
+      metrics.verdict({ ...ADMITTED, keyId: 'k' }, operation);
+    }
+    t.same(await seriesOf(), ['other 3', 'b 1']);
+    metrics.nameOperations(['x']);
+    metrics.exchange('x', 200, 0.01);
+    t.same(await seriesOf(), ['other 4', 'b 1'], 'a contract that comes later brings no more');
+    const text = await metrics.registry.metrics();
+    t.match(text, 'petgate_requests_total{operation="b",class="5xx"} 0');
+    t.match(text, 'petgate_admitted_total{plan="free",operation="other"} 3');
+    t.match(text, 'petgate_request_duration_seconds_count{operation="other"} 4');
+    t.equal(text.match(/^petgate_request_duration_seconds_count\{operation="other"\}/gm)?.length, 1);
+  },
+);

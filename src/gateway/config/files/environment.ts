@@ -24,6 +24,7 @@ const VARIABLES: readonly Variable[] = [
   { name: 'ADMIN_PORT', path: ['admin', 'port'], read: asNumber },
   { name: 'ADMIN_HOST', path: ['admin', 'host'], read: asText },
   { name: 'PETGATE_DATA', path: ['data'], read: asText },
+  { name: 'PETGATE_CONTRACT', path: ['contract'], read: asText },
   { name: 'REDIS_URL', path: ['store', 'redis'], read: asText },
   { name: 'LEDGER_URL', path: ['store', 'archive'], read: asText },
   { name: 'PETS_URL', path: ['upstreams', 'pets', 'addresses'], read: asList },

@@ -11,7 +11,7 @@ export interface YamlFile {
   readonly file: string;
   readonly value: unknown;
   /** Where `path` stands: its value, or with `key` the name before it; undefined when the file doesn't say it. */
-  locate(path: Path, part: 'key' | 'value'): SourceLocation | undefined;
+  readonly locate: (path: Path, part: 'key' | 'value') => SourceLocation | undefined;
 }
 
 /** Names the mistakes people make. The parser's own words quote the file, which may hold a password. */
@@ -36,7 +36,8 @@ export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile
   const file = displayName(path);
   const text = readText(path, file);
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
+  const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: aliases === 'allowed' };
+  const document = parseDocument(text, options);
   const location = (offset: number): SourceLocation => {
     const { line, col } = lines.linePos(offset);
     return { file, line, column: col };
@@ -91,7 +92,8 @@ function narrow(text: string): string {
   return narrowed === text ? narrowed : text;
 }
 
-function readText(path: string, file: string): string {
+/** The text of a file of UTF-8. Throws ConfigError. */
+export function readText(path: string, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {

@@ -9,6 +9,7 @@ import { bool, choice, duration, mapping, network, path, share, text, whole } fr
 const HOST = /^(?:[0-9A-Fa-f:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})?)$/;
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 const host = text('must be a host name or an address, such as 127.0.0.1', HOST);
+const BASE_PATH = /^\/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]*[A-Za-z0-9._~!$&'()*+,;=:@-])?$/;
 const port = whole(0, 65_535);
 
 /** `gateway.yaml` and the files that extend it. Its input form is `config/schema/gateway.schema.json`. */
@@ -60,6 +61,13 @@ export const gatewayFile = mapping({
   contract: path
     .optional()
     .describe('The OpenAPI document that the routes come from; relative to this file. Left out: the one shipped.'),
+  overlays: z
+    .array(path, { error: 'must be a list of files' })
+    .prefault([])
+    .describe('OpenAPI Overlay documents that are applied to the contract, in this order; relative to this file.'),
+  base_path: text('must be / or a path such as /v1, without a slash at its end', BASE_PATH)
+    .optional()
+    .describe('What the paths of the contract begin with, instead of what its servers say.'),
   store: store.prefault({}),
   upstreams: z
     .record(
@@ -99,6 +107,11 @@ export const gatewayFile = mapping({
       'The webhook of the operator, which gets an event for each changed key. Left out: there are no events, and ' +
         'none is stored.',
     ),
+  metrics: mapping({
+    operations: whole(0, 100_000)
+      .prefault(500)
+      .describe('How many operations have series of their own: the first of the contract; all others are `other`.'),
+  }).prefault({}),
   log: mapping({
     level: choice('trace', 'debug', 'info', 'warn', 'error', 'silent').prefault('info'),
     access: z

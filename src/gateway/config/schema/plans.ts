@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MAX_COST, MAX_LIMIT, type Limit, type Limits } from '../../admission/bucket.js';
 import { ANONYMOUS_PLAN, MAX_PLANS, type Plans } from '../../admission/plan.js';
-import { operationTerms } from '../../admission/windows.js';
+import { EVERY_OPERATION, operationTerms } from '../../admission/windows.js';
+import { isOperationName } from '../../../shared/names/operation-name.js';
 import { bool, duration, mapping, whole } from './values.js';
 
 const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimited')], {
@@ -24,7 +25,10 @@ const operation = mapping({
 const operations = z.record(
   z
     .string()
-    .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be the operationId of an operation of the contract, or unmatched'),
+    .refine(
+      (name) => isOperationName(name) && name !== EVERY_OPERATION,
+      'must be the name of an operation of the contract, or unmatched',
+    ),
   operation,
   { error: 'must be a mapping of operations' },
 );

@@ -1,26 +1,19 @@
-import { z } from 'zod';
 import type { Operation, PathParameter } from '../operation.js';
 import { holdTo } from './schema.js';
 import { fitsSegment, parseTemplate } from './segments.js';
 
-const parameter = z.object({ name: z.string(), in: z.literal('path'), schema: z.unknown() });
-
 /**
  * The parameters of a template, with their schemas.
- * @param declared the `parameters` of path and operation; the later of two wins
+ * @param declared the parameters of path and operation, without references; the later of two wins
  * @param report called for a parameter that can't be checked against a schema
  */
 export function readParameters(
   template: string,
-  declared: readonly unknown[],
-  document: unknown,
+  declared: readonly Readonly<Record<string, unknown>>[],
   report: (message: string) => void,
 ): readonly PathParameter[] {
-  const schemas = new Map<string, unknown>();
-  for (const each of declared) {
-    const parsed = parameter.safeParse(resolve(each, document));
-    if (parsed.success) schemas.set(parsed.data.name, resolve(parsed.data.schema, document));
-  }
+  const inPath = declared.filter((parameter) => parameter['in'] === 'path');
+  const schemas = new Map(inPath.map(({ name, schema }) => [name, schema]));
   const names = parseTemplate(template).flatMap((segment) => segment.names);
   return names.map((name) => {
     const schema = schemas.get(name);
@@ -52,18 +45,4 @@ export function createFits({ path, parameters }: Pick<Operation, 'path' | 'param
     }
     return true;
   };
-}
-
-/** What a value, or the reference that stands in its place (`#/components/schemas/PetId`), says. */
-function resolve(value: unknown, document: unknown): unknown {
-  const { success, data } = z.looseObject({ $ref: z.string().startsWith('#/') }).safeParse(value);
-  if (!success) return value;
-  let found = document;
-  for (const name of data.$ref.slice(2).split('/')) {
-    found =
-      typeof found === 'object' && found !== null
-        ? new Map<string, unknown>(Object.entries(found)).get(name)
-        : undefined;
-  }
-  return found === undefined ? value : found;
 }

@@ -126,7 +126,7 @@ class Operations {
   readonly #indices = new Map<string, number>();
 
   indexIn(operation: string, scope: string | null): number {
-    const name = scope === null ? operation : `${operation} ${scope}`;
+    const name = scope === null ? operation : `${operation}\n${scope}`;
     let index = this.#indices.get(name);
     if (index === undefined) {
       index = this.args.length;

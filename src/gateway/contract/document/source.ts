@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { displayName, readYaml, type YamlFile } from '../config/files/yaml-file.js';
+import { displayName, readText, readYaml, type YamlFile } from '../../config/files/yaml-file.js';
+import { createLocate } from './json.js';
 
 /** Names the bytes of YAML that a JSON form was made of. */
 const SOURCE = 'x-petgate-source';
@@ -12,13 +13,34 @@ const SOURCE = 'x-petgate-source';
  */
 export function readContract(path: string): YamlFile {
   const value = jsonForm(path);
-  if (value === undefined) return readYaml(path, 'allowed');
+  if (value === undefined) return readDocument(path);
   let yaml: YamlFile | undefined;
   return {
     file: displayName(path),
     value,
     locate: (wanted, part) => (yaml ??= readYaml(path, 'allowed')).locate(wanted, part),
   };
+}
+
+/** A file of JSON or YAML. Throws ConfigError as `readContract` does. */
+export function readDocument(path: string): YamlFile {
+  const file = displayName(path);
+  const text = readText(path, file);
+  const value = parseJson(text);
+  if (value !== undefined) return { file, value, locate: createLocate(text, file) };
+  const yaml = readYaml(path, 'allowed');
+  // Every alias becomes a value of its own, so that what changes in one place changes there alone.
+  return { ...yaml, value: JSON.parse(JSON.stringify(yaml.value)) as unknown };
+}
+
+/** Undefined for what is no JSON object: YAML finds the place of a mistake in JSON too. */
+function parseJson(text: string): unknown {
+  if (!/^\s*\{/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What must stand in the JSON form of this contract. */
@@ -39,6 +61,7 @@ export function jsonPath(path: string): string {
 
 /** Undefined where there is none, or it is of other bytes. */
 function jsonForm(path: string): object | undefined {
+  if (jsonPath(path) === path) return undefined;
   try {
     const { [SOURCE]: source, ...value } = JSON.parse(readFileSync(jsonPath(path), 'latin1')) as Record<
       string,

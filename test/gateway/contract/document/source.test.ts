@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import type { ConfigError } from '../../../src/gateway/config/files/problem.js';
-import { loadContract } from '../../../src/gateway/contract/load.js';
-import { readContract, renderJson } from '../../../src/gateway/contract/source.js';
-import { packageRoot } from '../../../src/shared/package-root.js';
+import type { ConfigError } from '../../../../src/gateway/config/files/problem.js';
+import { loadContract } from '../../../../src/gateway/contract/load.js';
+import { readContract, readDocument, renderJson } from '../../../../src/gateway/contract/document/source.js';
+import { packageRoot } from '../../../../src/shared/package-root.js';
 
 const SHIPPED = join(packageRoot, 'config/openapi.yaml');
 const YAML = readFileSync(SHIPPED, 'utf8');
@@ -26,7 +26,7 @@ t.test('the JSON form that ships is made of the contract that ships', (t) => {
 
 t.test('the JSON form gives the same contract as the YAML alone', (t) => {
   const [fromYaml, fromJson] = [loadContract(contractOf(t, YAML)), loadContract(SHIPPED)];
-  t.equal(fromJson.document, fromYaml.document);
+  t.equal(fromJson.document.toString(), fromYaml.document.toString());
   t.same(fromJson.routes.operations, fromYaml.routes.operations);
   t.end();
 });
@@ -46,8 +46,8 @@ t.test('a JSON form of other bytes, or one that is broken, says nothing', (t) =>
 });
 
 t.test('a mistake is found in its line of the YAML', (t) => {
-  const yaml = YAML.replace('operationId: createPet', 'operationId: listPets');
-  const line = yaml.slice(0, yaml.lastIndexOf('operationId: listPets')).split('\n').length;
+  const yaml = YAML.replace("scope: 'pets:write'", 'scope: 7');
+  const line = yaml.slice(0, yaml.indexOf('scope: 7')).split('\n').length;
   for (const json of [undefined, renderJson]) {
     const path = contractOf(t, yaml, json);
     try {
@@ -55,8 +55,26 @@ t.test('a mistake is found in its line of the YAML', (t) => {
       t.fail('it was taken');
     } catch (error) {
       const { problems } = error as ConfigError;
-      t.match(problems, [{ line, message: /^listPets is the name of the operation in line \d+ too/ }]);
+      t.match(problems, [{ line, message: /^must be a scope such as pets:read/ }]);
     }
   }
+  t.end();
+});
+
+t.test('a JSON document is found in its lines too, and says what is wrong with it as JSON', (t) => {
+  const path = join(t.testdir({}), 'contract.json');
+  writeFileSync(path, '{"openapi": "3.0.3",\n "x": "a\\"}{[", "paths": {"/a": {\n  "get": [1, {"b": null}]}}}');
+  const { value, locate } = readDocument(path);
+  t.match(value, { paths: { '/a': { get: [1, { b: null }] } } });
+  t.match(locate([], 'value'), { line: 1, column: 1 });
+  t.match(locate(['openapi'], 'value'), { line: 1, column: 13 });
+  t.match(locate(['x'], 'key'), { line: 2, column: 2 });
+  t.match(locate(['paths', '/a', 'get'], 'key'), { line: 3, column: 3 });
+  t.match(locate(['paths', '/a', 'get', 1, 'b'], 'value'), { line: 3, column: 20 });
+  for (const nowhere of [['y'], ['paths', '/a', 'get', 2], ['openapi', 'z']])
+    t.equal(locate(nowhere, 'value'), undefined);
+
+  writeFileSync(path, '{"openapi": "3.0.3",\n "paths": {"/a": {} "/b": {}}}');
+  t.throws(() => readDocument(path), /contract\.json:2:/);
   t.end();
 });

@@ -1,0 +1,97 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { displayName } from '../../config/files/yaml-file.js';
+import type { Findings } from './findings.js';
+import { follow, isMapping, type Mapping } from './references.js';
+import { readDocument } from './source.js';
+
+/** Where other files stand in the document, by their path in its folder. */
+export const FILES = 'x-files';
+const ADDRESS = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
+
+/**
+ * Takes the files that a document refers to into it, so that all references are within it. What lies outside its
+ * folder, or elsewhere in the network, is never read: such a reference stays as it is.
+ */
+export function bundle(path: string, document: Mapping, findings: Findings): void {
+  const root = realpathSync(path);
+  const folder = dirname(root);
+  const trees = new Map<string, unknown>([[root, document]]);
+  const open = (file: string): string | null => {
+    if (!existsSync(file)) return null;
+    const real = realpathSync(file);
+    if (!isInside(folder, real) || !statSync(real).isFile()) return null;
+    if (!trees.has(real)) {
+      findings.files.push(file);
+      trees.set(real, readDocument(file).value);
+    }
+    return real;
+  };
+  // Files that are added meanwhile are walked too.
+  for (const [file, tree] of trees) {
+    eachReference(tree, (node, reference) => {
+      const [name = '', pointer = ''] = reference.split('#', 2);
+      const target = name === '' ? file : open(resolve(dirname(file), unescaped(name)));
+      if (target !== null) node['$ref'] = `#${pointerTo(folder, root, target)}${pointer}`;
+      else
+        findings.warning(
+          [],
+          'value',
+          `${displayName(file)}: ${reference} is no file in this folder; it stays as it is`,
+        );
+    });
+  }
+  const others = [...trees].slice(1).map(([file, tree]) => [nameOf(folder, file), tree] as const);
+  if (others.length > 0) document[FILES] = Object.fromEntries(others);
+}
+
+/** Puts paths that stand elsewhere into their place, each one of its own. */
+export function inlinePaths(document: Mapping, findings: Findings): void {
+  const { paths } = document;
+  if (!isMapping(paths)) return;
+  for (const [template, item] of Object.entries(paths)) {
+    if (!isMapping(item) || typeof item['$ref'] !== 'string') continue;
+    const found = follow(item, document);
+    const { $ref: reference, ...own } = item;
+    if (isMapping(found)) paths[template] = { ...structuredClone(found), ...own };
+    else
+      findings.problem(
+        ['paths', template, '$ref'],
+        'value',
+        `${reference} leads to no path; only files in the folder of the document are read`,
+      );
+  }
+}
+
+/** Calls `visit` for all that refers to another place of this or another file. Nested as deep as may be. */
+function eachReference(tree: unknown, visit: (node: Mapping, reference: string) => void): void {
+  const open: unknown[] = [tree];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    for (const inner of Object.values(node as object))
+      if (typeof inner === 'object' && inner !== null) open.push(inner);
+    const reference = (node as Mapping)['$ref'];
+    if (typeof reference === 'string' && !ADDRESS.test(reference)) visit(node as Mapping, reference);
+  }
+}
+
+function isInside(folder: string, file: string): boolean {
+  const name = relative(folder, file);
+  return name !== '..' && !name.startsWith(`..${sep}`) && !isAbsolute(name);
+}
+
+function nameOf(folder: string, file: string): string {
+  return relative(folder, file).replaceAll(sep, '/');
+}
+
+function pointerTo(folder: string, root: string, file: string): string {
+  if (file === root) return '';
+  return `/${FILES}/${encodeURI(nameOf(folder, file).replaceAll('~', '~0').replaceAll('/', '~1'))}`;
+}
+
+function unescaped(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,0 +1,83 @@
+import type { SourceLocation } from '../../config/files/problem.js';
+import type { YamlFile } from '../../config/files/yaml-file.js';
+
+/** A member of an object or a list: where its name stands, and its value. */
+type Member = readonly [keyAt: number, valueAt: number];
+
+/**
+ * Where things stand in a JSON text that was read without fault. Searched only when there is something to report: an
+ * object that is on the way is searched once, what is beside it is passed over.
+ */
+export function createLocate(text: string, file: string): YamlFile['locate'] {
+  const known = new Map<number, ReadonlyMap<string, Member>>();
+  let lineStarts: readonly number[] | undefined;
+  const membersAt = (at: number): ReadonlyMap<string, Member> => {
+    let members = known.get(at);
+    if (members === undefined) known.set(at, (members = new Map(membersOf(text, at))));
+    return members;
+  };
+  const location = (offset: number): SourceLocation => {
+    lineStarts ??= lineStartsOf(text);
+    const line = lineStarts.findLastIndex((start) => start <= offset);
+    return { file, line: line + 1, column: offset - lineStarts[line]! + 1 };
+  };
+  return (path, part) => {
+    const start = blanksEnd(text, 0);
+    let member: Member = [start, start];
+    for (const name of path) {
+      const next = membersAt(member[1]).get(String(name));
+      if (next === undefined) return undefined;
+      member = next;
+    }
+    return location(part === 'key' ? member[0] : member[1]);
+  };
+}
+
+function* membersOf(text: string, start: number): Generator<readonly [string, Member]> {
+  const isList = text[start] === '[';
+  if (!isList && text[start] !== '{') return;
+  let at = blanksEnd(text, start + 1);
+  for (let index = 0; text[at] !== ']' && text[at] !== '}'; index += 1) {
+    const keyAt = at;
+    if (!isList) at = blanksEnd(text, blanksEnd(text, stringEnd(text, at)) + 1);
+    const name = isList ? String(index) : (JSON.parse(text.slice(keyAt, stringEnd(text, keyAt))) as string);
+    yield [name, [keyAt, at]];
+    at = blanksEnd(text, valueEnd(text, at));
+    if (text[at] === ',') at = blanksEnd(text, at + 1);
+  }
+}
+
+/** Behind the value that begins at `start`. */
+function valueEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; ; at += 1) {
+    const character = text[at];
+    if (character === '"') at = stringEnd(text, at) - 1;
+    else if (character === '{' || character === '[') depth += 1;
+    else if ((character === '}' || character === ']') && --depth < 0) return at;
+    else if (character === ',' && depth === 0) return at;
+    if (depth === 0 && (character === '"' || character === '}' || character === ']')) return at + 1;
+  }
+}
+
+/** Behind the string that begins at `start`. */
+function stringEnd(text: string, start: number): number {
+  for (let at = start + 1; ; at += 1) {
+    at = text.indexOf('"', at);
+    let first = at;
+    while (text[first - 1] === '\\') first -= 1;
+    if ((at - first) % 2 === 0) return at + 1;
+  }
+}
+
+function blanksEnd(text: string, start: number): number {
+  let at = start;
+  while (' \n\r\t'.includes(text[at] ?? '.')) at += 1;
+  return at;
+}
+
+function lineStartsOf(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}

@@ -1,0 +1,35 @@
+import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0';
+import { bundle, inlinePaths } from './bundle.js';
+import type { Findings } from './findings.js';
+import { applyOverlays } from './overlay.js';
+import type { Mapping } from './references.js';
+import { readContract } from './source.js';
+
+/**
+ * The document in one piece: with the files that it refers to, with the overlays over it, and as OpenAPI 3.
+ * @throws ConfigError for a file that can't be read, or is none of this kind
+ */
+export function openDocument(path: string, overlays: readonly string[], findings: Findings): Mapping {
+  findings.files.push(path);
+  const { value, locate } = readContract(path);
+  findings.locate = locate;
+  const document = value as Mapping;
+  bundle(path, document, findings);
+  applyOverlays(document, overlays, findings);
+  inlinePaths(document, findings);
+  return toOpenApi3(document, findings);
+}
+
+function toOpenApi3(document: Mapping, findings: Findings): Mapping {
+  const { openapi, swagger } = document;
+  // Without quotes YAML reads a number.
+  if (/^3(?:\.[012]|$)/.test(String(openapi))) return document;
+  if (/^2(?:\.0|$)/.test(String(swagger))) return upgradeFromTwoToThree({ ...document, swagger: '2.0' }) as Mapping;
+  findings.problem(
+    [openapi === undefined && swagger !== undefined ? 'swagger' : 'openapi'],
+    'value',
+    'must be the version of OpenAPI: 3.0, 3.1 or 3.2 (or swagger: 2.0)',
+  );
+  findings.end();
+  return document;
+}

@@ -1,0 +1,146 @@
+import { paths as pathsOf } from 'jsonpath-rfc9535';
+import { z } from 'zod';
+import { problemsOf } from '../../config/files/issues.js';
+import { ConfigError, renderLocation, type SourceLocation } from '../../config/files/problem.js';
+import type { Path, YamlFile } from '../../config/files/yaml-file.js';
+import type { Findings } from './findings.js';
+import { isMapping, leaveOut, type Mapping } from './references.js';
+import { readDocument } from './source.js';
+
+const action = z.looseObject({
+  target: z.string({ error: "must be a JSONPath, such as $.paths['/pets'].get" }),
+  update: z.unknown().optional(),
+  remove: z.boolean({ error: 'must be true or false' }).optional(),
+  copy: z.undefined({ error: 'is of Overlay 1.1, which is not read here; write the update out' }).optional(),
+});
+type Action = z.output<typeof action>;
+
+/** OpenAPI Overlay 1.0. */
+const overlay = z.looseObject({
+  overlay: z.string({ error: "must be the version of the overlay, '1.0.0'" }).regex(/^1\.0\./, 'must be 1.0.0'),
+  actions: z.array(action, { error: 'must list actions, each a target with update or remove' }),
+});
+
+/** What an overlay wrote, and where. */
+interface Written {
+  readonly at: Path;
+  readonly file: YamlFile;
+  readonly index: number;
+}
+
+/** Applies one after the other to the document; what they wrote is located in them from then on. */
+export function applyOverlays(document: Mapping, files: readonly string[], findings: Findings): void {
+  const written: Written[] = [];
+  for (const path of files) {
+    findings.files.push(path);
+    const file = readDocument(path);
+    readActions(file).forEach((each, index) => {
+      for (const at of applyAction(document, each, file, index, findings)) written.unshift({ at, file, index });
+    });
+  }
+  const { locate } = findings;
+  findings.locate = (path, part) => locateIn(written, path, part) ?? locate(path, part);
+}
+
+function readActions(file: YamlFile): readonly Action[] {
+  const parsed = overlay.safeParse(file.value);
+  if (parsed.success) return parsed.data.actions;
+  throw new ConfigError(
+    problemsOf(parsed.error.issues, {
+      location: (path, part) => locationIn(file, path, part),
+      says: (path) => file.locate(path, 'value') !== undefined,
+    }),
+  );
+}
+
+/** The places it wrote to. */
+function applyAction(
+  document: Mapping,
+  { target, update, remove }: Action,
+  file: YamlFile,
+  index: number,
+  findings: Findings,
+): readonly Path[] {
+  const refuse = (name: string, message: string): readonly Path[] => {
+    const location = locationIn(file, ['actions', index, name], 'value');
+    findings.addProblems([{ ...location, path: `actions.${index}.${name}`, message }]);
+    return [];
+  };
+  const found = findTargets(document, target);
+  if (typeof found === 'string') return refuse('target', `no JSONPath of RFC 9535: ${found}`);
+  const at = renderLocation(locationIn(file, ['actions', index, 'target'], 'value'));
+  if (found.length === 0) findings.warning([], 'value', `${at}: ${target} matches nothing`);
+  if (remove === true) {
+    if (found.some((path) => path.length === 0)) return refuse('target', 'the whole document can not be removed');
+    // From the end, so that the places of a list before it stay what they are.
+    for (const path of [...found].reverse()) removeAt(document, path);
+    return [];
+  }
+  if (update === undefined) return refuse('target', 'this action does nothing; give it update, or remove: true');
+  for (const path of found) {
+    const value = valueAt(document, path);
+    if (Array.isArray(value)) value.push(structuredClone(update));
+    else if (isMapping(value) && isMapping(update)) merge(value, update);
+    else return refuse('update', `${target} and this update must be a mapping both, or the target a list`);
+  }
+  return found;
+}
+
+/** Where the targets stand, or why there can be none. */
+function findTargets(document: Mapping, target: string): readonly Path[] | string {
+  try {
+    return pathsOf(document as Parameters<typeof pathsOf>[0], target).map(pathIn);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** From a normalized path (RFC 9535 §2.7): `$['paths']['/pets'][0]`. */
+function pathIn(normalized: string): Path {
+  return [...normalized.matchAll(/\[(?:(\d+)|'((?:[^'\\]|\\.)*)')\]/g)].map(([, index, name = '']) =>
+    index === undefined ? unquoted(name) : Number(index),
+  );
+}
+
+/** Its escapes are those of JSON, but for the quotes. */
+function unquoted(name: string): string {
+  const json = name.replace(/\\'|"/g, (quote) => (quote === '"' ? '\\"' : "'"));
+  return JSON.parse(`"${json}"`) as string;
+}
+
+function valueAt(document: Mapping, path: Path): unknown {
+  return path.reduce<unknown>((value, name) => (value as Record<PropertyKey, unknown> | undefined)?.[name], document);
+}
+
+function removeAt(document: Mapping, path: Path): void {
+  const holder = valueAt(document, path.slice(0, -1));
+  const name = path.at(-1)!;
+  if (Array.isArray(holder)) holder.splice(Number(name), 1);
+  else if (isMapping(holder)) leaveOut(holder, String(name));
+}
+
+/** Mappings are merged member by member, lists are appended to, anything else is replaced. */
+function merge(into: Mapping, update: Mapping): void {
+  for (const [name, value] of Object.entries(update)) {
+    const before = Object.hasOwn(into, name) ? into[name] : undefined;
+    if (isMapping(before) && isMapping(value)) merge(before, value);
+    else if (Array.isArray(before) && Array.isArray(value)) before.push(...(structuredClone(value) as unknown[]));
+    else Object.defineProperty(into, name, { ...PLAIN, value: structuredClone(value) });
+  }
+}
+
+/** `__proto__` becomes a member like any other. */
+const PLAIN = { configurable: true, enumerable: true, writable: true };
+
+function locateIn(written: readonly Written[], path: Path, part: 'key' | 'value'): SourceLocation | undefined {
+  for (const { at, file, index } of written) {
+    if (path.length <= at.length || at.some((name, n) => name !== path[n])) continue;
+    const location = file.locate(['actions', index, 'update', ...path.slice(at.length)], part);
+    if (location !== undefined) return location;
+  }
+  return undefined;
+}
+
+function locationIn(file: YamlFile, path: Path, part: 'key' | 'value'): SourceLocation {
+  return file.locate(path, part) ?? locationIn(file, path.slice(0, -1), 'key');
+}

@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+import { loadContract } from '../../../../src/gateway/contract/load.js';
+
+function served(t: Test, document: object): Record<string, unknown> {
+  const path = join(t.testdir({}), 'openapi.json');
+  writeFileSync(path, JSON.stringify(document));
+  return JSON.parse(loadContract(path).document.toString()) as Record<string, unknown>;
+}
+
+t.test('clients read of the gateway and its key, and nothing of our policy', (t) => {
+  const document = served(t, {
+    openapi: '3.0.3',
+    'x-petgate': { cost: 2 },
+    servers: [{ url: 'https://inside.test/api' }],
+    security: [{ theirs: [] }],
+    components: { schemas: { A: {} }, securitySchemes: { theirs: { type: 'apiKey', in: 'query', name: 'k' } } },
+    paths: {
+      '/a': {
+        'x-petgate': { upstream: 'default' },
+        get: { 'x-petgate': { cost: 3 }, security: [{ theirs: [] }, { oauth: ['read'] }] },
+        post: { security: [{}, { theirs: [] }] },
+      },
+      '/b#c': { get: {} },
+    },
+  });
+  t.strictSame(document['paths'], { '/a': { get: {}, post: { security: [] } } });
+  t.strictSame(document['servers'], [{ url: '/api' }]);
+  t.strictSame(document['security'], [{ apiKey: [] }]);
+  t.match(document['components'], {
+    schemas: { A: {} },
+    securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
+  });
+  t.notMatch(JSON.stringify(document), /x-petgate|inside\.test|theirs/);
+  t.end();
+});
+
+t.test('what a document says of a bearer key is kept', (t) => {
+  const scheme = { type: 'http', scheme: 'Bearer', description: 'Ask Eve for one.' };
+  const { components, security } = served(t, { openapi: '3.1.0', components: { securitySchemes: { eve: scheme } } });
+  t.strictSame(components, { securitySchemes: { eve: scheme } });
+  t.strictSame(security, [{ eve: [] }]);
+  t.end();
+});
+
+t.test('Swagger 2.0 is served as OpenAPI 3', (t) => {
+  const document = served(t, {
+    swagger: '2.0',
+    info: { title: 'Old', version: '1' },
+    host: 'old.test',
+    basePath: '/v1',
+    schemes: ['https'],
+    consumes: ['application/json'],
+    parameters: { petId: { name: 'petId', in: 'path', required: true, type: 'integer', minimum: 1 } },
+    definitions: { Pet: { properties: { mother: { $ref: '#/definitions/Pet' } } } },
+    paths: {
+      '/pets/{petId}': {
+        'x-petgate': { cost: 2 },
+        parameters: [{ $ref: '#/parameters/petId' }],
+        get: {
+          operationId: 'getPet',
+          responses: { 200: { schema: { $ref: '#/definitions/Pet' }, description: 'ok' } },
+        },
+        put: { parameters: [{ name: 'pet', in: 'body', schema: { $ref: '#/definitions/Pet' } }], responses: {} },
+      },
+    },
+  });
+  t.match(document['openapi'], /^3\./);
+  t.strictSame(document['servers'], [{ url: '/v1' }]);
+  t.match(document['components'], {
+    schemas: { Pet: { properties: { mother: { $ref: '#/components/schemas/Pet' } } } },
+  });
+  t.end();
+});
