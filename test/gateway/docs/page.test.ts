@@ -1,7 +1,17 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { stringify } from 'yaml';
 import { startBrowser } from '../../servers/browser.js';
 import { startGateway } from '../../servers/gateway.js';
+import { NO_BAN } from '../../servers/plans.js';
 import { exchangeRaw, type RawAnswer } from '../../servers/raw.js';
+import { until } from '../../servers/until.js';
+
+const plansOf = (minute: number): Record<string, object> => ({
+  free: { limits: { minute, day: 1000 }, ban: NO_BAN },
+  anonymous: { limits: { minute: 300, day: 10_000 }, ban: NO_BAN },
+});
 
 t.test('the reference works offline in a browser, on a phone too', async (t) => {
   const gateway = await startGateway(t);
@@ -38,6 +48,26 @@ t.test('the reference works offline in a browser, on a phone too', async (t) => 
 
   t.same([...hosts], [new URL(gateway.url).host], 'no other host was asked');
   t.same(troubles, [], 'the console stays clean');
+});
+
+t.test('the page says the plans in force, at once after a reload', async (t) => {
+  const gateway = await startGateway(t, { plans: plansOf(61) });
+  const ask = (etag: string): Promise<Response> =>
+    fetch(`${gateway.url}/docs`, { headers: etag === '' ? {} : { 'if-none-match': etag } });
+  const first = await ask('');
+  t.match(await first.text(), '<td class="number">61</td>');
+  t.equal(first.headers.get('cache-control'), 'no-cache', 'browsers ask each time');
+  const etag = first.headers.get('etag')!;
+  t.equal((await ask(etag)).status, 304);
+  writeFileSync(
+    join(gateway.dataFolder, 'config/plans.yaml'),
+    stringify(plansOf(62), { aliasDuplicateObjects: false }),
+  );
+  gateway.program.child.kill('SIGHUP');
+  await until('it is reloaded', async () => (await ask(etag)).status === 200);
+  const page = await (await ask('')).text();
+  t.match(page, '<td class="number">62</td>');
+  t.notMatch(page, '<td class="number">61</td>');
 });
 
 t.test('the page is cheap to fetch again and safe to embed nowhere', async (t) => {
