@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { SocketReader } from './dial.js';
 import { ReadBuffer } from './read-buffer.js';
 import { ResponseReader, type Progress } from './reader.js';
@@ -38,9 +39,13 @@ export class Connection implements SocketReader {
   /** How long it may be idle behind this answer. */
   #keepMs = 0;
   #paused = false;
+  /** Whether the body of its request is a write of its own. */
+  #hasLongBody = false;
+  readonly #isEncrypted: boolean;
 
   constructor(socket: Socket, owner: Owner, idleMs: number, lifetimeMs = LIFETIME_MS) {
     this.#socket = socket;
+    this.#isEncrypted = socket instanceof TLSSocket;
     this.#owner = owner;
     this.#idleMs = idleMs;
     this.expiresMs = performance.now() + idleMs;
@@ -68,9 +73,10 @@ export class Connection implements SocketReader {
     this.#reader.expect(method);
     const head = requestHead(request.outgoing, this.#owner);
     const isOneWrite = body !== null && body.length <= SINGLE_WRITE_BYTES;
+    this.#hasLongBody = body !== null && !isOneWrite;
     this.#socket.write(isOneWrite ? head + body.toString('latin1') : head, 'latin1');
     if (this.#socket.errored !== null) this.#returnUnsent(request);
-    else if (body !== null && !isOneWrite) this.#socket.write(body);
+    else if (this.#hasLongBody) this.#socket.write(body!);
   }
 
   destroy(): void {
@@ -132,7 +138,12 @@ export class Connection implements SocketReader {
   }
 
   #isReusable(nowMs: number): boolean {
-    return this.#keepMs > 0 && nowMs < this.#lastMs && this.#socket.writableLength === 0 && !this.#socket.destroyed;
+    return this.#keepMs > 0 && nowMs < this.#lastMs && this.#isSent() && !this.#socket.destroyed;
+  }
+
+  /** Of TLS Node says a turn later that something was written; an answer may come before. */
+  #isSent(): boolean {
+    return this.#socket.writableLength === 0 || (this.#isEncrypted && !this.#hasLongBody);
   }
 
   /** It was answered before its body was sent; the server may read on. */

@@ -1,7 +1,9 @@
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer, type AddressInfo } from 'node:net';
 import { createServer, type Server, type TlsOptions, type TLSSocket } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Pool } from '../../../../src/gateway/upstream/http1/pool.js';
@@ -57,19 +59,62 @@ async function listenSecure(t: Test, options: TlsOptions): Promise<Service> {
   return service;
 }
 
+type Options = Partial<TlsFiles> & {
+  readonly name?: string;
+  readonly connectMs?: number;
+  readonly connections?: number;
+};
+
 /** A pool whose connections are encrypted, and why they failed. */
 function openSecure(
   t: Test,
   port: number,
-  { name = '127.0.0.1', connectMs = 5000, ...files }: Partial<TlsFiles> & { name?: string; connectMs?: number } = {},
-): { pool: Pool; codes: string[] } {
+  { name = '127.0.0.1', connectMs = 5000, connections = 1, ...files }: Options = {},
+): { pool: Pool; codes: string[]; opened: () => number } {
   const codes: string[] = [];
+  let opened = 0;
+  class Counted extends TlsClient {
+    override connect(...options: Parameters<TlsClient['connect']>): TLSSocket {
+      opened += 1;
+      return super.connect(...options);
+    }
+  }
   const context = secureContextOf({ ca: good.ca, cert: null, key: null, ...files });
   const pool = open(t, port, {
-    ...{ tls: new TlsClient(context, name, (code) => void codes.push(code)), connections: 1, connectMs },
+    ...{ tls: new Counted(context, name, (code) => void codes.push(code)), connections, connectMs },
   });
-  return { pool, codes };
+  return { pool, codes, opened: () => opened };
 }
+
+/** Answers from a process of its own: before this one has come to its next turn. */
+async function startQuick(t: Test): Promise<number> {
+  const script = fileURLToPath(new URL('../../../bench/subjects/upstream.js', import.meta.url));
+  const child = fork(script, { env: { PATH: process.env['PATH'] ?? '', TLS_CERT: good.cert, TLS_KEY: good.key } });
+  t.teardown(() => child.kill());
+  const [port] = (await once(child, 'message')) as [number];
+  return port;
+}
+
+t.test('however quick the answers, connections serve on', async (t) => {
+  const { pool, opened } = openSecure(t, await startQuick(t), { connections: 16 });
+  let answered = 0;
+  const ask = (): void => {
+    pool.dispatch(GET, {
+      onRequestStart: () => undefined,
+      onResponseStart: () => undefined,
+      onResponseData: () => undefined,
+      onResponseEnd: () => {
+        answered += 1;
+        if (answered < 2000) ask();
+      },
+      onResponseError: () => t.fail('it broke'),
+      onFault: () => t.fail('it broke'),
+    });
+  };
+  for (let n = 0; n < 16; n += 1) ask();
+  await until('all are answered', () => answered >= 2000);
+  t.equal(opened(), 16);
+});
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   t.test(`${version}: requests and answers pass, on one connection`, async (t) => {
