@@ -16,7 +16,7 @@ import { createIdentify } from './accounts/identify.js';
 import type { Metrics } from './observe/metrics.js';
 import { AccessLine } from './observe/access-line.js';
 import { createFinish, createTunnelOpened, type AccessLog } from './observe/finish.js';
-import { RequestLine } from './observe/request-line.js';
+import { TextLine } from './observe/text-line.js';
 import { pipeline } from './pipeline.js';
 import type { OnReplaced } from './upstream/attempt.js';
 import { createForward, createReserve, type OwnAnswer } from './upstream/forward.js';
@@ -93,7 +93,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
 
 /** null: exchanges get no line. */
 function accessLogOf({ access, level, sampled }: Settings['log'], log: Log): AccessLog | null {
-  if (access === 'text') return level === 'silent' ? null : { Line: RequestLine, write: writeLine, sampled };
+  if (access === 'text') return level === 'silent' ? null : { Line: TextLine, write: writeLine, sampled };
   return access && log.isLevelEnabled('info') ? { Line: AccessLine, write: writeLine, sampled } : null;
 }
 

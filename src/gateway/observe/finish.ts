@@ -2,17 +2,17 @@ import type { FailedRequest } from '../store/port.js';
 import type { Exchange, ExchangeLog } from '../exchange.js';
 import type { AccessLine } from './access-line.js';
 import type { Metrics } from './metrics.js';
-import type { RequestLine } from './request-line.js';
+import type { TextLine } from './text-line.js';
 
 /** Status logged for an exchange whose client left before its answer; it is never sent. */
 const CLIENT_GONE = 499;
 const SWITCHED = 101;
 
 /** For programs, or for people. */
-type Line = AccessLine | RequestLine;
+type Line = AccessLine | TextLine;
 
 export interface AccessLog {
-  readonly Line: typeof AccessLine | typeof RequestLine;
+  readonly Line: typeof AccessLine | typeof TextLine;
   readonly write: (line: Line) => void;
   /** Share of the exchanges below status 400 that get a line, 0 to 1; all others always do. */
   readonly sampled: number;

@@ -7,7 +7,7 @@ const MAX_PATH = 80;
 const KEY_LIKE = /pt[ga]_|^(?=.*\d)(?=.*[^\d-]).{16}|^.{32}/;
 
 /** The line of one exchange for a person who watches: what was asked, how it ended, and why it was refused. */
-export class RequestLine {
+export class TextLine {
   readonly #exchange: Exchange;
   readonly #status: number;
   readonly #totalMs: number;

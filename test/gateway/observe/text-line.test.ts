@@ -1,5 +1,5 @@
 import t from 'tap';
-import { RequestLine } from '../../../src/gateway/observe/request-line.js';
+import { TextLine } from '../../../src/gateway/observe/text-line.js';
 import { newLogEntry } from '../../../src/gateway/edge/open.js';
 import type { Exchange, ExchangeLog } from '../../../src/gateway/exchange.js';
 import { limitReached, REFUSALS } from '../../../src/gateway/refusal.js';
@@ -8,7 +8,7 @@ import { makeExchange } from '../exchange.js';
 /** The line without its time, each run of blanks as two. */
 function lineOf(fields: Partial<Exchange>, status: number, ended: Partial<ExchangeLog> = {}): string {
   const { exchange } = makeExchange({ ...fields, logEntry: { ...newLogEntry(), ...ended } });
-  const text = String(new RequestLine(exchange, status, 3.14));
+  const text = String(new TextLine(exchange, status, 3.14));
   if (!/^\d\d:\d\d:\d\d {2}[^\n]+\n$/.test(text)) throw new Error(`no line: ${text}`);
   return text.slice(10, -1).replace(/ {2,}/g, '  ');
 }
