@@ -39,7 +39,8 @@ t.test(
       [/state .*\n.*banned until 20\d\d-/, 'keys', 'list'],
       [/ban +until 20.*, level 1, by .*: runs in a loop/, 'keys', 'show', id],
       [/is lifted/, 'bans', 'lift', id],
-      [/No bans/, 'bans', 'list'],
+      [/No bans\./, 'bans', 'list'],
+      [/No bans of addresses/, 'bans', 'list', '--addresses'],
       [/runs in a loop/, 'keys', 'history', id],
       [/is revoked/, 'keys', 'revoke', id],
       [/revoked/, 'keys', 'list', '--status', 'revoked'],
@@ -113,6 +114,8 @@ t.test('exit code 1: what the gateway refuses, in its own words', async (t: Test
     ['for: must be', 'bans', 'start', 'abcdefghijkl', '--for', 'ever'],
     ['must be a day', 'usage', '--from', 'yesterday'],
     ['did you mean "key"', 'usage', '--by', 'kye'],
+    ['No ban of this address', 'bans', 'lift', '2001:db8::/64'],
+    ['Give an address such as', 'bans', 'lift', '192.0.2'],
   ] as const) {
     const { code, stderr, stdout } = await run(...args);
     t.equal(code, 1, args.join(' '));

@@ -222,10 +222,15 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
         }),
       start: (keyId, untilMs) => later(() => void setBan(keyId, untilMs, 1)),
       lift: (keyId) => later(() => setBan(keyId, 0, 0)),
-      inForce: () =>
-        later(() => {
-          throw new Error('random stories count no bans: test/conformance/bans.ts does');
-        }),
+      get inForce(): never {
+        throw new Error('random stories count no bans: test/conformance/bans.ts does');
+      },
+      get addresses(): never {
+        throw new Error('random stories list no bans: test/conformance/bans.ts does');
+      },
+      get liftAddress(): never {
+        throw new Error('random stories lift no bans of addresses: test/conformance/bans.ts does');
+      },
     },
     usage: {
       async *rows(from, to, keyId) {

@@ -118,6 +118,25 @@ t.test('a ban that is lifted ends at once on both gateways', async (t) => {
   t.equal(await banOf(b, id), null);
 });
 
+t.test('an address whose ban is lifted is served at once, on both gateways and all their workers', async (t) => {
+  const [a, b] = await startPair(t, { ...PLANS, anonymous: { limits: { minute: 2, day: 1000 }, ban: { after: 3 } } });
+  const clients = [a, b].flatMap(({ url }) => [openClient(t, url, 1), openClient(t, url, 1)]);
+  for (const client of [...clients, ...clients]) await client.send(null);
+  for (const client of clients) t.equal(outcome(await client.send(null)), 'address_banned');
+  const run = (...args: readonly string[]) =>
+    petgate(['--admin-url', a.adminUrl, 'bans', ...args], {
+      PATH: process.env['PATH'],
+      PETGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+    });
+  await until('it is listed', async () => /127\.0\.0\.1/.test((await run('list', '--addresses')).stdout));
+  t.match(await run('list', '--addresses', '--json'), { code: 0, stdout: '"address": "127.0.0.1"' });
+  t.match(await run('lift', '127.0.0.1'), { code: 0, stdout: 'The ban of 127.0.0.1 is lifted.' });
+  // Its minute is spent: it is refused for that, and no more for the ban.
+  t.equal(outcome(await clients.at(-1)!.send(null)), 'rate_limited');
+  t.equal(outcome(await clients[0]!.send(null)), 'rate_limited');
+  t.match(await run('list', '--addresses'), { code: 0, stdout: 'No bans of addresses.' });
+});
+
 t.test('a ban closes what costs nothing too, but for what the gateway answers itself', async (t) => {
   const { a, b, toA, toB } = await openPair(t);
   const { id, key } = await a.createKey({ plan: 'gratis', scopes: ['pets:read'] });

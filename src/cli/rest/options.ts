@@ -17,6 +17,7 @@ interface OptionSpec {
 }
 
 export const OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  addresses: { about: 'those of addresses without a valid key', fields: () => ({}) },
   allScopes: { about: 'may do everything', fields: () => ({ scopes: null }) },
   customer: { value: '<id>', about: 'a customer, whose keys share its plan, limits and buckets' },
   day: { value: '<units>', about: 'the same per day', fields: limitOf('day') },

@@ -1,3 +1,4 @@
+import { ADDRESS_BAN_ROUTES } from './handlers/address-bans.js';
 import { ARCHIVE_ROUTES } from './handlers/archive.js';
 import { BAN_ROUTES } from './handlers/bans.js';
 import { CUSTOMER_ROUTES } from './handlers/customers.js';
@@ -19,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   ...KEY_ROUTES,
   ...CUSTOMER_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...ADDRESS_BAN_ROUTES,
   ...BAN_ROUTES,
   ...PLAN_ROUTES,
   ...EVENT_ROUTES,

@@ -48,6 +48,19 @@ export interface Ban {
   readonly note: BanNote | null;
 }
 
+/** The ban of an address without a valid key: a dotted IPv4, or the first four groups of an IPv6 (its /64). */
+export interface AddressBan {
+  readonly address: string;
+  readonly untilMs: number;
+  readonly level: number;
+}
+
+export interface AddressBanPage {
+  readonly bans: readonly AddressBan[];
+  /** Where the next page begins; null after the last. */
+  readonly cursor: string | null;
+}
+
 /** The change is made on the master, and no replica has confirmed it in time: a failover may undo it. */
 export class ChangeUncertain extends Error {
   override readonly name = 'ChangeUncertain';
@@ -76,6 +89,13 @@ export interface BanStore {
   start(keyId: string, untilMs: number, note?: BanNote, event?: GatewayEvent): Promise<void>;
   /** Ends the ban and forgets strikes and level. False when there was none. */
   lift(keyId: string): Promise<boolean>;
+  /**
+   * Bans of addresses in force. A page may be short, and not be the last. One whose gateway died as it began may be
+   * missing.
+   */
+  addresses(cursor: string | null, count: number): Promise<AddressBanPage>;
+  /** As `lift`; of addresses that share a row, for want of room, all are free. */
+  liftAddress(address: string): Promise<boolean>;
   /** For a gauge: cheap however many keys there are, and without a promise that none is missing after a crash. */
   inForce(): Promise<BansInForce>;
 }

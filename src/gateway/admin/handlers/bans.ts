@@ -16,7 +16,7 @@ const AT_ONCE = 32;
 const BANS = '/admin/v1/bans';
 const OF_CUSTOMER = '/admin/v1/customers/{id}/bans';
 
-/** Bans of keys; those of addresses end by themselves and can't be listed. */
+/** Bans of keys; those of addresses are in address-bans.ts. */
 export const BAN_ROUTES: readonly Route[] = [
   route(`GET ${BANS}`, 'read', 'Bans of keys in force', {
     query: paging(isKeyId),

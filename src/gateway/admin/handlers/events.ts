@@ -1,7 +1,7 @@
 import { isCustomerId, isKeyId } from '../../accounts/token.js';
 import { subjectOf, type OutboxEntry } from '../../store/outbox/event.js';
 import { AdminRefusal, type Answer } from '../answer.js';
-import { inState, paging } from '../input/query.js';
+import { inState, paging, textCursor, textOf } from '../input/query.js';
 import { Event, EventPage } from '../openapi/schemas.js';
 import { route, type Route } from '../route.js';
 import { eventView } from './views.js';
@@ -15,8 +15,8 @@ export const EVENT_ROUTES: readonly Route[] = [
     gives: EventPage,
     handle: async ({ parts, query: { state, limit, cursor } }) => {
       const page = await parts.engine.outbox.list(state, cursor === null ? null : textOf(cursor), limit);
-      const next = page.cursor === null ? null : Buffer.from(page.cursor).toString('base64url');
-      return { json: { events: page.entries.map(eventView), cursor: next, enabled: parts.registry.emitsEvents } };
+      const events = page.entries.map(eventView);
+      return { json: { events, cursor: textCursor(page.cursor), enabled: parts.registry.emitsEvents } };
     },
   }),
   route(`GET ${EVENTS}/{id}`, 'read', 'One event that is not delivered', {
@@ -39,10 +39,6 @@ function found(entry: OutboxEntry | undefined): Answer {
 function isEventId(id: string): boolean {
   const subject = subjectOf(id);
   return (isKeyId(subject) || isCustomerId(subject)) && /^[0-9A-Za-z-]{1,80}$/.test(id.slice(subject.length + 1));
-}
-
-function textOf(cursor: string): string {
-  return Buffer.from(cursor, 'base64url').toString();
 }
 
 function isCursor(text: string): boolean {

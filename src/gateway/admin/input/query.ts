@@ -26,6 +26,15 @@ export function invalidQuery(message: string): AdminRefusal {
   return new AdminRefusal(400, 'invalid_query', message);
 }
 
+/** A cursor of the store as a query has it, and back. */
+export function textCursor(cursor: string | null): string | null {
+  return cursor === null ? null : Buffer.from(cursor).toString('base64url');
+}
+
+export function textOf(cursor: string): string {
+  return Buffer.from(cursor, 'base64url').toString();
+}
+
 /** @param isCursor whether a page can begin behind it */
 export const paging = (isCursor: (text: string) => boolean) => ({
   limit: z

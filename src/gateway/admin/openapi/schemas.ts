@@ -113,6 +113,10 @@ export const IssuedWebhook = answer('IssuedWebhook', {
 
 export const NewBan = body('NewBan', { for: duration('1s', '366d'), reason: text(200).nullable().default(null) });
 export const BanList = answer('BanList', { bans: z.array(Ban) });
+export const AddressBanPage = answer('AddressBanPage', {
+  bans: z.array(z.object({ address: TEXT.describe('Of IPv6 a /64'), until: MOMENT, level: COUNT })),
+  cursor: CURSOR,
+});
 export const BanPage = answer('BanPage', { bans: z.array(Ban), cursor: CURSOR });
 
 const PLAN = z.object({

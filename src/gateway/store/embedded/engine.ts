@@ -85,7 +85,7 @@ export function engineOn(
     customers: customersOf(stores, checkpoint),
     tokens: tokensOf(stores),
     outbox: outboxOf(stores, () => checkpoint.takeOver()),
-    bans: bansOf(stores, checkpoint),
+    bans: bansOf(stores, checkpoint, addresses),
     usage,
     transfer: ledgerTransferOf(stores, checkpoint, usage, usageDays),
     // All processes of the machine count in one ledger: nobody brings anything later.

@@ -7,6 +7,7 @@ import type { AdmissionEngine, StoreTrust } from '../port.js';
 import { knownIdInMemory, type KnownId } from '../known-id.js';
 import { admit, editionOf, probeOf } from './admit/admit.js';
 import { believed, isUnknown } from './trust/doubt.js';
+import { addressBans } from './records/address-bans.js';
 import { banStore, noteStarted } from './records/bans.js';
 import { changedSince, type ChangedKeys } from './records/changes.js';
 import { customerStore } from './records/customers.js';
@@ -121,7 +122,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     customers,
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),
-    bans: banStore(link, replicas, pending),
+    bans: { ...banStore(link, replicas, pending), ...addressBans(link, replicas) },
     usage: usageStore(link),
     days,
     ledger,

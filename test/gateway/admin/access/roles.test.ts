@@ -45,6 +45,8 @@ const KEYS = [
   'POST /admin/v1/keys/import',
   'PUT /admin/v1/bans/{id}',
   'DELETE /admin/v1/bans/{id}',
+  'GET /admin/v1/bans/addresses',
+  'DELETE /admin/v1/bans/addresses/{id}',
   'POST /admin/v1/customers',
   'PATCH /admin/v1/customers/{id}',
   'DELETE /admin/v1/customers/{id}',

@@ -57,6 +57,41 @@ t.test('bans are listed page by page, each once', async (t: Test) => {
   t.same(seen, banned.sort());
 });
 
+t.test('bans of addresses: listed and lifted in any spelling, and never in the log', async (t: Test) => {
+  const { ask, engine, logged } = await listen(t);
+  const addresses = ['192.0.2.7', '2001:db8:7:1', '2001:db8:7:2'];
+  for (const address of addresses)
+    await engine.admit(
+      Array.from({ length: 400 }, () => ({
+        subject: { kind: 'address' as const, address },
+        ...{ operation: 'listPets', scope: null, cost: 1 },
+      })),
+    );
+  const listed = async (): Promise<readonly string[]> => {
+    const seen: string[] = [];
+    let query = '';
+    for (let cursor: unknown = ''; cursor !== null; query = `&cursor=${String(cursor)}`) {
+      const page = await ask('GET', `/admin/v1/bans/addresses?limit=1${query}`);
+      seen.push(...(page.json['bans'] as { address: string }[]).map(({ address }) => address));
+      ({ cursor } = page.json);
+    }
+    return seen.sort();
+  };
+  t.same(await listed(), ['192.0.2.7', '2001:db8:7:1::/64', '2001:db8:7:2::/64']);
+  const lift = async (address: string): Promise<number> =>
+    (await ask('DELETE', `/admin/v1/bans/addresses/${encodeURIComponent(address)}`)).status;
+  for (const address of ['::ffff:192.0.2.7', '2001:DB8:7:1::/64', '2001:db8:7:2:1::9']) {
+    t.equal(await lift(address), 204, address);
+    t.equal(await lift(address), 404, address);
+  }
+  t.same(await listed(), []);
+  for (const strange of ['localhost', '192.0.2.7/64', '192.0.2', '2001:db8:7:1', '~', 'abcdefghijkl'])
+    t.equal(await lift(strange), 400, strange);
+  t.equal((await ask('GET', '/admin/v1/bans/addresses?cursor=QUJD')).status, 400);
+  t.match(logged(), /"route":"\/admin\/v1\/bans\/addresses\/\{id\}","status":204/);
+  t.notMatch(logged(), /192\.0\.2|db8/i);
+});
+
 t.test('400, 404: what is no ban', async (t: Test) => {
   const { ask } = await listen(t);
   const { id } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' })).json;

@@ -1,9 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
+import type { SubjectState } from '../../../admission/decide.js';
 import type { BansInForce } from '../../port.js';
 import { addressRow, bannedRow, keyRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { attempt } from '../files/errors.js';
+
+/** What a state says of a ban. */
+export type BanState = Pick<SubjectState, 'bannedUntilMs' | 'banLevel' | 'strikes' | 'strikesSinceMs'>;
+export const NO_BAN: BanState = { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 };
 
 const PAGE_ROWS = 1_000;
 const END_BYTES = 8;

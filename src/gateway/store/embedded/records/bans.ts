@@ -1,7 +1,8 @@
-import type { SubjectState } from '../../../admission/decide.js';
 import type { GatewayEvent } from '../../outbox/event.js';
 import type { Ban, BanNote, BanStore } from '../../port.js';
-import { bansInForce, noteBan } from './ban-index.js';
+import type { Addresses } from '../addresses.js';
+import { addressBansOf } from './address-bans.js';
+import { bansInForce, NO_BAN, noteBan, type BanState } from './ban-index.js';
 import type { Checkpoint } from '../log/checkpoint.js';
 import { banNoteRow, keyRow } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
@@ -11,22 +12,20 @@ import { attempt, inTransaction } from '../files/errors.js';
 type StoredNote = BanNote & { readonly untilMs: number };
 
 /** Bans stand in the same row as the buckets; what an operator does to one is on disk when the promise ends. */
-export function bansOf(stores: Stores, checkpoint: Checkpoint): BanStore {
+export function bansOf(stores: Stores, checkpoint: Checkpoint, addresses: Addresses): BanStore {
   return {
+    ...addressBansOf(stores, addresses),
     read: (keyId) => attempt(stores, () => banOf(stores, keyId)),
     start: async (keyId, untilMs, note, event) => {
       // First the note: it is shown only for the ban whose end it names.
       await keepNote(stores, keyId, note === undefined ? undefined : { untilMs, ...note });
       await attempt(stores, () => {
-        change(stores, keyId, { bannedUntilMs: untilMs, banLevel: 1, strikes: 0, strikesSinceMs: 0 }, event);
+        change(stores, keyId, { ...NO_BAN, bannedUntilMs: untilMs, banLevel: 1 }, event);
       });
       await checkpoint.save();
     },
     lift: async (keyId) => {
-      const lifted = await attempt(
-        stores,
-        () => change(stores, keyId, { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 }) > Date.now(),
-      );
+      const lifted = await attempt(stores, () => change(stores, keyId, NO_BAN) > Date.now());
       await keepNote(stores, keyId, undefined);
       await checkpoint.save();
       return lifted;
@@ -60,12 +59,7 @@ async function keepNote(stores: Stores, keyId: string, note: StoredNote | undefi
 }
 
 /** Gives the end of the ban that stood before. */
-function change(
-  stores: Stores,
-  keyId: string,
-  ban: Pick<SubjectState, 'bannedUntilMs' | 'banLevel' | 'strikes' | 'strikesSinceMs'>,
-  event?: GatewayEvent,
-): number {
+function change(stores: Stores, keyId: string, ban: BanState, event?: GatewayEvent): number {
   return transact(stores, (transaction) => {
     const entry = transaction.key(keyId);
     const { bannedUntilMs } = entry.state;

@@ -10,8 +10,7 @@ import { GRANTS_END } from './grants.js';
 /** How far the clock may step back without opening again, for an address, a window that was over. */
 const GRACE_MS = 10_000;
 /** Addresses of a group that are remembered each by itself, and the field of those beyond. No address is called so. */
-const MAX_ROWS = 64;
-const SHARED_ROW = '~';
+export const SHARED_ADDRESSES = { MAX_ROWS: 64, SHARED_ROW: '~' } as const;
 /** Lua: what a branch sets, as the script names it. */
 const TERMS = 'place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt';
 /** With more plans than this the branch is looked for by the last letter of the name first. */
@@ -26,7 +25,7 @@ export function admissionScript(plans: Plans, usageDays: number, emits: boolean)
     ...Object.fromEntries(CODES.map((code, index) => [code.toUpperCase(), index])),
     ...{ OWN_MONTH_FLAG, GRANTS_FLAG, NOTED_FLAG, OUT_OF_SCOPE_FLAG, NO_LIMIT, HEAD_FORMAT, STATE_BYTES, GRANTS_END },
     ...{ MINUTE_MS, BAN_MEMORY_MS, GRACE_MS, MAX_DAYS, ANONYMOUS: ANONYMOUS_PLAN, NEVER: Number.MAX_SAFE_INTEGER },
-    ...{ MAX_ROWS, SHARED_ROW },
+    ...SHARED_ADDRESSES,
     EMITS: emits,
     LEDGER_SECONDS: (usageDays + 1) * 86_400,
   };

@@ -117,10 +117,11 @@ function byDueTime(a: ListedEntry, b: ListedEntry): number {
   return Number(a.score) - Number(b.score) || (a.id < b.id ? -1 : 1);
 }
 
-async function pageOf(
+/** Members of a sorted set behind a cursor, by score and name; of a state some, or all. */
+export async function pageOf(
   link: Link,
   set: string,
-  state: OutboxState,
+  state: OutboxState | 'all',
   cursor: string | null,
   count: number,
 ): Promise<readonly ListedEntry[]> {

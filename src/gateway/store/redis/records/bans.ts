@@ -15,13 +15,20 @@ const SET_BAN = loadScript('records/set-ban');
 const READ_BAN = loadScript('records/read-ban');
 
 /** Names of the sorted sets of who is banned, each with the end of the ban, ms. */
-const INDEX: Readonly<Record<Subject['kind'], string>> = { key: 'petgate:bans:key', address: 'petgate:bans:address' };
+export const BAN_INDEX: Readonly<Record<Subject['kind'], string>> = {
+  key: 'petgate:bans:key',
+  address: 'petgate:bans:address',
+};
 
 const NOTE = loadScript('records/note-ban');
 
 const COUNT = loadScript('records/count-bans');
 
-export function banStore(link: Link, replicas: Replicas, pending: PendingEvents): BanStore {
+export function banStore(
+  link: Link,
+  replicas: Replicas,
+  pending: PendingEvents,
+): Omit<BanStore, 'addresses' | 'liftAddress'> {
   const set = (keyId: string, untilMs: number, note: string, event?: GatewayEvent): Promise<Buffer> => {
     const names = [keyName(keyId), ...(event === undefined ? [] : [eventsName(keyId)])];
     const args = [untilMs.toString(), note, ...(event === undefined ? [] : pendingArgs(event))];
@@ -61,7 +68,7 @@ function noteOf(text: string, untilMs: number): BanNote | null {
 
 /** Who is banned stands with each subject; this index beside it, in a step of its own, is there to be counted. */
 export async function noteBan(link: Link, kind: Subject['kind'], who: string, untilMs: number): Promise<void> {
-  await link.run(NOTE, [INDEX[kind]], [who, untilMs.toString()]);
+  await link.run(NOTE, [BAN_INDEX[kind]], [who, untilMs.toString()]);
 }
 
 /**
@@ -80,7 +87,7 @@ export function noteStarted(link: Link, requests: readonly AdmissionRequest[], v
 
 async function bansInForce(link: Link): Promise<BansInForce> {
   const count = async (kind: Subject['kind']): Promise<number> =>
-    Number((await link.run(COUNT, [INDEX[kind]], [])).toString());
+    Number((await link.run(COUNT, [BAN_INDEX[kind]], [])).toString());
   const [keys, addresses] = await Promise.all([count('key'), count('address')]);
   return { keys, addresses };
 }

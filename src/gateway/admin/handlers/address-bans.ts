@@ -1,0 +1,49 @@
+import { isIP } from 'node:net';
+import { isoOrNull } from '../../accounts/edits.js';
+import { bucketOf, createAddressReader } from '../../edge/client-address.js';
+import { AdminRefusal } from '../answer.js';
+import { paging, textCursor, textOf } from '../input/query.js';
+import { AddressBanPage } from '../openapi/schemas.js';
+import { route, type Route } from '../route.js';
+
+const BANS = '/admin/v1/bans/addresses';
+
+/** Addresses that the embedded store has no room to remember one by one have such a row together. */
+const SHARED = /^~\d{1,4}$/;
+const reader = createAddressReader([]);
+
+/** Bans of addresses without a valid key. An address is about a person: no role that only reads sees them, no log. */
+export const ADDRESS_BAN_ROUTES: readonly Route[] = [
+  route(`GET ${BANS}`, 'keys', 'Bans of addresses in force', {
+    query: paging((cursor) => /^(?:\d{1,16} )?[0-9a-f.:~]{1,45}$/.test(textOf(cursor))),
+    gives: AddressBanPage,
+    handle: async ({ parts: { engine }, query: { limit, cursor } }) => {
+      const page = await engine.bans.addresses(cursor === null ? null : textOf(cursor), limit);
+      const bans = page.bans.map(({ address, untilMs, level }) => ({
+        address: addressOf(address),
+        until: isoOrNull(untilMs),
+        level,
+      }));
+      return { json: { bans, cursor: textCursor(page.cursor) } };
+    },
+  }),
+  route(`DELETE ${BANS}/{id}`, 'keys', 'Lifts the ban of an address, and forgets what led to it', {
+    handle: async ({ parts: { engine }, id }) => {
+      if (!(await engine.bans.liftAddress(bucketIn(id))))
+        throw new AdminRefusal(404, 'not_banned', 'No ban of this address is in force.');
+    },
+  }),
+];
+
+/** An IPv6 stands for its /64. */
+function addressOf(bucket: string): string {
+  return bucket.includes(':') ? `${bucket}::/64` : bucket;
+}
+
+/** What the store remembers an address under. Throws AdminRefusal 400. */
+function bucketIn(text: string): string {
+  const address = text.replace(/(?<=:.*)\/64$/, '');
+  if (isIP(address) !== 0) return bucketOf(reader.read(address, null));
+  if (SHARED.test(text)) return text;
+  throw new AdminRefusal(400, 'invalid_address', 'Give an address such as 192.0.2.7, 2001:db8::7 or 2001:db8::/64.');
+}
