@@ -1,10 +1,25 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
-import type { AdmissionEngine } from '../../src/gateway/store/port.js';
+import type { AddressBan, AddressBanPage, AdmissionEngine } from '../../src/gateway/store/port.js';
 import { until } from '../servers/until.js';
-import { ask, askMany, banned, change, count, freshId, limited, newKey, NOON_MS, standing } from './cast.js';
+import {
+  ask,
+  askMany,
+  banned,
+  change,
+  count,
+  freshId,
+  keyOf,
+  limited,
+  newCustomer,
+  newKey,
+  NOON_MS,
+  standing,
+} from './cast.js';
 import type { Actor } from './cast.js';
 import { windowOf } from '../gateway/admission/verdict.js';
+
+type Address = { readonly kind: 'address'; readonly address: string };
 
 /** Asks with a key on the plan `strict` until it is banned; the verdict that began the ban. */
 async function provoke(engine: AdmissionEngine, key: Actor, nowMs: number): Promise<ReturnType<typeof banned>> {
@@ -182,6 +197,85 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     const address = { kind: 'address', address: `2001:db8:${freshId().slice(0, 4)}:${freshId().slice(0, 4)}` } as const;
     const verdicts = await askMany(engine, address, 16, NOON_MS);
     t.same([count(verdicts, 'admitted'), count(verdicts, 'limited'), count(verdicts, 'banned')], [5, 9, 2]);
+  });
+
+  t.test(
+    'a ban that begins by itself stands in the history, once; what happens to the key goes on beside it',
+    async (t) => {
+      const key = await newKey(engine, 'strict');
+      const automatic = (atMs: number, untilMs: number, level: number): object => ({
+        ...{ atMs, actor: 'petgate', action: 'banned' },
+        changed: {
+          until: new Date(untilMs).toISOString(),
+          ...{ level, plan: 'strict', reason: 'too many requests after 429' },
+        },
+      });
+      const [created] = await engine.keys.history(key.id);
+      const first = await provoke(engine, key, NOON_MS);
+      const banned = automatic(NOON_MS, first.bannedUntilMs, 1);
+      t.same(await engine.keys.history(key.id), [created, banned], 'at once');
+      await askMany(engine, key, 5, NOON_MS + 1);
+      t.same(await engine.keys.history(key.id), [created, banned], 'and no more for who goes on asking');
+      await change(engine, key, { note: 'asked to slow down' });
+      const [, , changed] = await engine.keys.history(key.id);
+      t.match(changed, { action: 'changed', changed: { note: 'asked to slow down' } });
+      const second = await provoke(engine, key, first.bannedUntilMs);
+      t.same(await engine.keys.history(key.id), [
+        ...[created, banned, changed],
+        automatic(first.bannedUntilMs, second.bannedUntilMs, 2),
+      ]);
+      t.equal((await engine.keys.read(key.id))?.version, 2, 'the record stays as it is');
+      const { id: customer } = await newCustomer(engine, 'strict');
+      const own = await keyOf(engine, customer);
+      await provoke(engine, own, NOON_MS);
+      t.match(await engine.keys.history(own.id), [{}, banned]);
+      t.equal((await engine.customers.history(customer)).length, 1, 'it is of the key alone');
+    },
+  );
+
+  t.test('no entry is lost where the history is replaced as a ban begins', async (t) => {
+    const key = await newKey(engine, 'strict');
+    const before = await engine.keys.history(key.id);
+    await provoke(engine, key, NOON_MS);
+    const record = { ...key.record, name: '', version: 2 };
+    const done = { atMs: NOON_MS, action: 'erased', changed: {} } as const;
+    // Where the ban stands in the history already, what was read of it before is out of date.
+    await engine.keys
+      .rewrite(record, [...before, done])
+      .catch(async () => engine.keys.rewrite(record, [...(await engine.keys.history(key.id)), done]));
+    const actions = (await engine.keys.history(key.id)).map(({ action }) => action);
+    t.same(actions.sort(), ['banned', 'created', 'erased']);
+  });
+
+  t.test('bans of addresses are listed, page by page, each once, and lifted', async (t) => {
+    const [one, other, third] = ['7', '8', '9'].map(() => ({
+      kind: 'address' as const,
+      address: `2001:db8:${freshId().slice(0, 4)}:${freshId().slice(0, 4)}`,
+    })) as [Address, Address, Address];
+    const listed = async (): Promise<readonly string[]> => {
+      const bans: AddressBan[] = [];
+      for (let cursor: string | null = null, isMore = true; isMore;) {
+        const page: AddressBanPage = await engine.bans.addresses(cursor, 2);
+        bans.push(...page.bans);
+        cursor = page.cursor;
+        isMore = cursor !== null;
+      }
+      for (const { untilMs, level } of bans) t.ok(untilMs > Date.now() && level >= 1);
+      return bans.map(({ address }) => address).filter((address) => mine.has(address));
+    };
+    const mine = new Set([one, other, third].map(({ address }) => address));
+    for (const each of [one, other, third])
+      t.equal((await askMany(engine, each, 16, NOON_MS)).at(-1)?.outcome, 'banned');
+    await until('all are listed', async () => (await listed()).length === 3);
+    t.same(new Set(await listed()), mine);
+    t.equal(await engine.bans.liftAddress(one.address), true);
+    const after = standing(await ask(engine, one, NOON_MS));
+    t.equal(after.outcome, 'limited', 'what was spent stays, and strikes begin anew');
+    t.equal((await ask(engine, other, NOON_MS)).outcome, 'banned', 'nobody else is free');
+    t.same(new Set(await listed()), new Set([other.address, third.address]));
+    t.equal(await engine.bans.liftAddress(one.address), false, 'there is none any more');
+    t.equal(await engine.bans.liftAddress('203.0.113.250'), false, 'nor of an address nobody knows');
+    t.equal(banned((await askMany(engine, one, 16, NOON_MS)).at(-1)!).level, 1, 'the level is forgotten');
   });
 
   t.test('the bans in force are counted: begun by themselves and by hand, moved, lifted, and over', async (t) => {

@@ -63,6 +63,38 @@ export function transfer(t: Test, engine: AdmissionEngine): void {
     t.same(await snapshotOf(engine, key), second, 'and is not touched');
   });
 
+  t.test('automatic bans come along, of both sides and each once, also where nothing else is new', async (t) => {
+    const nowMs = Date.now();
+    const key = await newKey(engine, 'strict');
+    const before = await snapshotOf(engine, key);
+    await askMany(engine, key, 8, nowMs);
+    const after = await snapshotOf(engine, key);
+    t.match(after.history, [{ action: 'created' }, { action: 'banned', actor: 'petgate' }]);
+    t.same(await engine.keys.restore([before]), ['unchanged']);
+    t.same(await engine.keys.history(key.id), after.history, 'none is taken');
+    const copies = [copied(before), copied(after)] as const;
+    const { id } = copies[0].record;
+    t.same(await engine.keys.restore([copies[0]]), ['added']);
+    t.same(await engine.keys.restore([copies[1]]), ['changed']);
+    t.same(await engine.keys.restore([copies[1]]), ['unchanged']);
+    t.same(await engine.keys.history(id), after.history);
+    const ban = (atMs: number) =>
+      ({
+        atMs,
+        actor: 'petgate',
+        action: 'banned',
+        changed: { until: new Date(atMs + 9).toISOString(), level: 2 },
+      }) as const;
+    const other = { ...copies[1], history: [...before.history, ban(nowMs - 5), ban(nowMs + 5)] };
+    t.same(await engine.keys.restore([other]), ['changed']);
+    t.same(await engine.keys.history(id), [...before.history, ban(nowMs - 5), after.history[1], ban(nowMs + 5)]);
+    const copy: Actor = { ...key, id, record: copies[1].record };
+    await change(engine, copy, { note: 'later' });
+    t.equal((await engine.keys.history(id)).length, 5);
+    t.same(await engine.keys.restore([other]), ['newer']);
+    t.same((await engine.keys.history(id)).at(-1)?.action, 'changed');
+  });
+
   t.test('a customer comes with its webhook, and its keys share what it has spent', async (t) => {
     const nowMs = Date.now();
     const customer = await newCustomer(engine, 'free');

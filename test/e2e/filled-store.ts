@@ -68,6 +68,7 @@ export async function fill(engine: AdmissionEngine): Promise<Filled> {
     { plan: 'free', name: 'erased' },
     { customer: cid, name: 'of one who is gone' },
     { plan: 'free', name: 'ends', expires: '2035-01-01', scopes: ['pets:read'] },
+    { plan: 'enterprise', name: 'hasty', limits: { minute: 'unlimited', day: 3 } },
     ...Array.from({ length: 60 }, (_, n) => ({ plan: 'business', name: `many ${n}` })),
   ])
     made.push(await registry.create(body, 'ops'));
@@ -75,6 +76,7 @@ export async function fill(engine: AdmissionEngine): Promise<Filled> {
   const [, , banned = '', , , erased = ''] = ids;
   await registry.rotate(ids[0]!, 3_600_000, 'ops');
   for (const { token } of made.slice(0, 5)) await spend(engine, token);
+  for (let asked = 0; asked < 10; asked += 1) await spend(engine, made[8]!.token);
   await engine.bans.start(banned, Date.now() + DAY_MS, { reason: 'too much', actor: 'ops' });
   await registry.revoke(erased, 'ops');
   await eraseKey({ registry, engine }, erased, 'ops');

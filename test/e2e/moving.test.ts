@@ -87,6 +87,7 @@ t.test('embedded → Redis → embedded: bills, states and secrets are equal', {
   t.equal(statSync(first).mode & 0o777, 0o600);
   const [content, before, seen] = [contentOf(first), await bill(old), await answers(old, filled)];
   t.ok(seen.some((each) => each.startsWith('200')) && seen.includes('200 0'), seen.join());
+  t.match(content.join(), /"action":"banned","actor":"petgate"/, 'a ban that began by itself is in it');
 
   const shared = await place(t, upstream.url, { REDIS_URL: redis.url });
   const half = readFileSync(first, 'utf8').slice(0, 20_000);

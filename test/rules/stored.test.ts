@@ -28,6 +28,7 @@ const EMBEDDED: Readonly<Record<string, string>> = {
   e: EVENTS,
   y: EVENTS,
   d: EVENTS,
+  B: 'an automatic ban that is not in its history yet: moves, once it is there',
   T: 'of which share was said that it is crossed: that is only said once it is crossed anew',
   n: 'bans for counting: made anew',
   F: OF_THIS_STORE,

@@ -1,6 +1,6 @@
 import { customerOf } from '../store/records/customer-id.js';
 import type { CustomerRecord } from '../store/records/customer.js';
-import { isSaid, OUTBOX_STATES, type Outbox } from '../store/outbox/event.js';
+import { AFTER_REFUSALS, isSaid, OUTBOX_STATES, type Outbox } from '../store/outbox/event.js';
 import type { KeyRecord } from '../store/records/key.js';
 import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
 import type { AdmissionEngine } from '../store/port.js';
@@ -20,6 +20,7 @@ const IMPERSONAL: ReadonlySet<string> = new Set([
   'scopes',
   'expires',
   'until',
+  'level',
   'grant',
   'window',
   'units',
@@ -128,6 +129,8 @@ function impersonal<R extends KeyRecord | CustomerRecord>(record: R): R {
 
 function bare(entry: AuditEntry): AuditEntry {
   const fields = Object.entries(entry.changed);
-  const changed = Object.fromEntries(fields.map(([field, value]) => [field, IMPERSONAL.has(field) ? value : null]));
+  const changed = Object.fromEntries(
+    fields.map(([field, value]) => [field, IMPERSONAL.has(field) || value === AFTER_REFUSALS ? value : null]),
+  );
   return { ...entry, changed };
 }

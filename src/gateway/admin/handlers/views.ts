@@ -6,13 +6,13 @@ import type { Ban } from '../../store/port.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
 import { inForce, type Grant } from '../../store/records/grant.js';
-import type { AuditEntry } from '../../store/records/record.js';
+import { GATEWAY, type AuditEntry } from '../../store/records/record.js';
 import type { AdminParts } from '../route.js';
 
 // What operators are shown of what the store keeps: never a secret nor a hash.
 
 /** Of a ban that nobody started by hand. */
-const BY_ITSELF = { reason: AFTER_REFUSALS, actor: 'petgate' };
+const BY_ITSELF = { reason: AFTER_REFUSALS, actor: GATEWAY };
 /** Bans read at once. */
 const AT_ONCE = 250;
 

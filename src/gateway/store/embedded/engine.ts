@@ -1,12 +1,13 @@
 import { changesNothing, decide, type SubjectState } from '../../admission/decide.js';
 import { payerOf } from '../records/customer-id.js';
 import { merged, split } from '../merged-state.js';
-import { banEvent, crossedEvent, crossingsOf } from '../outbox/facts.js';
+import type { GatewayEvent } from '../outbox/event.js';
+import { automaticBan, banEvent, crossedEvent, crossingsOf } from '../outbox/facts.js';
 import { finalityOf } from '../finality.js';
 import { ANONYMOUS_PLAN, termsOf, WARN_AT, type BanRule, type Plans } from '../../admission/plan.js';
 import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js';
 import type { AdmissionEngine, FailureReport } from '../port.js';
-import type { StandingVerdict, Verdict } from '../../admission/verdict.js';
+import type { BannedVerdict, StandingVerdict, Verdict } from '../../admission/verdict.js';
 import { costOf } from '../../admission/windows.js';
 import { Addresses } from './addresses.js';
 import { bansOf } from './records/bans.js';
@@ -125,7 +126,10 @@ function admitOne(
   if (cost === 0) return verdict;
   const counts = transaction.count(entry, terms.plan, operation, nowMs, COUNTED_AS[verdict.outcome]);
   if (verdict.outcome === 'admitted') counts.units += cost;
-  if (verdict.outcome === 'banned') transaction.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
+  if (verdict.outcome === 'banned') {
+    transaction.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
+    if (verdict.started) transaction.automaticBan(subject.id, automaticBan(startOf(verdict)));
+  }
   return verdict;
 }
 
@@ -145,9 +149,13 @@ function admitAndEmit(
     for (const crossing of crossingsOf(verdict, verifier.plans.get(plan)?.warnAt ?? WARN_AT))
       if (transaction.isFirst(payer, crossing)) transaction.emit(crossedEvent(payer, keyId, plan, crossing, atMs));
   } else if (verdict.outcome === 'banned' && verdict.started) {
-    transaction.emit(banEvent(keyId, plan, { untilMs: verdict.bannedUntilMs, level: verdict.level }, atMs));
+    transaction.emit(startOf(verdict));
   }
   return verdict;
+}
+
+function startOf({ keyId, plan, bannedUntilMs: untilMs, level, atMs }: BannedVerdict): GatewayEvent {
+  return banEvent(keyId ?? '', plan, { untilMs, level }, atMs);
 }
 
 /** Of a customer's key. The key itself is counted, and so changed, whatever is decided. */

@@ -112,7 +112,7 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured, isPri
   const verifier = new CachedKeyVerifier(keys, plans, gateways());
   const local = new Local(stores, keys, verifier);
   const spool = new Spool({
-    ...{ redis, metadata, verifier, usage: local.engine.usage, acknowledged: new AcknowledgedCounts(stores) },
+    ...{ stores, redis, metadata, verifier, usage: local.engine.usage, acknowledged: new AcknowledgedCounts(stores) },
     warnAt: (plan) => (events === true ? (verifier.plans.get(plan)?.warnAt ?? WARN_AT) : undefined),
   });
   return { stores, keys, metadata, id, gateways, verifier, local, spool };
@@ -144,6 +144,7 @@ function switchoverOf(
     ended: async (awayMs) => {
       // Then what came while that was sent. If Redis goes away in the midst of it, the next time.
       await replay().catch(onError);
+      await local.end().catch(onError);
       log?.info(
         { awayMs: Math.round(awayMs), replayed },
         'Redis decides again; what was counted here is in its ledger',

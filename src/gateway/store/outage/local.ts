@@ -3,6 +3,7 @@ import { engineOn, type EmbeddedEngine } from '../embedded/engine.js';
 import type { Stores } from '../embedded/files/stores.js';
 import { transact, type Transaction } from '../embedded/log/transaction.js';
 import { attempt } from '../embedded/files/errors.js';
+import { liftSome } from '../embedded/records/bans.js';
 import { payerOf } from '../records/customer-id.js';
 import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js';
 import type { Verdict } from '../../admission/verdict.js';
@@ -37,6 +38,11 @@ export class Local {
     this.#verifier.gateways = gateways;
     this.#applied.clear();
     void this.#applyToAll();
+  }
+
+  /** Redis decides again: bans that began here are over. Those that it knows are met anew in the next outage. */
+  async end(): Promise<void> {
+    while (await attempt(this.#stores, () => liftSome(this.#stores, APPLIED_AT_ONCE))) await immediate();
   }
 
   /** Decides what can be decided here; rejects with StoreUnavailable, which holds that, when a key is not known. */

@@ -2,6 +2,9 @@ import { DAY_MS, SETTLE_MS } from '../../admission/bucket.js';
 import { addCounts, noCounts, type Counts } from '../counts.js';
 import { dayOf } from '../embedded/ledger/day.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
+import { inTransaction, reading } from '../embedded/files/errors.js';
+import type { Stores } from '../embedded/files/stores.js';
+import { awaitedBans, forgetAwaited } from '../embedded/log/ban-history.js';
 import type { EmbeddedEngine } from '../embedded/engine.js';
 import type { RedisEngine } from '../redis/engine.js';
 import type { UsageCounts, UsageRow } from '../port.js';
@@ -19,6 +22,7 @@ interface Waiting {
 }
 
 interface SpoolParts {
+  readonly stores: Stores;
   /** Where it is counted, each operation with the id of the gateway that counted behind it. */
   readonly usage: EmbeddedEngine['usage'];
   readonly verifier: Pick<CachedKeyVerifier, 'wholeTerms'>;
@@ -92,6 +96,7 @@ export class Spool {
       batch.set(name, [...(batch.get(name) ?? []), one]);
     }
     await this.#send(batch, sum);
+    await this.#sendBans();
     this.#pending = 0;
     await this.#close(beganMs);
     // Of a day that ended longer ago nothing is under way any more, in no process of this machine.
@@ -131,6 +136,17 @@ export class Spool {
     );
     await acknowledged.acknowledge(sent.map(({ row }) => row));
     for (const { missing } of sent) addCounts(sum, missing);
+  }
+
+  /** Bans that began here, for the history of their keys: reading the counts has brought them into `durable`. */
+  async #sendBans(): Promise<void> {
+    const { stores, redis } = this.#parts;
+    for (;;) {
+      const bans = await reading(stores, (durable) => awaitedBans(durable, SENT_AT_ONCE));
+      if (bans.length === 0) return;
+      await Promise.all(bans.map(([keyId, entry]) => redis.fleet.takeBan(keyId, entry)));
+      await inTransaction(stores, () => forgetAwaited(stores.durable, bans));
+    }
   }
 
   /** Days before yesterday get no counts any more: once replayed, they are over. */

@@ -1,6 +1,7 @@
 import { monthStartMs } from '../../../shared/utc-month.js';
 import { DAY_MS, type WindowFigures } from '../../admission/bucket.js';
 import { customerOf } from '../records/customer-id.js';
+import { GATEWAY, type AuditEntry } from '../records/record.js';
 import type { AdmittedVerdict } from '../../admission/verdict.js';
 import { AFTER_REFUSALS, type EventData, type GatewayEvent, type WarnedWindow } from './event.js';
 
@@ -84,6 +85,11 @@ export function banEvent(
     atMs,
     data: { ...aboutKey(key), plan, until: new Date(untilMs).toISOString(), level, reason },
   };
+}
+
+/** The same for the history of the key: who began it was the gateway. */
+export function automaticBan({ atMs, data: { until, level, plan, reason } }: GatewayEvent): AuditEntry {
+  return { atMs, actor: GATEWAY, action: 'banned', changed: { until, level, plan, reason } };
 }
 
 export function aboutKey(key: string): Pick<EventData, 'customer' | 'key'> {

@@ -38,8 +38,8 @@ export interface RecordStore<R extends StoredRecord, Beside> {
   /** Writes `record` and its audit entry in one step if the stored version is `record.version - 1` (0: absent). */
   write(record: R, entry: AuditEntry, beside?: Beside): Promise<void>;
   /**
-   * Writes `record` as `write` does, puts `history` in place of all its history (one entry more than there is), and
-   * forgets what stands beside it: of a key the note of a ban, of a customer its webhook.
+   * Writes `record` as `write` does, puts `history` in place of all its history, and forgets what stands beside it: of
+   * a key the note of a ban, of a customer its webhook. VersionConflict too unless it is one entry more than there is.
    */
   rewrite(record: R, history: readonly AuditEntry[]): Promise<void>;
   /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */
@@ -53,6 +53,14 @@ export interface RecordStore<R extends StoredRecord, Beside> {
   restore(snapshots: readonly Snapshot<R>[]): Promise<readonly Restored[]>;
   /** In the order in which it happened. */
   history(id: string): Promise<readonly AuditEntry[]>;
+}
+
+/** Who did what nobody did by hand. */
+export const GATEWAY = 'petgate';
+
+/** Whether it is of a ban that began by itself. Such entries are of no version of the record. */
+export function isAutomaticBan({ action, changed }: AuditEntry): boolean {
+  return action === 'banned' && changed['level'] !== undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS, type BucketState } from '../../admission/bucket.js';
 import { freshState, type SubjectState } from '../../admission/decide.js';
-import type { AuditEntry, Restored, Snapshot, StoredRecord } from './record.js';
+import { isAutomaticBan, type AuditEntry, type Restored, type Snapshot, type StoredRecord } from './record.js';
 
 /** Of a record that is new everywhere. */
 export function firstSnapshot<R extends StoredRecord>(record: R, entry: AuditEntry): Snapshot<R> {
@@ -14,9 +14,9 @@ export function comparison<R extends StoredRecord>(
   given: Pick<Snapshot<R>, 'record' | 'history'>,
 ): Restored {
   if (here === undefined) return 'added';
-  const [ours, theirs] = [here.history.map(stepOf), given.history.map(stepOf)];
-  const common = Math.min(ours.length, theirs.length);
-  if (!isDeepStrictEqual(ours.slice(0, common), theirs.slice(0, common))) return 'different';
+  const [ours, theirs] = [here, given].map(({ history }) => history.filter((one) => !isAutomaticBan(one)).map(stepOf));
+  const common = Math.min(ours!.length, theirs!.length);
+  if (!isDeepStrictEqual(ours!.slice(0, common), theirs!.slice(0, common))) return 'different';
   if (here.record.version === given.record.version)
     return isDeepStrictEqual(here.record, given.record) ? 'unchanged' : 'different';
   return here.record.version < given.record.version ? 'changed' : 'newer';
@@ -25,6 +25,21 @@ export function comparison<R extends StoredRecord>(
 /** Erasing empties what a step changed, and leaves the step. */
 function stepOf({ atMs, actor, action }: AuditEntry): readonly unknown[] {
   return [atMs, actor, action];
+}
+
+/** The history of the newer of two records, with the automatic bans of both. */
+export function mergedHistory(
+  here: readonly AuditEntry[],
+  given: readonly AuditEntry[],
+  compared: Restored,
+): readonly AuditEntry[] {
+  const [base, other] = compared === 'added' || compared === 'changed' ? [given, here] : [here, given];
+  const known = new Set(base.filter(isAutomaticBan).map(({ changed }) => changed['until']));
+  const missing = other.filter((entry) => isAutomaticBan(entry) && !known.has(entry.changed['until']));
+  return missing.reduce((all, ban) => {
+    const at = all.findIndex(({ atMs }, n) => n > 0 && atMs > ban.atMs);
+    return all.toSpliced(at === -1 ? all.length : at, 0, ban);
+  }, base);
 }
 
 /**

@@ -21,7 +21,8 @@ import { Link } from './link/link.js';
 import { subjectName } from './names.js';
 import { Replicas, type ReplicaOptions } from './link/replicas.js';
 import { tokenStore } from './records/tokens.js';
-import { takeSpool, type SpooledKey } from './spool.js';
+import { takeBan, takeSpool, type SpooledKey } from './spool.js';
+import type { AuditEntry } from '../records/record.js';
 import { Eviction } from './trust/eviction.js';
 import { parseRedisUrl } from './link/url.js';
 import { ledgerStore } from './ledger/moved-days.js';
@@ -80,6 +81,8 @@ export interface Fleet {
   leave(gatewayId: string): Promise<void>;
   /** Adds to the ledger what a gateway counted by itself; may be repeated. */
   take(spoolId: string, spooled: SpooledKey): Promise<void>;
+  /** Adds to the history of a key a ban that a gateway began by itself; may be repeated. */
+  takeBan(keyId: string, entry: AuditEntry): Promise<void>;
 }
 
 /**
@@ -100,8 +103,9 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const eviction = new Eviction(link, options.eviction === 'accept', options.log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
   const pending = new PendingEvents(link, replicas, deadlineMs);
-  const onNoted = options.events === true ? (keyIds: readonly string[]) => pending.add(keyIds) : null;
-  let edition = editionOf(options.plans, usageDays, onNoted);
+  const inForce = (plans: Plans) =>
+    editionOf(plans, usageDays, options.events === true, (keyIds) => pending.add(keyIds));
+  let edition = inForce(options.plans);
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
   const keys = keyStore(link, replicas, pending, usageDays);
   const customers = customerStore(link, replicas, usageDays);
@@ -155,10 +159,11 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       take: async (spoolId, spooled) => {
         if (await takeSpool(link, spoolId, spooled, usageDays)) pending.add([spooled.keyId]);
       },
+      takeBan: (keyId, entry) => takeBan(link, keyId, entry, usageDays),
     },
-    setPlans: (plans) => void (edition = editionOf(plans, usageDays, onNoted)),
+    setPlans: (plans) => void (edition = inForce(plans)),
     async refusal(plans) {
-      const next = probeOf(editionOf(plans, usageDays, onNoted));
+      const next = probeOf(inForce(plans));
       return next.script.sha === edition.script.sha ? null : link.tryOut(next, checked);
     },
   };

@@ -2,13 +2,16 @@ import type { Terms } from '../../admission/plan.js';
 import { refillOf, windowsOf } from '../../admission/windows.js';
 import { customerOf } from '../records/customer-id.js';
 import type { UsageRow } from '../port.js';
+import type { AuditEntry } from '../records/record.js';
 import type { Link } from './link/link.js';
 import { luaLimit } from './admit/plans.js';
 import { MAX_DAYS } from './ledger/active-days.js';
-import { customerName, dayNumberOf, keyName, ledgerName, spoolName } from './names.js';
+import { customerName, dayNumber, dayNumberOf, historyName, keyName, ledgerName, spoolName } from './names.js';
 import { loadScript } from './link/script.js';
 
 const TAKE = loadScript('ledger/take-spool', { MAX_DAYS });
+
+const TAKE_BAN = loadScript('ledger/take-ban');
 
 /** One key's counts of a spool, absolute. */
 export interface SpooledKey {
@@ -53,6 +56,13 @@ export async function takeSpool(
     args.push(requests, limited, banned, failed, units - requests, ownWindows(terms, operation).join(' '));
   }
   return (await link.run(TAKE, names, args.map(String))).toString() === '2';
+}
+
+/** Adds a ban that began while Redis was unavailable to the history of its key, unless that was done before. */
+export async function takeBan(link: Link, keyId: string, entry: AuditEntry, usageDays: number): Promise<void> {
+  const names = [keyName(keyId), historyName(keyId), spoolName(keyId, dayNumber(entry.atMs))];
+  const seconds = ((usageDays + 1) * 86_400).toString();
+  await link.run(TAKE_BAN, names, [`ban ${String(entry.changed['until'])}`, JSON.stringify(entry), seconds]);
 }
 
 /** The operation's own windows per day and month that its requests take from; those that trickle left out. */

@@ -4,6 +4,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import {
   ask,
+  askMany,
   change,
   changeCustomer,
   freshId,
@@ -20,6 +21,7 @@ import { packageRoot } from '../../../../src/shared/package-root.js';
 import { outbox } from '../../../conformance/outbox.js';
 import { told } from '../../../conformance/told.js';
 import { startRedis } from '../../../servers/redis.js';
+import { until } from '../../../servers/until.js';
 import { createReporter } from '../../../../src/gateway/store/failures.js';
 
 const reportsOf = createReporter();
@@ -91,6 +93,11 @@ t.test('a Redis user with these rights and no others is enough for everything', 
       },
     ],
   });
+  await engine.fleet.takeBan(key.id, { atMs: Date.now(), action: 'banned', changed: { until: 'then', level: 1 } });
+  const address = { kind: 'address', address: '192.0.2.7' } as const;
+  await askMany(engine, address, 20, NOON_MS);
+  await until('it is listed', async () => (await engine.bans.addresses(null, 10)).bans.length === 1);
+  t.equal(await engine.bans.liftAddress(address.address), true);
   const token = { id: 'abcdefghijkl', name: 'x', role: 'read', hash: 'x', createdAtMs: 0, createdBy: 'x' } as const;
   await engine.tokens.add({ ...token, expiresAtMs: null });
   t.match(await engine.tokens.read(token.id), token);

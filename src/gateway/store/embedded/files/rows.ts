@@ -7,6 +7,7 @@
  * | `l` `o` `g` | the log of what transactions changed of keys, its id, up to where it was forgotten |
  * | `a` `n` | an address; who is banned |
  * | `E` `T` | an event on its way into the outbox; which crossings a subject was notified of lately |
+ * | `B` | automatic bans on their way into the history of their keys |
  *
  * | in `durable` | |
  * |---|---|
@@ -21,6 +22,7 @@
  * | `R` `S` | customers with a queue by when it is due, and where each stands there |
  * | `z` `E` | dead letters by since when; what admissions emitted and has no entry yet |
  * | `c` `q` `f` | outage mode: a cached key, counts of a ledger row that Redis has taken, one value of its metadata |
+ * | `B` | outage mode: an automatic ban that the key's history in Redis lacks |
  */
 export const SEPARATOR = '\u001f';
 /** Sorts above any part. */
@@ -35,6 +37,10 @@ export const bannedRow = (subject: string): string => `n${subject}`;
 /** Events that a transaction wrote, until the checkpoint takes them over; in `durable` under a number of their own. */
 export const pendingRow = (transaction: number, index: number): string =>
   `E${String(transaction).padStart(16, '0')}${SEPARATOR}${index}`;
+/** Automatic bans that a transaction began, until the checkpoint takes them over. */
+export const bansRow = (transaction: number): string => `B${String(transaction).padStart(16, '0')}`;
+/** In `durable`, of the outage mode. */
+export const awaitedBanRow = (keyId: string, until: string): string => `B${keyId}${SEPARATOR}${until}`;
 /** Which shares of its limits a key, or a customer, was notified of having crossed. */
 export const marksRow = (subjectId: string): string => `T${subjectId}`;
 /** The keys that one transaction changed, waiting for the checkpoint. */
@@ -59,6 +65,9 @@ export const webhookRow = (customerId: string): string => `W${customerId}`;
 export const customerRow = (customerId: string): string => `K${customerId}`;
 export const historyRow = (keyId: string, version: number): string =>
   `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
+/** Of an automatic ban, which is of no version: behind the one that it met. */
+export const automaticBanRow = (keyId: string, version: number, atMs: number, until: string): string =>
+  listedRow(historyRow(keyId, version) + SEPARATOR, atMs, until);
 /** All history of a key or a customer. */
 export const historyRange = (id: string): { start: string; end: string } => ({
   start: historyRow(id, 0),

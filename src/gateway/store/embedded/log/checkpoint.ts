@@ -3,6 +3,7 @@ import { dayOf } from '../ledger/day.js';
 import type { KeyEntry } from './key-entry.js';
 import { markCopied, readCopied, saveEntry } from './copy.js';
 import { packRow } from './row.js';
+import { takeBans } from './ban-history.js';
 import { forgetPending, isAnyPending, takePending } from './pending.js';
 import { copiedRow, FORGOTTEN_MARK, logRow, rangeOf } from '../files/rows.js';
 import { doubleIn, putDouble, type Store } from '../files/store.js';
@@ -72,7 +73,7 @@ export class Checkpoint {
     return this.save();
   }
 
-  /** When it resolves, all events that any process had committed before the call are in `durable`. */
+  /** When it resolves, all events and automatic bans that any process had committed before it are in `durable`. */
   async takeOver(): Promise<void> {
     if (await attempt(this.#stores, () => isAnyPending(this.#stores.recent))) await this.save();
   }
@@ -119,6 +120,7 @@ export class Checkpoint {
       durable.putSync(copiedRow(memtable.applied, durable.getWriteTxnId()), packRow(changed, before));
     if (copied > before) {
       takePending(recent, durable, before, copied);
+      takeBans(recent, durable, before, copied);
       markCopied(this.#stores, copied);
     }
     return copied;

@@ -1,6 +1,6 @@
 import type { Crossing } from '../../outbox/facts.js';
 import type { GatewayEvent } from '../../outbox/event.js';
-import { marksRow, rangeOf, pendingRow } from '../files/rows.js';
+import { bansRow, marksRow, rangeOf, pendingRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 
 /**
@@ -39,30 +39,33 @@ function nextNumber(durable: Store): number {
   return last === undefined ? 1 : Number(last.slice(1, 17)) + 1;
 }
 
-function firstPending(store: Store): string | undefined {
-  const [row] = store.getKeys({ ...rangeOf('E'), limit: 1 });
+function firstOf(store: Store, kind: 'E' | 'B'): string | undefined {
+  const [row] = store.getKeys({ ...rangeOf(kind), limit: 1 });
   return row;
 }
 
 /** In a transaction on `durable`: takes out some of them; undefined when there are none. */
 export function nextPending(durable: Store): readonly Pending[] | undefined {
-  const row = firstPending(durable);
+  const row = firstOf(durable, 'E');
   if (row === undefined) return undefined;
   const events = JSON.parse(durable.getBinary(row)!.toString()) as readonly Pending[];
   durable.removeSync(row);
   return events;
 }
 
+/** Whether there is any pending event, or an automatic ban that its key's history lacks. */
 export function isAnyPending(store: Store): boolean {
   store.resetReadTxn();
-  return firstPending(store) !== undefined;
+  return firstOf(store, 'E') !== undefined || firstOf(store, 'B') !== undefined;
 }
 
 /** What transactions up to `upTo` wrote is in `durable`, on disk. True when nothing of it is left. */
 export function forgetPending(recent: Store, upTo: number): boolean {
   if (!isAnyPending(recent)) return true;
   return recent.transactionSync(() => {
-    const names = [...recent.getKeys({ start: 'E', end: pendingRow(upTo + 1, 0), limit: FORGOTTEN_AT_ONCE })];
+    const limit = FORGOTTEN_AT_ONCE;
+    const events = [...recent.getKeys({ start: 'E', end: pendingRow(upTo + 1, 0), limit })];
+    const names = [...events, ...recent.getKeys({ start: 'B', end: bansRow(upTo + 1), limit: limit - events.length })];
     for (const name of names) recent.removeSync(name);
     return names.length < FORGOTTEN_AT_ONCE;
   });

@@ -7,6 +7,8 @@ import { noteBan } from '../records/ban-index.js';
 import { dayOf } from '../ledger/day.js';
 import type { KeyEntry, Slot } from './key-entry.js';
 import { labelOf, type Label } from './label.js';
+import type { AuditEntry } from '../../records/record.js';
+import { writeBans, type BanOfKey } from './ban-history.js';
 import { packRow } from './row.js';
 import { mark, writePending } from './pending.js';
 import { isDamage } from '../files/damage.js';
@@ -53,6 +55,7 @@ export class Transaction {
   /** Ends of bans to be noted, by the row of the subject. */
   #bans: Map<string, number> | undefined;
   #pending: GatewayEvent[] | undefined;
+  #automaticBans: BanOfKey[] | undefined;
 
   constructor(stores: Stores) {
     this.#stores = stores;
@@ -124,6 +127,11 @@ export class Transaction {
     this.#bans.set(subject, untilMs);
   }
 
+  /** A ban of a key began by itself: its history is to have it. */
+  automaticBan(keyId: string, entry: AuditEntry): void {
+    (this.#automaticBans ??= []).push([keyId, entry]);
+  }
+
   /** Writes an event with all else; whoever calls it changes an entry too. */
   emit(event: GatewayEvent): void {
     (this.#pending ??= []).push(event);
@@ -143,6 +151,7 @@ export class Transaction {
     for (const [name, { state }] of addresses) recent.putSync(name, packState(state));
     for (const [subject, untilMs] of this.#bans ?? []) noteBan(recent, subject, untilMs);
     if (this.#pending !== undefined) writePending(recent, this.#id, this.#pending);
+    if (this.#automaticBans !== undefined) writeBans(recent, this.#id, this.#automaticBans);
     if (this.#changed.length === 0) return;
     recent.putSync(logRow(this.#id), packRow(this.#changed, this.#id - 1));
     memtable.committed(this.#id, this.#changed);

@@ -25,6 +25,11 @@ export function noteBan(recent: Store, subject: string, untilMs: number): void {
   recent.putSync(name, end);
 }
 
+/** Rows of some of those that it names. */
+export function bannedSubjects(recent: Store, limit: number): readonly string[] {
+  return [...recent.getKeys({ ...rangeOf(bannedRow('')), limit })].map((name) => name.slice(bannedRow('').length));
+}
+
 /** Whether a ban of that index is over. */
 export function isBanOver(end: Buffer, nowMs: number): boolean {
   return end.readDoubleLE() <= nowMs;

@@ -2,7 +2,7 @@ import type { GatewayEvent } from '../../outbox/event.js';
 import type { Ban, BanNote, BanStore } from '../../port.js';
 import type { Addresses } from '../addresses.js';
 import { addressBansOf } from './address-bans.js';
-import { bansInForce, NO_BAN, noteBan, type BanState } from './ban-index.js';
+import { bannedSubjects, bansInForce, NO_BAN, noteBan, type BanState } from './ban-index.js';
 import type { Checkpoint } from '../log/checkpoint.js';
 import { banNoteRow, keyRow } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
@@ -55,6 +55,22 @@ async function keepNote(stores: Stores, keyId: string, note: StoredNote | undefi
   await inTransaction(stores, () => {
     if (note !== undefined) durable.putSync(banNoteRow(keyId), Buffer.from(JSON.stringify(note)));
     else if (durable.getBinaryFast(banNoteRow(keyId)) !== undefined) durable.removeSync(banNoteRow(keyId));
+  });
+}
+
+/** Lifts some of the bans in force, of keys and addresses; false when there are none. */
+export function liftSome(stores: Stores, limit: number): boolean {
+  return transact(stores, (transaction) => {
+    const subjects = bannedSubjects(stores.recent, limit);
+    for (const subject of subjects) {
+      const isKey = subject.startsWith(keyRow(''));
+      const entry = isKey ? transaction.key(subject.slice(keyRow('').length)) : transaction.address(subject);
+      Object.assign(entry.state, NO_BAN);
+      if ('slots' in entry) transaction.change(entry);
+      else entry.changed = true;
+      noteBan(stores.recent, subject, 0);
+    }
+    return subjects.length > 0;
   });
 }
 

@@ -92,6 +92,8 @@ function recordsOf<R extends StoredRecord, Beside>(
     rewrite: (record, history) =>
       inTransaction(stores, () => {
         put(stores, record);
+        if (historyIn(stores.durable, record.id).length !== history.length - 1)
+          throw new VersionConflict(`a ban of ${record.id} has begun meanwhile`);
         putHistory(stores.durable, record, history);
         stores.durable.removeSync(type.besideRow(record.id));
       }),
@@ -100,6 +102,9 @@ function recordsOf<R extends StoredRecord, Beside>(
         const range = { start: row(afterId ?? ''), end: row(AFTER_ALL), limit, exclusiveStart: true };
         return [...durable.getRange(range)].map(({ value }) => JSON.parse(value.toString()) as R);
       }),
-    history: (id) => reading(stores, (durable) => historyIn(durable, id)),
+    async history(id) {
+      await checkpoint.takeOver();
+      return reading(stores, (durable) => historyIn(durable, id));
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { comparison, mergedState } from '../../records/snapshot.js';
+import { comparison, mergedHistory, mergedState } from '../../records/snapshot.js';
+import { isAutomaticBan } from '../../records/record.js';
 import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from '../../records/record.js';
 import { VersionConflict } from '../../port.js';
 import { untilUncontested } from '../../retry.js';
@@ -8,7 +9,7 @@ import { dayOf } from '../ledger/day.js';
 import { rowsOfKey } from '../ledger/rows.js';
 import { raise } from '../ledger/transfer.js';
 import { attempt, inTransaction } from '../files/errors.js';
-import { AFTER_ALL, historyRange, historyRow, keyRow, RECORDS_VERSION } from '../files/rows.js';
+import { AFTER_ALL, automaticBanRow, historyRange, historyRow, keyRow, RECORDS_VERSION } from '../files/rows.js';
 import { putDouble, type Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import type { Checkpoint } from '../log/checkpoint.js';
@@ -28,10 +29,12 @@ export function snapshotsOf<R extends StoredRecord>(
   type: RowsOf,
 ): Pick<RecordStore<R, never>, 'snapshots' | 'restore'> {
   return {
-    snapshots: (afterId, limit, fromDay) =>
-      attempt(stores, () => {
+    async snapshots(afterId, limit, fromDay) {
+      await checkpoint.takeOver();
+      return attempt(stores, () => {
         const { memtable, durable } = stores;
         memtable.refresh();
+        durable.resetReadTxn();
         const days = [...daysOf(fromDay, dayOf(Date.now()))];
         const range = { start: type.row(afterId ?? ''), end: type.row(AFTER_ALL), limit, exclusiveStart: true };
         return [...durable.getRange(range)].map(({ value }) => {
@@ -46,14 +49,15 @@ export function snapshotsOf<R extends StoredRecord>(
             usage: rowsOfKey(stores, id, days),
           };
         });
-      }),
+      });
+    },
     restore: (snapshots) =>
       untilUncontested(async () => {
         // First what was spent: a key is never here without that. A kill in between is mended by the next run.
         const { compared, grown } = await attempt(stores, () => restoreStates(stores, type, snapshots));
         await checkpoint.save();
-        await inTransaction(stores, () => putRecords(stores, type, snapshots, compared));
-        return compared.map((one, n) => (one === 'unchanged' && grown[n] === true ? 'changed' : one));
+        const longer = await inTransaction(stores, () => putRecords(stores, type, snapshots, compared));
+        return compared.map((one, n) => (one === 'unchanged' && (grown[n]! || longer[n]!) ? 'changed' : one));
       }),
   };
 }
@@ -95,33 +99,48 @@ function restoreStates<R extends StoredRecord>(
   });
 }
 
-/** In a transaction on `durable`. Throws VersionConflict where somebody changed one meanwhile. */
+/**
+ * In a transaction on `durable`; of which the history got longer though the record stayed. Throws VersionConflict where
+ * somebody changed one meanwhile.
+ */
 function putRecords<R extends StoredRecord>(
   stores: Stores,
   type: RowsOf,
   snapshots: readonly Snapshot<R>[],
   compared: readonly Restored[],
-): void {
+): readonly boolean[] {
   const { durable, durableCapacity } = stores;
   const now = compareAll(stores, type, snapshots);
-  snapshots.forEach(({ record, history, beside }, n) => {
+  return snapshots.map(({ record, history, beside }, n) => {
     const how = compared[n]!;
     if (now[n] !== how) throw new VersionConflict(`${record.id} was changed meanwhile`);
-    if (how !== 'added' && how !== 'changed') return;
+    if (how === 'different') return false;
     durableCapacity.claim();
+    const here = historyIn(durable, record.id);
+    const merged = mergedHistory(here, history, how);
+    if (how === 'unchanged' || how === 'newer') {
+      if (merged.length > here.length) putHistory(durable, jsonIn(durable, type.row(record.id)) as R, merged);
+      return merged.length > here.length;
+    }
     durable.putSync(type.row(record.id), bytesOf(record));
-    putHistory(durable, record, history);
+    putHistory(durable, record, merged);
     if (beside === null) durable.removeSync(type.besideRow(record.id));
     else durable.putSync(type.besideRow(record.id), bytesOf(beside));
     putDouble(durable, RECORDS_VERSION, durable.getWriteTxnId());
+    return false;
   });
 }
 
 /** In a transaction: the history is this from now on, its last entry that of the record's version. */
 export function putHistory(durable: Store, { id, version }: StoredRecord, history: readonly AuditEntry[]): void {
   for (const row of [...durable.getKeys(historyRange(id))]) durable.removeSync(row);
-  for (const [n, entry] of history.entries())
-    durable.putSync(historyRow(id, version - history.length + 1 + n), bytesOf(entry));
+  let at = version - history.filter((entry) => !isAutomaticBan(entry)).length;
+  for (const entry of history) {
+    const isAutomatic = isAutomaticBan(entry);
+    if (!isAutomatic) at += 1;
+    const row = isAutomatic ? automaticBanRow(id, at, entry.atMs, String(entry.changed['until'])) : historyRow(id, at);
+    durable.putSync(row, bytesOf(entry));
+  }
 }
 
 export function historyIn(durable: Store, id: string): readonly AuditEntry[] {

@@ -21,12 +21,12 @@ interface Edition {
   readonly table: PlanTable;
   readonly onNoted: OnNoted;
 }
-/** Called with the keys whose admission left pending events, or may have. */
-type OnNoted = ((keyIds: readonly string[]) => void) | null;
+/** Called with the keys whose admission noted something, or may have (outbox/pending.ts). */
+type OnNoted = (keyIds: readonly string[]) => void;
 
-/** @param onNoted null where crossings and bans are not emitted */
-export function editionOf(plans: Plans, usageDays: number, onNoted: OnNoted = null): Edition {
-  return { script: admissionScript(plans, usageDays, onNoted !== null), table: planTable(plans), onNoted };
+/** @param emits whether crossings and bans are emitted */
+export function editionOf(plans: Plans, usageDays: number, emits = false, onNoted: OnNoted = () => undefined): Edition {
+  return { script: admissionScript(plans, usageDays, emits), table: planTable(plans), onNoted };
 }
 
 /** The real script about an address, cost 0: what a node must be able to do. */
@@ -56,7 +56,7 @@ export async function admit(
   const failed = runs.find((each) => each.status === 'rejected');
   if (failed === undefined) return verdicts as Verdict[];
   // Who decided, and had no chance to say so, may have noted something.
-  edition.onNoted?.(
+  edition.onNoted(
     calls.flatMap((call, n) => (runs[n]?.status === 'fulfilled' || hadNoEffect(runs[n]) ? [] : keysOf(requests, call))),
   );
   const late: (Promise<Late> | undefined)[] = [];
@@ -81,7 +81,7 @@ function read(
 ): void {
   const reader = new AnswerReader(answers, edition.table);
   for (const index of indicesOf(call)) take(index, reader.next(requests[index]!));
-  if (reader.noted.length > 0) edition.onNoted?.(reader.noted);
+  if (reader.noted.length > 0) edition.onNoted(reader.noted);
 }
 
 /** Puts at each place of a call that was given up what is heard of it later. */

@@ -18,7 +18,8 @@ const FEW_PLANS = 32;
 
 /**
  * The admission (scripts/admission.lua) with these plans, which are part of its text, so that no batch decodes them.
- * @param emits whether crossings and bans that begin are noted (outbox/pending.ts); the answer's code says so
+ * @param emits whether crossings are noted, and bans that begin not for the history alone (outbox/pending.ts); the
+ * answer's code says where something was
  */
 export function admissionScript(plans: Plans, usageDays: number, emits: boolean): Script {
   const figures = {

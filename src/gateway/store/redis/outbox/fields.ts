@@ -21,7 +21,8 @@ export function pendingField(eventId: string): string {
 
 /**
  * The event of an admission in a field of the hash of a key or a customer: `<window>-<day it began>-<percent>-<limit>`,
- * what was used, when, of which plan, by which key; or `ban-<its end>`, its level, when, of which plan.
+ * what was used, when, of which plan, by which key; or `ban-<its end>`, its level, when, of which plan, and `silent`
+ * where it is for the history alone.
  */
 export function admissionEventOf(subject: string, field: string, value: string): GatewayEvent {
   const [what = '', ...numbers] = field.slice(PENDING.length).split('-');
@@ -31,6 +32,11 @@ export function admissionEventOf(subject: string, field: string, value: string):
   const window = what === 'month' ? what : 'day';
   const crossing = { window, startDay, threshold, limit, used: Number(figure) } as const;
   return crossedEvent(subject, keyIdIn(keyName) ?? subject, plan, crossing, Number(atMs));
+}
+
+/** Whether nothing is sent of it. */
+export function isSilent(value: string): boolean {
+  return value.endsWith(' silent');
 }
 
 /** The key of a name as names.ts makes it. */

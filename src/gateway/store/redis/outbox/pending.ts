@@ -12,11 +12,13 @@ import {
   EVENTS_COLLECTING,
   EVENTS_DUE,
   eventsName,
+  historyName,
   KEY_INDEX,
   keyName,
 } from '../names.js';
 import { index, newEntry, readEntry } from './entries.js';
-import { admissionEventOf, PENDING } from './fields.js';
+import { admissionEventOf, isSilent, PENDING } from './fields.js';
+import { automaticBan } from '../../outbox/facts.js';
 
 /**
  * Pending events. The step that causes an event can't write into the outbox: its index lies on another node of a
@@ -24,7 +26,8 @@ import { admissionEventOf, PENDING } from './fields.js';
  * sets the field `telling` there. The process that took the step then moves the event: it enters its id in the index,
  * not due yet, moves the event from the hash to the entries of its subject in one step, and makes it due. Whatever
  * breaks off is done again, by anybody: an id without an entry is forgotten when it is due, and what was moved is moved
- * no more. What a process that died has left, `collect` finds.
+ * no more. What a process that died has left, `collect` finds. An automatic ban goes into the history of its key in
+ * that same step; where there are no events it is noted for that alone, and whoever reads the history moves it first.
  */
 const RETRY_MS = 1_000;
 const GRACE_DEADLINES = 8;
@@ -111,7 +114,7 @@ export class PendingEvents {
   async #moveSome(): Promise<void> {
     const ids = [...this.#waiting].slice(0, MOVED_AT_ONCE);
     for (const id of ids) this.#waiting.delete(id);
-    const moves = await Promise.allSettled(ids.map((id) => this.#move(id)));
+    const moves = await Promise.allSettled(ids.map((id) => this.flush(id)));
     const failed = ids.filter((_, n) => moves[n]?.status === 'rejected');
     if (failed.length === 0) return;
     for (const id of failed) this.#waiting.add(id);
@@ -121,22 +124,28 @@ export class PendingEvents {
     }, RETRY_MS).unref();
   }
 
-  async #move(id: string): Promise<void> {
+  /** Puts all that is noted of this key or customer where it belongs. Rejects with StoreUnavailable. */
+  async flush(id: string): Promise<void> {
     const link = this.#link;
     const hash = await link.hash(nameOf(id));
     if (!hash.has('telling')) return;
     const untilMs = performance.now() + this.#graceMs / 2;
     const [events, args]: [GatewayEvent[], string[]] = [[], []];
+    let hasBans = false;
     for (const [field, value] of hash) {
       if (!field.startsWith(PENDING)) continue;
       const eventId = `${id}-${field.slice(PENDING.length)}`;
-      const event = value === '' ? (await readEntry(link, eventId))?.event : admissionEventOf(id, field, value);
-      if (event !== undefined) events.push(event);
-      args.push(field, eventId, value === '' ? '' : JSON.stringify(newEntry(event!)));
+      const noted = value === '' ? undefined : admissionEventOf(id, field, value);
+      const event = noted ?? (await readEntry(link, eventId))?.event;
+      const isSent = !isSilent(value);
+      if (event !== undefined && isSent) events.push(event);
+      const ban = noted?.type === 'petgate.ban.started' ? JSON.stringify(automaticBan(noted)) : '';
+      args.push(field, eventId, noted !== undefined && isSent ? JSON.stringify(newEntry(noted)) : '', ban);
+      hasBans ||= ban !== '';
     }
     await this.#index(events, this.#graceMs);
     if (performance.now() > untilMs) throw new StoreUnavailable('the index took too long', { noEffect: true });
-    await link.run(MOVE, [nameOf(id), eventsName(id)], args);
+    await link.run(MOVE, [nameOf(id), eventsName(id), ...(hasBans ? [historyName(id)] : [])], args);
     await this.#index(events, 0);
   }
 

@@ -19,7 +19,7 @@ const KEYS: RecordType<KeyRecord> = {
 };
 
 export function keyStore(link: Link, replicas: Replicas, pending: PendingEvents, usageDays: number): KeyStore {
-  const records = recordsOf(link, replicas, KEYS, usageDays);
+  const records = recordsOf(link, replicas, { ...KEYS, flush: (id) => pending.flush(id) }, usageDays);
   return {
     ...records,
     write: (record, entry, events) =>

@@ -9,4 +9,6 @@ export interface RecordType<R> {
   readonly fieldsOf: (record: R) => readonly string[];
   /** The field beside them that moves with the record, and that erasing empties. */
   readonly beside: string;
+  /** Puts automatic bans that are still noted in the hash into the history; left out of what is never banned. */
+  readonly flush?: (id: string) => Promise<void>;
 }

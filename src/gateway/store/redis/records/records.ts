@@ -88,6 +88,7 @@ export function recordsOf<R extends StoredRecord>(
     },
     page: (afterId, count) => pageOf(link, index, afterId, count, read),
     async history(id) {
+      await type.flush?.(id);
       const entries = (await link.command('lrange', historyName(id), '0', '-1')) as Buffer[];
       return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
     },

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { freshState, type SubjectState } from '../../../admission/decide.js';
+import { freshState } from '../../../admission/decide.js';
 import { packedWindows, packState, unpackWindows } from '../../subject-state.js';
 import { VersionConflict } from '../../port.js';
 import { untilUncontested } from '../../retry.js';
-import { comparison, mergedState } from '../../records/snapshot.js';
+import { comparison, mergedHistory, mergedState } from '../../records/snapshot.js';
 import type { AuditEntry, Restored, Snapshot, StoredRecord } from '../../records/record.js';
 import { readState, viewOf } from '../../state.js';
 import { rowsIn } from '../ledger/rows.js';
@@ -29,7 +29,7 @@ interface Read<R extends StoredRecord> {
   readonly raw: readonly Buffer[];
 }
 /** Of a key or a customer that is not here. */
-const NO_BYTES = [NOTHING, NOTHING, NOTHING];
+const nothing = () => ({ raw: [NOTHING, NOTHING, NOTHING], state: freshState(), history: [] });
 
 /** Up to `count` behind an id, in the order of their ids. */
 export async function readSnapshots<R extends StoredRecord>(
@@ -48,10 +48,15 @@ async function readSnapshot<R extends StoredRecord>(
   type: RecordType<R>,
   id: string,
   days: readonly number[],
+  isFlushed = type.flush === undefined,
 ): Promise<Read<R> | undefined> {
   const names = [type.nameOf(id), historyName(id), ...days.map((day) => ledgerName(id, day))];
   const [hash = [], history = [], ...ledgers] = textsIn(await link.run(READ, names, []));
   const fields = new Map(pairsOf(hash).map(([field, value]) => [field.toString(), value]));
+  if (!isFlushed && fields.has('telling')) {
+    await type.flush!(id);
+    return readSnapshot(link, type, id, days, true);
+  }
   const texts = new Map([...fields].map(([field, value]) => [field, value.toString()]));
   const record = type.recordIn(id, texts);
   if (record === undefined) return undefined;
@@ -84,38 +89,43 @@ export async function restoreSnapshot<R extends StoredRecord>(
 ): Promise<Restored> {
   const { id } = given.record;
   return untilUncontested(async () => {
-    const here = await readSnapshot(link, type, id, []);
-    const how = comparison(here?.snapshot, given);
+    const read = await readSnapshot(link, type, id, []);
+    const how = comparison(read?.snapshot, given);
     if (how === 'different') return how;
-    const { raw, state } = { raw: here?.raw ?? NO_BYTES, state: here?.snapshot.state ?? freshState() };
-    const merged = mergedState(state, given.state, how);
-    const isSame = isDeepStrictEqual(merged, state);
+    const { raw, state, history } = read === undefined ? nothing() : { raw: read.raw, ...read.snapshot };
+    const merged = {
+      state: mergedState(state, given.state, how),
+      history: mergedHistory(history, given.history, how),
+    };
+    const isSame = isDeepStrictEqual(merged, { state, history });
     if (how === 'changed') await announceChange(link, id);
-    if (!(isSame && (how === 'unchanged' || how === 'newer')) && !(await put(link, type, given, how, raw, merged)))
+    const replaces = how === 'added' || how === 'changed';
+    if ((replaces || !isSame) && !(await put(link, type, { ...given, ...merged }, replaces, raw, history.length)))
       throw new VersionConflict(`${id} is being changed by somebody else; try again`);
-    if (!isSame && merged.bannedUntilMs > 0) await noteBan(link, 'key', id, merged.bannedUntilMs);
+    const { bannedUntilMs } = merged.state;
+    if (bannedUntilMs > 0 && !isDeepStrictEqual(merged.state, state)) await noteBan(link, 'key', id, bannedUntilMs);
     const grown = (await raiseLedgers(link, given.usage, usageDays)) > 0 || !isSame;
     return how === 'unchanged' && grown ? 'changed' : how;
   });
 }
 
+/** @param replaces whether the record is another one too */
 async function put<R extends StoredRecord>(
   link: Link,
   type: RecordType<R>,
-  { record, history, beside }: Snapshot<R>,
-  how: Restored,
+  { record, history, beside, state }: Snapshot<R>,
+  replaces: boolean,
   raw: readonly Buffer[],
-  state: SubjectState,
+  entriesRead: number,
 ): Promise<boolean> {
-  const replaces = how === 'added' || how === 'changed';
-  const entries = replaces ? history.map((entry) => JSON.stringify(entry)) : [];
   const { operationWindows: own } = state;
   const fields = [
     ...['state', packState({ ...state, operationWindows: null })],
     ...(own === null ? [] : ['windows', packedWindows(own)]),
     ...(replaces ? [...type.fieldsOf(record), type.beside, beside === null ? '' : JSON.stringify(beside)] : []),
   ];
-  const args = [...raw, replaces ? '1' : '0', entries.length.toString(), ...entries, ...fields];
+  const entries = history.map((entry) => JSON.stringify(entry));
+  const args = [...raw, entriesRead.toString(), entries.length.toString(), ...entries, ...fields];
   return (await link.run(RESTORE, [type.nameOf(record.id), historyName(record.id)], args)).toString() === '1';
 }
 

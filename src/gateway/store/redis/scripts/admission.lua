@@ -353,11 +353,12 @@ while k <= last do
             newLevel = newLevel > 0 and now - newBanned < BAN_MEMORY_MS and newLevel + 1 or 1
             code, outcome, newStrikes = BAN_STARTED, '|banned', 0
             newBanned = now + banLength(newLevel, length, factor, cap)
-            if EMITS and kind > 0 then
+            if kind > 0 then
               notes, isNoted = notes or {}, true
               local noted = #notes
               notes[noted + 1], notes[noted + 2] = name, 'tell-ban-' .. string.format('%.0f', newBanned)
               notes[noted + 3] = newLevel .. ' ' .. string.format('%.0f', now) .. ' ' .. plan
+              if not EMITS then notes[noted + 3] = notes[noted + 3] .. ' silent' end
             end
           end
         end

@@ -210,6 +210,31 @@ t.test('while the store is unavailable nothing of what it noted is lost', async 
   );
 });
 
+t.test(
+  'without events a ban is noted for the history alone; what a process that died left of it is read once',
+  async (t) => {
+    const { server, engine } = await open(t, false);
+    const key = await newKey(engine, 'strict');
+    await askMany(engine, key, 8, NOON_MS);
+    t.match(await engine.keys.history(key.id), [{ action: 'created' }, { action: 'banned', atMs: NOON_MS }]);
+    const left = [`tell-ban-${NOON_MS + 9}`, `2 ${NOON_MS + 5} strict silent`];
+    await server.command('HSET', keyName(key.id), 'telling', '1', ...left);
+    const other = await stalled(t, server.url);
+    other.move(key.id);
+    const [snapshot] = await engine.keys.snapshots(null, 1, '2026-01-01');
+    await other.goOn();
+    const history = await engine.keys.history(key.id);
+    t.match(history, [
+      {},
+      {},
+      { atMs: NOON_MS + 5, changed: { level: 2, until: new Date(NOON_MS + 9).toISOString() } },
+    ]);
+    t.same(snapshot?.history, history);
+    t.same(await toldOf(engine, key.id), []);
+    t.equal(await server.command('HEXISTS', keyName(key.id), 'telling'), 0);
+  },
+);
+
 t.test('without events nothing is noted', async (t) => {
   const { server, engine } = await open(t, false);
   const key = await newKey(engine, 'strict');

@@ -1,8 +1,12 @@
--- KEYS: the hash of a key or a customer, and the entries of its events. ARGV: of each event its field, id and entry,
--- empty where it has one. What is there as an entry stays: it may have been tried already.
-for n = 2, #ARGV, 3 do
-  if call('HDEL', KEYS[1], ARGV[n]) == 1 and ARGV[n + 2] ~= '' and call('HEXISTS', KEYS[2], ARGV[n + 1]) == 0 then
-    call('HSET', KEYS[2], ARGV[n + 1], ARGV[n + 2])
+-- KEYS: the hash of a key or a customer, the entries of its events, and where automatic bans are among them, its
+-- history. ARGV: of each event its field, id, entry for the outbox (empty where it has one or none is sent) and entry
+-- for the history (empty of all but automatic bans). What is there as an entry stays: it may have been tried already.
+for n = 2, #ARGV, 4 do
+  if call('HDEL', KEYS[1], ARGV[n]) == 1 then
+    if ARGV[n + 2] ~= '' and call('HEXISTS', KEYS[2], ARGV[n + 1]) == 0 then
+      call('HSET', KEYS[2], ARGV[n + 1], ARGV[n + 2])
+    end
+    if ARGV[n + 3] ~= '' then call('RPUSH', KEYS[3], ARGV[n + 3]) end
   end
 end
 local fields = call('HGETALL', KEYS[1])

@@ -4,7 +4,11 @@
 -- Answers `1`, or `0` when the stored version is another.
 local name, history, events, at = KEYS[1], KEYS[2], KEYS[3], 7
 if (call('HGET', name, 'version') or '0') ~= ARGV[2] then return pack('<d', clock) .. '0' end
-if ARGV[3] == '1' then call('DEL', history) end
+if ARGV[3] == '1' then
+  -- A ban may have begun since its history was read: that has one entry less than is written.
+  if #call('LRANGE', history, 0, -1) ~= ARGV[4] - 1 then return pack('<d', clock) .. '0' end
+  call('DEL', history)
+end
 for _ = 1, ARGV[4] do
   call('RPUSH', history, ARGV[at])
   at = at + 1
