@@ -16,7 +16,6 @@ const { values } = parseArgs({
 });
 const LOOKUPS = 200_000;
 const SIZES = [10, 1_223, 22_361];
-const WORDS = ['users', 'teams', 'sites', 'drives', 'items', 'messages', 'events', 'groups', 'pages', 'permissions'];
 const METHODS = ['GET', 'PATCH', 'DELETE', 'POST'];
 
 interface Asked {
@@ -29,19 +28,20 @@ interface Subject {
   readonly match: (method: string, path: string) => unknown;
 }
 
-/** `/users/{id}/…`, as deep and as wide as so many operations make it; the first ten of every size are the same. */
+/** `/v1.0/users1/{users-id}/…`, all equally deep; the first ten of every size are the same. */
 function operationsOf(count: number): readonly Operation[] {
   const { operations } = loadContract().routes;
   return Array.from({ length: count }, (_, index): Operation => {
     const method = METHODS[index % METHODS.length]!;
-    let left = Math.floor(index / METHODS.length);
-    let path = '/v1.0';
-    do {
-      path += `/${WORDS[left % 10]!}/{${WORDS[left % 10]!}-id}`;
-      left = Math.floor(left / 10);
-    } while (left > 0);
-    if (index % 3 === 0) path += '/microsoft.graph.delta()';
-    if (index % 3 === 1) path += `/getByPath(path='{path}')`;
+    const n = Math.floor(index / METHODS.length);
+    // 18 × 18 × 18 paths of 4 methods are a few more than the largest document has.
+    const parts = [
+      `users${n % 18}/{users-id}`,
+      `teams${Math.floor(n / 18) % 18}/{teams-id}`,
+      `sites${Math.floor(n / 324)}`,
+    ];
+    const ends = ['microsoft.graph.delta()', `getByPath(path='{path}')`, '{sites-id}'];
+    const path = ['/v1.0', ...parts, ends[index % 3]].join('/');
     return { ...operations[0]!, id: `${method} ${path}`, method, path, parameters: [] };
   });
 }

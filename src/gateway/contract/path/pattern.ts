@@ -1,20 +1,22 @@
 /** Why a schema can't be held to. */
 export class Unheld extends Error {}
 
-/** One place in a pattern. Nothing to take: each of its ways goes on at once, where `at` holds. */
+/** One state of a pattern. Nothing to take: each of its ways goes on at once, where `at` holds. */
 interface State {
   readonly takes: Takes | null;
   readonly at: 'start' | 'end' | null;
   readonly ways: State[];
+  /** The last even and the last odd turn in which it was entered. */
+  readonly entered: [number, number];
 }
 type Takes = (character: string) => boolean;
 /** Part of a pattern: gives the state that leads through it to the next one. */
 type Part = (next: State) => State;
 
-const MATCHED: State = { takes: null, at: null, ways: [] };
 const MAX_STATES = 5_000;
 /** Some milliseconds. Real patterns take a few steps for each character. */
 const MAX_STEPS = 100_000;
+const SURROGATE = /[\ud800-\udfff]/;
 const GROUP = /\((?:\?:|\?<[^=!>]+>)?/y;
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
 const CLASS = /\.|\\(?:u\{[^}]+\}|u[^{]...|x..|[pP]\{[^}]+\}|c.|[^1-9kbBuxpPc])|\[(?:\\.|[^\\\]])*\]/suy;
@@ -26,27 +28,42 @@ const LITERAL = /[^\\[()|*+?.^$]/uy;
  * @throws Unheld when it is none, looks around or refers back
  */
 export function compilePattern(source: string): (text: string) => boolean {
-  const first = new Pattern(source).parse()(MATCHED);
+  const matched = createState(null, []);
+  const first = new Pattern(source).parse()(matched);
+  let turn = 0;
   return (text) => {
-    const characters = Array.from(text);
-    let states = new Set<State>();
-    let steps = 0;
+    const characters = SURROGATE.test(text) ? Array.from(text) : text;
+    let [states, steps]: [State[], number] = [[], 0];
+    // What the call before entered for a turn that it had not any more is behind it.
+    turn += 1;
     for (let index = 0; index <= characters.length; index += 1) {
-      const next = new Set<State>();
-      // It may match from here on; and what is added while the loop runs is visited by it.
-      for (const state of states.add(first)) {
-        if (state === MATCHED) return true;
+      turn += 1;
+      const next: State[] = [];
+      // It may match from here on; and what is entered while the loop runs is visited by it.
+      enter(first, turn, states);
+      for (const state of states) {
+        if (state === matched) return true;
         if ((steps += 1) > MAX_STEPS) return false;
         if (state.takes !== null) {
-          if (index < characters.length && state.takes(characters[index]!)) next.add(state.ways[0]!);
+          if (index < characters.length && state.takes(characters[index]!)) enter(state.ways[0]!, turn + 1, next);
         } else if (state.at === null || index === (state.at === 'start' ? 0 : characters.length)) {
-          for (const way of state.ways) states.add(way);
+          for (const way of state.ways) enter(way, turn, states);
         }
       }
       states = next;
     }
     return false;
   };
+}
+
+function enter(state: State, turn: number, states: State[]): void {
+  if (state.entered[turn % 2] === turn) return;
+  state.entered[turn % 2] = turn;
+  states.push(state);
+}
+
+function createState(takes: Takes | null, ways: State[], at: State['at'] = null): State {
+  return { takes, at, ways, entered: [0, 0] };
 }
 
 class Pattern {
@@ -103,29 +120,30 @@ class Pattern {
       if (!this.#take(')')) this.#refuse();
       return inner;
     }
-    if (this.#take('^')) return (next) => this.#state({ takes: null, at: 'start', ways: [next] });
-    if (this.#take('$')) return (next) => this.#state({ takes: null, at: 'end', ways: [next] });
+    if (this.#take('^')) return (next) => this.#state(null, [next], 'start');
+    if (this.#take('$')) return (next) => this.#state(null, [next], 'end');
     const takes = this.#character();
-    return (next) => this.#state({ takes, at: null, ways: [next] });
+    return (next) => this.#state(takes, [next]);
   }
 
   #character(): Takes {
     const known = this.#token(CLASS)?.[0];
     if (known !== undefined) {
       const one = new RegExp(`^${known}$`, this.#flags);
-      return (character) => one.test(character);
+      const ascii = Array.from({ length: 128 }, (_, code) => one.test(String.fromCharCode(code)));
+      return (character) => ascii[character.charCodeAt(0)] ?? one.test(character);
     }
     const literal = this.#token(LITERAL)?.[0] ?? this.#refuse();
     return (character) => character === literal;
   }
 
   #fork(ways: State[]): State {
-    return this.#state({ takes: null, at: null, ways });
+    return this.#state(null, ways);
   }
 
-  #state(state: State): State {
+  #state(...state: Parameters<typeof createState>): State {
     if ((this.#states += 1) > MAX_STATES) throw new Unheld(`${this.#source} is too large`);
-    return state;
+    return createState(...state);
   }
 
   #token(pattern: RegExp): RegExpExecArray | null {

@@ -8,21 +8,17 @@ interface Route {
   readonly otherwise: Match;
 }
 
-/** Where a path has led, slash by slash. */
+/** Where a path has led, with the segment that led there. */
 interface Node {
-  /** Of the templates that end here. */
+  readonly texts: readonly string[];
+  /** The segment with `{}` for each parameter: its name tells no paths apart. */
+  readonly shape: string;
   readonly operations: Operation[];
   route: Route | undefined;
-  /** Segments without a parameter, by the hash of their text. */
-  readonly texts: Map<number, Branch[]>;
-  /** Segments with parameters, in the order in which they are tried. */
-  readonly templated: Branch[];
-}
-interface Branch {
-  readonly texts: readonly string[];
-  /** The texts with `{}` for each parameter: its name tells no paths apart. */
-  readonly shape: string;
-  readonly node: Node;
+  /** Behind a segment without a parameter, by the hash of its text. */
+  readonly byText: Map<number, Node[]>;
+  /** Behind a segment with parameters, in the order in which they are tried. */
+  readonly templated: Node[];
 }
 
 const SLASH = 47;
@@ -41,7 +37,7 @@ const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
  * document has segments.
  */
 export function buildRoutes(operations: readonly Operation[]): RouteTable {
-  const root = createNode();
+  const root = createNode([]);
   const ends = new Set(operations.map((operation) => insert(root, operation)));
   for (const end of ends) end.route = routeOf(end.operations);
   // `*` asks what the server as a whole can do (RFC 9110 §9.3.7); only OPTIONS has that target.
@@ -68,47 +64,46 @@ function routeOf(operations: readonly Operation[]): Route & { readonly allow: st
   return { matches, otherwise: { kind: 'method_not_allowed', allow }, allow };
 }
 
-function createNode(): Node {
-  return { operations: [], route: undefined, texts: new Map(), templated: [] };
+function createNode(texts: readonly string[]): Node {
+  return { texts, shape: texts.join('{}'), operations: [], route: undefined, byText: new Map(), templated: [] };
 }
 
 /** The node where its template ends. */
 function insert(root: Node, operation: Operation): Node {
   let node = root;
-  for (const { texts } of parseTemplate(operation.path)) node = branchTo(node, texts).node;
+  for (const { texts } of parseTemplate(operation.path)) node = childOf(node, texts);
   node.operations.push(operation);
   return node;
 }
 
-function branchTo(node: Node, texts: readonly string[]): Branch {
-  const branches = texts.length === 1 ? sameHash(node.texts, texts[0]!) : node.templated;
-  const shape = texts.join('{}');
-  const known = branches.find((branch) => branch.shape === shape);
+function childOf(node: Node, texts: readonly string[]): Node {
+  const siblings = texts.length === 1 ? sameHash(node, texts[0]!) : node.templated;
+  const child = createNode(texts);
+  const known = siblings.find(({ shape }) => shape === child.shape);
   if (known !== undefined) return known;
-  const branch = { texts, shape, node: createNode() };
-  branches.push(branch);
-  branches.sort(inOrder);
-  return branch;
+  siblings.push(child);
+  siblings.sort(inOrder);
+  return child;
 }
 
-function sameHash(texts: Map<number, Branch[]>, text: string): Branch[] {
+function sameHash({ byText }: Node, text: string): Node[] {
   let hash = 0;
   for (let at = 0; at < text.length; at += 1) hash = addTo(hash, text.charCodeAt(at));
-  const branches = texts.get(hash) ?? [];
-  texts.set(hash, branches);
-  return branches;
+  const nodes = byText.get(hash) ?? [];
+  byText.set(hash, nodes);
+  return nodes;
 }
 
 function addTo(hash: number, code: number): number {
   return (Math.imul(hash, 31) + code) | 0;
 }
 
-function inOrder(a: Branch, b: Branch): number {
+function inOrder(a: Node, b: Node): number {
   const length = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
   return length(b.texts) - length(a.texts) || a.texts.length - b.texts.length || (a.shape < b.shape ? -1 : 1);
 }
 
-/** @param start of the segment that the node's branches are tried with; beyond the path when there is none */
+/** @param start of the segment that leads on from the node; beyond the path when there is none */
 function find(node: Node, path: string, start: number): Route | undefined {
   if (start > path.length) return node.route;
   let end = start;
@@ -117,16 +112,15 @@ function find(node: Node, path: string, start: number): Route | undefined {
     hash = addTo(hash, code);
     end += 1;
   }
-  return (
-    (node.texts.size === 0 ? undefined : findIn(node.texts.get(hash), path, start, end)) ??
-    findIn(node.templated, path, start, end)
-  );
+  const same = node.byText.size === 0 ? undefined : node.byText.get(hash);
+  return (same && findIn(same, path, start, end)) ?? findIn(node.templated, path, start, end);
 }
 
-function findIn(branches: readonly Branch[] | undefined, path: string, start: number, end: number): Route | undefined {
-  if (branches === undefined) return undefined;
-  for (const { texts, node } of branches) {
-    const route = fitsSegment(texts, path, start, end) ? find(node, path, end + 1) : undefined;
+function findIn(nodes: readonly Node[], path: string, start: number, end: number): Route | undefined {
+  for (const node of nodes) {
+    // Most segments with a parameter are nothing else.
+    const fits = node.shape === '{}' ? end > start : fitsSegment(node.texts, path, start, end);
+    const route = fits ? find(node, path, end + 1) : undefined;
     if (route !== undefined) return route;
   }
   return undefined;
