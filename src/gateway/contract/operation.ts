@@ -28,7 +28,7 @@ export interface Operation {
 
 export interface PathParameter {
   readonly name: string;
-  /** JSON Schema, without references. Plain, so that it can be sent to workers. */
+  /** JSON Schema without references, plain, so that it can be sent to workers; undefined: any text. */
   readonly schema: unknown;
 }
 

@@ -13,13 +13,13 @@ export function readParameters(
   report: (message: string) => void,
 ): readonly PathParameter[] {
   const inPath = declared.filter((parameter) => parameter['in'] === 'path');
-  const schemas = new Map(inPath.map(({ name, schema }) => [name, schema]));
+  const byName = new Map(inPath.map((parameter) => [parameter['name'], parameter]));
   const names = parseTemplate(template).flatMap((segment) => segment.names);
   return names.map((name) => {
-    const schema = schemas.get(name);
-    const problem = schemaProblem(schema);
+    const { style = 'simple', schema } = byName.get(name) ?? {};
+    const problem = style === 'simple' ? schemaProblem(schema) : `style ${String(style)} is not checked in paths`;
     if (problem !== null) report(`{${name}} can't be held to a schema: ${problem}`);
-    return { name, schema };
+    return { name, schema: problem === null ? schema : undefined };
   });
 }
 

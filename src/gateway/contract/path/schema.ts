@@ -6,6 +6,7 @@ type Value = string | number | bigint | boolean | readonly string[];
 /** @param text that the value was read from; of a string, what its escapes stand for */
 type Test = (value: Value, text: string) => boolean;
 type Compare = (size: number | bigint, bound: number) => boolean;
+type Schema = Readonly<Record<string, unknown>>;
 type Keyword = (operand: unknown, budget: Budget) => Test;
 /** How many schemas one may still be made of. */
 interface Budget {
@@ -132,9 +133,22 @@ function compile(schema: unknown, budget: Budget): Test {
   if (typeof schema === 'boolean') return () => schema;
   if (!isObject(schema)) return refuse('what is no schema');
   if ((budget.left -= 1) < 0) return refuse('so large a schema');
-  // An integer that says nothing else is one of 64 bits.
-  const whole = [schema['type']].flat().includes('integer') ? { format: 'int64', ...schema } : schema;
-  return every(Object.entries(whole).flatMap(([name, operand]) => KEYWORDS.get(name)?.(operand, budget) ?? []));
+  const tests = Object.entries(inFull(schema)).flatMap(([name, operand]) =>
+    operand === undefined ? [] : (KEYWORDS.get(name)?.(operand, budget) ?? []),
+  );
+  return every(tests);
+}
+
+/** An integer that says nothing else is one of 64 bits; in OpenAPI 3.0 `exclusiveMinimum: true` is said of minimum. */
+function inFull(schema: Schema): Schema {
+  const bound = (exclusive: unknown, inclusive: unknown): unknown =>
+    typeof exclusive !== 'boolean' ? exclusive : exclusive ? inclusive : undefined;
+  return {
+    format: [schema['type']].flat().includes('integer') ? 'int64' : undefined,
+    ...schema,
+    exclusiveMinimum: bound(schema['exclusiveMinimum'], schema['minimum']),
+    exclusiveMaximum: bound(schema['exclusiveMaximum'], schema['maximum']),
+  };
 }
 
 function testsOf(operand: unknown, budget: Budget): readonly Test[] {
@@ -210,7 +224,7 @@ function isNumber(value: Value): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

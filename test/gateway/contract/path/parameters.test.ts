@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Test } from 'tap';
-import { createFits, schemaProblem } from '../../../../src/gateway/contract/path/parameters.js';
+import { createFits, readParameters, schemaProblem } from '../../../../src/gateway/contract/path/parameters.js';
 
 /** Whether a value fits this schema in the middle of a path. */
 function fitsOf(schema: unknown): (value: string) => boolean {
@@ -60,6 +60,12 @@ t.test('a whole number is one way of writing it, within its bounds', (t) => {
   check(t, { type: 'integer', format: 'uint64' }, ['18446744073709551615'], NO_INTEGERS);
   check(t, { type: 'integer', minimum: -2, maximum: 2 }, ['-2', '0', '2'], ['-3', '3']);
   check(t, { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 3 }, ['1', '2'], ['0', '3']);
+  check(
+    t,
+    { type: 'integer', minimum: 0, exclusiveMinimum: true, maximum: 3, exclusiveMaximum: false },
+    ['1', '3'],
+    ['0', '4'],
+  );
   check(t, { type: 'integer', minimum: 0.5, maximum: 1.5, description: 'one', example: 1 }, ['1'], ['0', '2']);
   check(t, { type: 'integer', enum: [1, 2] }, ['1', '2'], ['3', '01']);
   t.end();
@@ -169,6 +175,22 @@ t.test('what a path can not be held to is let through as text, and says so', (t)
     for (const value of ['a', '1', '%C3%A9']) t.ok(fits(value), value);
     for (const value of NO_TEXTS) t.notOk(fits(value), value);
   }
+  t.end();
+});
+
+t.test('only the style simple is held to', (t) => {
+  const reported: string[] = [];
+  const declared = ['simple', 'matrix', undefined].map((style, index) => ({
+    name: `p${index}`,
+    in: 'path',
+    schema: { type: 'integer' },
+    ...(style === undefined ? {} : { style }),
+  }));
+  const parameters = readParameters('/{p0}/{p1}/{p2}', declared, (message) => reported.push(message));
+  t.same(reported, ["{p1} can't be held to a schema: style matrix is not checked in paths"]);
+  const fits = createFits({ path: '/{p0}/{p1}/{p2}', parameters });
+  t.ok(fits('/1/;p1=2/3'));
+  for (const path of ['/a/2/3', '/1/2/c', '/1/%2F/3']) t.notOk(fits(path), path);
   t.end();
 });
 
