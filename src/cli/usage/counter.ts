@@ -10,7 +10,8 @@ export interface Counter {
   readonly sinceMs: number | null;
 }
 
-const SAMPLE = /^petgate_admitted_total\{([^}]*)\} (\S+)/;
+const SAMPLE = /^petgate_admitted_total\{(.*)\} (\S+)/;
+const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 const START = /^petgate_start_time_seconds(?:\{[^}]*\})? (\S+)/m;
 
 /** Sums the counters at `urls`, else of the gateway whose admin API this is. Throws CommandError. */
@@ -24,7 +25,8 @@ export async function readCounter(client: AdminClient, urls: readonly string[]):
     for (const line of page.split('\n')) {
       const [, labels, value] = SAMPLE.exec(line) ?? [];
       if (labels === undefined) continue;
-      const name = `${labelIn(labels, 'plan')}\t${labelIn(labels, 'operation')}`;
+      const { plan = '', operation = '' } = labelsIn(labels);
+      const name = `${plan}\t${operation}`;
       counts.set(name, (counts.get(name) ?? 0) + Number(value));
       total += Number(value);
     }
@@ -34,8 +36,10 @@ export async function readCounter(client: AdminClient, urls: readonly string[]):
   return { counts, total, sinceMs };
 }
 
-function labelIn(labels: string, name: string): string {
-  return new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? '';
+function labelsIn(labels: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...labels.matchAll(LABEL)].map(([, name = '', value = '']) => [name, value.replace(/\\(.)/g, '$1')]),
+  );
 }
 
 async function fetchText(url: string): Promise<string> {

@@ -4,6 +4,18 @@ import { CommandError } from '../command-error.js';
 /** One row of the ledger by its columns, as the admin API's CSV names them. */
 export type LedgerRow = ReadonlyMap<string, string>;
 
+/** A quoted cell, with its quotes doubled, or a plain one (RFC 4180). */
+const CELL = /(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g;
+/** An apostrophe before what a spreadsheet would take for a formula. */
+const HARMLESS = /^'(?='*[=+\-@])/;
+
+/** Operations have any name but for control characters, so that no cell goes over lines. */
+function cellsOf(line: string): readonly string[] {
+  if (!/["']/.test(line)) return line.split(',');
+  const cells = [...line.matchAll(CELL)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
+  return cells.map((cell) => cell.replace(HARMLESS, ''));
+}
+
 /** The ledger's rows as they come, for a query of `/admin/v1/usage`. Throws CommandError when they were cut short. */
 export async function* readLedger(
   client: AdminClient,
@@ -14,8 +26,7 @@ export async function* readLedger(
   let columns: readonly string[] | undefined;
   try {
     for await (const line of linesIn(response)) {
-      // Plans, keys, operations and days are plain words: nothing in this report is ever quoted.
-      const fields = line.split(',');
+      const fields = cellsOf(line);
       if (columns === undefined) columns = fields;
       else if (fields[0] === 'total') return;
       else yield new Map(columns.map((column, n) => [column, fields[n] ?? '']));

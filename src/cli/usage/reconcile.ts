@@ -140,7 +140,16 @@ function leftOut({ sinceMs }: Counter, day: string, logged: LoggedDay): string |
   return null;
 }
 
-function compareCounter(ledger: ReadonlyMap<string, number>, { counts }: Counter): readonly Row[] {
+/** What the metrics of a contract with many operations count those without series of their own under. */
+const OTHER = 'other';
+
+function compareCounter(byName: ReadonlyMap<string, number>, { counts }: Counter): readonly Row[] {
+  const ledger = new Map<string, number>();
+  for (const [name, requests] of byName) {
+    const other = name.replace(/\t.*/s, `\t${OTHER}`);
+    const label = counts.has(name) || !counts.has(other) ? name : other;
+    ledger.set(label, (ledger.get(label) ?? 0) + requests);
+  }
   return [...new Set([...ledger.keys(), ...counts.keys()])].sort().flatMap((name) => {
     const [plan = '', operation = ''] = name.split('\t');
     const row = { plan, operation, ledger: ledger.get(name) ?? 0, counter: counts.get(name) ?? 0 };

@@ -123,9 +123,9 @@ function csvLine(columns: readonly (keyof ReportRow)[], row: ReportRow): string 
   return `${line}\r\n`;
 }
 
-/** A spreadsheet runs what begins like a formula; an apostrophe before it makes it text. */
+/** A spreadsheet runs what begins like a formula; an apostrophe before it, and before one of its own, makes it text. */
 export function csvField(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

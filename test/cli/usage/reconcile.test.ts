@@ -19,7 +19,7 @@ interface Stage {
   readonly reconcile: (logs: readonly string[], input?: string) => Promise<Finished>;
 }
 
-async function stage(t: Test, metrics: string): Promise<Stage> {
+async function stage(t: Test, metrics: string, [first, second] = ['listPets', 'createPet']): Promise<Stage> {
   const { engine, registry, port } = await listen(t, { metrics: () => Promise.resolve(metrics) });
   const nowMs = Date.now();
   const made = [await registry.create({ plan: 'free', name: 'A' }), await registry.create({ plan: 'pro', name: 'B' })];
@@ -28,16 +28,10 @@ async function stage(t: Test, metrics: string): Promise<Stage> {
     subject: { kind: 'key' as const, ...parseToken(made[index]!.token, 'staging', false)! },
     operation,
     scope: null,
-    cost: operation === 'createPet' ? 4 : 1,
+    cost: operation === second ? 4 : 1,
     nowMs,
   });
-  const asked = [
-    request(0, 'listPets'),
-    request(0, 'listPets'),
-    request(0, 'listPets'),
-    request(1, 'createPet'),
-    request(1, 'createPet'),
-  ];
+  const asked = [request(0, first), request(0, first), request(0, first), request(1, second), request(1, second)];
   await engine.admit(asked);
   const lines = asked.map(({ subject, operation }, n) =>
     line({ key: subject.id, plan: n < 3 ? 'free' : 'pro', operation, ...(n < 3 ? {} : { units: 4 }) }),
@@ -69,6 +63,25 @@ function line(fields: object): string {
 function dropped(at: string, accessLines: number): string {
   return JSON.stringify({ level: 'warn', time: at, accessLines, otherLines: 2, since: at, msg: LINES_DROPPED });
 }
+
+t.test('equal: whatever operations are called, and where a counter has no series of their own', async (t) => {
+  for (const [first, second, label = second] of [
+    ['GET /pets/{petId}', '=a, "b\\c|d', '=a, \\"b\\\\c|d'],
+    ["'=x", "o'clock, 日本"],
+    ['-x', 'listPets', 'other'],
+  ] as const) {
+    const { lines, folder, reconcile } = await stage(
+      t,
+      `${START}petgate_admitted_total{plan="free",operation="${first}"} 3\n` +
+        `petgate_admitted_total{plan="pro",operation="${label}"} 2\n`,
+      [first, second],
+    );
+    writeFileSync(join(folder, 'a.log'), lines.join('\n'));
+    const { code, stdout } = await reconcile([join(folder, 'a.log')]);
+    t.match(JSON.parse(stdout), { equal: true, differences: [], counterDifferences: [] }, stdout);
+    t.equal(code, 0);
+  }
+});
 
 t.test('equal: over plain, gzipped and standard input, whatever else stands in them', async (t) => {
   const { lines, folder, reconcile } = await stage(
