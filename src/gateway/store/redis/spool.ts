@@ -53,7 +53,7 @@ export async function takeSpool(
   for (const { day: name, plan, operation, requests, units, limited, banned, failed } of rows) {
     const day = dayNumberOf(name);
     args.push(2 + 2 * days.indexOf(day), day, `${plan}|${operation}`);
-    args.push(requests, limited, banned, failed, units - requests, ownWindows(terms, operation).join(' '));
+    args.push(requests, limited, banned, failed, units - requests, ownWindows(terms, operation).join('\n'));
   }
   return (await link.run(TAKE, names, args.map(String))).toString() === '2';
 }

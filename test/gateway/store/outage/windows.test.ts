@@ -2,7 +2,7 @@ import t from 'tap';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
 import { termsOf } from '../../../../src/gateway/admission/plan.js';
-import { EVERY_OPERATION } from '../../../../src/gateway/admission/windows.js';
+import { EVERY_OPERATION, operationTerms } from '../../../../src/gateway/admission/windows.js';
 import { ask, askMany, change, count, limited, newKey, PLANS, requestOf, standing } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
@@ -75,24 +75,32 @@ t.test('what costs more than a share can not be decided here', async (t) => {
   t.match(await leftOf(engine, key), { 'createPet-minute': 0, 'createPet-day': 1 }, 'and is shown all the same');
 });
 
-t.test('a spool is taken once: units, and the windows of day and month', async (t) => {
-  const server = await durableRedis(t);
-  const { redis, engine } = openGateway(t, server);
-  const key = await newKey(engine, 'priced');
-  await ask(engine, key, now(), createPet);
-  const take = (requests: number): Promise<void> =>
-    redis.fleet.take('spool', {
-      keyId: key.id,
-      terms: termsOf(PLANS, 'priced', null),
-      rows: [
-        {
-          ...{ key: key.id, plan: 'priced', operation: 'createPet', day: new Date().toISOString().slice(0, 10) },
-          ...{ requests, units: 5 * requests, limited: 0, banned: 0, failed: 0 },
-        },
-      ],
+for (const operation of ['createPet', 'GET /d/{d} "é|\\']) {
+  t.test(`a spool is taken once: units, and the windows of day and month (${operation})`, async (t) => {
+    const server = await durableRedis(t);
+    const { redis, engine } = openGateway(t, server);
+    const plans = new Map(PLANS);
+    plans.set('priced', {
+      ...PLANS.get('priced')!,
+      operations: operationTerms({ [operation]: { cost: 5, minute: 15, day: 30 } }),
     });
-  for (const requests of [1, 1, 2, 1, 2]) await take(requests);
-  t.match(await ledgerOf(redis, key), { requests: 3, units: 15 });
-  t.match(await leftOf(redis, key), { day: 185, month: 985, 'createPet-day': 15 });
-  t.equal((await ask(redis, key, now(), createPet)).outcome, 'admitted', 'the minute is not known of');
-});
+    engine.setPlans(plans);
+    const key = await newKey(engine, 'priced');
+    await ask(engine, key, now(), { operation });
+    const take = (requests: number): Promise<void> =>
+      redis.fleet.take('spool', {
+        keyId: key.id,
+        terms: termsOf(plans, 'priced', null),
+        rows: [
+          {
+            ...{ key: key.id, plan: 'priced', operation, day: new Date().toISOString().slice(0, 10) },
+            ...{ requests, units: 5 * requests, limited: 0, banned: 0, failed: 0 },
+          },
+        ],
+      });
+    for (const requests of [1, 1, 2, 1, 2]) await take(requests);
+    t.match(await ledgerOf(redis, key), { requests: 3, units: 15 });
+    t.match(await leftOf(redis, key), { day: 185, month: 985, [`${operation}-day`]: 15 });
+    t.equal((await ask(redis, key, now(), { operation })).outcome, 'admitted', 'the minute is not known of');
+  });
+}

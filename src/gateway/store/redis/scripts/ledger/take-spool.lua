@@ -9,7 +9,7 @@
 -- last. ARGV: spool id, seconds the ledger is kept, the day's limit where it refills greedily, shares to warn at
 -- (percent, a byte each), the limits of day and month (-1: none), plan and name of the key, then for each row the
 -- place of its ledger in KEYS, number of the day, plan and operation, requests, limited, banned, failed, units beyond
--- one for each request, names of windows with spaces.
+-- one for each request, names of windows, a line each.
 local enterDay = include('enter-day')
 local monthStart = include('month-start')
 local noteCrossings = include('note-crossings')
@@ -42,7 +42,7 @@ for n = 10, #ARGV, 9 do
       if index == 1 or index == 5 then
         if greedy or day == today then spentOfDay = spentOfDay + more end
         if day >= thisMonth then spentOfMonth = spentOfMonth + more end
-        for window in string.gmatch(ARGV[n + 8], '%S+') do
+        for window in string.gmatch(ARGV[n + 8], '[^\n]+') do
           if day == today or isOfMonth(window) and day >= thisMonth then
             spentOf[window] = (spentOf[window] or 0) + more * (isOfMonth(window) and 1 or DAY_MS)
           end
