@@ -4,10 +4,14 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { loadContract } from '../../../../src/gateway/contract/load.js';
 
-function served(t: Test, document: object): Record<string, unknown> {
+function load(t: Test, document: object): ReturnType<typeof loadContract> {
   const path = join(t.testdir({}), 'openapi.json');
   writeFileSync(path, JSON.stringify(document));
-  return JSON.parse(loadContract(path).document.toString()) as Record<string, unknown>;
+  return loadContract(path);
+}
+
+function served(t: Test, document: object): Record<string, unknown> {
+  return JSON.parse(load(t, document).document.toString()) as Record<string, unknown>;
 }
 
 t.test('clients read of the gateway and its key, and nothing of our policy', (t) => {
@@ -45,8 +49,8 @@ t.test('what a document says of a bearer key is kept', (t) => {
   t.end();
 });
 
-t.test('Swagger 2.0 is served as OpenAPI 3', (t) => {
-  const document = served(t, {
+t.test('Swagger 2.0 is routed, and served as OpenAPI 3', (t) => {
+  const contract = load(t, {
     swagger: '2.0',
     info: { title: 'Old', version: '1' },
     host: 'old.test',
@@ -67,6 +71,12 @@ t.test('Swagger 2.0 is served as OpenAPI 3', (t) => {
       },
     },
   });
+  t.match(contract.routes.operations, [
+    { id: 'getPet', path: '/v1/pets/{petId}', cost: 2, hasBody: false, parameters: [{ schema: { minimum: 1 } }] },
+    { id: 'PUT /pets/{petId}', hasBody: true },
+  ]);
+  t.same(contract.warnings, []);
+  const document = JSON.parse(contract.document.toString()) as Record<string, unknown>;
   t.match(document['openapi'], /^3\./);
   t.strictSame(document['servers'], [{ url: '/v1' }]);
   t.match(document['components'], {
