@@ -91,9 +91,10 @@ function recordsOf<R extends StoredRecord, Beside>(
       }),
     rewrite: (record, history) =>
       inTransaction(stores, () => {
-        put(stores, record);
+        // Before anything is written: what this transaction has written stays.
         if (historyIn(stores.durable, record.id).length !== history.length - 1)
-          throw new VersionConflict(`a ban of ${record.id} has begun meanwhile`);
+          throw new VersionConflict(`the history of ${record.id} is another one by now`);
+        put(stores, record);
         putHistory(stores.durable, record, history);
         stores.durable.removeSync(type.besideRow(record.id));
       }),

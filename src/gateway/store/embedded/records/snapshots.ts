@@ -110,10 +110,11 @@ function putRecords<R extends StoredRecord>(
   compared: readonly Restored[],
 ): readonly boolean[] {
   const { durable, durableCapacity } = stores;
-  const now = compareAll(stores, type, snapshots);
+  // Before anything is written: what this transaction has written stays.
+  if (!isDeepStrictEqual(compareAll(stores, type, snapshots), compared))
+    throw new VersionConflict('a record was changed meanwhile');
   return snapshots.map(({ record, history, beside }, n) => {
     const how = compared[n]!;
-    if (now[n] !== how) throw new VersionConflict(`${record.id} was changed meanwhile`);
     if (how === 'different') return false;
     durableCapacity.claim();
     const here = historyIn(durable, record.id);

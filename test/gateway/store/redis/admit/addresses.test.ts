@@ -5,6 +5,7 @@ import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/st
 import { ask, askMany, count, newKey, NOON_MS, PLANS, requestOf, standing } from '../../../../conformance/cast.js';
 import { windowOf } from '../../../admission/verdict.js';
 import { startRedis, type RedisServer } from '../../../../servers/redis.js';
+import { until } from '../../../../servers/until.js';
 import { endRow, groupOf } from '../address-rows.js';
 
 const GROUPS = 4_096;
@@ -90,6 +91,19 @@ t.test('an address has its own row again once there is room, and what it shared 
   t.ok(fields.includes(stranger), 'its own row');
   t.notOk(fields.includes(addresses[0]!), 'in the place of one that was over');
   t.notOk(fields.includes(SHARED), 'nothing is shared any more');
+});
+
+t.test('strangers who share a row are banned together, and free together once one of them is', async (t) => {
+  const { engine } = await setUp(t);
+  const addresses = ofOneGroup(ROWS + 2);
+  await fill(engine, addresses);
+  const [one, other] = [addresses[ROWS]!, addresses[ROWS + 1]!];
+  await askMany(engine, subject(one), 2 * LIMIT + 10, NOON_MS);
+  for (const each of [one, other]) t.equal((await ask(engine, subject(each), NOON_MS)).outcome, 'banned');
+  await until('it is listed', async () => (await engine.bans.addresses(null, 10)).bans.length === 1);
+  t.equal(await engine.bans.liftAddress(other), true);
+  for (const each of [one, other]) t.equal((await ask(engine, subject(each), NOON_MS)).outcome, 'limited');
+  t.same((await engine.bans.addresses(null, 10)).bans, []);
 });
 
 t.test('the groups fill evenly: who asks from many neighbours makes none of them full early', (t) => {
