@@ -143,6 +143,8 @@ function toUpstream(name: string, given: GatewayFile['upstreams'][string], conte
     connections,
     connectMs: given.connect,
     deadlineMs: given.deadline,
+    idleMs: given.idle,
+    lifetimeMs: given.lifetime,
     resolveMs: given.resolve,
     /** What their files hold. */
     tls: contents?.tls ?? NO_FILES,

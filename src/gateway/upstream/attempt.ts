@@ -12,6 +12,10 @@ const HELD_BYTES = LONGEST_ERROR;
 const MAX_HELD = 64;
 /** Bodies up to this size are sent in one piece. */
 const SINGLE_WRITE_BYTES = 16 * 1024;
+/** Answers that have no end of their own, or are read as they come. */
+const STREAM =
+  /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/(?:x-ndjson|jsonl|json-seq|stream\+json|grpc-web))/i;
+const NOTHING = Buffer.alloc(0);
 
 /** How one attempt ended: answered, a refusal is due, the connection broke or none was had, given up; or a fault. */
 export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'tls' | 'withdrawn' | Fault;
@@ -44,6 +48,9 @@ export class Attempt implements ResponseHandler {
   #held: Buffer[] = [];
   #heldBytes = 0;
   #streaming = false;
+  /** Called when a stream (server-sent events and the like) begins, and with each piece of it. */
+  onStreamed: (() => void) | null = null;
+  #isStream = false;
 
   /** @param dispatch hands it to its transport; null where what steers it comes with its connection */
   constructor(
@@ -89,6 +96,7 @@ export class Attempt implements ResponseHandler {
     }
     this.#status = status;
     this.#headers = headers;
+    if (!this.#mayReplace && STREAM.test(onlyValueOf(headers, 'content-type') ?? '')) this.#beginStream();
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
@@ -106,6 +114,7 @@ export class Attempt implements ResponseHandler {
     }
     const { client } = this.#exchange;
     if (!this.#streaming) this.#startStreaming(false);
+    if (this.#isStream) this.onStreamed?.();
     if (client.write(chunk, controller)) return;
     controller.pause();
     client.onDrain(() => controller.resume());
@@ -153,6 +162,14 @@ export class Attempt implements ResponseHandler {
     appendResponseHeaders(headers, this.#status, withoutBodyFields(received), this.#exchange.logEntry.cors !== null);
     this.#onReplaced(this.#exchange, this.#status, onlyValueOf(received, 'content-type') ?? '', body);
     this.#finish(upstreamError(this.#status, headers));
+  }
+
+  /** Its client waits for each piece: the head goes out at once. */
+  #beginStream(): void {
+    this.#isStream = true;
+    this.onStreamed?.();
+    this.#startStreaming(false);
+    this.#exchange.client.write(NOTHING);
   }
 
   /** @param complete all of the body is held */

@@ -3,6 +3,7 @@ import { REFUSALS, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { Evidence } from './addresses/breaker.js';
 import type { Attempt, End } from './attempt.js';
+import { Deadline } from './deadline.js';
 import { failureOf, type OnUpstreamFailure } from './failure.js';
 import { noSlot, unavailable, type Upstream } from './pools.js';
 
@@ -31,11 +32,11 @@ export function deliver(
     const sentMs = performance.now();
 
     const deadlineMs = Math.min(operation.deadlineMs ?? Infinity, upstream.settings.deadlineMs);
-    const deadline = setTimeout(() => attempt?.stop(REFUSALS.upstream_timeout), deadlineMs);
+    const deadline = new Deadline(deadlineMs, () => attempt?.stop(REFUSALS.upstream_timeout));
     client.onGone(() => attempt?.stop('answered'));
 
     const settle = (refusal: Refusal | null, nowMs: number): void => {
-      clearTimeout(deadline);
+      deadline.clear();
       exchange.logEntry.upstreamMs = nowMs - sentMs;
       resolve(refusal ?? exchange);
     };
@@ -58,6 +59,7 @@ export function deliver(
         share.leave(begun);
         ended(address, end, endedMs);
       });
+      begun.onStreamed = () => deadline.streamed(upstream.settings);
       attempt = begun;
       const slot = address.underWay.add(begun);
       share.enter(begun, isTrial);
@@ -66,7 +68,7 @@ export function deliver(
       const failure = failureOf(end);
       if (failure !== null) onFailure(upstream.name, failure);
       if (typeof end === 'object' && 'fault' in end) {
-        clearTimeout(deadline);
+        deadline.clear();
         reject(end.fault);
       } else if (end === 'answered') settle(null, nowMs);
       else if (end === 'withdrawn') send(address, nowMs);

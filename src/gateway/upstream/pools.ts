@@ -5,7 +5,7 @@ import type { BreakerChange } from './addresses/breaker.js';
 import { openAddresses, resolve, type Resolve } from './addresses/open.js';
 import { maxOf } from './addresses/share.js';
 import type { OnUpstreamFailure } from './failure.js';
-import { Slots } from './slots.js';
+import { Slots } from './addresses/slots.js';
 import { Retries } from './retries.js';
 
 /** Requests that may wait for a connection, as a multiple of the connections: the pool itself has no bound. */

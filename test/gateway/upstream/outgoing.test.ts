@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { withoutPrefix } from '../../../src/gateway/upstream/outgoing.js';
 import { request, startFront } from '../../attacks/front.js';
-import { INTERNAL_TOKEN } from '../../servers/gateway.js';
+import { INTERNAL_TOKEN, startGateway } from '../../servers/gateway.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { until } from '../../servers/until.js';
@@ -82,6 +82,21 @@ t.test('no upstream but pets and store gets the internal token, unless the setti
     await authorizationOf({ authorization: { scheme: 'basic', variable: 'BILLING' } }, { BILLING: 'me:sésame' }),
     `Basic ${Buffer.from('me:sésame').toString('base64')}`,
   );
+});
+
+t.test('UPSTREAM_URL is the upstream of operations that name none, and gets no token of ours', async (t) => {
+  const upstream = await startUpstream(t);
+  const contract = join(temporaryFolder(t), 'openapi.json');
+  writeFileSync(
+    contract,
+    JSON.stringify({ openapi: '3.0.3', info: { title: 'Foreign', version: '1' }, paths: { '/things': { get: {} } } }),
+  );
+  const gateway = await startGateway(t, { config: { contract }, environment: { UPSTREAM_URL: `${upstream.url}/api` } });
+  const { key } = await gateway.createKey({ plan: 'free' });
+  const answer = await fetch(`${gateway.url}/things`, { headers: { authorization: `Bearer ${key}` } });
+  t.equal(answer.status, 200);
+  t.equal(upstream.seen[0]?.url, '/api/things');
+  t.equal(upstream.seen[0]?.headers.authorization, undefined);
 });
 
 t.test('a secret of a file is taken over when it changes, replaces the client’s, and is shown nowhere', async (t) => {

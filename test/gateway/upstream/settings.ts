@@ -8,6 +8,8 @@ export function upstreamSettings(said: Partial<UpstreamSettings> = {}): Upstream
     connections: 256,
     connectMs: 1000,
     deadlineMs: 15_000,
+    idleMs: 60_000,
+    lifetimeMs: 3_600_000,
     resolveMs: 10_000,
     tls: { ca: null, cert: null, key: null },
     servername: null,

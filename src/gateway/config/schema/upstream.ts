@@ -87,6 +87,10 @@ const fields = mapping({
     .describe('Connections per address; one operation has three quarters of them at most.'),
   connect: duration('1ms', '1m').prefault('1s').describe('Deadline of a connection attempt.'),
   deadline: duration('1ms', LONGEST).prefault('15s').describe('From dispatch to the last byte of the answer.'),
+  idle: duration('10ms', LONGEST)
+    .prefault('1m')
+    .describe('A stream (server-sent events, NDJSON and the like) has this instead: its longest silence.'),
+  lifetime: duration('10ms', LONGEST).prefault('1h').describe('And every stream ends after this.'),
 });
 
 /** One of `upstreams` of gateway.yaml. */

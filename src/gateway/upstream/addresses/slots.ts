@@ -1,6 +1,6 @@
-import { onceATurn } from '../../shared/once-a-turn.js';
-import type { Slot } from '../exchange.js';
-import type { Address } from './addresses/address.js';
+import { onceATurn } from '../../../shared/once-a-turn.js';
+import type { Slot } from '../../exchange.js';
+import type { Address } from './address.js';
 
 /** Who waits longer has none: as long as a store may take to decide, and it decides many at once. */
 const MAX_WAIT_MS = 1_000;

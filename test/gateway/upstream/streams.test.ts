@@ -1,0 +1,114 @@
+import { get, type IncomingMessage, type ServerResponse } from 'node:http';
+import t from 'tap';
+import type { Test } from 'tap';
+import { startFront, startHttp2Front, type Front } from '../../attacks/front.js';
+import { scrape } from '../../servers/exposition.js';
+import { startUpstream, type Upstream } from '../../servers/upstream.js';
+import { until } from '../../servers/until.js';
+
+const EVENTS = { 'content-type': 'text/event-stream; charset=utf-8' };
+
+interface Stream {
+  readonly answer: IncomingMessage;
+  /** What came so far. */
+  text: string;
+  /** How it ended: in order, or cut. */
+  end: 'ended' | 'cut' | null;
+}
+
+/** Opens a stream; resolves with its head. */
+function listen(t: Test, { gateway, key }: Front): Promise<Stream> {
+  return new Promise((resolve) =>
+    get(
+      `${gateway.url}/v1/pets`,
+      { agent: false, headers: { authorization: key.slice('Authorization: '.length) } },
+      (answer) => {
+        const stream: Stream = { answer, text: '', end: null };
+        t.teardown(() => answer.destroy());
+        answer.setEncoding('utf8').on('data', (text: string) => (stream.text += text));
+        answer.on('end', () => (stream.end = 'ended')).on('error', () => (stream.end = 'cut'));
+        resolve(stream);
+      },
+    ),
+  );
+}
+
+/** An upstream that sends the head of a stream, and what the test says from then on. */
+async function startEvents(t: Test): Promise<{ upstream: Upstream; open: ServerResponse[] }> {
+  const upstream = await startUpstream(t);
+  const open: ServerResponse[] = [];
+  upstream.handle = (_seen, response) => {
+    response.writeHead(200, EVENTS).flushHeaders();
+    open.push(response);
+  };
+  return { upstream, open };
+}
+
+t.test('events pass one by one, the head before the first, longer than any deadline', async (t) => {
+  const { upstream, open } = await startEvents(t);
+  const front = await startFront(t, upstream.url, { pets: { deadline: '100ms' } });
+  const stream = await listen(t, front);
+  t.equal(stream.answer.headers['content-type'], EVENTS['content-type']);
+  t.ok(stream.answer.headers['x-ratelimit-limit'], 'with our figures');
+  t.equal(stream.text, '');
+  const begunMs = performance.now();
+  let sent = '';
+  while (performance.now() - begunMs < 300) {
+    sent += 'data: woof\n\n';
+    open[0]!.write('data: woof\n\n');
+    await until('it came, and nothing is held', () => stream.text === sent);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  open[0]!.end();
+  await until('it ended in order', () => stream.end === 'ended');
+  t.equal(
+    (await scrape(front.gateway.adminUrl)).value('petgate_upstream_failures_total', {
+      upstream: 'pets',
+      kind: 'timeout',
+    }),
+    0,
+  );
+});
+
+t.test('a stream that is silent for too long is cut, and so is one that lasts too long', async (t) => {
+  const { upstream, open } = await startEvents(t);
+  const silent = await startFront(t, upstream.url, { pets: { idle: '100ms' } });
+  const stream = await listen(t, silent);
+  open[0]!.write('data: last\n\n');
+  await until('it is cut', () => stream.end === 'cut');
+  t.equal(stream.text, 'data: last\n\n');
+  const long = await startFront(t, upstream.url, { pets: { lifetime: '200ms' } });
+  const talkative = await listen(t, long);
+  const talk = setInterval(() => open[1]!.write('data: more\n\n'), 10);
+  t.teardown(() => clearInterval(talk));
+  await until('it is cut', () => talkative.end === 'cut');
+  await long.idle();
+});
+
+t.test('a client that leaves its stream ends it at the upstream', async (t) => {
+  const { upstream, open } = await startEvents(t);
+  const stream = await listen(t, await startFront(t, upstream.url));
+  stream.answer.destroy();
+  await until('it is gone', () => open[0]!.destroyed);
+});
+
+t.test('over HTTP/2 too', async (t) => {
+  const { upstream, front } = await startHttp2Front(t, { pets: { deadline: '100ms' } });
+  const { connect } = await import('node:http2');
+  const session = connect(front.gateway.url, { rejectUnauthorized: false });
+  t.teardown(() => session.destroy());
+  const open: ServerResponse[] = [];
+  upstream.handle = (_seen, response) => {
+    response.writeHead(200, EVENTS).flushHeaders();
+    open.push(response);
+  };
+  const stream = session.request({ ':path': '/v1/pets', authorization: front.key.slice('Authorization: '.length) });
+  let text = '';
+  stream.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  let status: number | undefined;
+  stream.on('response', (headers) => (status = headers[':status']));
+  await until('the head is there', () => status === 200);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  open[0]!.write('data: woof\n\n');
+  await until('the event came', () => text === 'data: woof\n\n');
+});
