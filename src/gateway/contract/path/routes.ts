@@ -43,14 +43,19 @@ export function buildRoutes(operations: readonly Operation[]): RouteTable {
   // `*` asks what the server as a whole can do (RFC 9110 §9.3.7); only OPTIONS has that target.
   const { allow, otherwise } = routeOf(operations);
   const server: Route = { matches: new Map([['OPTIONS', { kind: 'options', allow }]]), otherwise };
-  const fits = new Map(operations.map((operation) => [operation, createFits(operation)]));
+  // Made at first use: of so many operations most are never asked for.
+  const fits = new Map<Operation, (path: string) => boolean>();
   return {
     operations,
     match(method, path) {
       const route = path.charCodeAt(0) === SLASH ? find(root, path, 1) : path === '*' ? server : undefined;
       return route === undefined ? NOT_FOUND : (route.matches.get(method) ?? route.otherwise);
     },
-    fits: (operation, path) => fits.get(operation)!(path),
+    fits(operation, path) {
+      let own = fits.get(operation);
+      if (own === undefined) fits.set(operation, (own = createFits(operation)));
+      return own(path);
+    },
   };
 }
 
@@ -78,9 +83,10 @@ function insert(root: Node, operation: Operation): Node {
 
 function childOf(node: Node, texts: readonly string[]): Node {
   const siblings = texts.length === 1 ? sameHash(node, texts[0]!) : node.templated;
-  const child = createNode(texts);
-  const known = siblings.find(({ shape }) => shape === child.shape);
+  const wanted = texts.join('{}');
+  const known = siblings.find(({ shape }) => shape === wanted);
   if (known !== undefined) return known;
+  const child = createNode(texts);
   siblings.push(child);
   siblings.sort(inOrder);
   return child;

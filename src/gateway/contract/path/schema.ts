@@ -14,6 +14,8 @@ interface Budget {
 }
 
 const MAX_SCHEMAS = 1_000;
+/** What says something of a text too, and is not read here. */
+const UNREAD = ['multipleOf', 'prefixItems', 'contains', 'if', '$ref'];
 /** One way to write each. */
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,39})$/;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
@@ -53,30 +55,29 @@ const isAtMax: Compare = (size, bound) => size <= bound;
 
 /** Of JSON Schema, all that says something of a text. */
 const KEYWORDS = new Map<string, Keyword>([
-  ['type', (operand) => some([operand].flat().map((type) => TYPES.get(type) ?? refuse(`type ${String(type)}`)))],
+  ['type', isOfType],
   ['enum', (operand) => isOneOf(listOf(operand, 'an enum that is no list'))],
   ['const', (operand) => isOneOf([operand])],
   ['minimum', measured(itself, isAtMin)],
   ['maximum', measured(itself, isAtMax)],
   ['exclusiveMinimum', measured(itself, (size, bound) => size > bound)],
   ['exclusiveMaximum', measured(itself, (size, bound) => size < bound)],
-  ['multipleOf', () => refuse('multipleOf')],
   ['minLength', measured(length, isAtMin)],
   ['maxLength', measured(length, isAtMax)],
   ['pattern', matches],
   ['format', (operand) => FORMATS.get(operand) ?? (() => true)],
   ['minItems', measured(count, isAtMin)],
   ['maxItems', measured(count, isAtMax)],
-  ['uniqueItems', (operand) => (value) => operand !== true || typeof value !== 'object' || isUnique(value)],
+  [
+    'uniqueItems',
+    (operand) => (value) => operand !== true || typeof value !== 'object' || new Set(value).size === value.length,
+  ],
   ['items', itemsFit],
-  ['prefixItems', () => refuse('prefixItems')],
-  ['contains', () => refuse('contains')],
-  ['allOf', (operand, budget) => every(testsOf(operand, budget))],
-  ['anyOf', (operand, budget) => some(testsOf(operand, budget))],
-  ['oneOf', (operand, budget) => one(testsOf(operand, budget))],
-  ['not', (operand, budget) => none(compile(operand, budget))],
-  ['if', () => refuse('if')],
-  ['$ref', () => refuse('$ref')],
+  ['allOf', counted((fitting, all) => fitting === all)],
+  ['anyOf', counted((fitting) => fitting > 0)],
+  ['oneOf', counted((fitting) => fitting === 1)],
+  ['not', (operand, budget) => counted((fitting) => fitting === 0)([operand], budget)],
+  ...UNREAD.map((name): [string, Keyword] => [name, () => refuse(name)]),
 ]);
 
 /**
@@ -84,7 +85,7 @@ const KEYWORDS = new Map<string, Keyword>([
  * a text may stand for. One that has no schema, or one with a problem, takes any text; none takes an escaped slash.
  */
 export function holdTo(schema: unknown): { readonly check: Check; readonly problem: string | null } {
-  if (schema === undefined) return { check: isText, problem: null };
+  if (schema === undefined || isPlainText(schema)) return { check: isText, problem: null };
   try {
     const fits = reader(schema, { left: MAX_SCHEMAS });
     return {
@@ -95,6 +96,12 @@ export function holdTo(schema: unknown): { readonly check: Check; readonly probl
     if (!(error instanceof Unheld)) throw error;
     return { check: isText, problem: error.message };
   }
+}
+
+/** As most are: with descriptions and examples, and nothing else. */
+function isPlainText(schema: unknown): boolean {
+  if (!isObject(schema) || schema['type'] !== 'string') return false;
+  return Object.keys(schema).every((name) => name === 'type' || !KEYWORDS.has(name));
 }
 
 const isText: Check = (path, start, end) => {
@@ -136,7 +143,7 @@ function compile(schema: unknown, budget: Budget): Test {
   const tests = Object.entries(inFull(schema)).flatMap(([name, operand]) =>
     operand === undefined ? [] : (KEYWORDS.get(name)?.(operand, budget) ?? []),
   );
-  return every(tests);
+  return (value, text) => tests.every((test) => test(value, text));
 }
 
 /** An integer that says nothing else is one of 64 bits; in OpenAPI 3.0 `exclusiveMinimum: true` is said of minimum. */
@@ -151,26 +158,18 @@ function inFull(schema: Schema): Schema {
   };
 }
 
-function testsOf(operand: unknown, budget: Budget): readonly Test[] {
-  return listOf(operand, 'what is no list of schemas').map((schema) => compile(schema, budget));
+/** By how many of the schemas in a list fit. */
+function counted(holds: (fitting: number, all: number) => boolean): Keyword {
+  return (operand, budget) => {
+    const tests = listOf(operand, 'what is no list of schemas').map((schema) => compile(schema, budget));
+    return (value, text) => holds(tests.filter((test) => test(value, text)).length, tests.length);
+  };
 }
 
-const every =
-  (tests: readonly Test[]): Test =>
-  (value, text) =>
-    tests.every((test) => test(value, text));
-const some =
-  (tests: readonly Test[]): Test =>
-  (value, text) =>
-    tests.some((test) => test(value, text));
-const one =
-  (tests: readonly Test[]): Test =>
-  (value, text) =>
-    tests.filter((test) => test(value, text)).length === 1;
-const none =
-  (test: Test): Test =>
-  (value, text) =>
-    !test(value, text);
+function isOfType(operand: unknown): Test {
+  const tests = [operand].flat().map((type) => TYPES.get(type) ?? refuse(`type ${String(type)}`));
+  return (value, text) => tests.some((test) => test(value, text));
+}
 
 /** By their text: documents also list 1 and true where a string is meant. */
 function isOneOf(members: readonly unknown[]): Test {
@@ -208,10 +207,6 @@ function matches(operand: unknown): Test {
 function itemsFit(operand: unknown, budget: Budget): Test {
   const fits = reader(operand, budget);
   return (value) => typeof value !== 'object' || value.every(fits);
-}
-
-function isUnique(items: readonly string[]): boolean {
-  return new Set(items).size === items.length;
 }
 
 function isDate(text: string): boolean {
