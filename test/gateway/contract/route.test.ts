@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { createApp, type App } from '../../../src/gateway/app.js';
@@ -16,12 +18,13 @@ const SUNSET_MS = Date.UTC(2030, 11, 5);
 
 interface Door {
   readonly app: App;
-  readonly upstreamSaw: () => number;
+  /** The targets of the requests that reached it. */
+  readonly upstreamSaw: () => readonly string[];
   get(path: string, ...fields: readonly string[]): Promise<RawAnswer>;
 }
 
 /** The whole app in this process, with a clock that a test sets. */
-async function openDoor(t: Test, now: () => number): Promise<Door> {
+async function openDoor(t: Test, now: () => number, contract = loadContract()): Promise<Door> {
   const upstream = await startUpstream(t);
   const engine = openScratchEngine(t);
   const key = await newKey(engine);
@@ -29,7 +32,7 @@ async function openDoor(t: Test, now: () => number): Promise<Door> {
   const app = createApp({
     settings: { ...settings, log: { ...settings.log, access: false } },
     engine,
-    contract: loadContract(),
+    contract,
     internalToken: 'internal',
     log: createLog('gateway', 'silent'),
     now,
@@ -39,7 +42,7 @@ async function openDoor(t: Test, now: () => number): Promise<Door> {
   const { port } = app.listener.server.address() as AddressInfo;
   return {
     app,
-    upstreamSaw: () => upstream.seen.length,
+    upstreamSaw: () => upstream.seen.map(({ url }) => url),
     get: async (path, ...fields) =>
       (
         await exchangeRaw(
@@ -71,7 +74,7 @@ t.test('a deprecated operation says until when, and after its sunset is gone', a
     1,
     'and costs like any request',
   );
-  t.equal(door.upstreamSaw(), 1, 'nothing of it reaches the upstream');
+  t.equal(door.upstreamSaw().length, 1, 'nothing of it reaches the upstream');
   t.equal((await door.get('/v1/pets')).status, 200, 'its successor stays');
 });
 
@@ -87,5 +90,52 @@ t.test('an operation is named, or the refusal that stands', async (t) => {
   }
   t.equal((await door.get('/v1/store/orders')).headers.get('x-stability'), 'experimental');
   t.equal((await door.get('/v1/pets', 'Content-Length: 0')).status, 200, 'a body of nothing is none');
-  t.equal(door.upstreamSaw(), 1);
+  t.equal(door.upstreamSaw().length, 1);
+});
+
+t.test('what a path is matched as is what the upstream gets, byte for byte, and nothing else gets there', async (t) => {
+  const folder = temporaryFolder(t);
+  const contract = join(folder, 'openapi.yaml');
+  const text = '{ name: id, in: path, required: true, schema: { type: string } }';
+  const whole = '{ name: id, in: path, required: true, schema: { type: integer } }';
+  writeFileSync(
+    contract,
+    `openapi: 3.0.3
+x-petgate: { upstream: pets }
+paths:
+  /compare/{base}...{head}: { get: {} }
+  /items/me: { post: {} }
+  /items/{id}: { parameters: [${text}], get: {} }
+  /items/{id}:reset: { parameters: [${whole}], get: {} }
+  /caf\u00e9/{id}: { parameters: [${text}], get: {} }
+`,
+  );
+  const door = await openDoor(t, Date.now, loadContract(contract));
+  const forwarded = [
+    '/compare/v1...v2...v3?a=...',
+    '/compare/a%20b...%C3%A9',
+    '/items/7',
+    '/items/7:rese',
+    '/items/%252F',
+    '/items/7:reset',
+    '/caf%C3%A9/;x=y',
+  ];
+  for (const path of forwarded) t.equal((await door.get(path)).status, 200, path);
+  t.same(door.upstreamSaw(), forwarded);
+  for (const [path, status] of [
+    ['/items/a:reset', 404],
+    ['/items/me', 405],
+    ['/items/a%2Fb', 404],
+    ['/items/a%5Cb:reset', 404],
+    ['/items/7/..%2f..%2fadmin', 404],
+    ['/compare/...v2', 404],
+    ['/compare/a%2F...b', 404],
+    ['/compare/%ff...b', 404],
+    ['/items//7', 404],
+    ['/caf/7', 404],
+    ['/items/%00', 400],
+  ] as const)
+    t.equal((await door.get(path)).status, status, path);
+  t.equal((await door.get('/items/x/../7')).status, 200, 'dots are gone before it is matched');
+  t.same(door.upstreamSaw(), [...forwarded, '/items/7']);
 });
