@@ -64,6 +64,7 @@ function show({ SwaggerUIBundle, matchMedia, document }: Page): void {
     persistAuthorization: false,
     defaultModelsExpandDepth: 0,
     validatorUrl: null,
+    syntaxHighlight: { theme: 'tomorrow-night' },
     plugins: [exactAnswers],
   });
 }

@@ -13,26 +13,28 @@ const BIG = '9007199254740993';
 const SHOTS = join(packageRoot, 'dist/screenshots');
 const MIN_CONTRAST = 4.5;
 
-/** Of each badge that is seen: what it says, and the contrast of its computed colours (WCAG 2.2, 1.4.3). */
-const BADGES = `(() => {
+/** What has to be read: badges, and each word of an answer. */
+const READ = '.badge, .opblock-summary-method, .info .title small pre, .live-responses-table code span';
+/** Of each that is seen: what it says, and the contrast of its computed colours (WCAG 2.2, 1.4.3). */
+const CONTRASTS = `(() => {
   const read = (text) => text.match(/[\\d.]+/g).map(Number);
   const over = ([r, g, b, a = 1], under) => [r, g, b].map((each, i) => each * a + under[i] * (1 - a));
   const linear = (each) => (each /= 255) <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4;
   const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
   const lineOf = (element) => element === null ? [] : [...lineOf(element.parentElement), element];
-  return [...document.querySelectorAll('.badge, .opblock-summary-method, .info .title small pre')]
-    .filter((badge) => badge.offsetParent !== null)
-    .map((badge) => {
+  return [...document.querySelectorAll('${READ}')]
+    .filter((word) => word.offsetParent !== null)
+    .map((word) => {
       let ground = [255, 255, 255];
       let opacity = 1;
-      for (const element of lineOf(badge)) {
+      for (const element of lineOf(word)) {
         const style = getComputedStyle(element);
         ground = over(read(style.backgroundColor), ground);
         opacity *= Number(style.opacity);
       }
-      const { color } = getComputedStyle(badge);
+      const { color } = getComputedStyle(word);
       const [a, b] = [light(over([...read(color).slice(0, 3), opacity], ground)), light(ground)];
-      return { text: badge.innerText.trim(), contrast: (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) };
+      return { text: word.innerText.trim(), contrast: (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) };
     });
 })()`;
 
@@ -95,16 +97,17 @@ t.test('int64 is sent and shown digit by digit, beside the plans in force, in li
   await page.evaluate(`document.querySelector('#operations-pets-createPet .execute').scrollIntoView()`);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    const badges = await page.evaluate<{ text: string; contrast: number }[]>(BADGES);
-    for (const wanted of ['deprecated', 'experimental', 'GET', 'POST', '1.0.0', 'OAS 3.1'])
+    await page.waitForSelector(colorScheme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)');
+    const words = await page.evaluate<{ text: string; contrast: number }[]>(CONTRASTS);
+    for (const wanted of ['deprecated', 'experimental', 'GET', 'POST', '1.0.0', 'OAS 3.1', BIG])
       t.ok(
-        badges.some(({ text }) => text.startsWith(wanted)),
-        `the badge ${wanted} was measured`,
+        words.some(({ text }) => text.startsWith(wanted)),
+        `${wanted} was measured`,
       );
     t.strictSame(
-      badges.filter(({ contrast }) => contrast < MIN_CONTRAST),
+      words.filter(({ contrast }) => contrast < MIN_CONTRAST),
       [],
-      `badges to read in ${colorScheme}`,
+      `what can't be read in ${colorScheme}`,
     );
     await page.screenshot({ path: join(SHOTS, `docs-${colorScheme}.png`), animations: 'disabled' });
   }
