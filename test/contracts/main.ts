@@ -10,6 +10,8 @@ interface Result {
   /** Reading it, deriving the routes. */
   readonly ms: number;
   readonly warnings: number;
+  /** Paths that no request has: those with `#` or `?`. */
+  readonly leftOut: number;
   /** Operations that a request doesn't get to, and what it gets to. */
   readonly misrouted: readonly string[];
   /** Why it can't be used; null when it can. */
@@ -25,10 +27,12 @@ function tryDocument(path: string, name: string): Result {
     const { routes, warnings } = loadContract(path);
     const ms = performance.now() - beganMs;
     const misrouted = misroutedIn(routes);
-    return { name, operations: routes.operations.length, ms, warnings: warnings.length, misrouted, failure: null };
+    const leftOut = warnings.filter((warning) => warning.endsWith('it is left out')).length;
+    const operations = routes.operations.length;
+    return { name, operations, ms, warnings: warnings.length, leftOut, misrouted, failure: null };
   } catch (error) {
     const failure = (error as Error).message.split('\n')[0]!;
-    return { name, operations: 0, ms: performance.now() - beganMs, warnings: 0, misrouted: [], failure };
+    return { name, operations: 0, ms: performance.now() - beganMs, warnings: 0, leftOut: 0, misrouted: [], failure };
   }
 }
 
@@ -64,6 +68,9 @@ function report(results: readonly Result[]): void {
   say(`\n${results.length} documents, ${total} operations`);
   say(`load, and route each operation to itself: ${results.length - failed.length}`);
   say(`with warnings: ${results.filter(({ warnings }) => warnings > 0).length}`);
+  const odd = results.filter(({ leftOut }) => leftOut > 0);
+  const leftOut = odd.reduce((sum, result) => sum + result.leftOut, 0);
+  say(`with paths that are no HTTP paths, which are left out: ${odd.length}, ${leftOut} paths`);
   say(`start, ms: median ${times[times.length >> 1]?.toFixed(1)}, slowest`);
   for (const { name, ms, operations } of slowest)
     say(`    ${ms.toFixed(0).padStart(6)}  ${name}, ${operations} operations`);
