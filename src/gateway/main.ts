@@ -47,13 +47,14 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     check: async (read, { plans }) => {
       const next = readContract(read.settings);
       const { operations } = next.routes;
-      const warned = checkPrices(read, operations);
+      const files = [...read.files, ...next.files];
+      const warned = withFiles(files, () => checkPrices(read, operations));
       await askStore(base, read);
       const problems = await planProblems(base.engine, read, isDearer(next, base) ? null : plans, operations);
-      if (problems.length > 0) throw new ConfigError(problems, read.files);
+      if (problems.length > 0) throw new ConfigError(problems, files);
       warn(base, next === contract ? null : next, warned);
       contract = next;
-      return next.files;
+      return files;
     },
     narrows: (next, inForce) => contract !== base.contract || narrows(inForce.plans, next.plans, base.costs),
     unserved: (inForce) => planProblems(base.engine, inForce, null, base.contract.routes.operations),
@@ -66,6 +67,15 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
 /** Whether somebody's own limits may have become too small by it. */
 function isDearer({ routes }: Contract, { costs }: Base): boolean {
   return routes.operations.some(({ id, cost }) => cost > (costs.get(id) ?? 1));
+}
+
+/** What `check` refuses may be put right in any of these files. */
+function withFiles<T>(files: readonly string[], check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof ConfigError ? new ConfigError(error.problems, files) : error;
+  }
 }
 
 /** Of a document with many operations more would drown the log; `petgate config check` prints all. */

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startGateway } from '../servers/gateway.js';
@@ -69,6 +69,27 @@ for (const workers of ['1', '2']) {
       t.ok(await settled('/new', 404), 'the one before stays');
       write('policy.yaml', 'overlay: 1.0.0\nactions: []\n');
       await until('the mended one holds', () => settled('/new', 200));
+
+      const settings = join(gateway.dataFolder, 'config/gateway.yaml');
+      writeFileSync(settings, readFileSync(settings, 'utf8').replace('policy.yaml', 'other.yaml'));
+      write('other.yaml', 'overlay: 1.0.0\n');
+      await until('an overlay that was just named is refused', () => refused() >= 2);
+      write('other.yaml', `overlay: 1.0.0\nactions: [{ target: $, update: { x-petgate: { cost: 500000 } } }]\n`);
+      await until('what no plan can pay is refused', () => /500000, and the minute/.test(gateway.program.output()));
+      write(
+        'other.yaml',
+        `overlay: 1.0.0\nactions: [{ target: "$.paths['/new']", update: { x-petgate: { cost: 7 } } }]\n`,
+      );
+      await until('put right, it holds', async () => {
+        const answer = await fetch(`${gateway.url}/new`, { headers });
+        await answer.arrayBuffer();
+        const again = await fetch(`${gateway.url}/new`, { headers });
+        await again.arrayBuffer();
+        const [before, after] = [answer, again].map((one) => Number(one.headers.get('x-ratelimit-remaining')));
+        return before! - after! === 7;
+      });
+      writeFileSync(settings, readFileSync(settings, 'utf8').replace('other.yaml', 'policy.yaml'));
+      await until('the first one holds again', () => settled('/new', 200));
 
       const { body } = await gateway.admin('POST', '/admin/v1/keys', { plan: 'free', name: 'x', scopes: ['new:read'] });
       t.match(body, { code: /./ }, 'there is no such scope yet');

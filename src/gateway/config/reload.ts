@@ -60,7 +60,7 @@ function withFixed(next: Settings, first: Settings): Settings {
 
 interface ReloadSteps {
   /**
-   * Reads the contract, and gives its files. Throws ConfigError for what does not fit contract or store,
+   * Reads the contract, and gives all files that were read. Throws ConfigError for what does not fit contract or store,
    * StoreUnavailable while that can't say.
    */
   readonly check: (sources: Sources, inForce: Settings) => Promise<readonly string[]>;
@@ -93,7 +93,7 @@ export function createReloader(
 
   const take = async (): Promise<void> => {
     const sources = await loadInTurns(environment, 'wanted');
-    files = [...sources.files, ...(await check(sources, current))];
+    files = await check(sources, current);
     const waiting = waitingFor(sources.settings, first.settings);
     inForce = sources;
     served.recheck(narrows(sources.settings, current));

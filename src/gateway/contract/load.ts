@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
+import { ConfigError } from '../config/files/problem.js';
 import type { Path } from '../config/files/yaml-file.js';
 import { Findings } from './document/findings.js';
 import { openDocument } from './document/open.js';
@@ -54,9 +55,23 @@ interface LoadedOperation {
  */
 export function loadContract(
   path = join(packageRoot, 'config/openapi.yaml'),
-  { overlays = [], basePath = null, upstreams }: ContractSettings = {},
+  settings: ContractSettings = {},
 ): LoadedContract {
   const findings = new Findings();
+  try {
+    return readContract(path, settings, findings);
+  } catch (error) {
+    const message = `can't be read as an OpenAPI document: ${(error as Error).message}`;
+    const unread = { ...findings.location([], 'value'), path: '', message };
+    throw new ConfigError(error instanceof ConfigError ? error.problems : [unread], findings.files);
+  }
+}
+
+function readContract(
+  path: string,
+  { overlays = [], basePath = null, upstreams }: ContractSettings,
+  findings: Findings,
+): LoadedContract {
   const document = openDocument(path, overlays, findings);
   const base = basePath ?? sharedPath(document['servers'], ['servers'], findings) ?? '';
   const found = withoutTwins(findOperations(document, base, findings), findings);

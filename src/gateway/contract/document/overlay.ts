@@ -7,12 +7,15 @@ import type { Findings } from './findings.js';
 import { isMapping, leaveOut, type Mapping } from './references.js';
 import { readDocument } from './source.js';
 
-const action = z.looseObject({
-  target: z.string({ error: "must be a JSONPath, such as $.paths['/pets'].get" }),
-  update: z.unknown().optional(),
-  remove: z.boolean({ error: 'must be true or false' }).optional(),
-  copy: z.undefined({ error: 'is of Overlay 1.1, which is not read here; write the update out' }).optional(),
-});
+const action = z.looseObject(
+  {
+    target: z.string({ error: "must be a JSONPath, such as $.paths['/pets'].get" }),
+    update: z.unknown().optional(),
+    remove: z.boolean({ error: 'must be true or false' }).optional(),
+    copy: z.undefined({ error: 'is of Overlay 1.1, which is not read here; write the update out' }).optional(),
+  },
+  { error: 'must be a mapping of target, and update or remove' },
+);
 type Action = z.output<typeof action>;
 
 /** OpenAPI Overlay 1.0. */

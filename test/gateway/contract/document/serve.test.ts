@@ -41,6 +41,16 @@ t.test('clients read of the gateway and its key, and nothing of our policy', (t)
   t.end();
 });
 
+t.test('a document that is out of shape is refused with its name', (t) => {
+  const swagger = { swagger: '2.0', paths: { '/a': { get: { parameters: [{ name: 'a' }] } } } };
+  t.throws(() => load(t, swagger), /openapi\.json:1:1: can't be read as an OpenAPI document: /);
+  const path = join(t.testdir({}), 'openapi.json');
+  const depth = 50_000;
+  writeFileSync(path, `{"openapi":"3.1.0","x":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+  t.throws(() => loadContract(path), /openapi\.json:1:1: can't be read as an OpenAPI document: /);
+  t.end();
+});
+
 t.test('what a document says of a bearer key is kept', (t) => {
   const scheme = { type: 'http', scheme: 'Bearer', description: 'Ask Eve for one.' };
   const { components, security } = served(t, { openapi: '3.1.0', components: { securitySchemes: { eve: scheme } } });
