@@ -68,6 +68,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
       settings.limits.bodyBytes,
       metrics.upstreamFailed,
       parts.onReplaced,
+      (exchange) => mayGoOn(admission, exchange),
     ),
   });
   const finish = createFinish(metrics, accessLogOf(settings.log, log), (failure) => failures.add(failure));
@@ -80,7 +81,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
     readVerdict: (exchange) => readVerdict(admission, exchange),
     allowsTunnel: (path) => allowsTunnel(contract, path),
     tunnelOpened: createTunnelOpened(metrics),
-    mayKeepTunnel: (exchange) => mayKeepTunnel(admission, exchange as Identified),
+    mayKeepTunnel: (exchange) => mayGoOn(admission, exchange as Identified),
     finish,
     onBug: (error, exchange) =>
       log.error(
@@ -111,8 +112,8 @@ function allowsTunnel({ routes }: Contract, path: string): boolean {
   return match.kind === 'operation' && match.operation.websocket;
 }
 
-/** Whether the key that opened a tunnel could open it now. While the store is unavailable nothing speaks against it. */
-async function mayKeepTunnel(
+/** Whether the key that opened a tunnel, or a stream, could do so now. While the store is unavailable it may. */
+async function mayGoOn(
   admission: Admission,
   { subject, requirements: { operation, scope } }: Identified,
 ): Promise<boolean> {

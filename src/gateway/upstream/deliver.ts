@@ -13,12 +13,14 @@ export type Carry = (address: Address, onEnd: (end: End) => void) => Attempt;
 /**
  * Tries once; and once more where nothing was sent, or only reading was asked, while there are retries left. Gives the
  * refusal, or else the exchange.
+ * @param mayGoOn whether the key of a stream could open it now
  */
 export function deliver(
   exchange: Admitted,
   upstream: Upstream,
   carry: Carry,
   onFailure: OnUpstreamFailure,
+  mayGoOn: (exchange: Admitted) => Promise<boolean>,
 ): Promise<Admitted | Refusal> {
   return new Promise((resolve, reject) => {
     const { client, operation } = exchange;
@@ -34,6 +36,10 @@ export function deliver(
     const deadlineMs = Math.min(operation.deadlineMs ?? Infinity, upstream.settings.deadlineMs);
     const deadline = new Deadline(deadlineMs, () => attempt?.stop(REFUSALS.upstream_timeout));
     client.onGone(() => attempt?.stop('answered'));
+    const cut = (): void => {
+      client.abort();
+      attempt?.stop('answered');
+    };
 
     const settle = (refusal: Refusal | null, nowMs: number): void => {
       deadline.clear();
@@ -59,7 +65,7 @@ export function deliver(
         share.leave(begun);
         ended(address, end, endedMs);
       });
-      begun.onStreamed = () => deadline.streamed(upstream.settings);
+      begun.onStreamed = () => deadline.streamed(upstream.settings, { cut, mayGoOn: () => mayGoOn(exchange) });
       attempt = begun;
       const slot = address.underWay.add(begun);
       share.enter(begun, isTrial);

@@ -12,7 +12,7 @@ import { carryHandshake } from './upgrade.js';
 export type OwnAnswer = (exchange: Admitted) => Refusal | undefined | Promise<Refusal | undefined>;
 
 /** An upstream with what its settings make of requests and answers, worked out once. */
-interface Route extends ErrorRules {
+interface Rules extends ErrorRules {
   readonly upstream: Upstream;
   readonly credentials: Credentials;
 }
@@ -28,27 +28,28 @@ export function createForward(
   maxBodyBytes: number,
   onFailure: OnUpstreamFailure,
   onReplaced: (secrets: readonly string[]) => OnReplaced,
+  mayGoOn: (exchange: Admitted) => Promise<boolean>,
 ): (exchange: Admitted) => Promise<Admitted | Refusal> {
-  const routes = new Map<string, Route>();
+  const rulesOf = new Map<string, Rules>();
   for (const [name, upstream] of upstreams) {
     const { errors } = upstream.settings;
     const credentials = credentialsOf(upstream.settings, internalToken);
-    routes.set(name, { upstream, credentials, errors, onReplaced: onReplaced(credentials.secrets) });
+    rulesOf.set(name, { upstream, credentials, errors, onReplaced: onReplaced(credentials.secrets) });
   }
   const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
 
-  const sendWithBody = async (exchange: Admitted, route: Route): Promise<Admitted | Refusal> => {
+  const sendWithBody = async (exchange: Admitted, rules: Rules): Promise<Admitted | Refusal> => {
     const read = await exchange.client.readBody(maxBodyBytes);
     if (read === 'gone') return exchange;
-    return Buffer.isBuffer(read) ? send(exchange, route, read) : read;
+    return Buffer.isBuffer(read) ? send(exchange, rules, read) : read;
   };
 
-  const send = (exchange: Admitted, route: Route, body: Buffer | null): Promise<Admitted | Refusal> => {
-    const request = outgoingRequest(exchange, route.upstream, route.credentials, body);
+  const send = (exchange: Admitted, rules: Rules, body: Buffer | null): Promise<Admitted | Refusal> => {
+    const request = outgoingRequest(exchange, rules.upstream, rules.credentials, body);
     const carry: Carry = ({ pool }, onEnd) =>
-      new Attempt(exchange, route, onEnd, (attempt) => pool.dispatch(request, attempt));
-    return deliver(exchange, route.upstream, carry, onFailure);
+      new Attempt(exchange, rules, onEnd, (attempt) => pool.dispatch(request, attempt));
+    return deliver(exchange, rules.upstream, carry, onFailure, mayGoOn);
   };
 
   // No `await` on the way of most requests: each costs as much as the rest of this step.
@@ -57,15 +58,15 @@ export function createForward(
     if (operation.upstream === 'gateway') return answerItself(exchange);
     // It is sent in this turn; else its body is still to come, and a slow one must keep nobody out.
     exchange.slot?.free();
-    const route = routes.get(operation.upstream)!;
-    const { upstream, credentials } = route;
+    const rules = rulesOf.get(operation.upstream)!;
+    const { upstream, credentials } = rules;
     logEntry.upstream = upstream.name;
     if (client.handshake !== undefined) {
       const request = outgoingRequest(exchange, upstream, credentials, null);
-      const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connectMs, route);
-      return deliver(exchange, upstream, carry, onFailure);
+      const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connectMs, rules);
+      return deliver(exchange, upstream, carry, onFailure, mayGoOn);
     }
-    return exchange.hasBody ? sendWithBody(exchange, route) : send(exchange, route, null);
+    return exchange.hasBody ? sendWithBody(exchange, rules) : send(exchange, rules, null);
   };
 }
 

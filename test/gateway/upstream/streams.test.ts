@@ -16,6 +16,9 @@ interface Stream {
   end: 'ended' | 'cut' | null;
 }
 
+const timeouts = async ({ gateway }: Front): Promise<number> =>
+  (await scrape(gateway.adminUrl)).value('petgate_upstream_failures_total', { upstream: 'pets', kind: 'timeout' });
+
 /** Opens a stream; resolves with its head. */
 function listen(t: Test, { gateway, key }: Front): Promise<Stream> {
   return new Promise((resolve) =>
@@ -61,13 +64,7 @@ t.test('events pass one by one, the head before the first, longer than any deadl
   }
   open[0]!.end();
   await until('it ended in order', () => stream.end === 'ended');
-  t.equal(
-    (await scrape(front.gateway.adminUrl)).value('petgate_upstream_failures_total', {
-      upstream: 'pets',
-      kind: 'timeout',
-    }),
-    0,
-  );
+  t.equal(await timeouts(front), 0);
 });
 
 t.test('a stream that is silent for too long is cut, and so is one that lasts too long', async (t) => {
@@ -77,12 +74,14 @@ t.test('a stream that is silent for too long is cut, and so is one that lasts to
   open[0]!.write('data: last\n\n');
   await until('it is cut', () => stream.end === 'cut');
   t.equal(stream.text, 'data: last\n\n');
+  t.equal(await timeouts(silent), 1);
   const long = await startFront(t, upstream.url, { pets: { lifetime: '200ms' } });
   const talkative = await listen(t, long);
   const talk = setInterval(() => open[1]!.write('data: more\n\n'), 10);
   t.teardown(() => clearInterval(talk));
   await until('it is cut', () => talkative.end === 'cut');
   await long.idle();
+  t.equal(await timeouts(long), 0, 'no fault of the upstream');
 });
 
 t.test('a client that leaves its stream ends it at the upstream', async (t) => {
@@ -90,6 +89,17 @@ t.test('a client that leaves its stream ends it at the upstream', async (t) => {
   const stream = await listen(t, await startFront(t, upstream.url));
   stream.answer.destroy();
   await until('it is gone', () => open[0]!.destroyed);
+});
+
+t.test('a stream ends with its key', async (t) => {
+  const { upstream, open } = await startEvents(t);
+  const front = await startFront(t, upstream.url);
+  const stream = await listen(t, front);
+  await front.gateway.admin('DELETE', `/admin/v1/keys/${front.keyId}`);
+  const talk = setInterval(() => open[0]!.write('data: more\n\n'), 100);
+  t.teardown(() => clearInterval(talk));
+  await until('it is cut', () => stream.end === 'cut');
+  await front.idle();
 });
 
 t.test('over HTTP/2 too', async (t) => {
