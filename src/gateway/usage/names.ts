@@ -1,12 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Accounts } from '../store/ledger.js';
 import { CUSTOMER_ID_LENGTH } from '../store/records/customer-id.js';
 import { withRetry } from '../store/retry.js';
 import type { ReportRow } from './groups.js';
 
-/** Read at once, and for how many times as long as that took the store is left to admissions. */
-const AT_ONCE = 64;
-const REST_FACTOR = 3;
+/** Read in one turn of the event loop, for the embedded store is read by the gateway itself. */
+const AT_ONCE = 32;
 
 interface Known {
   readonly name: string;
@@ -43,7 +42,6 @@ export class Names {
     const ids = [...new Set(asked)];
     const known = new Map<string, Known>();
     for (let from = 0; from < ids.length; from += AT_ONCE) {
-      const beganMs = performance.now();
       const page = ids.slice(from, from + AT_ONCE).map(async (id) => {
         const found = await withRetry<Known | undefined>(() =>
           id.length === CUSTOMER_ID_LENGTH ? customers.read(id) : keys.read(id),
@@ -51,7 +49,7 @@ export class Names {
         if (found !== undefined) known.set(id, found);
       });
       await Promise.all(page);
-      await pause(REST_FACTOR * (performance.now() - beganMs));
+      await nextTurn();
     }
     return known;
   }
