@@ -3,7 +3,19 @@ import { banEvent } from '../../src/gateway/store/outbox/facts.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { eraseCustomer, eraseKey } from '../../src/gateway/accounts/erase.js';
 import { KeyRegistry } from '../../src/gateway/accounts/registry.js';
-import { ask, change, changeCustomer, dayName, keyOf, newCustomer, newKey, NOON_MS, PLANS, rowsOf } from './cast.js';
+import {
+  ask,
+  askMany,
+  change,
+  changeCustomer,
+  dayName,
+  keyOf,
+  newCustomer,
+  newKey,
+  NOON_MS,
+  PLANS,
+  rowsOf,
+} from './cast.js';
 import { toldOf } from './told.js';
 
 /** What is known of people is forgotten. */
@@ -60,6 +72,16 @@ export function personal(t: Test, engine: AdmissionEngine): void {
     t.match((await engine.bans.read(key.id))?.untilMs, NOON_MS, 'the ban itself stays');
     t.same(await toldOf(engine, key.id), []);
     t.match(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id), [{ requests: 1 }]);
+  });
+
+  t.test('what a key was banned for by itself says nothing of a person, and stays', async (t) => {
+    const key = await newKey(engine, 'strict', { name: 'Ada' });
+    await askMany(engine, key, 8, NOON_MS);
+    await registry.revoke(key.id, 'ops');
+    const [, banned] = await engine.keys.history(key.id);
+    await eraseKey(parts, key.id, 'privacy');
+    t.match(banned, { actor: 'petgate', changed: { level: 1, reason: 'too many requests after 429' } });
+    t.same((await engine.keys.history(key.id))[1], banned);
   });
 
   t.test('a customer: only a closed one, with all its keys', async (t) => {

@@ -128,7 +128,12 @@ function admitOne(
   if (verdict.outcome === 'admitted') counts.units += cost;
   if (verdict.outcome === 'banned') {
     transaction.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
-    if (verdict.started) transaction.automaticBan(subject.id, automaticBan(startOf(verdict)));
+    if (verdict.started)
+      transaction.automaticBan({
+        keyId: subject.id,
+        version: record.version,
+        entry: automaticBan(startOf(verdict)),
+      });
   }
   return verdict;
 }

@@ -144,7 +144,7 @@ export class Spool {
     for (;;) {
       const bans = await reading(stores, (durable) => awaitedBans(durable, SENT_AT_ONCE));
       if (bans.length === 0) return;
-      await Promise.all(bans.map(([keyId, entry]) => redis.fleet.takeBan(keyId, entry)));
+      await Promise.all(bans.map(({ keyId, entry }) => redis.fleet.takeBan(keyId, entry)));
       await inTransaction(stores, () => forgetAwaited(stores.durable, bans));
     }
   }

@@ -65,7 +65,7 @@ export const webhookRow = (customerId: string): string => `W${customerId}`;
 export const customerRow = (customerId: string): string => `K${customerId}`;
 export const historyRow = (keyId: string, version: number): string =>
   `h${keyId}${SEPARATOR}${String(version).padStart(12, '0')}`;
-/** Of an automatic ban, which is of no version: behind the one that it met. */
+/** Of an automatic ban, which is of no version: behind that which it met. */
 export const automaticBanRow = (keyId: string, version: number, atMs: number, until: string): string =>
   listedRow(historyRow(keyId, version) + SEPARATOR, atMs, until);
 /** All history of a key or a customer. */

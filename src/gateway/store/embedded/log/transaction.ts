@@ -7,7 +7,6 @@ import { noteBan } from '../records/ban-index.js';
 import { dayOf } from '../ledger/day.js';
 import type { KeyEntry, Slot } from './key-entry.js';
 import { labelOf, type Label } from './label.js';
-import type { AuditEntry } from '../../records/record.js';
 import { writeBans, type BanOfKey } from './ban-history.js';
 import { packRow } from './row.js';
 import { mark, writePending } from './pending.js';
@@ -128,8 +127,8 @@ export class Transaction {
   }
 
   /** A ban of a key began by itself: its history is to have it. */
-  automaticBan(keyId: string, entry: AuditEntry): void {
-    (this.#automaticBans ??= []).push([keyId, entry]);
+  automaticBan(ban: BanOfKey): void {
+    (this.#automaticBans ??= []).push(ban);
   }
 
   /** Writes an event with all else; whoever calls it changes an entry too. */
