@@ -73,7 +73,9 @@ function readAuthorities(path: string, refuse: (message: string) => null): strin
   } catch {
     return refuse('one of its certificates is broken; write the file anew');
   }
-  return found.length > 0 ? pem : refuse('no certificate in PEM form (-----BEGIN CERTIFICATE-----); name another file');
+  return found.length > 0
+    ? found.join('\n')
+    : refuse('no certificate in PEM form (-----BEGIN CERTIFICATE-----); name another file');
 }
 
 /** Without the blanks of ASCII around it. */
