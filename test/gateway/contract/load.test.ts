@@ -147,7 +147,7 @@ paths:
   t.match(routes.operations, [
     { id: 'GET /a', upstream: 'pets', cost: 3, scope: null, stability: 'beta', deadlineMs: 5_000, websocket: true },
     { id: 'POST /a', cost: 3, scope: 'pets:read', headers: ['X-Stability', 'beta'], websocket: false },
-    { id: 'GET /b', cost: 0, deadlineMs: null, websocket: false },
+    { id: 'GET /b', cost: 0, scope: null, deadlineMs: null, websocket: false },
   ]);
   t.end();
 });

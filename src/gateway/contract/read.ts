@@ -1,0 +1,136 @@
+import type { Path } from '../config/files/yaml-file.js';
+import type { Findings } from './document/findings.js';
+import { isSecured, METHODS, UNSERVED } from './document/operations.js';
+import { expand, follow, isMapping, leaveOut, type Mapping } from './document/references.js';
+import { serverPaths } from './document/servers.js';
+import type { Operation } from './operation.js';
+import { readParameters } from './path/parameters.js';
+import { fixedHeaders, readLifetime, readPolicy, type Policy } from './policy.js';
+import { normalTemplate } from './template.js';
+
+/** An operation, and what the document says of it where. */
+export interface LoadedOperation {
+  readonly operation: Omit<Operation, 'id'>;
+  readonly operationId: unknown;
+  readonly method: string;
+  readonly template: string;
+  readonly upstream: string;
+  readonly at: Path;
+}
+
+/** Every operation of the document that can be served, in its order. */
+export function findOperations(document: Mapping, base: string, findings: Findings): readonly LoadedOperation[] {
+  const found: LoadedOperation[] = [];
+  const { paths = {} } = document;
+  if (!isMapping(paths)) {
+    findings.problem(['paths'], 'value', 'must be a mapping of paths, such as /pets');
+    return found;
+  }
+  const policy = readPolicy(document, [], findings);
+  for (const [template, item] of Object.entries(paths)) {
+    const at = ['paths', template];
+    if (template.startsWith('x-') || item === null) continue;
+    const path = normalTemplate(template);
+    if (path === null) {
+      findings.warning(at, 'key', 'no request has such a path: it begins with / and has no ? and no #; it is left out');
+      leaveOut(paths, template);
+    } else if (!isMapping(item)) findings.problem(at, 'value', 'must be a mapping of methods, such as get');
+    else found.push(...readPath({ document, base, policy, findings }, item, path, at));
+  }
+  if (found.length === 0) findings.warning(['paths'], 'key', 'there is no operation here: every request gets 404');
+  return found;
+}
+
+/** What holds for all operations of a document. */
+interface Context {
+  readonly document: Mapping;
+  readonly base: string;
+  readonly policy: Policy;
+  readonly findings: Findings;
+}
+
+function* readPath(context: Context, item: Mapping, path: string, at: Path): Generator<LoadedOperation> {
+  const { base, findings } = context;
+  const ofPath: Context = {
+    ...context,
+    base: sharedPath(item['servers'], [...at, 'servers'], findings) ?? base,
+    policy: { ...context.policy, ...readPolicy(item, at, findings) },
+  };
+  for (const name of UNSERVED) {
+    if (item[name] === undefined) continue;
+    findings.warning([...at, name], 'key', `left out; served are ${METHODS.join(', ')}`);
+    leaveOut(item, name);
+  }
+  for (const method of METHODS) {
+    const operation = item[method];
+    if (operation === undefined || operation === null) continue;
+    if (isMapping(operation)) yield readOperation(ofPath, item, operation, method, path, [...at, method]);
+    else findings.problem([...at, method], 'value', 'must be a mapping: what the operation is');
+  }
+}
+
+function readOperation(
+  { document, base, policy: inherited, findings }: Context,
+  item: Mapping,
+  source: Mapping,
+  method: string,
+  path: string,
+  at: Path,
+): LoadedOperation {
+  const own = readPolicy(source, at, findings);
+  // What is said for all is about what upstreams answer: nobody needs a scope to read the reference.
+  const policy = own.upstream === 'gateway' ? own : { ...inherited, ...own };
+  const lifetime = readLifetime(source, at, findings);
+  const { upstream = 'default', cost = 1, scope = null, stability = null } = policy;
+  const hasBody = source['requestBody'] !== undefined;
+  // A handshake is a GET without a body (RFC 6455 §4.1), and the gateway itself has nothing to say in a tunnel.
+  const maySwitch = method === 'get' && upstream !== 'gateway' && !hasBody;
+  const refuse = (field: string, message: string): void =>
+    findings.problem([...at, 'x-petgate', field], 'value', message);
+  if (own.websocket === true && !maySwitch)
+    refuse('websocket', 'a WebSocket begins with a GET without a body, to an upstream; leave this out');
+  if (own.deadline !== undefined && upstream === 'gateway')
+    refuse('deadline', 'the gateway answers this itself, at once; leave this out');
+  const ownBase = sharedPath(source['servers'], [...at, 'servers'], findings) ?? base;
+  const operation = {
+    method: method.toUpperCase(),
+    path: ownBase + path,
+    upstream,
+    cost,
+    secured: isSecured(source['security'] ?? document['security']),
+    scope,
+    hasBody,
+    stability,
+    websocket: policy.websocket === true && maySwitch,
+    deadlineMs: policy.deadline ?? null,
+    sunsetAtMs: lifetime['x-sunset'] === undefined ? null : Date.parse(lifetime['x-sunset']),
+    headers: fixedHeaders(lifetime, policy),
+    parameters: readParameters(path, declaredIn([item, source], document), (message) =>
+      findings.warning(at, 'key', message),
+    ),
+  };
+  const [, template] = at.map(String) as [string, string];
+  return { operation, operationId: source['operationId'], method: operation.method, template, upstream, at };
+}
+
+/** The parameters in the path of path and operation, without references. */
+function declaredIn(holders: readonly Mapping[], document: Mapping): readonly Mapping[] {
+  const lists = holders.map(({ parameters }) => parameters).filter((list) => Array.isArray(list));
+  const declared = lists.flat().map((each) => follow(each, document));
+  const inPath = declared.filter((each) => isMapping(each) && each['in'] === 'path') as Mapping[];
+  return inPath.map((each) => ({ ...each, schema: expand(each['schema'], document) }));
+}
+
+/** The path of the first of these servers; null without any. */
+export function sharedPath(servers: unknown, at: Path, findings: Findings): string | null {
+  const [first, ...others] = serverPaths(servers);
+  if (first === undefined) return null;
+  if (others.some((path) => path !== first))
+    findings.warning(
+      at,
+      'value',
+      `these servers differ in their path; that of the first holds, ${first || '/'}: ` +
+        'base_path in the settings names another',
+    );
+  return first;
+}
