@@ -1,5 +1,4 @@
 import type { UpstreamSettings } from '../config/settings.js';
-import type { Exchange } from '../exchange.js';
 
 /** What an upstream knows the gateway by. */
 export interface Credentials {
@@ -23,9 +22,4 @@ export function credentialsOf({ authorization }: UpstreamSettings, internalToken
   const { header, credential, secrets } = authorization;
   const name = header.toLowerCase();
   return { ...NONE, field: [header, credential], replaces: name === 'authorization' ? null : name, secrets };
-}
-
-/** The client's own credential, where the upstream is to have that. */
-export function passedCredential({ authorization }: Exchange, { passesClients }: Credentials): string | null {
-  return passesClients && authorization !== null && authorization !== '' ? authorization : null;
 }

@@ -8,7 +8,7 @@ import {
   remembered,
 } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
-import { passedCredential, type Credentials } from './credentials.js';
+import type { Credentials } from './credentials.js';
 
 /** Fields of an upstream's answer that are the gateway's to say, or nobody's. */
 const OWN: ReadonlySet<string> = new Set([
@@ -31,7 +31,7 @@ const returns = remembered(
 
 /** The fields sent to the upstream: the client's, then who asks, which only the gateway may say. */
 export function requestHeaders(exchange: Admitted, credentials: Credentials): string[] {
-  const { verdict } = exchange;
+  const { verdict, authorization } = exchange;
   const headers = [
     ...(credentials.replaces === null ? exchange.headers : without(exchange.headers, credentials.replaces)),
     ...(credentials.field ?? []),
@@ -45,8 +45,8 @@ export function requestHeaders(exchange: Admitted, credentials: Credentials): st
     verdict.plan,
   ];
   if (verdict.keyId !== null) headers.push('X-Petgate-Key-Id', verdict.keyId);
-  const passed = passedCredential(exchange, credentials);
-  if (passed !== null) headers.push('Authorization', passed);
+  if (credentials.passesClients && authorization !== null && authorization !== '')
+    headers.push('Authorization', authorization);
   return headers;
 }
 

@@ -3,11 +3,11 @@ import { toAdmitted, toIdentified, toRouted, toStripped, type Admitted } from '.
 import type { Operation } from '../../../src/gateway/contract/operation.js';
 import { credentialsOf } from '../../../src/gateway/upstream/credentials.js';
 import { appendResponseHeaders, requestHeaders } from '../../../src/gateway/upstream/headers.js';
+import { ADMITTED } from '../admission/verdict.js';
+import { makeExchange } from '../exchange.js';
 import { upstreamSettings } from './settings.js';
 
 const INTERNAL = credentialsOf(upstreamSettings({ authorization: 'internal' }), 'internal');
-import { ADMITTED } from '../admission/verdict.js';
-import { makeExchange } from '../exchange.js';
 
 const OPERATION: Operation = {
   id: 'listPets',
@@ -26,8 +26,8 @@ const OPERATION: Operation = {
   parameters: [],
 };
 
-function admitted(keyId: string | null): Admitted {
-  const { exchange } = makeExchange({ id: 'request-1' });
+function admitted(keyId: string | null, authorization: string | null = null): Admitted {
+  const { exchange } = makeExchange({ id: 'request-1', authorization });
   const routed = toRouted(toStripped(exchange, ['Accept', 'a/b']), {
     operation: 'listPets',
     reportsAs: 'listPets',
@@ -71,6 +71,19 @@ t.test('the upstream is told who asks, once, by us', (t) => {
     'k1',
   ]);
   t.notOk(requestHeaders(admitted(null), INTERNAL).includes('X-Petgate-Key-Id'), 'who has no key has no id');
+  t.end();
+});
+
+t.test("the client's own credential goes to an upstream that is to have it, and to no other", (t) => {
+  const sent = (authorization: 'none' | 'client', own: string | null): string | undefined => {
+    const credentials = credentialsOf(upstreamSettings({ authorization }), 'internal');
+    const fields = requestHeaders(admitted('k1', own), credentials);
+    return fields.find((_field, index) => fields[index - 1] === 'Authorization');
+  };
+  t.equal(sent('client', 'Basic abc'), 'Basic abc');
+  t.equal(sent('client', null), undefined);
+  t.equal(sent('client', ''), undefined, 'two of them are none');
+  t.equal(sent('none', 'Basic abc'), undefined);
   t.end();
 });
 
