@@ -13,6 +13,8 @@ type Takes = (character: string) => boolean;
 /** Part of a pattern: gives the state that leads through it to the next one. */
 type Part = (next: State) => State;
 
+/** Characters. Groups in groups go no deeper than the stack. */
+const MAX_LENGTH = 4_000;
 const MAX_STATES = 5_000;
 /** Some milliseconds. Real patterns take a few steps for each character. */
 const MAX_STEPS = 100_000;
@@ -73,6 +75,7 @@ class Pattern {
   #states = 0;
 
   constructor(source: string) {
+    if (source.length > MAX_LENGTH) throw new Unheld(`${source.slice(0, 100)}… is too long`);
     this.#source = source;
     // JSON Schema wants `u`, but patterns are written without it too: [\w-.].
     this.#flags = isRegExp(source, 'u') ? 'u' : '';
@@ -109,7 +112,8 @@ class Pattern {
       } else {
         for (let time = min; time < max; time += 1) state = this.#fork([next, part(state)]);
       }
-      for (let time = 0; time < min; time += 1) state = part(state);
+      // With a state of its own each time, so that nothing, many times over, is too large as well.
+      for (let time = 0; time < min; time += 1) state = this.#fork([part(state)]);
       return state;
     };
   }

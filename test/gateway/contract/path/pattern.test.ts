@@ -93,7 +93,10 @@ t.test('what is not checked here is named', (t) => {
     ['(?<n>a)\\k<n>', /\\k<n>/],
     ['\\bword', /\\bword/],
     ['(a{1000}){1000}', /too large/],
+    ['((((){1000}){1000}){1000}){1000}', /too large/],
+    [`a${'b'.repeat(4_000)}`, /too long/],
   ] as const)
-    t.throws(() => compilePattern(source), { message: reason }, source);
+    t.throws(() => compilePattern(source), { message: reason }, source.slice(0, 50));
+  t.ok(compilePattern(`${'('.repeat(2_000)}${')'.repeat(2_000)}`)(''), 'groups in groups');
   t.end();
 });
