@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
-import { ask, change, dayName, freshId, newKey, NOON_MS, rowsOf, standing } from './cast.js';
+import { ask, change, dayName, freshId, newKey, NOON_MS, requestOf, rowsOf, standing } from './cast.js';
 import { windowOf } from '../gateway/admission/verdict.js';
 
 /** Which keys are valid. */
@@ -81,6 +81,22 @@ export function verification(t: Test, engine: AdmissionEngine): void {
       ['unknown_key', 'admitted', 'admitted'],
       'also within one batch',
     );
+  });
+
+  t.test('an operation with a scope is never taken for one whose name says it', async (t) => {
+    const key = await newKey(engine, 'free', { scopes: ['pets:read'] });
+    const named = requestOf(key.subject, NOON_MS, { operation: 'list pets:write', scope: null });
+    const scoped = requestOf(key.subject, NOON_MS, { operation: 'list', scope: 'pets:write' });
+    for (const batch of [
+      [named, scoped],
+      [scoped, named],
+    ]) {
+      const verdicts = await engine.admit(batch);
+      t.same(
+        verdicts.map((verdict) => verdict.outcome === 'admitted' && verdict.inScope),
+        batch.map((request) => request === named),
+      );
+    }
   });
 
   t.test('a key without the scope is charged and told so', async (t) => {

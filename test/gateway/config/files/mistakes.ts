@@ -223,10 +223,10 @@ export const PLANS_MISTAKES: readonly Mistake[] = [
   ],
   [
     'operation-name',
-    '2:78 free.operations.create-pet',
-    /operationId/,
+    '2:78 free.operations.*',
+    /name of an operation/,
     'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
-      'day: 1000 }, ban: { after: 30 }, operations: { create-pet: { cost: 2 } } }\n',
+      'day: 1000 }, ban: { after: 30 }, operations: { "*": { cost: 2 } } }\n',
   ],
   [
     'operation-unknown-window',
