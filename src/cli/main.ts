@@ -21,7 +21,7 @@ import { usageCommand } from './usage/command.js';
 
 function createProgram(): Command {
   const program = new Command('petgate')
-    .description('The front door of the animal store API.')
+    .description('An API gateway for APIs that are sold or shared by key.')
     .version(versionOf(), '-V, --version')
     .option('--admin-url <url>', 'where the admin API is (else ADMIN_HOST and ADMIN_PORT)')
     .showSuggestionAfterError()
@@ -33,10 +33,12 @@ function createProgram(): Command {
   // Each program loads only its own half: the two deploy separately.
   program
     .command('start')
-    .description('run gateway and pets together')
-    .action(async () => {
+    .description('run gateway and pets together, or the gateway in front of another API')
+    .option('--upstream <url>', 'where the other API is, such as http://localhost:3000 (else UPSTREAM_URL)')
+    .option('--contract <file>', 'its OpenAPI document; without one every path is forwarded (else PETGATE_CONTRACT)')
+    .action(async (options: { upstream?: string; contract?: string }) => {
       const { start } = await import('./start/start.js');
-      process.exitCode = await start(process.env);
+      process.exitCode = await start(process.env, options);
     });
   program
     .command('gateway')
@@ -107,6 +109,7 @@ function report(error: unknown): number {
 const EXAMPLES = `
 Examples:
   petgate start
+  petgate start --upstream http://localhost:3000 --contract openapi.yaml
   petgate keys create --plan free --name "My app"
   petgate usage --by key --format csv
 Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`;

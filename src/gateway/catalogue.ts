@@ -75,9 +75,9 @@ export const CATALOGUE = {
   },
   not_found: {
     status: 404,
-    message: 'There is no such path, or a parameter in it is not valid. The API reference is at /docs.',
+    message: 'There is no such path, or a parameter in it is not valid. The API reference has them all.',
     meaning: 'no such path in the contract, or a parameter in it that its schema does not allow',
-    remedy: 'see `/openapi.json`',
+    remedy: 'see the API reference',
   },
   method_not_allowed: {
     status: 405,

@@ -5,7 +5,8 @@ import type { Settings } from './config/settings.js';
 import { createDocumentAnswer, createOptionsAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
 import type { Operation } from './contract/operation.js';
-import { createRoute, docsOf, MALFORMED, OWN_USAGE } from './contract/route.js';
+import { DOCS, OPENAPI, OWN_USAGE, ownOperation } from './contract/own.js';
+import { createRoute, MALFORMED } from './contract/route.js';
 import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/client-address.js';
 import { createCors } from './edge/cors.js';
@@ -44,7 +45,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
   const cors = settings.cors === null ? null : createCors(settings.cors);
   const ownAnswers = new Map<string, OwnAnswer>([
     ['options', createOptionsAnswer(cors)],
-    ['getOpenapi', createDocumentAnswer(contract.document)],
+    [OPENAPI, createDocumentAnswer(contract.document)],
     ...createDocsAnswers(contract, settings.plans),
     [OWN_USAGE, parts.ownUsage],
   ]);
@@ -76,7 +77,10 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),
     cors,
-    errors: { problems: settings.errors === 'problem', docs: docsOf(contract.routes)?.path ?? '' },
+    errors: {
+      problems: settings.errors === 'problem',
+      docs: ownOperation(contract.routes.operations, DOCS)?.path ?? '',
+    },
     run,
     readVerdict: (exchange) => readVerdict(admission, exchange),
     allowsTunnel: (path) => allowsTunnel(contract, path),

@@ -43,9 +43,10 @@ export function dataFolder(t: Test): string {
 }
 
 /** Starts `petgate …`; whatever is left of it when the test ends is killed. */
-export function begin(t: Test, args: readonly string[], env: NodeJS.ProcessEnv): Running {
+export function begin(t: Test, args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): Running {
   const child = spawn(process.execPath, [...process.execArgv, PROGRAM, ...args], {
     env,
+    cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import type { Test } from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
 import { freePort } from '../servers/free-port.js';
 import { startProgram, temporaryFolder } from '../servers/program.js';
@@ -35,6 +36,7 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/(?<=;t=)\d+/g, '…'],
   [/(?<=http:\/\/127\.0\.0\.1:)\d+/g, '…'],
   [/\(\d+\.\d s\)/g, '(…)'],
+  [/(?<=^Data: ).*/gm, '…'],
   [/^\d\d:\d\d:\d\d/gm, 'TIME'],
   [/ +\d+\.\d ms/g, ' … ms'],
 ];
@@ -46,10 +48,20 @@ function missing(shown: readonly string[], answer: string): readonly string[] {
   return shown.filter((line) => !lines.has(steady(line)));
 }
 
+/** The lines that a gateway in front of another API does not show. */
+async function missingOfStart(t: Test, shown: readonly string[]): Promise<readonly string[]> {
+  const environment = { PORT: '0', ADMIN_PORT: '0', PETGATE_DATA: temporaryFolder(t) };
+  const program = startProgram(['start', '--upstream', 'http://localhost:3000'], environment);
+  t.teardown(() => program.stop());
+  await until('petgate start is ready', () => /Ctrl-C/.test(program.output()));
+  return missing(shown, program.output());
+}
+
 t.test('what the README shows is what a new user sees', async (t) => {
   const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
-  const [first, ...examples] = examplesOf(readme);
+  const [first, second, ...examples] = examplesOf(readme);
   t.equal(first?.command, 'npm start');
+  t.equal(second?.command, 'npx petgate start --upstream http://localhost:3000');
   t.ok(examples.length >= 6, 'the examples were found');
   const [port, adminPort, petsPort] = [await freePort(), await freePort(), await freePort()];
   const environment = {
@@ -62,6 +74,7 @@ t.test('what the README shows is what a new user sees', async (t) => {
   t.teardown(() => program.stop());
   await until('petgate start is ready', () => /Ctrl-C/.test(program.output()));
   t.strictSame(missing(first!.shown, program.output()), [], 'npm start');
+  t.strictSame(await missingOfStart(t, second!.shown), [], second!.command);
   const [KEY = ''] = /ptg_\w+/.exec(program.output()) ?? [];
   const cli = `'${process.execPath}' '${join(packageRoot, 'dist/src/cli/main.js')}'`;
   for (const { command, shown } of examples) {

@@ -24,7 +24,7 @@ export async function claimPort({ host, port, purpose, variable }: WantedPort): 
   } catch (error) {
     throw new CommandError(
       `${reasonOf((error as NodeJS.ErrnoException).code, host, port)}, but it is for ${purpose}. Free it, or ` +
-        `choose another: ${variable}=${otherThan(port)} npm start`,
+        `choose another with ${variable}=${otherThan(port)}`,
     );
   } finally {
     server.close();

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import { loadSources } from '../../gateway/config/load.js';
 import type { Settings } from '../../gateway/config/settings.js';
+import { loadContract } from '../../gateway/contract/load.js';
+import type { Operation } from '../../gateway/contract/operation.js';
+import { DOCS, OWN_USAGE, ownOperation } from '../../gateway/contract/own.js';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
 import { exitWithParent } from '../../shared/exit.js';
@@ -9,7 +11,10 @@ import { AdminClient } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { say, styled } from '../output.js';
 import { Child } from './child.js';
+import { exampleRequest } from './example.js';
+import { planStart, type Plan, type StartOptions } from './front.js';
 import { claimPort } from './ports.js';
+import { programName, quoted } from './shell.js';
 import { welcome } from './welcome.js';
 
 const PETS_HOST = '127.0.0.1';
@@ -22,33 +27,72 @@ const SAME_SIGNAL_MS = 1_000;
 interface Addresses {
   readonly gateway: string;
   readonly admin: string;
-  readonly pets: string;
+  /** Null where they don't run. */
+  readonly pets: string | null;
 }
 
-/** Runs gateway and pets as two processes until a signal, or the end of whoever started this. Gives the exit code. */
-export async function start(environment: NodeJS.ProcessEnv): Promise<number> {
-  const { settings } = loadSources(environment);
-  const { childEnvironment, addresses } = await prepare(settings, environment);
+/**
+ * Runs gateway and pets, or the gateway in front of another API, until a signal, or the end of whoever started this.
+ * Gives the exit code.
+ */
+export async function start(surroundings: NodeJS.ProcessEnv, options: StartOptions): Promise<number> {
+  const plan = planStart(surroundings, options);
+  const { settings, environment } = plan;
+  const contract = loadContract(settings.contract, settings);
+  const { childEnvironment, addresses } = await prepare(plan);
   const program = join(packageRoot, 'dist/src/cli/main.js');
-  const pets = new Child('pets', [program, 'pets'], childEnvironment, new URL('/readyz', addresses.pets));
-  const gateway = new Child('gateway', [program, 'gateway'], childEnvironment, new URL('/readyz', addresses.admin));
-  const stopped = stopOnSignal(gateway, pets, settings.drainMs + settings.shutdownMs + EXTRA_GRACE_MS);
+  const child = (name: string, ready: string): Child =>
+    new Child(name, [program, name], childEnvironment, new URL('/readyz', ready));
+  const gateway = child('gateway', addresses.admin);
+  const pets = addresses.pets === null ? [] : [child('pets', addresses.pets)];
+  // In the order in which they stop, so that what is in flight is still answered.
+  const children = [gateway, ...pets];
+  const stopped = stopOnSignal(children, settings.drainMs + settings.shutdownMs + EXTRA_GRACE_MS);
   try {
-    await Promise.all([begin(pets, addresses.pets), begin(gateway, addresses.gateway)]);
-    await greet(childEnvironment, addresses.gateway, assignmentsFor(environment, childEnvironment));
-    say(`\nMetrics and admin API: ${addresses.admin}  Docs: ${addresses.gateway}/docs\nCtrl-C stops.`);
+    await Promise.all([...pets.map((each) => begin(each, addresses.pets!)), begin(gateway, addresses.gateway)]);
+    const { method, target } = exampleRequest(contract);
+    const request = `${method === 'GET' ? '' : `-X ${method} `}${quoted(addresses.gateway + target)}`;
+    const command = assignmentsFor(environment, childEnvironment) + programName();
+    await greet(childEnvironment, (client) => welcome(client, request, command));
+    say(whereAll(plan, contract.routes.operations, addresses));
   } catch (error) {
     if (stopped.began()) return await stopped.done;
-    await Promise.all([gateway.stop(EXTRA_GRACE_MS), pets.stop(EXTRA_GRACE_MS)]);
+    await Promise.all(children.map((each) => each.stop(EXTRA_GRACE_MS)));
     throw error;
   }
   return stopped.done;
 }
 
+/** What there is to look at. */
+function whereAll(
+  { upstream, settings }: Plan,
+  operations: readonly Operation[],
+  { admin, gateway }: Addresses,
+): string {
+  const docs = ownOperation(operations, DOCS);
+  const usage = ownOperation(operations, OWN_USAGE);
+  const { contract, dataFolder } = settings;
+  const what = contract === null ? 'every path is forwarded' : `the operations of ${contract}`;
+  const ofFront = [
+    `In front of ${upstream}: ${what}`,
+    `Usage: ${admin}${usage === undefined ? '' : `, of a key ${gateway}${usage.path}`}`,
+    `Data: ${dataFolder}`,
+  ];
+  return [
+    '',
+    ...(upstream === null ? [] : ofFront),
+    `Metrics and admin API: ${admin}${docs === undefined ? '' : `  Docs: ${gateway}${docs.path}`}`,
+    'Ctrl-C stops.',
+  ].join('\n');
+}
+
 /** A store that is unavailable keeps the gateway from making keys, not from serving: no reason to stop. */
-async function greet(childEnvironment: NodeJS.ProcessEnv, publicUrl: string, assignments: string): Promise<void> {
+async function greet(
+  childEnvironment: NodeJS.ProcessEnv,
+  greeting: (client: AdminClient) => Promise<void>,
+): Promise<void> {
   try {
-    await welcome(new AdminClient(await findAdmin(childEnvironment, undefined)), publicUrl, assignments);
+    await greeting(new AdminClient(await findAdmin(childEnvironment, undefined)));
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     say(`\nNo key was made: ${error.message}`);
@@ -64,37 +108,38 @@ async function begin(child: Child, address: string): Promise<void> {
   );
 }
 
-/** Claims the three ports and writes into the children's environment what both must agree on. */
-async function prepare(
-  settings: Settings,
-  environment: NodeJS.ProcessEnv,
-): Promise<{ childEnvironment: NodeJS.ProcessEnv; addresses: Addresses }> {
-  const petsHost = readVariable(environment, 'PETS_HOST') || PETS_HOST;
+/** Claims the ports and writes into the children's environment what all must agree on. */
+async function prepare({ settings, environment, upstream }: Plan): Promise<{
+  readonly childEnvironment: NodeJS.ProcessEnv;
+  readonly addresses: Addresses;
+}> {
   const port = await claimPort({ ...settings.listen, purpose: "the gateway's public side", variable: 'PORT' });
   const adminPort = await claimPort({ ...settings.admin, purpose: "the gateway's admin side", variable: 'ADMIN_PORT' });
-  const petsPort = await claimPort({
-    host: petsHost,
-    port: petsPortOf(environment),
-    purpose: 'the pets service',
-    variable: 'PETS_PORT',
-  });
-  const addresses = {
-    gateway: `${settings.tls === null ? 'http' : 'https'}://${dialed(settings.listen.host)}:${port}`,
-    admin: `http://${dialed(settings.admin.host)}:${adminPort}`,
-    pets: `http://${dialed(petsHost)}:${petsPort}`,
-  };
+  const ofPets = upstream === null ? await preparePets(environment) : null;
   const shared = {
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
-    PETS_HOST: petsHost,
-    PETS_PORT: String(petsPort),
     PETGATE_DATA: settings.dataFolder,
-  };
-  const defaults = {
-    PETS_URL: readVariable(environment, 'PETS_URL') || addresses.pets,
+    ...ofPets?.variables,
     ...logDefaults(settings, environment),
   };
-  return { childEnvironment: { ...environment, ...shared, ...defaults }, addresses };
+  const addresses = {
+    gateway: `${settings.tls === null ? 'http' : 'https'}://${dialed(settings.listen.host)}:${port}`,
+    admin: `http://${dialed(settings.admin.host)}:${adminPort}`,
+    pets: ofPets?.address ?? null,
+  };
+  return { childEnvironment: { ...environment, ...shared }, addresses };
+}
+
+async function preparePets(
+  environment: NodeJS.ProcessEnv,
+): Promise<{ readonly variables: Readonly<Record<string, string>>; readonly address: string }> {
+  const host = readVariable(environment, 'PETS_HOST') || PETS_HOST;
+  const wanted = { host, port: petsPortOf(environment), purpose: 'the pets service', variable: 'PETS_PORT' };
+  const port = await claimPort(wanted);
+  const address = `http://${dialed(host)}:${port}`;
+  const url = readVariable(environment, 'PETS_URL') || address;
+  return { variables: { PETS_HOST: host, PETS_PORT: String(port), PETS_URL: url }, address };
 }
 
 /** People get a line per request, and warnings; who sets the level gets the log as production writes it. */
@@ -115,10 +160,6 @@ function assignmentsFor(environment: NodeJS.ProcessEnv, childEnvironment: NodeJS
     .join('');
 }
 
-function quoted(text: string): string {
-  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 function petsPortOf(environment: NodeJS.ProcessEnv): number {
   const text = readVariable(environment, 'PETS_PORT') || PETS_PORT;
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
@@ -128,18 +169,17 @@ function petsPortOf(environment: NodeJS.ProcessEnv): number {
 
 interface Stop {
   readonly began: () => boolean;
-  /** The exit code, once both programs have ended. */
+  /** The exit code, once all programs have ended. */
   readonly done: Promise<number>;
 }
 
-/** The first signal stops gateway, then pets, so that what is in flight is still answered; the next one kills both. */
-function stopOnSignal(gateway: Child, pets: Child, graceMs: number): Stop {
+/** The first signal stops all, one after the other; the next one kills them. */
+function stopOnSignal(children: readonly Child[], graceMs: number): Stop {
   let beganMs: number | undefined;
   let finish: (code: number) => void;
   const done = new Promise<number>((resolve) => (finish = resolve));
-  const stopBoth = async (): Promise<void> => {
-    await gateway.stop(graceMs);
-    await pets.stop(graceMs);
+  const stopAll = async (): Promise<void> => {
+    for (const child of children) await child.stop(graceMs);
     finish(0);
   };
   const onSignal = (): void => {
@@ -147,10 +187,9 @@ function stopOnSignal(gateway: Child, pets: Child, graceMs: number): Stop {
     if (beganMs === undefined) {
       beganMs = nowMs;
       say('\nStopping; Ctrl-C again kills at once.');
-      void stopBoth();
+      void stopAll();
     } else if (nowMs - beganMs > SAME_SIGNAL_MS) {
-      gateway.kill();
-      pets.kill();
+      for (const child of children) child.kill();
       process.exit(130);
     }
   };

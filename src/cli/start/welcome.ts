@@ -3,10 +3,11 @@ import { cell, say, styled } from '../output.js';
 
 /**
  * Says how to make the first request. A store without any key gets one on plan free, shown this once.
- * @param assignments variables that a command in another terminal needs, each followed by a blank
+ * @param request what to paste behind curl's options: method and address
+ * @param program how a command is called in another terminal, with the variables that it needs there
  */
-export async function welcome(client: AdminClient, publicUrl: string, assignments: string): Promise<void> {
-  const another = `Another key:\n  ${assignments}npx petgate keys create --plan free --name "My app"`;
+export async function welcome(client: AdminClient, request: string, program: string): Promise<void> {
+  const another = `Another key:\n  ${program} keys create --plan free --name "My app"`;
   const keys = listIn(await client.ask('GET', '/admin/v1/keys?limit=1'), 'keys');
   if (keys.length > 0) {
     say(`\nThe data of the last start is kept. ${another}`);
@@ -20,6 +21,6 @@ export async function welcome(client: AdminClient, publicUrl: string, assignment
   const key = cell(made['key']);
   say(
     `\nA demo key on plan free, shown only this once:\n  ${styled('bold', key)}\n\nTry it:\n  curl -i -H ` +
-      `'Authorization: Bearer ${key}' ${publicUrl}/v1/pets\n\n${another}`,
+      `'Authorization: Bearer ${key}' ${request}\n\n${another}`,
   );
 }

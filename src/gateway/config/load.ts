@@ -212,10 +212,15 @@ function archivedFiles(gateway: Layers): Problem[] {
   return [{ file: folder, line: 0, column: 0, path: '', message }];
 }
 
+function contractOf(gateway: Layers): string | null {
+  if (at(gateway.value, ['contract']) === 'none') return null;
+  return pathAt(gateway, ['contract']) ?? join(packageRoot, 'config/openapi.yaml');
+}
+
 function pathsOf(gateway: Layers, tls: TlsSettings | null): ResolvedPaths {
   return {
     dataFolder: dataFolderOf(gateway),
-    contract: pathAt(gateway, ['contract']) ?? join(packageRoot, 'config/openapi.yaml'),
+    contract: contractOf(gateway),
     overlays: pathsAt(gateway, ['overlays']),
     tls,
   };

@@ -23,8 +23,8 @@ export type HealthSettings = NonNullable<UpstreamSettings['health']>;
 export interface ResolvedPaths {
   /** Folder for everything the gateway keeps on disk. */
   readonly dataFolder: string;
-  /** The OpenAPI document, and the overlays over it. */
-  readonly contract: string;
+  /** The OpenAPI document (null: none, every path is forwarded), and the overlays over it. */
+  readonly contract: string | null;
   readonly overlays: readonly string[];
   /** Two PEM files; null: the public listener speaks plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
@@ -85,6 +85,8 @@ export function toSettings(
     events: file.events === undefined ? null : toEvents(file.events),
     /** Null: what the servers of the contract say. */
     basePath: file.base_path === undefined ? null : file.base_path.replace(/\/$/, ''),
+    /** Null: the contract alone says which of the gateway's own operations there are. */
+    ownPaths: isOff(file.own_paths) ? null : file.own_paths,
     metrics: file.metrics,
     log: file.log,
     drainMs: file.drain,

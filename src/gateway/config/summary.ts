@@ -16,7 +16,7 @@ export function summaryOf(settings: Settings, operations: number): Readonly<Reco
       .map(([name, { addresses }]) => `${name}: ${addresses.join(', ') || 'none'}`)
       .join('; '),
     plans: [...plans.values()].map(({ name, retired }) => (retired === true ? `${name} (retired)` : name)).join(', '),
-    contract: `${contract}, ${operations} operations`,
+    contract: `${contract ?? 'none, every path is forwarded'}, ${operations} operations`,
     events: events === null ? 'off' : `to ${new URL(events.url).origin}/***`,
   };
 }

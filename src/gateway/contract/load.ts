@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
 import { ConfigError } from '../config/files/problem.js';
 import type { Path } from '../config/files/yaml-file.js';
+import { ANY_PATH, anyPathDocument } from './document/any-path.js';
 import { Findings } from './document/findings.js';
 import { openDocument } from './document/open.js';
 import { serve } from './document/serve.js';
 import { nameOperations } from './names.js';
 import type { RouteTable } from './operation.js';
+import { ownItems } from './own.js';
 import { buildRoutes } from './path/routes.js';
 import { shapeOf } from './path/segments.js';
 import { findOperations, sharedPath, type LoadedOperation } from './read.js';
@@ -30,16 +32,19 @@ export interface ContractSettings {
   readonly overlays?: readonly string[];
   /** Instead of the path of the document's servers. */
   readonly basePath?: string | null;
+  /** Where the gateway's own operations are that the document doesn't name; null: nowhere. */
+  readonly ownPaths?: string | null;
   /** No operation may take longer than its upstream's. */
   readonly upstreams?: Readonly<Record<string, { readonly deadlineMs: number }>>;
 }
 
 /**
  * Reads the OpenAPI document with its overlays, and derives the routes from it.
+ * @param path null: there is none, and every path is forwarded
  * @throws ConfigError with every problem, each with file, line and column
  */
 export function loadContract(
-  path = join(packageRoot, 'config/openapi.yaml'),
+  path: string | null = join(packageRoot, 'config/openapi.yaml'),
   settings: ContractSettings = {},
 ): LoadedContract {
   const findings = new Findings();
@@ -53,19 +58,28 @@ export function loadContract(
 }
 
 function deriveContract(
-  path: string,
-  { overlays = [], basePath = null, upstreams }: ContractSettings,
+  path: string | null,
+  { overlays = [], basePath = null, ownPaths = null, upstreams }: ContractSettings,
   findings: Findings,
 ): LoadedContract {
-  const document = openDocument(path, overlays, findings);
+  const document = openDocument(path ?? anyPathDocument(), overlays, findings);
   const base = basePath ?? sharedPath(document['servers'], ['servers'], findings) ?? '';
-  const found = withoutTwins(findOperations(document, base, findings), findings);
+  const stated = findOperations(document, base, findings);
+  if (stated.length === 0) findings.warning(['paths'], 'key', 'there is no operation here: every request gets 404');
+  const own = ownPaths === null ? {} : ownItems(ownPaths, stated, findings.problem);
+  const found = withoutTwins([...stated, ...findOperations({ paths: own }, '', findings)], findings);
   if (upstreams !== undefined) checkUpstreams(found, upstreams, findings);
   const names = nameOperations(found, findings.warning);
   const warnings = findings.end();
   return {
-    routes: buildRoutes(found.map(({ operation }, index) => ({ id: names[index]!, ...operation }))),
-    document: serve(document, base),
+    routes: buildRoutes(
+      found.map(({ operation, template }, index) => ({
+        id: names[index]!,
+        ...operation,
+        ...(path === null && template === ANY_PATH ? { anyPath: true } : {}),
+      })),
+    ),
+    document: serve(document, base, own),
     warnings,
     files: findings.files,
   };

@@ -3,7 +3,8 @@ import { EVERY_OPERATION } from '../admission/windows.js';
 import { isOperationName } from '../../shared/names/operation-name.js';
 import type { Path } from '../config/files/yaml-file.js';
 import type { Report } from './document/findings.js';
-import { MALFORMED, OPTIONS, OWN_USAGE, UNMATCHED } from './route.js';
+import { OWN_IDS } from './own.js';
+import { MALFORMED, OPTIONS, UNMATCHED } from './route.js';
 
 /** What metrics call operations beyond those that have series of their own. */
 export const OTHER = 'other';
@@ -23,25 +24,32 @@ interface Unnamed {
 /** What each is called: by its operationId, or by method and path where that can't be, or would name two. */
 export function nameOperations(operations: readonly Unnamed[], warn: Report): readonly string[] {
   const counts = new Map<unknown, number>();
-  for (const { operationId } of operations) counts.set(operationId, (counts.get(operationId) ?? 0) + 1);
-  return operations.map(({ operationId, method, template, upstream, at }) => {
+  for (const operation of operations)
+    if (!isOurs(operation)) counts.set(operation.operationId, (counts.get(operation.operationId) ?? 0) + 1);
+  return operations.map((operation) => {
+    const { operationId, method, template, at } = operation;
     const name = `${method} ${template}`;
     const byPath = isOperationName(name) ? name : shortened(name);
     if (operationId === undefined || operationId === byPath) return byPath;
-    const reason = reasonAgainst(operationId, upstream, counts.get(operationId)!);
+    const reason = reasonAgainst(operation, counts.get(operationId) ?? 0);
     if (reason === null) return operationId as string;
     warn([...at, 'operationId'], 'value', `${reason}; the operation is called ${JSON.stringify(byPath)}`);
     return byPath;
   });
 }
 
-function reasonAgainst(operationId: unknown, upstream: string, count: number): string | null {
+/** Names that what is answered here may have alone, and those that nothing may have. */
+function isOurs({ operationId, upstream }: Unnamed): boolean {
+  return OURS.has(operationId) || (OWN_IDS.has(operationId) && upstream !== 'gateway');
+}
+
+function reasonAgainst(operation: Unnamed, count: number): string | null {
+  const { operationId } = operation;
   if (typeof operationId !== 'string' || !isOperationName(operationId))
     return 'is no text of 1 to 200 bytes without control characters';
   const name = JSON.stringify(operationId);
   if (count > 1) return `${name} is the operationId of ${count} operations`;
-  const isOurs = OURS.has(operationId) || (operationId === OWN_USAGE && upstream !== 'gateway');
-  return isOurs || /^[A-Z]+ \//.test(operationId) ? `${name} is a name of Petgate's own` : null;
+  return isOurs(operation) || /^[A-Z]+ \//.test(operationId) ? `${name} is a name of Petgate's own` : null;
 }
 
 /** What is left out tells apart by its hash. */

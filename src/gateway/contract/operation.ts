@@ -7,6 +7,8 @@ export interface Operation {
   readonly path: string;
   /** Name of the upstream (a key of `upstreams`); `gateway` when the gateway answers itself. */
   readonly upstream: string;
+  /** True where the parameter at the end of `path` stands for any rest, `/` and nothing included. */
+  readonly anyPath?: boolean;
   /** Units that a request takes, unless the key's plan says otherwise; 0 for what only shows figures. */
   readonly cost: number;
   /** False: anyone may ask, with or without a key. */

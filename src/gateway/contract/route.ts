@@ -3,21 +3,13 @@ import { onlyValueOf, wantsHtml } from '../edge/fields.js';
 import { toRouted, type RouteRequirements, type Routed, type Stripped } from '../exchange.js';
 import { REFUSALS, withHeaders, type Refusal } from '../refusal.js';
 import type { Match, Operation, RouteTable } from './operation.js';
+import { DOCS, OWN_USAGE, ownOperation } from './own.js';
 
 /** What the ledger calls a request for which the contract has no operation. */
 export const UNMATCHED = 'unmatched';
 /** What metrics and log call a request that was wrong before it could be routed. */
 export const MALFORMED = 'malformed';
 export const OPTIONS = 'options';
-/** The operation that shows a key all its windows. */
-export const OWN_USAGE = 'getOwnUsage';
-/** The operation that explains the others. */
-export const DOCS = 'getDocs';
-
-/** Where the gateway shows the reference; undefined where the contract has no such page. */
-export function docsOf({ operations }: RouteTable): Operation | undefined {
-  return operations.find(({ id, upstream }) => id === DOCS && upstream === 'gateway');
-}
 
 /**
  * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
@@ -42,7 +34,7 @@ export function createRoute(
       },
     ]),
   );
-  const docs = docsOf(table);
+  const docs = ownOperation(table.operations, DOCS);
 
   const requirementsOf = (exchange: Stripped): RouteRequirements => {
     if (exchange.fault !== null) return requirementsWithout(MALFORMED, null, exchange.fault);

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { Plans } from '../admission/plan.js';
 import type { Contract } from '../contract/load.js';
 import { commonHeaders } from '../answer.js';
-import { DOCS } from '../contract/route.js';
+import { DOCS, DOCS_FILE } from '../contract/own.js';
 import { addVary, lowerName } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
@@ -65,7 +65,7 @@ export function createDocsAnswers(contract: Contract, plans: Plans): ReadonlyMap
       },
     ],
     [
-      'getDocsFile',
+      DOCS_FILE,
       (exchange) => {
         const file = FILES.get(exchange.path.slice(exchange.path.lastIndexOf('/') + 1));
         return file === undefined ? REFUSALS.not_found : send(exchange, file());

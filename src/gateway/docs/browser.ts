@@ -15,7 +15,10 @@ interface System {
 interface Page {
   readonly SwaggerUIBundle: (options: object) => void;
   readonly matchMedia: (query: string) => EventTarget & { readonly matches: boolean };
-  readonly document: { documentElement: { classList: { toggle(name: string, isOn: boolean): void } } };
+  readonly document: {
+    documentElement: { classList: { toggle(name: string, isOn: boolean): void } };
+    querySelector(selector: '#swagger-ui'): { readonly dataset: { readonly document: string } };
+  };
 }
 
 /** Text of JSON, of any depth but always a scalar: a string, a number, true, false or null. */
@@ -58,7 +61,7 @@ function show({ SwaggerUIBundle, matchMedia, document }: Page): void {
   dark.addEventListener('change', follow);
   follow();
   SwaggerUIBundle({
-    url: '/openapi.json',
+    url: document.querySelector('#swagger-ui').dataset.document,
     dom_id: '#swagger-ui',
     deepLinking: true,
     persistAuthorization: false,

@@ -2,12 +2,16 @@ import type { Limit } from '../admission/bucket.js';
 import type { Plan, Plans } from '../admission/plan.js';
 import { EVERY_OPERATION } from '../admission/windows.js';
 import type { Operation } from '../contract/operation.js';
+import { DOCS_FILE, OPENAPI, ownOperation } from '../contract/own.js';
 import { escapeHtml } from '../../shared/escape-html.js';
 import type { Described, ErrorRow } from './document.js';
 
 /** The reference as a page: what a client developer needs before the first request, then the contract itself. */
 export function renderPage(operations: readonly Operation[], plans: Plans, described: Described): string {
   const title = escapeHtml(described.title);
+  const openapi = escapeHtml(ownOperation(operations, OPENAPI)?.path ?? '');
+  const file = (name: string): string =>
+    escapeHtml(ownOperation(operations, DOCS_FILE)?.path.replace('{file}', name) ?? name);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -15,8 +19,8 @@ export function renderPage(operations: readonly Operation[], plans: Plans, descr
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="stylesheet" href="/docs/page.css">
+<link rel="stylesheet" href="${file('swagger-ui.css')}">
+<link rel="stylesheet" href="${file('page.css')}">
 </head>
 <body>
 <header>
@@ -25,7 +29,7 @@ export function renderPage(operations: readonly Operation[], plans: Plans, descr
 <nav>
 <a href="#start">Start</a><a href="#plans">Plans and limits</a><a href="#429">After a 429</a>
 <a href="#operations">Operations</a><a href="#errors">Errors</a><a href="#reference">Reference</a>
-<a href="/openapi.json">openapi.json</a>
+<a href="${openapi}">openapi.json</a>
 </nav>
 </header>
 <main>
@@ -34,22 +38,22 @@ ${plansSection(plans)}
 ${LIMITED_SECTION}
 ${operationsSection(operations)}
 ${errorsSection(described.errors)}
-<section id="reference"><div id="swagger-ui"></div></section>
+<section id="reference"><div id="swagger-ui" data-document="${openapi}"></div></section>
 </main>
-<script src="/docs/swagger-ui-bundle.js" defer></script>
-<script src="/docs/page.js" type="module"></script>
+<script src="${file('swagger-ui-bundle.js')}" defer></script>
+<script src="${file('page.js')}" type="module"></script>
 </body>
 </html>
 `;
 }
 
 function startSection(operations: readonly Operation[]): string {
-  const first = operations.find(
-    ({ method, path, secured, upstream }) =>
-      method === 'GET' && secured && upstream !== 'gateway' && !path.includes('{'),
-  );
+  const paths = operations
+    .filter(({ method, secured, upstream }) => method === 'GET' && secured && upstream !== 'gateway')
+    .map(({ path, anyPath }) => (anyPath === true ? path.replace(/\{.*/, '') : path));
+  const first = paths.find((path) => !path.includes('{'));
   const example =
-    first === undefined ? '' : `<pre>curl -i -H "Authorization: Bearer $KEY" "$BASE${escapeHtml(first.path)}"</pre>`;
+    first === undefined ? '' : `<pre>curl -i -H "Authorization: Bearer $KEY" "$BASE${escapeHtml(first)}"</pre>`;
   return `<section id="start"><h2>Start</h2>
 ${example}
 <p>Every answer carries <code>X-RateLimit-Limit</code>, <code>-Remaining</code> and <code>-Reset</code> for the window

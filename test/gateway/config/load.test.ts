@@ -28,6 +28,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   contract: join(packageRoot, 'config/openapi.yaml'),
   overlays: [],
   basePath: null,
+  ownPaths: '/_petgate',
   metrics: { operations: 500 },
   store: {
     redisUrl: null,

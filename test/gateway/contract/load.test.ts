@@ -72,11 +72,11 @@ t.test('the deprecated operation says since when, until when, and what to use in
   t.end();
 });
 
-t.test('the served document is the file, as JSON', (t) => {
+t.test('the served document is the file, as JSON, with paths in full', (t) => {
   const document = JSON.parse(loadContract().document.toString()) as { openapi: string; paths: object };
   t.equal(document.openapi, '3.1.0');
   for (const path of Object.keys(document.paths))
-    t.match(readFileSync(join(packageRoot, 'config/openapi.yaml'), 'utf8'), `\n  ${path}:\n`);
+    t.match(readFileSync(join(packageRoot, 'config/openapi.yaml'), 'utf8'), `\n  ${path.replace(/^\/v1/, '')}:\n`);
   t.end();
 });
 
@@ -214,10 +214,9 @@ paths:
     ['/api/a', '/b', '/in/b'],
   );
   t.same(warnings, []);
-  t.match(JSON.parse(document.toString()), {
-    servers: [{ url: '/api' }],
-    paths: { '/b': { servers: [{ url: '/' }], put: { servers: [{ url: '/in' }] } } },
-  });
+  const { servers, paths } = JSON.parse(document.toString()) as Record<string, unknown>;
+  t.strictSame(servers, [{ url: '/' }]);
+  t.strictSame(paths, { '/api/a': { get: {} }, '/b': { get: {} }, '/in/b': { put: {} } }, 'as they are asked for');
   t.end();
 });
 

@@ -42,15 +42,17 @@ t.test('what the contract has at / is what is there, and without a reference nob
     paths: Record<string, { get: { operationId: string } }>;
   };
   const folder = t.testdir({});
-  const startWith = (name: string, paths: object): Promise<Gateway> => {
+  const startWith = (name: string, paths: object, more: object = {}): Promise<Gateway> => {
     const contract = join(folder, name);
     writeFileSync(contract, stringify({ ...shipped, paths }, { aliasDuplicateObjects: false }));
-    return startGateway(t, { config: { contract }, environment: { PETS_URL: upstream.url } });
+    return startGateway(t, { config: { contract, ...more }, environment: { PETS_URL: upstream.url } });
   };
   const { '/docs': docs, ...others } = shipped.paths;
   const root = { ...docs, get: { ...docs!.get, operationId: 'getRoot', 'x-petgate': X_PETGATE } };
   const own = await startWith('own.yaml', { ...shipped.paths, '/': root });
   t.equal((await ask(own, BROWSER)).status, 200);
   t.equal(upstream.seen.length, 1, 'the upstream answered');
-  t.equal((await ask(await startWith('none.yaml', others), BROWSER)).status, 401);
+  t.equal((await ask(await startWith('none.yaml', others, { own_paths: 'off' }), BROWSER)).status, 401);
+  const added = await ask(await startWith('added.yaml', others, { own_paths: '/-' }), BROWSER);
+  t.equal(added.headers.get('location'), '/-/docs', 'the reference that the gateway adds');
 });

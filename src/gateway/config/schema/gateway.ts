@@ -10,6 +10,7 @@ const HOST = /^(?:[0-9A-Fa-f:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})?)$/;
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 const host = text('must be a host name or an address, such as 127.0.0.1', HOST);
 const BASE_PATH = /^\/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]*[A-Za-z0-9._~!$&'()*+,;=:@-])?$/;
+const OWN_PATHS = /^(?:off|(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+)$/;
 const port = whole(0, 65_535);
 
 /** `gateway.yaml` and the files that extend it. Its input form is `config/schema/gateway.schema.json`. */
@@ -60,7 +61,10 @@ export const gatewayFile = mapping({
   plans: path.prefault('plans.yaml').describe('The file of plans; relative to this file.'),
   contract: path
     .optional()
-    .describe('The OpenAPI document that the routes come from; relative to this file. Left out: the one shipped.'),
+    .describe(
+      'The OpenAPI document that the routes come from; relative to this file. none: every path is forwarded to the ' +
+        'upstream `default`. Left out: the one shipped.',
+    ),
   overlays: z
     .array(path, { error: 'must be a list of files' })
     .prefault([])
@@ -68,6 +72,12 @@ export const gatewayFile = mapping({
   base_path: text('must be / or a path such as /v1, without a slash at its end', BASE_PATH)
     .optional()
     .describe('What the paths of the contract begin with, instead of what its servers say.'),
+  own_paths: text('must be a path such as /_petgate, or off', OWN_PATHS)
+    .prefault('/_petgate')
+    .describe(
+      "Below it are the gateway's own operations (usage, openapi.json, docs) that the contract doesn't name; off: " +
+        'there are none.',
+    ),
   store: store.prefault({}),
   upstreams: z
     .record(

@@ -7,17 +7,23 @@ import { readContract } from './source.js';
 
 /**
  * The document in one piece: with the files that it refers to, with the overlays over it, and as OpenAPI 3.
+ * @param source where its file is, or what it says
  * @throws ConfigError for a file that can't be read, or is none of this kind
  */
-export function openDocument(path: string, overlays: readonly string[], findings: Findings): Mapping {
+export function openDocument(source: string | Mapping, overlays: readonly string[], findings: Findings): Mapping {
+  const document = typeof source === 'string' ? openFile(source, findings) : source;
+  applyOverlays(document, overlays, findings);
+  inlinePaths(document, findings);
+  return toOpenApi3(document, findings);
+}
+
+function openFile(path: string, findings: Findings): Mapping {
   findings.files.push(path);
   const { value, locate } = readContract(path);
   findings.locate = locate;
   const document = value as Mapping;
   bundle(path, document, findings);
-  applyOverlays(document, overlays, findings);
-  inlinePaths(document, findings);
-  return toOpenApi3(document, findings);
+  return document;
 }
 
 function toOpenApi3(document: Mapping, findings: Findings): Mapping {

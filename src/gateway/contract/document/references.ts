@@ -46,11 +46,16 @@ function targetOf(reference: string, document: Mapping): unknown {
   if (!reference.startsWith('#/')) return undefined;
   let found: unknown = document;
   for (const part of reference.slice(2).split('/')) {
-    const name = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = pointerName(part);
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
     found = (found as Mapping)[name];
   }
   return found;
+}
+
+/** What a part of a JSON pointer in a reference names. */
+export function pointerName(part: string): string {
+  return decoded(part).replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 function decoded(part: string): string {

@@ -1,7 +1,7 @@
 import { FILES } from './bundle.js';
+import { FullPaths } from './full-paths.js';
 import { isSecured, METHODS } from './operations.js';
 import { isMapping, leaveOut, type Mapping } from './references.js';
-import { serverPaths } from './servers.js';
 
 const POLICY = 'x-petgate';
 const BEARER = {
@@ -10,20 +10,24 @@ const BEARER = {
   description: 'Your API key, sent as `Authorization: Bearer <API_KEY>`.',
 };
 
-/** The document for clients, as JSON: the gateway is the server, and its key the credential; our policy is no part. */
-export function serve(document: Mapping, base: string): Buffer {
+/**
+ * The document for clients, as JSON: the gateway is the server, and its key the credential; our policy is no part.
+ * @param own path items of the gateway's own operations
+ */
+export function serve(document: Mapping, base: string, own: Mapping): Buffer {
   const [name, scheme] = bearerOf(document);
   const { security } = document;
   leaveOut(document, POLICY);
-  document['servers'] = [{ url: base || '/' }];
+  document['servers'] = [{ url: '/' }];
   document['security'] = [{ [name]: [] }];
   const components = isMapping(document['components']) ? document['components'] : {};
   document['components'] = { ...components, securitySchemes: { [name]: scheme } };
-  const { paths } = document;
-  for (const item of isMapping(paths) ? Object.values(paths) : []) {
+  const full = new FullPaths(isMapping(document['paths']) ? document['paths'] : {}, base);
+  const paths: Mapping = { ...full.paths, ...own };
+  document['paths'] = paths;
+  for (const item of Object.values(paths)) {
     if (!isMapping(item)) continue;
     leaveOut(item, POLICY);
-    serveServers(item);
     for (const method of METHODS) {
       const operation = item[method];
       if (!isMapping(operation)) continue;
@@ -31,18 +35,12 @@ export function serve(document: Mapping, base: string): Buffer {
       leaveOut(operation, POLICY);
       leaveOut(operation, 'security');
       if (!secured) operation['security'] = [];
-      serveServers(operation);
     }
   }
   // What other files say of paths is not shown either.
   const hide =
     document[FILES] === undefined ? undefined : (key: string, value: unknown) => (key === POLICY ? undefined : value);
-  return Buffer.from(JSON.stringify(document, hide));
-}
-
-function serveServers(holder: Mapping): void {
-  const [path] = serverPaths(holder['servers']);
-  if (path !== undefined) holder['servers'] = [{ url: path || '/' }];
+  return Buffer.from(full.rewrite(JSON.stringify(document, hide)));
 }
 
 /** The scheme of the document where it has one of this kind: it may say more of it. */

@@ -43,20 +43,31 @@ export function buildRoutes(operations: readonly Operation[]): RouteTable {
   // `*` asks what the server as a whole can do (RFC 9110 §9.3.7); only OPTIONS has that target.
   const { allow, otherwise } = routeOf(operations);
   const server: Route = { matches: new Map([['OPTIONS', { kind: 'options', allow }]]), otherwise };
+  const any = anyPathOf(operations);
   // Made at first use: of so many operations most are never asked for.
   const fits = new Map<Operation, (path: string) => boolean>();
   return {
     operations,
     match(method, path) {
-      const route = path.charCodeAt(0) === SLASH ? find(root, path, 1) : path === '*' ? server : undefined;
+      const found = path.charCodeAt(0) === SLASH ? find(root, path, 1) : path === '*' ? server : undefined;
+      const route = found ?? (any !== undefined && path.startsWith(any.before) ? any.route : undefined);
       return route === undefined ? NOT_FOUND : (route.matches.get(method) ?? route.otherwise);
     },
     fits(operation, path) {
+      if (operation.anyPath === true) return true;
       let own = fits.get(operation);
       if (own === undefined) fits.set(operation, (own = createFits(operation)));
       return own(path);
     },
   };
+}
+
+/** What holds for all paths that lead nowhere else, and begin with `before`. */
+function anyPathOf(operations: readonly Operation[]): { readonly before: string; readonly route: Route } | undefined {
+  const any = operations.filter(({ anyPath }) => anyPath === true);
+  const [first] = any;
+  if (first === undefined) return undefined;
+  return { before: first.path.slice(0, first.path.indexOf('{')), route: routeOf(any) };
 }
 
 function routeOf(operations: readonly Operation[]): Route & { readonly allow: string } {

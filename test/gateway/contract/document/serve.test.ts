@@ -30,8 +30,8 @@ t.test('clients read of the gateway and its key, and nothing of our policy', (t)
       '/b#c': { get: {} },
     },
   });
-  t.strictSame(document['paths'], { '/a': { get: {}, post: { security: [] } } });
-  t.strictSame(document['servers'], [{ url: '/api' }]);
+  t.strictSame(document['paths'], { '/api/a': { get: {}, post: { security: [] } } });
+  t.strictSame(document['servers'], [{ url: '/' }]);
   t.strictSame(document['security'], [{ apiKey: [] }]);
   t.match(document['components'], {
     schemas: { A: {} },
@@ -88,7 +88,7 @@ t.test('Swagger 2.0 is routed, and served as OpenAPI 3', (t) => {
   t.same(contract.warnings, []);
   const document = JSON.parse(contract.document.toString()) as Record<string, unknown>;
   t.match(document['openapi'], /^3\./);
-  t.strictSame(document['servers'], [{ url: '/v1' }]);
+  t.strictSame(document['servers'], [{ url: '/' }]);
   t.match(document['components'], {
     schemas: { Pet: { properties: { mother: { $ref: '#/components/schemas/Pet' } } } },
   });

@@ -1,0 +1,45 @@
+import { join, resolve } from 'node:path';
+import { loadSources } from '../../gateway/config/load.js';
+import type { Settings } from '../../gateway/config/settings.js';
+import { packageRoot } from '../../shared/package-root.js';
+import { readVariable } from '../../shared/names/variables.js';
+import { CommandError } from '../command-error.js';
+
+/** What the command line says, in place of the variables. */
+export interface StartOptions {
+  readonly upstream?: string;
+  readonly contract?: string;
+}
+
+/** What is started: the gateway, with pets behind it or in front of another API. */
+export interface Plan {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly settings: Settings;
+  /** Where the other API is; null: pets. */
+  readonly upstream: string | null;
+}
+
+/**
+ * An address of an upstream, or a contract with an upstream of its own, is another API. Without its contract
+ * everything is forwarded, and data is kept in the folder in which this was started.
+ */
+export function planStart(surroundings: NodeJS.ProcessEnv, { upstream, contract }: StartOptions): Plan {
+  const given: NodeJS.ProcessEnv = {
+    ...surroundings,
+    ...(upstream === undefined ? {} : { UPSTREAM_URL: upstream }),
+    ...(contract === undefined ? {} : { PETGATE_CONTRACT: contract }),
+  };
+  const { settings, gateway } = loadSources(given);
+  const isOurs = settings.contract === join(packageRoot, 'config/openapi.yaml');
+  const { default: other } = settings.upstreams;
+  if (contract !== undefined && other === undefined)
+    throw new CommandError('Say where the API of this contract is, such as --upstream http://localhost:3000');
+  if (other === undefined || (isOurs && readVariable(given, 'UPSTREAM_URL') === ''))
+    return { environment: given, settings, upstream: null };
+  const environment = {
+    ...given,
+    ...(isOurs && readVariable(given, 'PETGATE_CONTRACT') === '' ? { PETGATE_CONTRACT: 'none' } : {}),
+    ...(gateway.decides(['data']) === undefined ? { PETGATE_DATA: resolve('data') } : {}),
+  };
+  return { environment, settings: loadSources(environment).settings, upstream: other.addresses.join(', ') };
+}

@@ -1,0 +1,13 @@
+import { basename } from 'node:path';
+import { packageRoot } from '../../shared/package-root.js';
+
+/** As a shell reads it back. */
+export function quoted(text: string): string {
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** How this program is called in the folder that this process was started in. */
+export function programName(script = process.argv[1] ?? ''): string {
+  if (process.cwd() === packageRoot.replace(/\/$/, '') || script.includes('/node_modules/.bin/')) return 'npx petgate';
+  return basename(script) === 'petgate' ? 'petgate' : `node ${quoted(script)}`;
+}
