@@ -26,6 +26,7 @@ t.test('what the gateway answers itself is added, free of charge, whatever the d
     {
       servers: [{ url: '/api/v2' }],
       security: [],
+      tags: [{ name: 'theirs' }],
       'x-petgate': { cost: 7, scope: 'pets:read', stability: 'beta', deadline: '1s' },
       paths: { '/a': { get: {} } },
     },
@@ -42,9 +43,10 @@ t.test('what the gateway answers itself is added, free of charge, whatever the d
   const [file] = own.slice(-1);
   t.ok(contract.routes.fits(file!, '/_petgate/docs/page.js'));
   t.notOk(contract.routes.fits(file!, '/_petgate/docs/other.js'));
-  const { paths, servers } = JSON.parse(contract.document.toString()) as { paths: object; servers: unknown };
-  t.strictSame(Object.keys(paths), ['/api/v2/a', ...OWN.map(([, path]) => path)]);
+  const { paths, servers, tags } = JSON.parse(contract.document.toString()) as Record<string, object>;
+  t.strictSame(Object.keys(paths!), ['/api/v2/a', ...OWN.map(([, path]) => path)]);
   t.strictSame(servers, [{ url: '/' }]);
+  t.match(tags, [{ name: 'theirs' }, { name: 'gateway' }]);
   t.notMatch(JSON.stringify(paths), 'x-petgate');
   t.strictSame(contract.warnings, []);
   t.end();

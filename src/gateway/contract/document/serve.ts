@@ -10,6 +10,8 @@ const BEARER = {
   description: 'Your API key, sent as `Authorization: Bearer <API_KEY>`.',
 };
 
+const OWN_TAG = { name: 'gateway', description: 'Answered by the gateway itself, at no cost.' };
+
 /**
  * The document for clients, as JSON: the gateway is the server, and its key the credential; our policy is no part.
  * @param own path items of the gateway's own operations
@@ -25,6 +27,7 @@ export function serve(document: Mapping, base: string, own: Mapping): Buffer {
   const full = new FullPaths(isMapping(document['paths']) ? document['paths'] : {}, base);
   const paths: Mapping = { ...full.paths, ...own };
   document['paths'] = paths;
+  if (Object.keys(own).length > 0) document['tags'] = [...tagsOf(document), OWN_TAG];
   for (const item of Object.values(paths)) {
     if (!isMapping(item)) continue;
     leaveOut(item, POLICY);
@@ -41,6 +44,10 @@ export function serve(document: Mapping, base: string, own: Mapping): Buffer {
   const hide =
     document[FILES] === undefined ? undefined : (key: string, value: unknown) => (key === POLICY ? undefined : value);
   return Buffer.from(full.rewrite(JSON.stringify(document, hide)));
+}
+
+function tagsOf({ tags }: Mapping): readonly unknown[] {
+  return Array.isArray(tags) ? tags.filter((tag) => isMapping(tag) && tag['name'] !== OWN_TAG.name) : [];
 }
 
 /** The scheme of the document where it has one of this kind: it may say more of it. */
