@@ -79,8 +79,10 @@ export interface Exchange {
   readonly headers: readonly string[];
   /** The value of Host; null of HTTP/1.0 without one. */
   readonly host: string | null;
-  /** The value of Authorization; null when there is none. Never logged, forwarded only where the settings say so. */
+  /** The key, as Authorization says it, wherever it was sent; null when there is none. Never logged or forwarded. */
   readonly authorization: string | null;
+  /** The client's Authorization where no key is read from it: for upstreams that ask for it. Never logged. */
+  readonly clientAuthorization: string | null;
   /** Whether a body follows, by its framing. */
   readonly hasBody: boolean;
   /** Declared by Content-Length, bytes; null when chunked. */
@@ -176,11 +178,19 @@ export function toStripped(exchange: Exchange, headers: readonly string[]): Stri
   return exchange as Stripped;
 }
 
+/** What a request said of its credential, and what is left of it without. */
+type WithoutCredential = Pick<Exchange, 'authorization' | 'clientAuthorization' | 'headers' | 'query'>;
+
+export function takeCredential(exchange: Exchange, without: WithoutCredential): Exchange {
+  return Object.assign(exchange, without);
+}
+
 /** What nobody asks for once the exchange was answered or forwarded. */
 export function releaseRequest(exchange: Exchange): void {
   const done = exchange as Mutable<Exchange>;
   done.headers = NOTHING;
   done.authorization = null;
+  done.clientAuthorization = null;
   done.query = '';
 }
 

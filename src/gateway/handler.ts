@@ -11,7 +11,7 @@ import { createDocsAnswers } from './docs/answer.js';
 import { createAddressReader } from './edge/client-address.js';
 import { createCors } from './edge/cors.js';
 import type { Handler } from './edge/handler.js';
-import { strip } from './edge/strip.js';
+import { createStrip } from './edge/credentials.js';
 import type { Exchange, Identified } from './exchange.js';
 import { createIdentify } from './accounts/identify.js';
 import type { Metrics } from './observe/metrics.js';
@@ -42,23 +42,23 @@ export interface Lasting {
 /** All that a request meets under this contract and settings, with the upstreams that it is forwarded to. */
 export function buildHandler(parts: Lasting, contract: Contract, settings: Settings, upstreams: Upstreams) {
   const { log, metrics, admission, failures } = parts;
-  const cors = settings.cors === null ? null : createCors(settings.cors);
+  const cors = settings.cors === null ? null : createCors(settings.cors, settings.credentials);
   const ownAnswers = new Map<string, OwnAnswer>([
     ['options', createOptionsAnswer(cors)],
     [OPENAPI, createDocumentAnswer(contract.document)],
-    ...createDocsAnswers(contract, settings.plans),
+    ...createDocsAnswers(contract, settings),
     [OWN_USAGE, parts.ownUsage],
   ]);
   const isServed = ({ id, upstream }: Operation): boolean =>
     upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream);
 
   const run = pipeline({
-    strip,
+    strip: createStrip(settings.credentials),
     route: createRoute(contract.routes, isServed, parts.now ?? Date.now),
     identify: createIdentify(settings.environment, settings.keys.acceptImported),
     admit: createAdmit(
       admission,
-      settings.realm,
+      settings,
       metrics.verdict,
       createReserve(upstreams, settings.limits.bodyBytes, metrics.upstreamFailed),
     ),

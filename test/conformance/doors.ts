@@ -63,7 +63,7 @@ function expected({ isFree, upstream }: Asked, outcome: Outcome, scopes: Scopes)
 async function judge(engine: AdmissionEngine, subject: Subject, asked: Asked, secured = true): Promise<string> {
   const admit = createAdmit(
     batchAdmission(engine, () => undefined),
-    'pets',
+    { realm: 'pets', credentials: ['bearer'] },
     () => undefined,
     () => null,
   );

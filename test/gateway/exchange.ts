@@ -37,6 +37,7 @@ export function makeExchange(fields: Partial<Exchange> = {}): { exchange: Exchan
     headers: [],
     host: 'pets.example',
     authorization: null,
+    clientAuthorization: null,
     hasBody: false,
     contentLength: null,
     address: '192.0.2.1',

@@ -1,3 +1,5 @@
+import { CATALOGUE } from '../catalogue.js';
+import { challengesOf, worded, type CredentialLocations } from '../credentials.js';
 import { toAdmitted } from '../exchange.js';
 import type { Admitted, Credential, Identified, ExchangeLog, Slot, RouteRequirements } from '../exchange.js';
 import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage, type Refusal } from '../refusal.js';
@@ -10,6 +12,12 @@ export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
 
 /** Holds a place at the upstream until it is clear whether the request may pass; where there is none, `shed`s it. */
 type Reserve = (exchange: Identified) => Slot | null | Promise<Slot | null>;
+
+/** What a 401 says of where keys are read. */
+interface Challenge {
+  readonly realm: string;
+  readonly credentials: CredentialLocations;
+}
 
 const NO_SCHEME = 'The Authorization field lacks its scheme. Send it as "Authorization: Bearer <API_KEY>".';
 const OTHER_ENVIRONMENT =
@@ -39,11 +47,11 @@ const OPTIONS: Admitted['operation'] = {
  */
 export function createAdmit(
   admission: Admission,
-  realm: string,
+  challenge: Challenge,
   onVerdict: OnVerdict,
   reserve: Reserve,
 ): (exchange: Identified) => Promise<Admitted | Refusal> {
-  const unauthorized = unauthorizedBy(realm);
+  const unauthorized = unauthorizedBy(challenge);
 
   const admitAddress = async (exchange: Identified, slot: Slot | null): Promise<Admitted | Refusal> => {
     const { requirements, credential, logEntry } = exchange;
@@ -93,16 +101,24 @@ export function createAdmit(
 }
 
 /** The 401 of a caller without a valid key, by what was wrong with it. */
-function unauthorizedBy(realm: string): Readonly<Record<Credential, Refusal>> {
-  const because = (refusal: Refusal, challenge: string): Refusal =>
-    withHeaders(refusal, 'WWW-Authenticate', `Bearer realm="${realm}"${challenge}`);
-  const invalid = because(REFUSALS.invalid_api_key, ', error="invalid_token"');
+function unauthorizedBy({ realm, credentials }: Challenge): Readonly<Record<Credential, Refusal>> {
+  const because = (
+    code: 'missing_api_key' | 'invalid_api_key',
+    error = '',
+    message = CATALOGUE[code].message,
+  ): Refusal =>
+    withHeaders(
+      withMessage(REFUSALS[code], worded(message, credentials)),
+      'WWW-Authenticate',
+      challengesOf(credentials, realm, error),
+    );
+  const invalid = (message?: string): Refusal => because('invalid_api_key', ', error="invalid_token"', message);
   return {
-    missing: because(REFUSALS.missing_api_key, ''),
-    key: invalid,
-    malformed: invalid,
-    no_scheme: withMessage(invalid, NO_SCHEME),
-    other_environment: withMessage(invalid, OTHER_ENVIRONMENT),
+    missing: because('missing_api_key'),
+    key: invalid(),
+    malformed: invalid(),
+    no_scheme: invalid(NO_SCHEME),
+    other_environment: invalid(OTHER_ENVIRONMENT),
   };
 }
 

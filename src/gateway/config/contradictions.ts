@@ -1,3 +1,4 @@
+import { readsAuthorization } from '../credentials.js';
 import type { Layers } from './files/layers.js';
 import type { Problem } from './files/problem.js';
 import type { GatewayFile } from './schema/gateway.js';
@@ -42,14 +43,15 @@ function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: Ga
   ];
 }
 
-/** Keys of this gateway come in Authorization: to pass that on would show them to the upstream. */
-function keysPassedOn(gateway: Layers, { upstreams }: GatewayFile): Problem[] {
+/** Where keys of this gateway come in Authorization, to pass that on would show them to the upstream. */
+function keysPassedOn(gateway: Layers, { upstreams, credentials }: GatewayFile): Problem[] {
+  if (!credentials.some(readsAuthorization)) return [];
   return Object.entries(upstreams).flatMap(([name, { authorization }]) => {
     if (authorization !== 'client') return [];
     const path = ['upstreams', name, 'authorization'];
     const message =
       'the gateway reads its own keys from Authorization, so that the upstream would see them; write none, or a ' +
-      'secret of the upstream';
+      'secret of the upstream, or leave Authorization out of credentials';
     return [{ ...gateway.location(path, 'value'), path: path.join('.'), message }];
   });
 }

@@ -79,6 +79,7 @@ export function toSettings(
     cors: file.cors === undefined ? null : toCors(file.cors),
     trustedProxies: file.trusted_proxies,
     realm: file.realm,
+    credentials: file.credentials,
     errors: file.errors,
     plans,
     keys: { acceptImported: keys.accept_imported },

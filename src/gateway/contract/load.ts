@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
 import { ConfigError } from '../config/files/problem.js';
+import type { CredentialLocations } from '../credentials.js';
 import type { Path } from '../config/files/yaml-file.js';
 import { ANY_PATH, anyPathDocument } from './document/any-path.js';
 import { Findings } from './document/findings.js';
 import { openDocument } from './document/open.js';
+import { locationsIn } from './document/security.js';
 import { serve } from './document/serve.js';
 import { nameOperations } from './names.js';
 import type { RouteTable } from './operation.js';
@@ -24,6 +26,8 @@ export interface LoadedContract extends Contract {
   readonly warnings: readonly string[];
   /** Every file that was read. */
   readonly files: readonly string[];
+  /** Where keys are sent by its securitySchemes: what `credentials` in the settings could say. */
+  readonly credentials: CredentialLocations;
 }
 
 /** What the settings say of a contract. */
@@ -32,6 +36,8 @@ export interface ContractSettings {
   readonly overlays?: readonly string[];
   /** Instead of the path of the document's servers. */
   readonly basePath?: string | null;
+  /** Where clients send their key; Bearer when left out. */
+  readonly credentials?: CredentialLocations;
   /** Where the gateway's own operations are that the document doesn't name; null: nowhere. */
   readonly ownPaths?: string | null;
   /** No operation may take longer than its upstream's. */
@@ -59,7 +65,7 @@ export function loadContract(
 
 function deriveContract(
   path: string | null,
-  { overlays = [], basePath = null, ownPaths = null, upstreams }: ContractSettings,
+  { overlays = [], basePath = null, ownPaths = null, credentials = ['bearer'], upstreams }: ContractSettings,
   findings: Findings,
 ): LoadedContract {
   const document = openDocument(path ?? anyPathDocument(), overlays, findings);
@@ -79,7 +85,9 @@ function deriveContract(
         ...(path === null && template === ANY_PATH ? { anyPath: true } : {}),
       })),
     ),
-    document: serve(document, base, own),
+    // Before it is served, with our own.
+    credentials: locationsIn(document),
+    document: serve(document, base, own, credentials),
     warnings,
     files: findings.files,
   };

@@ -7,11 +7,11 @@ type Settings = ContractSettings & { readonly contract: string | null };
 export function createContractReader(): (settings: Settings) => LoadedContract {
   let last: { readonly known: string; readonly contract: LoadedContract } | undefined;
   return (settings) => {
-    const { contract: path, overlays = [], basePath, ownPaths, upstreams = {} } = settings;
+    const { contract: path, overlays = [], basePath, ownPaths, credentials, upstreams = {} } = settings;
     const deadlines = Object.entries(upstreams).map(([name, { deadlineMs }]) => [name, deadlineMs]);
     const files = last?.contract.files ?? [...(path === null ? [] : [path]), ...overlays];
     // Before it is read: what changes meanwhile is read the next time.
-    const known = JSON.stringify([path, overlays, basePath, ownPaths, deadlines, files, contentOf(files)]);
+    const known = JSON.stringify([path, overlays, basePath, ownPaths, credentials, deadlines, files, contentOf(files)]);
     if (last?.known === known) return last.contract;
     const contract = loadContract(path, settings);
     const isWhole = contract.files.join('\n') === files.join('\n');

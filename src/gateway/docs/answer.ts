@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Plans } from '../admission/plan.js';
+import type { Settings } from '../config/settings.js';
 import type { Contract } from '../contract/load.js';
 import { commonHeaders } from '../answer.js';
 import { DOCS, DOCS_FILE } from '../contract/own.js';
@@ -45,11 +45,14 @@ const CSS = 'text/css; charset=utf-8';
 
 const FILES = swaggerFiles();
 
-export function createDocsAnswers(contract: Contract, plans: Plans): ReadonlyMap<string, OwnAnswer> {
+export function createDocsAnswers(
+  contract: Contract,
+  { plans, credentials }: Pick<Settings, 'plans' | 'credentials'>,
+): ReadonlyMap<string, OwnAnswer> {
   const page = once(() =>
     asset(
       'text/html; charset=utf-8',
-      renderPage(contract.routes.operations, plans, readDocument(contract.document)),
+      renderPage(contract.routes.operations, plans, readDocument(contract.document, credentials), credentials),
       // The plans in force, at once.
       'no-cache',
     ),

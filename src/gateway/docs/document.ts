@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CATALOGUE } from '../catalogue.js';
+import { worded, type CredentialLocations } from '../credentials.js';
 
 /** What the page shows of the contract, beside its operations. */
 export interface Described {
@@ -27,9 +28,14 @@ const shape = z.object({
   components: z.object({ responses }).catch({ responses: {} }),
 });
 
-export function readDocument(document: Buffer): Described {
+export function readDocument(document: Buffer, credentials: CredentialLocations): Described {
   const { info, components } = shape.parse(JSON.parse(document.toString()));
-  const rows = new Map<string, ErrorRow>(Object.entries(CATALOGUE).map(([code, entry]) => [code, { code, ...entry }]));
+  const rows = new Map<string, ErrorRow>(
+    Object.entries(CATALOGUE).map(([code, { status, message }]) => [
+      code,
+      { code, status, message: worded(message, credentials) },
+    ]),
+  );
   const shown = Object.values(components.responses).flatMap((response) => Object.values(response.content));
   for (const one of shown.flatMap(({ examples }) => Object.values(examples))) {
     const parsed = example.safeParse(one);

@@ -1,13 +1,19 @@
 import type { Limit } from '../admission/bucket.js';
 import type { Plan, Plans } from '../admission/plan.js';
 import { EVERY_OPERATION } from '../admission/windows.js';
+import { curlArguments, type CredentialLocations } from '../credentials.js';
 import type { Operation } from '../contract/operation.js';
 import { DOCS_FILE, OPENAPI, ownOperation } from '../contract/own.js';
 import { escapeHtml } from '../../shared/escape-html.js';
 import type { Described, ErrorRow } from './document.js';
 
 /** The reference as a page: what a client developer needs before the first request, then the contract itself. */
-export function renderPage(operations: readonly Operation[], plans: Plans, described: Described): string {
+export function renderPage(
+  operations: readonly Operation[],
+  plans: Plans,
+  described: Described,
+  credentials: CredentialLocations,
+): string {
   const title = escapeHtml(described.title);
   const openapi = escapeHtml(ownOperation(operations, OPENAPI)?.path ?? '');
   const file = (name: string): string =>
@@ -33,7 +39,7 @@ export function renderPage(operations: readonly Operation[], plans: Plans, descr
 </nav>
 </header>
 <main>
-${startSection(operations)}
+${startSection(operations, credentials)}
 ${plansSection(plans)}
 ${LIMITED_SECTION}
 ${operationsSection(operations)}
@@ -47,13 +53,13 @@ ${errorsSection(described.errors)}
 `;
 }
 
-function startSection(operations: readonly Operation[]): string {
+function startSection(operations: readonly Operation[], credentials: CredentialLocations): string {
   const paths = operations
     .filter(({ method, secured, upstream }) => method === 'GET' && secured && upstream !== 'gateway')
     .map(({ path, anyPath }) => (anyPath === true ? path.replace(/\{.*/, '') : path));
   const first = paths.find((path) => !path.includes('{'));
   const example =
-    first === undefined ? '' : `<pre>curl -i -H "Authorization: Bearer $KEY" "$BASE${escapeHtml(first)}"</pre>`;
+    first === undefined ? '' : `<pre>curl -i ${curlArguments(credentials, `$BASE${escapeHtml(first)}`, '$KEY')}</pre>`;
   return `<section id="start"><h2>Start</h2>
 ${example}
 <p>Every answer carries <code>X-RateLimit-Limit</code>, <code>-Remaining</code> and <code>-Reset</code> for the window

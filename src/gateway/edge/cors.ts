@@ -1,5 +1,6 @@
 import type { CorsSettings } from '../config/settings.js';
-import { onlyValueOf } from './fields.js';
+import { fieldOf, type CredentialLocations } from '../credentials.js';
+import { lowerName, onlyValueOf } from './fields.js';
 
 export type Cors = ReturnType<typeof createCors>;
 
@@ -8,7 +9,11 @@ const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
 const VARY = ['Vary', 'Origin'] as const;
 
 /** Which origins may read answers (Fetch, "CORS protocol"). Worked out at load time, but for the caller's origin. */
-export function createCors({ origins, headers: sent, expose, maxAgeS, credentials }: CorsSettings) {
+export function createCors(
+  { origins, headers, expose, maxAgeS, credentials }: CorsSettings,
+  locations: CredentialLocations,
+) {
+  const sent = withFields(headers, locations);
   const rest = [
     'Access-Control-Expose-Headers',
     expose.join(', '),
@@ -27,6 +32,13 @@ export function createCors({ origins, headers: sent, expose, maxAgeS, credential
       return ['Access-Control-Allow-Methods', allow, ...preflight];
     },
   };
+}
+
+/** The fields that pages may send, and those that their keys are in. */
+function withFields(headers: readonly string[], locations: CredentialLocations): readonly string[] {
+  const known = new Set(headers.map(lowerName));
+  const fields = new Set(locations.flatMap((location) => fieldOf(location) ?? []));
+  return [...headers, ...[...fields].filter((name) => !known.has(lowerName(name)))];
 }
 
 type FieldsOf = (headers: readonly string[]) => readonly string[];

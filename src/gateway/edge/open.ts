@@ -75,6 +75,7 @@ export function open(
     host: seen.host,
     // Two credentials count as none: readers differ in which one they pick.
     authorization: isDoubled(seen, 'authorization') ? '' : seen.authorization,
+    clientAuthorization: null,
     hasBody: (head.goesOn ?? (seen['transfer-encoding'] !== null || length !== null)) && length !== '0',
     contentLength: length === null ? null : Number(length),
     address,

@@ -20,7 +20,7 @@ export function logReplaced(
   let lines = 0;
   let leftOut = 0;
   return (ofUpstream) =>
-    ({ id, authorization, logEntry }, status, contentType, body) => {
+    ({ id, authorization, clientAuthorization, logEntry }, status, contentType, body) => {
       if (now() - secondMs >= 1000) {
         secondMs = now();
         lines = 0;
@@ -30,7 +30,8 @@ export function logReplaced(
         leftOut += 1;
         return;
       }
-      const secrets = [...ofUpstream, ...(authorization ?? '').split(' ').slice(1)].filter((secret) => secret !== '');
+      const ofClient = [authorization, clientAuthorization].flatMap((said) => (said ?? '').split(' ').slice(1));
+      const secrets = [...ofUpstream, ...ofClient].filter((secret) => secret !== '');
       const shown = (text: string): string => withoutSecrets(text, secrets).replace(UNPRINTABLE, '?').slice(0, SHOWN);
       log.warn(
         {

@@ -31,7 +31,7 @@ const returns = remembered(
 
 /** The fields sent to the upstream: the client's, then who asks, which only the gateway may say. */
 export function requestHeaders(exchange: Admitted, credentials: Credentials): string[] {
-  const { verdict, authorization } = exchange;
+  const { verdict, clientAuthorization } = exchange;
   const headers = [
     ...(credentials.replaces === null ? exchange.headers : without(exchange.headers, credentials.replaces)),
     ...(credentials.field ?? []),
@@ -45,8 +45,8 @@ export function requestHeaders(exchange: Admitted, credentials: Credentials): st
     verdict.plan,
   ];
   if (verdict.keyId !== null) headers.push('X-Petgate-Key-Id', verdict.keyId);
-  if (credentials.passesClients && authorization !== null && authorization !== '')
-    headers.push('Authorization', authorization);
+  if (credentials.passesClients && clientAuthorization !== null && clientAuthorization !== '')
+    headers.push('Authorization', clientAuthorization);
   return headers;
 }
 

@@ -58,7 +58,7 @@ async function judge(
   const told: string[] = [];
   const admit = createAdmit(
     batchAdmission(engine, () => undefined),
-    'pets',
+    { realm: 'pets', credentials: ['bearer'] },
     (verdict, operation) => told.push(`${verdict.outcome} ${operation}`),
     () => null,
   );

@@ -69,6 +69,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   events: null,
   trustedProxies: [],
   realm: 'petgate',
+  credentials: ['bearer'],
   keys: { acceptImported: false },
   log: { level: 'info', access: true, sampled: 1 },
   drainMs: 0,

@@ -9,7 +9,8 @@ import { renderPage } from '../../../src/gateway/docs/page.js';
 
 const OWN = Object.keys(CATALOGUE).length;
 const DAY = { name: 'day', in: 'path', required: true, schema: { type: 'integer' } };
-const read = (document: object): ReturnType<typeof readDocument> => readDocument(Buffer.from(JSON.stringify(document)));
+const read = (document: object): ReturnType<typeof readDocument> =>
+  readDocument(Buffer.from(JSON.stringify(document)), ['bearer']);
 
 t.test('the page takes from a document what it can, whatever form the rest has', (t) => {
   const shown = { value: { code: 'no_cats', status: 404, message: 'None left.' } };
@@ -63,7 +64,7 @@ t.test('the page speaks of what the contract has, and of nothing else', (t) => {
     }),
   );
   const { routes, document } = loadContract(file);
-  const page = renderPage(routes.operations, loadSettings({}).plans, readDocument(document));
+  const page = renderPage(routes.operations, loadSettings({}).plans, readDocument(document, ['bearer']), ['bearer']);
   t.match(page, '<title>Sun &#38; Rain</title>');
   t.match(page, '<p>What to wear.</p>');
   t.match(page, '$BASE/v2/days"</pre>');

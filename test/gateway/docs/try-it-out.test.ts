@@ -42,8 +42,8 @@ async function openDocs(page: Page, { url }: Gateway, key: string): Promise<void
   await page.goto(`${url}/docs`);
   await page.waitForSelector('#operations-pets-createPet');
   await page.click('.swagger-ui .btn.authorize');
-  await page.fill('.swagger-ui .auth-container input', key);
-  await page.click('.swagger-ui .auth-btn-wrapper .authorize');
+  await page.locator('.swagger-ui .auth-container input').first().fill(key);
+  await page.locator('.swagger-ui .auth-btn-wrapper .authorize').first().click();
   await page.click('.swagger-ui .btn-done');
 }
 
@@ -112,4 +112,18 @@ t.test('int64 is sent and shown digit by digit, beside the plans in force, in li
     await page.screenshot({ path: join(SHOTS, `docs-${colorScheme}.png`), animations: 'disabled' });
   }
   t.same(troubles, [], 'the console stays clean');
+});
+
+t.test('the key is sent where the settings say', async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.handle = (_seen, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  const credentials = [{ query: 'api_key' }, { header: 'X-API-Key' }];
+  const config = { credentials, upstreams: { pets: { addresses: [upstream.url] } } };
+  const gateway = await startGateway(t, { config });
+  const { key } = await gateway.createKey({ plan: 'free' });
+  const page = await (await startBrowser(t)).newPage();
+  await openDocs(page, gateway, key);
+  t.ok((await page.innerText('#start')).includes('?api_key=$KEY"'), 'the curl line');
+  t.match(await tryOut(page, 'getPet', 'tr[data-param-name=petId] input', '7'), /x-ratelimit-remaining: 59/i);
+  t.equal(upstream.seen.at(-1)?.url, '/v1/pets/7');
 });

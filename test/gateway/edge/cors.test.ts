@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import type { CredentialLocations } from '../../../src/gateway/credentials.js';
 import { createCors, originIn, type Cors } from '../../../src/gateway/edge/cors.js';
 
 const settings = {
@@ -9,7 +10,7 @@ const settings = {
   credentials: false,
 } as const;
 const REST = ['Access-Control-Expose-Headers', 'X-RateLimit-Limit, Link'];
-const corsFor = (...origins: readonly string[]): Cors => createCors({ ...settings, origins });
+const corsFor = (...origins: readonly string[]): Cors => createCors({ ...settings, origins }, ['bearer']);
 const allowed = (cors: Cors, origin: string): boolean =>
   cors.fieldsFor(['Origin', origin])[0] === 'Access-Control-Allow-Origin';
 
@@ -89,7 +90,7 @@ t.test(
 );
 
 t.test('open to every origin, all get the same, which varies by nothing', (t) => {
-  const cors = createCors({ ...settings, origins: '*' });
+  const cors = createCors({ ...settings, origins: '*' }, ['bearer']);
   for (const headers of [[], ['Origin', 'https://any.example'], ['Origin', 'null']])
     t.equal(cors.fieldsFor(headers), cors.fieldsFor([]), 'made once');
   t.same(cors.fieldsFor([]), ['Access-Control-Allow-Origin', '*', ...REST]);
@@ -97,7 +98,7 @@ t.test('open to every origin, all get the same, which varies by nothing', (t) =>
 });
 
 t.test('with credentials it says so, to whom it allows anything', (t) => {
-  const cors = createCors({ ...settings, origins: ['https://app.example.com'], credentials: true });
+  const cors = createCors({ ...settings, origins: ['https://app.example.com'], credentials: true }, ['bearer']);
   t.same(cors.fieldsFor(['Origin', 'https://app.example.com']), [
     'Access-Control-Allow-Origin',
     'https://app.example.com',
@@ -113,7 +114,7 @@ t.test('with credentials it says so, to whom it allows anything', (t) => {
 
 t.test('a preflight is told methods, fields and for how long; no other OPTIONS is', (t) => {
   const ask = ['Origin', 'https://app.example.com', 'Access-Control-Request-Method', 'POST'];
-  for (const cors of [corsFor('https://app.example.com'), createCors({ ...settings, origins: '*' })]) {
+  for (const cors of [corsFor('https://app.example.com'), createCors({ ...settings, origins: '*' }, ['bearer'])]) {
     t.same(cors.preflightFields(ask, 'GET, POST'), [
       'Access-Control-Allow-Methods',
       'GET, POST',
@@ -147,5 +148,14 @@ t.test('of a request that could not be read the origin is found where it stands'
     'not in other fields, and not in a body',
   );
   t.same(originIn(undefined), []);
+  t.end();
+});
+
+t.test('pages may send their keys, wherever those are read', (t) => {
+  const ask = ['Origin', 'https://app.example.com', 'Access-Control-Request-Method', 'GET'];
+  const fieldsFor = (...locations: CredentialLocations): string | undefined =>
+    createCors({ ...settings, headers: ['x-api-key'], origins: '*' }, locations).preflightFields(ask, 'GET')[3];
+  t.equal(fieldsFor('bearer', { basic: 'username' }), 'x-api-key, Authorization');
+  t.equal(fieldsFor({ header: 'X-API-Key' }, { query: 'api_key' }, { header: 'X-Key' }), 'x-api-key, X-Key');
   t.end();
 });

@@ -26,8 +26,8 @@ const OPERATION: Operation = {
   parameters: [],
 };
 
-function admitted(keyId: string | null, authorization: string | null = null): Admitted {
-  const { exchange } = makeExchange({ id: 'request-1', authorization });
+function admitted(keyId: string | null, clientAuthorization: string | null = null): Admitted {
+  const { exchange } = makeExchange({ id: 'request-1', clientAuthorization });
   const routed = toRouted(toStripped(exchange, ['Accept', 'a/b']), {
     operation: 'listPets',
     reportsAs: 'listPets',

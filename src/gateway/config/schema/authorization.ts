@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { choice, mapping, path, text } from './values.js';
 
 /** What the gateway says itself, or what frames a message. */
-const OWN =
+export const SAID_BY_GATEWAY =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|x-request-id|traceparent|tracestate|x-(?:petgate|forwarded)-.*)$/i;
 
 const secret = mapping({
@@ -12,7 +12,7 @@ const secret = mapping({
       'How Authorization says the secret; of basic it is user:password. Left out: bearer, unless header is said.',
     ),
   header: text('must be the name of a field, such as X-API-Key', /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/)
-    .refine((name) => !OWN.test(name), 'the gateway says this field itself; name another')
+    .refine((name) => !SAID_BY_GATEWAY.test(name), 'the gateway says this field itself; name another')
     .optional()
     .describe('The field that has the secret as it is, such as X-API-Key.'),
   file: path.optional().describe('The file with the secret, relative to this file; read again when it changes.'),

@@ -24,12 +24,14 @@ export const cors = mapping({
       "Whose pages may use the API: origins, patterns such as https://*.example.com (one label or more), or '*' " +
         'for every one.',
     ),
-  headers: fields('Authorization', 'Content-Type', 'If-None-Match', 'X-Request-Id', 'traceparent', 'tracestate')
-    .refine(
-      (names) => names.some((name) => name.toLowerCase() === 'authorization'),
-      'must name Authorization too: without it no page could send its key',
-    )
-    .describe('Fields that pages may send.'),
+  headers: fields(
+    'Authorization',
+    'Content-Type',
+    'If-None-Match',
+    'X-Request-Id',
+    'traceparent',
+    'tracestate',
+  ).describe('Fields that pages may send, beside those of credentials.'),
   expose: fields(
     'X-RateLimit-Limit',
     'X-RateLimit-Remaining',

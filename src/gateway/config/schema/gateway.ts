@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cors } from './cors.js';
+import { credentials } from './credentials.js';
 import { events } from './events.js';
 import { limits } from './limits.js';
 import { store } from './store.js';
@@ -102,6 +103,12 @@ export const gatewayFile = mapping({
   )
     .prefault('petgate')
     .describe('Realm of WWW-Authenticate.'),
+  credentials: credentials
+    .prefault(['bearer'])
+    .describe(
+      'Where clients send their key: bearer, or the name of a header field or parameter of the query, or the user ' +
+        'name or password of Basic. The first of them that a request has counts; none of them reaches an upstream.',
+    ),
   errors: choice('petgate', 'problem')
     .prefault('petgate')
     .describe(

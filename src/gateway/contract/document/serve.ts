@@ -1,29 +1,25 @@
+import type { CredentialLocations } from '../../credentials.js';
 import { FILES } from './bundle.js';
 import { FullPaths } from './full-paths.js';
 import { isSecured, METHODS } from './operations.js';
 import { isMapping, leaveOut, type Mapping } from './references.js';
+import { schemesOf } from './security.js';
 
 const POLICY = 'x-petgate';
-const BEARER = {
-  type: 'http',
-  scheme: 'bearer',
-  description: 'Your API key, sent as `Authorization: Bearer <API_KEY>`.',
-};
-
 const OWN_TAG = { name: 'gateway', description: 'Answered by the gateway itself, at no cost.' };
 
 /**
  * The document for clients, as JSON: the gateway is the server, and its key the credential; our policy is no part.
  * @param own path items of the gateway's own operations
  */
-export function serve(document: Mapping, base: string, own: Mapping): Buffer {
-  const [name, scheme] = bearerOf(document);
+export function serve(document: Mapping, base: string, own: Mapping, credentials: CredentialLocations): Buffer {
+  const schemes = schemesOf(document, credentials);
   const { security } = document;
   leaveOut(document, POLICY);
   document['servers'] = [{ url: '/' }];
-  document['security'] = [{ [name]: [] }];
+  document['security'] = Object.keys(schemes).map((name) => ({ [name]: [] }));
   const components = isMapping(document['components']) ? document['components'] : {};
-  document['components'] = { ...components, securitySchemes: { [name]: scheme } };
+  document['components'] = { ...components, securitySchemes: schemes };
   const full = new FullPaths(isMapping(document['paths']) ? document['paths'] : {}, base);
   const paths: Mapping = { ...full.paths, ...own };
   document['paths'] = paths;
@@ -48,16 +44,4 @@ export function serve(document: Mapping, base: string, own: Mapping): Buffer {
 
 function tagsOf({ tags }: Mapping): readonly unknown[] {
   return Array.isArray(tags) ? tags.filter((tag) => isMapping(tag) && tag['name'] !== OWN_TAG.name) : [];
-}
-
-/** The scheme of the document where it has one of this kind: it may say more of it. */
-function bearerOf(document: Mapping): readonly [string, unknown] {
-  const { components } = document;
-  const schemes =
-    isMapping(components) && isMapping(components['securitySchemes']) ? components['securitySchemes'] : {};
-  const found = Object.entries(schemes).find(
-    ([, scheme]) =>
-      isMapping(scheme) && scheme['type'] === 'http' && String(scheme['scheme']).toLowerCase() === 'bearer',
-  );
-  return found ?? ['apiKey', BEARER];
 }

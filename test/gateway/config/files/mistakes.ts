@@ -44,7 +44,6 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
     "cors:\n  origins: [https://a.example.com, '*']\n",
   ],
   ['cors-expose-all', '1:32 cors.expose.0', /every field is named/, "cors: { origins: '*', expose: ['*'] }\n"],
-  ['cors-headers', '1:32 cors.headers', /Authorization too/, "cors: { origins: '*', headers: [Content-Type] }\n"],
   ['cors-max-age', '1:32 cors.max_age', /whole seconds/, "cors: { origins: '*', max_age: 1500ms }\n"],
   ['cors-origin-null', '1:19 cors.origins.0', /sandboxed/, "cors: { origins: ['null'] }\n"],
   [
@@ -56,6 +55,18 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
   ['cors-origin-port', '1:19 cors.origins.0', /443 for https/, "cors: { origins: ['https://a.example.com:443'] }\n"],
   ['cors-pattern', '1:19 cors.origins.0', /at least two parts/, "cors: { origins: ['https://*.com'] }\n"],
   ['cors-without-origins', '1:1 cors.origins', /^missing; .*such as https:/, 'cors: {}\n'],
+  ['credentials-basic', '1:24 credentials.0.basic', /username or password/, 'credentials: [{ basic: user }]\n'],
+  ['credentials-empty', '1:14 credentials', /at least one of bearer/, 'credentials: []\n'],
+  ['credentials-header', '1:25 credentials.0.header', /another meaning/, 'credentials: [{ header: X_Request_Id }]\n'],
+  ['credentials-none', '1:15 credentials.0', /must be bearer, \{ header/, 'credentials: [{}]\n'],
+  ['credentials-query', '1:24 credentials.0.query', /name of a parameter/, 'credentials: [{ query: "a b" }]\n'],
+  [
+    'credentials-twice',
+    '1:36 credentials.1',
+    /here twice/,
+    'credentials: [{ basic: username }, { basic: password }]\n',
+  ],
+  ['credentials-word', '1:15 credentials.0', /must be bearer, \{ header/, 'credentials: [Bearer]\n'],
   [
     'customer-network',
     '1:66 events.customer_networks.0',

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { CredentialLocation } from '../../credentials.js';
+import { SAID_BY_GATEWAY } from './authorization.js';
+import { choice, mapping, text } from './values.js';
+
+const EXAMPLES = 'bearer, { header: X-API-Key }, { query: api_key } or { basic: username }';
+/** Those that frame or describe the message, and what is logged: a key in one of them would stand in the log. */
+const TAKEN =
+  /^(?:accept.*|access-control-.*|content-.*|cookie|forwarded|http2-settings|if-.*|origin|proxy-.*|range|referer|sec-.*|via|x-real-ip)$/i;
+
+const header = text('must be the name of a header field, such as X-API-Key', /^[A-Za-z0-9._-]{1,100}$/).refine(
+  (name) => [SAID_BY_GATEWAY, TAKEN].every((names) => !names.test(name.replaceAll('_', '-'))),
+  'this field has another meaning; name one of its own, such as X-API-Key',
+);
+const query = text(
+  'must be the name of a parameter of the query, such as api_key: letters, digits, and any of -.:@_~',
+  /^[A-Za-z0-9.:@_~-]{1,100}$/,
+);
+const named = mapping({
+  header: header.optional(),
+  query: query.optional(),
+  basic: choice('username', 'password').optional(),
+})
+  .refine((given) => Object.keys(given).length === 1)
+  .transform((given) => given as CredentialLocation);
+
+/** One of `credentials` of gateway.yaml. */
+export const credentialLocation = z.union([z.literal('bearer'), named], { error: `must be ${EXAMPLES}` });
+
+const nameOf = (location: CredentialLocation): string =>
+  (location === 'bearer' ? location : Object.entries(location).flat().join(' '))
+    .toLowerCase()
+    .replace(/^basic.*/, 'basic');
+
+/** `credentials` of gateway.yaml. */
+export const credentials = z
+  .array(credentialLocation, { error: `must be a list of ${EXAMPLES}` })
+  .min(1, `must name at least one of ${EXAMPLES}`)
+  .superRefine((locations, context) => {
+    const names = locations.map(nameOf);
+    names.forEach((name, index) => {
+      if (names.indexOf(name) < index)
+        context.addIssue({ code: 'custom', path: [index], message: 'stands here twice; leave one of both out' });
+    });
+  });

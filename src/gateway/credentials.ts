@@ -1,0 +1,49 @@
+/** Where clients send their key: one of `credentials` in the settings. */
+export type CredentialLocation =
+  'bearer' | { readonly header: string } | { readonly query: string } | { readonly basic: 'username' | 'password' };
+
+export type CredentialLocations = readonly CredentialLocation[];
+
+const BEARER: CredentialLocations = ['bearer'];
+/** How messages of the catalogue say to send a key. */
+const CATALOGUED = '"Authorization: Bearer <API_KEY>"';
+
+/** The header field that has the key; null: it is in the query. */
+export function fieldOf(location: CredentialLocation): string | null {
+  if (location === 'bearer' || 'basic' in location) return 'Authorization';
+  return 'header' in location ? location.header : null;
+}
+
+export function readsAuthorization(location: CredentialLocation): boolean {
+  return fieldOf(location)?.toLowerCase() === 'authorization';
+}
+
+/** The challenges of WWW-Authenticate (RFC 9110 §11.6.1). What is in no scheme of IANA's is `ApiKey`. */
+export function challengesOf(locations: CredentialLocations, realm: string, bearerError: string): string {
+  const challenges = locations.map((location) => {
+    if (location === 'bearer') return `Bearer realm="${realm}"${bearerError}`;
+    if ('basic' in location) return `Basic realm="${realm}"`;
+    const [where, name] = Object.entries(location)[0]!;
+    return `ApiKey realm="${realm}", ${where}="${name}"`;
+  });
+  return challenges.join(', ');
+}
+
+/** A message of the catalogue, as true of these locations. */
+export function worded(message: string, locations: CredentialLocations): string {
+  return message.replace(CATALOGUED, () => {
+    const words = locations.map((location) => {
+      if (location === 'bearer') return CATALOGUED;
+      if ('basic' in location) return `${location.basic === 'username' ? 'user name' : 'password'} of Basic`;
+      return 'header' in location ? `"${location.header}: <API_KEY>"` : `"${location.query}=<API_KEY>" in the query`;
+    });
+    return words.join(', or as ');
+  });
+}
+
+/** What follows `curl` to send `key`, for a shell. */
+export function curlArguments([location]: CredentialLocations = BEARER, url: string, key: string): string {
+  if (location === undefined || location === 'bearer') return `-H "Authorization: Bearer ${key}" "${url}"`;
+  if ('basic' in location) return `-u "${location.basic === 'username' ? `${key}:` : `:${key}`}" "${url}"`;
+  return 'header' in location ? `-H "${location.header}: ${key}" "${url}"` : `"${url}?${location.query}=${key}"`;
+}
