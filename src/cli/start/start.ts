@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Settings } from '../../gateway/config/settings.js';
-import { loadContract } from '../../gateway/contract/load.js';
-import type { Operation } from '../../gateway/contract/operation.js';
+import { loadContract, type LoadedContract } from '../../gateway/contract/load.js';
 import { DOCS, OWN_USAGE, ownOperation } from '../../gateway/contract/own.js';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
@@ -54,7 +53,7 @@ export async function start(surroundings: NodeJS.ProcessEnv, options: StartOptio
     const request = `${method === 'GET' ? '' : `-X ${method} `}${quoted(addresses.gateway + target)}`;
     const command = assignmentsFor(environment, childEnvironment) + programName();
     await greet(childEnvironment, (client) => welcome(client, request, command));
-    say(whereAll(plan, contract.routes.operations, addresses));
+    say(whereAll(plan, contract, addresses));
   } catch (error) {
     if (stopped.began()) return await stopped.done;
     await Promise.all(children.map((each) => each.stop(EXTRA_GRACE_MS)));
@@ -66,9 +65,10 @@ export async function start(surroundings: NodeJS.ProcessEnv, options: StartOptio
 /** What there is to look at. */
 function whereAll(
   { upstream, settings }: Plan,
-  operations: readonly Operation[],
+  { routes: { operations }, credentials }: LoadedContract,
   { admin, gateway }: Addresses,
 ): string {
+  const isProposed = credentials.length > 0 && JSON.stringify(credentials) !== JSON.stringify(settings.credentials);
   const docs = ownOperation(operations, DOCS);
   const usage = ownOperation(operations, OWN_USAGE);
   const { contract, dataFolder } = settings;
@@ -77,6 +77,9 @@ function whereAll(
     `In front of ${upstream}: ${what}`,
     `Usage: ${admin}${usage === undefined ? '' : `, of a key ${gateway}${usage.path}`}`,
     `Data: ${dataFolder}`,
+    ...(isProposed
+      ? [`Its clients send keys otherwise; in the settings: credentials: ${JSON.stringify(credentials)}`]
+      : []),
   ];
   return [
     '',

@@ -101,6 +101,7 @@ const AWKWARD = {
   info: { title: "A 'foreign' API", version: '1' },
   servers: [{ url: 'https://api.example.com/v2/' }],
   security: [{ theirs: [] }],
+  components: { securitySchemes: { theirs: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
   paths: {
     '/items/{id}': {
       get: {
@@ -125,6 +126,7 @@ t.test('a document as it is: its operations are served, and ours beside them, wh
   const { running, url, shown } = await startIn(t, folder, ['--upstream', upstream.url, '--contract', 'api.json'], {
     PETGATE_CONFIG: 'gateway.yaml',
   });
+  t.match(running.output(), 'credentials: [{"header":"X-Key"}]', 'what the document says of keys is proposed');
   const [key = '', address] = shown;
   t.equal(address, `${url}/v2/usage`, 'a GET without anything to fill in');
   t.ok(existsSync(join(folder, 'here')), 'settings say where the data is');
