@@ -82,13 +82,17 @@ async function prove(t: Test, gatewayCount: number, environment: Readonly<Record
         plan: string;
         operation: string;
         requests: number;
+        units: number;
         limited: number;
         banned: number;
         failed: number;
       }[];
     };
     return rows
-      .map(({ key, plan, operation, ...counts }) => ({ name: [key, plan, operation].join('\t'), ...counts }))
+      .map(({ key, plan, operation, requests, units, limited, banned, failed }) => ({
+        name: [key, plan, operation].join('\t'),
+        ...{ requests, units, limited, banned, failed },
+      }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   };
   await until(
