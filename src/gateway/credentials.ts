@@ -4,7 +4,6 @@ export type CredentialLocation =
 
 export type CredentialLocations = readonly CredentialLocation[];
 
-const BEARER: CredentialLocations = ['bearer'];
 /** How messages of the catalogue say to send a key. */
 const CATALOGUED = '"Authorization: Bearer <API_KEY>"';
 
@@ -41,9 +40,15 @@ export function worded(message: string, locations: CredentialLocations): string 
   });
 }
 
-/** What follows `curl` to send `key`, for a shell. */
-export function curlArguments([location]: CredentialLocations = BEARER, url: string, key: string): string {
-  if (location === undefined || location === 'bearer') return `-H "Authorization: Bearer ${key}" "${url}"`;
-  if ('basic' in location) return `-u "${location.basic === 'username' ? `${key}:` : `:${key}`}" "${url}"`;
-  return 'header' in location ? `-H "${location.header}: ${key}" "${url}"` : `"${url}?${location.query}=${key}"`;
+/** What follows `curl` to send `key`, for a shell; `quote` makes one word of a text for it. */
+export function curlArguments(
+  [location = 'bearer']: CredentialLocations,
+  url: string,
+  key: string,
+  quote: (text: string) => string = (text) => `"${text}"`,
+): string {
+  if (location === 'bearer') return `-H ${quote(`Authorization: Bearer ${key}`)} ${quote(url)}`;
+  if ('basic' in location) return `-u ${quote(location.basic === 'username' ? `${key}:` : `:${key}`)} ${quote(url)}`;
+  if ('header' in location) return `-H ${quote(`${location.header}: ${key}`)} ${quote(url)}`;
+  return quote(`${url}${url.includes('?') ? '&' : '?'}${location.query}=${key}`);
 }

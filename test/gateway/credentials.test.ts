@@ -40,5 +40,7 @@ t.test('curl sends it to the first place', (t) => {
     [{ basic: 'password' }, '-u ":k" "/a"'],
   ] as const)
     t.equal(curlArguments([location], '/a', 'k'), expected);
+  const inSingleQuotes = (text: string): string => `'${text}'`;
+  t.equal(curlArguments([{ query: 'k' }], '/a?$b=1', 'x', inSingleQuotes), "'/a?$b=1&k=x'");
   t.end();
 });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Settings } from '../../gateway/config/settings.js';
 import { loadContract, type LoadedContract } from '../../gateway/contract/load.js';
+import { curlArguments } from '../../gateway/credentials.js';
 import { DOCS, OWN_USAGE, ownOperation } from '../../gateway/contract/own.js';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
@@ -50,9 +51,11 @@ export async function start(surroundings: NodeJS.ProcessEnv, options: StartOptio
   try {
     await Promise.all([...pets.map((each) => begin(each, addresses.pets!)), begin(gateway, addresses.gateway)]);
     const { method, target } = exampleRequest(contract);
-    const request = `${method === 'GET' ? '' : `-X ${method} `}${quoted(addresses.gateway + target)}`;
+    const url = addresses.gateway + target;
+    const requestWith = (key: string): string =>
+      `${method === 'GET' ? '' : `-X ${method} `}${curlArguments(settings.credentials, url, key, quoted)}`;
     const command = assignmentsFor(environment, childEnvironment) + programName();
-    await greet(childEnvironment, (client) => welcome(client, request, command));
+    await greet(childEnvironment, (client) => welcome(client, requestWith, command));
     say(whereAll(plan, contract, addresses));
   } catch (error) {
     if (stopped.began()) return await stopped.done;

@@ -3,10 +3,14 @@ import { cell, say, styled } from '../output.js';
 
 /**
  * Says how to make the first request. A store without any key gets one on plan free, shown this once.
- * @param request what to paste behind curl's options: method and address
+ * @param requestWith what to paste behind `curl -i` to send a key
  * @param program how a command is called in another terminal, with the variables that it needs there
  */
-export async function welcome(client: AdminClient, request: string, program: string): Promise<void> {
+export async function welcome(
+  client: AdminClient,
+  requestWith: (key: string) => string,
+  program: string,
+): Promise<void> {
   const another = `Another key:\n  ${program} keys create --plan free --name "My app"`;
   const keys = listIn(await client.ask('GET', '/admin/v1/keys?limit=1'), 'keys');
   if (keys.length > 0) {
@@ -20,7 +24,7 @@ export async function welcome(client: AdminClient, request: string, program: str
   });
   const key = cell(made['key']);
   say(
-    `\nA demo key on plan free, shown only this once:\n  ${styled('bold', key)}\n\nTry it:\n  curl -i -H ` +
-      `'Authorization: Bearer ${key}' ${request}\n\n${another}`,
+    `\nA demo key on plan free, shown only this once:\n  ${styled('bold', key)}\n\nTry it:\n  curl -i ` +
+      `${requestWith(key)}\n\n${another}`,
   );
 }
