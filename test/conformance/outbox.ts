@@ -52,6 +52,12 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     return ids.sort();
   };
 
+  t.test('what stories before left waiting can be delivered', async (t) => {
+    await events.distribute(await events.arrivals(MOST, LEASE_MS));
+    for (const { event } of (await events.list('waiting', null, MOST)).entries) await events.delivered(event.id);
+    t.match(await events.figures(), { waiting: 0 });
+  });
+
   t.test('an event is there with its key, is claimed once, and gone when it is delivered', async (t) => {
     const told = await tell(engine);
     t.same(await events.read(told.id), fresh(told));
