@@ -78,10 +78,12 @@ export function personal(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'strict', { name: 'Ada' });
     await askMany(engine, key, 8, NOON_MS);
     await registry.revoke(key.id, 'ops');
-    const [, banned] = await engine.keys.history(key.id);
+    // With Redis it may come to the history behind the change that came after it.
+    const bansIn = async () => (await engine.keys.history(key.id)).filter(({ actor }) => actor === 'petgate');
+    const banned = await bansIn();
     await eraseKey(parts, key.id, 'privacy');
-    t.match(banned, { actor: 'petgate', changed: { level: 1, reason: 'too many requests after 429' } });
-    t.same((await engine.keys.history(key.id))[1], banned);
+    t.match(banned, [{ changed: { level: 1, reason: 'too many requests after 429' } }]);
+    t.same(await bansIn(), banned);
   });
 
   t.test('a customer: only a closed one, with all its keys', async (t) => {
