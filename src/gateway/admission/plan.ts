@@ -22,6 +22,18 @@ export const BAN_MEMORY_MS = 86_400_000;
 /** Which shares of day and month are warned of where a plan doesn't say, percent. */
 export const WARN_AT: readonly number[] = [50, 80, 100];
 
+/** What a plan costs, in whole numbers of the currency's smallest coin. Reports know it, and admission does not. */
+export interface Price {
+  /** Owed for a UTC month. */
+  readonly monthly: number;
+  /** Units of a month that it pays. */
+  readonly included: number;
+  /** Owed for each unit beyond. */
+  readonly perUnit: number;
+  /** ISO 4217. */
+  readonly currency: string;
+}
+
 /** A plan of `config/plans.yaml`. `custom` limits stand on each key itself. */
 export interface Plan {
   readonly name: string;
@@ -37,6 +49,8 @@ export interface Plan {
    * where it is left out.
    */
   readonly warnAt?: readonly number[] | undefined;
+  /** Left out where nobody said one: what is owed on it is not known then. */
+  readonly price?: Price | undefined;
 }
 
 /** The plan of whoever shows no valid key; its subject is an address. */

@@ -1,4 +1,4 @@
-import type { Plan, Plans } from '../../admission/plan.js';
+import type { Plan, Plans, Price } from '../../admission/plan.js';
 import { holdersIn, type Holders } from './holders.js';
 import { lossesOf, messageOf } from './losses.js';
 import type { Costs } from './price.js';
@@ -9,6 +9,7 @@ export interface PlanUse {
   /** `gone`: only the store knows it any more. */
   readonly state: 'in_force' | 'retired' | 'gone';
   readonly limits: Plan['limits'] | null;
+  readonly price: Price | null;
   readonly keys: number;
   readonly customers: number;
 }
@@ -29,7 +30,7 @@ export class PlanRegistry {
   async list(): Promise<readonly PlanUse[]> {
     const uses = new Map([...this.#plans().values()].map((plan) => [plan.name, useOf(plan)]));
     for await (const { kind, plan } of holdersIn(this.#holders)) {
-      const use = uses.get(plan) ?? { name: plan, state: 'gone', limits: null, keys: 0, customers: 0 };
+      const use = uses.get(plan) ?? { name: plan, state: 'gone', limits: null, price: null, keys: 0, customers: 0 };
       const counted = kind === 'key' ? { keys: use.keys + 1 } : { customers: use.customers + 1 };
       uses.set(plan, { ...use, ...counted });
     }
@@ -45,6 +46,7 @@ export class PlanRegistry {
   }
 }
 
-function useOf({ name, retired, limits }: Plan): PlanUse {
-  return { name, state: retired === true ? 'retired' : 'in_force', limits, keys: 0, customers: 0 };
+function useOf({ name, retired, limits, price }: Plan): PlanUse {
+  const state = retired === true ? 'retired' : 'in_force';
+  return { name, state, limits, price: price ?? null, keys: 0, customers: 0 };
 }

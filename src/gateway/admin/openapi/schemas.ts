@@ -123,6 +123,10 @@ const PLAN = z.object({
   name: TEXT,
   state: z.enum(['in_force', 'retired', 'gone']),
   limits: z.union([limits, z.literal('custom')]).describe('Null of a plan that is gone'),
+  price: z
+    .object({ monthly: COUNT, included: COUNT, perUnit: COUNT, currency: TEXT })
+    .nullable()
+    .describe("In the currency's smallest coin; null where none is known"),
   keys: COUNT.describe('With a plan of their own'),
   customers: COUNT,
 });

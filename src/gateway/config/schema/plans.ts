@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { MAX_COST, MAX_LIMIT, type Limit, type Limits } from '../../admission/bucket.js';
-import { ANONYMOUS_PLAN, MAX_PLANS, type Plans } from '../../admission/plan.js';
+import { ANONYMOUS_PLAN, MAX_PLANS, type Plans, type Price } from '../../admission/plan.js';
 import { EVERY_OPERATION, operationTerms } from '../../admission/windows.js';
 import { isOperationName } from '../../../shared/names/operation-name.js';
+import { price, type PriceInFile } from './price.js';
 import { bool, duration, mapping, whole } from './values.js';
 
 const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimited')], {
@@ -70,6 +71,7 @@ const plan = mapping({
     )
     .optional(),
   operations: operations.describe('What single operations cost on this plan, and limits of their own.').optional(),
+  price: price.optional(),
 });
 
 /** `plans.yaml`. Its input form is `config/schema/plans.schema.json`. */
@@ -107,6 +109,10 @@ export const plansFile = z
   .refine((plans) => plans[ANONYMOUS_PLAN]?.warn_at === undefined, {
     path: [ANONYMOUS_PLAN, 'warn_at'],
     error: 'an address gets no events; leave warn_at out',
+  })
+  .refine((plans) => plans[ANONYMOUS_PLAN]?.price === undefined, {
+    path: [ANONYMOUS_PLAN, 'price'],
+    error: 'nobody pays for an address; leave price out',
   });
 
 type LimitsOfPlan = 'custom' | z.output<typeof windows>;
@@ -123,7 +129,7 @@ function monthOf(limits: LimitsOfPlan | undefined): Limit | undefined {
 export function toPlans(file: z.output<typeof plansFile>): Plans {
   return new Map(
     Object.entries(file).map(
-      ([name, { limits, refill, ban: rule, operations: prices = {}, warn_at: warnAt, retired }]) => [
+      ([name, { limits, refill, ban: rule, operations: prices = {}, warn_at: warnAt, retired, price: asked }]) => [
         name,
         {
           name,
@@ -131,12 +137,17 @@ export function toPlans(file: z.output<typeof plansFile>): Plans {
           operations: operationTerms(prices),
           warnAt,
           retired,
+          price: asked && priceOf(asked),
           refill,
           ban: { after: rule.after, withinMs: rule.within, forMs: rule.for, factor: rule.factor, capMs: rule.cap },
         },
       ],
     ),
   );
+}
+
+function priceOf({ per_unit: perUnit, ...rest }: PriceInFile): Price {
+  return { ...rest, perUnit };
 }
 
 function limitsOf({ month, ...limits }: z.output<typeof windows>): Limits {

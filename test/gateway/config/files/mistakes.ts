@@ -191,6 +191,26 @@ export const PLANS_MISTAKES: readonly Mistake[] = [
     'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 }, warn_at: [50] }\n',
   ],
   [
+    'price-fraction',
+    '2:83 free.price.per_unit',
+    /usage push/,
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 }, price: { per_unit: 0.5, currency: EUR } }\n',
+  ],
+  [
+    'price-currency',
+    '2:83 free.price.currency',
+    /ISO 4217/,
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 }, price: { currency: ERU } }\n',
+  ],
+  [
+    'anonymous-price',
+    '1:79 anonymous.price',
+    /nobody pays for an address/,
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 }, price: { currency: EUR } }\n',
+  ],
+  [
     'warn-at-order',
     '2:73 free.warn_at',
     /each larger than the one before/,
