@@ -14,6 +14,7 @@ const FOLDERS = [
   'usage',
   'events',
   'docs',
+  'pages',
   'admin',
   'workers',
 ];

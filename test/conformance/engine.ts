@@ -12,6 +12,7 @@ import { told } from './told.js';
 import { verification } from './verification.js';
 import { keys } from './keys.js';
 import { ledger } from './ledger.js';
+import { sessionSecret } from './session-secret.js';
 import { tokens } from './tokens.js';
 import { transfer } from './transfer.js';
 import { windows } from './windows.js';
@@ -37,6 +38,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
       grants,
       personal,
       tokens,
+      sessionSecret,
       outbox,
       told,
       transfer,
@@ -53,6 +55,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
       await t.rejects(engine.customers.read('nobody00'), { name: 'StoreUnavailable' });
       await t.rejects(engine.bans.read(freshId()), { name: 'StoreUnavailable' });
       await t.rejects(engine.tokens.read(freshId()), { name: 'StoreUnavailable' });
+      await t.rejects(engine.sessionSecret.read(), { name: 'StoreUnavailable' });
     });
   });
 }

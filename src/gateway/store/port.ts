@@ -3,6 +3,7 @@ import type { CustomerStore } from './records/customer.js';
 import type { GatewayEvent, Outbox, OutboxChange } from './outbox/event.js';
 import type { KeyRecord } from './records/key.js';
 import type { RecordStore } from './records/record.js';
+import type { SessionSecret } from './records/session-secret.js';
 import type { Finality } from './finality.js';
 import type { UsageRow } from './counts.js';
 import type { LedgerTransfer } from './ledger.js';
@@ -162,6 +163,7 @@ export interface AdmissionEngine extends Decider {
   readonly keys: KeyStore;
   readonly customers: CustomerStore;
   readonly tokens: TokenStore;
+  readonly sessionSecret: SessionSecret;
   readonly outbox: Outbox;
   readonly bans: BanStore;
   readonly usage: UsageStore;

@@ -15,6 +15,7 @@ import { Checkpoint } from './log/checkpoint.js';
 import { StoredKeyVerifier, type ValidKey, type KeyVerifier } from './records/verifier.js';
 import { customersOf, keysOf } from './records/records.js';
 import { outboxOf } from './outbox/store.js';
+import { sessionSecretOf } from './records/session-secret.js';
 import { tokensOf } from './records/tokens.js';
 import { keyRow } from './files/rows.js';
 import { openStores, type StoreOptions, type Stores } from './files/stores.js';
@@ -85,6 +86,7 @@ export function engineOn(
     keys: keysOf(stores, checkpoint),
     customers: customersOf(stores, checkpoint),
     tokens: tokensOf(stores),
+    sessionSecret: sessionSecretOf(stores),
     outbox: outboxOf(stores, () => checkpoint.takeOver()),
     bans: bansOf(stores, checkpoint, addresses),
     usage,

@@ -62,9 +62,9 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const isUnavailable = (): boolean => switchover.reason !== null;
   const stopRefresh = repeat(REFRESH_EVERY_MS, () => (isUnavailable() ? Promise.resolve() : keys.refresh()), onError);
   const maintenance = options.isPrimary ? new Maintenance({ ...options, ...parts, isUnavailable, onError }) : undefined;
-  const { keys: keyStore, customers, tokens, outbox, bans, usage, transfer, days, trust } = redis;
+  const { keys: keyStore, customers, tokens, sessionSecret, outbox, bans, usage, transfer, days, trust } = redis;
   return {
-    ...{ name: 'redis', keys: keyStore, customers, tokens, outbox, bans, usage, transfer, days, trust },
+    ...{ name: 'redis', keys: keyStore, customers, tokens, sessionSecret, outbox, bans, usage, transfer, days, trust },
     admit: admitWithFallback(redis, local, keys, isUnavailable, log),
     fail: failWithFallback(redis, local, isUnavailable),
     failover: {

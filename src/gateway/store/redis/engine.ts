@@ -20,6 +20,7 @@ import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
 import { subjectName } from './names.js';
 import { Replicas, type ReplicaOptions } from './link/replicas.js';
+import { sessionSecret } from './records/session-secret.js';
 import { tokenStore } from './records/tokens.js';
 import { takeBan, takeSpool, type SpooledKey } from './spool.js';
 import type { AuditEntry } from '../records/record.js';
@@ -126,6 +127,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     customers,
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),
+    sessionSecret: sessionSecret(link, replicas),
     bans: { ...banStore(link, replicas, pending), ...addressBans(link, replicas) },
     usage: usageStore(link),
     days,

@@ -16,6 +16,7 @@
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:customers           ids of all customers (sorted set)  no TTL
  *     petgate:tokens              admin tokens by id (hash)          no TTL
+ *     petgate:session-secret      what the cookies of pages are sealed with (string) no TTL
  *     petgate:changes             ids of keys and customers changed lately (sorted set) TTL
  *     petgate:{events}:waiting    ids of events for the operators, by when they were made (sorted set) no TTL
  *     petgate:{events}:copies     ids of copies for customers, by when they were made (sorted set) no TTL
@@ -53,6 +54,7 @@ export const IMPORT = 'petgate:import';
 export const KEY_INDEX = 'petgate:keys';
 export const CUSTOMER_INDEX = 'petgate:customers';
 export const TOKENS = 'petgate:tokens';
+export const SESSION_SECRET = 'petgate:session-secret';
 export const CHANGES = 'petgate:changes';
 export const EVENTS_WAITING = 'petgate:{events}:waiting';
 export const EVENTS_DUE = 'petgate:{events}:due';

@@ -14,7 +14,7 @@
  * | `l` `p` | a copy of the log; which one it is of, and up to where |
  * | `s` `u` | state of a key or a customer; one row of the ledger |
  * | `k` `K` `W` `h` `b` | key; customer; its webhook; history of both; what an operator said of a ban |
- * | `v` `t` | version of all records; admin token |
+ * | `v` `t` `P` | version of all records; admin token; what the cookies of pages are sealed with |
  * | `e` | an event that is not delivered |
  * | `y` `C` | its entry by when it was made: of the operators' events, of copies for customers |
  * | `d` | by when it is due, until it stands in a queue |
@@ -99,6 +99,9 @@ export const dueRow = (customerId: string): string => `S${customerId}`;
 
 /** Differs after each change of any record, of a key or a customer, as a double. */
 export const RECORDS_VERSION = 'v';
+
+/** What the cookies of pages are sealed with. */
+export const SESSION_SECRET = 'P';
 
 /** The range of all rows of one kind. */
 export function rangeOf(kind: string): { start: string; end: string } {

@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { SESSION_SECRET_BYTES, type SessionSecret } from '../../records/session-secret.js';
+import type { Link } from '../link/link.js';
+import type { Replicas } from '../link/replicas.js';
+import { SESSION_SECRET } from '../names.js';
+
+export function sessionSecret(link: Link, replicas: Replicas): SessionSecret {
+  return {
+    async read() {
+      const stored = (await link.command('get', SESSION_SECRET)) as Buffer | null;
+      if (stored !== null) return stored;
+      const made = randomBytes(SESSION_SECRET_BYTES);
+      // Answers what another gateway has put there meanwhile.
+      return ((await link.command('set', SESSION_SECRET, made, 'NX', 'GET')) as Buffer | null) ?? made;
+    },
+    async replace() {
+      const made = randomBytes(SESSION_SECRET_BYTES);
+      await replicas.confirmed(SESSION_SECRET, () => link.command('set', SESSION_SECRET, made));
+    },
+  };
+}
